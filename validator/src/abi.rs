@@ -1,0 +1,162 @@
+//! The machines SFrame is defined for: identifiers, byte orders, registers and fixed offsets.
+
+use core::fmt;
+
+use crate::unwind::Register;
+
+/// The order of bytes in multi-byte fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Endian {
+    /// Least significant byte first.
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+/// What the header's `sfh_abi_arch` names (V3 2.2.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Abi {
+    /// `SFRAME_ABI_AARCH64_ENDIAN_BIG`, 1.
+    Aarch64Big,
+    /// `SFRAME_ABI_AARCH64_ENDIAN_LITTLE`, 2.
+    Aarch64Little,
+    /// `SFRAME_ABI_AMD64_ENDIAN_LITTLE`, 3.
+    Amd64,
+    /// `SFRAME_ABI_S390X_ENDIAN_BIG`, 4 (since version 2, errata 1).
+    S390x,
+}
+
+impl Abi {
+    /// Every known ABI, in the order of its identifier.
+    pub const ALL: [Abi; 4] = [Abi::Aarch64Big, Abi::Aarch64Little, Abi::Amd64, Abi::S390x];
+
+    /// The ABI of an identifier, `None` for one that no version defines.
+    #[must_use]
+    pub const fn from_id(id: u8) -> Option<Abi> {
+        match id {
+            1 => Some(Abi::Aarch64Big),
+            2 => Some(Abi::Aarch64Little),
+            3 => Some(Abi::Amd64),
+            4 => Some(Abi::S390x),
+            _ => None,
+        }
+    }
+
+    /// The identifier stored in `sfh_abi_arch`.
+    #[must_use]
+    pub const fn id(self) -> u8 {
+        match self {
+            Abi::Aarch64Big => 1,
+            Abi::Aarch64Little => 2,
+            Abi::Amd64 => 3,
+            Abi::S390x => 4,
+        }
+    }
+
+    /// The byte order the identifier implies.
+    #[must_use]
+    pub const fn endian(self) -> Endian {
+        match self {
+            Abi::Aarch64Big | Abi::S390x => Endian::Big,
+            Abi::Aarch64Little | Abi::Amd64 => Endian::Little,
+        }
+    }
+
+    /// Either byte order of AArch64.
+    #[must_use]
+    pub const fn is_aarch64(self) -> bool {
+        matches!(self, Abi::Aarch64Big | Abi::Aarch64Little)
+    }
+
+    /// The stack pointer's DWARF register number.
+    #[must_use]
+    pub const fn sp(self) -> Register {
+        Register(match self {
+            Abi::Amd64 => 7,
+            Abi::S390x => 15,
+            Abi::Aarch64Big | Abi::Aarch64Little => 31,
+        })
+    }
+
+    /// The frame pointer's DWARF register number.
+    #[must_use]
+    pub const fn fp(self) -> Register {
+        Register(match self {
+            Abi::Amd64 => 6,
+            Abi::S390x => 11,
+            Abi::Aarch64Big | Abi::Aarch64Little => 29,
+        })
+    }
+
+    /// The DWARF number of the return-address register, or column where there is no register.
+    #[must_use]
+    pub const fn ra(self) -> Register {
+        Register(match self {
+            Abi::Amd64 => 16,
+            Abi::S390x => 14,
+            Abi::Aarch64Big | Abi::Aarch64Little => 30,
+        })
+    }
+
+    /// What `sfh_cfa_fixed_ra_offset` has to hold: bytes from the CFA, 0 where RA is not fixed.
+    #[must_use]
+    pub const fn fixed_ra_offset(self) -> i8 {
+        match self {
+            Abi::Amd64 => -8,
+            Abi::Aarch64Big | Abi::Aarch64Little | Abi::S390x => 0,
+        }
+    }
+
+    /// The alignment in bytes that every instruction has.
+    #[must_use]
+    pub const fn instruction_alignment(self) -> u32 {
+        match self {
+            Abi::Amd64 => 1,
+            Abi::S390x => 2,
+            Abi::Aarch64Big | Abi::Aarch64Little => 4,
+        }
+    }
+
+    /// The short name used in output: `AMD64`, `AArch64`, `AArch64-BE`, `s390x`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Abi::Aarch64Big => "AArch64-BE",
+            Abi::Aarch64Little => "AArch64",
+            Abi::Amd64 => "AMD64",
+            Abi::S390x => "s390x",
+        }
+    }
+
+    /// The machine's own name of a DWARF register, `None` where it has none.
+    #[must_use]
+    pub fn register_name(self, register: Register) -> Option<&'static str> {
+        const AMD64: [&str; 17] = [
+            "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11",
+            "r12", "r13", "r14", "r15", "ra",
+        ];
+        const AARCH64: [&str; 32] = [
+            "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13",
+            "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25",
+            "x26", "x27", "x28", "x29", "x30", "sp",
+        ];
+        // ELF ABI s390x, table "DWARF register number mapping": the FPRs are not in numeric order.
+        const S390X: [&str; 32] = [
+            "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13",
+            "r14", "r15", "f0", "f2", "f4", "f6", "f1", "f3", "f5", "f7", "f8", "f10", "f12",
+            "f14", "f9", "f11", "f13", "f15",
+        ];
+        let names: &[&str] = match self {
+            Abi::Amd64 => &AMD64,
+            Abi::S390x => &S390X,
+            Abi::Aarch64Big | Abi::Aarch64Little => &AARCH64,
+        };
+        names.get(usize::try_from(register.0).ok()?).copied()
+    }
+}
+
+impl fmt::Display for Abi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,167 @@
+//! The bytes of an SFrame section: header, function table, rows. Borrowed, lazy, never panicking.
+//!
+//! [`Section::parse`] needs nothing but a readable header. Everything behind it is decoded when it
+//! is asked for, and what cannot be decoded is an [`Error`] in its place: the next function is
+//! still there.
+
+mod bytes;
+mod error;
+mod function;
+mod header;
+mod interpret;
+mod lookup;
+mod placement;
+mod row;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub use error::{Error, ErrorKind};
+pub use function::{
+    AttributeField, Attributes, Function, FunctionEntry, FunctionInfo, FunctionInfo2,
+};
+pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version, offset};
+pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
+pub use placement::{CodeAddress, Placement, StartRelocation, Starts};
+pub use row::{FreType, FrameRowEntries, FrameRowEntry, RowInfo, Words};
+pub use rows::{RowBudget, Rows};
+
+use crate::abi::{Abi, Endian};
+use bytes::Bytes;
+
+/// An SFrame section: its bytes, its header, and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Section<'a> {
+    data: &'a [u8],
+    header: Header,
+    endian: Endian,
+    placement: Placement<'a>,
+}
+
+impl<'a> Section<'a> {
+    /// Reads the header of the section that `data` starts with.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Truncated`] for fewer than 28 bytes, [`ErrorKind::BadMagic`] and
+    /// [`ErrorKind::UnknownVersion`]. No other value of the header is an error here: what does not
+    /// fit in the section is missing, and says so when it is asked for.
+    pub fn parse(data: &'a [u8], placement: Placement<'a>) -> Result<Section<'a>, Error> {
+        let (header, endian) = Header::parse(data, placement.endian)?;
+        Ok(Section { data, header, endian, placement })
+    }
+
+    /// The section's bytes.
+    #[must_use]
+    pub const fn data(&self) -> &'a [u8] {
+        self.data
+    }
+
+    /// The decoded header.
+    #[must_use]
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The byte order of the section.
+    #[must_use]
+    pub const fn endian(&self) -> Endian {
+        self.endian
+    }
+
+    /// Where the section stands.
+    #[must_use]
+    pub const fn placement(&self) -> &Placement<'a> {
+        &self.placement
+    }
+
+    /// The ABI that decides what rows mean: the caller's, else the header's.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownAbi`].
+    pub fn abi(&self) -> Result<Abi, Error> {
+        let id = self.header.abi_arch;
+        self.placement.abi.or_else(|| Abi::from_id(id)).ok_or_else(|| {
+            Error::new(offset::ABI_ARCH, "sfh_abi_arch", ErrorKind::UnknownAbi(id))
+        })
+    }
+
+    /// Number of table entries that are in the section: `sfh_num_fdes`, or fewer where the section
+    /// ends first.
+    #[must_use]
+    pub fn entry_count(&self) -> u32 {
+        let whole = self.table_bytes().data.len() as u64 / self.header.version.entry_size();
+        u32::try_from(whole).unwrap_or(u32::MAX)
+    }
+
+    /// Entry `index` of the function table; `None` from [`Section::entry_count`] on.
+    #[must_use]
+    pub fn entry(&'a self, index: u32) -> Option<FunctionEntry<'a>> {
+        FunctionEntry::decode(self, index, self.table_bytes())
+    }
+
+    /// The function table as far as it is in the section, in stored order.
+    pub fn entries(&'a self) -> impl ExactSizeIterator<Item = FunctionEntry<'a>> + 'a {
+        Entries { section: self, table: self.table_bytes(), next: 0, end: self.entry_count() }
+    }
+
+    /// Every function with its attributes, in stored order. Where the section ends before the
+    /// table does, the last item is the [`ErrorKind::Truncated`] of the first missing entry.
+    pub fn functions(&'a self) -> impl Iterator<Item = Result<Function<'a>, Error>> + 'a {
+        let missing = (self.entry_count() < self.header.num_fdes).then(|| self.truncated_table());
+        self.entries().map(FunctionEntry::function).chain(missing.map(Err))
+    }
+
+    /// A budget for reading every row of the section once; see [`RowBudget`].
+    #[must_use]
+    pub fn row_budget(&self) -> RowBudget {
+        RowBudget { bytes: self.fre_bytes().data.len() as u64 }
+    }
+
+    fn truncated_table(&self) -> Error {
+        let needed = self.header.version.entry_size();
+        let offset = self.header.fde_table_start() + u64::from(self.entry_count()) * needed;
+        let available = (self.data.len() as u64).saturating_sub(offset);
+        let kind = ErrorKind::Truncated { needed, available };
+        Error::new(offset, "sframe_func_desc_entry", kind)
+    }
+
+    /// The function table's bytes, as far as they are in the section.
+    fn table_bytes(&self) -> Bytes<'a> {
+        let bytes = Bytes::new(self.data, self.endian);
+        let clipped = bytes.clipped(self.header.fde_table_start(), self.header.fde_table_end());
+        Bytes::new(clipped, self.endian)
+    }
+
+    /// The FRE sub-section's bytes, as far as they are in the section.
+    fn fre_bytes(&self) -> Bytes<'a> {
+        let bytes = Bytes::new(self.data, self.endian);
+        Bytes::new(bytes.clipped(self.header.fre_start(), self.header.fre_end()), self.endian)
+    }
+}
+
+struct Entries<'a> {
+    section: &'a Section<'a>,
+    table: Bytes<'a>,
+    next: u32,
+    end: u32,
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = FunctionEntry<'a>;
+
+    fn next(&mut self) -> Option<FunctionEntry<'a>> {
+        if self.next == self.end {
+            return None;
+        }
+        let entry = FunctionEntry::decode(self.section, self.next, self.table);
+        self.next += 1;
+        entry
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.end - self.next).unwrap_or(usize::MAX);
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Entries<'_> {}

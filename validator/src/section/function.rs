@@ -1,0 +1,378 @@
+//! The function table: index entries and attributes, by version (V1 1.3, V2 2.3, V3 2.3).
+
+use super::Section;
+use super::bytes::Bytes;
+use super::error::{Error, ErrorKind};
+use super::header::Version;
+use super::placement::{CodeAddress, Starts};
+use super::row::{FreType, FrameRowEntries};
+
+/// The part of a function's description that stands in the table: where it starts, how long it
+/// is, where its rows are.
+#[derive(Clone, Copy, Debug)]
+pub struct FunctionEntry<'a> {
+    pub(super) section: &'a Section<'a>,
+    pub(super) index: u32,
+    pub(super) start_field: i64,
+    pub(super) size: u32,
+    pub(super) fre_offset: u32,
+}
+
+/// The part that says how the rows are encoded: in the table up to version 2, in front of the
+/// rows since version 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// Number of rows.
+    pub num_fres: u32,
+    /// `sfde_func_info` / `sfda_func_info`.
+    pub info: FunctionInfo,
+    /// `sfda_func_info2`; 0 before version 3.
+    pub info2: FunctionInfo2,
+    /// Bytes of a repeated block; 0 in version 1, which does not record it.
+    pub rep_size: u8,
+    /// `sfde_func_padding2`; 0 in versions other than 2.
+    pub padding: u16,
+}
+
+/// The first info byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FunctionInfo(pub u8);
+
+impl FunctionInfo {
+    /// Bit 4: rows repeat block by block (`SFRAME_FDE_TYPE_PCMASK`, V3 `SFRAME_FDE_PCTYPE_MASK`).
+    pub const PC_MASK: u8 = 0x10;
+    /// Bit 5: the B key signs return addresses (AArch64).
+    pub const PAUTH_KEY_B: u8 = 0x20;
+    /// Bit 7: a signal frame (version 3).
+    pub const SIGNAL: u8 = 0x80;
+
+    /// Bits 0 to 3, the stored code of the FRE type.
+    #[must_use]
+    pub const fn fre_type_code(self) -> u8 {
+        self.0 & 0xf
+    }
+
+    /// Whether rows repeat block by block.
+    #[must_use]
+    pub const fn is_pc_mask(self) -> bool {
+        self.0 & FunctionInfo::PC_MASK != 0
+    }
+
+    /// Whether the B key signs return addresses (AArch64).
+    #[must_use]
+    pub const fn pauth_key_b(self) -> bool {
+        self.0 & FunctionInfo::PAUTH_KEY_B != 0
+    }
+}
+
+/// The second info byte (version 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FunctionInfo2(pub u8);
+
+impl FunctionInfo2 {
+    /// The code of `SFRAME_FDE_TYPE_DEFAULT`.
+    pub const DEFAULT: u8 = 0;
+    /// The code of `SFRAME_FDE_TYPE_FLEX`.
+    pub const FLEX: u8 = 1;
+
+    /// Bits 0 to 4, the stored code of the FDE type.
+    #[must_use]
+    pub const fn fde_type_code(self) -> u8 {
+        self.0 & 0x1f
+    }
+}
+
+/// A function with its attributes.
+#[derive(Clone, Copy, Debug)]
+pub struct Function<'a> {
+    entry: FunctionEntry<'a>,
+    attributes: Attributes,
+}
+
+impl<'a> FunctionEntry<'a> {
+    pub(super) fn decode(
+        section: &'a Section<'a>,
+        index: u32,
+        table: Bytes<'a>,
+    ) -> Option<FunctionEntry<'a>> {
+        let version = section.header().version;
+        let at = usize::try_from(u64::from(index) * version.entry_size()).ok()?;
+        let (start_field, rest) = match version {
+            Version::V1 | Version::V2 => (i64::from(table.i32(at)?), at + 4),
+            Version::V3 => (table.i64(at)?, at + 8),
+        };
+        Some(FunctionEntry {
+            section,
+            index,
+            start_field,
+            size: table.u32(rest)?,
+            fre_offset: table.u32(rest + 4)?,
+        })
+    }
+
+    /// The place in the table, from 0.
+    #[must_use]
+    pub const fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Section offset of the entry; its first field is the start field.
+    #[must_use]
+    pub const fn offset(&self) -> u64 {
+        let header = self.section.header();
+        header.fde_table_start() + self.index as u64 * header.version.entry_size()
+    }
+
+    /// The stored value of the start field.
+    #[must_use]
+    pub const fn start_field(&self) -> i64 {
+        self.start_field
+    }
+
+    /// Bytes of code.
+    #[must_use]
+    pub const fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Bytes from the start of the FRE sub-section to the function's attributes (version 3) or
+    /// first row.
+    #[must_use]
+    pub const fn fre_offset(&self) -> u32 {
+        self.fre_offset
+    }
+
+    /// Section offset of what `fre_offset` points at.
+    #[must_use]
+    pub const fn rows_offset(&self) -> u64 {
+        self.section.header().fre_start() + self.fre_offset as u64
+    }
+
+    /// Where the function starts. Addresses wrap at 2^64, as the machine's do.
+    ///
+    /// # Errors
+    /// [`ErrorKind::MissingRelocation`] and [`ErrorKind::Discarded`] in relocatable objects.
+    pub fn start(&self) -> Result<CodeAddress, Error> {
+        let placement = self.section.placement();
+        let value = self.start_field.cast_unsigned();
+        match placement.starts {
+            Starts::Linked => {
+                let base = if self.section.header().flags.pcrel() { self.offset() } else { 0 };
+                let address = placement.address.wrapping_add(base).wrapping_add(value);
+                Ok(CodeAddress::absolute(address))
+            }
+            Starts::Relocated(relocations) => {
+                let offset = self.offset();
+                let error = |kind| Error::new(offset, self.start_field_name(), kind);
+                // gas and ld -r write one relocation a function, in order.
+                let relocation = usize::try_from(self.index)
+                    .ok()
+                    .and_then(|index| relocations.get(index))
+                    .filter(|relocation| relocation.field_offset == offset)
+                    .or_else(|| {
+                        let found = relocations.binary_search_by_key(&offset, |r| r.field_offset);
+                        relocations.get(found.ok()?)
+                    })
+                    .ok_or_else(|| error(ErrorKind::MissingRelocation))?;
+                relocation.target.ok_or_else(|| error(ErrorKind::Discarded))
+            }
+        }
+    }
+
+    /// The specification's name of the start field in the section's version.
+    #[must_use]
+    pub const fn start_field_name(&self) -> &'static str {
+        match self.section.header().version {
+            Version::V1 | Version::V2 => "sfde_func_start_address",
+            Version::V3 => "sfdi_func_start_offset",
+        }
+    }
+
+    /// The function with its attributes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Truncated`] where the attributes do not fit in the FRE sub-section (version 3).
+    pub fn function(self) -> Result<Function<'a>, Error> {
+        let attributes = match self.section.header().version {
+            Version::V1 | Version::V2 => self.table_attributes(),
+            Version::V3 => self.block_attributes(),
+        };
+        let attributes = attributes.ok_or_else(|| {
+            let available = self.section.fre_bytes().data.len() as u64;
+            let available = available.saturating_sub(u64::from(self.fre_offset));
+            let kind = ErrorKind::Truncated {
+                needed: self.section.header().version.attribute_size(),
+                available,
+            };
+            Error::new(self.rows_offset(), "sframe_func_desc_attr", kind)
+        })?;
+        Ok(Function { entry: self, attributes })
+    }
+
+    fn table_attributes(&self) -> Option<Attributes> {
+        let version = self.section.header().version;
+        let table = self.section.table_bytes();
+        let at = usize::try_from(u64::from(self.index) * version.entry_size()).ok()?;
+        let (rep_size, padding) = match version {
+            Version::V2 => (table.u8(at + 17)?, table.u16(at + 18)?),
+            Version::V1 | Version::V3 => (0, 0),
+        };
+        Some(Attributes {
+            num_fres: table.u32(at + 12)?,
+            info: FunctionInfo(table.u8(at + 16)?),
+            info2: FunctionInfo2(0),
+            rep_size,
+            padding,
+        })
+    }
+
+    fn block_attributes(&self) -> Option<Attributes> {
+        let block = self.section.fre_bytes();
+        let at = usize::try_from(self.fre_offset).ok()?;
+        Some(Attributes {
+            num_fres: u32::from(block.u16(at)?),
+            info: FunctionInfo(block.u8(at + 2)?),
+            info2: FunctionInfo2(block.u8(at + 3)?),
+            rep_size: block.u8(at + 4)?,
+            padding: 0,
+        })
+    }
+}
+
+impl<'a> Function<'a> {
+    /// The function's part in the table.
+    #[must_use]
+    pub const fn entry(&self) -> &FunctionEntry<'a> {
+        &self.entry
+    }
+
+    /// How its rows are encoded.
+    #[must_use]
+    pub const fn attributes(&self) -> &Attributes {
+        &self.attributes
+    }
+
+    /// The section it belongs to.
+    #[must_use]
+    pub const fn section(&self) -> &'a Section<'a> {
+        self.entry.section
+    }
+
+    /// The place in the table, from 0.
+    #[must_use]
+    pub const fn index(&self) -> u32 {
+        self.entry.index
+    }
+
+    /// Bytes of code.
+    #[must_use]
+    pub const fn size(&self) -> u32 {
+        self.entry.size
+    }
+
+    /// Where the function starts; see [`FunctionEntry::start`].
+    ///
+    /// # Errors
+    /// As [`FunctionEntry::start`].
+    pub fn start(&self) -> Result<CodeAddress, Error> {
+        self.entry.start()
+    }
+
+    /// The stored number of rows. A version 3 function of FDE type DEFAULT without rows is an
+    /// outermost frame (V3 1.2); GNU as also writes such an entry for what it cannot describe.
+    #[must_use]
+    pub const fn num_rows(&self) -> u32 {
+        self.attributes.num_fres
+    }
+
+    /// Whether the function is marked as a signal frame, which only version 3 can.
+    #[must_use]
+    pub fn is_signal_frame(&self) -> bool {
+        self.section().header().version == Version::V3
+            && self.attributes.info.0 & FunctionInfo::SIGNAL != 0
+    }
+
+    /// Whether its rows are of the flexible kind (version 3).
+    #[must_use]
+    pub const fn is_flexible(&self) -> bool {
+        self.attributes.info2.fde_type_code() == FunctionInfo2::FLEX
+    }
+
+    /// Bytes of the repeated block whose rows these are; `None` for ordinary code.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownRepeatSize`]: the rows repeat, but the size is 0 or the version does
+    /// not record it (version 1).
+    pub fn repeat_size(&self) -> Result<Option<u8>, Error> {
+        if !self.attributes.info.is_pc_mask() {
+            return Ok(None);
+        }
+        match self.attributes.rep_size {
+            0 => {
+                let (offset, field) = self.attribute_field(AttributeField::RepSize);
+                Err(Error::new(offset, field, ErrorKind::UnknownRepeatSize))
+            }
+            size => Ok(Some(size)),
+        }
+    }
+
+    /// The width of the rows' start fields.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownFreType`].
+    pub fn fre_type(&self) -> Result<FreType, Error> {
+        let code = self.attributes.info.fre_type_code();
+        FreType::from_code(code).ok_or_else(|| {
+            let (offset, field) = self.attribute_field(AttributeField::Info);
+            Error::new(offset, field, ErrorKind::UnknownFreType(code))
+        })
+    }
+
+    /// Section offset of the first row.
+    #[must_use]
+    pub const fn first_row_offset(&self) -> u64 {
+        self.entry.rows_offset() + self.section().header().version.attribute_size()
+    }
+
+    /// The rows as they are stored.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownFreType`]: without it no row can be found.
+    pub fn frame_row_entries(&self) -> Result<FrameRowEntries<'a>, Error> {
+        Ok(FrameRowEntries::new(self, self.fre_type()?))
+    }
+
+    /// Section offset and specification's name of one of the attributes.
+    #[must_use]
+    pub const fn attribute_field(&self, field: AttributeField) -> (u64, &'static str) {
+        let version = self.section().header().version;
+        let (in_table, table_name, in_block, block_name) = match field {
+            AttributeField::NumFres => (12, "sfde_func_num_fres", 0, "sfda_func_num_fres"),
+            AttributeField::Info => (16, "sfde_func_info", 2, "sfda_func_info"),
+            AttributeField::Info2 => (16, "sfde_func_info", 3, "sfda_func_info2"),
+            AttributeField::RepSize => (17, "sfde_func_rep_size", 4, "sfda_func_rep_size"),
+            AttributeField::Padding => (18, "sfde_func_padding2", 4, "sfda_func_rep_size"),
+        };
+        match version {
+            // Version 1 records no block size: the info byte that asks for one is what is wrong.
+            Version::V1 if in_table > 16 => (self.entry.offset() + 16, "sfde_func_info"),
+            Version::V1 | Version::V2 => (self.entry.offset() + in_table, table_name),
+            Version::V3 => (self.entry.rows_offset() + in_block, block_name),
+        }
+    }
+}
+
+/// The attributes that can be asked for by place and name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttributeField {
+    /// The number of rows.
+    NumFres,
+    /// The first info byte.
+    Info,
+    /// The second info byte (version 3).
+    Info2,
+    /// The size of the repeated block (since version 2).
+    RepSize,
+    /// The padding (version 2).
+    Padding,
+}

@@ -1,0 +1,240 @@
+//! The preamble and the header, whose 28 bytes have one layout in every version (V3 2.1, 2.2).
+
+use super::bytes::Bytes;
+use super::error::{Error, ErrorKind};
+use crate::abi::Endian;
+
+/// `SFRAME_MAGIC` in the section's own byte order.
+pub const MAGIC: u16 = 0xdee2;
+/// Bytes of the preamble.
+pub const PREAMBLE_SIZE: u64 = 4;
+/// Bytes of the header without its auxiliary part.
+pub const HEADER_SIZE: u64 = 28;
+
+/// Section offsets of the header's fields.
+pub mod offset {
+    /// `sfp_magic`, 2 bytes.
+    pub const MAGIC: u64 = 0;
+    /// `sfp_version`, 1 byte.
+    pub const VERSION: u64 = 2;
+    /// `sfp_flags`, 1 byte.
+    pub const FLAGS: u64 = 3;
+    /// `sfh_abi_arch`, 1 byte.
+    pub const ABI_ARCH: u64 = 4;
+    /// `sfh_cfa_fixed_fp_offset`, 1 byte, signed.
+    pub const FIXED_FP: u64 = 5;
+    /// `sfh_cfa_fixed_ra_offset`, 1 byte, signed.
+    pub const FIXED_RA: u64 = 6;
+    /// `sfh_auxhdr_len`, 1 byte.
+    pub const AUXHDR_LEN: u64 = 7;
+    /// `sfh_num_fdes`, 4 bytes.
+    pub const NUM_FDES: u64 = 8;
+    /// `sfh_num_fres`, 4 bytes.
+    pub const NUM_FRES: u64 = 12;
+    /// `sfh_fre_len`, 4 bytes.
+    pub const FRE_LEN: u64 = 16;
+    /// `sfh_fdeoff`, 4 bytes.
+    pub const FDEOFF: u64 = 20;
+    /// `sfh_freoff`, 4 bytes.
+    pub const FREOFF: u64 = 24;
+}
+
+/// A version of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Version {
+    /// `SFRAME_VERSION_1`, binutils 2.40; obsolete.
+    V1,
+    /// `SFRAME_VERSION_2`, binutils 2.41 to 2.45 and LLVM.
+    V2,
+    /// `SFRAME_VERSION_3`, binutils since 2.46.
+    V3,
+}
+
+impl Version {
+    /// Every version, oldest first.
+    pub const ALL: [Version; 3] = [Version::V1, Version::V2, Version::V3];
+
+    /// The version of a number, `None` for one that does not exist.
+    #[must_use]
+    pub const fn from_number(number: u8) -> Option<Version> {
+        match number {
+            1 => Some(Version::V1),
+            2 => Some(Version::V2),
+            3 => Some(Version::V3),
+            _ => None,
+        }
+    }
+
+    /// The number stored in `sfp_version`.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        match self {
+            Version::V1 => 1,
+            Version::V2 => 2,
+            Version::V3 => 3,
+        }
+    }
+
+    /// Bytes of one entry of the function table.
+    #[must_use]
+    pub const fn entry_size(self) -> u64 {
+        match self {
+            Version::V1 => 17,
+            Version::V2 => 20,
+            Version::V3 => 16,
+        }
+    }
+
+    /// Bytes of the attributes in front of a function's rows (V3 2.3.2), 0 before version 3.
+    #[must_use]
+    pub const fn attribute_size(self) -> u64 {
+        match self {
+            Version::V1 | Version::V2 => 0,
+            Version::V3 => 5,
+        }
+    }
+
+    /// The flags that the version defines; every other bit has to be zero.
+    #[must_use]
+    pub const fn defined_flags(self) -> u8 {
+        match self {
+            Version::V1 => Flags::SORTED | Flags::FRAME_POINTER,
+            Version::V2 => Flags::SORTED | Flags::FRAME_POINTER | Flags::PCREL,
+            Version::V3 => Flags::SORTED | Flags::PCREL,
+        }
+    }
+}
+
+/// `sfp_flags`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    /// `SFRAME_F_FDE_SORTED`: the function table is ordered by address.
+    pub const SORTED: u8 = 0x1;
+    /// `SFRAME_F_FRAME_POINTER`: every function keeps the frame pointer (versions 1 and 2).
+    pub const FRAME_POINTER: u8 = 0x2;
+    /// `SFRAME_F_FDE_FUNC_START_PCREL`: a start field counts from itself (version 2, errata 1).
+    pub const PCREL: u8 = 0x4;
+
+    /// Whether the function table is ordered by address.
+    #[must_use]
+    pub const fn sorted(self) -> bool {
+        self.0 & Flags::SORTED != 0
+    }
+
+    /// Whether every function keeps the frame pointer.
+    #[must_use]
+    pub const fn frame_pointer(self) -> bool {
+        self.0 & Flags::FRAME_POINTER != 0
+    }
+
+    /// Whether a function's start field counts from the field itself, not from the section.
+    #[must_use]
+    pub const fn pcrel(self) -> bool {
+        self.0 & Flags::PCREL != 0
+    }
+}
+
+/// The decoded header: the stored values, none of them checked against another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// `sfp_version`.
+    pub version: Version,
+    /// `sfp_flags`.
+    pub flags: Flags,
+    /// `sfh_abi_arch`; see [`Abi::from_id`](crate::Abi::from_id).
+    pub abi_arch: u8,
+    /// `sfh_cfa_fixed_fp_offset`: FP is always at this offset from the CFA; 0 = not fixed.
+    pub cfa_fixed_fp_offset: i8,
+    /// `sfh_cfa_fixed_ra_offset`: RA is always at this offset from the CFA; 0 = not fixed.
+    pub cfa_fixed_ra_offset: i8,
+    /// `sfh_auxhdr_len`: bytes of the auxiliary header behind the 28 bytes.
+    pub auxhdr_len: u8,
+    /// `sfh_num_fdes`: number of functions.
+    pub num_fdes: u32,
+    /// `sfh_num_fres`: number of rows of all functions.
+    pub num_fres: u32,
+    /// `sfh_fre_len`: bytes of the FRE sub-section.
+    pub fre_len: u32,
+    /// `sfh_fdeoff`: bytes from the header's end to the function table.
+    pub fdeoff: u32,
+    /// `sfh_freoff`: bytes from the header's end to the FRE sub-section.
+    pub freoff: u32,
+}
+
+impl Header {
+    /// Decodes the header; the byte order is the one in which the magic number reads right, or
+    /// `endian` where the caller insists on one.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Truncated`], [`ErrorKind::BadMagic`], [`ErrorKind::UnknownVersion`].
+    pub fn parse(data: &[u8], endian: Option<Endian>) -> Result<(Header, Endian), Error> {
+        let endian = endian.unwrap_or(match data {
+            [0xde, 0xe2, ..] => Endian::Big,
+            _ => Endian::Little,
+        });
+        let bytes = Bytes::new(data, endian);
+        let magic = bytes.u16(0).ok_or_else(|| truncated(data, PREAMBLE_SIZE))?;
+        if magic != MAGIC {
+            return Err(Error::new(offset::MAGIC, "sfp_magic", ErrorKind::BadMagic(magic)));
+        }
+        let number = bytes.u8(2).ok_or_else(|| truncated(data, PREAMBLE_SIZE))?;
+        let version = Version::from_number(number).ok_or_else(|| {
+            Error::new(offset::VERSION, "sfp_version", ErrorKind::UnknownVersion(number))
+        })?;
+        let header = Header::decode(bytes, version).ok_or_else(|| truncated(data, HEADER_SIZE))?;
+        Ok((header, endian))
+    }
+
+    fn decode(bytes: Bytes<'_>, version: Version) -> Option<Header> {
+        Some(Header {
+            version,
+            flags: Flags(bytes.u8(3)?),
+            abi_arch: bytes.u8(4)?,
+            cfa_fixed_fp_offset: bytes.u8(5)?.cast_signed(),
+            cfa_fixed_ra_offset: bytes.u8(6)?.cast_signed(),
+            auxhdr_len: bytes.u8(7)?,
+            num_fdes: bytes.u32(8)?,
+            num_fres: bytes.u32(12)?,
+            fre_len: bytes.u32(16)?,
+            fdeoff: bytes.u32(20)?,
+            freoff: bytes.u32(24)?,
+        })
+    }
+
+    /// Bytes of the header with its auxiliary part; `fdeoff` and `freoff` count from there.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        HEADER_SIZE + self.auxhdr_len as u64
+    }
+
+    /// Section offset of the function table.
+    #[must_use]
+    pub const fn fde_table_start(&self) -> u64 {
+        self.size() + self.fdeoff as u64
+    }
+
+    /// Section offset of the first byte behind the function table.
+    #[must_use]
+    pub const fn fde_table_end(&self) -> u64 {
+        self.fde_table_start() + self.num_fdes as u64 * self.version.entry_size()
+    }
+
+    /// Section offset of the FRE sub-section.
+    #[must_use]
+    pub const fn fre_start(&self) -> u64 {
+        self.size() + self.freoff as u64
+    }
+
+    /// Section offset of the first byte behind the FRE sub-section.
+    #[must_use]
+    pub const fn fre_end(&self) -> u64 {
+        self.fre_start() + self.fre_len as u64
+    }
+}
+
+fn truncated(data: &[u8], needed: u64) -> Error {
+    let available = data.len() as u64;
+    Error::new(0, "sframe_header", ErrorKind::Truncated { needed, available })
+}

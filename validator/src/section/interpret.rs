@@ -1,0 +1,224 @@
+//! What the data words of a row mean: by ABI for default rows (V3 3.1), by control words for
+//! flexible ones (V3 3.2).
+
+use super::error::{Error, ErrorKind};
+use super::function::{Function, FunctionInfo2};
+use super::header::Version;
+use super::row::FrameRowEntry;
+use crate::abi::Abi;
+use crate::unwind::{Cfa, Frame, Recovery, Register};
+
+/// s390x: the CFA is the caller's SP plus this (`-SFRAME_S390X_SP_VAL_OFFSET`), bytes.
+pub const S390X_CFA_ADJUSTMENT: i64 = 160;
+/// s390x: stored CFA offsets count units of this many bytes.
+pub const S390X_CFA_FACTOR: i64 = 8;
+
+/// What decides the meaning of a function's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowLayout {
+    /// The ABI in force.
+    pub abi: Abi,
+    /// The section's version.
+    pub version: Version,
+    /// `sfh_cfa_fixed_ra_offset`; 0: RA has data words of its own.
+    pub fixed_ra: i8,
+    /// `sfh_cfa_fixed_fp_offset`; 0: FP has data words of its own.
+    pub fixed_fp: i8,
+    /// Flexible rows.
+    pub flexible: bool,
+}
+
+impl RowLayout {
+    /// The layout of a function's rows.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnknownAbi`], [`ErrorKind::UnknownFdeType`].
+    pub fn of(function: &Function<'_>) -> Result<RowLayout, Error> {
+        let section = function.section();
+        let header = section.header();
+        let flexible = match function.attributes().info2.fde_type_code() {
+            FunctionInfo2::DEFAULT => false,
+            FunctionInfo2::FLEX => true,
+            code => {
+                let (offset, field) =
+                    function.attribute_field(super::function::AttributeField::Info2);
+                return Err(Error::new(offset, field, ErrorKind::UnknownFdeType(code)));
+            }
+        };
+        Ok(RowLayout {
+            abi: section.abi()?,
+            version: header.version,
+            fixed_ra: header.cfa_fixed_ra_offset,
+            fixed_fp: header.cfa_fixed_fp_offset,
+            flexible,
+        })
+    }
+
+    /// The largest number of data words a default row can have: the CFA's, and one for each of RA
+    /// and FP that is not fixed.
+    #[must_use]
+    pub const fn max_default_words(&self) -> u8 {
+        1 + (self.fixed_ra == 0) as u8 + (self.fixed_fp == 0) as u8
+    }
+
+    /// What the row says.
+    ///
+    /// # Errors
+    /// [`ErrorKind::WordCount`], and for flexible rows [`ErrorKind::FlexLayout`] and
+    /// [`ErrorKind::CfaWithoutRegister`].
+    #[inline]
+    pub fn interpret(&self, row: &FrameRowEntry<'_>) -> Result<Frame, Error> {
+        if self.flexible { self.flexible_frame(row) } else { self.default_frame(row) }
+    }
+
+    fn default_frame(&self, row: &FrameRowEntry<'_>) -> Result<Frame, Error> {
+        let count = row.words.count();
+        let Some(cfa_word) = row.words.signed(0) else { return self.without_words(row) };
+        if count > usize::from(self.max_default_words()) {
+            return Err(word_count(row));
+        }
+        let register = if row.info.base_is_sp() { self.abi.sp() } else { self.abi.fp() };
+        let cfa = Cfa::RegisterOffset { register, offset: self.cfa_offset(cfa_word) };
+        let mut next = 1;
+        let ra = match self.fixed_ra {
+            0 => {
+                let word = row.words.signed(next);
+                next += 1;
+                word.map_or(Recovery::Unchanged, |word| self.tracked_ra(word))
+            }
+            fixed => Recovery::AtCfa(i64::from(fixed)),
+        };
+        let fp = match self.fixed_fp {
+            0 => row.words.signed(next).map_or(Recovery::Unchanged, |word| self.saved_at(word)),
+            fixed => Recovery::AtCfa(i64::from(fixed)),
+        };
+        Ok(Frame { cfa, ra, fp, ra_signed: self.ra_signed(row) })
+    }
+
+    /// Errata 2 of version 2 gives a row without data words its meaning: RA is undefined.
+    fn without_words(&self, row: &FrameRowEntry<'_>) -> Result<Frame, Error> {
+        match self.version {
+            Version::V1 => Err(word_count(row)),
+            Version::V2 | Version::V3 => Ok(Frame::OUTERMOST),
+        }
+    }
+
+    /// s390x stores 0 where RA is not saved but FP is (`SFRAME_FRE_RA_OFFSET_INVALID`).
+    fn tracked_ra(&self, word: i32) -> Recovery {
+        match (self.abi, word) {
+            (Abi::S390x, 0) => Recovery::Unchanged,
+            _ => self.saved_at(word),
+        }
+    }
+
+    /// A stack slot, or on s390x in version 2 a register in the upper bits of an odd word.
+    fn saved_at(&self, word: i32) -> Recovery {
+        if self.abi == Abi::S390x && self.version == Version::V2 && word & 1 != 0 {
+            let register = Register((word >> 1).cast_unsigned());
+            return Recovery::RegisterOffset { register, offset: 0 };
+        }
+        Recovery::AtCfa(i64::from(word))
+    }
+
+    fn cfa_offset(&self, word: i32) -> i64 {
+        match self.abi {
+            Abi::S390x => i64::from(word) * S390X_CFA_FACTOR + S390X_CFA_ADJUSTMENT,
+            Abi::Amd64 | Abi::Aarch64Big | Abi::Aarch64Little => i64::from(word),
+        }
+    }
+
+    fn ra_signed(&self, row: &FrameRowEntry<'_>) -> bool {
+        self.abi.is_aarch64() && row.info.mangled_ra()
+    }
+
+    fn flexible_frame(&self, row: &FrameRowEntry<'_>) -> Result<Frame, Error> {
+        let words = &row.words;
+        let word_pair = |index: usize| {
+            let control = Control(words.unsigned(index)?);
+            Some((control, i64::from(words.signed(index + 1)?)))
+        };
+        // The index of the RA pair and of the FP pair, by the number of words. With five, the
+        // third is the padding that stands for an RA without a rule.
+        let (ra_at, fp_at) = match words.count() {
+            0 => return Ok(Frame::OUTERMOST),
+            2 => (None, None),
+            4 => (Some(2), None),
+            5 => (None, Some(3)),
+            6 => (Some(2), Some(4)),
+            _ => return Err(word_count(row)),
+        };
+        if (words.count() == 5) != (words.count() > 2 && words.unsigned(2) == Some(0)) {
+            return Err(Error::new(row.word_offset(2), "sfre_data", ErrorKind::FlexLayout));
+        }
+        let (control, _) = word_pair(0).ok_or_else(|| word_count(row))?;
+        if !control.reg_p() {
+            return Err(Error::new(row.word_offset(0), "sfre_data", ErrorKind::CfaWithoutRegister));
+        }
+        let offset = self.cfa_offset(words.signed(1).ok_or_else(|| word_count(row))?);
+        let register = control.register();
+        let cfa = if control.deref_p() {
+            Cfa::Dereference { register, offset }
+        } else {
+            Cfa::RegisterOffset { register, offset }
+        };
+        let ra = match ra_at.and_then(word_pair) {
+            Some((control, offset)) => control.recovery(offset),
+            None if self.fixed_ra != 0 => Recovery::AtCfa(i64::from(self.fixed_ra)),
+            None => Recovery::Unchanged,
+        };
+        let fp = match fp_at.and_then(word_pair) {
+            Some((control, _)) if control.0 == 0 => {
+                return Err(Error::new(
+                    row.word_offset(fp_at.unwrap_or(0)),
+                    "sfre_data",
+                    ErrorKind::FlexLayout,
+                ));
+            }
+            Some((control, offset)) => control.recovery(offset),
+            None if self.fixed_fp != 0 => Recovery::AtCfa(i64::from(self.fixed_fp)),
+            None => Recovery::Unchanged,
+        };
+        Ok(Frame { cfa, ra, fp, ra_signed: self.ra_signed(row) })
+    }
+}
+
+/// The first word of a pair in a flexible row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control(pub u32);
+
+impl Control {
+    /// Bit 0: the base is a register; the CFA where it is clear.
+    #[must_use]
+    pub const fn reg_p(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// Bit 1: the value is in memory at base plus offset.
+    #[must_use]
+    pub const fn deref_p(self) -> bool {
+        self.0 & 2 != 0
+    }
+
+    /// Bits 3 and up: the base register.
+    #[must_use]
+    pub const fn register(self) -> Register {
+        Register(self.0 >> 3)
+    }
+
+    /// How RA or FP is recovered with this control word and `offset`.
+    #[must_use]
+    pub const fn recovery(self, offset: i64) -> Recovery {
+        let register = self.register();
+        match (self.reg_p(), self.deref_p()) {
+            (true, true) => Recovery::AtRegister { register, offset },
+            (true, false) => Recovery::RegisterOffset { register, offset },
+            (false, true) => Recovery::AtCfa(offset),
+            (false, false) => Recovery::CfaOffset(offset),
+        }
+    }
+}
+
+#[cold]
+fn word_count(row: &FrameRowEntry<'_>) -> Error {
+    Error::new(row.info_offset(), "sfre_info", ErrorKind::WordCount(row.info.word_count()))
+}

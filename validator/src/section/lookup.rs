@@ -1,0 +1,106 @@
+//! From a PC to its function and row (V3 2.3.1, 2.3.3; format sheet 1.11).
+
+use super::Section;
+use super::error::Error;
+use super::function::{Function, FunctionEntry};
+use super::interpret::RowLayout;
+use super::placement::{CodeAddress, Starts};
+use super::row::FrameRowEntry;
+use crate::unwind::Row;
+
+impl<'a> Section<'a> {
+    /// The function and the row of an absolute address: binary search where the section says that
+    /// its table is sorted, linear otherwise.
+    ///
+    /// # Errors
+    /// What stands in the way in the function that covers `pc`; see [`Section::find_function`] and
+    /// [`Function::find_row`].
+    pub fn find(&'a self, pc: u64) -> Result<Option<(Function<'a>, Row)>, Error> {
+        let Some(function) = self.find_function(CodeAddress::absolute(pc))? else {
+            return Ok(None);
+        };
+        Ok(function.find_row(pc)?.map(|row| (function, row)))
+    }
+
+    /// The function that covers a place.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Truncated`](super::ErrorKind::Truncated) where its attributes cannot be read.
+    pub fn find_function(&'a self, pc: CodeAddress) -> Result<Option<Function<'a>>, Error> {
+        let sorted = self.header().flags.sorted();
+        let entry = match self.placement().starts {
+            Starts::Linked if sorted => self.search(pc),
+            Starts::Linked | Starts::Relocated(_) => self.scan(pc),
+        };
+        entry.map(FunctionEntry::function).transpose()
+    }
+
+    fn scan(&'a self, pc: CodeAddress) -> Option<FunctionEntry<'a>> {
+        self.entries().find(|entry| covers(entry, pc))
+    }
+
+    /// The last entry that starts at or before `pc`; entries of size 0 that share its start may
+    /// stand behind the one that covers it.
+    fn search(&'a self, pc: CodeAddress) -> Option<FunctionEntry<'a>> {
+        let (mut low, mut high) = (0, self.entry_count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.entry(middle)?.start() {
+                Ok(start) if start <= pc => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        let mut candidates = (0..low).rev().filter_map(|index| self.entry(index)).peekable();
+        let start = candidates.peek()?.start().ok()?;
+        candidates
+            .take_while(|entry| entry.start() == Ok(start))
+            .find(|entry| covers(entry, pc))
+    }
+}
+
+impl Function<'_> {
+    /// The row of an absolute address inside the function, with the range it holds in; in a
+    /// repeated block, the range in the block that `pc` is in. The last row that starts at or
+    /// before `pc` wins. `None` before the first row and in a function without rows.
+    ///
+    /// # Errors
+    /// Those of [`Function::rows`]; [`ErrorKind::UnknownRepeatSize`](super::ErrorKind) for a
+    /// repeated block of unknown size.
+    pub fn find_row(&self, pc: u64) -> Result<Option<Row>, Error> {
+        let layout = RowLayout::of(self)?;
+        let start = self.start()?.address;
+        let in_function = pc.wrapping_sub(start);
+        if in_function >= u64::from(self.size()) {
+            return Ok(None);
+        }
+        let (in_block, length) = match self.repeat_size()? {
+            Some(block) => (in_function % u64::from(block), u64::from(block)),
+            None => (in_function, u64::from(self.size())),
+        };
+        let block = in_function - in_block;
+        let mut found: Option<FrameRowEntry<'_>> = None;
+        let mut end = length;
+        for entry in self.frame_row_entries()? {
+            let entry = entry?;
+            if u64::from(entry.start) > in_block {
+                end = end.min(u64::from(entry.start));
+                break;
+            }
+            found = Some(entry);
+        }
+        let Some(entry) = found else { return Ok(None) };
+        let end = (block + end).min(u64::from(self.size()));
+        Ok(Some(Row {
+            start: start.saturating_add(block + u64::from(entry.start)),
+            end: start.saturating_add(end),
+            frame: layout.interpret(&entry)?,
+        }))
+    }
+}
+
+fn covers(entry: &FunctionEntry<'_>, pc: CodeAddress) -> bool {
+    entry.start().is_ok_and(|start| {
+        start.section == pc.section
+            && pc.address.wrapping_sub(start.address) < u64::from(entry.size())
+    })
+}

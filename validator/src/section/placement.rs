@@ -1,0 +1,81 @@
+//! Where a section stands: its address, and where the start addresses of its functions come from.
+
+use crate::abi::{Abi, Endian};
+
+/// A place in code: an offset in one section of a relocatable object, or an absolute address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CodeAddress {
+    /// The ELF section index in a relocatable object, 0 for an absolute address.
+    pub section: u32,
+    /// The absolute address, or the offset in the section; bytes.
+    pub address: u64,
+}
+
+impl CodeAddress {
+    /// An address in a linked file.
+    #[must_use]
+    pub const fn absolute(address: u64) -> CodeAddress {
+        CodeAddress { section: 0, address }
+    }
+}
+
+/// The relocation of one function's start field in a relocatable object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartRelocation {
+    /// Bytes from the start of the section to the relocated field.
+    pub field_offset: u64,
+    /// The symbol's place plus the addend; `None` for `R_*_NONE`, which `ld -r` leaves for
+    /// functions it discarded.
+    pub target: Option<CodeAddress>,
+}
+
+/// How start fields become addresses.
+#[derive(Clone, Copy, Debug)]
+pub enum Starts<'a> {
+    /// A linked file: the field counts from itself or from the section, as the flag says.
+    Linked,
+    /// A relocatable object: the relocations, ordered by field offset. The flag has no say.
+    Relocated(&'a [StartRelocation]),
+}
+
+/// What a reader has to be told about a section besides its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Placement<'a> {
+    /// The section's address in a linked file.
+    pub address: u64,
+    /// Where start addresses come from.
+    pub starts: Starts<'a>,
+    /// The ABI, where the header's `sfh_abi_arch` shall not decide.
+    pub abi: Option<Abi>,
+    /// The byte order, where the magic number shall not decide.
+    pub endian: Option<Endian>,
+}
+
+impl<'a> Placement<'a> {
+    /// A linked section at `address`.
+    #[must_use]
+    pub const fn at(address: u64) -> Placement<'a> {
+        Placement { address, starts: Starts::Linked, abi: None, endian: None }
+    }
+
+    /// A section of a relocatable object with the relocations of its start fields, ordered by
+    /// field offset.
+    #[must_use]
+    pub const fn relocated(relocations: &'a [StartRelocation]) -> Placement<'a> {
+        Placement { address: 0, starts: Starts::Relocated(relocations), abi: None, endian: None }
+    }
+
+    /// Overrules the header's ABI.
+    #[must_use]
+    pub const fn with_abi(mut self, abi: Option<Abi>) -> Placement<'a> {
+        self.abi = abi;
+        self
+    }
+
+    /// Overrules the magic number's byte order.
+    #[must_use]
+    pub const fn with_endian(mut self, endian: Option<Endian>) -> Placement<'a> {
+        self.endian = endian;
+        self
+    }
+}

@@ -1,0 +1,287 @@
+//! Stored rows (FREs): a start offset, an info byte, and up to 15 data words (V3 2.4).
+
+use super::bytes::Bytes;
+use super::error::{Error, ErrorKind};
+use super::function::Function;
+use crate::abi::Endian;
+
+/// The width of the start field of a function's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FreType {
+    /// `SFRAME_FRE_TYPE_ADDR1`, 1 byte.
+    Addr1,
+    /// `SFRAME_FRE_TYPE_ADDR2`, 2 bytes.
+    Addr2,
+    /// `SFRAME_FRE_TYPE_ADDR4`, 4 bytes.
+    Addr4,
+}
+
+impl FreType {
+    /// The type of a stored code, `None` for a code that no version defines.
+    #[must_use]
+    pub const fn from_code(code: u8) -> Option<FreType> {
+        match code {
+            0 => Some(FreType::Addr1),
+            1 => Some(FreType::Addr2),
+            2 => Some(FreType::Addr4),
+            _ => None,
+        }
+    }
+
+    /// The stored code.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            FreType::Addr1 => 0,
+            FreType::Addr2 => 1,
+            FreType::Addr4 => 2,
+        }
+    }
+
+    /// Bytes of the start field.
+    #[must_use]
+    pub const fn width(self) -> usize {
+        match self {
+            FreType::Addr1 => 1,
+            FreType::Addr2 => 2,
+            FreType::Addr4 => 4,
+        }
+    }
+
+    /// The narrowest type that holds `start`.
+    #[must_use]
+    pub const fn for_start(start: u32) -> FreType {
+        match start {
+            0..=0xff => FreType::Addr1,
+            0x100..=0xffff => FreType::Addr2,
+            _ => FreType::Addr4,
+        }
+    }
+}
+
+/// The info byte of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RowInfo(pub u8);
+
+impl RowInfo {
+    /// Bit 0: the CFA's base is SP; FP where it is clear.
+    pub const BASE_SP: u8 = 0x01;
+    /// Bit 7: the return address is signed (AArch64).
+    pub const MANGLED_RA: u8 = 0x80;
+
+    /// Whether the CFA's base is SP (default rows).
+    #[must_use]
+    pub const fn base_is_sp(self) -> bool {
+        self.0 & RowInfo::BASE_SP != 0
+    }
+
+    /// Bits 1 to 4: the number of data words.
+    #[must_use]
+    pub const fn word_count(self) -> u8 {
+        (self.0 >> 1) & 0xf
+    }
+
+    /// Bits 5 and 6: the bytes of one data word; `None` for the reserved code 3.
+    #[must_use]
+    pub const fn word_size(self) -> Option<u8> {
+        match (self.0 >> 5) & 3 {
+            0 => Some(1),
+            1 => Some(2),
+            2 => Some(4),
+            _ => None,
+        }
+    }
+
+    /// Whether the return address is signed (AArch64).
+    #[must_use]
+    pub const fn mangled_ra(self) -> bool {
+        self.0 & RowInfo::MANGLED_RA != 0
+    }
+}
+
+/// The data words of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Words<'a> {
+    bytes: &'a [u8],
+    size: u8,
+    endian: Endian,
+}
+
+impl<'a> Words<'a> {
+    /// Number of words.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.bytes.len() / self.size as usize
+    }
+
+    /// Bytes of one word: 1, 2 or 4.
+    #[must_use]
+    pub const fn size(&self) -> u8 {
+        self.size
+    }
+
+    /// The stored bytes of all words.
+    #[must_use]
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Word `index` as a signed number, as offsets are stored.
+    #[inline]
+    #[must_use]
+    pub fn signed(&self, index: usize) -> Option<i32> {
+        let bytes = Bytes::new(self.bytes, self.endian);
+        let at = index * usize::from(self.size);
+        match self.size {
+            1 => bytes.u8(at).map(|word| i32::from(word.cast_signed())),
+            2 => bytes.u16(at).map(|word| i32::from(word.cast_signed())),
+            _ => bytes.i32(at),
+        }
+    }
+
+    /// Word `index` as an unsigned number, as control words are stored.
+    #[inline]
+    #[must_use]
+    pub fn unsigned(&self, index: usize) -> Option<u32> {
+        let bytes = Bytes::new(self.bytes, self.endian);
+        let at = index * usize::from(self.size);
+        match self.size {
+            1 => bytes.u8(at).map(u32::from),
+            2 => bytes.u16(at).map(u32::from),
+            _ => bytes.u32(at),
+        }
+    }
+}
+
+/// A row as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameRowEntry<'a> {
+    /// Section offset of the row.
+    pub offset: u64,
+    /// Bytes from the function's start, or from the start of the repeated block.
+    pub start: u32,
+    /// The info byte.
+    pub info: RowInfo,
+    /// The data words.
+    pub words: Words<'a>,
+    /// The width of the start field.
+    pub fre_type: FreType,
+}
+
+impl FrameRowEntry<'_> {
+    /// Section offset of the info byte.
+    #[must_use]
+    pub const fn info_offset(&self) -> u64 {
+        self.offset + self.fre_type.width() as u64
+    }
+
+    /// Section offset of data word `index`.
+    #[must_use]
+    pub const fn word_offset(&self, index: usize) -> u64 {
+        self.info_offset() + 1 + (index * self.words.size as usize) as u64
+    }
+
+    /// Bytes of the whole row.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.fre_type.width() as u64 + 1 + self.words.bytes.len() as u64
+    }
+}
+
+/// The stored rows of one function, in order. Ends behind the first row that cannot be read.
+#[derive(Clone, Debug)]
+pub struct FrameRowEntries<'a> {
+    bytes: Bytes<'a>,
+    base: u64,
+    position: usize,
+    remaining: u32,
+    fre_type: FreType,
+}
+
+impl<'a> FrameRowEntries<'a> {
+    pub(super) fn new(function: &Function<'a>, fre_type: FreType) -> FrameRowEntries<'a> {
+        let section = function.section();
+        let base = section.header().fre_start();
+        let first = function.first_row_offset().saturating_sub(base);
+        FrameRowEntries {
+            bytes: section.fre_bytes(),
+            base,
+            position: usize::try_from(first).unwrap_or(usize::MAX),
+            remaining: function.num_rows(),
+            fre_type,
+        }
+    }
+
+    /// Section offset of the next row, or of the first byte behind the last one.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.base.saturating_add(self.position as u64)
+    }
+
+    /// Number of rows that are still to come, by the function's count.
+    #[must_use]
+    pub const fn remaining(&self) -> u32 {
+        self.remaining
+    }
+
+    #[inline]
+    fn read(&mut self) -> Result<FrameRowEntry<'a>, Error> {
+        let width = self.fre_type.width();
+        let rest = self.bytes.data.get(self.position..).unwrap_or_default();
+        let (head, tail) =
+            rest.split_at_checked(width + 1).ok_or_else(|| self.truncated(width as u64 + 1))?;
+        let head = Bytes::new(head, self.bytes.endian);
+        let start = match self.fre_type {
+            FreType::Addr1 => head.u8(0).map(u32::from),
+            FreType::Addr2 => head.u16(0).map(u32::from),
+            FreType::Addr4 => head.u32(0),
+        };
+        let (Some(start), Some(info)) = (start, head.u8(width)) else {
+            return Err(self.truncated(width as u64 + 1));
+        };
+        let info = RowInfo(info);
+        let size = info.word_size().ok_or_else(|| {
+            let offset = self.offset() + width as u64;
+            Error::new(offset, "sfre_info", ErrorKind::ReservedWordSize)
+        })?;
+        let length = usize::from(info.word_count()) * usize::from(size);
+        let words = tail
+            .get(..length)
+            .ok_or_else(|| self.truncated(width as u64 + 1 + length as u64))?;
+        let entry = FrameRowEntry {
+            offset: self.offset(),
+            start,
+            info,
+            words: Words { bytes: words, size, endian: self.bytes.endian },
+            fre_type: self.fre_type,
+        };
+        self.position += width + 1 + length;
+        Ok(entry)
+    }
+
+    #[cold]
+    fn truncated(&self, needed: u64) -> Error {
+        let available = self.bytes.data.len().saturating_sub(self.position) as u64;
+        Error::new(
+            self.offset(),
+            "sframe_frame_row_entry",
+            ErrorKind::Truncated { needed, available },
+        )
+    }
+}
+
+impl<'a> Iterator for FrameRowEntries<'a> {
+    type Item = Result<FrameRowEntry<'a>, Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.remaining == 0 {
+            return None;
+        }
+        let entry = self.read();
+        self.remaining = if entry.is_ok() { self.remaining - 1 } else { 0 };
+        Some(entry)
+    }
+}
+
+impl core::iter::FusedIterator for FrameRowEntries<'_> {}

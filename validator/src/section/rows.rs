@@ -1,0 +1,115 @@
+//! Rows in the shared vocabulary: ranges of PCs with what holds there.
+
+use super::error::{Error, ErrorKind};
+use super::function::Function;
+use super::interpret::RowLayout;
+use super::row::{FrameRowEntries, FrameRowEntry};
+use crate::unwind::Row;
+
+/// How many bytes of rows a walk over a whole section may still read.
+///
+/// The rows of a well-formed section do not overlap, so all of them together are no longer than
+/// the FRE sub-section. Reading within one budget keeps a walk linear in the section's bytes even
+/// when thousands of functions point at one block of rows.
+#[derive(Clone, Debug)]
+pub struct RowBudget {
+    pub(super) bytes: u64,
+}
+
+/// The rows of one function as ranges of PCs, in stored order.
+///
+/// A row ends where the next one starts or the function ends; a row that starts at or behind that
+/// place is empty. The rows of a repeated block ([`Function::repeat_size`]) are those of the first
+/// block: they hold again in each block up to the function's end.
+#[derive(Debug)]
+pub struct Rows<'a, 'b> {
+    entries: FrameRowEntries<'a>,
+    next: Option<Result<FrameRowEntry<'a>, Error>>,
+    layout: RowLayout,
+    base: u64,
+    length: u32,
+    budget: Option<&'b mut RowBudget>,
+}
+
+impl<'a> Function<'a> {
+    /// The function's rows.
+    ///
+    /// For one function of interest. A walk over all functions of a section that is not trusted
+    /// reads within a budget: [`Function::rows_within`].
+    ///
+    /// # Errors
+    /// Those of [`FunctionEntry::start`](super::FunctionEntry::start), [`Function::fre_type`] and
+    /// [`RowLayout::of`]. The iterator yields an error for each row that has no meaning, and ends
+    /// behind a row whose length is unknown.
+    pub fn rows(&self) -> Result<Rows<'a, 'static>, Error> {
+        Rows::new(self, None)
+    }
+
+    /// The function's rows, as long as the budget lasts.
+    ///
+    /// # Errors
+    /// As [`Function::rows`]; besides, the iterator yields [`ErrorKind::SharedRows`] and ends when
+    /// the budget is spent.
+    pub fn rows_within<'b>(&self, budget: &'b mut RowBudget) -> Result<Rows<'a, 'b>, Error> {
+        Rows::new(self, Some(budget))
+    }
+}
+
+impl<'a, 'b> Rows<'a, 'b> {
+    fn new(
+        function: &Function<'a>,
+        budget: Option<&'b mut RowBudget>,
+    ) -> Result<Rows<'a, 'b>, Error> {
+        let mut entries = function.frame_row_entries()?;
+        let layout = RowLayout::of(function)?;
+        let length = match function.repeat_size() {
+            Ok(Some(block)) => function.size().min(u32::from(block)),
+            Ok(None) | Err(_) => function.size(),
+        };
+        Ok(Rows {
+            next: entries.next(),
+            entries,
+            layout,
+            base: function.start()?.address,
+            length,
+            budget,
+        })
+    }
+
+    fn charge(&mut self, entry: &FrameRowEntry<'_>) -> Result<(), Error> {
+        let Some(budget) = self.budget.as_deref_mut() else { return Ok(()) };
+        match budget.bytes.checked_sub(entry.size()) {
+            Some(rest) => {
+                budget.bytes = rest;
+                Ok(())
+            }
+            None => {
+                Err(Error::new(entry.offset, "sframe_frame_row_entry", ErrorKind::SharedRows))
+            }
+        }
+    }
+}
+
+impl Iterator for Rows<'_, '_> {
+    type Item = Result<Row, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = match self.next.take()? {
+            Ok(entry) => entry,
+            Err(error) => return Some(Err(error)),
+        };
+        if let Err(error) = self.charge(&entry) {
+            return Some(Err(error));
+        }
+        self.next = self.entries.next();
+        let bound = match &self.next {
+            Some(Ok(next)) => next.start.min(self.length),
+            Some(Err(_)) | None => self.length,
+        };
+        Some(self.layout.interpret(&entry).map(|frame| Row {
+            start: self.base.saturating_add(u64::from(entry.start)),
+            end: self.base.saturating_add(u64::from(bound.max(entry.start))),
+            frame,
+        }))
+    }
+}

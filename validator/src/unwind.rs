@@ -1,0 +1,137 @@
+//! The vocabulary of unwinding that SFrame and DWARF CFI share: plain data, no format's bytes.
+//!
+//! A [`Row`] is a range of PCs and the [`Frame`] that holds there: how to find the canonical frame
+//! address (CFA), the return address (RA) and the caller's frame pointer (FP).
+
+use core::fmt;
+
+/// A register by the DWARF number its machine gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Register(pub u32);
+
+/// How the CFA is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cfa {
+    /// `register + offset`, bytes.
+    RegisterOffset {
+        /// The base.
+        register: Register,
+        /// Bytes added to it.
+        offset: i64,
+    },
+    /// The 8 bytes in memory at `register + offset`.
+    Dereference {
+        /// The base.
+        register: Register,
+        /// Bytes added to it before the load.
+        offset: i64,
+    },
+    /// Nothing is said: the row marks an outermost frame.
+    Undefined,
+}
+
+/// How the caller's value of a register (RA or FP) is recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Recovery {
+    /// Still in its register: nothing saved it, or it has the same value.
+    Unchanged,
+    /// In memory at `CFA + offset`.
+    AtCfa(i64),
+    /// The value `CFA + offset` itself.
+    CfaOffset(i64),
+    /// In memory at `register + offset`.
+    AtRegister {
+        /// The base.
+        register: Register,
+        /// Bytes added to it before the load.
+        offset: i64,
+    },
+    /// The value `register + offset` itself; with offset 0, saved in that register.
+    RegisterOffset {
+        /// The base.
+        register: Register,
+        /// Bytes added to it.
+        offset: i64,
+    },
+    /// Cannot be recovered; an undefined RA marks the outermost frame.
+    Undefined,
+}
+
+/// What is known of the caller at one PC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The canonical frame address.
+    pub cfa: Cfa,
+    /// The return address.
+    pub ra: Recovery,
+    /// The caller's frame pointer.
+    pub fp: Recovery,
+    /// The return address carries a pointer-authentication code (AArch64).
+    pub ra_signed: bool,
+}
+
+impl Frame {
+    /// The frame without a caller: RA undefined, nothing else known.
+    pub const OUTERMOST: Frame = Frame {
+        cfa: Cfa::Undefined,
+        ra: Recovery::Undefined,
+        fp: Recovery::Unchanged,
+        ra_signed: false,
+    };
+}
+
+/// A [`Frame`] and the PCs at which it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Row {
+    /// The first PC.
+    pub start: u64,
+    /// The first PC that is not in the row any more. `start == end`: an empty range.
+    pub end: u64,
+    /// What holds there.
+    pub frame: Frame,
+}
+
+impl Row {
+    /// Whether `pc` is in the row's range.
+    #[must_use]
+    pub const fn contains(&self, pc: u64) -> bool {
+        self.start <= pc && pc < self.end
+    }
+}
+
+impl fmt::Display for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "r{}", self.0)
+    }
+}
+
+impl fmt::Display for Cfa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cfa::RegisterOffset { register, offset } => write!(f, "{register}{offset:+}"),
+            Cfa::Dereference { register, offset } => write!(f, "*({register}{offset:+})"),
+            Cfa::Undefined => f.write_str("undefined"),
+        }
+    }
+}
+
+impl fmt::Display for Recovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Recovery::Unchanged => f.write_str("unchanged"),
+            Recovery::AtCfa(offset) => write!(f, "*(CFA{offset:+})"),
+            Recovery::CfaOffset(offset) => write!(f, "CFA{offset:+}"),
+            Recovery::AtRegister { register, offset } => write!(f, "*({register}{offset:+})"),
+            Recovery::RegisterOffset { register, offset: 0 } => register.fmt(f),
+            Recovery::RegisterOffset { register, offset } => write!(f, "{register}{offset:+}"),
+            Recovery::Undefined => f.write_str("undefined"),
+        }
+    }
+}
+
+impl fmt::Display for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CFA={} RA={} FP={}", self.cfa, self.ra, self.fp)?;
+        if self.ra_signed { f.write_str(" RA-signed") } else { Ok(()) }
+    }
+}
