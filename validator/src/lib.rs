@@ -7,7 +7,7 @@
 //!    [`unwind`]. It needs neither the standard library nor an allocator.
 //! 2. [`rules`] is the catalogue of what can be wrong with a section and the file around it, and
 //!    [`check`] applies it (feature `alloc`; the rules about the file need `elf`).
-//! 3. [`builder`] writes sections, sound ones and, on purpose, broken ones (feature `alloc`).
+//! 3. `builder` writes sections, sound ones and, on purpose, broken ones (feature `alloc`).
 //!
 //! ```
 //! use sframe_validator::{Placement, Section};
@@ -36,6 +36,14 @@ extern crate alloc;
 extern crate std;
 
 pub mod abi;
+#[cfg(feature = "alloc")]
+pub mod check;
+#[cfg(feature = "elf")]
+pub mod elf;
+#[cfg(feature = "alloc")]
+pub mod finding;
+#[cfg(feature = "alloc")]
+pub mod rules;
 pub mod section;
 pub mod unwind;
 

@@ -23,7 +23,7 @@ pub use function::{
 pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version, offset};
 pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 pub use placement::{CodeAddress, Placement, StartRelocation, Starts};
-pub use row::{FreType, FrameRowEntries, FrameRowEntry, RowInfo, Words};
+pub use row::{FrameRowEntries, FrameRowEntry, FreType, RowInfo, Words};
 pub use rows::{RowBudget, Rows};
 
 use crate::abi::{Abi, Endian};
@@ -80,9 +80,10 @@ impl<'a> Section<'a> {
     /// [`ErrorKind::UnknownAbi`].
     pub fn abi(&self) -> Result<Abi, Error> {
         let id = self.header.abi_arch;
-        self.placement.abi.or_else(|| Abi::from_id(id)).ok_or_else(|| {
-            Error::new(offset::ABI_ARCH, "sfh_abi_arch", ErrorKind::UnknownAbi(id))
-        })
+        self.placement
+            .abi
+            .or_else(|| Abi::from_id(id))
+            .ok_or_else(|| Error::new(offset::ABI_ARCH, "sfh_abi_arch", ErrorKind::UnknownAbi(id)))
     }
 
     /// Number of table entries that are in the section: `sfh_num_fdes`, or fewer where the section

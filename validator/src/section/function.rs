@@ -5,7 +5,7 @@ use super::bytes::Bytes;
 use super::error::{Error, ErrorKind};
 use super::header::Version;
 use super::placement::{CodeAddress, Starts};
-use super::row::{FreType, FrameRowEntries};
+use super::row::{FrameRowEntries, FreType};
 
 /// The part of a function's description that stands in the table: where it starts, how long it
 /// is, where its rows are.

@@ -52,9 +52,7 @@ impl<'a> Section<'a> {
         }
         let mut candidates = (0..low).rev().filter_map(|index| self.entry(index)).peekable();
         let start = candidates.peek()?.start().ok()?;
-        candidates
-            .take_while(|entry| entry.start() == Ok(start))
-            .find(|entry| covers(entry, pc))
+        candidates.take_while(|entry| entry.start() == Ok(start)).find(|entry| covers(entry, pc))
     }
 }
 

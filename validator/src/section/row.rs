@@ -245,9 +245,8 @@ impl<'a> FrameRowEntries<'a> {
             Error::new(offset, "sfre_info", ErrorKind::ReservedWordSize)
         })?;
         let length = usize::from(info.word_count()) * usize::from(size);
-        let words = tail
-            .get(..length)
-            .ok_or_else(|| self.truncated(width as u64 + 1 + length as u64))?;
+        let words =
+            tail.get(..length).ok_or_else(|| self.truncated(width as u64 + 1 + length as u64))?;
         let entry = FrameRowEntry {
             offset: self.offset(),
             start,

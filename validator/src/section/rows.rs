@@ -83,9 +83,7 @@ impl<'a, 'b> Rows<'a, 'b> {
                 budget.bytes = rest;
                 Ok(())
             }
-            None => {
-                Err(Error::new(entry.offset, "sframe_frame_row_entry", ErrorKind::SharedRows))
-            }
+            None => Err(Error::new(entry.offset, "sframe_frame_row_entry", ErrorKind::SharedRows)),
         }
     }
 }

@@ -1,0 +1,368 @@
+//! The ELF file around a section, as much of it as the rules and a reader's callers need.
+//!
+//! [`Elf::parse`] reads the file, section and program headers into plain values; symbols and
+//! relocations are read when they are asked for. Nothing here knows SFrame's own bytes.
+
+mod relocations;
+mod symbols;
+
+pub use relocations::{Relocation, RelocationTable};
+pub use symbols::{Symbol, SymbolTable};
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use object::Endianness;
+use object::elf;
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+
+use crate::abi::{Abi, Endian};
+
+/// `SHT_GNU_SFRAME` (binutils 2.45).
+pub const SHT_GNU_SFRAME: u32 = 0x6fff_fff4;
+/// `SHT_PROGBITS`.
+pub const SHT_PROGBITS: u32 = 1;
+/// `SHT_NOBITS`.
+pub const SHT_NOBITS: u32 = 8;
+/// `SHF_WRITE`.
+pub const SHF_WRITE: u64 = 0x1;
+/// `SHF_ALLOC`.
+pub const SHF_ALLOC: u64 = 0x2;
+/// `SHF_EXECINSTR`.
+pub const SHF_EXECINSTR: u64 = 0x4;
+/// `SHF_GROUP`.
+pub const SHF_GROUP: u64 = 0x200;
+/// `PT_LOAD`.
+pub const PT_LOAD: u32 = 1;
+/// `PT_GNU_SFRAME`.
+pub const PT_GNU_SFRAME: u32 = 0x6474_e554;
+/// `PF_X`.
+pub const PF_X: u32 = 1;
+/// `PF_R`.
+pub const PF_R: u32 = 4;
+/// `EM_S390`.
+pub const EM_S390: u16 = 22;
+/// `EM_X86_64`.
+pub const EM_X86_64: u16 = 62;
+/// `EM_AARCH64`.
+pub const EM_AARCH64: u16 = 183;
+
+/// A parsed ELF file.
+#[derive(Clone, Debug)]
+pub struct Elf<'a> {
+    data: &'a [u8],
+    class: Class,
+    endian: Endian,
+    machine: u16,
+    kind: ElfKind,
+    sections: Vec<ElfSection<'a>>,
+    segments: Vec<Segment>,
+}
+
+/// `EI_CLASS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// `ELFCLASS32`.
+    Elf32,
+    /// `ELFCLASS64`.
+    Elf64,
+}
+
+/// `e_type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElfKind {
+    /// `ET_REL`: start fields are relocated, nothing has an address.
+    Relocatable,
+    /// `ET_EXEC`.
+    Executable,
+    /// `ET_DYN`: shared libraries and position-independent executables.
+    Shared,
+    /// Any other, by number.
+    Other(u16),
+}
+
+/// A section header.
+#[derive(Clone, Copy, Debug)]
+pub struct ElfSection<'a> {
+    /// Index in the section header table.
+    pub index: u32,
+    /// The name's bytes; empty where the string table has none.
+    pub name: &'a [u8],
+    /// `sh_type`.
+    pub sh_type: u32,
+    /// `sh_flags`.
+    pub flags: u64,
+    /// `sh_addr`.
+    pub address: u64,
+    /// `sh_offset`.
+    pub offset: u64,
+    /// `sh_size`.
+    pub size: u64,
+    /// `sh_link`.
+    pub link: u32,
+    /// `sh_info`.
+    pub info: u32,
+    /// `sh_addralign`.
+    pub alignment: u64,
+    /// `sh_entsize`.
+    pub entry_size: u64,
+}
+
+/// A program header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// `p_type`.
+    pub p_type: u32,
+    /// `p_flags`.
+    pub flags: u32,
+    /// `p_offset`.
+    pub offset: u64,
+    /// `p_vaddr`.
+    pub address: u64,
+    /// `p_filesz`.
+    pub file_size: u64,
+    /// `p_memsz`.
+    pub memory_size: u64,
+}
+
+/// Why bytes are no ELF file that can be looked into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ElfError {
+    /// The magic number is missing.
+    NotElf,
+    /// An unknown class, byte order or ELF version.
+    UnknownIdent,
+    /// A header or table that contradicts itself or the file's size.
+    Malformed(object::read::Error),
+    /// The bytes of a section are not in the file.
+    SectionOutsideFile {
+        /// Index of the section.
+        index: u32,
+        /// Its `sh_offset`.
+        offset: u64,
+        /// Its `sh_size`.
+        size: u64,
+    },
+}
+
+impl core::error::Error for ElfError {}
+
+impl fmt::Display for ElfError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ElfError::NotElf => f.write_str("not an ELF file"),
+            ElfError::UnknownIdent => {
+                f.write_str("unknown ELF class, byte order or version in e_ident")
+            }
+            ElfError::Malformed(what) => what.fmt(f),
+            ElfError::SectionOutsideFile { index, offset, size } => write!(
+                f,
+                "section {index} at file offset {offset:#x}, {size:#x} bytes, ends outside the file"
+            ),
+        }
+    }
+}
+
+impl From<object::read::Error> for ElfError {
+    fn from(error: object::read::Error) -> ElfError {
+        ElfError::Malformed(error)
+    }
+}
+
+impl<'a> Elf<'a> {
+    /// Whether `data` starts with the ELF magic number.
+    #[must_use]
+    pub fn is_elf(data: &[u8]) -> bool {
+        data.starts_with(&elf::ELFMAG)
+    }
+
+    /// Reads the headers of an ELF file of either class and byte order.
+    ///
+    /// # Errors
+    /// [`ElfError::NotElf`], [`ElfError::UnknownIdent`], [`ElfError::Malformed`].
+    pub fn parse(data: &'a [u8]) -> Result<Elf<'a>, ElfError> {
+        if !Elf::is_elf(data) {
+            return Err(ElfError::NotElf);
+        }
+        match data.get(4) {
+            Some(1) => Elf::read::<elf::FileHeader32<Endianness>>(data, Class::Elf32),
+            Some(2) => Elf::read::<elf::FileHeader64<Endianness>>(data, Class::Elf64),
+            _ => Err(ElfError::UnknownIdent),
+        }
+    }
+
+    fn read<Header>(data: &'a [u8], class: Class) -> Result<Elf<'a>, ElfError>
+    where
+        Header: FileHeader<Endian = Endianness>,
+    {
+        let header = Header::parse(data).map_err(|_| ElfError::UnknownIdent)?;
+        let order = header.endian()?;
+        let table = header.sections(order, data)?;
+        let sections = table
+            .enumerate()
+            .map(|(index, section)| ElfSection {
+                index: u32::try_from(index.0).unwrap_or(u32::MAX),
+                name: table.section_name(order, section).unwrap_or_default(),
+                sh_type: section.sh_type(order).0,
+                flags: section.sh_flags(order).0,
+                address: section.sh_addr(order).into(),
+                offset: section.sh_offset(order).into(),
+                size: section.sh_size(order).into(),
+                link: section.sh_link(order),
+                info: section.sh_info(order),
+                alignment: section.sh_addralign(order).into(),
+                entry_size: section.sh_entsize(order).into(),
+            })
+            .collect();
+        let segments = header
+            .program_headers(order, data)?
+            .iter()
+            .map(|segment| Segment {
+                p_type: segment.p_type(order).0,
+                flags: segment.p_flags(order).0,
+                offset: segment.p_offset(order).into(),
+                address: segment.p_vaddr(order).into(),
+                file_size: segment.p_filesz(order).into(),
+                memory_size: segment.p_memsz(order).into(),
+            })
+            .collect();
+        Ok(Elf {
+            data,
+            class,
+            endian: if header.is_big_endian() { Endian::Big } else { Endian::Little },
+            machine: header.e_machine(order).0,
+            kind: match header.e_type(order).0 {
+                1 => ElfKind::Relocatable,
+                2 => ElfKind::Executable,
+                3 => ElfKind::Shared,
+                other => ElfKind::Other(other),
+            },
+            sections,
+            segments,
+        })
+    }
+
+    /// The file's bytes.
+    #[must_use]
+    pub const fn data(&self) -> &'a [u8] {
+        self.data
+    }
+
+    /// The file's class.
+    #[must_use]
+    pub const fn class(&self) -> Class {
+        self.class
+    }
+
+    /// The file's byte order.
+    #[must_use]
+    pub const fn endian(&self) -> Endian {
+        self.endian
+    }
+
+    /// `e_machine`.
+    #[must_use]
+    pub const fn machine(&self) -> u16 {
+        self.machine
+    }
+
+    /// What kind of file it is.
+    #[must_use]
+    pub const fn kind(&self) -> ElfKind {
+        self.kind
+    }
+
+    /// The SFrame ABI that the file's machine and byte order stand for, `None` for machines that
+    /// SFrame is not defined for.
+    #[must_use]
+    pub const fn abi(&self) -> Option<Abi> {
+        match (self.machine, self.endian) {
+            (EM_X86_64, Endian::Little) => Some(Abi::Amd64),
+            (EM_AARCH64, Endian::Little) => Some(Abi::Aarch64Little),
+            (EM_AARCH64, Endian::Big) => Some(Abi::Aarch64Big),
+            (EM_S390, Endian::Big) => Some(Abi::S390x),
+            _ => None,
+        }
+    }
+
+    /// The section headers, in the table's order; the null section is one of them.
+    #[must_use]
+    pub fn sections(&self) -> &[ElfSection<'a>] {
+        &self.sections
+    }
+
+    /// The program headers, in the table's order.
+    #[must_use]
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The section of an index.
+    #[must_use]
+    pub fn section(&self, index: u32) -> Option<&ElfSection<'a>> {
+        self.sections.get(usize::try_from(index).ok()?)
+    }
+
+    /// Sections named `.sframe` or of type `SHT_GNU_SFRAME`, in the table's order.
+    pub fn sframe_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
+        self.sections
+            .iter()
+            .filter(|section| section.name == b".sframe" || section.sh_type == SHT_GNU_SFRAME)
+    }
+
+    /// The bytes of a section; none for one without bytes in the file (`SHT_NOBITS`).
+    ///
+    /// # Errors
+    /// [`ElfError::SectionOutsideFile`].
+    pub fn section_data(&self, section: &ElfSection<'_>) -> Result<&'a [u8], ElfError> {
+        if section.sh_type == SHT_NOBITS {
+            return Ok(&[]);
+        }
+        let range = || {
+            let start = usize::try_from(section.offset).ok()?;
+            let end = start.checked_add(usize::try_from(section.size).ok()?)?;
+            self.data.get(start..end)
+        };
+        range().ok_or(ElfError::SectionOutsideFile {
+            index: section.index,
+            offset: section.offset,
+            size: section.size,
+        })
+    }
+
+    /// Loaded sections that hold machine code.
+    pub fn code_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
+        self.sections.iter().filter(|section| section.is_code())
+    }
+}
+
+impl ElfSection<'_> {
+    /// Whether the section is loaded and executable.
+    #[must_use]
+    pub const fn is_code(&self) -> bool {
+        let wanted = SHF_ALLOC | SHF_EXECINSTR;
+        self.flags & wanted == wanted
+    }
+
+    /// Whether all of `[start, start + size)` is in the section, by address.
+    #[must_use]
+    pub fn contains(&self, start: u64, size: u64) -> bool {
+        contains(self.address, self.size, start, size)
+    }
+}
+
+impl Segment {
+    /// Whether all of `[start, start + size)` is in the segment, by address.
+    #[must_use]
+    pub fn contains(&self, start: u64, size: u64) -> bool {
+        contains(self.address, self.memory_size, start, size)
+    }
+}
+
+fn contains(outer: u64, outer_size: u64, start: u64, size: u64) -> bool {
+    start
+        .checked_sub(outer)
+        .and_then(|before| outer_size.checked_sub(before))
+        .is_some_and(|left| size <= left)
+}

@@ -1,0 +1,107 @@
+//! Names for addresses: the function symbols of a file, ordered by place.
+
+use alloc::vec::Vec;
+
+use object::Endianness;
+use object::elf;
+use object::read::elf::{FileHeader, SectionHeader, Sym};
+
+use super::{Class, Elf, ElfError, ElfKind};
+use crate::section::CodeAddress;
+
+const SHT_SYMTAB: u32 = 2;
+const SHT_DYNSYM: u32 = 11;
+const STT_FUNC: u8 = 2;
+const STT_GNU_IFUNC: u8 = 10;
+
+/// A symbol of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol<'a> {
+    /// Where the function starts.
+    pub start: CodeAddress,
+    /// `st_size`: bytes of code, 0 where the producer did not say.
+    pub size: u64,
+    /// The name's bytes.
+    pub name: &'a [u8],
+    /// Not `STB_LOCAL`.
+    pub global: bool,
+}
+
+/// The function symbols of a file, ordered by place.
+#[derive(Clone, Debug, Default)]
+pub struct SymbolTable<'a> {
+    symbols: Vec<Symbol<'a>>,
+}
+
+impl<'a> SymbolTable<'a> {
+    /// Reads `.symtab`, or `.dynsym` in a stripped file.
+    ///
+    /// # Errors
+    /// [`ElfError::Malformed`].
+    pub fn load(file: &Elf<'a>) -> Result<SymbolTable<'a>, ElfError> {
+        let mut symbols = match file.class {
+            Class::Elf32 => read::<elf::FileHeader32<Endianness>>(file)?,
+            Class::Elf64 => read::<elf::FileHeader64<Endianness>>(file)?,
+        };
+        // Of symbols at one place the global one with a size names it best.
+        symbols.sort_by_key(|s| (s.start, !s.global, core::cmp::Reverse(s.size)));
+        Ok(SymbolTable { symbols })
+    }
+
+    /// The symbols, ordered by place.
+    #[must_use]
+    pub fn symbols(&self) -> &[Symbol<'a>] {
+        &self.symbols
+    }
+
+    /// The symbol that starts exactly at `place`, or else the nearest one before it whose size
+    /// reaches it.
+    #[must_use]
+    pub fn find(&self, place: CodeAddress) -> Option<&Symbol<'a>> {
+        let first = self.symbols.partition_point(|symbol| symbol.start < place);
+        if let Some(symbol) = self.symbols.get(first).filter(|symbol| symbol.start == place) {
+            return Some(symbol);
+        }
+        let before = self.symbols.get(first.checked_sub(1)?)?;
+        // All symbols of that place, best first.
+        let best = self.symbols.partition_point(|symbol| symbol.start < before.start);
+        self.symbols.get(best..first)?.iter().find(|symbol| {
+            symbol.start.section == place.section
+                && place.address - symbol.start.address < symbol.size
+        })
+    }
+}
+
+fn read<'a, Header>(file: &Elf<'a>) -> Result<Vec<Symbol<'a>>, ElfError>
+where
+    Header: FileHeader<Endian = Endianness>,
+{
+    let header = Header::parse(file.data)?;
+    let order = header.endian()?;
+    let sections = header.sections(order, file.data)?;
+    let table_of =
+        |kind| sections.enumerate().find(|(_, section)| section.sh_type(order).0 == kind);
+    let Some((index, section)) = table_of(SHT_SYMTAB).or_else(|| table_of(SHT_DYNSYM)) else {
+        return Ok(Vec::new());
+    };
+    let Some(table) = section.symbols(order, file.data, &sections, index)? else {
+        return Ok(Vec::new());
+    };
+    let relocatable = file.kind == ElfKind::Relocatable;
+    let mut symbols = Vec::new();
+    for (index, symbol) in table.enumerate() {
+        let kind = symbol.st_type().0;
+        if kind != STT_FUNC && kind != STT_GNU_IFUNC {
+            continue;
+        }
+        let Some(defined_in) = table.symbol_section(order, symbol, index)? else { continue };
+        let section = if relocatable { u32::try_from(defined_in.0).unwrap_or(0) } else { 0 };
+        symbols.push(Symbol {
+            start: CodeAddress { section, address: symbol.st_value(order).into() },
+            size: symbol.st_size(order).into(),
+            name: table.symbol_name(order, symbol).unwrap_or_default(),
+            global: !symbol.is_local(),
+        });
+    }
+    Ok(symbols)
+}
