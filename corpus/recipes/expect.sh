@@ -1,0 +1,134 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2030,SC2031,SC2164 # sourced by ../build, which sets -e; each folder is read in a subshell
+# What the tools say about a golden file, and the manifest.
+#
+# FILE.objdump: GNU objdump --sframe=.sframe of the version that reads the file's SFrame version, without the lines that
+# name the file. FILE.readobj: llvm-readobj --sframe, which reads version 2, likewise.
+
+# expect FOLDER TOOLCHAIN MACHINE: reads what `keep` noted, writes the expectations, prints the lines of the manifest.
+expect() {
+	local toolchain=$2 machine=$3 file why commands messages said_objdump said_readobj
+	local sframe_version flags section_type section_size functions rows
+	(
+		cd "$1"
+		while IFS=$'\t' read -r file why commands messages; do
+			read_section "$file"
+			say_objdump "$file"
+			say_readobj "$file"
+			printf '%s\t' "$toolchain/$machine/$file" "$machine" "$sframe_version" "$flags" "$section_type" "$section_size" \
+				"$functions" "$rows" "$said_objdump" "$said_readobj" "$(sha256sum <"$file" | cut -d' ' -f1)" \
+				"$(made_with "$toolchain")" "$why" "$commands"
+			printf '%s\n' "$messages"
+		done
+	)
+}
+
+# read_section FILE: sets what the section header and the SFrame header say, `-` where there is nothing to read.
+# An archive gets the sums over its members.
+read_section() {
+	local file=$1 member type offset size
+	sframe_version=- flags=- section_type=- section_size=- functions=- rows=-
+	case $file in
+	*.a)
+		local dir=$scratch/members
+		rm -rf "$dir" && mkdir -p "$dir"
+		(file=$PWD/$file && cd "$dir" && gnu 2.47.50 "$machine" ar x "$file")
+		section_size=0 functions=0 rows=0
+		for member in "$dir"/*.o; do
+			read_header "$member" || continue
+			sframe_version=$h_version flags=$h_flags section_type=$type
+			section_size=$((section_size + size)) functions=$((functions + h_functions)) rows=$((rows + h_rows))
+		done
+		;;
+	*)
+		if read_header "$file"; then
+			sframe_version=$h_version flags=$h_flags functions=$h_functions rows=$h_rows
+		fi
+		section_type=${type:--} section_size=${size:--}
+		;;
+	esac
+}
+
+# read_header FILE: sets the caller's type, offset, size, and h_* from the 28 bytes at the section's start.
+read_header() {
+	local file=$1 line order=little bytes
+	line=$(gnu 2.47.50 "$machine" readelf -SW "$file" 2>/dev/null | sed -E 's/^ *\[ *[0-9]+\] *//' | awk '$1 == ".sframe"')
+	type='' offset='' size=''
+	[[ $line ]] || return 1
+	read -r _ type _ offset size _ <<<"$line"
+	offset=$((16#$offset)) size=$((16#$size))
+	[[ $type != NOBITS && $size -ge 28 ]] || return 1
+	case $machine in *_be | s390x) order=big ;; esac
+	read -r -a bytes <<<"$(od -An -v --endian=$order -tu1 -j "$offset" -N 4 "$file" | xargs)"
+	h_version=${bytes[2]} h_flags=$(printf '0x%x' "${bytes[3]}")
+	read -r h_functions h_rows <<<"$(od -An -v --endian=$order -tu4 -j $((offset + 8)) -N 8 "$file" | xargs)"
+}
+
+# The binutils that reads a file: by the header where there is one, else the one that made it.
+objdump_for() {
+	case $sframe_version:$flags in
+	1:*) echo 2.40 ;;
+	2:0x0 | 2:0x1) echo 2.44 ;;
+	[23]:*) echo 2.47.50 ;;
+	*) case $toolchain in 2.40 | 2.44) echo "$toolchain" ;; *) echo 2.47.50 ;; esac ;;
+	esac
+}
+
+# say_objdump FILE: writes FILE.objdump, sets said_objdump: version, exit status, complaint.
+say_objdump() {
+	local file=$1 version status=0
+	version=$(objdump_for)
+	{ timeout 60 "$cache/$version/bin/${machine%_be}-linux-gnu-objdump" --sframe=.sframe "$file" >"$scratch/said" 2>"$scratch/complaint" || status=$?; } 2>/dev/null
+	case $file in *.a) sed 1d "$scratch/said" ;; *) sed 1,3d "$scratch/said" ;; esac >"$file.objdump"
+	[[ -s $file.objdump ]] || rm "$file.objdump"
+	said_objdump="$version: $status$(complaint)"
+}
+
+say_readobj() {
+	local file=$1 status=0
+	said_readobj=-
+	[[ $sframe_version == 2 ]] || return 0
+	timeout 60 "$cache/llvm-23/bin/llvm-readobj" --sframe "$file" >"$scratch/said" 2>"$scratch/complaint" || status=$?
+	case $file in *.a) cat "$scratch/said" ;; *) sed -n '/^SFrame section/,$p' "$scratch/said" ;; esac >"$file.readobj"
+	said_readobj="$status$(complaint)"
+}
+
+complaint() {
+	[[ -s $scratch/complaint ]] || return 0
+	printf ', '
+	one_line "$scratch/complaint"
+}
+
+made_with() {
+	case $1 in
+	2.40 | 2.44 | 2.47.50) echo "gcc $(version gcc-12), binutils $(version "$1")" ;;
+	llvm-23) echo "gcc $(version gcc-12), LLVM $(version llvm-23)" ;;
+	lld) echo "gcc $(version gcc-12), lld $(version llvm-23), objects of LLVM, binutils $(version 2.44), $(version 2.47.50)" ;;
+	gold) echo "gcc $(version gcc-12), gold of binutils $(version 2.40), objects of binutils $(version 2.40), $(version 2.44), $(version 2.47.50)" ;;
+	mold) echo "gcc $(version gcc-12), mold $(version mold), objects of binutils $(version 2.47.50)" ;;
+	esac
+}
+
+# write_manifest OUT TOOLCHAIN...: the rows of these toolchains are new, the others' stay.
+write_manifest() {
+	local out=$1 name columns old
+	shift
+	columns=(path machine sframe_version flags section_type section_size functions rows objdump readobj sha256 tools shape commands messages)
+	for old in MANIFEST FAILED; do
+		[[ -e $out/$old.tsv ]] || continue
+		for name in "$@"; do
+			sed -i "/^${name//./\\.}\\//d" "$out/$old.tsv"
+		done
+	done
+	{
+		(IFS=$'\t' && echo "${columns[*]}")
+		{
+			sed 1d "$out/MANIFEST.tsv" 2>/dev/null || true
+			cat "$scratch"/rows/*
+		} | sort
+	} >"$scratch/manifest"
+	{ cat "$out/FAILED.tsv" "$scratch/failed" 2>/dev/null || true; } | sort >"$scratch/all-failed"
+	cp "$scratch/manifest" "$out/MANIFEST.tsv"
+	cp "$scratch/all-failed" "$out/FAILED.tsv"
+	echo "golden: $(wc -l <"$out/FAILED.tsv") files the tools fail to make, see FAILED.tsv" >&2
+}

@@ -1,0 +1,32 @@
+// The edges of a function's range: no bytes at all, in the middle and at the end of the section; a rule at the end.
+	.macro	function name
+	.globl	\name
+	.type	\name, %function
+\name:
+	.endm
+	.macro	done name
+	.size	\name, .-\name
+	.endm
+
+	.text
+function no_bytes
+	.cfi_startproc
+	.cfi_endproc
+done no_bytes
+
+// A rule that begins where the function ends.
+function rule_at_the_end
+	.cfi_startproc
+	sub	sp, sp, #16
+	.cfi_def_cfa_offset 16
+	add	sp, sp, #16
+	.cfi_def_cfa_offset 0
+	ret
+	.cfi_def_cfa_offset 16
+	.cfi_endproc
+done rule_at_the_end
+
+function no_bytes_at_the_end
+	.cfi_startproc
+	.cfi_endproc
+done no_bytes_at_the_end

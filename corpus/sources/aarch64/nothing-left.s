@@ -1,0 +1,11 @@
+// CFI, but no function that SFrame 1 or 2 can describe: a header without functions is left.
+	.text
+	.globl	beyond
+	.type	beyond, %function
+beyond:
+	.cfi_startproc
+	.cfi_escape 0x0f, 0x05, 0x8f, 0xa0, 0x01, 0x06, 0x06	// DW_CFA_def_cfa_expression with two dereferences
+	nop
+	ret
+	.cfi_endproc
+	.size	beyond, .-beyond

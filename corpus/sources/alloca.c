@@ -1,0 +1,24 @@
+/* Stack space known only at run time: the CFA has to follow the frame pointer. */
+extern void fill(int *values, int count);
+
+int on_stack(int count)
+{
+	int *values = __builtin_alloca(count * sizeof *values);
+	fill(values, count);
+	return values[count - 1];
+}
+
+/* A frame of more than 64 KiB, so that offsets need four bytes, and one that needs two. */
+int large(void)
+{
+	int values[30000];
+	fill(values, 30000);
+	return values[9];
+}
+
+int medium(void)
+{
+	int values[300];
+	fill(values, 300);
+	return values[9];
+}

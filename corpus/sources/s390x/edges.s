@@ -1,0 +1,31 @@
+# The edges of a function's range: no bytes at all, in the middle and at the end of the section; a rule at the end.
+	.macro	function name
+	.globl	\name
+	.type	\name, @function
+\name:
+	.endm
+	.macro	done name
+	.size	\name, .-\name
+	.endm
+
+	.text
+function no_bytes
+	.cfi_startproc
+	.cfi_endproc
+done no_bytes
+
+function rule_at_the_end
+	.cfi_startproc
+	aghi	%r15, -160
+	.cfi_def_cfa_offset 320
+	aghi	%r15, 160
+	.cfi_def_cfa_offset 160
+	br	%r14
+	.cfi_def_cfa_offset 320
+	.cfi_endproc
+done rule_at_the_end
+
+function no_bytes_at_the_end
+	.cfi_startproc
+	.cfi_endproc
+done no_bytes_at_the_end
