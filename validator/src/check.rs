@@ -1,8 +1,31 @@
 //! The check of a section and of the file around it: applies the catalogue's rules, in an order in
 //! which a defect is found at its cause.
+//!
+//! From the outside in: the file, the first bytes, the header, each function and its rows, and
+//! everything taken together. Where a step finds that the next one would read nonsense, the check
+//! ends there and says what it left undecided, so that one defect gives one finding.
 
-use crate::finding::Report;
-use crate::section::Placement;
+pub(crate) mod code;
+pub(crate) mod extents;
+pub(crate) mod reporter;
+mod walk;
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::elf::{Elf, ElfKind, ElfSection, RelocationTable, SymbolTable};
+use crate::finding::{HeaderSummary, Report, SectionSummary, Undecided};
+use crate::rules::context::{
+    Check, FileContext, FileKind, PreambleContext, SectionContext, TotalContext,
+};
+use crate::rules::{Abis, CATALOGUE, Rule, Severity, Versions};
+use crate::section::{Placement, Section};
+use code::CodeMap;
+use extents::{Extents, Totals};
+use reporter::{Collector, Reporter};
+use walk::Walked;
 
 /// What to check, and how much of what is found to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,26 +34,312 @@ pub struct Options {
     pub pedantic: bool,
     /// How many findings of each rule to keep; all of them are counted.
     pub keep: usize,
+    /// Run every rule on every row and function, also where a shortcut shows that none can find
+    /// fault. Slower, and the findings are the same: tests hold the shortcuts to that.
+    pub thorough: bool,
 }
 
 impl Default for Options {
     /// No lints; the first three findings of each rule.
     fn default() -> Options {
-        Options { pedantic: false, keep: 3 }
+        Options { pedantic: false, keep: 3, thorough: false }
     }
 }
 
 /// Checks the bytes of one section without a file around it.
 #[must_use]
 pub fn check_section(data: &[u8], placement: Placement<'_>, options: &Options) -> Report {
-    let _ = (data, placement, options);
-    Report::default()
+    let mut run = Run::new(options);
+    let summary = SectionSummary {
+        index: None,
+        name: ".sframe".to_owned(),
+        address: placement.address,
+        file_offset: 0,
+        size: data.len() as u64,
+        header: None,
+        functions: 0,
+        rows: 0,
+        covered_bytes: 0,
+    };
+    run.report.sections.push(summary);
+    run.check_bytes(data, placement, None, &CodeMap::unknown());
+    run.finish()
 }
 
 /// Checks every SFrame section of an ELF file, and what of the file concerns them.
-#[cfg(feature = "elf")]
 #[must_use]
-pub fn check_elf(file: &crate::elf::Elf<'_>, options: &Options) -> Report {
-    let _ = (file, options);
-    Report::default()
+pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
+    let mut run = Run::new(options);
+    let code = CodeMap::of(file);
+    run.report.code_bytes = code.size();
+    for section in file.sframe_sections() {
+        run.check_elf_section(file, section, &code);
+    }
+    run.finish()
+}
+
+/// A rule and its position in the catalogue.
+#[derive(Clone, Copy)]
+pub(crate) struct Selected {
+    index: usize,
+    rule: &'static Rule,
+}
+
+/// The rules that apply to a section, by what they look at.
+pub(crate) struct Selection {
+    function: Vec<Selected>,
+    row_place: Vec<Selected>,
+    row_content: Vec<Selected>,
+    unreadable_row: Vec<Selected>,
+    rows_of: Vec<Selected>,
+    /// Shortcuts may stand for the rules they prove silent.
+    quick: bool,
+    /// Nothing may stand for a rule.
+    thorough: bool,
+}
+
+struct Run<'o> {
+    options: &'o Options,
+    collector: Collector,
+    report: Report,
+}
+
+impl Run<'_> {
+    fn new(options: &Options) -> Run<'_> {
+        Run { options, collector: Collector::new(options.keep), report: Report::default() }
+    }
+
+    fn finish(mut self) -> Report {
+        self.report.counts = self.collector.counts().collect();
+        self.report.findings = self.collector.findings;
+        self.report.findings.sort_by_key(|finding| (finding.section, finding.offset));
+        self.report
+    }
+
+    fn undecided(&mut self, reason: String) {
+        let section = self.report.sections.len().checked_sub(1);
+        self.report.undecided.push(Undecided { section, reason });
+    }
+
+    fn check_elf_section(&mut self, elf: &Elf<'_>, sframe: &ElfSection<'_>, code: &CodeMap) {
+        self.report.sections.push(SectionSummary {
+            index: Some(sframe.index),
+            name: String::from_utf8_lossy(sframe.name).into_owned(),
+            address: sframe.address,
+            file_offset: sframe.offset,
+            size: sframe.size,
+            header: None,
+            functions: 0,
+            rows: 0,
+            covered_bytes: 0,
+        });
+        let data = elf.section_data(sframe).unwrap_or_else(|error| {
+            self.undecided(error.to_string());
+            &[]
+        });
+        let relocations = RelocationTable::load(elf, sframe.index).unwrap_or_else(|error| {
+            self.undecided(format!("relocations of the section not checked: {error}"));
+            RelocationTable::default()
+        });
+        let kind = match elf.kind() {
+            ElfKind::Relocatable => FileKind::Relocatable,
+            ElfKind::Executable | ElfKind::Shared | ElfKind::Other(_) => FileKind::Linked,
+        };
+        let starts = relocations.starts();
+        let placement = match kind {
+            FileKind::Relocatable => Placement::relocated(&starts),
+            FileKind::Linked | FileKind::Bare => Placement::at(sframe.address),
+        };
+        let placement = placement.with_endian(Some(elf.endian()));
+        let section = Section::parse(data, placement).ok();
+        let file =
+            FileContext { elf, sframe, section: section.as_ref(), relocations: &relocations, kind };
+        self.apply(section.as_ref(), |check, reporter| {
+            if let Check::File(check) = check {
+                check(&file, reporter);
+            }
+        });
+        // Without bytes the container's findings are all there is to say.
+        if !data.is_empty() {
+            self.check_bytes(data, placement, Some(&file), code);
+        }
+    }
+
+    fn check_bytes(
+        &mut self,
+        data: &[u8],
+        placement: Placement<'_>,
+        file: Option<&FileContext<'_>>,
+        code: &CodeMap,
+    ) {
+        let preamble = PreambleContext { data, endian: placement.endian };
+        self.apply(None, |check, reporter| {
+            if let Check::Preamble(check) = check {
+                check(&preamble, reporter);
+            }
+        });
+        let section = match Section::parse(data, placement) {
+            Ok(section) => section,
+            Err(error) => {
+                if self.collector.total() == 0 {
+                    self.undecided(format!("the header cannot be read: {error}"));
+                }
+                return;
+            }
+        };
+        if let Some(summary) = self.report.sections.last_mut() {
+            summary.header = Some(HeaderSummary {
+                version: section.header().version,
+                flags: section.header().flags,
+                abi: section.abi().ok(),
+                endian: section.endian(),
+            });
+        }
+        let kind = file.map_or(FileKind::Bare, |file| file.kind);
+        let whole = SectionContext { section: &section, kind };
+        let before = self.errors();
+        self.apply(Some(&section), |check, reporter| {
+            if let Check::Section(check) = check {
+                check(&whole, reporter);
+            }
+        });
+        if self.errors() > before {
+            self.undecided(
+                "functions and rows not checked: the header does not say for certain where and \
+                 how they are stored"
+                    .to_owned(),
+            );
+            return;
+        }
+        self.check_functions(&whole, file, code);
+    }
+
+    fn check_functions(
+        &mut self,
+        whole: &SectionContext<'_>,
+        file: Option<&FileContext<'_>>,
+        code: &CodeMap,
+    ) {
+        let selection = Selection::of(whole.section, self.options);
+        let position = self.report.sections.len().checked_sub(1);
+        let Walked { extents, totals, parked } =
+            walk::walk(whole, code, &selection, &mut self.collector, position);
+        self.summarise(&extents, &totals, code);
+        // Rows that belong to another function read as nonsense: the overlap is the defect.
+        let mut suspects: Vec<u32> =
+            extents.overlapping_blocks().flat_map(|(a, b)| [a.index, b.index]).collect();
+        suspects.sort_unstable();
+        for (function, findings) in parked {
+            match suspects.binary_search(&function) {
+                Ok(_) => self.collector.discard(&findings),
+                Err(_) => self.collector.commit(findings),
+            }
+        }
+        let symbols = self.symbols(file);
+        let total = TotalContext {
+            whole,
+            totals: &totals,
+            extents: &extents,
+            symbols: &symbols,
+            stubs: self.stubs(file),
+        };
+        self.apply(Some(whole.section), |check, reporter| {
+            if let Check::Total(check) = check {
+                check(&total, reporter);
+            }
+        });
+    }
+
+    fn summarise(&mut self, extents: &Extents, totals: &Totals, code: &CodeMap) {
+        if let Some(summary) = self.report.sections.last_mut() {
+            summary.functions = totals.functions;
+            summary.rows = totals.rows;
+            summary.covered_bytes = extents.covered_bytes(code);
+        }
+    }
+
+    /// The linker's stub sections, which only lints look at.
+    fn stubs<'a>(&self, file: Option<&'a FileContext<'a>>) -> Vec<&'a ElfSection<'a>> {
+        let elf = file.filter(|_| self.options.pedantic).map(|file| file.elf);
+        let sections = elf.into_iter().flat_map(|elf| elf.sections());
+        sections
+            .filter(|section| section.is_code() && section.size > 0 && section.is_stubs())
+            .collect()
+    }
+
+    /// The file's function symbols, which only lints look at.
+    fn symbols<'a>(&mut self, file: Option<&FileContext<'a>>) -> SymbolTable<'a> {
+        let Some(file) = file.filter(|_| self.options.pedantic) else {
+            return SymbolTable::default();
+        };
+        SymbolTable::load(file.elf).unwrap_or_else(|error| {
+            self.undecided(format!("symbols not compared: {error}"));
+            SymbolTable::default()
+        })
+    }
+
+    /// Runs the rules of one kind that apply to a section; to one whose header cannot be read,
+    /// those that apply to every version and ABI.
+    fn apply(&mut self, section: Option<&Section<'_>>, run: impl Fn(&Check, &mut Reporter<'_>)) {
+        let position = self.report.sections.len().checked_sub(1);
+        for Selected { index, rule } in applicable(section, self.options) {
+            let mut reporter = Reporter {
+                collector: &mut self.collector,
+                parked: None,
+                rule: index,
+                section: position,
+                function: None,
+                row: None,
+                subject: 0..0,
+            };
+            run(&rule.check, &mut reporter);
+        }
+    }
+
+    fn errors(&self) -> u64 {
+        let errors = self.collector.counts().filter(|(rule, _)| rule.severity == Severity::Error);
+        errors.map(|(_, count)| count).sum()
+    }
+}
+
+fn applicable(section: Option<&Section<'_>>, options: &Options) -> impl Iterator<Item = Selected> {
+    let pedantic = options.pedantic;
+    let version = section.map(|section| section.header().version);
+    let abi = section.and_then(|section| section.abi().ok());
+    let rules = CATALOGUE.iter().copied().enumerate();
+    rules.map(|(index, rule)| Selected { index, rule }).filter(move |Selected { rule, .. }| {
+        let wanted = pedantic || rule.severity > Severity::Lint;
+        let of_version = version
+            .map_or(rule.versions == Versions::ALL, |version| rule.versions.contains(version));
+        let of_abi = abi.map_or(rule.abis == Abis::ALL, |abi| rule.abis.contains(abi));
+        wanted && of_version && of_abi
+    })
+}
+
+impl Selection {
+    fn of(section: &Section<'_>, options: &Options) -> Selection {
+        let mut selection = Selection {
+            function: Vec::new(),
+            row_place: Vec::new(),
+            row_content: Vec::new(),
+            unreadable_row: Vec::new(),
+            rows_of: Vec::new(),
+            quick: !options.pedantic && !options.thorough,
+            thorough: options.thorough,
+        };
+        for selected in applicable(Some(section), options) {
+            let level = match selected.rule.check {
+                Check::Function(_) => &mut selection.function,
+                Check::RowPlace(_) => &mut selection.row_place,
+                Check::RowContent(_) => &mut selection.row_content,
+                Check::UnreadableRow(_) => &mut selection.unreadable_row,
+                Check::RowsOf(_) => &mut selection.rows_of,
+                Check::File(_) | Check::Preamble(_) | Check::Section(_) | Check::Total(_) => {
+                    continue;
+                }
+            };
+            level.push(selected);
+        }
+        selection
+    }
 }

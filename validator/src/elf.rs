@@ -345,6 +345,12 @@ impl ElfSection<'_> {
         self.flags & wanted == wanted
     }
 
+    /// Whether the section holds a linker's stubs, by its name.
+    #[must_use]
+    pub fn is_stubs(&self) -> bool {
+        matches!(self.name, b".plt" | b".plt.sec" | b".plt.got" | b".iplt")
+    }
+
     /// Whether all of `[start, start + size)` is in the section, by address.
     #[must_use]
     pub fn contains(&self, start: u64, size: u64) -> bool {

@@ -6,7 +6,7 @@
 //!    borrows, allocates nothing, never panics, and yields functions and rows in the vocabulary of
 //!    [`unwind`]. It needs neither the standard library nor an allocator.
 //! 2. [`rules`] is the catalogue of what can be wrong with a section and the file around it, and
-//!    [`check`] applies it (feature `alloc`; the rules about the file need `elf`).
+//!    [`check`] applies it to a file or to bare bytes (feature `elf`).
 //! 3. `builder` writes sections, sound ones and, on purpose, broken ones (feature `alloc`).
 //!
 //! ```
@@ -36,13 +36,13 @@ extern crate alloc;
 extern crate std;
 
 pub mod abi;
-#[cfg(feature = "alloc")]
+#[cfg(feature = "elf")]
 pub mod check;
 #[cfg(feature = "elf")]
 pub mod elf;
-#[cfg(feature = "alloc")]
+#[cfg(feature = "elf")]
 pub mod finding;
-#[cfg(feature = "alloc")]
+#[cfg(feature = "elf")]
 pub mod rules;
 pub mod section;
 pub mod unwind;

@@ -5,8 +5,20 @@
 //! and a rule knows no other rule; what is checked when, and what is not checked any more because
 //! of what was found, is [`check`](crate::check)'s business.
 
+mod blocks;
 mod catalogue;
+mod container;
+mod content;
 pub(crate) mod context;
+mod coverage;
+mod flexible;
+mod functions;
+mod header;
+mod placement;
+mod relocations;
+mod rows;
+mod segments;
+mod tiling;
 
 use core::fmt;
 

@@ -18,9 +18,9 @@ mod tests;
 
 pub use error::{Error, ErrorKind};
 pub use function::{
-    AttributeField, Attributes, Function, FunctionEntry, FunctionInfo, FunctionInfo2,
+    Attributes, FieldPlace, Function, FunctionEntry, FunctionField, FunctionInfo, FunctionInfo2,
 };
-pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version, offset};
+pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version, field};
 pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 pub use placement::{CodeAddress, Placement, StartRelocation, Starts};
 pub use row::{FrameRowEntries, FrameRowEntry, FreType, RowInfo, Words};
@@ -80,10 +80,9 @@ impl<'a> Section<'a> {
     /// [`ErrorKind::UnknownAbi`].
     pub fn abi(&self) -> Result<Abi, Error> {
         let id = self.header.abi_arch;
-        self.placement
-            .abi
-            .or_else(|| Abi::from_id(id))
-            .ok_or_else(|| Error::new(offset::ABI_ARCH, "sfh_abi_arch", ErrorKind::UnknownAbi(id)))
+        self.placement.abi.or_else(|| Abi::from_id(id)).ok_or_else(|| {
+            Error::new(field::ABI_ARCH.offset, field::ABI_ARCH.name, ErrorKind::UnknownAbi(id))
+        })
     }
 
     /// Number of table entries that are in the section: `sfh_num_fdes`, or fewer where the section

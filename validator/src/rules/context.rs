@@ -1,4 +1,235 @@
-//! What a rule's check is given, and how it reports.
+//! What the checks of rules are given. Each kind of [`Check`] sees one subject, and only when what
+//! comes before it could be read.
 
-/// How a rule looks at a section.
-pub(crate) enum Check {}
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::abi::{Abi, Endian};
+use crate::check::code::CodeMap;
+use crate::check::extents::{Extents, Totals};
+use crate::check::reporter::Reporter;
+use crate::elf::{Elf, ElfSection, RelocationTable, SymbolTable};
+use crate::section::{
+    CodeAddress, Error, FieldPlace, FrameRowEntry, Function, FunctionEntry, Header, RowLayout,
+    Section,
+};
+use crate::unwind::{Cfa, Frame, Recovery};
+
+/// The check of a rule, by what it looks at.
+pub(crate) enum Check {
+    /// The ELF file around one section.
+    File(fn(&FileContext<'_>, &mut Reporter<'_>)),
+    /// The section's first bytes, before they are known to be a header.
+    Preamble(fn(&PreambleContext<'_>, &mut Reporter<'_>)),
+    /// The header and how it divides the section.
+    Section(fn(&SectionContext<'_>, &mut Reporter<'_>)),
+    /// One entry of the function table.
+    Function(fn(&FunctionContext<'_>, &mut Reporter<'_>)),
+    /// The place of one row in its function.
+    RowPlace(fn(&RowContext<'_>, &mut Reporter<'_>)),
+    /// What one row says. Depends on the info byte and the data words alone, so that a row that
+    /// is known to be sound need not be looked at again.
+    RowContent(fn(&RowContext<'_>, &mut Reporter<'_>)),
+    /// A row that could not be read.
+    UnreadableRow(fn(&UnreadableRow<'_>, &mut Reporter<'_>)),
+    /// The rows of one function taken together, where all of them have a meaning.
+    RowsOf(fn(&RowsContext<'_>, &mut Reporter<'_>)),
+    /// Everything taken together, behind the last function.
+    Total(fn(&TotalContext<'_>, &mut Reporter<'_>)),
+}
+
+/// What kind of file the section is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    /// A relocatable object.
+    Relocatable,
+    /// An executable or a shared object.
+    Linked,
+    /// None: bare bytes.
+    Bare,
+}
+
+/// A section in its ELF file.
+pub(crate) struct FileContext<'a> {
+    pub(crate) elf: &'a Elf<'a>,
+    pub(crate) sframe: &'a ElfSection<'a>,
+    /// The header, where it can be read.
+    pub(crate) section: Option<&'a Section<'a>>,
+    pub(crate) relocations: &'a RelocationTable,
+    pub(crate) kind: FileKind,
+}
+
+impl FileContext<'_> {
+    /// The section's extent by address.
+    pub(crate) fn addresses(&self) -> Range<u64> {
+        self.sframe.address..self.sframe.address.saturating_add(self.sframe.size)
+    }
+
+    pub(crate) fn is_linked(&self) -> bool {
+        self.kind == FileKind::Linked
+    }
+
+    pub(crate) fn is_relocatable(&self) -> bool {
+        self.kind == FileKind::Relocatable
+    }
+}
+
+/// The first bytes of a section.
+pub(crate) struct PreambleContext<'a> {
+    pub(crate) data: &'a [u8],
+    /// The byte order that the file or the caller asks for.
+    pub(crate) endian: Option<Endian>,
+}
+
+/// A section whose header can be read.
+pub(crate) struct SectionContext<'a> {
+    pub(crate) section: &'a Section<'a>,
+    pub(crate) kind: FileKind,
+}
+
+impl<'a> SectionContext<'a> {
+    pub(crate) fn header(&self) -> &'a Header {
+        self.section.header()
+    }
+
+    /// Bytes of the section.
+    pub(crate) fn size(&self) -> u64 {
+        self.section.data().len() as u64
+    }
+
+    pub(crate) fn abi(&self) -> Option<Abi> {
+        self.section.abi().ok()
+    }
+}
+
+/// One entry of the function table.
+pub(crate) struct FunctionContext<'a> {
+    pub(crate) whole: &'a SectionContext<'a>,
+    pub(crate) entry: FunctionEntry<'a>,
+    /// With its attributes, where they can be read.
+    pub(crate) function: Result<Function<'a>, Error>,
+    pub(crate) start: Result<CodeAddress, Error>,
+    /// Start and size of the entry before it in the table, where its start is known.
+    pub(crate) previous: Option<(CodeAddress, u32)>,
+    pub(crate) code: &'a CodeMap,
+}
+
+impl<'a> FunctionContext<'a> {
+    pub(crate) fn abi(&self) -> Option<Abi> {
+        self.whole.abi()
+    }
+
+    pub(crate) fn field(&self, field: crate::section::FunctionField) -> FieldPlace {
+        self.entry.field(field)
+    }
+
+    pub(crate) fn readable(&self) -> Option<&Function<'a>> {
+        self.function.as_ref().ok()
+    }
+}
+
+/// One row of a function.
+pub(crate) struct RowContext<'a> {
+    pub(crate) function: &'a Function<'a>,
+    pub(crate) row: &'a FrameRowEntry<'a>,
+    /// The number of the row in its function.
+    pub(crate) index: u32,
+    /// The row before it.
+    pub(crate) previous: Option<&'a FrameRowEntry<'a>>,
+    /// How its words are to be read.
+    pub(crate) layout: &'a RowLayout,
+    /// What it says, for rules about content.
+    pub(crate) frame: Result<Frame, Error>,
+}
+
+impl RowContext<'_> {
+    /// Place and name of data word `index`.
+    pub(crate) fn word(&self, index: usize) -> FieldPlace {
+        const NAMES: [&str; 6] = [
+            "data word 1",
+            "data word 2",
+            "data word 3",
+            "data word 4",
+            "data word 5",
+            "data word 6",
+        ];
+        FieldPlace {
+            offset: self.row.word_offset(index),
+            size: u64::from(self.row.words.size()),
+            name: NAMES.get(index).copied().unwrap_or("data word"),
+        }
+    }
+
+    /// Place and name of the info byte.
+    pub(crate) fn info(&self) -> FieldPlace {
+        FieldPlace { offset: self.row.info_offset(), size: 1, name: "sfre_info" }
+    }
+
+    /// Place and name of the start field.
+    pub(crate) fn start(&self) -> FieldPlace {
+        let size = self.row.fre_type.width() as u64;
+        FieldPlace { offset: self.row.offset, size, name: "sfre_start_address" }
+    }
+}
+
+/// A row that could not be read, and why.
+pub(crate) struct UnreadableRow<'a> {
+    pub(crate) function: &'a Function<'a>,
+    pub(crate) error: Error,
+}
+
+/// The rows of one function taken together; gathered for lints alone.
+pub(crate) struct RowsContext<'a> {
+    pub(crate) function: &'a Function<'a>,
+    /// Number of rows.
+    pub(crate) count: u32,
+    /// A row is marked as signed.
+    pub(crate) mangled: bool,
+    /// A row says what a default row cannot.
+    pub(crate) needs_flexible: bool,
+}
+
+impl<'a> RowsContext<'a> {
+    pub(crate) fn new(function: &'a Function<'a>) -> RowsContext<'a> {
+        RowsContext { function, count: 0, mangled: false, needs_flexible: false }
+    }
+
+    /// Takes one more row into account.
+    pub(crate) fn add(&mut self, row: &RowContext<'_>) {
+        let abi = row.layout.abi;
+        self.count += 1;
+        self.mangled |= row.row.info.mangled_ra();
+        self.needs_flexible |= row.frame.is_ok_and(|frame| {
+            let base = match frame.cfa {
+                Cfa::RegisterOffset { register, .. } => {
+                    register == abi.sp() || register == abi.fp()
+                }
+                Cfa::Dereference { .. } => false,
+                Cfa::Undefined => true,
+            };
+            let slot =
+                |r| matches!(r, Recovery::Unchanged | Recovery::Undefined | Recovery::AtCfa(_));
+            let fixed_ra = row.layout.fixed_ra;
+            let ra = fixed_ra == 0
+                || frame.cfa == Cfa::Undefined
+                || frame.ra == Recovery::AtCfa(i64::from(fixed_ra));
+            // Without a word of its own, RA has none before FP either, but on s390x it can be padded.
+            let order = abi == Abi::S390x
+                || fixed_ra != 0
+                || frame.ra != Recovery::Unchanged
+                || frame.fp == Recovery::Unchanged;
+            !(base && ra && order && slot(frame.ra) && slot(frame.fp))
+        });
+    }
+}
+
+/// Everything taken together.
+pub(crate) struct TotalContext<'a> {
+    pub(crate) whole: &'a SectionContext<'a>,
+    pub(crate) totals: &'a Totals,
+    pub(crate) extents: &'a Extents,
+    /// The file's function symbols; only with lints, none without a file.
+    pub(crate) symbols: &'a SymbolTable<'a>,
+    /// The linker's stub sections; only with lints, none without a file.
+    pub(crate) stubs: Vec<&'a ElfSection<'a>>,
+}

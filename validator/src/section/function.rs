@@ -163,7 +163,7 @@ impl<'a> FunctionEntry<'a> {
             }
             Starts::Relocated(relocations) => {
                 let offset = self.offset();
-                let error = |kind| Error::new(offset, self.start_field_name(), kind);
+                let error = |kind| Error::new(offset, self.field(FunctionField::Start).name, kind);
                 // gas and ld -r write one relocation a function, in order.
                 let relocation = usize::try_from(self.index)
                     .ok()
@@ -179,12 +179,25 @@ impl<'a> FunctionEntry<'a> {
         }
     }
 
-    /// The specification's name of the start field in the section's version.
+    /// Place and name of a field of the function, in the table or in its attributes.
     #[must_use]
-    pub const fn start_field_name(&self) -> &'static str {
-        match self.section.header().version {
-            Version::V1 | Version::V2 => "sfde_func_start_address",
-            Version::V3 => "sfdi_func_start_offset",
+    pub const fn field(&self, field: FunctionField) -> FieldPlace {
+        let version = self.section.header().version;
+        let (entry, block) = (self.offset(), self.rows_offset());
+        if version.number() < 3 {
+            let place = FieldPlace::in_table(version, field);
+            return FieldPlace { offset: entry + place.offset, ..place };
+        }
+        match field {
+            FunctionField::Start => FieldPlace::new(entry, 8, "sfdi_func_start_offset"),
+            FunctionField::Size => FieldPlace::new(entry + 8, 4, "sfdi_func_size"),
+            FunctionField::FreOffset => FieldPlace::new(entry + 12, 4, "sfdi_func_start_fre_off"),
+            FunctionField::NumFres => FieldPlace::new(block, 2, "sfda_func_num_fres"),
+            FunctionField::Info => FieldPlace::new(block + 2, 1, "sfda_func_info"),
+            FunctionField::Info2 => FieldPlace::new(block + 3, 1, "sfda_func_info2"),
+            FunctionField::RepSize | FunctionField::Padding => {
+                FieldPlace::new(block + 4, 1, "sfda_func_rep_size")
+            }
         }
     }
 
@@ -309,8 +322,8 @@ impl<'a> Function<'a> {
         }
         match self.attributes.rep_size {
             0 => {
-                let (offset, field) = self.attribute_field(AttributeField::RepSize);
-                Err(Error::new(offset, field, ErrorKind::UnknownRepeatSize))
+                let place = self.entry.field(FunctionField::RepSize);
+                Err(Error::new(place.offset, place.name, ErrorKind::UnknownRepeatSize))
             }
             size => Ok(Some(size)),
         }
@@ -323,8 +336,8 @@ impl<'a> Function<'a> {
     pub fn fre_type(&self) -> Result<FreType, Error> {
         let code = self.attributes.info.fre_type_code();
         FreType::from_code(code).ok_or_else(|| {
-            let (offset, field) = self.attribute_field(AttributeField::Info);
-            Error::new(offset, field, ErrorKind::UnknownFreType(code))
+            let place = self.entry.field(FunctionField::Info);
+            Error::new(place.offset, place.name, ErrorKind::UnknownFreType(code))
         })
     }
 
@@ -341,38 +354,62 @@ impl<'a> Function<'a> {
     pub fn frame_row_entries(&self) -> Result<FrameRowEntries<'a>, Error> {
         Ok(FrameRowEntries::new(self, self.fre_type()?))
     }
-
-    /// Section offset and specification's name of one of the attributes.
-    #[must_use]
-    pub const fn attribute_field(&self, field: AttributeField) -> (u64, &'static str) {
-        let version = self.section().header().version;
-        let (in_table, table_name, in_block, block_name) = match field {
-            AttributeField::NumFres => (12, "sfde_func_num_fres", 0, "sfda_func_num_fres"),
-            AttributeField::Info => (16, "sfde_func_info", 2, "sfda_func_info"),
-            AttributeField::Info2 => (16, "sfde_func_info", 3, "sfda_func_info2"),
-            AttributeField::RepSize => (17, "sfde_func_rep_size", 4, "sfda_func_rep_size"),
-            AttributeField::Padding => (18, "sfde_func_padding2", 4, "sfda_func_rep_size"),
-        };
-        match version {
-            // Version 1 records no block size: the info byte that asks for one is what is wrong.
-            Version::V1 if in_table > 16 => (self.entry.offset() + 16, "sfde_func_info"),
-            Version::V1 | Version::V2 => (self.entry.offset() + in_table, table_name),
-            Version::V3 => (self.entry.rows_offset() + in_block, block_name),
-        }
-    }
 }
 
-/// The attributes that can be asked for by place and name.
+/// The fields of a function's description, in the table and in its attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttributeField {
+pub enum FunctionField {
+    /// Where the function starts.
+    Start,
+    /// Bytes of code.
+    Size,
+    /// Where its rows are.
+    FreOffset,
     /// The number of rows.
     NumFres,
     /// The first info byte.
     Info,
-    /// The second info byte (version 3).
+    /// The second info byte (version 3; the first one before).
     Info2,
-    /// The size of the repeated block (since version 2).
+    /// The size of the repeated block (since version 2; the info byte before).
     RepSize,
-    /// The padding (version 2).
+    /// The padding (version 2; what stands last in others).
     Padding,
+}
+
+/// A field's place and name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldPlace {
+    /// Bytes from the start of the section.
+    pub offset: u64,
+    /// Bytes of the field.
+    pub size: u64,
+    /// The specification's name.
+    pub name: &'static str,
+}
+
+impl FieldPlace {
+    const fn new(offset: u64, size: u64, name: &'static str) -> FieldPlace {
+        FieldPlace { offset, size, name }
+    }
+
+    /// By version: the field's place in the table entry up to version 2.
+    const fn in_table(version: Version, field: FunctionField) -> FieldPlace {
+        match field {
+            FunctionField::Start => FieldPlace::new(0, 4, "sfde_func_start_address"),
+            FunctionField::Size => FieldPlace::new(4, 4, "sfde_func_size"),
+            FunctionField::FreOffset => FieldPlace::new(8, 4, "sfde_func_start_fre_off"),
+            FunctionField::NumFres => FieldPlace::new(12, 4, "sfde_func_num_fres"),
+            FunctionField::RepSize if version.number() > 1 => {
+                FieldPlace::new(17, 1, "sfde_func_rep_size")
+            }
+            FunctionField::Padding if version.number() > 1 => {
+                FieldPlace::new(18, 2, "sfde_func_padding2")
+            }
+            FunctionField::Info
+            | FunctionField::Info2
+            | FunctionField::RepSize
+            | FunctionField::Padding => FieldPlace::new(16, 1, "sfde_func_info"),
+        }
+    }
 }

@@ -11,32 +11,36 @@ pub const PREAMBLE_SIZE: u64 = 4;
 /// Bytes of the header without its auxiliary part.
 pub const HEADER_SIZE: u64 = 28;
 
-/// Section offsets of the header's fields.
-pub mod offset {
-    /// `sfp_magic`, 2 bytes.
-    pub const MAGIC: u64 = 0;
-    /// `sfp_version`, 1 byte.
-    pub const VERSION: u64 = 2;
-    /// `sfp_flags`, 1 byte.
-    pub const FLAGS: u64 = 3;
-    /// `sfh_abi_arch`, 1 byte.
-    pub const ABI_ARCH: u64 = 4;
-    /// `sfh_cfa_fixed_fp_offset`, 1 byte, signed.
-    pub const FIXED_FP: u64 = 5;
-    /// `sfh_cfa_fixed_ra_offset`, 1 byte, signed.
-    pub const FIXED_RA: u64 = 6;
-    /// `sfh_auxhdr_len`, 1 byte.
-    pub const AUXHDR_LEN: u64 = 7;
-    /// `sfh_num_fdes`, 4 bytes.
-    pub const NUM_FDES: u64 = 8;
-    /// `sfh_num_fres`, 4 bytes.
-    pub const NUM_FRES: u64 = 12;
-    /// `sfh_fre_len`, 4 bytes.
-    pub const FRE_LEN: u64 = 16;
-    /// `sfh_fdeoff`, 4 bytes.
-    pub const FDEOFF: u64 = 20;
-    /// `sfh_freoff`, 4 bytes.
-    pub const FREOFF: u64 = 24;
+/// Places and names of the header's fields, the same in every version.
+pub mod field {
+    use crate::section::FieldPlace;
+
+    /// `sfp_magic`.
+    pub const MAGIC: FieldPlace = FieldPlace { offset: 0, size: 2, name: "sfp_magic" };
+    /// `sfp_version`.
+    pub const VERSION: FieldPlace = FieldPlace { offset: 2, size: 1, name: "sfp_version" };
+    /// `sfp_flags`.
+    pub const FLAGS: FieldPlace = FieldPlace { offset: 3, size: 1, name: "sfp_flags" };
+    /// `sfh_abi_arch`.
+    pub const ABI_ARCH: FieldPlace = FieldPlace { offset: 4, size: 1, name: "sfh_abi_arch" };
+    /// `sfh_cfa_fixed_fp_offset`.
+    pub const FIXED_FP: FieldPlace =
+        FieldPlace { offset: 5, size: 1, name: "sfh_cfa_fixed_fp_offset" };
+    /// `sfh_cfa_fixed_ra_offset`.
+    pub const FIXED_RA: FieldPlace =
+        FieldPlace { offset: 6, size: 1, name: "sfh_cfa_fixed_ra_offset" };
+    /// `sfh_auxhdr_len`.
+    pub const AUXHDR_LEN: FieldPlace = FieldPlace { offset: 7, size: 1, name: "sfh_auxhdr_len" };
+    /// `sfh_num_fdes`.
+    pub const NUM_FDES: FieldPlace = FieldPlace { offset: 8, size: 4, name: "sfh_num_fdes" };
+    /// `sfh_num_fres`.
+    pub const NUM_FRES: FieldPlace = FieldPlace { offset: 12, size: 4, name: "sfh_num_fres" };
+    /// `sfh_fre_len`.
+    pub const FRE_LEN: FieldPlace = FieldPlace { offset: 16, size: 4, name: "sfh_fre_len" };
+    /// `sfh_fdeoff`.
+    pub const FDEOFF: FieldPlace = FieldPlace { offset: 20, size: 4, name: "sfh_fdeoff" };
+    /// `sfh_freoff`.
+    pub const FREOFF: FieldPlace = FieldPlace { offset: 24, size: 4, name: "sfh_freoff" };
 }
 
 /// A version of the format.
@@ -177,11 +181,19 @@ impl Header {
         let bytes = Bytes::new(data, endian);
         let magic = bytes.u16(0).ok_or_else(|| truncated(data, PREAMBLE_SIZE))?;
         if magic != MAGIC {
-            return Err(Error::new(offset::MAGIC, "sfp_magic", ErrorKind::BadMagic(magic)));
+            return Err(Error::new(
+                field::MAGIC.offset,
+                field::MAGIC.name,
+                ErrorKind::BadMagic(magic),
+            ));
         }
         let number = bytes.u8(2).ok_or_else(|| truncated(data, PREAMBLE_SIZE))?;
         let version = Version::from_number(number).ok_or_else(|| {
-            Error::new(offset::VERSION, "sfp_version", ErrorKind::UnknownVersion(number))
+            Error::new(
+                field::VERSION.offset,
+                field::VERSION.name,
+                ErrorKind::UnknownVersion(number),
+            )
         })?;
         let header = Header::decode(bytes, version).ok_or_else(|| truncated(data, HEADER_SIZE))?;
         Ok((header, endian))

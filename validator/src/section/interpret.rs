@@ -2,7 +2,7 @@
 //! flexible ones (V3 3.2).
 
 use super::error::{Error, ErrorKind};
-use super::function::{Function, FunctionInfo2};
+use super::function::{Function, FunctionField, FunctionInfo2};
 use super::header::Version;
 use super::row::FrameRowEntry;
 use crate::abi::Abi;
@@ -40,9 +40,8 @@ impl RowLayout {
             FunctionInfo2::DEFAULT => false,
             FunctionInfo2::FLEX => true,
             code => {
-                let (offset, field) =
-                    function.attribute_field(super::function::AttributeField::Info2);
-                return Err(Error::new(offset, field, ErrorKind::UnknownFdeType(code)));
+                let place = function.entry().field(FunctionField::Info2);
+                return Err(Error::new(place.offset, place.name, ErrorKind::UnknownFdeType(code)));
             }
         };
         Ok(RowLayout {

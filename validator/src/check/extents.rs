@@ -1,0 +1,114 @@
+//! What the functions of a section take up: ranges of code, and blocks of the FRE sub-section.
+
+use alloc::vec::Vec;
+
+use super::code::CodeMap;
+use crate::section::CodeAddress;
+
+/// The code of one function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CodeExtent {
+    pub(crate) start: CodeAddress,
+    pub(crate) size: u32,
+    /// The function's place in the table.
+    pub(crate) index: u32,
+}
+
+/// The rows of one function with its attributes, as far as they could be read; bytes from the
+/// start of the FRE sub-section.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// The function's place in the table.
+    pub(crate) index: u32,
+}
+
+/// The extents of all functions.
+#[derive(Debug, Default)]
+pub(crate) struct Extents {
+    /// Ordered by place once [`Extents::sort`] has run.
+    pub(crate) code: Vec<CodeExtent>,
+    /// Ordered by start once [`Extents::sort`] has run.
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// Sums over all functions.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    /// Functions that are in the table.
+    pub(crate) functions: u64,
+    /// Rows that were read.
+    pub(crate) rows: u64,
+    /// Every function and every row could be read.
+    pub(crate) complete: bool,
+}
+
+impl Extents {
+    pub(crate) fn sort(&mut self) {
+        // A linker's table is sorted already, and its rows are long sorted runs: a stable sort is
+        // linear on the one and close to it on the other.
+        self.code.sort_by_key(|extent| (extent.start, extent.index));
+        self.blocks.sort_by_key(|block| (block.start, block.end));
+    }
+
+    /// Bytes of code that the functions describe, each byte once.
+    pub(crate) fn covered_bytes(&self, code: &CodeMap) -> u64 {
+        let mut covered = CodeAddress::absolute(0);
+        let mut sum: u64 = 0;
+        for extent in &self.code {
+            let from = extent.start.max(covered);
+            let end = extent.end();
+            if from < end && from.section == end.section {
+                sum = sum.saturating_add(code.bytes_in(from, end.address - from.address));
+                covered = end;
+            }
+        }
+        sum
+    }
+
+    /// Pairs of blocks that overlap, in the order of the sub-section: the one that reaches
+    /// furthest so far, and the one that starts inside it.
+    pub(crate) fn overlapping_blocks(&self) -> impl Iterator<Item = (Block, Block)> {
+        let mut furthest: Option<Block> = None;
+        self.blocks.iter().filter_map(move |&block| {
+            let before = furthest.filter(|before| block.start < before.end);
+            if furthest.is_none_or(|before| before.end <= block.end) {
+                furthest = Some(block);
+            }
+            before.filter(|_| block.start < block.end).map(|before| (before, block))
+        })
+    }
+
+    /// Ranges of the FRE sub-section, `length` bytes long, that no function's rows take up.
+    pub(crate) fn unused(&self, length: u32) -> impl Iterator<Item = (u32, u32)> {
+        let mut end = 0;
+        let last = Block { start: length, end: length, index: u32::MAX };
+        self.blocks.iter().copied().chain(core::iter::once(last)).filter_map(move |block| {
+            let gap = (end < block.start).then_some((end, block.start));
+            end = end.max(block.end);
+            gap
+        })
+    }
+
+    /// Pairs of functions that claim the same code, in the order of the code: the one that reaches
+    /// furthest so far, and the one that starts inside it. Functions of size 0 claim none.
+    pub(crate) fn overlapping_code(&self) -> impl Iterator<Item = (CodeExtent, CodeExtent)> {
+        let mut furthest: Option<CodeExtent> = None;
+        self.code.iter().filter(|extent| extent.size > 0).filter_map(move |&extent| {
+            let before = furthest.filter(|before| extent.start < before.end());
+            if furthest.is_none_or(|before| before.end() <= extent.end()) {
+                furthest = Some(extent);
+            }
+            before.map(|before| (before, extent))
+        })
+    }
+}
+
+impl CodeExtent {
+    /// The first place behind the function.
+    pub(crate) fn end(&self) -> CodeAddress {
+        let address = self.start.address.saturating_add(u64::from(self.size));
+        CodeAddress { section: self.start.section, address }
+    }
+}

@@ -1,0 +1,117 @@
+//! The section against the file's symbols and stub sections. All of it is lint: what is not covered
+//! may have no unwind information at all, which only its CFI can tell.
+
+use super::context::{Check, FileKind};
+use super::{Abis, Group, Rule, Severity, Versions};
+use crate::check::extents::Extents;
+use crate::section::{CodeAddress, FunctionField};
+
+/// Whether a function covers the byte at `place`.
+fn covered(extents: &Extents, place: CodeAddress) -> bool {
+    // Functions may overlap in a broken section; then the nearest start decides.
+    let after = extents.code.partition_point(|extent| extent.start <= place);
+    let candidates = extents.code.get(..after).unwrap_or_default();
+    candidates
+        .iter()
+        .rev()
+        .find(|extent| extent.size > 0)
+        .is_some_and(|extent| place < extent.end())
+}
+
+pub(super) static SYMBOL_UNCOVERED: Rule = Rule {
+    name: "symbol-uncovered",
+    group: Group::Coverage,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "every function symbol's code has an entry",
+    consequence: "Stack traces end in the function.",
+    remedy: "Give hand-written assembly CFI; look at the assembler's warnings for the function.",
+    source: "observed: GNU as writes no entry for functions whose CFI it cannot express",
+    example: "a shared object with a function symbol that no entry covers",
+    check: Check::Total(|total, report| {
+        for symbol in total.symbols.symbols() {
+            if symbol.size > 0 && !covered(total.extents, symbol.start) {
+                report.file(format_args!(
+                    "function {} at {:#x} ({:#x} bytes) has no entry",
+                    alloc::string::String::from_utf8_lossy(symbol.name),
+                    symbol.start.address,
+                    symbol.size
+                ));
+            }
+        }
+    }),
+};
+
+pub(super) static FUNCTION_SIZE_SYMBOL: Rule = Rule {
+    name: "function-size-symbol",
+    group: Group::Coverage,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "an entry that starts at a symbol has the symbol's size",
+    consequence: "A part of the function has no rows, or rows of it are applied to what follows. \
+                  Legitimate for functions with more than one CFI procedure.",
+    remedy: "Compare the labels of .size and .cfi_endproc.",
+    source: "observed: compilers put both at the function's end",
+    example: "an entry of 8 bytes for a function symbol of 16",
+    check: Check::Total(|total, report| {
+        let symbols = total.symbols.symbols();
+        for extent in &total.extents.code {
+            let first = symbols.partition_point(|symbol| symbol.start < extent.start);
+            let mut here = symbols
+                .get(first..)
+                .unwrap_or_default()
+                .iter()
+                .take_while(|symbol| symbol.start == extent.start)
+                .filter(|symbol| symbol.size > 0)
+                .peekable();
+            let Some(named) = here.peek().copied() else { continue };
+            let Some(entry) = total.whole.section.entry(extent.index) else { continue };
+            if here.all(|symbol| symbol.size != u64::from(extent.size)) && extent.size > 0 {
+                report.field(
+                    entry.field(FunctionField::Size),
+                    format_args!("{:#x}", extent.size),
+                    format_args!("{:#x}", named.size),
+                    format_args!(
+                        "function #{} has {:#x} bytes, its symbol {} has {:#x}",
+                        extent.index,
+                        extent.size,
+                        alloc::string::String::from_utf8_lossy(named.name),
+                        named.size
+                    ),
+                );
+            }
+        }
+    }),
+};
+
+pub(super) static STUBS_UNCOVERED: Rule = Rule {
+    name: "stubs-uncovered",
+    group: Group::Coverage,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::AMD64,
+    summary: "the linker's stub sections (.plt, .plt.sec, .plt.got) have entries",
+    consequence: "Stack traces that a profiler takes in a stub end there.",
+    remedy: "Link with GNU ld; mold writes no entries for its stubs.",
+    source: "observed: GNU ld writes them for AMD64 and s390x",
+    example: "a shared object whose .plt has no entry",
+    check: Check::Total(|total, report| {
+        if total.whole.kind != FileKind::Linked {
+            return;
+        }
+        for stubs in &total.stubs {
+            let start = CodeAddress::absolute(stubs.address);
+            let last = CodeAddress::absolute(stubs.address.saturating_add(stubs.size - 1));
+            if !covered(total.extents, start) || !covered(total.extents, last) {
+                report.file(format_args!(
+                    "stub section {} at {:#x} ({:#x} bytes) is not covered",
+                    alloc::string::String::from_utf8_lossy(stubs.name),
+                    stubs.address,
+                    stubs.size
+                ));
+            }
+        }
+    }),
+};

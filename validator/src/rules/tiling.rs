@@ -1,0 +1,275 @@
+//! How header, function table and rows fill the section. All sums are of 32-bit fields in 64 bits,
+//! so none can wrap.
+
+use super::context::{Check, SectionContext};
+use super::{Abis, Group, Rule, Severity, Versions};
+use crate::section::{Header, MAGIC, PREAMBLE_SIZE, Version, field};
+
+/// The header, unless its own end is outside the section: then no other offset means anything.
+fn header<'a>(section: &SectionContext<'a>) -> Option<&'a Header> {
+    let header = section.header();
+    (header.size() <= section.size()).then_some(header)
+}
+
+/// Whether a whole preamble of a known version stands at `offset`.
+fn preamble_at(section: &SectionContext<'_>, offset: u64) -> bool {
+    let bytes =
+        usize::try_from(offset).ok().and_then(|offset| section.section.data().get(offset..));
+    let Some([a, b, version, _, ..]) = bytes else { return false };
+    let magic = match section.section.endian() {
+        crate::Endian::Little => u16::from_le_bytes([*a, *b]),
+        crate::Endian::Big => u16::from_be_bytes([*a, *b]),
+    };
+    magic == MAGIC && Version::from_number(*version).is_some()
+}
+
+/// Where a second section starts behind this one's content, directly or at the next multiple of 8.
+fn concatenated_at(section: &SectionContext<'_>) -> Option<u64> {
+    let end = section.header().fre_end();
+    let aligned = end.next_multiple_of(8);
+    [end, aligned]
+        .into_iter()
+        .find(|&offset| offset + PREAMBLE_SIZE <= section.size() && preamble_at(section, offset))
+}
+
+pub(super) static FUNCTION_TABLE_OUTSIDE: Rule = Rule {
+    name: "function-table-outside",
+    group: Group::Tiling,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "the function table ends inside the section",
+    consequence: "A reader that trusts the count reads behind the section; libsframe computes the \
+                  table's size in 32 bits, allocates too little, and crashes.",
+    remedy: "Correct sfh_num_fdes or sfh_fdeoff.",
+    source: "V3 2.2; observed: readelf 2.47 crashes or runs out of memory",
+    example: "a section of 1 function whose header says 4,294,967,295",
+    check: Check::Section(|section, report| {
+        let Some(header) = header(section) else { return };
+        let (start, end) = (header.fde_table_start(), header.fde_table_end());
+        if start > section.size() {
+            report.field(
+                field::FDEOFF,
+                format_args!("{:#x}", header.fdeoff),
+                format_args!("at most {:#x}", section.size() - header.size()),
+                format_args!(
+                    "the function table starts at {start:#x}, behind the section's end {:#x}",
+                    section.size()
+                ),
+            );
+        } else if end > section.size() {
+            let room = (section.size() - start) / header.version.entry_size();
+            report.field(
+                field::NUM_FDES,
+                header.num_fdes,
+                format_args!("at most {room}"),
+                format_args!(
+                    "the function table ends at {end:#x}, behind the section's end {:#x}",
+                    section.size()
+                ),
+            );
+        }
+    }),
+};
+
+pub(super) static ROWS_OUTSIDE: Rule = Rule {
+    name: "rows-outside",
+    group: Group::Tiling,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "the FRE sub-section ends inside the section",
+    consequence: "A reader that trusts the length reads behind the section; readelf crashes.",
+    remedy: "Correct sfh_freoff or sfh_fre_len.",
+    source: "V3 2.2; observed: readelf 2.47",
+    example: "a section whose sfh_fre_len is 1 too large",
+    check: Check::Section(|section, report| {
+        let Some(header) = header(section) else { return };
+        let (start, end) = (header.fre_start(), header.fre_end());
+        // A table that is cut off is the cause: the rows follow it.
+        if header.fde_table_end() > section.size() {
+            return;
+        }
+        if start > section.size() {
+            report.field(
+                field::FREOFF,
+                format_args!("{:#x}", header.freoff),
+                format_args!("at most {:#x}", section.size() - header.size()),
+                format_args!(
+                    "the FRE sub-section starts at {start:#x}, behind the section's end {:#x}",
+                    section.size()
+                ),
+            );
+        } else if end > section.size() {
+            report.field(
+                field::FRE_LEN,
+                format_args!("{:#x}", header.fre_len),
+                format_args!("at most {:#x}", section.size() - start),
+                format_args!(
+                    "the FRE sub-section ends at {end:#x}, behind the section's end {:#x}",
+                    section.size()
+                ),
+            );
+        }
+    }),
+};
+
+pub(super) static SUBSECTION_OVERLAP: Rule = Rule {
+    name: "subsection-overlap",
+    group: Group::Tiling,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "the function table ends where the FRE sub-section starts, or before",
+    consequence: "The same bytes are read as functions and as rows; libsframe, glibc and the \
+                  kernel refuse the section.",
+    remedy: "Correct sfh_fdeoff, sfh_num_fdes or sfh_freoff.",
+    source: "V3 2.2 (\"tile the SFrame section\"); observed: libsframe, glibc, kernel",
+    example: "a section of 2 functions whose sfh_freoff is one entry too small",
+    check: Check::Section(|section, report| {
+        let Some(header) = header(section) else { return };
+        let (table_end, start) = (header.fde_table_end(), header.fre_start());
+        // Where one of them is outside the section, that is the cause.
+        let inside = table_end <= section.size() && header.fre_end() <= section.size();
+        if inside && table_end > start {
+            report.field(
+                field::FREOFF,
+                format_args!("{:#x}", header.freoff),
+                format_args!("at least {:#x}", table_end - header.size()),
+                format_args!(
+                    "the FRE sub-section starts at {start:#x}, before the function table ends at \
+                     {table_end:#x}"
+                ),
+            );
+        }
+    }),
+};
+
+pub(super) static FUNCTION_TABLE_OFFSET: Rule = Rule {
+    name: "function-table-offset",
+    group: Group::Tiling,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "the function table follows the header: sfh_fdeoff is 0",
+    consequence: "libsframe leaves the offset out of PC-relative start addresses, and glibc and \
+                  binutils up to 2.44 ignore it: they read other bytes as functions.",
+    remedy: "Write the table directly behind the header.",
+    source: "observed: libsframe 2.44 and 2.47, glibc 2.43; every producer writes 0",
+    example: "a section with 4 bytes between header and function table",
+    check: Check::Section(|section, report| {
+        let Some(header) = header(section) else { return };
+        if header.fdeoff != 0 && header.fde_table_end() <= section.size() {
+            report.field(
+                field::FDEOFF,
+                format_args!("{:#x}", header.fdeoff),
+                "0",
+                format_args!("the function table starts {} bytes behind the header", header.fdeoff),
+            );
+        }
+    }),
+};
+
+pub(super) static SUBSECTION_GAP: Rule = Rule {
+    name: "subsection-gap",
+    group: Group::Tiling,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "the FRE sub-section starts where the function table ends",
+    consequence: "glibc and binutils up to 2.44 read rows directly behind the table, whatever \
+                  sfh_freoff says.",
+    remedy: "Write the rows directly behind the function table.",
+    source: "V3 2.2 (\"tile the SFrame section\"); observed: libsframe 2.44, glibc 2.43",
+    example: "a section with 4 bytes between function table and rows",
+    check: Check::Section(|section, report| {
+        let Some(header) = header(section) else { return };
+        let (table_end, start) = (header.fde_table_end(), header.fre_start());
+        if table_end < start && header.fre_end() <= section.size() {
+            report.field(
+                field::FREOFF,
+                format_args!("{:#x}", header.freoff),
+                format_args!("{:#x}", table_end - header.size()),
+                format_args!(
+                    "{} bytes lie between the function table and the FRE sub-section",
+                    start - table_end
+                ),
+            );
+        }
+    }),
+};
+
+pub(super) static FUNCTION_TABLE_ALIGNMENT: Rule = Rule {
+    name: "function-table-alignment",
+    group: Group::Tiling,
+    severity: Severity::Warning,
+    versions: Versions::V2,
+    abis: Abis::ALL,
+    summary: "the function table of version 2 is aligned to 4 bytes in the section",
+    consequence: "Readers that load its fields as aligned 32-bit words fault or are slow.",
+    remedy: "Choose an auxiliary header and an sfh_fdeoff that are multiples of 4.",
+    source: "V2 2.3 (\"naturally aligned\")",
+    example: "a version 2 section with an auxiliary header of 2 bytes",
+    check: Check::Section(|section, report| {
+        let Some(header) = header(section) else { return };
+        let start = header.fde_table_start();
+        if header.fde_table_end() <= section.size() && !start.is_multiple_of(4) {
+            report.field(
+                field::FDEOFF,
+                format_args!("{:#x}", header.fdeoff),
+                "a start that is a multiple of 4",
+                format_args!("the function table starts at {start:#x}, no multiple of 4"),
+            );
+        }
+    }),
+};
+
+pub(super) static TRAILING_BYTES: Rule = Rule {
+    name: "trailing-bytes",
+    group: Group::Tiling,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "the section ends where the FRE sub-section ends",
+    consequence: "libsframe refuses such a section in the other byte order, up to 2.44 any, since \
+                  2.46 one whose trailing bytes are not zero; other readers ignore them.",
+    remedy: "Cut the section, or find out what appended the bytes.",
+    source: "V3 2.2; observed: libsframe 2.44 and 2.47; no producer pads",
+    example: "a section followed by 8 bytes 0xff",
+    check: Check::Section(|section, report| {
+        let end = section.header().fre_end();
+        if end < section.size() && concatenated_at(section).is_none() {
+            report.bytes(
+                end..section.size(),
+                format_args!(
+                    "{} bytes follow the FRE sub-section, which ends at {end:#x}",
+                    section.size() - end
+                ),
+            );
+        }
+    }),
+};
+
+pub(super) static CONCATENATED_SECTION: Rule = Rule {
+    name: "concatenated-section",
+    group: Group::Tiling,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "one section does not follow another in the same bytes",
+    consequence: "Readers see the functions of the first input alone; all others have lost their \
+                  stack-trace data, and the start fields of what follows count from wrong places.",
+    remedy: "Link with a linker that merges SFrame sections: GNU ld or mold.",
+    source: "observed: lld 23 and gold append input sections as they are",
+    example: "a shared object in which one section's bytes follow another's",
+    check: Check::Total(|total, report| {
+        let Some(at) = concatenated_at(total.whole) else { return };
+        report.bytes(
+            at..at + PREAMBLE_SIZE,
+            format_args!(
+                "another SFrame section starts at {at:#x}, behind the content of this one: a \
+                 linker has appended its inputs' sections instead of merging them"
+            ),
+        );
+    }),
+};
