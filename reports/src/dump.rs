@@ -1,0 +1,195 @@
+//! Prints whole sections: header, functions, rows. What cannot be read is said in its place, and
+//! the dump goes on behind it.
+
+mod gnu;
+mod line;
+mod plain;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
+use sframe_validator::section::{Error, ErrorKind, FrameRowEntry};
+use sframe_validator::{Endian, Section};
+
+use crate::input::archive::{self, Content};
+use crate::input::{FileBytes, RawOptions, SectionSource, sframe_sections};
+use crate::printable::{printable, printable_path};
+
+/// How a section is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Style {
+    /// Our own: decoded fields, symbols, registers by their names, section offsets.
+    #[default]
+    Plain,
+    /// What GNU objdump prints below the lines that name the file: binutils 2.40 for version 1,
+    /// 2.44 for version 2 with section-relative addresses, 2.47.50 for all else.
+    Gnu,
+}
+
+/// What a dump came across.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Sections that were printed, as far as they could be read.
+    pub sections: u64,
+    /// Files, members and sections that could not be read, and places in sections.
+    pub unreadable: u64,
+}
+
+/// Prints every SFrame section of the file or archive at `path`. What could not be read goes to
+/// `complaints`, a line each, where it has no place in the output.
+///
+/// # Errors
+/// Those of writing, and of opening the file.
+pub fn dump_file(
+    path: &Path,
+    style: Style,
+    raw: Option<RawOptions>,
+    out: &mut dyn Write,
+    complaints: &mut dyn Write,
+) -> io::Result<Outcome> {
+    let data = FileBytes::open(path)?;
+    let mut dump = Dump { style, out, complaints, outcome: Outcome::default() };
+    let name = printable_path(path);
+    match raw {
+        Some(raw) => dump.section(&name, &SectionSource::bare(&data, raw), None)?,
+        None if archive::is_archive(&data) => dump.archive(path, &data)?,
+        None => dump.elf(&name, &data)?,
+    }
+    Ok(dump.outcome)
+}
+
+struct Dump<'w> {
+    style: Style,
+    out: &'w mut dyn Write,
+    complaints: &'w mut dyn Write,
+    outcome: Outcome,
+}
+
+impl Dump<'_> {
+    fn archive(&mut self, path: &Path, data: &[u8]) -> io::Result<()> {
+        let name = printable_path(path);
+        let members = match archive::members(path, data) {
+            Ok(members) => members,
+            Err(error) => return self.complain(&name, &error),
+        };
+        for member in members {
+            let member_name = printable(&member.name);
+            let name = format!("{name}({member_name})");
+            match member.content {
+                Content::Bytes(data) => self.member(&name, &member_name, data)?,
+                Content::File(path) => match FileBytes::open(&path) {
+                    Ok(data) => self.member(&name, &member_name, &data)?,
+                    Err(error) => {
+                        self.complain(&name, &format!("{}: {error}", printable_path(&path)))?;
+                    }
+                },
+                Content::Damaged(error) => self.complain(&name, &error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, name: &str, member: &str, data: &[u8]) -> io::Result<()> {
+        if let (Style::Gnu, Ok(elf)) = (self.style, Elf::parse(data)) {
+            writeln!(self.out, "\n{member}:     file format {}\n", gnu::target(&elf))?;
+        }
+        self.elf(name, data)
+    }
+
+    fn elf(&mut self, name: &str, data: &[u8]) -> io::Result<()> {
+        let elf = match Elf::parse(data) {
+            Ok(elf) => elf,
+            Err(ElfError::NotElf)
+                if Section::parse(data, RawOptions::default().placement()).is_ok() =>
+            {
+                return self
+                    .complain(name, "not an ELF file; to read it as one bare section, use --raw");
+            }
+            Err(error) => return self.complain(name, &error.to_string()),
+        };
+        let symbols = SymbolTable::load(&elf).unwrap_or_default();
+        let mut any = false;
+        for source in sframe_sections(&elf) {
+            any = true;
+            match source {
+                Ok(source) => self.section(name, &source, Some((&elf, &symbols)))?,
+                Err(error) => self.complain(name, &error.to_string())?,
+            }
+        }
+        if !any && self.style == Style::Gnu {
+            self.outcome.unreadable += 1;
+            writeln!(self.out, "No .sframe section present\n")?;
+        } else if !any {
+            self.complain(name, "no .sframe section")?;
+        }
+        Ok(())
+    }
+
+    fn section(
+        &mut self,
+        name: &str,
+        source: &SectionSource<'_>,
+        file: Option<(&Elf<'_>, &SymbolTable<'_>)>,
+    ) -> io::Result<()> {
+        let section = match Section::parse(source.data, source.placement()) {
+            Ok(section) => section,
+            Err(error) => {
+                let size = source.data.len();
+                return self.complain(name, &format!("{} ({size} bytes): {error}", source.name));
+            }
+        };
+        self.outcome.sections += 1;
+        self.outcome.unreadable += match self.style {
+            Style::Gnu => gnu::write(self.out, source, &section)?,
+            Style::Plain => plain::write(self.out, &plain::Place { name, source, file }, &section)?,
+        };
+        Ok(())
+    }
+
+    fn complain(&mut self, name: &str, what: &str) -> io::Result<()> {
+        self.outcome.unreadable += 1;
+        // Standard error may be closed; what was found stays in the exit status.
+        let _ = writeln!(self.complaints, "{name}: {what}");
+        Ok(())
+    }
+}
+
+/// How many bytes of rows a dump may still print: each byte of the sub-section once, so that a
+/// section whose functions share rows takes no more time than its size (see
+/// [`Section::row_budget`], which does the same for interpreted rows).
+struct Budget(u64);
+
+impl Budget {
+    fn of(section: &Section<'_>) -> Budget {
+        let end = section.header().fre_end().min(section.data().len() as u64);
+        Budget(end.saturating_sub(section.header().fre_start()))
+    }
+
+    fn charge(&mut self, row: &FrameRowEntry<'_>) -> Result<(), Error> {
+        match self.0.checked_sub(row.size()) {
+            Some(left) => {
+                self.0 = left;
+                Ok(())
+            }
+            None => Err(Error {
+                offset: row.offset,
+                field: "sframe_frame_row_entry",
+                kind: ErrorKind::SharedRows,
+            }),
+        }
+    }
+}
+
+/// `little-endian` or `big-endian`.
+fn endian_name(endian: Endian) -> &'static str {
+    match endian {
+        Endian::Little => "little-endian",
+        Endian::Big => "big-endian",
+    }
+}
+
+/// Whether start fields are relocated.
+fn is_relocatable(elf: &Elf<'_>) -> bool {
+    elf.kind() == ElfKind::Relocatable
+}

@@ -1,0 +1,15 @@
+//! `sframe-check`: checks, explains and prints the SFrame stack-trace sections of files, archives
+//! and whole distributions.
+//!
+//! The program is a thin shell around this library. Data flows one way: [`input`] finds and maps
+//! files, [`scan`] checks them in parallel and hands out [`report`]s in input order, [`render`]
+//! writes them. [`dump`] prints whole sections, [`explain`] the rules' pages.
+//!
+//! Nothing here decides what is wrong with a section: that is `sframe-validator`'s catalogue.
+
+#![deny(unsafe_code)]
+
+pub mod cli;
+pub mod dump;
+pub mod input;
+pub mod printable;
