@@ -7,7 +7,7 @@
 //!    [`unwind`]. It needs neither the standard library nor an allocator.
 //! 2. [`rules`] is the catalogue of what can be wrong with a section and the file around it, and
 //!    [`check`] applies it to a file or to bare bytes (feature `elf`).
-//! 3. `builder` writes sections, sound ones and, on purpose, broken ones (feature `alloc`).
+//! 3. [`builder`] writes sections, sound ones and, on purpose, broken ones (feature `alloc`).
 //!
 //! ```
 //! use sframe_validator::{Placement, Section};
@@ -36,6 +36,8 @@ extern crate alloc;
 extern crate std;
 
 pub mod abi;
+#[cfg(feature = "alloc")]
+pub mod builder;
 #[cfg(feature = "elf")]
 pub mod check;
 #[cfg(feature = "elf")]

@@ -1,6 +1,7 @@
 //! The relocations of a relocatable object: one per function, at its start field.
 
 use super::context::{Check, FileContext};
+use super::tiling::concatenated_at;
 use super::{Abis, Group, Rule, Severity, Versions};
 use crate::elf::{EM_AARCH64, EM_S390, EM_X86_64, Relocation};
 use crate::section::{FunctionEntry, FunctionField, Section, Starts, Version};
@@ -29,6 +30,18 @@ fn effective<'a>(file: &FileContext<'a>) -> impl Iterator<Item = (usize, &'a Rel
     file.relocations.relocations.iter().enumerate().filter(|(_, relocation)| !relocation.is_none())
 }
 
+/// Relocations that apply to no start field of the section. Those of a section that an unaware
+/// linker appended to this one are not counted: they are where that section's start fields are.
+fn misplaced<'a>(
+    file: &FileContext<'a>,
+    section: &'a Section<'a>,
+) -> impl Iterator<Item = (usize, &'a Relocation)> {
+    let end = concatenated_at(section).unwrap_or(u64::MAX);
+    effective(file).filter(move |(_, relocation)| {
+        relocation.offset < end && function_at(section, relocation.offset).is_none()
+    })
+}
+
 /// The function whose start field is at `offset`.
 fn function_at<'a>(section: &'a Section<'a>, offset: u64) -> Option<FunctionEntry<'a>> {
     let header = section.header();
@@ -51,6 +64,17 @@ pub(super) static RELOCATION_MISSING: Rule = Rule {
     check: Check::File(|file, report| {
         let Some(section) = object_section(file) else { return };
         let Starts::Relocated(starts) = section.placement().starts else { return };
+        if starts.is_empty() && section.entry_count() > 0 {
+            report.file(format_args!(
+                "the section has no relocations: where its {} functions are is lost",
+                section.entry_count()
+            ));
+            return;
+        }
+        // Relocations in wrong places are the cause, and have a rule of their own.
+        if misplaced(file, section).next().is_some() {
+            return;
+        }
         for entry in section.entries() {
             let place = entry.field(FunctionField::Start);
             if starts.binary_search_by_key(&place.offset, |start| start.field_offset).is_err() {
@@ -112,17 +136,16 @@ pub(super) static RELOCATION_MISPLACED: Rule = Rule {
     example: "an object with a second relocation, at its function's size",
     check: Check::File(|file, report| {
         let Some(section) = object_section(file) else { return };
-        for (index, relocation) in effective(file) {
-            if function_at(section, relocation.offset).is_none() {
-                let end = (relocation.offset + 1).min(section.data().len() as u64);
-                report.bytes(
-                    relocation.offset.min(end)..end,
-                    format_args!(
-                        "relocation {index} applies to offset {:#x}, where no start field is",
-                        relocation.offset
-                    ),
-                );
-            }
+        for (index, relocation) in misplaced(file, section) {
+            let size = section.data().len() as u64;
+            let start = relocation.offset.min(size);
+            report.bytes(
+                start..start.saturating_add(1).min(size),
+                format_args!(
+                    "relocation {index} applies to offset {:#x}, where no start field is",
+                    relocation.offset
+                ),
+            );
         }
     }),
 };

@@ -3,7 +3,8 @@
 
 use super::context::{Check, SectionContext};
 use super::{Abis, Group, Rule, Severity, Versions};
-use crate::section::{Header, MAGIC, PREAMBLE_SIZE, Version, field};
+use crate::abi::Endian;
+use crate::section::{Header, MAGIC, PREAMBLE_SIZE, Section, Version, field};
 
 /// The header, unless its own end is outside the section: then no other offset means anything.
 fn header<'a>(section: &SectionContext<'a>) -> Option<&'a Header> {
@@ -12,24 +13,21 @@ fn header<'a>(section: &SectionContext<'a>) -> Option<&'a Header> {
 }
 
 /// Whether a whole preamble of a known version stands at `offset`.
-fn preamble_at(section: &SectionContext<'_>, offset: u64) -> bool {
-    let bytes =
-        usize::try_from(offset).ok().and_then(|offset| section.section.data().get(offset..));
+fn preamble_at(section: &Section<'_>, offset: u64) -> bool {
+    let bytes = usize::try_from(offset).ok().and_then(|offset| section.data().get(offset..));
     let Some([a, b, version, _, ..]) = bytes else { return false };
-    let magic = match section.section.endian() {
-        crate::Endian::Little => u16::from_le_bytes([*a, *b]),
-        crate::Endian::Big => u16::from_be_bytes([*a, *b]),
+    let magic = match section.endian() {
+        Endian::Little => u16::from_le_bytes([*a, *b]),
+        Endian::Big => u16::from_be_bytes([*a, *b]),
     };
     magic == MAGIC && Version::from_number(*version).is_some()
 }
 
 /// Where a second section starts behind this one's content, directly or at the next multiple of 8.
-fn concatenated_at(section: &SectionContext<'_>) -> Option<u64> {
+pub(super) fn concatenated_at(section: &Section<'_>) -> Option<u64> {
     let end = section.header().fre_end();
     let aligned = end.next_multiple_of(8);
-    [end, aligned]
-        .into_iter()
-        .find(|&offset| offset + PREAMBLE_SIZE <= section.size() && preamble_at(section, offset))
+    [end, aligned].into_iter().find(|&offset| preamble_at(section, offset))
 }
 
 pub(super) static FUNCTION_TABLE_OUTSIDE: Rule = Rule {
@@ -238,7 +236,7 @@ pub(super) static TRAILING_BYTES: Rule = Rule {
     example: "a section followed by 8 bytes 0xff",
     check: Check::Section(|section, report| {
         let end = section.header().fre_end();
-        if end < section.size() && concatenated_at(section).is_none() {
+        if end < section.size() && concatenated_at(section.section).is_none() {
             report.bytes(
                 end..section.size(),
                 format_args!(
@@ -262,8 +260,8 @@ pub(super) static CONCATENATED_SECTION: Rule = Rule {
     remedy: "Link with a linker that merges SFrame sections: GNU ld or mold.",
     source: "observed: lld 23 and gold append input sections as they are",
     example: "a shared object in which one section's bytes follow another's",
-    check: Check::Total(|total, report| {
-        let Some(at) = concatenated_at(total.whole) else { return };
+    check: Check::Section(|section, report| {
+        let Some(at) = concatenated_at(section.section) else { return };
         report.bytes(
             at..at + PREAMBLE_SIZE,
             format_args!(

@@ -1,0 +1,170 @@
+//! What a row says, in the fewest data words of the smallest size. The inverse of
+//! [`RowLayout::interpret`](crate::section::RowLayout::interpret).
+
+use alloc::vec::Vec;
+
+use super::Writer;
+use crate::abi::{Abi, Endian};
+use crate::section::{RowInfo, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR, Version};
+use crate::unwind::{Cfa, Frame, Recovery, Register};
+
+/// A row's info byte and data words.
+pub(super) struct EncodedRow {
+    pub(super) start: u32,
+    pub(super) info: RowInfo,
+    pub(super) words: Vec<u8>,
+}
+
+/// A data word: signed offsets and unsigned control words have different widths.
+#[derive(Clone, Copy)]
+enum Word {
+    Signed(i32),
+    Unsigned(u32),
+}
+
+impl Word {
+    /// The size code of the narrowest word that holds the value.
+    fn size_code(self) -> u8 {
+        let (byte, half) = match self {
+            Word::Signed(value) => (i8::try_from(value).is_ok(), i16::try_from(value).is_ok()),
+            Word::Unsigned(value) => (u8::try_from(value).is_ok(), u16::try_from(value).is_ok()),
+        };
+        if byte {
+            0
+        } else if half {
+            1
+        } else {
+            2
+        }
+    }
+}
+
+/// A default row (V3 3.1); `None` where it cannot say what the frame says.
+pub(super) fn encode_default(
+    version: Version,
+    abi: Abi,
+    endian: Endian,
+    start: u32,
+    frame: &Frame,
+) -> Option<EncodedRow> {
+    if *frame == Frame::OUTERMOST {
+        return (version > Version::V1).then(|| pack(start, 0, &[], endian));
+    }
+    let Cfa::RegisterOffset { register, offset } = frame.cfa else { return None };
+    let mut info = match register {
+        register if register == abi.sp() => RowInfo::BASE_SP,
+        register if register == abi.fp() => 0,
+        _ => return None,
+    };
+    if frame.ra_signed {
+        info |= abi.is_aarch64().then_some(RowInfo::MANGLED_RA)?;
+    }
+    let mut words = alloc::vec![Word::Signed(cfa_word(abi, offset)?)];
+    let fixed_ra = abi.fixed_ra_offset();
+    if fixed_ra != 0 {
+        (frame.ra == Recovery::AtCfa(i64::from(fixed_ra))).then_some(())?;
+    } else {
+        match (frame.ra, frame.fp) {
+            (Recovery::Unchanged, Recovery::Unchanged) => {}
+            // s390x alone can leave RA out where FP has a word.
+            (Recovery::Unchanged, _) => words.push((abi == Abi::S390x).then_some(Word::Signed(0))?),
+            (ra, _) => words.push(Word::Signed(slot_word(version, abi, ra)?)),
+        }
+    }
+    if frame.fp != Recovery::Unchanged {
+        words.push(Word::Signed(slot_word(version, abi, frame.fp)?));
+    }
+    Some(pack(start, info, &words, endian))
+}
+
+/// A flexible row (V3 3.2); `None` where it cannot say what the frame says.
+pub(super) fn encode_flexible(
+    _: Version,
+    abi: Abi,
+    endian: Endian,
+    start: u32,
+    frame: &Frame,
+) -> Option<EncodedRow> {
+    if *frame == Frame::OUTERMOST {
+        return Some(pack(start, 0, &[], endian));
+    }
+    let (deref, register, offset) = match frame.cfa {
+        Cfa::RegisterOffset { register, offset } => (0, register, offset),
+        Cfa::Dereference { register, offset } => (2, register, offset),
+        Cfa::Undefined => return None,
+    };
+    let mut words = alloc::vec![control(register, deref)?, Word::Signed(cfa_word(abi, offset)?)];
+    let unruled = match abi.fixed_ra_offset() {
+        0 => Recovery::Unchanged,
+        fixed => Recovery::AtCfa(i64::from(fixed)),
+    };
+    if frame.ra != unruled {
+        words.extend(pair(frame.ra)?);
+    } else if frame.fp != Recovery::Unchanged {
+        words.push(Word::Unsigned(0));
+    }
+    if frame.fp != Recovery::Unchanged {
+        words.extend(pair(frame.fp)?);
+    }
+    let info = if frame.ra_signed { abi.is_aarch64().then_some(RowInfo::MANGLED_RA)? } else { 0 };
+    Some(pack(start, info, &words, endian))
+}
+
+fn control(register: Register, bits: u32) -> Option<Word> {
+    let number = register.0.checked_mul(8).filter(|_| register.0 < 1 << 29)?;
+    Some(Word::Unsigned(number | 1 | bits))
+}
+
+fn pair(recovery: Recovery) -> Option<[Word; 2]> {
+    let (control, offset) = match recovery {
+        Recovery::AtCfa(offset) => (Word::Unsigned(2), offset),
+        Recovery::AtRegister { register, offset } => (control(register, 2)?, offset),
+        Recovery::RegisterOffset { register, offset } => (control(register, 0)?, offset),
+        // CFA + offset would need the control word 0, which is padding.
+        Recovery::CfaOffset(_) | Recovery::Unchanged | Recovery::Undefined => return None,
+    };
+    Some([control, Word::Signed(i32::try_from(offset).ok()?)])
+}
+
+fn cfa_word(abi: Abi, offset: i64) -> Option<i32> {
+    if abi != Abi::S390x {
+        return i32::try_from(offset).ok();
+    }
+    let adjusted = offset.checked_sub(S390X_CFA_ADJUSTMENT)?;
+    (adjusted % S390X_CFA_FACTOR == 0).then_some(())?;
+    i32::try_from(adjusted / S390X_CFA_FACTOR).ok()
+}
+
+fn slot_word(version: Version, abi: Abi, recovery: Recovery) -> Option<i32> {
+    let registers = abi == Abi::S390x && version == Version::V2;
+    match recovery {
+        // Odd words are registers there, and 0 says that RA is not saved.
+        Recovery::AtCfa(offset) if registers && offset % 2 != 0 => None,
+        Recovery::AtCfa(0) if abi == Abi::S390x => None,
+        Recovery::AtCfa(offset) => i32::try_from(offset).ok(),
+        Recovery::RegisterOffset { register, offset: 0 } if registers => {
+            i32::try_from(register.0.checked_mul(2)? | 1).ok()
+        }
+        _ => None,
+    }
+}
+
+/// All words have one size, so the widest decides.
+fn pack(start: u32, info: u8, words: &[Word], endian: Endian) -> EncodedRow {
+    let size = words.iter().copied().map(Word::size_code).max().unwrap_or(0);
+    let mut out = Writer { bytes: Vec::new(), endian };
+    for word in words {
+        let value = match *word {
+            Word::Signed(value) => value.cast_unsigned(),
+            Word::Unsigned(value) => value,
+        };
+        let [a, b, ..] = value.to_le_bytes();
+        match size {
+            0 => out.u8(a),
+            1 => out.u16(u16::from_le_bytes([a, b])),
+            _ => out.u32(value),
+        }
+    }
+    let count = u8::try_from(words.len()).unwrap_or(0xf) & 0xf;
+    EncodedRow { start, info: RowInfo(info | size << 5 | count << 1), words: out.bytes }
+}
