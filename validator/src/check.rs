@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::elf::{Elf, ElfKind, ElfSection, RelocationTable, SymbolTable};
+use crate::elf::{Class, Elf, ElfKind, ElfSection, RelocationTable, SHT_NOBITS, SymbolTable};
 use crate::finding::{HeaderSummary, Report, SectionSummary, Undecided};
 use crate::rules::context::{
     Check, FileContext, FileKind, PreambleContext, SectionContext, TotalContext,
@@ -133,7 +133,9 @@ impl Run<'_> {
             rows: 0,
             covered_bytes: 0,
         });
-        let data = elf.section_data(sframe).unwrap_or_else(|error| {
+        let data = elf.section_data(sframe);
+        let readable = data.is_ok();
+        let data = data.unwrap_or_else(|error| {
             self.undecided(error.to_string());
             &[]
         });
@@ -159,8 +161,12 @@ impl Run<'_> {
                 check(&file, reporter);
             }
         });
-        // Without bytes the container's findings are all there is to say.
-        if !data.is_empty() {
+        let in_file = sframe.sh_type != SHT_NOBITS && readable;
+        if sframe.sh_type == SHT_NOBITS {
+            self.undecided("the section's bytes are not in this file (SHT_NOBITS)".to_owned());
+        }
+        // Nothing in a 32-bit file is what it would have to be.
+        if in_file && elf.class() == Class::Elf64 {
             self.check_bytes(data, placement, Some(&file), code);
         }
     }

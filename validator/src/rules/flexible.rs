@@ -182,7 +182,7 @@ pub(super) static FLEX_UNUSED_REGISTER: Rule = Rule {
     example: "a flexible row whose FP control word is 0x32",
     check: Check::RowContent(|row, report| {
         for (name, index, control) in controls(row) {
-            if !control.reg_p() && control.register().0 != 0 {
+            if !control.reg_p() && control.deref_p() && control.register().0 != 0 {
                 report.field(
                     row.word(index),
                     format_args!("{:#x}", control.0),
@@ -208,7 +208,7 @@ pub(super) static FLEX_NOT_LOADED: Rule = Rule {
     consequence: "The register would hold an address in the stack frame itself.",
     remedy: "Set bit 1 (deref_p) of the control word.",
     source: "V3 3.2 (\"RA = CFA + 0 should not be needed for any ABI\")",
-    example: "a flexible row whose FP control word is 0x4",
+    example: "a flexible row whose FP control word is 0x30",
     check: Check::RowContent(|row, report| {
         for (name, index, control) in controls(row) {
             if name != "CFA" && !control.reg_p() && !control.deref_p() {

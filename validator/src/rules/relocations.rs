@@ -3,7 +3,7 @@
 use super::context::{Check, FileContext};
 use super::tiling::concatenated_at;
 use super::{Abis, Group, Rule, Severity, Versions};
-use crate::elf::{EM_AARCH64, EM_S390, EM_X86_64, Relocation};
+use crate::elf::{Class, EM_AARCH64, EM_S390, EM_X86_64, Relocation};
 use crate::section::{FunctionEntry, FunctionField, Section, Starts, Version};
 
 /// The relocation type of start fields: its number and name.
@@ -19,9 +19,10 @@ fn start_type(machine: u16, version: Version) -> Option<(u32, &'static str)> {
     })
 }
 
-/// The section, where it is one of a relocatable object with its function table inside.
+/// The section, where it is one of a 64-bit relocatable object with its function table inside.
 fn object_section<'a>(file: &FileContext<'a>) -> Option<&'a Section<'a>> {
-    let section = file.section.filter(|_| file.is_relocatable())?;
+    let relocatable = file.is_relocatable() && file.elf.class() == Class::Elf64;
+    let section = file.section.filter(|_| relocatable)?;
     (section.header().fde_table_end() <= section.data().len() as u64).then_some(section)
 }
 

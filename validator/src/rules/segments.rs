@@ -4,8 +4,9 @@ use super::context::{Check, FileContext};
 use super::{Abis, Group, Rule, Severity, Versions};
 use crate::elf::{ElfSection, PF_R, PT_GNU_SFRAME, PT_LOAD, SHT_NOBITS, Segment};
 
-/// The file's first PT_GNU_SFRAME.
+/// The file's first PT_GNU_SFRAME, which is to lead to its first SFrame section.
 fn sframe_segment<'a>(file: &FileContext<'a>) -> Option<&'a Segment> {
+    file.elf.sframe_sections().next().filter(|first| first.index == file.sframe.index)?;
     file.elf.segments().iter().find(|segment| segment.p_type == PT_GNU_SFRAME)
 }
 
@@ -38,8 +39,9 @@ pub(super) static SEGMENT_MISSING: Rule = Rule {
     source: "V3 1.1; observed: lld 23 leaves it out",
     example: "a shared object with .sframe and without PT_GNU_SFRAME",
     check: Check::File(|file, report| {
-        let wanted = file.is_linked() && file.sframe.size > 0;
-        if wanted && !file.elf.segments().is_empty() && sframe_segment(file).is_none() {
+        let segments = file.elf.segments();
+        let none = segments.iter().all(|segment| segment.p_type != PT_GNU_SFRAME);
+        if file.is_linked() && file.sframe.size > 0 && !segments.is_empty() && none {
             report.file(format_args!(
                 "the file has an SFrame section, but no PT_GNU_SFRAME segment that leads to it"
             ));
@@ -61,7 +63,7 @@ pub(super) static SEGMENT_DUPLICATE: Rule = Rule {
     check: Check::File(|file, report| {
         let segments = file.elf.segments().iter();
         let count = segments.filter(|segment| segment.p_type == PT_GNU_SFRAME).count();
-        if count > 1 {
+        if count > 1 && sframe_segment(file).is_some() {
             report.file(format_args!("the file has {count} PT_GNU_SFRAME segments, not one"));
         }
     }),

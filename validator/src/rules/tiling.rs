@@ -235,8 +235,11 @@ pub(super) static TRAILING_BYTES: Rule = Rule {
     source: "V3 2.2; observed: libsframe 2.44 and 2.47; no producer pads",
     example: "a section followed by 8 bytes 0xff",
     check: Check::Section(|section, report| {
-        let end = section.header().fre_end();
-        if end < section.size() && concatenated_at(section.section).is_none() {
+        let header = section.header();
+        let end = header.fre_end();
+        // Where rows and functions overlap, the rows' end is in doubt as well.
+        let tiled = header.fde_table_end() <= header.fre_start();
+        if tiled && end < section.size() && concatenated_at(section.section).is_none() {
             report.bytes(
                 end..section.size(),
                 format_args!(

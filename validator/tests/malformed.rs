@@ -1,0 +1,155 @@
+//! Every rule has a file in `corpus/malformed` that breaks it and nothing else.
+//!
+//! Each case is built twice, sound and with one defect. The sound file has to pass every rule,
+//! lints included; the defect has to be found at the offset and field that the specification's
+//! layout gives (written here by hand), and no other rule may speak up. The checked-in files are
+//! the built ones: `SFRAME_BLESS=1 cargo test -p sframe-validator --test malformed` writes them.
+
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    reason = "a test program: nothing uses it, and it may panic"
+)]
+
+#[path = "malformed/cases.rs"]
+mod cases;
+#[path = "malformed/host.rs"]
+mod host;
+#[path = "malformed/sound.rs"]
+mod sound;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use sframe_validator::Placement;
+use sframe_validator::check::{Options, check_elf, check_section};
+use sframe_validator::elf::Elf;
+use sframe_validator::finding::Report;
+use sframe_validator::rules::{CATALOGUE, Rule, Severity};
+
+/// A file with one defect, and the same file without it.
+pub struct Case {
+    pub rule: &'static str,
+    pub sound: Vec<u8>,
+    pub broken: Vec<u8>,
+    /// The section offset of the finding.
+    pub offset: Option<u64>,
+    /// The field of the finding.
+    pub field: Option<&'static str>,
+    /// Rules that both files break besides, for a reason that the case gives.
+    pub besides: &'static [&'static str],
+}
+
+impl Case {
+    pub fn besides(mut self, rules: &'static [&'static str]) -> Case {
+        self.besides = rules;
+        self
+    }
+
+    fn file_name(&self) -> String {
+        let extension = if Elf::is_elf(&self.broken) { "elf" } else { "sframe" };
+        format!("{}.{extension}", self.rule)
+    }
+}
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/malformed")
+}
+
+fn check(data: &[u8], options: &Options) -> Report {
+    if Elf::is_elf(data) {
+        check_elf(&Elf::parse(data).expect("headers can be read"), options)
+    } else {
+        check_section(data, Placement::at(0), options)
+    }
+}
+
+fn broken_rules(report: &Report) -> BTreeSet<&'static str> {
+    report.counts.iter().map(|(rule, _)| rule.name).collect()
+}
+
+fn options(rule: &Rule) -> Options {
+    Options { pedantic: rule.severity == Severity::Lint, ..Options::default() }
+}
+
+#[test]
+fn every_rule_has_a_case() {
+    let cases: BTreeSet<_> = cases::all().iter().map(|case| case.rule).collect();
+    let rules: BTreeSet<_> = CATALOGUE.iter().map(|rule| rule.name).collect();
+    assert_eq!(rules.difference(&cases).collect::<Vec<_>>(), Vec::<&&str>::new(), "without case");
+    assert_eq!(cases.difference(&rules).collect::<Vec<_>>(), Vec::<&&str>::new(), "without rule");
+}
+
+#[test]
+fn sound_files_pass_every_rule() {
+    let pedantic = Options { pedantic: true, ..Options::default() };
+    let mut failures = Vec::new();
+    for case in cases::all() {
+        let report = check(&case.sound, &pedantic);
+        let besides: BTreeSet<_> = case.besides.iter().copied().collect();
+        if broken_rules(&report) != besides || !report.undecided.is_empty() {
+            let messages: Vec<_> = report.findings.iter().map(|f| &f.message).collect();
+            failures.push(format!("{}: {messages:?} {:?}", case.rule, report.undecided));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn a_defect_is_found_where_it_is_and_nothing_else() {
+    let mut failures = Vec::new();
+    for case in cases::all() {
+        let rule = Rule::find(case.rule).expect("every_rule_has_a_case");
+        let report = check(&case.broken, &options(rule));
+        let mut expected: BTreeSet<_> = case.besides.iter().copied().collect();
+        if rule.severity != Severity::Lint {
+            expected.retain(|name| Rule::find(name).expect("known").severity != Severity::Lint);
+        }
+        expected.insert(case.rule);
+        let finding = report.findings.iter().find(|finding| finding.rule == rule);
+        let place = finding.map(|f| (f.offset, f.field.as_ref().map(|field| field.name)));
+        if broken_rules(&report) != expected || place != Some((case.offset, case.field)) {
+            let messages: Vec<_> = report.findings.iter().map(|f| (f.rule, &f.message)).collect();
+            failures.push(format!("{}: {place:?} {messages:?}", case.rule));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn shortcuts_hide_no_finding() {
+    for case in cases::all() {
+        let quick = Options { keep: usize::MAX, ..Options::default() };
+        let thorough = Options { thorough: true, ..quick };
+        let messages = |options| {
+            let report = check(&case.broken, options);
+            report.findings.iter().map(|f| f.message.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(messages(&quick), messages(&thorough), "{}", case.rule);
+    }
+}
+
+#[test]
+fn the_corpus_is_current() {
+    let folder = corpus();
+    let bless = std::env::var_os("SFRAME_BLESS").is_some();
+    let mut expected = BTreeSet::new();
+    for case in cases::all() {
+        let path = folder.join(case.file_name());
+        expected.insert(case.file_name());
+        if bless {
+            std::fs::create_dir_all(&folder).expect("the folder can be made");
+            std::fs::write(&path, &case.broken).expect("the file can be written");
+        }
+        let stored = std::fs::read(&path).unwrap_or_default();
+        assert!(stored == case.broken, "{} differs from the built case", path.display());
+    }
+    let files = std::fs::read_dir(&folder).expect("the folder is there");
+    let stored: BTreeSet<_> = files
+        .map(|entry| entry.expect("readable").file_name().into_string().expect("ASCII"))
+        .filter(|name| !name.ends_with(".md"))
+        .collect();
+    assert_eq!(stored, expected, "files without a case, or cases without a file");
+}

@@ -1,0 +1,159 @@
+//! What rows say. The function is alone: in version 2 its row is at 48, the info byte at 49, words
+//! from 50 on; in version 3 the row is at 49, the info byte at 50, words from 51 on.
+
+use super::field;
+use crate::Case;
+use crate::sound::{AARCH64, AMD64, S390X, V2, V3, alone, based, entry, function, saved};
+use sframe_validator::unwind::{Frame, Recovery, Register};
+use sframe_validator::{Abi, Version};
+
+/// A function whose second row, which no lint about entries looks at, says `frame`. The first row
+/// takes 3 bytes, so the second's info byte is 52 in version 2, 53 in version 3.
+fn says(version: Version, abi: Abi, frame: Frame) -> Vec<u8> {
+    alone(version, abi, function().row(0, entry(abi)).row(4, frame))
+}
+
+/// The same with a row of the given info byte and words.
+fn raw(version: Version, abi: Abi, info: u8, words: &[u8]) -> Vec<u8> {
+    alone(version, abi, function().row(0, entry(abi)).raw_row(4, info, words))
+}
+
+/// A flexible row of the given words of 1 byte.
+fn flexible(words: &[u8]) -> Vec<u8> {
+    let info = u8::try_from(words.len() << 1).expect("at most 15 words");
+    flexible_row(info, words)
+}
+
+fn flexible_row(info: u8, words: &[u8]) -> Vec<u8> {
+    // The first row needs the flexible kind, so that the function does: CFA = r10 + 0.
+    let drap = based(AMD64, Register(10), 0);
+    alone(
+        V3,
+        AMD64,
+        function().row(0, entry(AMD64)).row(2, drap).raw_row(4, info, words).flexible(),
+    )
+}
+
+/// Data word `index` of the second row of `says` and `raw`, words of 1 byte, version 3.
+const fn word(index: u64) -> u64 {
+    54 + index
+}
+
+pub fn cases() -> Vec<Case> {
+    let mut cases = words();
+    cases.extend(offsets());
+    cases.extend(s390x());
+    cases.extend(flex());
+    cases
+}
+
+fn words() -> Vec<Case> {
+    let sound = || says(V3, AMD64, saved(AMD64));
+    let signed = |info| raw(V3, AMD64, info, &[16]);
+    let outermost = |info| alone(V3, AMD64, function().row(0, entry(AMD64)).raw_row(4, info, &[]));
+    vec![
+        field("word-count", sound(), raw(V3, AMD64, 0x07, &[16, 0xf0, 0xe8]), 53, "sfre_info"),
+        field(
+            "word-count-zero",
+            says(V2, AMD64, saved(AMD64)),
+            raw(V2, AMD64, 0, &[]),
+            52,
+            "sfre_info",
+        ),
+        field("outermost-info", outermost(0), outermost(1), 53, "sfre_info"),
+        field("word-size-wide", sound(), raw(V3, AMD64, 0x43, &[16, 0, 0, 0]), 53, "sfre_info"),
+        field("mangled-ra", signed(0x03), signed(0x83), 53, "sfre_info"),
+    ]
+}
+
+fn offsets() -> Vec<Case> {
+    let sp = |offset| says(V3, AMD64, based(AMD64, AMD64.sp(), offset));
+    let fp_at = |offset| {
+        let frame = Frame { fp: Recovery::AtCfa(offset), ..based(AMD64, AMD64.sp(), 32) };
+        says(V3, AMD64, frame)
+    };
+    let fp_based = |fp| says(V3, AMD64, Frame { fp, ..based(AMD64, AMD64.fp(), 16) });
+    let record = |ra, fp| {
+        let frame = Frame {
+            ra: Recovery::AtCfa(ra),
+            fp: Recovery::AtCfa(fp),
+            ..based(AARCH64, AARCH64.sp(), 16)
+        };
+        says(V3, AARCH64, frame)
+    };
+    vec![
+        field("cfa-offset-low", sp(16), sp(-8), word(0), "data word 1"),
+        field("cfa-alignment", sp(16), sp(12), word(0), "data word 1"),
+        field("cfa-offset-huge", sp(16), sp(32 << 20), word(0), "data word 1"),
+        field("slot-alignment", fp_at(-16), fp_at(-20), word(1), "data word 2"),
+        field("slot-outside-frame", fp_at(-16), fp_at(16), word(1), "data word 2"),
+        field(
+            "fp-lost",
+            fp_based(Recovery::AtCfa(-16)),
+            fp_based(Recovery::Unchanged),
+            53,
+            "sfre_info",
+        ),
+        field("frame-record-split", record(-8, -16), record(-16, -8), word(2), "data word 3"),
+    ]
+}
+
+fn s390x() -> Vec<Case> {
+    let frame = |fp| Frame { fp, ..based(S390X, S390X.sp(), 320) };
+    let register = |number| {
+        says(V2, S390X, frame(Recovery::RegisterOffset { register: Register(number), offset: 0 }))
+    };
+    let sound = || says(V3, S390X, saved(S390X));
+    vec![
+        // The words 20 and 0: CFA = SP + 320, RA not saved, and nothing of FP.
+        field(
+            "ra-padding-unneeded",
+            sound(),
+            raw(V3, S390X, 0x05, &[20, 0]),
+            word(1),
+            "data word 2",
+        ),
+        field(
+            "register-in-default-row",
+            sound(),
+            raw(V3, S390X, 0x07, &[20, 0, 33]),
+            word(2),
+            "data word 3",
+        ),
+        field("register-number", register(16), register(32), 55, "data word 3"),
+    ]
+}
+
+/// Flexible rows: a first row of 4 bytes at 49, a second of 4 at 53, the third at 57; its info
+/// byte at 58, its words from 59 on.
+fn flex() -> Vec<Case> {
+    // CFA = rsp + 8: 7 << 3 | 1.
+    let sound = || flexible(&[0x39, 8]);
+    // CFA = *(rbp - 8), FP = *(rbp + 0).
+    let realigned = || flexible(&[0x33, 0xf8, 0, 0x33, 0]);
+    let register = |number: u8| flexible(&[number << 3 | 1, 8]);
+    vec![
+        field("flex-word-count", sound(), flexible(&[0x39, 8, 0]), 58, "sfre_info"),
+        field("flex-layout", realigned(), flexible(&[0x39, 8, 0, 8]), 61, "data word 3"),
+        field("flex-cfa-base", sound(), flexible(&[0x38, 8]), 59, "data word 1"),
+        field("flex-control-reserved", sound(), flexible(&[0x3d, 8]), 59, "data word 1"),
+        field("flex-register", register(10), register(16), 59, "data word 1"),
+        // FP = *(CFA - 16) is 0x02; 0x32 names rbp besides, 0x04 is nothing but the unused bit.
+        field(
+            "flex-unused-register",
+            flexible(&[0x39, 16, 0, 0x02, 0xf0]),
+            flexible(&[0x39, 16, 0, 0x32, 0xf0]),
+            62,
+            "data word 4",
+        ),
+        field(
+            "flex-not-loaded",
+            flexible(&[0x39, 16, 0, 0x02, 0xf0]),
+            flexible(&[0x39, 16, 0, 0x30, 0xf0]),
+            62,
+            "data word 4",
+        ),
+        field("flex-sp-loaded", realigned(), flexible(&[0x3b, 8, 0, 0x33, 0]), 59, "data word 1"),
+        field("flex-base-bit", sound(), flexible_row(0x05, &[0x39, 8]), 58, "sfre_info"),
+    ]
+}
