@@ -1,51 +1,115 @@
-//! The command line.
+//! The program: arguments, streams and exit status.
+
+mod args;
+mod check;
+mod dump;
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use anstream::AutoStream;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
-use crate::dump::{self, Style};
+use crate::explain;
+use args::{Cli, Command, ExplainArgs};
 
-/// Checks SFrame stack-trace sections.
-#[derive(Debug, Parser)]
-#[command(name = "sframe-check", version)]
-pub struct Cli {
-    #[command(subcommand)]
-    command: Command,
+/// What the program's exit status says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything that was asked for was checked, and nothing at or above the level was found.
+    Clean,
+    /// Something at or above the level was found.
+    Findings,
+    /// No such finding, but something could not be read or decided.
+    Incomplete,
+    /// Wrong usage, or the tool itself failed.
+    Failure,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Prints a whole section
-    Dump(DumpArgs),
-}
-
-/// `dump`
-#[derive(Debug, Args)]
-struct DumpArgs {
-    file: PathBuf,
-    #[arg(long, value_enum, default_value_t)]
-    style: Style,
-}
-
-/// Runs the program.
-#[must_use]
-pub fn run() -> ExitCode {
-    let cli = Cli::parse();
-    match cli.command {
-        Command::Dump(args) => {
-            let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-            let r = dump::dump_file(&args.file, args.style, None, &mut out, &mut io::stderr());
-            let _ = out.flush();
-            match r {
-                Ok(_) => ExitCode::SUCCESS,
-                Err(e) => {
-                    eprintln!("{e}");
-                    ExitCode::from(3)
-                }
-            }
-        }
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(match exit {
+            Exit::Clean => 0,
+            Exit::Findings => 1,
+            Exit::Incomplete => 2,
+            Exit::Failure => 3,
+        })
     }
+}
+
+/// Runs the program with the arguments of the process.
+#[must_use]
+pub fn run() -> Exit {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are asked for; the rest is wrong usage, of which clap says 2.
+            let wanted = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            let _ = error.print();
+            return if wanted { Exit::Clean } else { Exit::Failure };
+        }
+    };
+    let result = match cli.command {
+        None => check::run(&cli.check),
+        Some(Command::Dump(args)) => dump::run(&args),
+        Some(Command::Explain(args)) => explain(&args),
+        Some(Command::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "sframe-check", &mut script);
+            print(|out| out.write_all(&script))
+        }
+        Some(Command::Man) => print(man),
+    };
+    result.unwrap_or_else(|error| {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            // Whoever reads has seen enough.
+            return Exit::Clean;
+        }
+        let _ = writeln!(io::stderr(), "sframe-check: {error}");
+        Exit::Failure
+    })
+}
+
+/// Standard output, buffered, with styles only where they belong.
+fn stdout() -> BufWriter<AutoStream<io::StdoutLock<'static>>> {
+    BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock()))
+}
+
+/// Columns of the terminal that standard output is, if it is one.
+fn terminal_width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Exit> {
+    let mut out = stdout();
+    write(&mut out)?;
+    out.flush()?;
+    Ok(Exit::Clean)
+}
+
+/// One page for the program and its subcommands each.
+fn man(out: &mut dyn Write) -> io::Result<()> {
+    let mut command = Cli::command();
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(out)?;
+    for subcommand in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        clap_mangen::Man::new(subcommand.clone()).render(out)?;
+    }
+    Ok(())
+}
+
+fn explain(args: &ExplainArgs) -> io::Result<Exit> {
+    let width = terminal_width();
+    if args.all && args.markdown {
+        return print(explain::markdown);
+    }
+    if args.all {
+        let mut rules = sframe_validator::rules::CATALOGUE.iter();
+        return print(|out| rules.try_for_each(|rule| explain::page(out, rule, width)));
+    }
+    if args.rules.is_empty() {
+        return print(explain::list);
+    }
+    print(|out| args.rules.iter().try_for_each(|rule| explain::page(out, rule, width)))
 }

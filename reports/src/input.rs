@@ -3,6 +3,10 @@
 pub mod archive;
 mod map;
 mod section;
+mod select;
+mod walk;
 
 pub use map::FileBytes;
 pub use section::{RawOptions, SectionSource, sframe_sections};
+pub(crate) use select::plain_error;
+pub use select::{Input, Selection, Special};

@@ -11,5 +11,9 @@
 
 pub mod cli;
 pub mod dump;
+pub mod explain;
 pub mod input;
 pub mod printable;
+pub mod render;
+pub mod report;
+pub mod scan;

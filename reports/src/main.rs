@@ -5,5 +5,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    sframe_check::cli::run()
+    sframe_check::cli::run().into()
 }

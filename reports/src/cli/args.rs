@@ -1,0 +1,278 @@
+//! The definition of the command line, from which help, completions and the man page are made.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use sframe_validator::rules::{Rule, Severity};
+use sframe_validator::{Abi, Endian};
+
+use crate::dump::Style;
+use crate::explain;
+use crate::input::RawOptions;
+
+const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF files";
+
+const LONG_ABOUT: &str = "\
+Checks the SFrame stack-trace sections (.sframe) of ELF files: whether each is what the
+specification says, for versions 1, 2 and 3 on AMD64, AArch64 and s390x.
+
+Give it files, folders, archives or patterns. Files without a section are counted, not
+complained about: most are.";
+
+const AFTER_LONG_HELP: &str = "\
+Exit status:
+  0  everything was checked, and nothing at or above the failure level was found
+  1  something at or above the failure level was found
+  2  no such finding, but something could not be read or decided, or there was nothing to check
+  3  wrong usage, or the program itself failed
+
+Examples:
+  Check everything that is installed:
+      sframe-check /usr/lib /usr/bin
+  Check what a build made, and fail on warnings, too:
+      sframe-check --fail-on warning 'build/**/*.o' build/libfoo.a
+  Check a list of files:
+      find / -xdev -name '*.so*' -print0 | sframe-check -
+  What does this finding mean?
+      sframe-check explain NAME-OF-THE-RULE
+  Look at a section:
+      sframe-check dump libfoo.so
+      sframe-check dump --style gnu libfoo.so
+  Get the findings into another program:
+      sframe-check --format ndjson build | jq -c 'select(.findings | length > 0)?'
+  Check bytes that a program has read from memory:
+      sframe-check --raw --address 0x7f0000001000 --machine amd64 section.bin
+
+A path that is called like a subcommand is written ./dump.";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "sframe-check",
+    version,
+    about = ABOUT,
+    long_about = LONG_ABOUT,
+    after_help = "`--help` says more, with examples.",
+    after_long_help = AFTER_LONG_HELP,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Option<Command>,
+    #[command(flatten)]
+    pub(super) check: CheckArgs,
+}
+
+/// What else the program does.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Print a whole section: header, functions, rows
+    Dump(DumpArgs),
+    /// Say what a rule means, what goes wrong, and what to do
+    Explain(ExplainArgs),
+    /// Write a script that completes command lines of a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Write the manual page
+    Man,
+}
+
+/// The check.
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// Files, folders with all that is in them, archives (each member), patterns with `**`; `-`
+    /// for a list of paths on standard input, in lines or separated by NUL characters
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub(super) paths: Vec<OsString>,
+
+    /// Check lints, too: legal, and worth a look
+    #[arg(long, help_heading = "What to check")]
+    pub(super) pedantic: bool,
+    /// Report these rules only
+    #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',', help_heading = "What to check")]
+    pub(super) only: Vec<&'static Rule>,
+    /// Leave these rules out
+    #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',', help_heading = "What to check")]
+    pub(super) ignore: Vec<&'static Rule>,
+    /// The least severity that makes the exit status 1
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
+    pub(super) fail_on: Level,
+    #[command(flatten)]
+    pub(super) raw: RawArgs,
+
+    /// How to write what is found
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
+    pub(super) format: Format,
+    /// Show each finding, not the first few of each rule and file
+    #[arg(long, help_heading = "Output")]
+    pub(super) all: bool,
+    /// Name every file, also those that are sound or not checked
+    #[arg(short, long, help_heading = "Output")]
+    pub(super) verbose: bool,
+
+    /// Number of threads; 0 for as many as the machine has
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    pub(super) threads: usize,
+}
+
+/// `dump`.
+#[derive(Debug, Args)]
+pub(super) struct DumpArgs {
+    /// A file or archive
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(super) file: PathBuf,
+    /// The layout
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) style: Style,
+    #[command(flatten)]
+    pub(super) raw: RawArgs,
+}
+
+/// `explain`.
+#[derive(Debug, Args)]
+pub(super) struct ExplainArgs {
+    /// The rules; none for a list of all
+    #[arg(value_name = "RULE", value_parser = rule)]
+    pub(super) rules: Vec<&'static Rule>,
+    /// The pages of all rules
+    #[arg(long, conflicts_with = "rules")]
+    pub(super) all: bool,
+    /// As Markdown, the text of RULES.md
+    #[arg(long, requires = "all")]
+    pub(super) markdown: bool,
+}
+
+/// Bytes without an ELF file around them.
+#[derive(Debug, Args)]
+pub(super) struct RawArgs {
+    /// Each file is one section and nothing else
+    #[arg(long, help_heading = "Bare sections")]
+    raw: bool,
+    /// The section's address
+    #[arg(long, requires = "raw", value_name = "ADDRESS", value_parser = number, default_value = "0", help_heading = "Bare sections")]
+    address: u64,
+    /// The machine, where the header shall not decide
+    #[arg(long, requires = "raw", value_enum, help_heading = "Bare sections")]
+    machine: Option<Machine>,
+    /// The byte order, where the magic number shall not decide
+    #[arg(
+        long,
+        requires = "raw",
+        value_name = "ORDER",
+        value_enum,
+        help_heading = "Bare sections"
+    )]
+    endian: Option<ByteOrder>,
+}
+
+impl RawArgs {
+    /// What is said about bare sections, `None` where files are no such.
+    pub(super) fn options(&self) -> Option<RawOptions> {
+        self.raw.then(|| RawOptions {
+            address: self.address,
+            abi: self.machine.map(|machine| match machine {
+                Machine::Amd64 => Abi::Amd64,
+                Machine::Aarch64 => Abi::Aarch64Little,
+                Machine::Aarch64Be => Abi::Aarch64Big,
+                Machine::S390x => Abi::S390x,
+            }),
+            endian: self.endian.map(|order| match order {
+                ByteOrder::Little => Endian::Little,
+                ByteOrder::Big => Endian::Big,
+            }),
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Machine {
+    #[value(alias = "x86-64", alias = "x86_64")]
+    Amd64,
+    Aarch64,
+    Aarch64Be,
+    S390x,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ByteOrder {
+    Little,
+    Big,
+}
+
+/// `--fail-on`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Level {
+    /// Errors
+    #[default]
+    Error,
+    /// Warnings and errors
+    Warning,
+    /// Everything, with --pedantic lints as well
+    Lint,
+    /// Nothing that is found
+    Never,
+}
+
+impl Level {
+    /// The least severity that counts, `None` where none does.
+    pub(super) const fn severity(self) -> Option<Severity> {
+        match self {
+            Level::Error => Some(Severity::Error),
+            Level::Warning => Some(Severity::Warning),
+            Level::Lint => Some(Severity::Lint),
+            Level::Never => None,
+        }
+    }
+}
+
+/// `--format`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
+    /// A JSON object on each line: one for each file as it is checked, then the summary
+    Ndjson,
+}
+
+fn rule(name: &str) -> Result<&'static Rule, String> {
+    explain::find(name)
+}
+
+/// Decimal, or hexadecimal after `0x`.
+fn number(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|error| format!("{error}; write 4096 or 0x1000"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cli, number};
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(number("0x7f00"), Ok(0x7f00));
+        assert_eq!(number("12"), Ok(12));
+        assert!(number("0x").is_err());
+        assert!(number("-1").is_err());
+    }
+}

@@ -1,0 +1,66 @@
+//! `sframe-check PATH...`.
+
+use std::io::{self, IsTerminal, Read};
+
+use sframe_validator::check::Options;
+
+use super::args::{CheckArgs, Format};
+use super::{Exit, stdout, terminal_width};
+use crate::input::Selection;
+use crate::render::{JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
+use crate::report::Summary;
+use crate::scan::{CheckOptions, scan};
+
+pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
+    let list = if args.paths.iter().any(|path| path == "-") { read_list()? } else { Vec::new() };
+    let inputs = Selection::new(&args.paths, &list);
+    let mut renderer = renderer(args);
+    renderer.begin()?;
+    let mut sink = WithProgress::new(renderer.as_mut(), io::stderr().is_terminal());
+    let summary = scan(inputs, &check_options(args), args.threads, &mut sink)?;
+    sink.finish();
+    renderer.end(&summary)?;
+    Ok(exit(args, &summary))
+}
+
+fn check_options(args: &CheckArgs) -> CheckOptions {
+    let mut validator = Options { pedantic: args.pedantic, ..Options::default() };
+    if args.all {
+        validator.keep = usize::MAX;
+    }
+    CheckOptions {
+        validator,
+        raw: args.raw.options(),
+        only: args.only.clone(),
+        ignore: args.ignore.clone(),
+    }
+}
+
+fn renderer(args: &CheckArgs) -> Box<dyn Renderer> {
+    let out = stdout();
+    match args.format {
+        Format::Text => {
+            let options = TextOptions { verbose: args.verbose, width: terminal_width() };
+            Box::new(Text::new(out, options))
+        }
+        Format::Json => Box::new(JsonDocument::new(out)),
+        Format::Ndjson => Box::new(JsonLines::new(out)),
+    }
+}
+
+fn read_list() -> io::Result<Vec<u8>> {
+    let mut list = Vec::new();
+    io::stdin().lock().read_to_end(&mut list)?;
+    Ok(list)
+}
+
+fn exit(args: &CheckArgs, summary: &Summary) -> Exit {
+    let found = args.fail_on.severity().is_some_and(|level| summary.worst() >= Some(level));
+    if found {
+        Exit::Findings
+    } else if summary.is_incomplete() {
+        Exit::Incomplete
+    } else {
+        Exit::Clean
+    }
+}

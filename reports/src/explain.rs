@@ -1,0 +1,235 @@
+//! The rules' pages: for a terminal, and as `RULES.md`.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+use sframe_validator::rules::{Abis, CATALOGUE, Group, Rule, Severity, Versions};
+use sframe_validator::{Abi, Version};
+
+use crate::render::wrap;
+
+const BOLD: Style = Style::new().bold();
+
+/// Prints the page of a rule.
+///
+/// # Errors
+/// Those of writing.
+pub fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Result<()> {
+    let text = |text: &str| wrap(text, 2, width);
+    let (name, severity, group) = (rule.name, rule.severity, rule.group);
+    writeln!(out, "{BOLD}{name}{BOLD:#} ({severity}, {group})\n")?;
+    writeln!(out, "  {}\n", text(&sentence(rule.summary)))?;
+    let parts = [
+        ("What goes wrong", sentence(rule.consequence)),
+        ("What to do", sentence(rule.remedy)),
+        ("Applies to", applies_to(rule)),
+        ("Source", rule.source.to_owned()),
+        ("Example", rule.example.to_owned()),
+    ];
+    for (title, content) in parts.iter().filter(|(_, content)| !content.is_empty()) {
+        writeln!(out, "{BOLD}{title}{BOLD:#}\n  {}\n", text(content))?;
+    }
+    if rule.severity == Severity::Lint {
+        writeln!(out, "  {}\n", text("Lints are checked with --pedantic only."))?;
+    }
+    Ok(())
+}
+
+/// Lists every rule in a line, group by group.
+///
+/// # Errors
+/// Those of writing.
+pub fn list(out: &mut dyn Write) -> io::Result<()> {
+    let longest = CATALOGUE.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
+    for group in Group::ALL {
+        writeln!(out, "{BOLD}{group}{BOLD:#}")?;
+        for rule in CATALOGUE.iter().filter(|rule| rule.group == group) {
+            writeln!(out, "  {:longest$}  {:<7}  {}", rule.name, rule.severity, rule.summary)?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Writes all pages as Markdown: the text of `RULES.md`.
+///
+/// # Errors
+/// Those of writing.
+pub fn markdown(out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "# Rules\n")?;
+    writeln!(
+        out,
+        "<!-- Made by `sframe-check explain --all --markdown` from the catalogue; a test keeps it current. -->\n"
+    )?;
+    let count = |severity| CATALOGUE.iter().filter(|rule| rule.severity == severity).count();
+    writeln!(
+        out,
+        "{} rules: {} errors, {} warnings, and {} lints, which are checked with `--pedantic` only.\n",
+        CATALOGUE.len(),
+        count(Severity::Error),
+        count(Severity::Warning),
+        count(Severity::Lint)
+    )?;
+    for group in Group::ALL {
+        let rules: Vec<&Rule> = CATALOGUE.iter().copied().filter(|r| r.group == group).collect();
+        if rules.is_empty() {
+            continue;
+        }
+        writeln!(out, "## {}\n", title(group))?;
+        writeln!(out, "| Rule | Severity | Applies to | What has to hold |\n|---|---|---|---|")?;
+        for rule in &rules {
+            let (name, summary) = (rule.name, escaped(rule.summary));
+            let scope = applies_to(rule);
+            writeln!(out, "| [`{name}`](#{name}) | {} | {scope} | {summary} |", rule.severity)?;
+        }
+        writeln!(out)?;
+        for rule in rules {
+            markdown_page(out, rule)?;
+        }
+    }
+    Ok(())
+}
+
+fn markdown_page(out: &mut dyn Write, rule: &Rule) -> io::Result<()> {
+    writeln!(out, "### {}\n", rule.name)?;
+    writeln!(out, "*{}.* {}\n", rule.severity, escaped(&sentence(rule.summary)))?;
+    writeln!(out, "**What goes wrong:** {}\n", escaped(&sentence(rule.consequence)))?;
+    writeln!(out, "**What to do:** {}\n", escaped(&sentence(rule.remedy)))?;
+    writeln!(out, "**Source:** {}\n", escaped(rule.source))?;
+    if !rule.example.is_empty() {
+        writeln!(out, "**Example:** {}\n", escaped(rule.example))?;
+    }
+    Ok(())
+}
+
+/// Text that Markdown shall not take for markup.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '*' | '_' | '|' | '<' | '[' | '`' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+/// With a capital letter in front and a full stop behind.
+fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    // A name in code letters keeps its case.
+    let first_word = text.split(' ').next().unwrap_or_default();
+    let mut sentence = match rest.next() {
+        Some(first) if !first_word.contains('_') => first.to_uppercase().chain(rest).collect(),
+        _ => text.to_owned(),
+    };
+    if !sentence.is_empty() && !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+const fn title(group: Group) -> &'static str {
+    match group {
+        Group::Container => "The ELF section and segments",
+        Group::Relocations => "Relocations",
+        Group::Header => "Preamble and header",
+        Group::Tiling => "How the parts fill the section",
+        Group::Functions => "The function table",
+        Group::Rows => "The row stream",
+        Group::Content => "What rows say",
+        Group::Coverage => "The section against symbols and code",
+    }
+}
+
+/// `versions 1 to 3, every machine`.
+fn applies_to(rule: &Rule) -> String {
+    format!("{}, {}", versions(rule.versions), abis(rule.abis))
+}
+
+fn versions(versions: Versions) -> String {
+    let numbers: Vec<String> = Version::ALL
+        .into_iter()
+        .filter(|version| versions.contains(*version))
+        .map(|version| version.number().to_string())
+        .collect();
+    match numbers.as_slice() {
+        [_, _, _] => "every version".to_owned(),
+        [one] => format!("version {one}"),
+        several => format!("versions {}", several.join(" and ")),
+    }
+}
+
+fn abis(abis: Abis) -> String {
+    let covered: Vec<Abi> = Abi::ALL.into_iter().filter(|abi| abis.contains(*abi)).collect();
+    if covered.len() == Abi::ALL.len() {
+        return "every machine".to_owned();
+    }
+    let mut names: Vec<&str> = covered.into_iter().map(Abi::name).collect();
+    // Both byte orders of AArch64 go by one name.
+    if names.contains(&"AArch64") {
+        names.retain(|name| *name != "AArch64-BE");
+    }
+    names.join(" and ")
+}
+
+/// The rule of a name.
+///
+/// # Errors
+/// That there is no such rule, and which names are near.
+pub fn find(name: &str) -> Result<&'static Rule, String> {
+    if let Some(rule) = Rule::find(name) {
+        return Ok(rule);
+    }
+    let mut near: Vec<(usize, &str)> = CATALOGUE
+        .iter()
+        .map(|rule| (distance(name, rule.name), rule.name))
+        .filter(|(distance, known)| *distance <= known.len() / 3 + 1 || known.contains(name))
+        .collect();
+    near.sort_unstable();
+    near.truncate(3);
+    let names: Vec<String> = near.iter().map(|(_, name)| format!("`{name}`")).collect();
+    let hint = match names.as_slice() {
+        [] => "`sframe-check explain` without a name lists all".to_owned(),
+        names => format!("did you mean {}?", names.join(" or ")),
+    };
+    Err(format!("there is no rule `{name}`; {hint}"))
+}
+
+/// Letters to insert, remove or replace to come from one word to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let mut costs: Vec<usize> = (0..=to.chars().count()).collect();
+    for (row, a) in from.chars().enumerate() {
+        let mut diagonal = row;
+        let mut left = row + 1;
+        if let Some(first) = costs.first_mut() {
+            *first = left;
+        }
+        for (cost, b) in costs.iter_mut().skip(1).zip(to.chars()) {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = *cost;
+            left = replaced.min(left + 1).min(*cost + 1);
+            *cost = left;
+        }
+    }
+    costs.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{distance, sentence};
+
+    #[test]
+    fn distances() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("same", "same"), 0);
+    }
+
+    #[test]
+    fn sentences() {
+        assert_eq!(sentence("the rule holds"), "The rule holds.");
+        assert_eq!(sentence("sh_type is right"), "sh_type is right.");
+        assert_eq!(sentence(""), "");
+    }
+}

@@ -1,0 +1,171 @@
+//! A walk: a folder with all that is in it, or as much of it as matches a pattern.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, FileType};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::select::{Input, Special, classify, is_pattern, plain_error};
+
+/// An iterator over files in the order of their paths' bytes, folder by folder.
+///
+/// A symbolic link is followed once: not where it leads into a folder that is walked anyway, and
+/// not to a file another link has led to.
+#[derive(Debug)]
+pub(super) struct Walk {
+    /// What is still to visit, last first.
+    pending: Vec<Pending>,
+    filter: Option<Filter>,
+    /// Folders that are walked, resolved: what links into them is met there anyway.
+    roots: Vec<PathBuf>,
+    /// Files that were met through links, or that a pattern matched; resolved.
+    seen: HashSet<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    path: PathBuf,
+    /// Folders between the start and the entry.
+    depth: usize,
+    /// Below a folder that the pattern matches: as the shell would, all of it is meant.
+    included: bool,
+}
+
+#[derive(Debug)]
+struct Filter {
+    matcher: GlobMatcher,
+    pattern: PathBuf,
+    /// How many folders below the start a match can be.
+    depth: usize,
+    /// Whether anything has matched yet.
+    matched: bool,
+}
+
+impl Walk {
+    /// All that is in a folder.
+    pub(super) fn tree(root: PathBuf) -> Walk {
+        let roots = fs::canonicalize(&root).into_iter().collect();
+        let pending = vec![Pending { path: root, depth: 0, included: true }];
+        Walk { pending, filter: None, roots, seen: HashSet::new() }
+    }
+
+    /// All that matches a pattern: `*` and `?` within a name, `**` for any number of folders.
+    pub(super) fn pattern(pattern: &OsStr) -> Result<Walk, String> {
+        let text = pattern.to_str().ok_or("no such file; a pattern has to be valid UTF-8")?;
+        let matcher = GlobBuilder::new(text)
+            .literal_separator(true)
+            .build()
+            .map_err(|error| format!("no such file, and no pattern: {}", error.kind()))?
+            .compile_matcher();
+        let pattern = PathBuf::from(pattern);
+        let literal = |part: &Component<'_>| !is_pattern(part.as_os_str());
+        let base: PathBuf = pattern.components().take_while(literal).collect();
+        let below: Vec<Component<'_>> = pattern.components().skip_while(literal).collect();
+        let unbounded = below.iter().any(|part| part.as_os_str() == "**");
+        let depth = if unbounded { usize::MAX } else { below.len() };
+        let roots = fs::canonicalize(here(&base)).into_iter().collect();
+        let pending = vec![Pending { path: base, depth: 0, included: false }];
+        let filter = Some(Filter { matcher, pattern, depth, matched: false });
+        Ok(Walk { pending, filter, roots, seen: HashSet::new() })
+    }
+
+    fn visit(&mut self, mut entry: Pending) -> Option<Input> {
+        if entry.depth > 0 {
+            entry.included |= self.matches(&entry.path);
+        }
+        let kind = match fs::symlink_metadata(here(&entry.path)) {
+            Ok(metadata) => metadata.file_type(),
+            // The folder a pattern starts in: that nothing matches is said at the end.
+            Err(_) if !entry.included => return None,
+            Err(error) => return Some(Input::Unreadable(entry.path, plain_error(&error))),
+        };
+        if kind.is_symlink() && entry.depth > 0 {
+            return self.link(entry);
+        }
+        // The start may be a link: whoever names a folder means what it leads to.
+        if kind.is_dir() || kind.is_symlink() {
+            return self.enter(entry);
+        }
+        self.admit(entry, kind, false)
+    }
+
+    fn matches(&mut self, path: &Path) -> bool {
+        let Some(filter) = &mut self.filter else { return true };
+        let matches = filter.matcher.is_match(path);
+        filter.matched |= matches;
+        matches
+    }
+
+    fn link(&mut self, entry: Pending) -> Option<Input> {
+        let resolved = fs::canonicalize(&entry.path)
+            .and_then(|target| Ok((fs::metadata(&target)?.file_type(), target)));
+        let Ok((kind, target)) = resolved else {
+            return entry.included.then_some(Input::Special(entry.path, Special::DanglingLink));
+        };
+        let inside = self.roots.iter().any(|root| target.starts_with(root));
+        // A pattern may match the link and not what it leads to.
+        let met_anyway = inside && (kind.is_dir() || self.filter.is_none());
+        if met_anyway {
+            return entry.included.then_some(Input::Special(entry.path, Special::Link));
+        }
+        if kind.is_dir() {
+            self.roots.push(target);
+            return self.enter(entry);
+        }
+        self.admit(entry, kind, true)
+    }
+
+    fn admit(&mut self, entry: Pending, kind: FileType, linked: bool) -> Option<Input> {
+        if !entry.included {
+            return None;
+        }
+        if linked || self.filter.is_some() {
+            let target = fs::canonicalize(&entry.path).unwrap_or_else(|_| entry.path.clone());
+            if !self.seen.insert(target) {
+                return Some(Input::Special(entry.path, Special::Link));
+            }
+        }
+        Some(classify(entry.path, kind))
+    }
+
+    fn enter(&mut self, folder: Pending) -> Option<Input> {
+        let bounded = self.filter.as_ref().is_some_and(|filter| folder.depth >= filter.depth);
+        if bounded && !folder.included {
+            return None;
+        }
+        let entries = match fs::read_dir(here(&folder.path)) {
+            Ok(entries) => entries,
+            Err(error) => return Some(Input::Unreadable(folder.path, plain_error(&error))),
+        };
+        let mut names: Vec<OsString> =
+            entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect();
+        names.sort_unstable_by(|a, b| b.as_bytes().cmp(a.as_bytes()));
+        let (depth, included) = (folder.depth + 1, folder.included);
+        let inside =
+            names.iter().map(|name| Pending { path: folder.path.join(name), depth, included });
+        self.pending.extend(inside);
+        None
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Input;
+
+    fn next(&mut self) -> Option<Input> {
+        while let Some(entry) = self.pending.pop() {
+            if let Some(input) = self.visit(entry) {
+                return Some(input);
+            }
+        }
+        let filter = self.filter.take_if(|filter| !filter.matched)?;
+        Some(Input::Unreadable(filter.pattern, "no file matches the pattern".to_owned()))
+    }
+}
+
+/// The empty path is where the program runs.
+fn here(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}

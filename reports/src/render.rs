@@ -1,0 +1,38 @@
+//! Reports as text and as JSON. A renderer computes nothing: it writes what the report says.
+
+mod json;
+mod numbers;
+mod progress;
+pub mod schema;
+mod text;
+mod wrap;
+
+pub use json::{JsonDocument, JsonLines};
+pub use progress::WithProgress;
+pub use text::{Text, TextOptions};
+pub use wrap::wrap;
+
+use std::io;
+
+use crate::report::{FileReport, Summary};
+
+/// A format of a scan's output.
+pub trait Renderer {
+    /// Writes what comes before the first file.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn begin(&mut self) -> io::Result<()>;
+
+    /// Writes one file's report.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn file(&mut self, report: &FileReport) -> io::Result<()>;
+
+    /// Writes the summary, and flushes.
+    ///
+    /// # Errors
+    /// Those of writing.
+    fn end(&mut self, summary: &Summary) -> io::Result<()>;
+}

@@ -1,0 +1,273 @@
+//! The bytes around a defect, cut into the fields they are.
+
+use std::ops::Range;
+
+use sframe_validator::finding::Finding;
+use sframe_validator::section::{
+    FieldPlace, FreType, Function, FunctionEntry, FunctionField, HEADER_SIZE, RowInfo, field,
+};
+use sframe_validator::{Abi, Endian, Section, Version};
+
+use crate::input::SectionSource;
+
+/// How many fields are shown at most.
+const MAX_PARTS: usize = 12;
+/// How many bytes a part without a name shows.
+const RAW_PART: u64 = 16;
+
+/// Fields in the order of the section's bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// The fields.
+    pub parts: Vec<Part>,
+}
+
+/// One field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Section offset.
+    pub offset: u64,
+    /// The stored bytes.
+    pub bytes: Vec<u8>,
+    /// The specification's name; empty for bytes that are no field.
+    pub name: &'static str,
+    /// What the bytes say; empty for bytes that are no field.
+    pub value: String,
+    /// Whether the defect is here.
+    pub blamed: bool,
+}
+
+impl Context {
+    /// The context of a finding, `None` where no bytes of the section are to blame.
+    #[must_use]
+    pub fn of(finding: &Finding, source: &SectionSource<'_>) -> Option<Context> {
+        let shown = finding.bytes.clone();
+        if shown.is_empty() {
+            return None;
+        }
+        let section = Section::parse(source.data, source.placement());
+        let endian = section.as_ref().map_or(guess_endian(source.data), Section::endian);
+        let mut places = match &section {
+            Ok(section) => places(section, finding),
+            Err(_) => header_places(&shown),
+        };
+        if places.is_empty() {
+            places = raw_places(&shown);
+        }
+        let blamed = |place: &FieldPlace| match finding.offset {
+            Some(offset) => place.offset <= offset && offset < place.offset + place.size,
+            None => place.offset < shown.end && shown.start < place.offset + place.size,
+        };
+        let parts = window(&places, blamed)
+            .iter()
+            .filter_map(|place| part(source.data, endian, place, blamed(place)))
+            .collect::<Vec<Part>>();
+        (!parts.is_empty()).then_some(Context { parts })
+    }
+}
+
+fn guess_endian(data: &[u8]) -> Endian {
+    match data {
+        [0xde, 0xe2, ..] => Endian::Big,
+        _ => Endian::Little,
+    }
+}
+
+/// As many places as are shown, the blamed one among them.
+fn window(places: &[FieldPlace], blamed: impl Fn(&FieldPlace) -> bool) -> &[FieldPlace] {
+    let first = places.iter().position(blamed).unwrap_or(0);
+    let start = first.saturating_sub(MAX_PARTS - 2).min(places.len().saturating_sub(MAX_PARTS));
+    places.get(start..places.len().min(start + MAX_PARTS)).unwrap_or_default()
+}
+
+/// The fields of the structure that the finding's bytes are in.
+fn places(section: &Section<'_>, finding: &Finding) -> Vec<FieldPlace> {
+    let shown = &finding.bytes;
+    if shown.start < HEADER_SIZE {
+        return header_places(shown);
+    }
+    let entry = finding.function.and_then(|function| section.entry(function.index));
+    let Some(entry) = entry else { return Vec::new() };
+    let version = section.header().version;
+    let table_entry = entry.offset()..entry.offset() + version.entry_size();
+    if table_entry.contains(&shown.start) {
+        return entry_places(&entry, version);
+    }
+    let block = entry.rows_offset()..entry.rows_offset() + version.attribute_size();
+    if block.contains(&shown.start) {
+        return block_places(&entry);
+    }
+    let Ok(function) = entry.function() else { return Vec::new() };
+    match (finding.row, function.fre_type()) {
+        (Some(_), Ok(kind)) => row_places(section, &function, kind, shown.start),
+        _ => Vec::new(),
+    }
+}
+
+/// The header's fields in `shown`, and one on either side.
+fn header_places(shown: &Range<u64>) -> Vec<FieldPlace> {
+    const FIELDS: [FieldPlace; 12] = [
+        field::MAGIC,
+        field::VERSION,
+        field::FLAGS,
+        field::ABI_ARCH,
+        field::FIXED_FP,
+        field::FIXED_RA,
+        field::AUXHDR_LEN,
+        field::NUM_FDES,
+        field::NUM_FRES,
+        field::FRE_LEN,
+        field::FDEOFF,
+        field::FREOFF,
+    ];
+    let inside =
+        |place: &FieldPlace| place.offset < shown.end && shown.start < place.offset + place.size;
+    let Some(first) = FIELDS.iter().position(inside) else { return Vec::new() };
+    let last = FIELDS.iter().rposition(inside).unwrap_or(first);
+    let range = first.saturating_sub(1)..FIELDS.len().min(last + 2);
+    FIELDS.get(range).unwrap_or_default().to_vec()
+}
+
+fn entry_places(entry: &FunctionEntry<'_>, version: Version) -> Vec<FieldPlace> {
+    let fields: &[FunctionField] = match version {
+        Version::V1 => &[
+            FunctionField::Start,
+            FunctionField::Size,
+            FunctionField::FreOffset,
+            FunctionField::NumFres,
+            FunctionField::Info,
+        ],
+        Version::V2 => &[
+            FunctionField::Start,
+            FunctionField::Size,
+            FunctionField::FreOffset,
+            FunctionField::NumFres,
+            FunctionField::Info,
+            FunctionField::RepSize,
+            FunctionField::Padding,
+        ],
+        Version::V3 => &[FunctionField::Start, FunctionField::Size, FunctionField::FreOffset],
+    };
+    fields.iter().map(|field| entry.field(*field)).collect()
+}
+
+/// The attributes in front of a function's rows (version 3).
+fn block_places(entry: &FunctionEntry<'_>) -> Vec<FieldPlace> {
+    const FIELDS: [FunctionField; 4] =
+        [FunctionField::NumFres, FunctionField::Info, FunctionField::Info2, FunctionField::RepSize];
+    FIELDS.iter().map(|field| entry.field(*field)).collect()
+}
+
+fn row_places(
+    section: &Section<'_>,
+    function: &Function<'_>,
+    kind: FreType,
+    start: u64,
+) -> Vec<FieldPlace> {
+    let width = kind.width() as u64;
+    let mut places = vec![
+        FieldPlace { offset: start, size: width, name: "sfre_start_address" },
+        FieldPlace { offset: start + width, size: 1, name: "sfre_info" },
+    ];
+    let info = usize::try_from(start + width).ok().and_then(|at| section.data().get(at));
+    let Some(info) = info.map(|info| RowInfo(*info)) else { return places };
+    let size = u64::from(info.word_size().unwrap_or(1));
+    let names = word_names(section, function, info.word_count());
+    for index in 0..info.word_count() {
+        let offset = start + width + 1 + u64::from(index) * size;
+        let name = names.get(usize::from(index)).copied().unwrap_or("data word");
+        places.push(FieldPlace { offset, size, name });
+    }
+    places
+}
+
+/// What each data word is for.
+fn word_names(
+    section: &Section<'_>,
+    function: &Function<'_>,
+    count: u8,
+) -> &'static [&'static str] {
+    if function.is_flexible() {
+        return match count {
+            5 => &["CFA control", "CFA offset", "padding", "FP control", "FP offset"],
+            _ => {
+                &["CFA control", "CFA offset", "RA control", "RA offset", "FP control", "FP offset"]
+            }
+        };
+    }
+    match section.header().cfa_fixed_ra_offset {
+        0 => &["CFA offset", "RA offset", "FP offset"],
+        _ => &["CFA offset", "FP offset"],
+    }
+}
+
+/// Bytes that are no known field: the first lines of them.
+fn raw_places(shown: &Range<u64>) -> Vec<FieldPlace> {
+    let starts = (shown.start..shown.end).step_by(usize::try_from(RAW_PART).unwrap_or(16));
+    let place = |offset| FieldPlace { offset, size: RAW_PART.min(shown.end - offset), name: "" };
+    starts.take(4).map(place).collect()
+}
+
+fn part(data: &[u8], endian: Endian, place: &FieldPlace, blamed: bool) -> Option<Part> {
+    let start = usize::try_from(place.offset).ok()?;
+    let end = start.checked_add(usize::try_from(place.size).ok()?)?.min(data.len());
+    let bytes = data.get(start..end).filter(|bytes| !bytes.is_empty())?;
+    let whole = bytes.len() as u64 == place.size;
+    let value = match place.name {
+        "" => String::new(),
+        _ if !whole => "cut off by the section's end".to_owned(),
+        name => meaning(name, bytes, endian),
+    };
+    Some(Part { offset: place.offset, bytes: bytes.to_vec(), name: place.name, value, blamed })
+}
+
+/// The value of a field, in the way that suits it.
+fn meaning(name: &str, bytes: &[u8], endian: Endian) -> String {
+    let unsigned = number(bytes, endian);
+    let signed = sign_extended(unsigned, bytes.len());
+    match name {
+        "sfp_magic" | "sfp_flags" => format!("{unsigned:#x}"),
+        "sfh_abi_arch" => match u8::try_from(unsigned).ok().and_then(Abi::from_id) {
+            Some(abi) => format!("{unsigned} ({abi})"),
+            None => format!("{unsigned} (unknown)"),
+        },
+        "sfre_info" => row_info(RowInfo(u8::try_from(unsigned).unwrap_or(0))),
+        "sfde_func_info" | "sfda_func_info" | "sfda_func_info2" => format!("{unsigned:#04x}"),
+        "sfh_cfa_fixed_fp_offset"
+        | "sfh_cfa_fixed_ra_offset"
+        | "CFA offset"
+        | "RA offset"
+        | "FP offset"
+        | "sfde_func_start_address"
+        | "sfdi_func_start_offset" => signed.to_string(),
+        "CFA control" | "RA control" | "FP control" => format!("{unsigned:#x}"),
+        _ if unsigned > 9 => format!("{unsigned} ({unsigned:#x})"),
+        _ => unsigned.to_string(),
+    }
+}
+
+fn row_info(info: RowInfo) -> String {
+    let base = if info.base_is_sp() { "SP" } else { "FP" };
+    let size = match info.word_size() {
+        Some(1) => "1 byte",
+        Some(2) => "2 bytes",
+        Some(_) => "4 bytes",
+        None => "reserved size code 3",
+    };
+    let words = if info.word_count() == 1 { "word" } else { "words" };
+    let signed = if info.mangled_ra() { ", RA signed" } else { "" };
+    format!("{:#04x}: base {base}, {} {words} of {size}{signed}", info.0, info.word_count())
+}
+
+fn number(bytes: &[u8], endian: Endian) -> u64 {
+    let append = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+    match endian {
+        Endian::Big => bytes.iter().fold(0, append),
+        Endian::Little => bytes.iter().rev().fold(0, append),
+    }
+}
+
+fn sign_extended(number: u64, bytes: usize) -> i64 {
+    let unused = 64_usize.saturating_sub(8 * bytes);
+    (number << unused).cast_signed() >> unused
+}
