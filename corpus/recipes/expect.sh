@@ -32,7 +32,7 @@ read_section() {
 	*.a)
 		local dir=$scratch/members
 		rm -rf "$dir" && mkdir -p "$dir"
-		(file=$PWD/$file && cd "$dir" && gnu 2.47.50 "$machine" ar x "$file")
+		(file=$PWD/$file && cd "$dir" && gnu 2.44 x86_64 ar x "$file")
 		section_size=0 functions=0 rows=0
 		for member in "$dir"/*.o; do
 			read_header "$member" || continue
@@ -52,10 +52,11 @@ read_section() {
 # read_header FILE: sets the caller's type, offset, size, and h_* from the 28 bytes at the section's start.
 read_header() {
 	local file=$1 line order=little bytes
-	line=$(gnu 2.47.50 "$machine" readelf -SW "$file" 2>/dev/null | sed -E 's/^ *\[ *[0-9]+\] *//' | awk '$1 == ".sframe"')
+	line=$(gnu 2.44 x86_64 readelf -SW "$file" 2>/dev/null | sed -E 's/^ *\[ *[0-9]+\] *//' | awk '$1 == ".sframe"')
 	type='' offset='' size=''
 	[[ $line ]] || return 1
 	read -r _ type _ offset size _ <<<"$line"
+	[[ $type != LOOS+0xffffff4 ]] || type=GNU_SFRAME # readelf 2.44 has no name for it
 	offset=$((16#$offset)) size=$((16#$size))
 	[[ $type != NOBITS && $size -ge 28 ]] || return 1
 	case $machine in *_be | s390x) order=big ;; esac
@@ -78,6 +79,8 @@ objdump_for() {
 say_objdump() {
 	local file=$1 version status=0
 	version=$(objdump_for)
+	said_objdump="$version: missing"
+	have "$version" || return 0
 	{ timeout 60 "$cache/$version/bin/${machine%_be}-linux-gnu-objdump" --sframe=.sframe "$file" >"$scratch/said" 2>"$scratch/complaint" || status=$?; } 2>/dev/null
 	case $file in *.a) sed 1d "$scratch/said" ;; *) sed 1,3d "$scratch/said" ;; esac >"$file.objdump"
 	[[ -s $file.objdump ]] || rm "$file.objdump"
@@ -88,6 +91,8 @@ say_readobj() {
 	local file=$1 status=0
 	said_readobj=-
 	[[ $sframe_version == 2 ]] || return 0
+	said_readobj=missing
+	have llvm-23 || return 0
 	timeout 60 "$cache/llvm-23/bin/llvm-readobj" --sframe "$file" >"$scratch/said" 2>"$scratch/complaint" || status=$?
 	case $file in *.a) cat "$scratch/said" ;; *) sed -n '/^SFrame section/,$p' "$scratch/said" ;; esac >"$file.readobj"
 	said_readobj="$status$(complaint)"
@@ -124,10 +129,13 @@ write_manifest() {
 		(IFS=$'\t' && echo "${columns[*]}")
 		{
 			sed 1d "$out/MANIFEST.tsv" 2>/dev/null || true
-			cat "$scratch"/rows/*
+			cat "$scratch"/rows/* 2>/dev/null || true
 		} | sort
 	} >"$scratch/manifest"
 	{ cat "$out/FAILED.tsv" "$scratch/failed" 2>/dev/null || true; } | sort >"$scratch/all-failed"
+	for name in gcc-12 "${all_toolchains[@]}"; do
+		! have "$name" || printf '%s\t%s\n' "$name" "$(version "$name")"
+	done >"$out/VERSIONS.tsv"
 	cp "$scratch/manifest" "$out/MANIFEST.tsv"
 	cp "$scratch/all-failed" "$out/FAILED.tsv"
 	echo "golden: $(wc -l <"$out/FAILED.tsv") files the tools fail to make, see FAILED.tsv" >&2

@@ -13,12 +13,13 @@ golden() {
 	local out=$1 name machine
 	shift
 	[[ $* ]] || set -- "${all_golden[@]}"
-	fetch "${all_toolchains[@]}"
+	fetch_what_can_be_had
 	scratch=$(mktemp -d)
 	trap 'rm -rf "$scratch"' EXIT
 	compile_all
 	assemble_all
 	for name in "$@"; do
+		golden_possible "$name" || continue
 		rm -rf "${out:?}/$name"
 		mkdir -p "$scratch/rows"
 		for machine in $(golden_machines "$name"); do
@@ -31,6 +32,22 @@ golden() {
 		echo "golden/$name: $(wc -l <"$scratch/rows/$name") files" >&2
 	done
 	write_manifest "$out" "$@"
+}
+
+# A folder whose tools cannot be had stays as it is, and that is said.
+golden_possible() {
+	local tool
+	case $1 in
+	lld) set -- "$1" llvm-23 2.47.50 ;;
+	gold) set -- "$1" 2.40 ;;
+	mold) set -- "$1" mold 2.47.50 ;;
+	*) set -- "$1" "$1" ;;
+	esac
+	for tool in "${@:2}"; do
+		have "$tool" && continue
+		echo "skipped: golden/$1: $tool cannot be had" >&2
+		return 1
+	done
 }
 
 golden_machines() {
@@ -100,6 +117,7 @@ compile_as() {
 assemble_all() {
 	local version machine source object
 	for version in 2.40 2.44 2.47.50 llvm-23; do
+		have "$version" || continue
 		for machine in $(machines "$version"); do
 			mkdir -p "$scratch/objects/$version/$machine"
 			for source in "$scratch/asm/$machine"/*.s; do
@@ -383,6 +401,7 @@ golden_mold() {
 
 # other_linker LINKER OBJECTS WHAT [PREFIX]
 other_linker() {
+	[[ -e $2/program.o ]] || return 0
 	local linker=$1 objects=("${program[@]/#/$2}") what=$3 prefix=${4:-} no_id=--build-id=none
 	run "$linker" $no_id -static -o "${prefix}static.exe" "${objects[@]}"
 	keep "${prefix}static.exe" "$what, static"

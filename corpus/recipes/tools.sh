@@ -6,6 +6,17 @@ fetch() {
 	"$corpus/toolchains/fetch" "$cache" gcc-12 "$@"
 }
 
+# For the golden files one toolchain less is better than none at all; what is missing is said.
+fetch_what_can_be_had() {
+	local name
+	fetch
+	for name in "${all_toolchains[@]}"; do
+		fetch "$name" || echo "missing: $name cannot be fetched" >&2
+	done
+}
+
+have() { [[ -e $cache/$1/.complete ]]; }
+
 # gnu VERSION MACHINE TOOL ARGUMENTS...
 gnu() {
 	local version=$1 machine=${2%_be} tool=$3
