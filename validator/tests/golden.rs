@@ -1,0 +1,262 @@
+//! The golden corpus: what real assemblers and linkers wrote, against what other readers say.
+//!
+//! Beside each golden file stands what GNU objdump of the matching version printed for it. Every
+//! row that the reader decodes has to be the one that objdump printed. And on these files, made
+//! from sound input, no rule of error level may speak up but for defects that are the producers'
+//! own: each of those is named here, and described in `corpus/NOTES.md`.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    reason = "a test program: it may panic"
+)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use sframe_validator::check::{Options, check_elf};
+use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::rules::Severity;
+use sframe_validator::section::{Function, RowLayout};
+use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+use sframe_validator::{Abi, Placement, Section};
+
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/golden")
+}
+
+/// Files that are no expectation, no manifest and no archive, by their path in the corpus.
+fn files() -> Vec<String> {
+    let mut folders = vec![golden()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the corpus is there") {
+            let path = entry.expect("readable").path();
+            let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+            if path.is_dir() {
+                folders.push(path);
+            } else if ["o", "so", "exe"].contains(&extension) {
+                let relative = path.strip_prefix(golden()).expect("below the corpus");
+                files.push(relative.to_str().expect("ASCII").to_owned());
+            }
+        }
+    }
+    files.sort();
+    assert!(files.len() > 200, "only {} golden files", files.len());
+    files
+}
+
+/// A function as objdump printed it.
+struct Printed {
+    pc: u64,
+    size: u32,
+    flexible: bool,
+    rows: Vec<(u64, Vec<String>)>,
+}
+
+/// Reads objdump's print. Where the CFA's column is too narrow, the next column touches it.
+fn read_objdump(text: &str) -> Vec<Printed> {
+    let mut functions: Vec<Printed> = Vec::new();
+    for line in text.lines() {
+        let line = line.trim();
+        if let Some(head) = line.strip_prefix("func idx [") {
+            let field = |name: &str| {
+                let rest = &head[head.find(name).expect(name) + name.len()..];
+                rest.split([',', ' ']).next().expect("a value").to_owned()
+            };
+            let pc = u64::from_str_radix(field("pc = 0x").as_str(), 16).expect("hexadecimal");
+            let size = field("size = ").parse().expect("decimal");
+            let flexible = head.contains("attr = \"") && head.contains('F');
+            functions.push(Printed { pc, size, flexible, rows: Vec::new() });
+        } else if let Some((start, rest)) = line.split_once(' ')
+            && start.len() == 16
+            && let Ok(start) = u64::from_str_radix(start, 16)
+        {
+            let columns = separate(rest).split_whitespace().map(str::to_owned).collect();
+            functions.last_mut().expect("a function").rows.push((start, columns));
+        }
+    }
+    functions
+}
+
+/// `sp+131080c-16` as `sp+131080 c-16`.
+fn separate(columns: &str) -> String {
+    let mut out = String::new();
+    let mut before = ' ';
+    for c in columns.chars() {
+        if matches!(c, 'c' | 'u' | 'f') && before.is_ascii_digit() {
+            out.push(' ');
+        }
+        out.push(c);
+        before = c;
+    }
+    out
+}
+
+/// `sp+8`, `fp-16`, `r10+0`; GNU prints a negative offset from SP as `sp+-8`.
+fn register_offset(abi: Abi, text: &str) -> (Register, i64) {
+    let split = text.find(['+', '-']).expect("an offset");
+    let register = match &text[..split] {
+        "sp" => abi.sp(),
+        "fp" => abi.fp(),
+        other => Register(other.strip_prefix('r').and_then(|n| n.parse().ok()).expect("register")),
+    };
+    (register, text[split..].trim_start_matches('+').parse().expect("offset"))
+}
+
+fn recovery(abi: Abi, text: &str) -> Recovery {
+    if text == "u" {
+        return Recovery::Unchanged;
+    }
+    if let Some(offset) = text.strip_prefix('c') {
+        return Recovery::AtCfa(offset.parse().expect("offset"));
+    }
+    if let Some(inner) = text.strip_prefix('(') {
+        let (register, offset) = register_offset(abi, inner.trim_end_matches(')'));
+        return Recovery::AtRegister { register, offset };
+    }
+    let (register, offset) = register_offset(abi, text);
+    Recovery::RegisterOffset { register, offset }
+}
+
+/// What the columns CFA, FP and RA say.
+fn frame(abi: Abi, columns: &[String]) -> Frame {
+    let [cfa, fp, ra] = columns else {
+        assert_eq!(columns, ["RA", "undefined"]);
+        return Frame::OUTERMOST;
+    };
+    let cfa = match cfa.strip_prefix('(') {
+        Some(inner) => {
+            let (register, offset) = register_offset(abi, inner.trim_end_matches(')'));
+            Cfa::Dereference { register, offset }
+        }
+        None => {
+            let (register, offset) = register_offset(abi, cfa);
+            Cfa::RegisterOffset { register, offset }
+        }
+    };
+    let unruled = match abi.fixed_ra_offset() {
+        0 => Recovery::Unchanged,
+        fixed => Recovery::AtCfa(i64::from(fixed)),
+    };
+    let signed = ra.ends_with("[s]");
+    let ra = match ra.trim_end_matches("[s]") {
+        // "f": fixed; objdump 2.40 does not know it. "U": in a flexible row, RA's pair is padded.
+        "f" | "U" | "u" => unruled,
+        other => recovery(abi, other),
+    };
+    Frame { cfa, ra, fp: recovery(abi, fp), ra_signed: signed }
+}
+
+/// Compares a function with objdump's print; objects' addresses objdump gets wrong, so only
+/// distances count there.
+fn compare(name: &str, function: &Function<'_>, printed: &Printed, linked: bool) {
+    let abi = function.section().abi().expect("known ABI");
+    assert_eq!(function.size(), printed.size, "{name}");
+    assert_eq!(function.is_flexible(), printed.flexible, "{name} at {:#x}", printed.pc);
+    if linked {
+        assert_eq!(function.start().expect("linked").address, printed.pc, "{name}");
+    }
+    let layout = RowLayout::of(function).expect("known types");
+    let rows: Vec<_> = function
+        .frame_row_entries()
+        .expect("known FRE type")
+        .map(|row| row.expect("readable"))
+        .collect();
+    assert_eq!(rows.len(), printed.rows.len(), "{name} at {:#x}", printed.pc);
+    for (row, (start, columns)) in rows.iter().zip(&printed.rows) {
+        // Rows that repeat are printed by their offset in the block.
+        let base = if function.attributes().info.is_pc_mask() { 0 } else { printed.pc };
+        assert_eq!(u64::from(row.start), start.wrapping_sub(base), "{name} at {:#x}", printed.pc);
+        let ours = layout.interpret(row).expect("a meaning");
+        assert_eq!(ours, frame(abi, columns), "{name} at {start:#x}: {columns:?}");
+    }
+}
+
+#[test]
+fn rows_are_those_that_objdump_prints() {
+    let (mut compared, mut rows) = (0, 0);
+    for name in files() {
+        let path = golden().join(&name);
+        let Ok(text) = std::fs::read_to_string(format!("{}.objdump", path.display())) else {
+            continue;
+        };
+        let printed = read_objdump(&text);
+        let data = std::fs::read(&path).expect("readable");
+        let elf = Elf::parse(&data).expect("headers can be read");
+        let Some(sframe) = elf.sframe_sections().next().copied() else {
+            assert!(printed.is_empty(), "{name}: objdump found a section");
+            continue;
+        };
+        let starts = RelocationTable::load(&elf, sframe.index).expect("readable").starts();
+        let linked = elf.kind() != ElfKind::Relocatable;
+        let placement =
+            if linked { Placement::at(sframe.address) } else { Placement::relocated(&starts) };
+        let bytes = elf.section_data(&sframe).expect("in the file");
+        if bytes.is_empty() || printed.is_empty() {
+            continue;
+        }
+        let section = Section::parse(bytes, placement).expect("a header");
+        assert_eq!(section.header().num_fdes as usize, printed.len(), "{name}");
+        for (function, printed) in section.functions().zip(&printed) {
+            let function = function.expect("readable");
+            compare(&name, &function, printed, linked);
+            rows += printed.rows.len();
+        }
+        compared += 1;
+    }
+    assert!(compared > 200 && rows > 5000, "only {compared} files with {rows} rows compared");
+}
+
+/// The producers' own defects: files, by folder and name, and the rules of error level that they
+/// break. `corpus/NOTES.md` has the evidence.
+fn true_defects(path: &str) -> &'static [&'static str] {
+    let mut parts = path.split('/');
+    let (toolchain, name) = (parts.next().unwrap_or(""), parts.next_back().unwrap_or(""));
+    match (toolchain, name) {
+        // Linkers that do not know SFrame append the sections of their inputs.
+        ("gold" | "lld", _) => &["concatenated-section"],
+        // strip takes the relocations with the symbols.
+        (_, "stripped.o") => &["relocation-missing"],
+        // ld -r merges the sections, but leaves the relocations where they were.
+        ("2.40" | "2.44", "relocatable.o" | "relocatable-comdat.o") => &["relocation-misplaced"],
+        // ld -r writes 28 zero bytes for an input without functions.
+        ("2.40" | "2.44", "relocatable-header-only.o") => &["bad-magic"],
+        _ => &[],
+    }
+}
+
+#[test]
+fn no_error_but_the_producers_own() {
+    let mut failures = Vec::new();
+    for name in files() {
+        let data = std::fs::read(golden().join(&name)).expect("readable");
+        let elf = Elf::parse(&data).expect("headers can be read");
+        if elf.sframe_sections().next().is_none() {
+            continue;
+        }
+        let report = check_elf(&elf, &Options::default());
+        let errors = report.counts.iter().filter(|(rule, _)| rule.severity == Severity::Error);
+        let errors: BTreeSet<_> = errors.map(|(rule, _)| rule.name).collect();
+        let expected: BTreeSet<_> = true_defects(&name).iter().copied().collect();
+        if errors != expected {
+            failures.push(format!("{name}: {errors:?}, expected {expected:?}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn shortcuts_hide_no_finding() {
+    for name in files() {
+        let data = std::fs::read(golden().join(&name)).expect("readable");
+        let elf = Elf::parse(&data).expect("headers can be read");
+        let quick = Options { keep: usize::MAX, ..Options::default() };
+        let thorough = Options { thorough: true, ..quick };
+        let messages = |options| {
+            let report = check_elf(&elf, options);
+            report.findings.iter().map(|f| f.message.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(messages(&quick), messages(&thorough), "{name}");
+    }
+}
