@@ -14,10 +14,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
 use sframe_validator::rules::Severity;
-use sframe_validator::section::{Function, RowLayout};
+use sframe_validator::section::{Function, RowLayout, Starts};
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::{Abi, Placement, Section};
 
@@ -206,6 +207,93 @@ fn rows_are_those_that_objdump_prints() {
         compared += 1;
     }
     assert!(compared > 200 && rows > 5000, "only {compared} files with {rows} rows compared");
+}
+
+/// The section that the builder writes for what the reader read.
+fn rebuild(section: &Section<'_>) -> Vec<u8> {
+    let header = section.header();
+    let mut builder = SectionBuilder::new(header.version, section.abi().expect("known ABI"));
+    builder.address(section.placement().address).with(|o| o.flags = Some(header.flags.0));
+    if matches!(section.placement().starts, Starts::Relocated(_)) {
+        builder.relocatable();
+    }
+    for function in section.functions() {
+        let function = function.expect("readable");
+        let start = function.start().map_or(0, |start| start.address);
+        let mut copy = FunctionBuilder::new(start, function.size());
+        let layout = RowLayout::of(&function).expect("known types");
+        for row in function.frame_row_entries().expect("known FRE type") {
+            let row = row.expect("readable");
+            copy = copy.row(row.start, layout.interpret(&row).expect("a meaning"));
+        }
+        copy = match function.repeat_size() {
+            Ok(Some(block)) => copy.repeat(block),
+            Ok(None) => copy,
+            // Version 1 records no block size.
+            Err(_) => copy.repeat(0),
+        };
+        if function.is_signal_frame() {
+            copy = copy.signal_frame();
+        }
+        if function.attributes().info.pauth_key_b() {
+            copy = copy.pauth_key_b();
+        }
+        if function.is_flexible() {
+            copy = copy.flexible();
+        }
+        // GNU as and ld choose the FRE type by the function's size, the builder by the last row;
+        // GNU ld 2.44 writes a block size where rows do not repeat.
+        let attributes = function.attributes();
+        let fre_type = function.fre_type().expect("known FRE type");
+        builder.function(copy.with(|o| {
+            o.fre_type = Some(fre_type);
+            o.rep_size = Some(attributes.rep_size);
+        }));
+    }
+    builder.build().expect("the section can be written").bytes
+}
+
+/// Whether the rows stand in the order of the functions; GNU ld merges them in another.
+fn rows_in_order(section: &Section<'_>) -> bool {
+    section.entries().map(|entry| entry.fre_offset()).is_sorted()
+}
+
+#[test]
+fn the_builder_writes_what_the_producers_wrote() {
+    let (mut compared, mut flexible) = (0, 0);
+    let mut failures = Vec::new();
+    for name in files() {
+        if !true_defects(&name).is_empty() {
+            continue;
+        }
+        let data = std::fs::read(golden().join(&name)).expect("readable");
+        let elf = Elf::parse(&data).expect("headers can be read");
+        let Some(sframe) = elf.sframe_sections().next().copied() else { continue };
+        let starts = RelocationTable::load(&elf, sframe.index).expect("readable").starts();
+        let placement = match elf.kind() {
+            ElfKind::Relocatable => Placement::relocated(&starts),
+            _ => Placement::at(sframe.address),
+        };
+        let bytes = elf.section_data(&sframe).expect("in the file");
+        let Ok(section) = Section::parse(bytes, placement) else { continue };
+        if !rows_in_order(&section) {
+            continue;
+        }
+        let mut rebuilt = rebuild(&section);
+        // GNU as pads s390x sections to their alignment.
+        if section.abi() == Ok(Abi::S390x) {
+            rebuilt.resize(rebuilt.len().next_multiple_of(8).min(bytes.len()), 0);
+        }
+        // GNU as takes the next wider words at exactly -128 and -32768, which these files have.
+        let edge = name.ends_with("/words.o") || name.ends_with("/handwritten.so");
+        if rebuilt != bytes && !edge {
+            failures.push(name);
+        }
+        compared += 1;
+        flexible += section.functions().flatten().filter(|f| f.is_flexible()).count();
+    }
+    assert!(failures.is_empty(), "rebuilt sections differ: {failures:?}");
+    assert!(compared > 150 && flexible > 10, "{compared} sections, {flexible} flexible functions");
 }
 
 /// The producers' own defects: files, by folder and name, and the rules of error level that they

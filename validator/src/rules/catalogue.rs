@@ -68,6 +68,7 @@ pub static CATALOGUE: &[&Rule] = &[
     &tiling::SUBSECTION_GAP,
     &tiling::FUNCTION_TABLE_ALIGNMENT,
     &tiling::TRAILING_BYTES,
+    &tiling::SECTION_PADDING,
     &tiling::CONCATENATED_SECTION,
     &functions::ROWS_OFFSET_OUTSIDE,
     &functions::FRE_TYPE,

@@ -193,6 +193,12 @@ fn tiling() -> Vec<Case> {
         )
         .besides(&["auxiliary-header"]),
         at("trailing-bytes", sound(), trailing, Some(80)),
+        at(
+            "section-padding",
+            sound2(),
+            with_header(V2, AMD64, |h| h.trailing = vec![0; 2]),
+            Some(78),
+        ),
         at("concatenated-section", in_file(V3, |_| ()).bytes(), appended, Some(80)),
         field(
             "row-count-total",
