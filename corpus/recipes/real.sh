@@ -65,10 +65,12 @@ real_cc() {
 real_library() {
 	local name=$1 source objects=() scratch
 	scratch=$(mktemp -d)
+	rm -f "$out/$name.messages"
 	for source in "$real/asm/$machine/$name"/*.s; do
 		objects+=("$scratch/$(basename "$source" .s).o")
 		real_as "$source" "${objects[-1]}" 2>>"$out/$name.messages"
 	done
+	[[ -s $out/$name.messages ]] || rm "$out/$name.messages"
 	case $toolchain in
 	llvm-23)
 		[[ ${#objects[@]} -gt 1 ]] || "$cache/llvm-23/bin/ld.lld" -shared -o "$out/$name.so" "${objects[@]}"
