@@ -355,7 +355,7 @@ struct SoundRows {
 
 impl SoundRows {
     /// A power of two; real sections have a few hundred different rows.
-    const SLOTS: usize = 1024;
+    const SLOTS: usize = 512;
     /// No row has this key: its low byte is an info byte, bit 8 says flexible.
     const NONE: (u64, u16) = (0, u16::MAX);
 
@@ -366,17 +366,20 @@ impl SoundRows {
     /// What rows of equal content have in common; `None` for rows too long to remember.
     #[inline]
     fn key(row: &FrameRowEntry<'_>, layout: &RowLayout) -> Option<(u64, u16)> {
-        let mut words = [0; 8];
         let bytes = row.words.bytes();
-        words.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        if bytes.len() > 8 {
+            return None;
+        }
+        let words = bytes.iter().fold(0, |words, &byte| words << 8 | u64::from(byte));
+        // The info byte says how many bytes there are.
         let kind = u16::from(row.info.0) | u16::from(layout.flexible) << 8;
-        Some((u64::from_ne_bytes(words), kind))
+        Some((words, kind))
     }
 
     #[inline]
     fn slot(key: (u64, u16)) -> usize {
         let mixed = (key.0 ^ u64::from(key.1) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        usize::try_from(mixed >> 54).unwrap_or(0)
+        usize::try_from(mixed >> 55).unwrap_or(0)
     }
 
     #[inline]

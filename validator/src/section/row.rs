@@ -228,22 +228,9 @@ impl<'a> FrameRowEntries<'a> {
     fn read(&mut self) -> Result<FrameRowEntry<'a>, Error> {
         let width = self.fre_type.width();
         let rest = self.bytes.data.get(self.position..).unwrap_or_default();
-        let (head, tail) =
-            rest.split_at_checked(width + 1).ok_or_else(|| self.truncated(width as u64 + 1))?;
-        let head = Bytes::new(head, self.bytes.endian);
-        let start = match self.fre_type {
-            FreType::Addr1 => head.u8(0).map(u32::from),
-            FreType::Addr2 => head.u16(0).map(u32::from),
-            FreType::Addr4 => head.u32(0),
-        };
-        let (Some(start), Some(info)) = (start, head.u8(width)) else {
-            return Err(self.truncated(width as u64 + 1));
-        };
-        let info = RowInfo(info);
-        let size = info.word_size().ok_or_else(|| {
-            let offset = self.offset() + width as u64;
-            Error::new(offset, "sfre_info", ErrorKind::ReservedWordSize)
-        })?;
+        let (start, info, tail) =
+            self.head(rest).ok_or_else(|| self.truncated(width as u64 + 1))?;
+        let size = info.word_size().ok_or_else(|| self.reserved_word_size())?;
         let length = usize::from(info.word_count()) * usize::from(size);
         let words =
             tail.get(..length).ok_or_else(|| self.truncated(width as u64 + 1 + length as u64))?;
@@ -256,6 +243,38 @@ impl<'a> FrameRowEntries<'a> {
         };
         self.position += width + 1 + length;
         Ok(entry)
+    }
+
+    /// The start field and the info byte, and what follows them.
+    #[inline]
+    fn head(&self, rest: &'a [u8]) -> Option<(u32, RowInfo, &'a [u8])> {
+        let (start, info, tail) = match (self.fre_type, rest) {
+            (FreType::Addr1, [start, info, tail @ ..]) => (u32::from(*start), info, tail),
+            (FreType::Addr2, [a, b, info, tail @ ..]) => {
+                let bytes = [*a, *b];
+                let start = match self.bytes.endian {
+                    Endian::Little => u16::from_le_bytes(bytes),
+                    Endian::Big => u16::from_be_bytes(bytes),
+                };
+                (u32::from(start), info, tail)
+            }
+            (FreType::Addr4, [a, b, c, d, info, tail @ ..]) => {
+                let bytes = [*a, *b, *c, *d];
+                let start = match self.bytes.endian {
+                    Endian::Little => u32::from_le_bytes(bytes),
+                    Endian::Big => u32::from_be_bytes(bytes),
+                };
+                (start, info, tail)
+            }
+            _ => return None,
+        };
+        Some((start, RowInfo(*info), tail))
+    }
+
+    #[cold]
+    fn reserved_word_size(&self) -> Error {
+        let offset = self.offset() + self.fre_type.width() as u64;
+        Error::new(offset, "sfre_info", ErrorKind::ReservedWordSize)
     }
 
     #[cold]

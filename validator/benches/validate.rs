@@ -1,0 +1,129 @@
+//! Rows per second of the reader and of full validation, and sections made to take long.
+//!
+//! `cargo bench -p sframe-validator`. The big library comes from `corpus/build big`; without it,
+//! a section of the same size is built. Each hostile section has 262,144 bytes or so and counts
+//! that promise up to billions of rows; validation has to follow the bytes.
+
+#![allow(missing_docs, reason = "a benchmark: nothing uses it")]
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
+use sframe_validator::check::{Options, check_elf, check_section};
+use sframe_validator::elf::Elf;
+use sframe_validator::unwind::{Cfa, Frame, Recovery};
+use sframe_validator::{Abi, Placement, Section, Version};
+
+fn main() {
+    divan::main();
+}
+
+const BIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/real/2.47.50/x86_64/big.so");
+
+fn frame(offset: i64, fp: Recovery) -> Frame {
+    let cfa = Cfa::RegisterOffset { register: Abi::Amd64.sp(), offset };
+    Frame { cfa, ra: Recovery::AtCfa(-8), fp, ra_signed: false }
+}
+
+/// 280,000 functions of 9 rows each.
+fn built() -> Vec<u8> {
+    let mut builder = SectionBuilder::new(Version::V3, Abi::Amd64);
+    for index in 0..280_000_u64 {
+        let mut function = FunctionBuilder::new(0x10_0000 + index * 64, 64);
+        for row in 0..9_u32 {
+            let fp = if row == 0 { Recovery::Unchanged } else { Recovery::AtCfa(-16) };
+            function = function.row(row * 6, frame(8 + 8 * i64::from(row), fp));
+        }
+        builder.function(function);
+    }
+    builder.build().expect("fits").bytes
+}
+
+/// The real library, or the built section.
+fn real() -> Vec<u8> {
+    std::fs::read(BIG).unwrap_or_default()
+}
+
+fn rows_of(section: &Section<'_>) -> u64 {
+    let mut budget = section.row_budget();
+    section
+        .functions()
+        .flatten()
+        .map(|function| function.rows_within(&mut budget).map_or(0, |rows| rows.flatten().count()))
+        .map(|rows| rows as u64)
+        .sum()
+}
+
+#[divan::bench]
+fn read_built(bencher: Bencher<'_, '_>) {
+    let bytes = built();
+    let section = Section::parse(&bytes, Placement::at(0)).expect("sound");
+    bencher.counter(ItemsCount::new(rows_of(&section))).bench(|| rows_of(&section));
+}
+
+#[divan::bench]
+fn validate_built(bencher: Bencher<'_, '_>) {
+    let bytes = built();
+    let section = Section::parse(&bytes, Placement::at(0)).expect("sound");
+    bencher
+        .counter(ItemsCount::new(rows_of(&section)))
+        .bench(|| check_section(&bytes, Placement::at(0), &Options::default()));
+}
+
+#[divan::bench]
+fn validate_real_library(bencher: Bencher<'_, '_>) {
+    let bytes = real();
+    let Ok(file) = Elf::parse(&bytes) else {
+        println!("skipped: corpus/build big makes {BIG}");
+        return;
+    };
+    let rows: u64 = check_elf(&file, &Options::default()).sections.iter().map(|s| s.rows).sum();
+    bencher.counter(ItemsCount::new(rows)).bench(|| check_elf(&file, &Options::default()));
+}
+
+/// Sections that make a reader work for what their counts promise.
+#[divan::bench(args = ["shared block", "overlapping blocks", "huge count", "all rows broken"])]
+fn validate_hostile(bencher: Bencher<'_, '_>, case: &str) {
+    let bytes = hostile(case);
+    bencher.bench(|| check_section(&bytes, Placement::at(0), &Options::default()));
+}
+
+fn hostile(case: &str) -> Vec<u8> {
+    let mut builder = SectionBuilder::new(Version::V2, Abi::Amd64);
+    let block = |function: FunctionBuilder| {
+        (0..65_535).fold(function, |function, _| function.raw_row(0, 0x03, &[8]))
+    };
+    match case {
+        // 3,200 functions, each with all 65,535 rows of one block.
+        "shared block" => {
+            builder.function(block(FunctionBuilder::new(0x1000, 16)));
+            for index in 1..3_200 {
+                builder.function(FunctionBuilder::new(0x1000 + index * 16, 16).with(|o| {
+                    (o.fre_offset, o.num_fres) = (Some(0), Some(65_535));
+                }));
+            }
+        }
+        // The same, each block starting a row behind the one before it.
+        "overlapping blocks" => {
+            builder.function(block(FunctionBuilder::new(0x1000, 16)));
+            for index in 1..3_200_u32 {
+                let start = 0x1000 + u64::from(index) * 16;
+                builder.function(FunctionBuilder::new(start, 16).with(|o| {
+                    (o.fre_offset, o.num_fres) = (Some(index * 3), Some(60_000));
+                }));
+            }
+        }
+        // One function that says it has 4,294,967,295 rows.
+        "huge count" => {
+            let function = block(FunctionBuilder::new(0x1000, 16));
+            builder.function(function.with(|o| o.num_fres = Some(u32::MAX)));
+        }
+        // Each of 65,535 rows breaks several rules.
+        _ => {
+            let function = (0..65_535)
+                .fold(FunctionBuilder::new(0x1000, 16), |f, _| f.raw_row(200, 0x85, &[3, 1]));
+            builder.function(function);
+        }
+    }
+    builder.build().expect("fits").bytes
+}
