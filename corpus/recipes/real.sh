@@ -12,7 +12,7 @@ sqlite_flags=(-DSQLITE_THREADSAFE=1 -DSQLITE_ENABLE_FTS3 -DSQLITE_ENABLE_FTS5 -D
 
 real() {
 	[[ $* ]] || set -- "${all_real[@]}"
-	fetch "${all_toolchains[@]}"
+	fetch "$@"
 	fetch_sources
 	compile_real
 	local toolchain machine
