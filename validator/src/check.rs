@@ -78,6 +78,21 @@ pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
     run.finish()
 }
 
+/// Checks sections that are to be linked into one: of an archive's members, of a linker's inputs.
+/// Each is a name and the header of a section that [`check_elf`] or [`check_section`] looked at.
+///
+/// The report has no sections of its own; its findings are about the set.
+#[must_use]
+pub fn check_link_set(inputs: &[(&str, HeaderSummary)], options: &Options) -> Report {
+    let mut run = Run::new(options);
+    run.apply(None, |check, reporter| {
+        if let Check::LinkSet(check) = check {
+            check(inputs, reporter);
+        }
+    });
+    run.finish()
+}
+
 /// A rule and its position in the catalogue.
 #[derive(Clone, Copy)]
 pub(crate) struct Selected {
@@ -194,12 +209,7 @@ impl Run<'_> {
             }
         };
         if let Some(summary) = self.report.sections.last_mut() {
-            summary.header = Some(HeaderSummary {
-                version: section.header().version,
-                flags: section.header().flags,
-                abi: section.abi().ok(),
-                endian: section.endian(),
-            });
+            summary.header = Some(HeaderSummary::of(&section));
         }
         let kind = file.map_or(FileKind::Bare, |file| file.kind);
         let whole = SectionContext { section: &section, kind };
@@ -340,7 +350,11 @@ impl Selection {
                 Check::RowContent(_) => &mut selection.row_content,
                 Check::UnreadableRow(_) => &mut selection.unreadable_row,
                 Check::RowsOf(_) => &mut selection.rows_of,
-                Check::File(_) | Check::Preamble(_) | Check::Section(_) | Check::Total(_) => {
+                Check::File(_)
+                | Check::LinkSet(_)
+                | Check::Preamble(_)
+                | Check::Section(_)
+                | Check::Total(_) => {
                     continue;
                 }
             };

@@ -57,6 +57,8 @@ pub struct Elf<'a> {
     kind: ElfKind,
     sections: Vec<ElfSection<'a>>,
     segments: Vec<Segment>,
+    /// The SFrame section of a file without section headers.
+    segment_section: Option<ElfSection<'a>>,
 }
 
 /// `EI_CLASS`.
@@ -199,7 +201,7 @@ impl<'a> Elf<'a> {
         let header = Header::parse(data).map_err(|_| ElfError::UnknownIdent)?;
         let order = header.endian()?;
         let table = header.sections(order, data)?;
-        let sections = table
+        let sections: Vec<_> = table
             .enumerate()
             .map(|(index, section)| ElfSection {
                 index: u32::try_from(index.0).unwrap_or(u32::MAX),
@@ -215,7 +217,7 @@ impl<'a> Elf<'a> {
                 entry_size: section.sh_entsize(order).into(),
             })
             .collect();
-        let segments = header
+        let segments: Vec<Segment> = header
             .program_headers(order, data)?
             .iter()
             .map(|segment| Segment {
@@ -227,8 +229,11 @@ impl<'a> Elf<'a> {
                 memory_size: segment.p_memsz(order).into(),
             })
             .collect();
+        let lost = sections.is_empty();
+        let sframe = segments.iter().find(|segment| lost && segment.p_type == PT_GNU_SFRAME);
         Ok(Elf {
             data,
+            segment_section: sframe.map(ElfSection::of_segment),
             class,
             endian: if header.is_big_endian() { Endian::Big } else { Endian::Little },
             machine: header.e_machine(order).0,
@@ -304,11 +309,11 @@ impl<'a> Elf<'a> {
         self.sections.get(usize::try_from(index).ok()?)
     }
 
-    /// Sections named `.sframe` or of type `SHT_GNU_SFRAME`, in the table's order.
+    /// Sections named `.sframe` or of type `SHT_GNU_SFRAME`, in the table's order. In a file that
+    /// has lost its section headers, what the PT_GNU_SFRAME segment holds.
     pub fn sframe_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
-        self.sections
-            .iter()
-            .filter(|section| section.name == b".sframe" || section.sh_type == SHT_GNU_SFRAME)
+        let named = self.sections.iter().filter(|section| section.is_sframe());
+        named.chain(&self.segment_section)
     }
 
     /// The bytes of a section; none for one without bytes in the file (`SHT_NOBITS`).
@@ -338,6 +343,27 @@ impl<'a> Elf<'a> {
 }
 
 impl ElfSection<'_> {
+    const fn is_sframe(&self) -> bool {
+        matches!(self.name, b".sframe") || self.sh_type == SHT_GNU_SFRAME
+    }
+
+    /// The bytes of a PT_GNU_SFRAME segment as a section.
+    const fn of_segment(segment: &Segment) -> ElfSection<'static> {
+        ElfSection {
+            index: 0,
+            name: b"PT_GNU_SFRAME",
+            sh_type: SHT_GNU_SFRAME,
+            flags: SHF_ALLOC,
+            address: segment.address,
+            offset: segment.offset,
+            size: segment.file_size,
+            link: 0,
+            info: 0,
+            alignment: 8,
+            entry_size: 0,
+        }
+    }
+
     /// Whether the section is loaded and executable.
     #[must_use]
     pub const fn is_code(&self) -> bool {

@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use crate::abi::{Abi, Endian};
 use crate::rules::{Rule, Severity};
-use crate::section::{CodeAddress, Flags, Version};
+use crate::section::{CodeAddress, Flags, Section, Version};
 
 /// A rule that is broken at a place.
 #[derive(Clone, Debug)]
@@ -95,6 +95,21 @@ pub struct HeaderSummary {
     pub abi: Option<Abi>,
     /// The byte order.
     pub endian: Endian,
+    /// The fixed offsets from the CFA of FP and RA; 0: not fixed.
+    pub fixed_offsets: (i8, i8),
+}
+
+impl HeaderSummary {
+    pub(crate) fn of(section: &Section<'_>) -> HeaderSummary {
+        let header = section.header();
+        HeaderSummary {
+            version: header.version,
+            flags: header.flags,
+            abi: section.abi().ok(),
+            endian: section.endian(),
+            fixed_offsets: (header.cfa_fixed_fp_offset, header.cfa_fixed_ra_offset),
+        }
+    }
 }
 
 /// All that a check found.

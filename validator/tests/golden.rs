@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::finding::Report;
 use sframe_validator::rules::Severity;
 use sframe_validator::section::{Function, RowLayout, Starts};
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
@@ -347,4 +348,20 @@ fn shortcuts_hide_no_finding() {
         };
         assert_eq!(messages(&quick), messages(&thorough), "{name}");
     }
+}
+
+#[test]
+fn without_section_headers_the_segment_leads_to_the_section() {
+    let mut data = std::fs::read(golden().join("mold/x86_64/shared.so")).expect("readable");
+    let whole = check_elf(&Elf::parse(&data).expect("headers"), &Options::default());
+    // e_shoff, e_shnum and e_shstrndx of a 64-bit file.
+    data[0x28..0x30].fill(0);
+    data[0x3c..0x40].fill(0);
+    let bare = check_elf(&Elf::parse(&data).expect("headers"), &Options::default());
+    let counts = |report: &Report| {
+        let [section] = &report.sections[..] else { panic!("{:?}", report.sections) };
+        (section.functions, section.rows, section.size, section.covered_bytes)
+    };
+    assert_eq!(counts(&bare), counts(&whole));
+    assert!(bare.findings.is_empty(), "{:?}", bare.findings);
 }

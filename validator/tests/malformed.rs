@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use sframe_validator::Placement;
-use sframe_validator::check::{Options, check_elf, check_section};
+use sframe_validator::check::{Options, check_elf, check_link_set, check_section};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Report;
 use sframe_validator::rules::{CATALOGUE, Rule, Severity};
@@ -49,7 +49,11 @@ impl Case {
     }
 
     fn file_name(&self) -> String {
-        let extension = if Elf::is_elf(&self.broken) { "elf" } else { "sframe" };
+        let extension = match &self.broken {
+            bytes if Elf::is_elf(bytes) => "elf",
+            bytes if bytes.starts_with(b"!<arch>") => "a",
+            _ => "sframe",
+        };
         format!("{}.{extension}", self.rule)
     }
 }
@@ -59,11 +63,25 @@ fn corpus() -> PathBuf {
 }
 
 fn check(data: &[u8], options: &Options) -> Report {
-    if Elf::is_elf(data) {
+    if data.starts_with(b"!<arch>") {
+        check_archive(data, options)
+    } else if Elf::is_elf(data) {
         check_elf(&Elf::parse(data).expect("headers can be read"), options)
     } else {
         check_section(data, Placement::at(0), options)
     }
+}
+
+/// The findings about the members as a set; the members are sound.
+fn check_archive(data: &[u8], options: &Options) -> Report {
+    let archive = object::read::archive::ArchiveFile::parse(data).expect("an archive");
+    let mut headers = Vec::new();
+    for member in archive.members() {
+        let report = check(member.and_then(|m| m.data(data)).expect("readable"), options);
+        assert!(report.findings.is_empty(), "{:?}", report.findings);
+        headers.push(("member", report.sections[0].header.expect("readable")));
+    }
+    check_link_set(&headers, options)
 }
 
 fn broken_rules(report: &Report) -> BTreeSet<&'static str> {

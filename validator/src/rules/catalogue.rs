@@ -41,6 +41,7 @@ pub static CATALOGUE: &[&Rule] = &[
     &relocations::RELOCATION_NONE,
     &relocations::RELOCATION_DUPLICATE,
     &relocations::RELOCATED_FIELD_NONZERO,
+    &relocations::MIXED_INPUTS,
     &header::SECTION_EMPTY,
     &header::SECTION_TRUNCATED,
     &header::BAD_MAGIC,

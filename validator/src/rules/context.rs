@@ -9,6 +9,7 @@ use crate::check::code::CodeMap;
 use crate::check::extents::{Extents, Totals};
 use crate::check::reporter::Reporter;
 use crate::elf::{Elf, ElfSection, RelocationTable, SymbolTable};
+use crate::finding::HeaderSummary;
 use crate::section::{
     CodeAddress, Error, FieldPlace, FrameRowEntry, Function, FunctionEntry, Header, RowLayout,
     Section,
@@ -19,6 +20,8 @@ use crate::unwind::{Cfa, Frame, Recovery};
 pub(crate) enum Check {
     /// The ELF file around one section.
     File(fn(&FileContext<'_>, &mut Reporter<'_>)),
+    /// The headers of sections that are to be linked into one, with the inputs' names.
+    LinkSet(fn(&[(&str, HeaderSummary)], &mut Reporter<'_>)),
     /// The section's first bytes, before they are known to be a header.
     Preamble(fn(&PreambleContext<'_>, &mut Reporter<'_>)),
     /// The header and how it divides the section.

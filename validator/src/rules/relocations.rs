@@ -1,4 +1,4 @@
-//! The relocations of a relocatable object: one per function, at its start field.
+//! What a linker goes by: an object's relocations, one per function, and that inputs match.
 
 use super::context::{Check, FileContext};
 use super::tiling::concatenated_at;
@@ -331,6 +331,40 @@ pub(super) static RELOCATED_FIELD_NONZERO: Rule = Rule {
                     format_args!("the relocated start field holds {}", entry.start_field()),
                 );
             }
+        }
+    }),
+};
+
+pub(super) static MIXED_INPUTS: Rule = Rule {
+    name: "mixed-inputs",
+    group: Group::Relocations,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "inputs of one link agree in version, ABI, fixed offsets and the PC-relative flag",
+    consequence: "GNU ld since 2.46 and mold leave out what does not match, GNU ld up to 2.44 fails \
+                  the link or writes no section: the functions of some inputs, or of all, are lost.",
+    remedy: "Assemble all inputs with the same assembler.",
+    source: "observed: GNU ld 2.44 and 2.47, mold 3.0",
+    example: "an archive of a version 2 object and a version 3 object",
+    check: Check::LinkSet(|inputs, report| {
+        let Some(((first, header), others)) = inputs.split_first() else { return };
+        for (name, other) in others {
+            let differs = if other.version != header.version {
+                "versions"
+            } else if other.abi != header.abi || other.endian != header.endian {
+                "ABIs"
+            } else if other.fixed_offsets != header.fixed_offsets {
+                "fixed offsets"
+            } else if other.flags.pcrel() != header.flags.pcrel() {
+                "ways to count start fields"
+            } else {
+                continue;
+            };
+            report.file(format_args!(
+                "the sections of {first} and {name} have different {differs}: one link cannot \
+                 merge them"
+            ));
         }
     }),
 };

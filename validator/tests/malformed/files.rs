@@ -2,7 +2,7 @@
 
 use super::{at, elf, field};
 use crate::Case;
-use crate::host::{Host, PC32, PC64, Rela, SFRAME, Sec, TEXT, func, linked, object};
+use crate::host::{Host, PC32, PC64, Rela, SFRAME, Sec, TEXT, archive, func, linked, object};
 use crate::sound::{AMD64, V2, V3, bytes, first, of, second};
 use sframe_validator::Version;
 
@@ -194,7 +194,14 @@ fn segments() -> Vec<Case> {
 fn relocations() -> Vec<Case> {
     let sound = || relocatable(V3).bytes();
     let relocation = |offset, symbol, kind, addend| Rela { offset, symbol, kind, addend };
+    // Version 2 has relocations of its own type, so the objects are sound each by itself.
+    let set = |first, second| {
+        let objects = [first, second].map(|version| relocatable(version).bytes());
+        let [a, b] = objects;
+        archive(&[("a.o", a), ("b.o", b)])
+    };
     vec![
+        at("mixed-inputs", set(V3, V3), set(V2, V3), None),
         field(
             "relocation-missing",
             sound(),

@@ -319,3 +319,16 @@ impl Out {
         self.word(section.entsize);
     }
 }
+
+/// A `.a` file of objects.
+pub fn archive(objects: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut out = b"!<arch>\n".to_vec();
+    for (name, bytes) in objects {
+        let name = format!("{name}/");
+        let size = bytes.len();
+        out.extend(format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644).bytes());
+        out.extend(bytes);
+        out.resize(out.len().next_multiple_of(2), b'\n');
+    }
+    out
+}
