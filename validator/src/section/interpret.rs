@@ -70,6 +70,7 @@ impl RowLayout {
         if self.flexible { self.flexible_frame(row) } else { self.default_frame(row) }
     }
 
+    #[inline]
     fn default_frame(&self, row: &FrameRowEntry<'_>) -> Result<Frame, Error> {
         let count = row.words.count();
         let Some(cfa_word) = row.words.signed(0) else { return self.without_words(row) };
@@ -103,6 +104,7 @@ impl RowLayout {
     }
 
     /// s390x stores 0 where RA is not saved but FP is (`SFRAME_FRE_RA_OFFSET_INVALID`).
+    #[inline]
     fn tracked_ra(&self, word: i32) -> Recovery {
         match (self.abi, word) {
             (Abi::S390x, 0) => Recovery::Unchanged,
@@ -111,6 +113,7 @@ impl RowLayout {
     }
 
     /// A stack slot, or on s390x in version 2 a register in the upper bits of an odd word.
+    #[inline]
     fn saved_at(&self, word: i32) -> Recovery {
         if self.abi == Abi::S390x && self.version == Version::V2 && word & 1 != 0 {
             let register = Register((word >> 1).cast_unsigned());
@@ -119,6 +122,7 @@ impl RowLayout {
         Recovery::AtCfa(i64::from(word))
     }
 
+    #[inline]
     fn cfa_offset(&self, word: i32) -> i64 {
         match self.abi {
             Abi::S390x => i64::from(word) * S390X_CFA_FACTOR + S390X_CFA_ADJUSTMENT,

@@ -224,6 +224,18 @@ impl<'a> FrameRowEntries<'a> {
         self.remaining
     }
 
+    /// The start of the next row, as far as it can be read.
+    #[inline]
+    pub(super) fn peek_start(&self) -> Option<u32> {
+        let rest = self.bytes.data.get(self.position..).filter(|_| self.remaining > 0)?;
+        self.head(rest).map(|(start, _, _)| start)
+    }
+
+    /// Ends the iteration.
+    pub(super) fn end(&mut self) {
+        self.remaining = 0;
+    }
+
     #[inline]
     fn read(&mut self) -> Result<FrameRowEntry<'a>, Error> {
         let width = self.fre_type.width();

@@ -18,13 +18,12 @@ pub struct RowBudget {
 
 /// The rows of one function as ranges of PCs, in stored order.
 ///
-/// A row ends where the next one starts or the function ends; a row that starts at or behind that
+/// A row ends where the next one starts, readable or not, or the function ends; a row that starts at or behind that
 /// place is empty. The rows of a repeated block ([`Function::repeat_size`]) are those of the first
 /// block: they hold again in each block up to the function's end.
 #[derive(Debug)]
 pub struct Rows<'a, 'b> {
     entries: FrameRowEntries<'a>,
-    next: Option<Result<FrameRowEntry<'a>, Error>>,
     layout: RowLayout,
     base: u64,
     length: u32,
@@ -60,14 +59,13 @@ impl<'a, 'b> Rows<'a, 'b> {
         function: &Function<'a>,
         budget: Option<&'b mut RowBudget>,
     ) -> Result<Rows<'a, 'b>, Error> {
-        let mut entries = function.frame_row_entries()?;
+        let entries = function.frame_row_entries()?;
         let layout = RowLayout::of(function)?;
         let length = match function.repeat_size() {
             Ok(Some(block)) => function.size().min(u32::from(block)),
             Ok(None) | Err(_) => function.size(),
         };
         Ok(Rows {
-            next: entries.next(),
             entries,
             layout,
             base: function.start()?.address,
@@ -76,6 +74,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         })
     }
 
+    #[inline]
     fn charge(&mut self, entry: &FrameRowEntry<'_>) -> Result<(), Error> {
         let Some(budget) = self.budget.as_deref_mut() else { return Ok(()) };
         match budget.bytes.checked_sub(entry.size()) {
@@ -91,19 +90,17 @@ impl<'a, 'b> Rows<'a, 'b> {
 impl Iterator for Rows<'_, '_> {
     type Item = Result<Row, Error>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let entry = match self.next.take()? {
+        let entry = match self.entries.next()? {
             Ok(entry) => entry,
             Err(error) => return Some(Err(error)),
         };
         if let Err(error) = self.charge(&entry) {
+            self.entries.end();
             return Some(Err(error));
         }
-        self.next = self.entries.next();
-        let bound = match &self.next {
-            Some(Ok(next)) => next.start.min(self.length),
-            Some(Err(_)) | None => self.length,
-        };
+        let bound = self.entries.peek_start().map_or(self.length, |start| start.min(self.length));
         Some(self.layout.interpret(&entry).map(|frame| Row {
             start: self.base.saturating_add(u64::from(entry.start)),
             end: self.base.saturating_add(u64::from(bound.max(entry.start))),
