@@ -9,6 +9,18 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Register(pub u32);
 
+/// A DWARF expression that has no simpler meaning: where its bytes are in the CFI section.
+///
+/// SFrame has no expressions. Two of them say the same when their bytes are equal, which their
+/// places do not tell: compare the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Expression {
+    /// Bytes from the start of the section to the expression's first operation.
+    pub offset: u32,
+    /// Bytes of the expression.
+    pub length: u32,
+}
+
 /// How the CFA is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cfa {
@@ -26,6 +38,8 @@ pub enum Cfa {
         /// Bytes added to it before the load.
         offset: i64,
     },
+    /// The value of a DWARF expression.
+    Expression(Expression),
     /// Nothing is said: the row marks an outermost frame.
     Undefined,
 }
@@ -53,6 +67,10 @@ pub enum Recovery {
         /// Bytes added to it.
         offset: i64,
     },
+    /// In memory at the address that a DWARF expression computes.
+    AtExpression(Expression),
+    /// The value of a DWARF expression.
+    Expression(Expression),
     /// Cannot be recovered; an undefined RA marks the outermost frame.
     Undefined,
 }
@@ -105,11 +123,18 @@ impl fmt::Display for Register {
     }
 }
 
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expression@{:#x}", self.offset)
+    }
+}
+
 impl fmt::Display for Cfa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cfa::RegisterOffset { register, offset } => write!(f, "{register}{offset:+}"),
             Cfa::Dereference { register, offset } => write!(f, "*({register}{offset:+})"),
+            Cfa::Expression(expression) => expression.fmt(f),
             Cfa::Undefined => f.write_str("undefined"),
         }
     }
@@ -124,6 +149,8 @@ impl fmt::Display for Recovery {
             Recovery::AtRegister { register, offset } => write!(f, "*({register}{offset:+})"),
             Recovery::RegisterOffset { register, offset: 0 } => register.fmt(f),
             Recovery::RegisterOffset { register, offset } => write!(f, "{register}{offset:+}"),
+            Recovery::AtExpression(expression) => write!(f, "*{expression}"),
+            Recovery::Expression(expression) => expression.fmt(f),
             Recovery::Undefined => f.write_str("undefined"),
         }
     }

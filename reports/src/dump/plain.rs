@@ -380,7 +380,8 @@ fn cfa(line: &mut Line, abi: Abi, cfa: Cfa) {
             base_and_offset(line, abi, register, offset);
             line.text(")");
         }
-        Cfa::Undefined => line.text("undefined"),
+        // SFrame has no expressions.
+        Cfa::Expression(_) | Cfa::Undefined => line.text("undefined"),
     }
 }
 
@@ -405,6 +406,9 @@ fn recovery(line: &mut Line, abi: Abi, recovery: Recovery) {
         Recovery::RegisterOffset { register, offset } => {
             base_and_offset(line, abi, register, offset);
         }
-        Recovery::Undefined => line.text("undefined"),
+        // SFrame has no expressions.
+        Recovery::AtExpression(_) | Recovery::Expression(_) | Recovery::Undefined => {
+            line.text("undefined");
+        }
     }
 }

@@ -91,7 +91,7 @@ pub(super) fn encode_flexible(
     let (deref, register, offset) = match frame.cfa {
         Cfa::RegisterOffset { register, offset } => (0, register, offset),
         Cfa::Dereference { register, offset } => (2, register, offset),
-        Cfa::Undefined => return None,
+        Cfa::Expression(_) | Cfa::Undefined => return None,
     };
     let mut words = alloc::vec![control(register, deref)?, Word::Signed(cfa_word(abi, offset)?)];
     let unruled = match abi.fixed_ra_offset() {
@@ -121,7 +121,7 @@ fn pair(recovery: Recovery) -> Option<[Word; 2]> {
         Recovery::AtRegister { register, offset } => (control(register, 2)?, offset),
         Recovery::RegisterOffset { register, offset } => (control(register, 0)?, offset),
         // CFA + offset would need the control word 0, which is padding.
-        Recovery::CfaOffset(_) | Recovery::Unchanged | Recovery::Undefined => return None,
+        _ => return None,
     };
     Some([control, Word::Signed(i32::try_from(offset).ok()?)])
 }

@@ -349,7 +349,7 @@ pub(super) static FP_LOST: Rule = Rule {
         let Ok(frame) = row.frame else { return };
         let fp_based = match frame.cfa {
             Cfa::RegisterOffset { register, .. } => register == row.layout.abi.fp(),
-            Cfa::Dereference { .. } | Cfa::Undefined => false,
+            _ => false,
         };
         if fp_based && !row.layout.flexible && frame.fp == Recovery::Unchanged {
             report.field(

@@ -65,13 +65,7 @@ impl<'a, 'b> Rows<'a, 'b> {
             Ok(Some(block)) => function.size().min(u32::from(block)),
             Ok(None) | Err(_) => function.size(),
         };
-        Ok(Rows {
-            entries,
-            layout,
-            base: function.start()?.address,
-            length,
-            budget,
-        })
+        Ok(Rows { entries, layout, base: function.start()?.address, length, budget })
     }
 
     #[inline]
