@@ -3,7 +3,7 @@
 //! Checks of kind `RowContent` look at the info byte and the data words alone: see
 //! [`Check::RowContent`].
 
-use super::context::{Check, RowContext};
+use super::context::{Check, RowContext, WordCount};
 use super::{Abis, Group, Rule, Severity, Versions};
 use crate::abi::Abi;
 use crate::section::Version;
@@ -48,11 +48,13 @@ pub(super) static WORD_COUNT: Rule = Rule {
         if !row.layout.flexible && count > most {
             report.field(
                 row.info(),
-                format_args!("{count} data words"),
+                WordCount(count),
                 format_args!("at most {most}"),
                 format_args!(
-                    "row {} has {count} data words, on {} a row has {most} at most",
-                    row.index, row.layout.abi
+                    "row {} has {}, on {} a row has {most} at most",
+                    row.index,
+                    WordCount(count),
+                    row.layout.abi
                 ),
             );
         }
@@ -75,7 +77,7 @@ pub(super) static WORD_COUNT_ZERO: Rule = Rule {
         if row.row.info.word_count() == 0 {
             report.field(
                 row.info(),
-                "0 data words",
+                WordCount(0),
                 "at least 1",
                 format_args!("row {} has no data words", row.index),
             );
@@ -354,8 +356,8 @@ pub(super) static FP_LOST: Rule = Rule {
         if fp_based && !row.layout.flexible && frame.fp == Recovery::Unchanged {
             report.field(
                 row.info(),
-                format_args!("{} data words", row.row.info.word_count()),
-                format_args!("{}", row.layout.max_default_words()),
+                WordCount(row.row.info.word_count()),
+                row.layout.max_default_words(),
                 format_args!(
                     "row {}'s CFA is based on FP, but the caller's FP is not recovered",
                     row.index

@@ -2,6 +2,7 @@
 //! comes before it could be read.
 
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::Range;
 
 use crate::abi::{Abi, Endian};
@@ -235,4 +236,13 @@ pub(crate) struct TotalContext<'a> {
     pub(crate) symbols: &'a SymbolTable<'a>,
     /// The linker's stub sections; only with lints, none without a file.
     pub(crate) stubs: Vec<&'a ElfSection<'a>>,
+}
+
+/// A number of data words, as people write it.
+pub(crate) struct WordCount(pub(crate) u8);
+
+impl fmt::Display for WordCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} data word{}", self.0, if self.0 == 1 { "" } else { "s" })
+    }
 }

@@ -1,6 +1,6 @@
 //! What flexible rows say (version 3): pairs of a control word and an offset.
 
-use super::context::{Check, RowContext};
+use super::context::{Check, RowContext, WordCount};
 use super::{Abis, Group, Rule, Severity, Versions};
 use crate::abi::Abi;
 use crate::section::{Control, ErrorKind};
@@ -40,9 +40,9 @@ pub(super) static FLEX_WORD_COUNT: Rule = Rule {
         if row.layout.flexible && !matches!(count, 0 | 2 | 4 | 5 | 6) {
             report.field(
                 row.info(),
-                format_args!("{count} data words"),
+                WordCount(count),
                 "0, 2, 4, 5 or 6",
-                format_args!("flexible row {} has {count} data words", row.index),
+                format_args!("flexible row {} has {}", row.index, WordCount(count)),
             );
         }
     }),
