@@ -213,13 +213,18 @@ impl Run<'_> {
         }
         let kind = file.map_or(FileKind::Bare, |file| file.kind);
         let whole = SectionContext { section: &section, kind };
-        let before = self.errors();
         self.apply(Some(&section), |check, reporter| {
             if let Check::Section(check) = check {
                 check(&whole, reporter);
             }
         });
-        if self.errors() > before {
+        let before = self.collector.total();
+        self.apply(Some(&section), |check, reporter| {
+            if let Check::Layout(check) = check {
+                check(&whole, reporter);
+            }
+        });
+        if self.collector.total() > before {
             self.undecided(
                 "functions and rows not checked: the header does not say for certain where and \
                  how they are stored"
@@ -311,11 +316,6 @@ impl Run<'_> {
             run(&rule.check, &mut reporter);
         }
     }
-
-    fn errors(&self) -> u64 {
-        let errors = self.collector.counts().filter(|(rule, _)| rule.severity == Severity::Error);
-        errors.map(|(_, count)| count).sum()
-    }
 }
 
 fn applicable(section: Option<&Section<'_>>, options: &Options) -> impl Iterator<Item = Selected> {
@@ -353,6 +353,7 @@ impl Selection {
                 Check::File(_)
                 | Check::LinkSet(_)
                 | Check::Preamble(_)
+                | Check::Layout(_)
                 | Check::Section(_)
                 | Check::Total(_) => {
                     continue;

@@ -25,7 +25,10 @@ pub(crate) enum Check {
     LinkSet(fn(&[(&str, HeaderSummary)], &mut Reporter<'_>)),
     /// The section's first bytes, before they are known to be a header.
     Preamble(fn(&PreambleContext<'_>, &mut Reporter<'_>)),
-    /// The header and how it divides the section.
+    /// What of the header decides where and how functions and rows are stored: behind a finding
+    /// they are not looked at.
+    Layout(fn(&SectionContext<'_>, &mut Reporter<'_>)),
+    /// The rest of the header, and how the parts fill the section.
     Section(fn(&SectionContext<'_>, &mut Reporter<'_>)),
     /// One entry of the function table.
     Function(fn(&FunctionContext<'_>, &mut Reporter<'_>)),

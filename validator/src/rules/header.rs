@@ -38,7 +38,7 @@ pub(super) static UNKNOWN_ABI: Rule = Rule {
     remedy: "Write 1 or 2 (AArch64), 3 (AMD64), or since version 2 errata 1, 4 (s390x).",
     source: "V3 2.2.1; V1 1.2.1",
     example: "ABI 5",
-    check: Check::Section(|section, report| {
+    check: Check::Layout(|section, report| {
         let id = section.header().abi_arch;
         let version = section.header().version;
         let known = match Abi::from_id(id) {
@@ -69,7 +69,7 @@ pub(super) static FIXED_RA_OFFSET: Rule = Rule {
     remedy: "Write the ABI's value.",
     source: "V3 2.2, 3.1.1 to 3.1.3",
     example: "an AMD64 section with a fixed RA offset of 0",
-    check: Check::Section(|section, report| {
+    check: Check::Layout(|section, report| {
         let Some(abi) = section.abi() else { return };
         let value = section.header().cfa_fixed_ra_offset;
         let expected = abi.fixed_ra_offset();
@@ -96,7 +96,7 @@ pub(super) static FIXED_FP_OFFSET: Rule = Rule {
     remedy: "Write 0.",
     source: "V3 2.2; observed: every producer writes 0",
     example: "an AMD64 section with a fixed FP offset of -16",
-    check: Check::Section(|section, report| {
+    check: Check::Layout(|section, report| {
         let value = section.header().cfa_fixed_fp_offset;
         if value != 0 {
             report.field(
@@ -145,7 +145,7 @@ pub(super) static AUXILIARY_HEADER_OUTSIDE: Rule = Rule {
     remedy: "Write 0.",
     source: "V3 2.2; observed: readelf 2.47",
     example: "an auxiliary header of 255 bytes in a shorter section",
-    check: Check::Section(|section, report| {
+    check: Check::Layout(|section, report| {
         let header = section.header();
         if header.size() > section.size() {
             report.field(

@@ -42,7 +42,7 @@ pub(super) static FUNCTION_TABLE_OUTSIDE: Rule = Rule {
     remedy: "Correct sfh_num_fdes or sfh_fdeoff.",
     source: "V3 2.2; observed: readelf 2.47 crashes or runs out of memory",
     example: "a section of 1 function whose header says 4,294,967,295",
-    check: Check::Section(|section, report| {
+    check: Check::Layout(|section, report| {
         let Some(header) = header(section) else { return };
         let (start, end) = (header.fde_table_start(), header.fde_table_end());
         if start > section.size() {
@@ -81,7 +81,7 @@ pub(super) static ROWS_OUTSIDE: Rule = Rule {
     remedy: "Correct sfh_freoff or sfh_fre_len.",
     source: "V3 2.2; observed: readelf 2.47",
     example: "a section whose sfh_fre_len is 1 too large",
-    check: Check::Section(|section, report| {
+    check: Check::Layout(|section, report| {
         let Some(header) = header(section) else { return };
         let (start, end) = (header.fre_start(), header.fre_end());
         // A table that is cut off is the cause: the rows follow it.
@@ -124,7 +124,7 @@ pub(super) static SUBSECTION_OVERLAP: Rule = Rule {
     remedy: "Correct sfh_fdeoff, sfh_num_fdes or sfh_freoff.",
     source: "V3 2.2 (\"tile the SFrame section\"); observed: libsframe, glibc, kernel",
     example: "a section of 2 functions whose sfh_freoff is one entry too small",
-    check: Check::Section(|section, report| {
+    check: Check::Layout(|section, report| {
         let Some(header) = header(section) else { return };
         let (table_end, start) = (header.fde_table_end(), header.fre_start());
         // Where one of them is outside the section, that is the cause.
@@ -307,7 +307,7 @@ pub(super) static CONCATENATED_SECTION: Rule = Rule {
     remedy: "Link with a linker that merges SFrame sections: GNU ld or mold.",
     source: "observed: lld 23 and gold append input sections as they are",
     example: "a shared object in which one section's bytes follow another's",
-    check: Check::Section(|section, report| {
+    check: Check::Layout(|section, report| {
         let Some(at) = concatenated_at(section.section) else { return };
         report.bytes(
             at..at + PREAMBLE_SIZE,
