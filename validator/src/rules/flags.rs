@@ -1,6 +1,7 @@
 //! The section-wide flags.
 
 use super::context::{Check, FileKind};
+use super::tiling::concatenated_at;
 use super::{Abis, Group, Rule, Severity, Versions};
 use crate::section::{Flags, field};
 
@@ -99,7 +100,9 @@ pub(super) static UNSORTED_LINKED: Rule = Rule {
     example: "flags 0x4 in a shared object",
     check: Check::Section(|section, report| {
         let flags = section.header().flags;
-        if section.kind == FileKind::Linked && !flags.sorted() {
+        // Appended sections are unsorted as well: that is their linker's one defect.
+        let appended = concatenated_at(section.section).is_some();
+        if section.kind == FileKind::Linked && !flags.sorted() && !appended {
             report.field(
                 field::FLAGS,
                 format_args!("{:#04x}", flags.0),
