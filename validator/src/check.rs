@@ -8,6 +8,7 @@
 pub(crate) mod code;
 pub(crate) mod extents;
 pub(crate) mod reporter;
+mod sound_rows;
 mod walk;
 
 use alloc::borrow::ToOwned;
@@ -15,7 +16,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::elf::{Class, Elf, ElfKind, ElfSection, RelocationTable, SHT_NOBITS, SymbolTable};
+use crate::elf::{
+    Class, Elf, ElfError, ElfKind, ElfSection, RelocationTable, SHF_ALLOC, SHT_NOBITS, SymbolTable,
+};
 use crate::finding::{HeaderSummary, Report, SectionSummary, Undecided};
 use crate::rules::context::{
     Check, FileContext, FileKind, PreambleContext, SectionContext, TotalContext,
@@ -25,7 +28,7 @@ use crate::section::{Placement, Section};
 use code::CodeMap;
 use extents::{Extents, Totals};
 use reporter::{Collector, Reporter};
-use walk::Walked;
+use walk::{Surveyed, Walk};
 
 /// What to check, and how much of what is found to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +75,14 @@ pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
     let mut run = Run::new(options);
     let code = CodeMap::of(file);
     run.report.code_bytes = code.size();
+    let dynamic = run.dynamic_relocations(file);
+    // Sections do not overlap in a sound file; headers that all lead to the same bytes must not
+    // multiply the work.
+    let mut budget = file.data().len() as u64;
     for section in file.sframe_sections() {
-        run.check_elf_section(file, section, &code);
+        let rest = budget.checked_sub(section.size);
+        run.check_elf_section(file, section, &code, &dynamic, rest.is_some());
+        budget = rest.unwrap_or(budget);
     }
     run.finish()
 }
@@ -136,10 +145,33 @@ impl Run<'_> {
         self.report.undecided.push(Undecided { section, reason });
     }
 
-    fn check_elf_section(&mut self, elf: &Elf<'_>, sframe: &ElfSection<'_>, code: &CodeMap) {
+    /// The addresses in any SFrame section that dynamic relocations apply to.
+    fn dynamic_relocations(&mut self, file: &Elf<'_>) -> Vec<u64> {
+        let linked = file.kind() != ElfKind::Relocatable;
+        let loaded = |s: &&ElfSection<'_>| linked && s.flags & SHF_ALLOC != 0 && s.size > 0;
+        let sections = || file.sframe_sections().filter(loaded);
+        let Some(start) = sections().map(|section| section.address).min() else {
+            return Vec::new();
+        };
+        let end = sections().map(|section| section.address.saturating_add(section.size)).max();
+        file.dynamic_relocations(start, end.unwrap_or(start)).unwrap_or_else(|error| {
+            let reason = format!("dynamic relocations not checked: {error}");
+            self.report.undecided.push(Undecided { section: None, reason });
+            Vec::new()
+        })
+    }
+
+    fn check_elf_section(
+        &mut self,
+        elf: &Elf<'_>,
+        sframe: &ElfSection<'_>,
+        code: &CodeMap,
+        dynamic: &[u64],
+        within_budget: bool,
+    ) {
         self.report.sections.push(SectionSummary {
             index: Some(sframe.index),
-            name: String::from_utf8_lossy(sframe.name).into_owned(),
+            name: section_name(sframe),
             address: sframe.address,
             file_offset: sframe.offset,
             size: sframe.size,
@@ -148,29 +180,49 @@ impl Run<'_> {
             rows: 0,
             covered_bytes: 0,
         });
+        if !within_budget {
+            self.undecided(ElfError::SharedBytes.to_string());
+            return;
+        }
         let data = elf.section_data(sframe);
         let readable = data.is_ok();
         let data = data.unwrap_or_else(|error| {
             self.undecided(error.to_string());
             &[]
         });
-        let relocations = RelocationTable::load(elf, sframe.index).unwrap_or_else(|error| {
-            self.undecided(format!("relocations of the section not checked: {error}"));
-            RelocationTable::default()
-        });
+        let trimmed = sframe.trimmed_to_content(data);
+        let (sframe, data) = match &trimmed {
+            Some((section, data)) => (section, *data),
+            None => (sframe, data),
+        };
         let kind = match elf.kind() {
             ElfKind::Relocatable => FileKind::Relocatable,
             ElfKind::Executable | ElfKind::Shared | ElfKind::Other(_) => FileKind::Linked,
         };
-        let starts = relocations.starts();
+        let relocations = match kind {
+            FileKind::Relocatable => RelocationTable::load(elf, sframe.index),
+            FileKind::Linked | FileKind::Bare => Ok(RelocationTable::default()),
+        };
+        let relocations = relocations
+            .map_err(|error| {
+                self.undecided(format!("relocations of the section not checked: {error}"));
+            })
+            .ok();
+        let starts = relocations.as_ref().map(RelocationTable::starts).unwrap_or_default();
         let placement = match kind {
             FileKind::Relocatable => Placement::relocated(&starts),
             FileKind::Linked | FileKind::Bare => Placement::at(sframe.address),
         };
         let placement = placement.with_endian(Some(elf.endian()));
         let section = Section::parse(data, placement).ok();
-        let file =
-            FileContext { elf, sframe, section: section.as_ref(), relocations: &relocations, kind };
+        let file = FileContext {
+            elf,
+            sframe,
+            section: section.as_ref(),
+            relocations: relocations.as_ref(),
+            dynamic,
+            kind,
+        };
         self.apply(section.as_ref(), |check, reporter| {
             if let Check::File(check) = check {
                 check(&file, reporter);
@@ -193,6 +245,7 @@ impl Run<'_> {
         file: Option<&FileContext<'_>>,
         code: &CodeMap,
     ) {
+        let before = self.collector.total();
         let preamble = PreambleContext { data, endian: placement.endian };
         self.apply(None, |check, reporter| {
             if let Check::Preamble(check) = check {
@@ -202,7 +255,7 @@ impl Run<'_> {
         let section = match Section::parse(data, placement) {
             Ok(section) => section,
             Err(error) => {
-                if self.collector.total() == 0 {
+                if self.collector.total() == before {
                     self.undecided(format!("the header cannot be read: {error}"));
                 }
                 return;
@@ -243,19 +296,15 @@ impl Run<'_> {
     ) {
         let selection = Selection::of(whole.section, self.options);
         let position = self.report.sections.len().checked_sub(1);
-        let Walked { extents, totals, parked } =
-            walk::walk(whole, code, &selection, &mut self.collector, position);
-        self.summarise(&extents, &totals, code);
+        let mut walk = Walk::new(whole, code, &selection, position);
+        let surveyed = walk.survey();
         // Rows that belong to another function read as nonsense: the overlap is the defect.
-        let mut suspects: Vec<u32> =
-            extents.overlapping_blocks().flat_map(|(a, b)| [a.index, b.index]).collect();
+        let overlaps = surveyed.extents.overlapping_blocks();
+        let mut suspects: Vec<u32> = overlaps.flat_map(|(a, b)| [a.index, b.index]).collect();
         suspects.sort_unstable();
-        for (function, findings) in parked {
-            match suspects.binary_search(&function) {
-                Ok(_) => self.collector.discard(&findings),
-                Err(_) => self.collector.commit(findings),
-            }
-        }
+        walk.report(&surveyed, &suspects, &mut self.collector);
+        let Surveyed { extents, totals, .. } = surveyed;
+        self.summarise(&extents, &totals, code);
         let symbols = self.symbols(file);
         let total = TotalContext {
             whole,
@@ -306,7 +355,6 @@ impl Run<'_> {
         for Selected { index, rule } in applicable(section, self.options) {
             let mut reporter = Reporter {
                 collector: &mut self.collector,
-                parked: None,
                 rule: index,
                 section: position,
                 function: None,
@@ -316,6 +364,12 @@ impl Run<'_> {
             run(&rule.check, &mut reporter);
         }
     }
+}
+
+/// The section's name as text; no more of it than people read.
+fn section_name(section: &ElfSection<'_>) -> String {
+    let name = section.name.get(..64).unwrap_or(section.name);
+    String::from_utf8_lossy(name).into_owned()
 }
 
 fn applicable(section: Option<&Section<'_>>, options: &Options) -> impl Iterator<Item = Selected> {
@@ -345,7 +399,7 @@ impl Selection {
         };
         for selected in applicable(Some(section), options) {
             let level = match selected.rule.check {
-                Check::Function(_) => &mut selection.function,
+                Check::Function(_) | Check::Attributes(_) => &mut selection.function,
                 Check::RowPlace(_) => &mut selection.row_place,
                 Check::RowContent(_) => &mut selection.row_content,
                 Check::UnreadableRow(_) => &mut selection.unreadable_row,

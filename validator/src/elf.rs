@@ -14,9 +14,11 @@ use core::fmt;
 
 use object::Endianness;
 use object::elf;
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+use object::read::StringTable;
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
 
 use crate::abi::{Abi, Endian};
+use crate::section::Header;
 
 /// `SHT_GNU_SFRAME` (binutils 2.45).
 pub const SHT_GNU_SFRAME: u32 = 0x6fff_fff4;
@@ -137,6 +139,8 @@ pub enum ElfError {
     UnknownIdent,
     /// A header or table that contradicts itself or the file's size.
     Malformed(object::read::Error),
+    /// Headers lead to the same bytes so often that what they promise is longer than the file.
+    SharedBytes,
     /// The bytes of a section are not in the file.
     SectionOutsideFile {
         /// Index of the section.
@@ -158,6 +162,9 @@ impl fmt::Display for ElfError {
                 f.write_str("unknown ELF class, byte order or version in e_ident")
             }
             ElfError::Malformed(what) => what.fmt(f),
+            ElfError::SharedBytes => {
+                f.write_str("the tables that headers lead to overlap: together they are too long")
+            }
             ElfError::SectionOutsideFile { index, offset, size } => write!(
                 f,
                 "section {index} at file offset {offset:#x}, {size:#x} bytes, ends outside the file"
@@ -200,12 +207,13 @@ impl<'a> Elf<'a> {
     {
         let header = Header::parse(data).map_err(|_| ElfError::UnknownIdent)?;
         let order = header.endian()?;
-        let table = header.sections(order, data)?;
+        let table = section_table(header, order, data)?;
+        let names = section_names(header, order, data);
         let sections: Vec<_> = table
             .enumerate()
             .map(|(index, section)| ElfSection {
                 index: u32::try_from(index.0).unwrap_or(u32::MAX),
-                name: table.section_name(order, section).unwrap_or_default(),
+                name: names.get(section.sh_name(order)),
                 sh_type: section.sh_type(order).0,
                 flags: section.sh_flags(order).0,
                 address: section.sh_addr(order).into(),
@@ -229,7 +237,7 @@ impl<'a> Elf<'a> {
                 memory_size: segment.p_memsz(order).into(),
             })
             .collect();
-        let lost = sections.is_empty();
+        let lost = !sections.iter().any(ElfSection::is_sframe);
         let sframe = segments.iter().find(|segment| lost && segment.p_type == PT_GNU_SFRAME);
         Ok(Elf {
             data,
@@ -310,7 +318,7 @@ impl<'a> Elf<'a> {
     }
 
     /// Sections named `.sframe` or of type `SHT_GNU_SFRAME`, in the table's order. In a file that
-    /// has lost its section headers, what the PT_GNU_SFRAME segment holds.
+    /// has lost their headers, what the PT_GNU_SFRAME segment holds.
     pub fn sframe_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
         let named = self.sections.iter().filter(|section| section.is_sframe());
         named.chain(&self.segment_section)
@@ -364,6 +372,20 @@ impl ElfSection<'_> {
         }
     }
 
+    /// Whether this is no section of the file, but what its PT_GNU_SFRAME segment holds.
+    #[must_use]
+    pub const fn is_segment(&self) -> bool {
+        self.index == 0
+    }
+
+    /// For the bytes of a segment: the SFrame content they start with, by its own header. What a
+    /// segment holds behind it is no part of a section.
+    pub(crate) fn trimmed_to_content<'b>(&self, data: &'b [u8]) -> Option<(Self, &'b [u8])> {
+        let (header, _) = Header::parse(data, None).ok().filter(|_| self.is_segment())?;
+        let content = data.get(..usize::try_from(header.fre_end()).ok()?)?;
+        Some((ElfSection { size: content.len() as u64, ..*self }, content))
+    }
+
     /// Whether the section is loaded and executable.
     #[must_use]
     pub const fn is_code(&self) -> bool {
@@ -390,6 +412,57 @@ impl Segment {
     pub fn contains(&self, start: u64, size: u64) -> bool {
         contains(self.address, self.memory_size, start, size)
     }
+
+    /// Whether the segment loads all bytes of the section, from where they are in the file.
+    #[must_use]
+    pub fn loads(&self, section: &ElfSection<'_>) -> bool {
+        let here = section.address.wrapping_sub(self.address);
+        contains(self.address, self.file_size, section.address, section.size)
+            && section.offset.wrapping_sub(self.offset) == here
+    }
+}
+
+/// The section headers, also of a file whose sections have no names.
+fn section_table<'a, Header: FileHeader>(
+    header: &Header,
+    order: Header::Endian,
+    data: &'a [u8],
+) -> Result<SectionTable<'a, Header>, ElfError> {
+    let sections = header.section_headers(order, data)?;
+    Ok(SectionTable::new(sections, StringTable::default()))
+}
+
+/// A string table whose strings are looked at no further than is of use: its end may be missing,
+/// and many names may start at one place.
+#[derive(Clone, Copy, Debug, Default)]
+struct Names<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Names<'a> {
+    /// Longer names are cut.
+    const LIMIT: usize = 4096;
+
+    fn get(self, offset: u32) -> &'a [u8] {
+        let rest = usize::try_from(offset).ok().and_then(|offset| self.bytes.get(offset..));
+        let rest = rest.unwrap_or_default();
+        let rest = rest.get(..Names::LIMIT).unwrap_or(rest);
+        rest.split(|&byte| byte == 0).next().unwrap_or_default()
+    }
+}
+
+/// The names of sections; none where the file has no table for them.
+fn section_names<'a, Header: FileHeader>(
+    header: &Header,
+    order: Header::Endian,
+    data: &'a [u8],
+) -> Names<'a> {
+    let bytes = || {
+        let sections = header.section_headers(order, data).ok()?;
+        let index = usize::try_from(header.shstrndx(order, data).ok()?).ok()?;
+        sections.get(index)?.data(order, data).ok()
+    };
+    Names { bytes: bytes().unwrap_or_default() }
 }
 
 fn contains(outer: u64, outer_size: u64, start: u64, size: u64) -> bool {

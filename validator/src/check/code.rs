@@ -46,7 +46,10 @@ impl CodeMap {
                 size: segment.memory_size,
             }));
         }
+        ranges.retain(|range| range.size > 0);
         ranges.sort_by_key(|range| range.start);
+        // Sections overlap in broken files only; there, code is code.
+        ranges.dedup_by(|next, range| range.absorb(next));
         CodeMap { ranges, known: true }
     }
 
@@ -90,6 +93,16 @@ impl CodeMap {
 }
 
 impl CodeRange {
+    /// Takes `next`, which starts no earlier, into this range if the two overlap.
+    fn absorb(&mut self, next: &CodeRange) -> bool {
+        let distance = next.start.address.wrapping_sub(self.start.address);
+        let overlaps = self.start.section == next.start.section && distance < self.size;
+        if overlaps {
+            self.size = self.size.max(distance.saturating_add(next.size));
+        }
+        overlaps
+    }
+
     /// Whether all of `[place, place + size)` is in the range.
     pub(crate) fn contains(&self, place: CodeAddress, size: u64) -> bool {
         let before = place.address.checked_sub(self.start.address);

@@ -85,7 +85,8 @@ impl Extents {
         let mut end = 0;
         let last = Block { start: length, end: length, index: u32::MAX };
         self.blocks.iter().copied().chain(core::iter::once(last)).filter_map(move |block| {
-            let gap = (end < block.start).then_some((end, block.start));
+            let start = block.start.min(length);
+            let gap = (end < start).then_some((end, start));
             end = end.max(block.end);
             gap
         })

@@ -8,7 +8,7 @@ use core::fmt::Write as _;
 use core::ops::Range;
 
 use crate::finding::{Field, Finding, FunctionId};
-use crate::rules::{CATALOGUE, Rule};
+use crate::rules::{CATALOGUE, Rule, Severity};
 use crate::section::FieldPlace;
 
 /// Findings as they come in: the first ones of each rule, and a count of all.
@@ -17,21 +17,16 @@ pub(crate) struct Collector {
     pub(crate) findings: Vec<Finding>,
     /// By the rule's position in the catalogue.
     counts: Vec<u64>,
-    kept: Vec<usize>,
+    total: u64,
+    errors: u64,
     keep: usize,
 }
 
-/// Findings of one function's rows, put aside until it is known whether the rows are its own.
-#[derive(Debug, Default)]
-pub(crate) struct Parked {
-    findings: Vec<Finding>,
-    counts: Vec<(usize, u64)>,
-}
-
 impl Collector {
+    /// Keeps up to `keep` findings of each rule.
     pub(crate) fn new(keep: usize) -> Collector {
-        let rules = CATALOGUE.len();
-        Collector { findings: Vec::new(), counts: vec![0; rules], kept: vec![0; rules], keep }
+        let counts = vec![0; CATALOGUE.len()];
+        Collector { findings: Vec::new(), counts, total: 0, errors: 0, keep }
     }
 
     /// The broken rules with their counts, in the catalogue's order.
@@ -40,70 +35,29 @@ impl Collector {
         counted.filter(|(_, count)| *count > 0)
     }
 
+    /// How many findings there were.
     pub(crate) fn total(&self) -> u64 {
-        self.counts.iter().sum()
+        self.total
     }
 
-    /// Takes what was parked as found.
-    pub(crate) fn commit(&mut self, parked: Parked) {
-        for (rule, count) in parked.counts {
-            if let Some(total) = self.counts.get_mut(rule) {
-                *total += count;
-            }
-        }
-        self.findings.extend(parked.findings);
+    /// How many findings of error level there were.
+    pub(crate) fn errors(&self) -> u64 {
+        self.errors
     }
 
-    /// Forgets what was parked: it follows from a defect that is reported.
-    pub(crate) fn discard(&mut self, parked: &Parked) {
-        for finding in &parked.findings {
-            let rule = CATALOGUE.iter().position(|rule| *rule == finding.rule);
-            if let Some(kept) = rule.and_then(|rule| self.kept.get_mut(rule)) {
-                *kept -= 1;
-            }
-        }
-    }
-
-    fn count_one(&mut self, rule: usize, parked: Option<&mut Parked>) {
-        match parked {
-            None => {
-                if let Some(count) = self.counts.get_mut(rule) {
-                    *count += 1;
-                }
-            }
-            Some(parked) => match parked.counts.iter_mut().find(|(known, _)| *known == rule) {
-                Some((_, count)) => *count += 1,
-                None => parked.counts.push((rule, 1)),
-            },
-        }
-    }
-
-    /// Whether one more finding of the rule is to be kept.
-    fn keeps(&mut self, rule: usize) -> bool {
-        match self.kept.get_mut(rule) {
-            Some(kept) if *kept < self.keep => {
-                *kept += 1;
-                true
-            }
-            _ => false,
-        }
-    }
-}
-
-impl Parked {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.counts.is_empty()
-    }
-
-    pub(crate) fn total(&self) -> u64 {
-        self.counts.iter().map(|(_, count)| count).sum()
+    /// Counts a finding; whether it is to be kept.
+    fn count(&mut self, index: usize, rule: &Rule) -> bool {
+        self.total += 1;
+        self.errors += u64::from(rule.severity == Severity::Error);
+        let Some(count) = self.counts.get_mut(index) else { return false };
+        *count += 1;
+        usize::try_from(*count).is_ok_and(|count| count <= self.keep)
     }
 }
 
 /// Where a rule's findings go, and what they have in common.
 pub(crate) struct Reporter<'a> {
     pub(crate) collector: &'a mut Collector,
-    pub(crate) parked: Option<&'a mut Parked>,
     /// The rule's position in the catalogue.
     pub(crate) rule: usize,
     pub(crate) section: Option<usize>,
@@ -167,11 +121,10 @@ impl Reporter<'_> {
         field: Option<&dyn Fn() -> Field>,
         message: fmt::Arguments<'_>,
     ) {
-        self.collector.count_one(self.rule, self.parked.as_deref_mut());
-        if !self.collector.keeps(self.rule) {
+        let Some(rule) = CATALOGUE.get(self.rule).copied() else { return };
+        if !self.collector.count(self.rule, rule) {
             return;
         }
-        let Some(rule) = CATALOGUE.get(self.rule).copied() else { return };
         let mut text = String::new();
         let _ = text.write_fmt(message);
         let finding = Finding {
@@ -184,9 +137,6 @@ impl Reporter<'_> {
             row: self.row,
             message: text,
         };
-        match self.parked.as_deref_mut() {
-            Some(parked) => parked.findings.push(finding),
-            None => self.collector.findings.push(finding),
-        }
+        self.collector.findings.push(finding);
     }
 }

@@ -1,9 +1,14 @@
 //! The walk over the function table and the rows: applies the rules about functions and rows.
 //!
-//! Nearly every function and row of a real section is sound, so the walk first asks one cheap
-//! question that no sound one fails ([`plain_function`], [`RowWalk::plain_place`]) and runs the
-//! rules one by one only where the answer is no. What a row says depends on few bytes that recur:
-//! those known to be sound are remembered ([`SoundRows`]). With lints every rule runs everywhere.
+//! It goes over the section twice. The [survey](Walk::survey) reads everything once, notes what
+//! each function takes up, and which functions break a rule. When it is known whose rows overlap,
+//! the [report](Walk::report) looks at those few functions again and says what is wrong: nothing
+//! about rows that are another function's, which read as nonsense and follow from the overlap.
+//!
+//! Nearly every function and row of a real section is sound, so the survey first asks one cheap
+//! question that no faulty one passes ([`plain_function`], [`plain_place`]) and runs the rules one
+//! by one only where the answer is no. What a row says depends on few bytes that recur: those
+//! known to be sound are remembered ([`SoundRows`]). With lints every rule runs everywhere.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,104 +16,323 @@ use core::ops::Range;
 use super::Selection;
 use super::code::{CodeMap, CodeRange};
 use super::extents::{Block, CodeExtent, Extents, Totals};
-use super::reporter::{Collector, Parked, Reporter};
+use super::reporter::{Collector, Reporter};
+use super::sound_rows::SoundRows;
 use crate::abi::Abi;
 use crate::finding::FunctionId;
 use crate::rules::context::{
     Check, FunctionContext, RowContext, RowsContext, SectionContext, UnreadableRow,
 };
-use crate::section::{FrameRowEntry, Function, FunctionInfo, FunctionInfo2, RowLayout};
+use crate::section::{
+    FrameRowEntry, Function, FunctionEntry, FunctionInfo, FunctionInfo2, RowLayout, Version,
+};
 
-/// What a walk leaves behind for the rules about everything taken together.
+/// What the survey leaves behind.
 #[derive(Debug, Default)]
-pub(crate) struct Walked {
+pub(crate) struct Surveyed {
     pub(crate) extents: Extents,
     pub(crate) totals: Totals,
-    /// Findings about a function's rows, with the function's place in the table.
-    pub(crate) parked: Vec<(u32, Parked)>,
+    /// Functions that break a rule, by their place in the table.
+    faulty: Vec<u32>,
 }
 
-/// Walks the section, reports what is wrong with functions, and parks what is wrong with rows.
-pub(crate) fn walk(
-    whole: &SectionContext<'_>,
-    code: &CodeMap,
-    selection: &Selection,
-    collector: &mut Collector,
+/// A walk over one section.
+pub(crate) struct Walk<'a> {
+    whole: &'a SectionContext<'a>,
+    code: &'a CodeMap,
+    selection: &'a Selection,
+    /// The section's position in the report.
     section: Option<usize>,
-) -> Walked {
-    let mut walked = Walked::default();
-    walked.totals.complete = whole.section.entry_count() == whole.header().num_fdes;
-    let mut rows = RowWalk {
-        selection,
-        section,
-        budget: whole.section.data().len() as u64,
-        sound: SoundRows::new(),
-    };
-    let mut previous = None;
-    let mut range: Option<CodeRange> = None;
-    for entry in whole.section.entries() {
-        walked.totals.functions += 1;
-        let function = entry.function();
-        let start = entry.start();
-        if let Ok(start) = start {
-            range =
-                range.filter(|range| range.contains(start, 1)).or(code.containing(start).copied());
+    sound: SoundRows,
+}
+
+/// What came of reading the rows of one function.
+struct RowsRead {
+    count: u32,
+    /// Section offset behind the last row that could be read.
+    end: u64,
+    /// All rows could be read.
+    complete: bool,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(
+        whole: &'a SectionContext<'a>,
+        code: &'a CodeMap,
+        selection: &'a Selection,
+        section: Option<usize>,
+    ) -> Walk<'a> {
+        Walk { whole, code, selection, section, sound: SoundRows::new() }
+    }
+
+    /// Reads every function and row once.
+    pub(crate) fn survey(&mut self) -> Surveyed {
+        let mut surveyed = Surveyed::default();
+        surveyed.totals.complete = self.whole.section.entry_count() == self.whole.header().num_fdes;
+        // Rows do not overlap in a sound section: who reads more bytes of them than the section
+        // has, has seen an overlap, and need not go on.
+        let mut budget = self.whole.section.data().len() as u64;
+        let mut counter = Collector::new(0);
+        let mut range: Option<CodeRange> = None;
+        let mut previous = None;
+        for entry in self.whole.section.entries() {
+            let before = counter.total();
+            let context = self.context(entry, previous);
+            if let Ok(start) = context.start {
+                let containing = || self.code.containing(start).copied();
+                range = range.filter(|range| range.contains(start, 1)).or_else(containing);
+                let size = entry.size();
+                previous = Some((start, size));
+                let index = entry.index();
+                surveyed.extents.code.push(CodeExtent { start, size, index });
+            }
+            if !self.selection.quick || !plain_function(&context, range) {
+                self.check_function(&context, true, &mut counter);
+            }
+            surveyed.totals.functions += 1;
+            self.survey_rows(&context, &mut surveyed, &mut budget, &mut counter);
+            if counter.total() > before {
+                surveyed.faulty.push(entry.index());
+            }
         }
-        let context = FunctionContext { whole, entry, function, start, previous, code };
-        if !selection.quick || !plain_function(&context, range) {
-            check_function(&context, selection, collector, section);
-        }
-        if let Ok(start) = start {
-            previous = Some((start, entry.size()));
-            walked.extents.code.push(CodeExtent {
-                start,
-                size: entry.size(),
-                index: entry.index(),
-            });
-        }
-        let Ok(function) = function else {
-            walked.totals.complete = false;
-            continue;
+        surveyed.extents.sort();
+        surveyed
+    }
+
+    fn survey_rows(
+        &mut self,
+        context: &FunctionContext<'_>,
+        surveyed: &mut Surveyed,
+        budget: &mut u64,
+        counter: &mut Collector,
+    ) {
+        let read = match &context.function {
+            Ok(function) if function.fre_type().is_ok() && rows_start_inside(function) => {
+                self.walk_rows(function, budget, counter, false)
+            }
+            Ok(_) | Err(_) => {
+                surveyed.totals.complete = false;
+                return;
+            }
         };
-        let mut parked = Parked::default();
-        rows.walk(&function, collector, &mut parked, &mut walked);
-        if !parked.is_empty() {
-            walked.parked.push((entry.index(), parked));
+        surveyed.totals.complete &= read.complete;
+        surveyed.totals.rows += u64::from(read.count);
+        let start = context.entry.fre_offset();
+        let end = read.end.saturating_sub(self.whole.header().fre_start());
+        let end = u32::try_from(end).unwrap_or(u32::MAX).max(start);
+        surveyed.extents.blocks.push(Block { start, end, index: context.entry.index() });
+    }
+
+    /// Says what is wrong with the functions that break a rule. Of those in `suspects`, ordered,
+    /// the rows may be another function's.
+    pub(crate) fn report(
+        &mut self,
+        surveyed: &Surveyed,
+        suspects: &[u32],
+        collector: &mut Collector,
+    ) {
+        let mut budget = self.whole.section.data().len() as u64;
+        for &index in &surveyed.faulty {
+            let Some(entry) = self.whole.section.entry(index) else { continue };
+            let before = index.checked_sub(1).and_then(|index| self.whole.section.entry(index));
+            let previous = before.and_then(|entry| Some((entry.start().ok()?, entry.size())));
+            let context = self.context(entry, previous);
+            let suspect = suspects.binary_search(&index).is_ok();
+            self.check_function(&context, !suspect, collector);
+            if let Ok(function) = &context.function
+                && !suspect
+                && rows_start_inside(function)
+            {
+                self.walk_rows(function, &mut budget, collector, true);
+            }
         }
     }
-    walked.extents.sort();
-    walked
-}
 
-/// What a function's findings have in common.
-fn identify(function: &FunctionContext<'_>) -> FunctionId {
-    FunctionId {
-        index: function.entry.index(),
-        start: function.start.ok(),
-        size: function.entry.size(),
+    fn context(
+        &self,
+        entry: FunctionEntry<'a>,
+        previous: Option<(crate::section::CodeAddress, u32)>,
+    ) -> FunctionContext<'a> {
+        FunctionContext {
+            whole: self.whole,
+            entry,
+            function: entry.function(),
+            start: entry.start(),
+            previous,
+            code: self.code,
+        }
     }
-}
 
-fn check_function(
-    context: &FunctionContext<'_>,
-    selection: &Selection,
-    collector: &mut Collector,
-    section: Option<usize>,
-) {
-    let entry = context.entry.offset();
-    let size = context.whole.header().version.entry_size();
-    for rule in &selection.function {
-        let Check::Function(check) = rule.rule.check else { continue };
-        let mut reporter = Reporter {
-            collector,
-            parked: None,
-            rule: rule.index,
-            section,
-            function: Some(identify(context)),
-            row: None,
-            subject: entry..entry + size,
+    /// `own_rows`: what the function's offset of rows leads to is its own. Since version 3 its
+    /// attributes stand there as well.
+    fn check_function(
+        &self,
+        context: &FunctionContext<'_>,
+        own_rows: bool,
+        collector: &mut Collector,
+    ) {
+        let entry = context.entry.offset();
+        let size = context.whole.header().version.entry_size();
+        let id = FunctionId {
+            index: context.entry.index(),
+            start: context.start.ok(),
+            size: context.entry.size(),
         };
-        check(context, &mut reporter);
+        let attributes = own_rows || context.whole.header().version < Version::V3;
+        for rule in &self.selection.function {
+            let check = match rule.rule.check {
+                Check::Function(check) => check,
+                Check::Attributes(check) if attributes => check,
+                _ => continue,
+            };
+            check(
+                context,
+                &mut Reporter {
+                    collector,
+                    rule: rule.index,
+                    section: self.section,
+                    function: Some(id),
+                    row: None,
+                    subject: entry..entry + size,
+                },
+            );
+        }
+    }
+
+    /// Reads the rows of a function and applies the rules. With `report`, nothing more is said
+    /// behind a row of error level: where it misleads about its length, what follows is nonsense.
+    fn walk_rows(
+        &mut self,
+        function: &Function<'_>,
+        budget: &mut u64,
+        collector: &mut Collector,
+        report: bool,
+    ) -> RowsRead {
+        let Ok(mut entries) = function.frame_row_entries() else {
+            return RowsRead { count: 0, end: function.first_row_offset(), complete: false };
+        };
+        let layout = RowLayout::of(function);
+        let length = row_space(function);
+        let alignment = function.section().abi().map_or(1, Abi::instruction_alignment);
+        let errors = collector.errors();
+        let mut previous: Option<FrameRowEntry<'_>> = None;
+        let mut together = RowsContext::new(function);
+        let mut index = 0;
+        let mut complete = true;
+        for entry in entries.by_ref() {
+            let row = match entry {
+                Ok(row) => row,
+                Err(error) => {
+                    let unreadable = UnreadableRow { function, error };
+                    self.check_unreadable(&unreadable, index, collector);
+                    complete = false;
+                    break;
+                }
+            };
+            let Some(rest) = budget.checked_sub(row.size()) else {
+                complete = false;
+                break;
+            };
+            *budget = rest;
+            if let Ok(layout) = &layout {
+                let plain =
+                    self.selection.quick && plain_place(&row, previous.as_ref(), length, alignment);
+                if !(plain && self.sound.contains(&row, layout)) {
+                    let context = RowContext {
+                        function,
+                        row: &row,
+                        index,
+                        previous: previous.as_ref(),
+                        layout,
+                        frame: layout.interpret(&row),
+                    };
+                    if !self.selection.rows_of.is_empty() {
+                        together.add(&context);
+                    }
+                    self.check_row(&context, plain, collector);
+                }
+            }
+            if report && collector.errors() > errors {
+                complete = false;
+                break;
+            }
+            previous = Some(row);
+            index += 1;
+        }
+        if together.count == function.num_rows() {
+            self.check_rows_of(&together, collector);
+        }
+        RowsRead { count: index, end: entries.offset(), complete }
+    }
+
+    fn check_row(
+        &mut self,
+        context: &RowContext<'_>,
+        plain_place: bool,
+        collector: &mut Collector,
+    ) {
+        if !plain_place {
+            for rule in &self.selection.row_place {
+                let Check::RowPlace(check) = rule.rule.check else { continue };
+                check(context, &mut self.row_reporter(rule.index, context, collector));
+            }
+        }
+        if !self.selection.thorough && self.sound.contains(context.row, context.layout) {
+            return;
+        }
+        let before = collector.total();
+        for rule in &self.selection.row_content {
+            let Check::RowContent(check) = rule.rule.check else { continue };
+            check(context, &mut self.row_reporter(rule.index, context, collector));
+        }
+        if collector.total() == before {
+            self.sound.insert(context.row, context.layout);
+        }
+    }
+
+    fn check_rows_of(&self, context: &RowsContext<'_>, collector: &mut Collector) {
+        let entry = context.function.entry().offset();
+        let size = self.whole.header().version.entry_size();
+        for rule in &self.selection.rows_of {
+            let Check::RowsOf(check) = rule.rule.check else { continue };
+            let subject = entry..entry + size;
+            let function = context.function;
+            check(context, &mut self.reporter(rule.index, function, None, subject, collector));
+        }
+    }
+
+    fn check_unreadable(&self, context: &UnreadableRow<'_>, index: u32, collector: &mut Collector) {
+        for rule in &self.selection.unreadable_row {
+            let Check::UnreadableRow(check) = rule.rule.check else { continue };
+            let function = context.function;
+            check(context, &mut self.reporter(rule.index, function, Some(index), 0..0, collector));
+        }
+    }
+
+    fn row_reporter<'r>(
+        &self,
+        rule: usize,
+        context: &RowContext<'_>,
+        collector: &'r mut Collector,
+    ) -> Reporter<'r> {
+        let row = context.row.offset..context.row.offset + context.row.size();
+        self.reporter(rule, context.function, Some(context.index), row, collector)
+    }
+
+    fn reporter<'r>(
+        &self,
+        rule: usize,
+        function: &Function<'_>,
+        row: Option<u32>,
+        subject: Range<u64>,
+        collector: &'r mut Collector,
+    ) -> Reporter<'r> {
+        let id = FunctionId {
+            index: function.index(),
+            start: function.start().ok(),
+            size: function.size(),
+        };
+        Reporter { collector, rule, section: self.section, function: Some(id), row, subject }
     }
 }
 
@@ -133,6 +357,7 @@ fn plain_function(context: &FunctionContext<'_>, range: Option<CodeRange>) -> bo
     let size = context.entry.size();
     let plain_place = start.address != 0
         && start.address % u64::from(abi.instruction_alignment()) == 0
+        && start.address.checked_add(u64::from(size)).is_some()
         && size > 0
         && match range {
             Some(range) => range.contains(start, u64::from(size)),
@@ -144,191 +369,6 @@ fn plain_function(context: &FunctionContext<'_>, range: Option<CodeRange>) -> bo
             && before.address.saturating_add(u64::from(before_size)) <= start.address
     });
     plain_attributes && plain_place && behind_previous
-}
-
-struct RowWalk<'a> {
-    selection: &'a Selection,
-    section: Option<usize>,
-    /// Bytes of rows that may still be read: rows do not overlap in a sound section, so a walk
-    /// that reads more than the section holds has seen an overlap, and stops.
-    budget: u64,
-    sound: SoundRows,
-}
-
-impl RowWalk<'_> {
-    fn walk(
-        &mut self,
-        function: &Function<'_>,
-        collector: &mut Collector,
-        parked: &mut Parked,
-        walked: &mut Walked,
-    ) {
-        let (Ok(mut entries), layout) = (function.frame_row_entries(), RowLayout::of(function))
-        else {
-            walked.totals.complete = false;
-            return;
-        };
-        let base = function.section().header().fre_start();
-        let length = row_space(function);
-        let alignment = function.section().abi().map_or(1, Abi::instruction_alignment);
-        let mut previous: Option<FrameRowEntry<'_>> = None;
-        let mut index = 0;
-        let mut together = RowsContext::new(function);
-        for entry in entries.by_ref() {
-            let row = match entry {
-                Ok(row) => row,
-                Err(error) => {
-                    walked.totals.complete = false;
-                    let unreadable = UnreadableRow { function, error };
-                    self.check_unreadable(&unreadable, index, collector, parked);
-                    break;
-                }
-            };
-            match self.budget.checked_sub(row.size()) {
-                Some(rest) => self.budget = rest,
-                None => {
-                    walked.totals.complete = false;
-                    break;
-                }
-            }
-            if let Ok(layout) = &layout {
-                let plain =
-                    self.selection.quick && plain_place(&row, previous.as_ref(), length, alignment);
-                if !(plain && self.sound.contains(&row, layout)) {
-                    let context = RowContext {
-                        function,
-                        row: &row,
-                        index,
-                        previous: previous.as_ref(),
-                        layout,
-                        frame: layout.interpret(&row),
-                    };
-                    if !self.selection.rows_of.is_empty() {
-                        together.add(&context);
-                    }
-                    self.check_row(&context, plain, collector, parked);
-                }
-            }
-            previous = Some(row);
-            index += 1;
-        }
-        if together.count == function.num_rows() {
-            self.check_rows_of(&together, collector, parked);
-        }
-        walked.totals.rows += u64::from(index);
-        let first = function.entry().fre_offset();
-        let end = entries.offset().saturating_sub(base);
-        let end = u32::try_from(end).unwrap_or(u32::MAX).max(first);
-        walked.extents.blocks.push(Block { start: first, end, index: function.index() });
-    }
-
-    fn check_row(
-        &mut self,
-        context: &RowContext<'_>,
-        plain_place: bool,
-        collector: &mut Collector,
-        parked: &mut Parked,
-    ) {
-        if !plain_place {
-            for rule in &self.selection.row_place {
-                let Check::RowPlace(check) = rule.rule.check else { continue };
-                check(context, &mut self.reporter(rule.index, context, collector, parked));
-            }
-        }
-        if !self.selection.thorough && self.sound.contains(context.row, context.layout) {
-            return;
-        }
-        let before = parked.total();
-        for rule in &self.selection.row_content {
-            let Check::RowContent(check) = rule.rule.check else { continue };
-            check(context, &mut self.reporter(rule.index, context, collector, parked));
-        }
-        if parked.total() == before {
-            self.sound.insert(context.row, context.layout);
-        }
-    }
-
-    fn reporter<'r>(
-        &self,
-        rule: usize,
-        context: &RowContext<'_>,
-        collector: &'r mut Collector,
-        parked: &'r mut Parked,
-    ) -> Reporter<'r> {
-        let row = context.row.offset..context.row.offset + context.row.size();
-        self.reporter_at(rule, context.function, context.index, row, collector, parked)
-    }
-
-    fn reporter_at<'r>(
-        &self,
-        rule: usize,
-        function: &Function<'_>,
-        row: u32,
-        subject: Range<u64>,
-        collector: &'r mut Collector,
-        parked: &'r mut Parked,
-    ) -> Reporter<'r> {
-        let function = FunctionId {
-            index: function.index(),
-            start: function.start().ok(),
-            size: function.size(),
-        };
-        Reporter {
-            collector,
-            parked: Some(parked),
-            rule,
-            section: self.section,
-            function: Some(function),
-            row: Some(row),
-            subject,
-        }
-    }
-
-    fn check_rows_of(
-        &self,
-        context: &RowsContext<'_>,
-        collector: &mut Collector,
-        parked: &mut Parked,
-    ) {
-        let entry = context.function.entry().offset();
-        let size = context.function.section().header().version.entry_size();
-        for rule in &self.selection.rows_of {
-            let Check::RowsOf(check) = rule.rule.check else { continue };
-            let mut reporter = self.reporter_at(
-                rule.index,
-                context.function,
-                0,
-                entry..entry + size,
-                collector,
-                parked,
-            );
-            reporter.row = None;
-            check(context, &mut reporter);
-        }
-    }
-
-    fn check_unreadable(
-        &self,
-        context: &UnreadableRow<'_>,
-        index: u32,
-        collector: &mut Collector,
-        parked: &mut Parked,
-    ) {
-        for rule in &self.selection.unreadable_row {
-            let Check::UnreadableRow(check) = rule.rule.check else { continue };
-            let mut reporter =
-                self.reporter_at(rule.index, context.function, index, 0..0, collector, parked);
-            check(context, &mut reporter);
-        }
-    }
-}
-
-/// Bytes that a function's rows can start in: of the function, or of its repeated block.
-fn row_space(function: &Function<'_>) -> u32 {
-    match function.repeat_size() {
-        Ok(Some(block)) => u32::from(block),
-        Ok(None) | Err(_) => function.size(),
-    }
 }
 
 /// Whether no rule about a row's place above lint level can find fault with it: on an instruction
@@ -347,51 +387,16 @@ fn plain_place(
     ordered && row.start < length && row.start & (alignment - 1) == 0
 }
 
-/// Rows whose content broke no rule, by info byte and data words. Forgets: a row may have to be
-/// looked at again, never is one passed over that was not found sound.
-struct SoundRows {
-    known: Vec<(u64, u16)>,
+/// Whether the function's offset of rows leads into the FRE sub-section, or it has none.
+fn rows_start_inside(function: &Function<'_>) -> bool {
+    let header = function.section().header();
+    function.num_rows() == 0 || function.first_row_offset() < header.fre_end()
 }
 
-impl SoundRows {
-    /// A power of two; real sections have a few hundred different rows.
-    const SLOTS: usize = 512;
-    /// No row has this key: its low byte is an info byte, bit 8 says flexible.
-    const NONE: (u64, u16) = (0, u16::MAX);
-
-    fn new() -> SoundRows {
-        SoundRows { known: alloc::vec![SoundRows::NONE; SoundRows::SLOTS] }
-    }
-
-    /// What rows of equal content have in common; `None` for rows too long to remember.
-    #[inline]
-    fn key(row: &FrameRowEntry<'_>, layout: &RowLayout) -> Option<(u64, u16)> {
-        let bytes = row.words.bytes();
-        if bytes.len() > 8 {
-            return None;
-        }
-        let words = bytes.iter().fold(0, |words, &byte| words << 8 | u64::from(byte));
-        // The info byte says how many bytes there are.
-        let kind = u16::from(row.info.0) | u16::from(layout.flexible) << 8;
-        Some((words, kind))
-    }
-
-    #[inline]
-    fn slot(key: (u64, u16)) -> usize {
-        let mixed = (key.0 ^ u64::from(key.1) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        usize::try_from(mixed >> 55).unwrap_or(0)
-    }
-
-    #[inline]
-    fn contains(&self, row: &FrameRowEntry<'_>, layout: &RowLayout) -> bool {
-        SoundRows::key(row, layout)
-            .is_some_and(|key| self.known.get(SoundRows::slot(key)) == Some(&key))
-    }
-
-    fn insert(&mut self, row: &FrameRowEntry<'_>, layout: &RowLayout) {
-        let Some(key) = SoundRows::key(row, layout) else { return };
-        if let Some(slot) = self.known.get_mut(SoundRows::slot(key)) {
-            *slot = key;
-        }
+/// Bytes that a function's rows can start in: of the function, or of its repeated block.
+fn row_space(function: &Function<'_>) -> u32 {
+    match function.repeat_size() {
+        Ok(Some(block)) => u32::from(block),
+        Ok(None) | Err(_) => function.size(),
     }
 }

@@ -4,15 +4,17 @@ use alloc::vec::Vec;
 
 use object::Endianness;
 use object::elf::{self, FileHeader64};
-use object::read::SectionIndex;
-use object::read::elf::{FileHeader, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
+use object::read::elf::{Crel, FileHeader, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
+use object::read::{SectionIndex, SymbolIndex};
 
-use super::{Class, Elf, ElfError, SHF_ALLOC, SHT_NOBITS};
+use super::{Class, Elf, ElfError, SHF_ALLOC, section_table};
 use crate::section::{CodeAddress, StartRelocation};
 
 const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;
 const SHT_RELR: u32 = 19;
+/// `SHT_CREL`, compact relocations (LLVM).
+const SHT_CREL: u32 = 0x4000_0014;
 /// `R_X86_64_NONE`, `R_AARCH64_NONE`, `R_390_NONE`: 0 on every machine SFrame is defined for, and
 /// what `ld -r` writes over a relocation it discards.
 const R_NONE: u32 = 0;
@@ -59,7 +61,8 @@ impl RelocationTable {
     /// Reads the relocations that apply to section `target`.
     ///
     /// # Errors
-    /// [`ElfError::Malformed`].
+    /// [`ElfError::Malformed`]; [`ElfError::SharedBytes`] where sections of relocations are longer
+    /// than the file, which they can only be when they overlap.
     pub fn load(file: &Elf<'_>, target: u32) -> Result<RelocationTable, ElfError> {
         let mut table = RelocationTable::default();
         if file.class == Class::Elf32 {
@@ -67,20 +70,31 @@ impl RelocationTable {
         }
         let header = FileHeader64::<Endianness>::parse(file.data)?;
         let order = header.endian()?;
-        let sections = header.sections(order, file.data)?;
+        let sections = section_table(header, order, file.data)?;
+        let mut room = Room::of(file);
         let relocating = sections.iter().filter(|section| section.sh_info(order) == target);
         for section in relocating {
             match section.sh_type(order).0 {
                 SHT_RELA => {
                     let Some((entries, link)) = section.rela(order, file.data)? else { continue };
+                    room.take(section.sh_size(order))?;
                     let symbols = symbols(&sections, link, order, file.data)?;
                     table.relocations.reserve_exact(entries.len());
-                    let read = entries.iter().map(|entry| relocation(entry, &symbols, order));
+                    let read = entries.iter().map(|entry| from_rela(entry, &symbols, order));
                     table.relocations.extend(read);
+                }
+                SHT_CREL => {
+                    let Some((entries, link)) = section.crel(order, file.data)? else { continue };
+                    room.take(section.sh_size(order))?;
+                    let symbols = symbols(&sections, link, order, file.data)?;
+                    for entry in entries {
+                        table.relocations.push(from_crel(&entry?, &symbols, order));
+                    }
                 }
                 SHT_REL => {
                     let entry = size_of::<elf::Rel64<Endianness>>() as u64;
-                    table.without_addend += section.sh_size(order) / entry;
+                    let count = section.sh_size(order) / entry;
+                    table.without_addend = table.without_addend.saturating_add(count);
                 }
                 _ => {}
             }
@@ -113,55 +127,85 @@ fn symbols<'a>(
     Ok(section.symbols(order, data, sections, link)?.unwrap_or_default())
 }
 
-fn relocation(
+fn from_rela(
     entry: &elf::Rela64<Endianness>,
     symbols: &Symbols<'_>,
     order: Endianness,
 ) -> Relocation {
-    let symbol = entry.symbol(order, false).and_then(|index| {
-        let symbol = symbols.symbol(index).ok()?;
-        let section = symbols.symbol_section(order, symbol, index).ok()??;
-        let section = u32::try_from(section.0).ok()?;
-        Some(CodeAddress { section, address: symbol.st_value(order) })
-    });
     Relocation {
         offset: entry.r_offset(order),
         kind: entry.r_type(order, false).0,
         addend: entry.r_addend(order),
-        symbol,
+        symbol: entry.symbol(order, false).and_then(|index| place_of(symbols, index, order)),
+    }
+}
+
+fn from_crel(entry: &Crel, symbols: &Symbols<'_>, order: Endianness) -> Relocation {
+    Relocation {
+        offset: entry.r_offset,
+        kind: entry.r_type.0,
+        addend: entry.r_addend,
+        symbol: entry.symbol().and_then(|index| place_of(symbols, index, order)),
+    }
+}
+
+fn place_of(symbols: &Symbols<'_>, index: SymbolIndex, order: Endianness) -> Option<CodeAddress> {
+    let symbol = symbols.symbol(index).ok()?;
+    let section = symbols.symbol_section(order, symbol, index).ok()??;
+    let section = u32::try_from(section.0).ok()?;
+    Some(CodeAddress { section, address: symbol.st_value(order) })
+}
+
+/// How many bytes of tables may still be read: no more than the file has, so that headers which
+/// lead to the same bytes again and again do not make the work multiply.
+struct Room(u64);
+
+impl Room {
+    fn of(file: &Elf<'_>) -> Room {
+        Room(file.data.len() as u64)
+    }
+
+    fn take(&mut self, bytes: u64) -> Result<(), ElfError> {
+        self.0 = self.0.checked_sub(bytes).ok_or(ElfError::SharedBytes)?;
+        Ok(())
     }
 }
 
 impl Elf<'_> {
-    /// The address of the first dynamic relocation that lies in `[start, start + size)` of a
-    /// linked file.
+    /// The addresses in `[start, end)` that dynamic relocations of a linked file apply to, in
+    /// ascending order.
     ///
     /// # Errors
-    /// [`ElfError::Malformed`].
-    pub fn dynamic_relocation_in(&self, start: u64, size: u64) -> Result<Option<u64>, ElfError> {
-        if self.class == Class::Elf32 {
-            return Ok(None);
+    /// [`ElfError::Malformed`], [`ElfError::SharedBytes`].
+    pub fn dynamic_relocations(&self, start: u64, end: u64) -> Result<Vec<u64>, ElfError> {
+        let mut found = Vec::new();
+        if self.class == Class::Elf32 || start >= end {
+            return Ok(found);
         }
-        let inside = |offset: &u64| offset.wrapping_sub(start) < size;
         let header = FileHeader64::<Endianness>::parse(self.data)?;
         let order = header.endian()?;
-        let sections = header.sections(order, self.data)?;
+        let sections = section_table(header, order, self.data)?;
+        let mut room = Room::of(self);
         for section in sections.iter() {
-            let loaded = section.sh_flags(order).0 & SHF_ALLOC != 0;
-            if !loaded || section.sh_type(order).0 == SHT_NOBITS {
+            if section.sh_flags(order).0 & SHF_ALLOC == 0 {
                 continue;
             }
-            let found = match section.sh_type(order).0 {
-                SHT_RELA => section.rela(order, self.data)?.and_then(|(entries, _)| {
-                    entries.iter().map(|entry| entry.r_offset(order)).find(inside)
-                }),
-                SHT_RELR => section.relr(order, self.data)?.and_then(|mut e| e.find(inside)),
-                _ => None,
-            };
-            if found.is_some() {
-                return Ok(found);
+            let inside = |address: &u64| (start..end).contains(address);
+            match section.sh_type(order).0 {
+                SHT_RELA => {
+                    let Some((entries, _)) = section.rela(order, self.data)? else { continue };
+                    room.take(section.sh_size(order))?;
+                    found.extend(entries.iter().map(|entry| entry.r_offset(order)).filter(inside));
+                }
+                SHT_RELR => {
+                    let Some(entries) = section.relr(order, self.data)? else { continue };
+                    room.take(section.sh_size(order))?;
+                    found.extend(entries.filter(inside));
+                }
+                _ => {}
             }
         }
-        Ok(None)
+        found.sort_unstable();
+        Ok(found)
     }
 }

@@ -6,7 +6,7 @@ use object::Endianness;
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 
-use super::{Class, Elf, ElfError, ElfKind};
+use super::{Class, Elf, ElfError, ElfKind, Names, section_table};
 use crate::section::CodeAddress;
 
 const SHT_SYMTAB: u32 = 2;
@@ -78,7 +78,7 @@ where
 {
     let header = Header::parse(file.data)?;
     let order = header.endian()?;
-    let sections = header.sections(order, file.data)?;
+    let sections = section_table(header, order, file.data)?;
     let table_of =
         |kind| sections.enumerate().find(|(_, section)| section.sh_type(order).0 == kind);
     let Some((index, section)) = table_of(SHT_SYMTAB).or_else(|| table_of(SHT_DYNSYM)) else {
@@ -87,6 +87,8 @@ where
     let Some(table) = section.symbols(order, file.data, &sections, index)? else {
         return Ok(Vec::new());
     };
+    let strings = sections.section(section.link(order)).and_then(|s| s.data(order, file.data));
+    let names = Names { bytes: strings.unwrap_or_default() };
     let relocatable = file.kind == ElfKind::Relocatable;
     let mut symbols = Vec::new();
     for (index, symbol) in table.enumerate() {
@@ -99,7 +101,7 @@ where
         symbols.push(Symbol {
             start: CodeAddress { section, address: symbol.st_value(order).into() },
             size: symbol.st_size(order).into(),
-            name: table.symbol_name(order, symbol).unwrap_or_default(),
+            name: names.get(symbol.st_name(order)),
             global: !symbol.is_local(),
         });
     }

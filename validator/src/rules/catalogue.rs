@@ -33,6 +33,7 @@ pub static CATALOGUE: &[&Rule] = &[
     &segments::SEGMENT_STALE_BYTES,
     &segments::SEGMENT_OVER_EMPTY,
     &segments::SEGMENT_OUTSIDE_LOAD,
+    &segments::SEGMENT_WITHOUT_SECTION,
     &relocations::RELOCATION_MISSING,
     &relocations::RELOCATION_ORDER,
     &relocations::RELOCATION_MISPLACED,

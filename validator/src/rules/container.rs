@@ -344,14 +344,19 @@ pub(super) static SECTION_OUTSIDE_LOAD: Rule = Rule {
     check: Check::File(|file, report| {
         let (start, size) = (file.sframe.address, file.sframe.size);
         let loaded = file.elf.segments().iter().any(|segment| {
-            segment.p_type == PT_LOAD && segment.flags & PF_R != 0 && segment.contains(start, size)
+            segment.p_type == PT_LOAD && segment.flags & PF_R != 0 && segment.loads(file.sframe)
         });
-        if file.is_linked() && file.sframe.flags & SHF_ALLOC != 0 && size > 0 && !loaded {
+        if file.is_linked()
+            && file.sframe.flags & SHF_ALLOC != 0
+            && file.sframe.sh_type != SHT_NOBITS
+            && size > 0
+            && !loaded
+        {
             report.elf_field(
                 "sh_addr",
                 format_args!("{start:#x}..{:#x}", file.addresses().end),
                 "inside one readable PT_LOAD",
-                format_args!("no readable PT_LOAD segment holds the whole section"),
+                format_args!("no readable PT_LOAD segment loads the whole section from the file"),
             );
         }
     }),
@@ -397,15 +402,14 @@ pub(super) static DYNAMIC_RELOCATION: Rule = Rule {
     source: "V3 2.3.1 (start offsets are relative to the section or the field)",
     example: "a shared object with R_X86_64_RELATIVE in .sframe",
     check: Check::File(|file, report| {
-        if !file.is_linked() || file.sframe.flags & SHF_ALLOC == 0 {
-            return;
-        }
-        let found = file.elf.dynamic_relocation_in(file.sframe.address, file.sframe.size);
-        if let Ok(Some(address)) = found {
-            let offset = address - file.sframe.address;
-            let bytes = offset..(offset + 8).min(file.sframe.size);
+        let addresses = file.addresses();
+        let first = file.dynamic.partition_point(|&address| address < addresses.start);
+        let found = file.dynamic.get(first).filter(|&&address| address < addresses.end);
+        if let Some(&address) = found.filter(|_| file.section.is_some()) {
+            let offset = address.saturating_sub(addresses.start);
+            let end = offset.saturating_add(8).min(file.sframe.size);
             report.bytes(
-                bytes,
+                offset..end,
                 format_args!(
                     "a dynamic relocation applies to address {address:#x} inside the section"
                 ),

@@ -30,8 +30,10 @@ pub(crate) enum Check {
     Layout(fn(&SectionContext<'_>, &mut Reporter<'_>)),
     /// The rest of the header, and how the parts fill the section.
     Section(fn(&SectionContext<'_>, &mut Reporter<'_>)),
-    /// One entry of the function table.
+    /// One entry of the function table: its place and size.
     Function(fn(&FunctionContext<'_>, &mut Reporter<'_>)),
+    /// The attributes of one function, which since version 3 stand with its rows.
+    Attributes(fn(&FunctionContext<'_>, &mut Reporter<'_>)),
     /// The place of one row in its function.
     RowPlace(fn(&RowContext<'_>, &mut Reporter<'_>)),
     /// What one row says. Depends on the info byte and the data words alone, so that a row that
@@ -62,7 +64,10 @@ pub(crate) struct FileContext<'a> {
     pub(crate) sframe: &'a ElfSection<'a>,
     /// The header, where it can be read.
     pub(crate) section: Option<&'a Section<'a>>,
-    pub(crate) relocations: &'a RelocationTable,
+    /// The section's relocations, where they can be read.
+    pub(crate) relocations: Option<&'a RelocationTable>,
+    /// The addresses in SFrame sections that dynamic relocations apply to, in ascending order.
+    pub(crate) dynamic: &'a [u64],
     pub(crate) kind: FileKind,
 }
 

@@ -285,7 +285,7 @@ pub(super) static FLEX_ABI: Rule = Rule {
     remedy: "Write FDE type DEFAULT where the rows allow it.",
     source: "observed: GNU as 2.47 writes FLEX for AMD64 and s390x alone",
     example: "an AArch64 function of FDE type FLEX",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         if readable.is_flexible() && readable.num_rows() > 0 {
             report.field(

@@ -50,7 +50,7 @@ pub(super) static FRE_TYPE: Rule = Rule {
     remedy: "Write 0 (ADDR1), 1 (ADDR2) or 2 (ADDR4).",
     source: "V3 2.3.3.3; observed: readelf 2.47",
     example: "a function of FRE type 3",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let info = readable.attributes().info;
         if FreType::from_code(info.fre_type_code()).is_none() {
@@ -75,7 +75,7 @@ pub(super) static FUNCTION_INFO_RESERVED: Rule = Rule {
     remedy: "Write 0.",
     source: "V1 1.3.1, V2 2.3.1, V3 2.3.3",
     example: "a function with info byte 0x40",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let info = readable.attributes().info.0;
         let unused = match function.whole.header().version {
@@ -104,7 +104,7 @@ pub(super) static PAUTH_KEY: Rule = Rule {
     remedy: "Clear bit 5 of the info byte.",
     source: "V3 2.3.3",
     example: "an AMD64 function with info byte 0x20",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let info = readable.attributes().info;
         if info.pauth_key_b() {
@@ -130,7 +130,7 @@ pub(super) static FDE_TYPE: Rule = Rule {
     remedy: "Write 0 or 1.",
     source: "V3 2.3.3.2; observed: libsframe 2.47, the kernel's patches",
     example: "a function of FDE type 2",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let info2 = readable.attributes().info2;
         if info2.fde_type_code() > FunctionInfo2::FLEX {
@@ -155,7 +155,7 @@ pub(super) static FUNCTION_INFO2_RESERVED: Rule = Rule {
     remedy: "Write 0.",
     source: "V3 2.3.3",
     example: "a function with a second info byte 0x20",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let info2 = readable.attributes().info2.0;
         if info2 & 0xe0 != 0 {
@@ -180,7 +180,7 @@ pub(super) static FUNCTION_PADDING: Rule = Rule {
     remedy: "Clear the padding before the entry is written.",
     source: "V2 2.3",
     example: "a version 2 function with padding 0xbeef",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let padding = readable.attributes().padding;
         if padding != 0 {
@@ -205,7 +205,7 @@ pub(super) static FUNCTION_WITHOUT_ROWS: Rule = Rule {
     remedy: "Leave functions out that cannot be described.",
     source: "observed: GNU as up to 2.44 never writes such an entry; libsframe fails on it",
     example: "a version 2 function with 0 rows beside one with 1",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         // A section without any row has a rule of its own.
         if readable.num_rows() == 0 && function.whole.header().num_fres > 0 {
@@ -230,7 +230,7 @@ pub(super) static FLEXIBLE_WITHOUT_ROWS: Rule = Rule {
     remedy: "Write FDE type DEFAULT.",
     source: "V3 1.2",
     example: "a function of FDE type FLEX with 0 rows",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         if readable.num_rows() == 0 && readable.is_flexible() {
             report.field(
@@ -255,7 +255,7 @@ pub(super) static OUTERMOST_BY_ABSENCE: Rule = Rule {
     remedy: "Look at the function's CFI: only an undefined return address makes it outermost.",
     source: "V3 1.2; observed: GNU as 2.47 for .cfi_startproc simple without rules",
     example: "a function with 0 rows that is no signal frame",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let ordinary = !readable.is_flexible() && !readable.is_signal_frame();
         if readable.num_rows() == 0 && ordinary {
@@ -281,7 +281,7 @@ pub(super) static SIGNAL_FRAME_SIZE: Rule = Rule {
     remedy: "Check that .cfi_signal_frame stands in the right function.",
     source: "V3 2.3.3; observed: restorers of glibc, musl and the vDSO are 9 to 16 bytes long",
     example: "a signal frame of 256 bytes",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         if readable.is_signal_frame() && readable.size() > 64 {
             report.field(
@@ -305,7 +305,7 @@ pub(super) static FRE_TYPE_WIDE: Rule = Rule {
     remedy: "Choose ADDR1 up to 256 bytes of code, ADDR2 up to 65,536.",
     source: "observed: GNU as chooses by the function's size",
     example: "a function of 16 bytes with FRE type ADDR4",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let Ok(fre_type) = readable.fre_type() else { return };
         // GNU as compares the size itself, so 256 and 65,536 bytes count as wide.

@@ -1,13 +1,20 @@
 //! Where functions are: in code, in order, apart from each other.
 
-use super::context::{Check, FileKind};
+use super::context::{Check, FileKind, FunctionContext};
 use super::{Abis, Group, Rule, Severity, Versions};
 use crate::check::extents::CodeExtent;
 use crate::finding::FunctionId;
-use crate::section::FunctionField;
+use crate::section::{CodeAddress, FunctionField};
 
 fn identify(extent: &CodeExtent) -> FunctionId {
     FunctionId { index: extent.index, start: Some(extent.start), size: extent.size }
+}
+
+/// Whether the place is one that linkers let references into discarded sections lead to. Code can
+/// be at address 0 all the same (`-Ttext=0`).
+fn is_tombstone(function: &FunctionContext<'_>, start: CodeAddress) -> bool {
+    let special = start.address == 0 || start.address == u64::MAX;
+    special && function.code.is_known() && function.code.containing(start).is_none()
 }
 
 pub(super) static FUNCTION_AT_NULL: Rule = Rule {
@@ -16,7 +23,7 @@ pub(super) static FUNCTION_AT_NULL: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
-    summary: "no function of a linked file starts at address 0 or -1",
+    summary: "no function of a linked file starts at address 0 or -1, unless code is there",
     consequence: "The entry is left over from a function that the linker discarded; the sorted \
                   table starts or ends with entries that describe nothing.",
     remedy: "Link with a linker that removes the entries of discarded functions.",
@@ -24,8 +31,7 @@ pub(super) static FUNCTION_AT_NULL: Rule = Rule {
     example: "a shared object with a function at address 0",
     check: Check::Function(|function, report| {
         let Ok(start) = function.start else { return };
-        let tombstone = start.address == 0 || start.address == u64::MAX;
-        if function.whole.kind == FileKind::Linked && tombstone {
+        if function.whole.kind == FileKind::Linked && is_tombstone(function, start) {
             report.field(
                 function.field(FunctionField::Start),
                 format_args!("{:#x}", start.address),
@@ -54,12 +60,12 @@ pub(super) static FUNCTION_OUTSIDE_CODE: Rule = Rule {
     example: "a shared object whose function starts in .data",
     check: Check::Function(|function, report| {
         let Ok(start) = function.start else { return };
-        let tombstone = start.address == 0 || start.address == u64::MAX;
         let linked = function.whole.kind == FileKind::Linked && function.code.is_known();
+        let tombstone = is_tombstone(function, start);
         // A function of size 0 may stand at the very end of a section.
         let before = start.address.saturating_sub(1);
         let at_end = function.entry.size() == 0
-            && function.code.containing(crate::section::CodeAddress::absolute(before)).is_some();
+            && function.code.containing(CodeAddress::absolute(before)).is_some();
         if linked && !tombstone && function.code.containing(start).is_none() && !at_end {
             report.field(
                 function.field(FunctionField::Start),
@@ -85,8 +91,17 @@ pub(super) static FUNCTION_PAST_CODE: Rule = Rule {
     example: "an object whose function is longer than .text",
     check: Check::Function(|function, report| {
         let Ok(start) = function.start else { return };
-        let Some(range) = function.code.containing(start) else { return };
         let size = function.entry.size();
+        if start.address.checked_add(u64::from(size)).is_none() {
+            report.field(
+                function.field(FunctionField::Size),
+                format_args!("{size:#x}"),
+                format_args!("at most {:#x}", u64::MAX - start.address),
+                format_args!("the function of {size:#x} bytes ends behind the address space"),
+            );
+            return;
+        }
+        let Some(range) = function.code.containing(start) else { return };
         if !range.contains(start, u64::from(size)) {
             let room = range.size - (start.address - range.start.address);
             report.field(

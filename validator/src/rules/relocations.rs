@@ -19,16 +19,27 @@ fn start_type(machine: u16, version: Version) -> Option<(u32, &'static str)> {
     })
 }
 
-/// The section, where it is one of a 64-bit relocatable object with its function table inside.
+/// The section, where it is one of a 64-bit relocatable object whose relocations can be read, with
+/// its function table inside.
 fn object_section<'a>(file: &FileContext<'a>) -> Option<&'a Section<'a>> {
+    file.relocations?;
     let relocatable = file.is_relocatable() && file.elf.class() == Class::Elf64;
     let section = file.section.filter(|_| relocatable)?;
     (section.header().fde_table_end() <= section.data().len() as u64).then_some(section)
 }
 
+fn all<'a>(file: &FileContext<'a>) -> &'a [Relocation] {
+    file.relocations.map_or(&[], |table| &table.relocations)
+}
+
+/// Number of relocations that have no addend (`SHT_REL`).
+fn without_addend(file: &FileContext<'_>) -> u64 {
+    file.relocations.map_or(0, |table| table.without_addend)
+}
+
 /// Relocations that do something, with their place in the table.
 fn effective<'a>(file: &FileContext<'a>) -> impl Iterator<Item = (usize, &'a Relocation)> {
-    file.relocations.relocations.iter().enumerate().filter(|(_, relocation)| !relocation.is_none())
+    all(file).iter().enumerate().filter(|(_, relocation)| !relocation.is_none())
 }
 
 /// Relocations that apply to no start field of the section. Those of a section that an unaware
@@ -65,6 +76,10 @@ pub(super) static RELOCATION_MISSING: Rule = Rule {
     check: Check::File(|file, report| {
         let Some(section) = object_section(file) else { return };
         let Starts::Relocated(starts) = section.placement().starts else { return };
+        // Relocations without addend have a rule of their own.
+        if without_addend(file) > 0 {
+            return;
+        }
         if starts.is_empty() && section.entry_count() > 0 {
             report.file(format_args!(
                 "the section has no relocations: where its {} functions are is lost",
@@ -182,15 +197,12 @@ pub(super) static RELOCATION_TYPE: Rule = Rule {
                 );
             }
         }
-        if file.relocations.without_addend > 0 {
+        if without_addend(file) > 0 {
             report.elf_field(
                 "sh_type",
                 "9 (SHT_REL)",
                 "4 (SHT_RELA)",
-                format_args!(
-                    "{} relocations have no addend (SHT_REL)",
-                    file.relocations.without_addend
-                ),
+                format_args!("{} relocations have no addend (SHT_REL)", without_addend(file)),
             );
         }
     }),
@@ -216,8 +228,11 @@ pub(super) static RELOCATION_TARGET: Rule = Rule {
                 report.field(
                     place,
                     format_args!("relocation {index}"),
-                    "a symbol that the object defines",
-                    format_args!("relocation {index} is against a symbol that is not defined"),
+                    "a symbol in a section of the object",
+                    format_args!(
+                        "relocation {index} is against a symbol that no section of the object \
+                         defines"
+                    ),
                 );
                 continue;
             };
@@ -264,12 +279,11 @@ pub(super) static RELOCATION_NONE: Rule = Rule {
     source: "observed: ld -r of binutils 2.47 (binutils PR 33401)",
     example: "an object with an R_X86_64_NONE besides its function's relocation",
     check: Check::File(|file, report| {
-        let none = file.relocations.relocations.iter().filter(|relocation| relocation.is_none());
-        let count = none.count();
+        let count = all(file).iter().filter(|relocation| relocation.is_none()).count();
         if file.is_relocatable() && count > 0 {
             report.file(format_args!(
                 "{count} of the section's {} relocations are R_*_NONE",
-                file.relocations.relocations.len()
+                all(file).len()
             ));
         }
     }),

@@ -15,7 +15,7 @@ pub(super) static REPEAT_SIZE_ZERO: Rule = Rule {
     remedy: "Write the size of one block, such as 16 for AMD64's PLT entries.",
     source: "V3 2.3.2, 2.3.3.1",
     example: "a function of PC type MASK with block size 0",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let attributes = readable.attributes();
         if attributes.info.is_pc_mask() && attributes.rep_size == 0 {
@@ -40,7 +40,7 @@ pub(super) static REPEAT_SIZE_UNUSED: Rule = Rule {
     remedy: "Write 0.",
     source: "V3 2.3.2; observed: GNU ld 2.44 writes 16 for the first PLT entry",
     example: "a function of PC type INC with block size 16",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let attributes = readable.attributes();
         if !attributes.info.is_pc_mask() && attributes.rep_size != 0 {
@@ -65,7 +65,7 @@ pub(super) static REPEAT_SIZE_MULTIPLE: Rule = Rule {
     remedy: "Correct sfde_func_size or the block size.",
     source: "V3 2.3.3.1",
     example: "a function of 40 bytes whose rows repeat every 16",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let Ok(Some(block)) = readable.repeat_size() else { return };
         if readable.size() % u32::from(block) != 0 {
@@ -94,7 +94,7 @@ pub(super) static REPEAT_START_ALIGNMENT: Rule = Rule {
     remedy: "Align the stub section to the block size.",
     source: "V3 2.3.3.1 against libsframe 2.47 and the kernel's patches",
     example: "a function at 0x1008 whose rows repeat every 16 bytes",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let (Some(readable), Ok(start)) = (function.readable(), function.start) else { return };
         let Ok(Some(block)) = readable.repeat_size() else { return };
         let linked = function.whole.kind == FileKind::Linked;
@@ -123,7 +123,7 @@ pub(super) static REPEAT_SIZE_UNUSUAL: Rule = Rule {
     remedy: "Check the size against the stub's instructions.",
     source: "observed: GNU ld",
     example: "a function whose rows repeat every 12 bytes",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let Ok(Some(block)) = readable.repeat_size() else { return };
         if !matches!(block, 8 | 16 | 32) {
@@ -149,7 +149,7 @@ pub(super) static REPEAT_IN_OBJECT: Rule = Rule {
     remedy: "Write rows of PC type INC.",
     source: "observed: GNU as and LLVM",
     example: "an object with a function of PC type MASK",
-    check: Check::Function(|function, report| {
+    check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };
         let info = readable.attributes().info;
         if function.whole.kind == FileKind::Relocatable && info.is_pc_mask() {

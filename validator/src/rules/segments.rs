@@ -10,11 +10,13 @@ fn sframe_segment<'a>(file: &FileContext<'a>) -> Option<&'a Segment> {
     file.elf.segments().iter().find(|segment| segment.p_type == PT_GNU_SFRAME)
 }
 
-/// The segment, where it starts at the section's address, and the section has bytes.
+/// The segment, where it starts where the section does, and the section has bytes.
 fn segment_of_section<'a>(file: &FileContext<'a>) -> Option<(&'a Segment, &'a ElfSection<'a>)> {
     let segment = sframe_segment(file)?;
     let section = file.sframe;
-    let related = segment.address == section.address && section.sh_type != SHT_NOBITS;
+    let related = segment.address == section.address
+        && segment.offset == section.offset
+        && section.sh_type != SHT_NOBITS;
     related.then_some((segment, section))
 }
 
@@ -200,7 +202,7 @@ pub(super) static SEGMENT_LONG: Rule = Rule {
                 format_args!("{:#x} (sh_size)", section.size),
                 format_args!(
                     "PT_GNU_SFRAME is {} bytes longer than the section",
-                    segment.file_size - section.size
+                    segment.file_size.saturating_sub(section.size)
                 ),
             );
         }
@@ -232,7 +234,7 @@ pub(super) static SEGMENT_STALE_BYTES: Rule = Rule {
                 format_args!("{:#x} (sh_size)", section.size),
                 format_args!(
                     "PT_GNU_SFRAME is {} bytes longer than the section, and these are not zero",
-                    segment.file_size - section.size
+                    segment.file_size.saturating_sub(section.size)
                 ),
             );
         }
@@ -294,6 +296,29 @@ pub(super) static SEGMENT_OUTSIDE_LOAD: Rule = Rule {
                     segment.address.saturating_add(segment.memory_size)
                 ),
             );
+        }
+    }),
+};
+
+pub(super) static SEGMENT_WITHOUT_SECTION: Rule = Rule {
+    name: "segment-without-section",
+    group: Group::Container,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "a file with section headers and a PT_GNU_SFRAME segment has an SFrame section",
+    consequence: "Tools that go by section headers find no stack-trace data, while the program \
+                  header promises some; where the section was removed, it leads to other bytes.",
+    remedy: "Remove the program header with the section, or keep the section.",
+    source: "observed: objcopy -R .sframe leaves the program header",
+    example: "a shared object whose .sframe is renamed and of type SHT_PROGBITS",
+    check: Check::File(|file, report| {
+        if file.sframe.is_segment() && !file.elf.sections().is_empty() {
+            report.file(format_args!(
+                "PT_GNU_SFRAME leads to {:#x}..{:#x}, but the file has no SFrame section",
+                file.addresses().start,
+                file.addresses().end
+            ));
         }
     }),
 };

@@ -131,7 +131,7 @@ impl<'a> Words<'a> {
     #[must_use]
     pub fn signed(&self, index: usize) -> Option<i32> {
         let bytes = Bytes::new(self.bytes, self.endian);
-        let at = index * usize::from(self.size);
+        let at = index.checked_mul(usize::from(self.size))?;
         match self.size {
             1 => bytes.u8(at).map(|word| i32::from(word.cast_signed())),
             2 => bytes.u16(at).map(|word| i32::from(word.cast_signed())),
@@ -144,7 +144,7 @@ impl<'a> Words<'a> {
     #[must_use]
     pub fn unsigned(&self, index: usize) -> Option<u32> {
         let bytes = Bytes::new(self.bytes, self.endian);
-        let at = index * usize::from(self.size);
+        let at = index.checked_mul(usize::from(self.size))?;
         match self.size {
             1 => bytes.u8(at).map(u32::from),
             2 => bytes.u16(at).map(u32::from),
@@ -178,7 +178,8 @@ impl FrameRowEntry<'_> {
     /// Section offset of data word `index`.
     #[must_use]
     pub const fn word_offset(&self, index: usize) -> u64 {
-        self.info_offset() + 1 + (index * self.words.size as usize) as u64
+        let words = (index as u64).saturating_mul(self.words.size as u64);
+        self.info_offset().saturating_add(1).saturating_add(words)
     }
 
     /// Bytes of the whole row.

@@ -141,6 +141,14 @@ fn segments() -> Vec<Case> {
     vec![
         at("segment-missing", sound(), broken(no_segment), None),
         at(
+            "segment-without-section",
+            sound(),
+            broken(|host| {
+                (host.sframe().name, host.sframe().sh_type) = (".frames", 1);
+            }),
+            None,
+        ),
+        at(
             "segment-duplicate",
             sound(),
             broken(|host| host.segments.push(host.segments[2].clone())),
