@@ -1,0 +1,228 @@
+//! What can be wrong with call frame information, and where.
+
+use core::fmt;
+
+/// A place in a CFI section that cannot be read, or says what it must not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CfiError {
+    /// Bytes from the start of the section to the field or instruction.
+    pub offset: u64,
+    /// What is wrong with it.
+    pub kind: CfiErrorKind,
+}
+
+/// The ways in which call frame information can be malformed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CfiErrorKind {
+    /// The section's bytes are compressed, outside the file, or more than 4 GiB.
+    UnreadableSection(&'static str),
+    /// A field or an operand ends behind the entry it belongs to.
+    Truncated,
+    /// A LEB128 number does not fit in 64 bits.
+    NumberTooLarge,
+    /// An entry's length reaches behind the section, or is a reserved value; nothing behind it can
+    /// be found.
+    EntryLength {
+        /// The stored length.
+        length: u64,
+        /// Bytes left in the section.
+        available: u64,
+    },
+    /// Entries stand behind the zero terminator of `.eh_frame`: an unwinder that walks the section
+    /// does not see them.
+    EntriesAfterTerminator,
+    /// An FDE's CIE pointer leads to no CIE: the section offset it leads to.
+    BadCiePointer(u64),
+    /// The FDE's CIE cannot be read: the CIE's offset.
+    UnreadableCie(u64),
+    /// A CIE version other than 1, 3 and 4.
+    CieVersion(u8),
+    /// A letter in the augmentation string that has no known meaning there.
+    Augmentation(u8),
+    /// An address size other than 2, 4 and 8, or a segment selector of more than 8 bytes.
+    AddressSize(u8),
+    /// A pointer encoding that is not defined, or has no base here.
+    PointerEncoding(u8),
+    /// The start of a function's range is stored elsewhere (`DW_EH_PE_indirect`): only a running
+    /// process knows it.
+    IndirectPointer(u8),
+    /// The end of a range, or an address that instructions advance to, is past 2^64.
+    AddressOverflow,
+    /// An offset from a register or the CFA does not fit in 64 bits.
+    OffsetOverflow,
+    /// A register number that does not fit in 32 bits.
+    RegisterNumber(u64),
+    /// The range of a function has no bytes.
+    EmptyRange,
+    /// Two entries describe the same code: the section offset of the other one.
+    Overlap(u64),
+    /// An instruction's code that no version and no known vendor defines.
+    UnknownInstruction(u8),
+    /// `DW_CFA_restore_state` without a `DW_CFA_remember_state` before it.
+    UnbalancedRestoreState,
+    /// More than [`MAX_STATES`](super::MAX_STATES) states are remembered.
+    TooManyStates,
+    /// Half a CFA rule is changed where the rule is not a register and an offset.
+    CfaNotRegister,
+    /// A CIE's initial instructions advance the location or restore a register's initial rule.
+    NotInitial(u8),
+    /// Instructions advance to an address behind the function's range.
+    AdvancePastEnd {
+        /// The address.
+        address: u64,
+        /// The first address behind the range.
+        end: u64,
+    },
+    /// `DW_CFA_set_loc` leads to an address before the current one, or in another section.
+    SetLocBackwards {
+        /// The current location.
+        from: u64,
+        /// Where the operand leads.
+        to: u64,
+    },
+    /// A relocatable object has no relocation where an address stands.
+    MissingRelocation,
+    /// The relocation is `R_*_NONE`: `ld -r` discarded the function.
+    Discarded,
+    /// The relocation's symbol is not defined in the object.
+    UnresolvedRelocation,
+    /// The relocation's type does not fit the field: its number.
+    RelocationType(u32),
+}
+
+impl CfiErrorKind {
+    /// The defect's name, for findings.
+    ///
+    /// ```
+    /// use sframe_oracle::cfi::CfiErrorKind;
+    /// assert_eq!(CfiErrorKind::UnbalancedRestoreState.name(), "cfi-unbalanced-restore-state");
+    /// ```
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            CfiErrorKind::UnreadableSection(_) => "cfi-unreadable-section",
+            CfiErrorKind::Truncated => "cfi-truncated",
+            CfiErrorKind::NumberTooLarge => "cfi-number-too-large",
+            CfiErrorKind::EntryLength { .. } => "cfi-entry-length",
+            CfiErrorKind::EntriesAfterTerminator => "cfi-entries-after-terminator",
+            CfiErrorKind::BadCiePointer(_) => "cfi-bad-cie-pointer",
+            CfiErrorKind::UnreadableCie(_) => "cfi-unreadable-cie",
+            CfiErrorKind::CieVersion(_) => "cfi-cie-version",
+            CfiErrorKind::Augmentation(_) => "cfi-unknown-augmentation",
+            CfiErrorKind::AddressSize(_) => "cfi-address-size",
+            CfiErrorKind::PointerEncoding(_) => "cfi-pointer-encoding",
+            CfiErrorKind::IndirectPointer(_) => "cfi-indirect-pointer",
+            CfiErrorKind::AddressOverflow => "cfi-address-overflow",
+            CfiErrorKind::OffsetOverflow => "cfi-offset-overflow",
+            CfiErrorKind::RegisterNumber(_) => "cfi-register-number",
+            CfiErrorKind::EmptyRange => "cfi-empty-range",
+            CfiErrorKind::Overlap(_) => "cfi-overlap",
+            CfiErrorKind::UnknownInstruction(_) => "cfi-unknown-instruction",
+            CfiErrorKind::UnbalancedRestoreState => "cfi-unbalanced-restore-state",
+            CfiErrorKind::TooManyStates => "cfi-too-many-states",
+            CfiErrorKind::CfaNotRegister => "cfi-cfa-not-register",
+            CfiErrorKind::NotInitial(_) => "cfi-not-initial",
+            CfiErrorKind::AdvancePastEnd { .. } => "cfi-advance-past-end",
+            CfiErrorKind::SetLocBackwards { .. } => "cfi-set-loc-backwards",
+            CfiErrorKind::MissingRelocation => "cfi-missing-relocation",
+            CfiErrorKind::Discarded => "cfi-discarded",
+            CfiErrorKind::UnresolvedRelocation => "cfi-unresolved-relocation",
+            CfiErrorKind::RelocationType(_) => "cfi-relocation-type",
+        }
+    }
+
+    pub(crate) const fn at(self, offset: u64) -> CfiError {
+        CfiError { offset, kind: self }
+    }
+}
+
+impl From<gimli::Error> for CfiErrorKind {
+    fn from(error: gimli::Error) -> CfiErrorKind {
+        match error {
+            gimli::Error::BadUnsignedLeb128 | gimli::Error::BadSignedLeb128 => {
+                CfiErrorKind::NumberTooLarge
+            }
+            _ => CfiErrorKind::Truncated,
+        }
+    }
+}
+
+impl core::error::Error for CfiError {}
+
+impl fmt::Display for CfiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CFI section offset {:#x}: {}", self.offset, self.kind)
+    }
+}
+
+impl fmt::Display for CfiErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CfiErrorKind::UnreadableSection(why) => write!(f, "the section is not readable: {why}"),
+            CfiErrorKind::Truncated => f.write_str("the entry ends inside a field"),
+            CfiErrorKind::NumberTooLarge => f.write_str("a LEB128 number has more than 64 bits"),
+            CfiErrorKind::EntryLength { length, available } => {
+                write!(f, "entry length {length:#x}, {available:#x} bytes are left")
+            }
+            CfiErrorKind::EntriesAfterTerminator => {
+                f.write_str("entries stand behind the zero terminator")
+            }
+            CfiErrorKind::BadCiePointer(to) => write!(f, "no CIE starts at {to:#x}"),
+            CfiErrorKind::UnreadableCie(at) => write!(f, "the CIE at {at:#x} is not readable"),
+            CfiErrorKind::CieVersion(version) => {
+                write!(f, "CIE version {version} is none of 1, 3, 4")
+            }
+            CfiErrorKind::Augmentation(letter) => {
+                write!(f, "augmentation '{}' has no known meaning here", letter.escape_ascii())
+            }
+            CfiErrorKind::AddressSize(size) => {
+                write!(f, "address size {size} is none of 2, 4, 8")
+            }
+            CfiErrorKind::PointerEncoding(encoding) => {
+                write!(f, "pointer encoding {encoding:#04x} is not defined here")
+            }
+            CfiErrorKind::IndirectPointer(encoding) => {
+                write!(f, "pointer encoding {encoding:#04x} leads to memory of a process")
+            }
+            CfiErrorKind::AddressOverflow => f.write_str("the address does not fit in 64 bits"),
+            CfiErrorKind::OffsetOverflow => f.write_str("the offset does not fit in 64 bits"),
+            CfiErrorKind::RegisterNumber(number) => {
+                write!(f, "register number {number} does not fit in 32 bits")
+            }
+            CfiErrorKind::EmptyRange => f.write_str("the range has no bytes"),
+            CfiErrorKind::Overlap(other) => {
+                write!(f, "the FDE at {other:#x} describes the same code")
+            }
+            CfiErrorKind::UnknownInstruction(code) => {
+                write!(f, "call frame instruction {code:#04x} is not defined")
+            }
+            CfiErrorKind::UnbalancedRestoreState => {
+                f.write_str("restore_state without a remembered state")
+            }
+            CfiErrorKind::TooManyStates => {
+                write!(f, "more than {} states are remembered", super::MAX_STATES)
+            }
+            CfiErrorKind::CfaNotRegister => {
+                f.write_str("the CFA rule to be changed is not a register and an offset")
+            }
+            CfiErrorKind::NotInitial(code) => {
+                write!(f, "instruction {code:#04x} is not allowed in a CIE")
+            }
+            CfiErrorKind::AdvancePastEnd { address, end } => {
+                write!(f, "location {address:#x} is past the end of the function, {end:#x}")
+            }
+            CfiErrorKind::SetLocBackwards { from, to } => {
+                write!(f, "set_loc leads back from {from:#x} to {to:#x}, or elsewhere")
+            }
+            CfiErrorKind::MissingRelocation => f.write_str("no relocation gives the address"),
+            CfiErrorKind::Discarded => f.write_str("the function was discarded by the linker"),
+            CfiErrorKind::UnresolvedRelocation => {
+                f.write_str("the relocation's symbol is not defined in this object")
+            }
+            CfiErrorKind::RelocationType(kind) => {
+                write!(f, "relocation type {kind} does not fit the field")
+            }
+        }
+    }
+}

@@ -1,0 +1,510 @@
+//! Instructions to rows: the state machine of DWARF 5 6.4.2, for what is compared.
+//!
+//! Of all registers only the return address and the frame pointer are kept, beside the CFA and
+//! AArch64's signing state. That makes a state small enough to be copied, so that remembering one
+//! costs no more than a push, and a row is a comparison of two states.
+
+use gimli::Reader;
+use sframe_validator::Abi;
+use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Register, Row};
+
+use super::entry::Cie;
+use super::error::{CfiError, CfiErrorKind};
+use super::expression::{Bytes, Plt};
+use super::instruction::{Instruction, Instructions};
+use super::{Cfi, Fde};
+
+/// How many states `DW_CFA_remember_state` can put aside. Compilers nest a handful.
+pub const MAX_STATES: usize = 1024;
+/// AArch64's pseudo-register of the RA signing state (`RA_SIGN_STATE`).
+const RA_SIGN_STATE: Register = Register(34);
+
+/// What instructions change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) frame: Frame,
+    /// The CFA's rule was given as an expression, and half of it cannot be changed.
+    by_expression: bool,
+}
+
+impl State {
+    /// Before a CIE's first instruction. A register without a rule is unchanged, which is what
+    /// DWARF calls unspecified and leaves to the machine's ABI.
+    pub(crate) const INITIAL: State = State {
+        frame: Frame {
+            cfa: Cfa::Undefined,
+            ra: Recovery::Unchanged,
+            fp: Recovery::Unchanged,
+            ra_signed: false,
+        },
+        by_expression: false,
+    };
+}
+
+/// The memory that reading rows needs: one for a walk over all functions of a section.
+///
+/// The states that are put aside grow in it, so that no function allocates after the first ones.
+/// It also has the budget for the rows that a procedure linkage table's expression stands for: two
+/// for each 16 bytes of code, which a hostile section could promise without having any code.
+#[derive(Clone, Debug)]
+pub struct RowContext {
+    states: Vec<State>,
+    blocks: u64,
+}
+
+impl RowContext {
+    /// A context for walking over all functions of `cfi` once.
+    #[must_use]
+    pub fn new(cfi: &Cfi<'_>) -> RowContext {
+        RowContext { states: Vec::new(), blocks: cfi.file_size() / Plt::BLOCK + 1 }
+    }
+}
+
+/// The registers with a rule of their own, and how expressions are read.
+#[derive(Clone, Copy, Debug)]
+struct Columns {
+    ra: Register,
+    fp: Register,
+    aarch64: bool,
+}
+
+/// Evaluates instructions one by one.
+#[derive(Debug)]
+struct Machine<'c> {
+    instructions: Instructions<'c>,
+    columns: Columns,
+    code_factor: u64,
+    data_factor: i64,
+    state: State,
+    /// The rules that `DW_CFA_restore` goes back to; `None` while they are made.
+    initial: Option<State>,
+    /// A rule that is compared may have changed since this was last reset.
+    touched: bool,
+}
+
+/// What an instruction asks of the loop around it.
+enum Step {
+    /// The state changed, or nothing did.
+    Same,
+    /// The location moves on by so many bytes.
+    Advance(u64),
+    /// The location moves to an address.
+    MoveTo(sframe_validator::section::CodeAddress),
+}
+
+fn factored(offset: i64, factor: i64) -> Result<i64, CfiErrorKind> {
+    offset.checked_mul(factor).ok_or(CfiErrorKind::OffsetOverflow)
+}
+
+impl<'c> Machine<'c> {
+    fn new(instructions: Instructions<'c>, cie: &Cie, abi: Abi, initial: Option<State>) -> Self {
+        let columns = Columns { ra: cie.return_address, fp: abi.fp(), aarch64: abi.is_aarch64() };
+        Machine {
+            instructions,
+            columns,
+            code_factor: cie.code_alignment_factor,
+            data_factor: cie.data_alignment_factor,
+            state: initial.unwrap_or(State::INITIAL),
+            initial,
+            touched: false,
+        }
+    }
+
+    fn bytes(&self, expression: Expression) -> Option<Bytes<'c>> {
+        Bytes::of(expression, self.instructions.environment.whole, self.instructions.address_size)
+    }
+
+    #[inline]
+    fn set(&mut self, register: Register, rule: Recovery) {
+        if register == self.columns.ra {
+            self.state.frame.ra = rule;
+            self.touched = true;
+        }
+        if register == self.columns.fp {
+            self.state.frame.fp = rule;
+            self.touched = true;
+        }
+    }
+
+    /// Whether rules of `register` are kept at all.
+    #[inline]
+    fn wants(&self, register: Register) -> bool {
+        register == self.columns.ra || register == self.columns.fp
+    }
+
+    #[inline]
+    fn saved(&mut self, register: Register, offset: i64) -> Result<(), CfiErrorKind> {
+        if self.wants(register) {
+            let offset = factored(offset, self.data_factor)?;
+            self.set(register, Recovery::AtCfa(offset));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn cfa(&mut self, register: Register, offset: i64) {
+        self.state.frame.cfa = Cfa::RegisterOffset { register, offset };
+        self.state.by_expression = false;
+        self.touched = true;
+    }
+
+    #[inline]
+    fn cfa_parts(&self) -> Result<(Register, i64), CfiErrorKind> {
+        match self.state.frame.cfa {
+            Cfa::RegisterOffset { register, offset } if !self.state.by_expression => {
+                Ok((register, offset))
+            }
+            _ => Err(CfiErrorKind::CfaNotRegister),
+        }
+    }
+
+    #[inline]
+    fn restore(&mut self, register: Register) -> Result<(), CfiErrorKind> {
+        // In a CIE there is nothing to go back to yet.
+        let initial = self.initial.ok_or(CfiErrorKind::NotInitial(0xc0))?.frame;
+        if register == self.columns.ra {
+            self.set(register, initial.ra);
+        }
+        if register == self.columns.fp {
+            self.state.frame.fp = initial.fp;
+            self.touched = true;
+        }
+        if self.columns.aarch64 && register == RA_SIGN_STATE {
+            self.state.frame.ra_signed = initial.ra_signed;
+            self.touched = true;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn cfa_expression(&mut self, expression: Expression) {
+        let simple = self.bytes(expression).and_then(Bytes::cfa);
+        self.state.frame.cfa = simple.unwrap_or(Cfa::Expression(expression));
+        self.state.by_expression = true;
+        self.touched = true;
+    }
+
+    #[cold]
+    fn value_expression(&mut self, register: Register, expression: Expression) {
+        if self.columns.aarch64 && register == RA_SIGN_STATE {
+            // 0: not signed; bit 0: signed.
+            if let Some(value) = self.bytes(expression).and_then(Bytes::constant) {
+                self.state.frame.ra_signed = value & 1 != 0;
+                self.touched = true;
+            }
+        } else if self.wants(register) {
+            let simple = self.bytes(expression).and_then(Bytes::is_value);
+            self.set(register, simple.unwrap_or(Recovery::Expression(expression)));
+        }
+    }
+
+    #[cold]
+    fn saved_at_expression(&mut self, register: Register, expression: Expression) {
+        if self.wants(register) {
+            let simple = self.bytes(expression).and_then(Bytes::saved_at);
+            self.set(register, simple.unwrap_or(Recovery::AtExpression(expression)));
+        }
+    }
+
+    /// Decodes and carries out one instruction.
+    #[inline]
+    fn step(&mut self, states: &mut Vec<State>) -> Result<Step, CfiErrorKind> {
+        match self.instructions.decode()? {
+            Instruction::Nop | Instruction::ArgsSize(_) | Instruction::WindowSave => {}
+            Instruction::AdvanceLoc(delta) => {
+                let bytes = delta.checked_mul(self.code_factor);
+                return Ok(Step::Advance(bytes.ok_or(CfiErrorKind::AddressOverflow)?));
+            }
+            Instruction::SetLoc(place) => return Ok(Step::MoveTo(place)),
+            Instruction::DefCfa(register, offset) => self.cfa(register, offset.cast_signed()),
+            Instruction::DefCfaSf(register, offset) => {
+                self.cfa(register, factored(offset, self.data_factor)?);
+            }
+            Instruction::DefCfaRegister(register) => {
+                let (_, offset) = self.cfa_parts()?;
+                self.cfa(register, offset);
+            }
+            Instruction::DefCfaOffset(offset) => {
+                let (register, _) = self.cfa_parts()?;
+                self.cfa(register, offset.cast_signed());
+            }
+            Instruction::DefCfaOffsetSf(offset) => {
+                let (register, _) = self.cfa_parts()?;
+                self.cfa(register, factored(offset, self.data_factor)?);
+            }
+            Instruction::DefCfaExpression(expression) => self.cfa_expression(expression),
+            Instruction::Undefined(register) => self.set(register, Recovery::Undefined),
+            Instruction::SameValue(register) => self.set(register, Recovery::Unchanged),
+            Instruction::Offset(register, offset) => self.saved(register, offset.cast_signed())?,
+            Instruction::OffsetSf(register, offset) => self.saved(register, offset)?,
+            Instruction::NegativeOffset(register, offset) => {
+                let offset =
+                    offset.cast_signed().checked_neg().ok_or(CfiErrorKind::OffsetOverflow)?;
+                self.saved(register, offset)?;
+            }
+            Instruction::ValOffset(register, offset) => {
+                let offset = factored(offset.cast_signed(), self.data_factor)?;
+                self.set(register, Recovery::CfaOffset(offset));
+            }
+            Instruction::ValOffsetSf(register, offset) => {
+                let offset = factored(offset, self.data_factor)?;
+                self.set(register, Recovery::CfaOffset(offset));
+            }
+            Instruction::Register(register, source) if register == source => {
+                self.set(register, Recovery::Unchanged);
+            }
+            Instruction::Register(register, source) => {
+                self.set(register, Recovery::RegisterOffset { register: source, offset: 0 });
+            }
+            Instruction::Expression(register, expression) => {
+                self.saved_at_expression(register, expression);
+            }
+            Instruction::ValExpression(register, expression) => {
+                self.value_expression(register, expression);
+            }
+            Instruction::Restore(register) => self.restore(register)?,
+            Instruction::RememberState => {
+                if states.len() >= MAX_STATES {
+                    return Err(CfiErrorKind::TooManyStates);
+                }
+                states.push(self.state);
+            }
+            Instruction::RestoreState => {
+                self.state = states.pop().ok_or(CfiErrorKind::UnbalancedRestoreState)?;
+                self.touched = true;
+            }
+            Instruction::NegateRaState | Instruction::NegateRaStateWithPc => {
+                self.state.frame.ra_signed = !self.state.frame.ra_signed;
+                self.touched = true;
+            }
+        }
+        Ok(Step::Same)
+    }
+}
+
+/// The state that a CIE's initial instructions make.
+pub(crate) fn initial_state(
+    instructions: Instructions<'_>,
+    cie: &Cie,
+    abi: Abi,
+    states: &mut Vec<State>,
+) -> Result<State, CfiError> {
+    states.clear();
+    let mut machine = Machine::new(instructions, cie, abi, None);
+    while !machine.instructions.input.is_empty() {
+        let offset = machine.instructions.offset();
+        let code = machine.instructions.input.slice().first().copied().unwrap_or_default();
+        match machine.step(states) {
+            Ok(Step::Same) => {}
+            Ok(_) | Err(CfiErrorKind::NotInitial(_)) => {
+                return Err(CfiErrorKind::NotInitial(code).at(offset));
+            }
+            Err(kind) => return Err(kind.at(offset)),
+        }
+    }
+    Ok(machine.state)
+}
+
+/// What is left to do once the instructions are over.
+#[derive(Clone, Copy, Debug)]
+enum Ending {
+    /// There are instructions left.
+    Running,
+    /// The last row reaches to the end of the range; then this error, if any.
+    Row(Option<CfiError>),
+    /// This error, and nothing more.
+    Error(CfiError),
+    Done,
+}
+
+/// The rows of one function, in the order of their addresses, without gaps or overlaps.
+///
+/// Neighbours that say the same are one row, and a row without bytes is none: what is left is what
+/// an unwinder can see. An error ends the rows; from the end of the last one on, nothing is known.
+#[derive(Debug)]
+pub struct Rows<'c, 'x> {
+    machine: Option<Machine<'c>>,
+    context: &'x mut RowContext,
+    /// What holds from `row_start` on.
+    frame: Frame,
+    row_start: u64,
+    location: u64,
+    end: u64,
+    section: u32,
+    plt: Option<(Plt, Row)>,
+    plt_possible: bool,
+    ending: Ending,
+}
+
+impl<'c, 'x> Rows<'c, 'x> {
+    pub(crate) fn new(fde: &Fde<'c>, context: &'x mut RowContext) -> Rows<'c, 'x> {
+        context.states.clear();
+        let cie = fde.cie();
+        let start = fde.start();
+        let abi = fde.cfi().abi();
+        let (machine, frame, ending) = match cie.initial {
+            Ok(initial) => {
+                let machine = Machine::new(fde.instructions(), cie, abi, Some(initial));
+                (Some(machine), initial.frame, Ending::Running)
+            }
+            Err(error) => (None, State::INITIAL.frame, Ending::Error(error)),
+        };
+        Rows {
+            machine,
+            context,
+            frame,
+            row_start: start.address,
+            location: start.address,
+            // Checked when the FDE was read.
+            end: start.address.saturating_add(fde.size()),
+            section: start.section,
+            plt: None,
+            plt_possible: abi == Abi::Amd64 && !fde.cfi().is_relocatable(),
+            ending,
+        }
+    }
+
+    /// A row of the table, split where a procedure linkage table's expression says so.
+    #[inline]
+    fn emit(&mut self, row: Row) -> Row {
+        match row.frame.cfa {
+            Cfa::Expression(expression) if self.plt_possible => self.split_plt(row, expression),
+            _ => row,
+        }
+    }
+
+    #[cold]
+    fn split_plt(&mut self, row: Row, expression: Expression) -> Row {
+        let plt = self.machine.as_ref().and_then(|m| m.bytes(expression)).and_then(Bytes::plt);
+        let Some(plt) = plt else { return row };
+        let blocks = (row.end - row.start) / Plt::BLOCK + 1;
+        let Some(left) = self.context.blocks.checked_sub(blocks) else { return row };
+        self.context.blocks = left;
+        self.plt = Some((plt, row));
+        self.next_plt().unwrap_or(row)
+    }
+
+    fn next_plt(&mut self) -> Option<Row> {
+        let (plt, mut rest) = self.plt.take()?;
+        let (cfa, next) = plt.at(rest.start);
+        let end = next.map_or(rest.end, |next| next.min(rest.end));
+        let row = Row { start: rest.start, end, frame: Frame { cfa, ..rest.frame } };
+        rest.start = end;
+        if rest.start < rest.end {
+            self.plt = Some((plt, rest));
+        }
+        Some(row)
+    }
+
+    /// Where an instruction leads from the current location.
+    #[inline]
+    fn destination(&self, step: &Step) -> Result<u64, CfiErrorKind> {
+        match *step {
+            Step::Same => Ok(self.location),
+            Step::Advance(bytes) => {
+                self.location.checked_add(bytes).ok_or(CfiErrorKind::AddressOverflow)
+            }
+            Step::MoveTo(place) => {
+                let back = place.section != self.section || place.address < self.location;
+                let kind = CfiErrorKind::SetLocBackwards { from: self.location, to: place.address };
+                if back { Err(kind) } else { Ok(place.address) }
+            }
+        }
+    }
+
+    /// The row up to the current location, if the state has changed there.
+    #[inline]
+    fn close_row(&mut self) -> Option<Row> {
+        let machine = self.machine.as_mut()?;
+        if !machine.touched {
+            return None;
+        }
+        machine.touched = false;
+        let frame = machine.state.frame;
+        if frame == self.frame {
+            return None;
+        }
+        let row = Row { start: self.row_start, end: self.location, frame: self.frame };
+        self.frame = frame;
+        self.row_start = self.location;
+        (row.start < row.end).then_some(row)
+    }
+
+    /// Goes on until a row ends.
+    #[inline]
+    fn run(&mut self) -> Option<Row> {
+        loop {
+            let Some(machine) = &mut self.machine else { return None };
+            if machine.instructions.input.is_empty() {
+                self.ending = Ending::Row(None);
+                return self.close_row();
+            }
+            let at = machine.instructions.input;
+            let moved = machine.step(&mut self.context.states);
+            if let Ok(Step::Same) = moved {
+                continue;
+            }
+            match moved.and_then(|step| self.destination(&step)) {
+                Ok(to) if to == self.location => {}
+                Ok(to) if to > self.end => {
+                    let kind = CfiErrorKind::AdvancePastEnd { address: to, end: self.end };
+                    self.ending = Ending::Row(Some(self.error(kind, at)));
+                    return self.close_row();
+                }
+                Ok(to) => {
+                    let row = self.close_row();
+                    self.location = to;
+                    if row.is_some() {
+                        return row;
+                    }
+                }
+                Err(kind) => return self.fail(kind, at),
+            }
+        }
+    }
+
+    #[cold]
+    fn error(&self, kind: CfiErrorKind, at: super::pointer::Slice<'c>) -> CfiError {
+        let whole = self.machine.as_ref().map(|m| m.instructions.environment.whole);
+        kind.at(whole.map_or(0, |whole| at.offset_from(whole) as u64))
+    }
+
+    /// The row before the location is sure, what holds at the location is not.
+    #[cold]
+    fn fail(&mut self, kind: CfiErrorKind, at: super::pointer::Slice<'c>) -> Option<Row> {
+        self.ending = Ending::Error(self.error(kind, at));
+        let row = Row { start: self.row_start, end: self.location, frame: self.frame };
+        (row.start < row.end).then_some(row)
+    }
+}
+
+impl Iterator for Rows<'_, '_> {
+    type Item = Result<Row, CfiError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.plt.is_some() {
+            return self.next_plt().map(Ok);
+        }
+        if let Ending::Running = self.ending
+            && let Some(row) = self.run()
+        {
+            return Some(Ok(self.emit(row)));
+        }
+        match self.ending {
+            Ending::Row(error) => {
+                self.ending = error.map_or(Ending::Done, Ending::Error);
+                let row = Row { start: self.row_start, end: self.end, frame: self.frame };
+                if row.start < row.end {
+                    return Some(Ok(self.emit(row)));
+                }
+                self.next()
+            }
+            Ending::Error(error) => {
+                self.ending = Ending::Done;
+                Some(Err(error))
+            }
+            Ending::Running | Ending::Done => None,
+        }
+    }
+}

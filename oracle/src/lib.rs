@@ -1,0 +1,28 @@
+//! The DWARF oracle: what call frame information says about each PC, in the vocabulary that SFrame
+//! rows are read into, so that the two can be compared.
+//!
+//! [`cfi`] reads `.eh_frame` and `.debug_frame` of linked files and relocatable objects.
+//!
+//! ```
+//! use sframe_oracle::cfi::{Cfi, RowContext};
+//! use sframe_validator::elf::Elf;
+//!
+//! fn print(file: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
+//!     let elf = Elf::parse(file)?;
+//!     for cfi in Cfi::load_all(&elf)? {
+//!         let mut context = RowContext::new(&cfi);
+//!         for function in cfi.functions() {
+//!             for row in function.rows(&mut context) {
+//!                 let row = row?;
+//!                 println!("{:#x}..{:#x} {}", row.start, row.end, row.frame);
+//!             }
+//!         }
+//!     }
+//!     Ok(())
+//! }
+//! # assert!(print(b"no ELF file").is_err());
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod cfi;
