@@ -19,6 +19,11 @@ pub const MAX_STATES: usize = 1024;
 /// AArch64's pseudo-register of the RA signing state (`RA_SIGN_STATE`).
 const RA_SIGN_STATE: Register = Register(34);
 
+/// `DW_CFA_advance_loc1`.
+const ADVANCE_LOC1: u8 = 0x02;
+/// `DW_CFA_def_cfa_offset`.
+const DEF_CFA_OFFSET: u8 = 0x0e;
+
 /// What instructions change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State {
@@ -206,15 +211,65 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// Decodes and carries out one instruction.
+    /// Decodes and carries out one instruction. Those that compilers write in nearly every
+    /// function are decoded here, without a detour over [`Instruction`].
     #[inline]
     fn step(&mut self, states: &mut Vec<State>) -> Result<Step, CfiErrorKind> {
+        let all = self.instructions.input;
+        let code = all.slice().first().copied().unwrap_or_default();
+        let low = code & 0x3f;
+        match code {
+            0x40..=0x7f => {
+                self.instructions.input.skip(1)?;
+                self.advance(u64::from(low))
+            }
+            0x80..=0xbf => {
+                let offset = self.short_operand()?;
+                self.saved(Register(u32::from(low)), offset.cast_signed())?;
+                Ok(Step::Same)
+            }
+            DEF_CFA_OFFSET => {
+                let offset = self.short_operand()?;
+                let (register, _) = self.cfa_parts()?;
+                self.cfa(register, offset.cast_signed());
+                Ok(Step::Same)
+            }
+            ADVANCE_LOC1 => {
+                let delta = match all.slice() {
+                    [_, delta, ..] => *delta,
+                    _ => return Err(CfiErrorKind::Truncated),
+                };
+                self.instructions.input.skip(2)?;
+                self.advance(u64::from(delta))
+            }
+            _ => self.other(states),
+        }
+    }
+
+    /// The code's one operand, an unsigned number that mostly has one byte.
+    #[inline]
+    fn short_operand(&mut self) -> Result<u64, CfiErrorKind> {
+        let input = &mut self.instructions.input;
+        if let [_, value @ ..0x80, ..] = input.slice() {
+            let value = u64::from(*value);
+            input.skip(2)?;
+            return Ok(value);
+        }
+        input.skip(1)?;
+        Ok(input.read_uleb128()?)
+    }
+
+    #[inline]
+    fn advance(&self, delta: u64) -> Result<Step, CfiErrorKind> {
+        let bytes = delta.checked_mul(self.code_factor);
+        bytes.map(Step::Advance).ok_or(CfiErrorKind::AddressOverflow)
+    }
+
+    #[inline(never)]
+    fn other(&mut self, states: &mut Vec<State>) -> Result<Step, CfiErrorKind> {
         match self.instructions.decode()? {
             Instruction::Nop | Instruction::ArgsSize(_) | Instruction::WindowSave => {}
-            Instruction::AdvanceLoc(delta) => {
-                let bytes = delta.checked_mul(self.code_factor);
-                return Ok(Step::Advance(bytes.ok_or(CfiErrorKind::AddressOverflow)?));
-            }
+            Instruction::AdvanceLoc(delta) => return self.advance(delta),
             Instruction::SetLoc(place) => return Ok(Step::MoveTo(place)),
             Instruction::DefCfa(register, offset) => self.cfa(register, offset.cast_signed()),
             Instruction::DefCfaSf(register, offset) => {

@@ -19,14 +19,22 @@ fn sp_based(row: &RowContext<'_>) -> Option<i64> {
 
 /// The stack slots of RA and FP that have a data word: name, index of the word, offset from CFA.
 fn slots(row: &RowContext<'_>) -> impl Iterator<Item = (&'static str, usize, i64)> {
-    let frame = row.frame.ok().filter(|_| !row.layout.flexible);
     let tracked = row.layout.fixed_ra == 0;
-    let slot = |name, index, recovery| match recovery {
-        Recovery::AtCfa(offset) => Some((name, index, offset)),
+    // The words that hold the offsets; in flexible rows they follow their control words.
+    let (ra_word, fp_word) = match (row.layout.flexible, row.row.words.count()) {
+        (false, _) => (tracked.then_some(1), Some(1 + usize::from(tracked))),
+        (true, 4) => (Some(3), None),
+        (true, 5) => (None, Some(4)),
+        (true, 6) => (Some(3), Some(5)),
+        (true, _) => (None, None),
+    };
+    let slot = |name, word: Option<usize>, recovery| match recovery {
+        Recovery::AtCfa(offset) => Some((name, word?, offset)),
         _ => None,
     };
-    let ra = frame.filter(|_| tracked).and_then(|frame| slot("RA", 1, frame.ra));
-    let fp = frame.and_then(|frame| slot("FP", 1 + usize::from(tracked), frame.fp));
+    let frame = row.frame.ok();
+    let ra = frame.and_then(|frame| slot("RA", ra_word, frame.ra));
+    let fp = frame.and_then(|frame| slot("FP", fp_word, frame.fp));
     ra.into_iter().chain(fp)
 }
 
@@ -36,7 +44,7 @@ pub(super) static WORD_COUNT: Rule = Rule {
     severity: Severity::Error,
     versions: Versions::ALL,
     abis: Abis::ALL,
-    summary: "a default row has no more data words than its ABI has a meaning for",
+    summary: "a default row has as many data words as its version and ABI have a meaning for",
     consequence: "libsframe copies the words into a buffer for 3 (V3: 6) before it looks at their \
                   number: it overwrites memory or aborts. The kernel refuses the section.",
     remedy: "Write the CFA's offset, RA's unless it is fixed, and FP's.",
@@ -45,13 +53,15 @@ pub(super) static WORD_COUNT: Rule = Rule {
     check: Check::RowContent(|row, report| {
         let count = row.row.info.word_count();
         let most = row.layout.max_default_words();
-        if !row.layout.flexible && count > most {
+        // Errata 2 of version 2 gave the absence of words a meaning.
+        let least = u8::from(row.layout.version == Version::V1);
+        if !row.layout.flexible && !(least..=most).contains(&count) {
             report.field(
                 row.info(),
                 WordCount(count),
-                format_args!("at most {most}"),
+                format_args!("{least} to {most}"),
                 format_args!(
-                    "row {} has {}, on {} a row has {most} at most",
+                    "row {} has {}, on {} a row has {least} to {most}",
                     row.index,
                     WordCount(count),
                     row.layout.abi
@@ -65,16 +75,17 @@ pub(super) static WORD_COUNT_ZERO: Rule = Rule {
     name: "word-count-zero",
     group: Group::Content,
     severity: Severity::Warning,
-    versions: Versions::UP_TO_2,
+    versions: Versions::V2,
     abis: Abis::ALL,
-    summary: "up to version 2 a row has a data word",
+    summary: "before errata 1 of version 2 a row has a data word",
     consequence: "Only errata 2 of version 2 gives its absence a meaning: the outermost frame. \
                   Readers from before do not know it, and the kernel's refuse the section.",
     remedy: "Write version 3, or leave the function out.",
     source: "V2 errata 2; observed: the kernel's version 2 reader",
-    example: "a version 2 row with info byte 0",
+    example: "a version 2 row with info byte 0, without the PC-relative flag",
     check: Check::RowContent(|row, report| {
-        if row.row.info.word_count() == 0 {
+        let early = !row.function.section().header().flags.pcrel();
+        if row.row.info.word_count() == 0 && early {
             report.field(
                 row.info(),
                 WordCount(0),
@@ -196,9 +207,10 @@ pub(super) static CFA_OFFSET_LOW: Rule = Rule {
     example: "an AMD64 row that says CFA = SP - 8",
     check: Check::RowContent(|row, report| {
         let least = match row.layout.abi {
-            Abi::Amd64 => 8,
+            // Once the return address is taken off the stack, SP may be the CFA.
+            Abi::Amd64 if row.frame.is_ok_and(|frame| frame.ra == Recovery::AtCfa(-8)) => 8,
             Abi::S390x => 160,
-            Abi::Aarch64Big | Abi::Aarch64Little => 0,
+            Abi::Amd64 | Abi::Aarch64Big | Abi::Aarch64Little => 0,
         };
         let Some(offset) = sp_based(row).filter(|&offset| offset < least) else { return };
         report.field(
@@ -310,11 +322,13 @@ pub(super) static SLOT_OUTSIDE_FRAME: Rule = Rule {
         };
         let least = match row.layout.abi {
             // Callers give the save area: it is above the callee's SP from its entry on.
-            Abi::S390x => None,
+            Abi::S390x => Some(-160),
             _ => sp_based(row).map(|offset| -offset - red_zone),
         };
         for (name, index, offset) in slots(row) {
             let below = least.is_some_and(|least| offset < least);
+            // On AMD64 RA has a slot of its own, right below the CFA.
+            let most = if name == "RA" { -8 } else { most };
             // In version 3 an odd word on s390x has a rule of its own.
             let register = row.layout.abi == Abi::S390x && offset & 1 != 0;
             if (offset > most || below) && !register {

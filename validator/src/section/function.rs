@@ -305,6 +305,16 @@ impl<'a> Function<'a> {
             && self.attributes.info.0 & FunctionInfo::SIGNAL != 0
     }
 
+    /// Whether the function is marked as an outermost frame by having no rows: version 3, FDE type
+    /// DEFAULT (V3 1.2), and no signal frame.
+    #[must_use]
+    pub fn is_outermost(&self) -> bool {
+        self.section().header().version == Version::V3
+            && self.attributes.num_fres == 0
+            && self.attributes.info2.fde_type_code() == FunctionInfo2::DEFAULT
+            && !self.is_signal_frame()
+    }
+
     /// Whether its rows are of the flexible kind (version 3).
     #[must_use]
     pub const fn is_flexible(&self) -> bool {

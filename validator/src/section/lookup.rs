@@ -6,7 +6,7 @@ use super::function::{Function, FunctionEntry};
 use super::interpret::RowLayout;
 use super::placement::{CodeAddress, Starts};
 use super::row::FrameRowEntry;
-use crate::unwind::Row;
+use crate::unwind::{Frame, Row};
 
 impl<'a> Section<'a> {
     /// The function and the row of an absolute address: binary search where the section says that
@@ -39,8 +39,8 @@ impl<'a> Section<'a> {
         self.entries().find(|entry| covers(entry, pc))
     }
 
-    /// The last entry that starts at or before `pc`; entries of size 0 that share its start may
-    /// stand behind the one that covers it.
+    /// The last entry of some size that starts at or before `pc`: entries of size 0 may stand behind
+    /// the one that covers it, and are stepped over one by one.
     fn search(&'a self, pc: CodeAddress) -> Option<FunctionEntry<'a>> {
         let (mut low, mut high) = (0, self.entry_count());
         while low < high {
@@ -50,16 +50,17 @@ impl<'a> Section<'a> {
                 _ => high = middle,
             }
         }
-        let mut candidates = (0..low).rev().filter_map(|index| self.entry(index)).peekable();
-        let start = candidates.peek()?.start().ok()?;
-        candidates.take_while(|entry| entry.start() == Ok(start)).find(|entry| covers(entry, pc))
+        let candidates = (0..low).rev().filter_map(|index| self.entry(index));
+        candidates.skip_while(|entry| entry.size() == 0).take(1).find(|entry| covers(entry, pc))
     }
 }
 
 impl Function<'_> {
     /// The row of an absolute address inside the function, with the range it holds in; in a
     /// repeated block, the range in the block that `pc` is in. The last row that starts at or
-    /// before `pc` wins. `None` before the first row and in a function without rows.
+    /// before `pc` wins. `None` before the first row. A function
+    /// without rows is the outermost frame in version 3 (V3 1.2), and gives `None` in others; so
+    /// does a signal frame without rows, which GNU as writes for those it cannot describe.
     ///
     /// # Errors
     /// Those of [`Function::rows`]; [`ErrorKind::UnknownRepeatSize`](super::ErrorKind) for a
@@ -70,6 +71,10 @@ impl Function<'_> {
         let in_function = pc.wrapping_sub(start);
         if in_function >= u64::from(self.size()) {
             return Ok(None);
+        }
+        if self.is_outermost() {
+            let end = start.saturating_add(u64::from(self.size()));
+            return Ok(Some(Row { start, end, frame: Frame::OUTERMOST }));
         }
         let (in_block, length) = match self.repeat_size()? {
             Some(block) => (in_function % u64::from(block), u64::from(block)),

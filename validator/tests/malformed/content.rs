@@ -3,7 +3,9 @@
 
 use super::field;
 use crate::Case;
-use crate::sound::{AARCH64, AMD64, S390X, V2, V3, alone, based, entry, function, saved};
+use crate::sound::{
+    AARCH64, AMD64, S390X, V2, V3, alone, based, bytes, entry, function, of, saved,
+};
 use sframe_validator::unwind::{Frame, Recovery, Register};
 use sframe_validator::{Abi, Version};
 
@@ -47,19 +49,20 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
+/// A function of version 2 from before errata 1 whose second row says `frame`.
+fn early(frame: Frame) -> Vec<u8> {
+    let function = function().row(0, entry(AMD64)).row(4, frame);
+    bytes(of(V2, AMD64, [function]).with(|header| header.flags = Some(1)))
+}
+
 fn words() -> Vec<Case> {
     let sound = || says(V3, AMD64, saved(AMD64));
     let signed = |info| raw(V3, AMD64, info, &[16]);
     let outermost = |info| alone(V3, AMD64, function().row(0, entry(AMD64)).raw_row(4, info, &[]));
     vec![
         field("word-count", sound(), raw(V3, AMD64, 0x07, &[16, 0xf0, 0xe8]), 53, "sfre_info"),
-        field(
-            "word-count-zero",
-            says(V2, AMD64, saved(AMD64)),
-            raw(V2, AMD64, 0, &[]),
-            52,
-            "sfre_info",
-        ),
+        field("word-count-zero", early(saved(AMD64)), early(Frame::OUTERMOST), 52, "sfre_info")
+            .besides(&["pcrel-flag-clear"]),
         field("outermost-info", outermost(0), outermost(1), 53, "sfre_info"),
         field("word-size-wide", sound(), raw(V3, AMD64, 0x43, &[16, 0, 0, 0]), 53, "sfre_info"),
         field("mangled-ra", signed(0x03), signed(0x83), 53, "sfre_info"),
