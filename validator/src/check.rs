@@ -299,9 +299,7 @@ impl Run<'_> {
         let mut walk = Walk::new(whole, code, &selection, position);
         let surveyed = walk.survey();
         // Rows that belong to another function read as nonsense: the overlap is the defect.
-        let overlaps = surveyed.extents.overlapping_blocks();
-        let mut suspects: Vec<u32> = overlaps.flat_map(|(a, b)| [a.index, b.index]).collect();
-        suspects.sort_unstable();
+        let suspects = surveyed.extents.sharing_rows();
         walk.report(&surveyed, &suspects, &mut self.collector);
         let Surveyed { extents, totals, .. } = surveyed;
         self.summarise(&extents, &totals, code);

@@ -67,17 +67,27 @@ impl Extents {
         sum
     }
 
-    /// Pairs of blocks that overlap, in the order of the sub-section: the one that reaches
-    /// furthest so far, and the one that starts inside it.
-    pub(crate) fn overlapping_blocks(&self) -> impl Iterator<Item = (Block, Block)> {
+    /// Blocks that others overlap, in the order of the sub-section.
+    pub(crate) fn overlapping_blocks(&self) -> impl Iterator<Item = Overlap<Block>> {
+        let blocks = self.blocks.iter().copied().filter(|block| block.start < block.end);
+        overlaps(blocks, |before, block| block.start < before.end, |block| u64::from(block.end))
+    }
+
+    /// The functions, by their place in the table and ordered, whose blocks overlap.
+    pub(crate) fn sharing_rows(&self) -> Vec<u32> {
+        let mut sharing = Vec::new();
         let mut furthest: Option<Block> = None;
-        self.blocks.iter().filter_map(move |&block| {
-            let before = furthest.filter(|before| block.start < before.end);
+        for &block in self.blocks.iter().filter(|block| block.start < block.end) {
+            if let Some(before) = furthest.filter(|before| block.start < before.end) {
+                sharing.extend([before.index, block.index]);
+            }
             if furthest.is_none_or(|before| before.end <= block.end) {
                 furthest = Some(block);
             }
-            before.filter(|_| block.start < block.end).map(|before| (before, block))
-        })
+        }
+        sharing.sort_unstable();
+        sharing.dedup();
+        sharing
     }
 
     /// Ranges of the FRE sub-section, `length` bytes long, that no function's rows take up.
@@ -92,18 +102,56 @@ impl Extents {
         })
     }
 
-    /// Pairs of functions that claim the same code, in the order of the code: the one that reaches
-    /// furthest so far, and the one that starts inside it. Functions of size 0 claim none.
-    pub(crate) fn overlapping_code(&self) -> impl Iterator<Item = (CodeExtent, CodeExtent)> {
-        let mut furthest: Option<CodeExtent> = None;
-        self.code.iter().filter(|extent| extent.size > 0).filter_map(move |&extent| {
-            let before = furthest.filter(|before| extent.start < before.end());
-            if furthest.is_none_or(|before| before.end() <= extent.end()) {
-                furthest = Some(extent);
-            }
-            before.map(|before| (before, extent))
-        })
+    /// Functions whose code others claim as well, in the order of the code. Functions of size 0
+    /// claim none.
+    pub(crate) fn overlapping_code(&self) -> impl Iterator<Item = Overlap<CodeExtent>> {
+        let code = self.code.iter().copied().filter(|extent| extent.size > 0);
+        overlaps(code, |before, extent| extent.start < before.end(), |extent| extent.end())
     }
+}
+
+/// Something that others reach into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overlap<T> {
+    /// What reaches furthest.
+    pub(crate) before: T,
+    /// The first that starts inside it.
+    pub(crate) first: T,
+    /// How many start inside it. One: either of the two may be wrong. More: it is too long.
+    pub(crate) count: u32,
+}
+
+/// Groups ordered items by the one before them that they start inside of, if any.
+fn overlaps<T: Copy, End: Ord>(
+    items: impl Iterator<Item = T>,
+    inside: impl Fn(&T, &T) -> bool,
+    end: impl Fn(&T) -> End,
+) -> impl Iterator<Item = Overlap<T>> {
+    let mut items = items.peekable();
+    let mut before = items.next();
+    core::iter::from_fn(move || {
+        loop {
+            let reaching = before?;
+            let mut furthest = reaching;
+            let mut overlap: Option<Overlap<T>> = None;
+            while let Some(item) = items.next_if(|item| inside(&reaching, item)) {
+                let group =
+                    overlap.get_or_insert(Overlap { before: reaching, first: item, count: 0 });
+                group.count += 1;
+                if end(&furthest) <= end(&item) {
+                    furthest = item;
+                    if end(&reaching) < end(&item) {
+                        break;
+                    }
+                }
+            }
+            let moved = end(&reaching) < end(&furthest);
+            before = if moved { Some(furthest) } else { items.next() };
+            if overlap.is_some() {
+                return overlap;
+            }
+        }
+    })
 }
 
 impl CodeExtent {

@@ -2,6 +2,7 @@
 
 use super::context::{Check, FileKind, TotalContext};
 use super::{Abis, Group, Rule, Severity, Versions};
+use crate::check::extents::Overlap;
 use crate::finding::FunctionId;
 use crate::section::{FunctionEntry, FunctionField, field};
 
@@ -28,16 +29,33 @@ pub(super) static ROWS_OVERLAP: Rule = Rule {
     example: "two functions whose rows start at the same offset",
     check: Check::Total(|total, report| {
         let section = total.whole.section;
-        for (before, block) in total.extents.overlapping_blocks() {
-            let Some(entry) = section.entry(block.index) else { continue };
+        for Overlap { before, first, count } in total.extents.overlapping_blocks() {
+            let (Some(long), Some(entry)) =
+                (section.entry(before.index), section.entry(first.index))
+            else {
+                continue;
+            };
+            if count > 1 {
+                report.about(identify(&long)).field(
+                    long.field(FunctionField::NumFres),
+                    long.function().map_or(0, |function| function.num_rows()),
+                    "fewer",
+                    format_args!(
+                        "the rows of function #{} ({:#x}..{:#x} of the FRE sub-section) run over \
+                         those of {count} others",
+                        before.index, before.start, before.end
+                    ),
+                );
+                continue;
+            }
             report.about(identify(&entry)).field(
                 entry.field(FunctionField::FreOffset),
-                format_args!("{:#x}", block.start),
+                format_args!("{:#x}", first.start),
                 format_args!("at least {:#x}", before.end),
                 format_args!(
                     "the rows of function #{} ({:#x}..{:#x} of the FRE sub-section) overlap those \
                      of function #{} ({:#x}..{:#x})",
-                    block.index, block.start, block.end, before.index, before.start, before.end
+                    first.index, first.start, first.end, before.index, before.start, before.end
                 ),
             );
         }

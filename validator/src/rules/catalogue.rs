@@ -67,6 +67,7 @@ pub static CATALOGUE: &[&Rule] = &[
     &tiling::ROWS_OUTSIDE,
     &tiling::SUBSECTION_OVERLAP,
     &tiling::FUNCTION_TABLE_OFFSET,
+    &tiling::VERSION_ENTRY_SIZE,
     &tiling::SUBSECTION_GAP,
     &tiling::FUNCTION_TABLE_ALIGNMENT,
     &tiling::TRAILING_BYTES,

@@ -1,21 +1,24 @@
 //! The section against the file's symbols and stub sections. All of it is lint: what is not covered
 //! may have no unwind information at all, which only its CFI can tell.
 
+use alloc::vec::Vec;
+
 use super::context::{Check, FileKind};
 use super::{Abis, Group, Rule, Severity, Versions};
-use crate::check::extents::Extents;
+use crate::check::extents::{CodeExtent, Extents};
 use crate::section::{CodeAddress, FunctionField};
 
-/// Whether a function covers the byte at `place`.
-fn covered(extents: &Extents, place: CodeAddress) -> bool {
-    // Functions may overlap in a broken section; then the nearest start decides.
-    let after = extents.code.partition_point(|extent| extent.start <= place);
-    let candidates = extents.code.get(..after).unwrap_or_default();
-    candidates
-        .iter()
-        .rev()
-        .find(|extent| extent.size > 0)
-        .is_some_and(|extent| place < extent.end())
+/// The code of functions that have some, ordered by place.
+fn code(extents: &Extents) -> Vec<CodeExtent> {
+    extents.code.iter().copied().filter(|extent| extent.size > 0).collect()
+}
+
+/// Whether a function covers the byte at `place`. Functions may overlap in a broken section; then
+/// the nearest start decides.
+fn covered(code: &[CodeExtent], place: CodeAddress) -> bool {
+    let after = code.partition_point(|extent| extent.start <= place);
+    let before = after.checked_sub(1).and_then(|before| code.get(before));
+    before.is_some_and(|extent| place < extent.end())
 }
 
 pub(super) static SYMBOL_UNCOVERED: Rule = Rule {
@@ -30,8 +33,9 @@ pub(super) static SYMBOL_UNCOVERED: Rule = Rule {
     source: "observed: GNU as writes no entry for functions whose CFI it cannot express",
     example: "a shared object with a function symbol that no entry covers",
     check: Check::Total(|total, report| {
+        let code = code(total.extents);
         for symbol in total.symbols.symbols() {
-            if symbol.size > 0 && !covered(total.extents, symbol.start) {
+            if symbol.size > 0 && !covered(&code, symbol.start) {
                 report.file(format_args!(
                     "function {} at {:#x} ({:#x} bytes) has no entry",
                     alloc::string::String::from_utf8_lossy(symbol.name),
@@ -57,7 +61,10 @@ pub(super) static FUNCTION_SIZE_SYMBOL: Rule = Rule {
     example: "an entry of 8 bytes for a function symbol of 16",
     check: Check::Total(|total, report| {
         let symbols = total.symbols.symbols();
-        for extent in &total.extents.code {
+        let mut code = code(total.extents);
+        // Of functions at one place, which is a defect of its own, one is compared.
+        code.dedup_by_key(|extent| extent.start);
+        for extent in &code {
             let first = symbols.partition_point(|symbol| symbol.start < extent.start);
             let mut here = symbols
                 .get(first..)
@@ -68,7 +75,7 @@ pub(super) static FUNCTION_SIZE_SYMBOL: Rule = Rule {
                 .peekable();
             let Some(named) = here.peek().copied() else { continue };
             let Some(entry) = total.whole.section.entry(extent.index) else { continue };
-            if here.all(|symbol| symbol.size != u64::from(extent.size)) && extent.size > 0 {
+            if here.all(|symbol| symbol.size != u64::from(extent.size)) {
                 report.field(
                     entry.field(FunctionField::Size),
                     format_args!("{:#x}", extent.size),
@@ -101,10 +108,11 @@ pub(super) static STUBS_UNCOVERED: Rule = Rule {
         if total.whole.kind != FileKind::Linked {
             return;
         }
+        let code = code(total.extents);
         for stubs in &total.stubs {
             let start = CodeAddress::absolute(stubs.address);
             let last = CodeAddress::absolute(stubs.address.saturating_add(stubs.size - 1));
-            if !covered(total.extents, start) || !covered(total.extents, last) {
+            if !covered(&code, start) || !covered(&code, last) {
                 report.file(format_args!(
                     "stub section {} at {:#x} ({:#x} bytes) is not covered",
                     alloc::string::String::from_utf8_lossy(stubs.name),

@@ -173,7 +173,7 @@ pub(super) static PCREL_FLAG_CLEAR: Rule = Rule {
     abis: Abis::ALL,
     summary: "the flag SFRAME_F_FDE_FUNC_START_PCREL is set in version 2",
     consequence: "The file is from binutils before 2.45: start fields count from the section, and \
-                  libsframe before 2.47 looks PCs up wrongly in newer files and older ones alike.",
+                  libsframe since 2.45 looks PCs up as if they counted from themselves.",
     remedy: "Build with binutils 2.45 or later.",
     source: "V2 errata 1; observed: GNU as and ld 2.41 to 2.44",
     example: "flags 0x1 in a version 2 section",

@@ -207,7 +207,7 @@ pub(super) static FLEX_NOT_LOADED: Rule = Rule {
     summary: "RA and FP that are based on the CFA are loaded from memory",
     consequence: "The register would hold an address in the stack frame itself.",
     remedy: "Set bit 1 (deref_p) of the control word.",
-    source: "V3 3.2 (\"RA = CFA + 0 should not be needed for any ABI\")",
+    source: "V3 3.2 (the rule RA = CFA + 0 \"should not be needed for any ABI\")",
     example: "a flexible row whose FP control word is 0x30",
     check: Check::RowContent(|row, report| {
         for (name, index, control) in controls(row) {

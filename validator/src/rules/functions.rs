@@ -279,7 +279,7 @@ pub(super) static SIGNAL_FRAME_SIZE: Rule = Rule {
     consequence: "In ordinary functions the mark makes tracers look up the wrong PC: not the call, \
                   but the instruction behind it.",
     remedy: "Check that .cfi_signal_frame stands in the right function.",
-    source: "V3 2.3.3; observed: restorers of glibc, musl and the vDSO are 9 to 16 bytes long",
+    source: "V3 2.3.3; restorers load a number and make a system call: 2 to 16 bytes",
     example: "a signal frame of 256 bytes",
     check: Check::Attributes(|function, report| {
         let Some(readable) = function.readable() else { return };

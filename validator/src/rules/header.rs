@@ -34,7 +34,7 @@ pub(super) static UNKNOWN_ABI: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     summary: "the ABI identifier is one the version defines",
-    consequence: "What rows mean depends on the ABI; GNU objdump aborts on an unknown one.",
+    consequence: "What rows mean depends on the ABI; GNU objdump aborts on flexible rows of an unknown one.",
     remedy: "Write 1 or 2 (AArch64), 3 (AMD64), or since version 2 errata 1, 4 (s390x).",
     source: "V3 2.2.1; V1 1.2.1",
     example: "ABI 5",

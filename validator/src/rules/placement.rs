@@ -2,9 +2,14 @@
 
 use super::context::{Check, FileKind, FunctionContext};
 use super::{Abis, Group, Rule, Severity, Versions};
-use crate::check::extents::CodeExtent;
+use crate::check::extents::{CodeExtent, Overlap};
 use crate::finding::FunctionId;
 use crate::section::{CodeAddress, FunctionField};
+
+/// Whether two functions claim exactly the same code.
+fn same(a: &CodeExtent, b: &CodeExtent) -> bool {
+    a.start == b.start && a.size == b.size
+}
 
 fn identify(extent: &CodeExtent) -> FunctionId {
     FunctionId { index: extent.index, start: Some(extent.start), size: extent.size }
@@ -215,17 +220,31 @@ pub(super) static FUNCTION_OVERLAP: Rule = Rule {
     example: "functions at 0x1000 and 0x1008, 16 bytes each",
     check: Check::Total(|total, report| {
         let section = total.whole.section;
-        for (before, extent) in total.extents.overlapping_code() {
-            let same = before.start == extent.start && before.size == extent.size;
-            let Some(entry) = section.entry(extent.index).filter(|_| !same) else { continue };
-            report.about(identify(&extent)).field(
+        for Overlap { before, first, count } in total.extents.overlapping_code() {
+            if count > 1 {
+                let Some(entry) = section.entry(before.index) else { continue };
+                report.about(identify(&before)).field(
+                    entry.field(FunctionField::Size),
+                    format_args!("{:#x}", before.size),
+                    format_args!("at most {:#x}", first.start.address - before.start.address),
+                    format_args!(
+                        "function #{} at {:#x} ({:#x} bytes) runs over {count} others",
+                        before.index, before.start.address, before.size
+                    ),
+                );
+                continue;
+            }
+            let Some(entry) = section.entry(first.index).filter(|_| !same(&before, &first)) else {
+                continue;
+            };
+            report.about(identify(&first)).field(
                 entry.field(FunctionField::Start),
-                format_args!("{:#x}", extent.start.address),
+                format_args!("{:#x}", first.start.address),
                 format_args!("at least {:#x}", before.end().address),
                 format_args!(
                     "function #{} at {:#x} starts inside function #{}, {:#x}..{:#x}",
-                    extent.index,
-                    extent.start.address,
+                    first.index,
+                    first.start.address,
                     before.index,
                     before.start.address,
                     before.end().address
@@ -249,16 +268,16 @@ pub(super) static FUNCTION_DUPLICATE: Rule = Rule {
     example: "two functions at 0x1000, 16 bytes each",
     check: Check::Total(|total, report| {
         let section = total.whole.section;
-        for (before, extent) in total.extents.overlapping_code() {
-            let same = before.start == extent.start && before.size == extent.size;
-            let Some(entry) = section.entry(extent.index).filter(|_| same) else { continue };
-            report.about(identify(&extent)).field(
+        for Overlap { before, first, count } in total.extents.overlapping_code() {
+            let duplicate = count == 1 && same(&before, &first);
+            let Some(entry) = section.entry(first.index).filter(|_| duplicate) else { continue };
+            report.about(identify(&first)).field(
                 entry.field(FunctionField::Start),
-                format_args!("{:#x}", extent.start.address),
+                format_args!("{:#x}", first.start.address),
                 "one entry for a function",
                 format_args!(
                     "function #{} describes the same code as function #{}",
-                    extent.index, before.index
+                    first.index, before.index
                 ),
             );
         }

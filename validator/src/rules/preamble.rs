@@ -89,7 +89,7 @@ pub(super) static FOREIGN_ENDIAN: Rule = Rule {
     consequence: "glibc and the kernel refuse the section; libsframe swaps it, and everybody else \
                   reads nonsense.",
     remedy: "Assemble for the byte order the file is linked for.",
-    source: "V3 2.1.1 (\"the endianness of the target system\")",
+    source: "V3 2.1 (\"the endianness of the target system\")",
     example: "a big-endian section in a little-endian file",
     check: Check::Preamble(|first, report| {
         let Some(endian) = first.endian else { return };

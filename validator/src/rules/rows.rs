@@ -179,7 +179,7 @@ pub(super) static ROW_AT_END: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     summary: "no row starts at the end of its function",
-    consequence: "The row covers nothing; readelf 2.40 to 2.44 abort on it.",
+    consequence: "The row covers nothing; readelf, objdump and ld 2.40 to 2.44 abort on it.",
     remedy: "Drop the CFI that follows the last instruction.",
     source: "V3 2.4; observed: GNU as and LLVM write such a row; binutils PR 33131",
     example: "a row at 16 in a function of 16 bytes",

@@ -77,7 +77,7 @@ pub(super) static ROWS_OUTSIDE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     summary: "the FRE sub-section ends inside the section",
-    consequence: "A reader that trusts the length reads behind the section; readelf crashes.",
+    consequence: "A reader that trusts the length reads behind the section; readelf may crash.",
     remedy: "Correct sfh_freoff or sfh_fre_len.",
     source: "V3 2.2; observed: readelf 2.47",
     example: "a section whose sfh_fre_len is 1 too large",
@@ -119,17 +119,17 @@ pub(super) static SUBSECTION_OVERLAP: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     summary: "the function table ends where the FRE sub-section starts, or before",
-    consequence: "The same bytes are read as functions and as rows; libsframe, glibc and the \
-                  kernel refuse the section.",
+    consequence: "The same bytes are read as functions and as rows; the kernel refuses the \
+                  section, libsframe accepts it and then aborts.",
     remedy: "Correct sfh_fdeoff, sfh_num_fdes or sfh_freoff.",
-    source: "V3 2.2 (\"tile the SFrame section\"); observed: libsframe, glibc, kernel",
+    source: "V3 2.2 (\"tile the SFrame section\"); observed: readelf 2.47, the kernel's patches",
     example: "a section of 2 functions whose sfh_freoff is one entry too small",
     check: Check::Layout(|section, report| {
         let Some(header) = header(section) else { return };
         let (table_end, start) = (header.fde_table_end(), header.fre_start());
         // Where one of them is outside the section, that is the cause.
         let inside = table_end <= section.size() && header.fre_end() <= section.size();
-        if inside && table_end > start {
+        if inside && table_end > start && version_by_entries(header).is_none() {
             report.field(
                 field::FREOFF,
                 format_args!("{:#x}", header.freoff),
@@ -168,6 +168,44 @@ pub(super) static FUNCTION_TABLE_OFFSET: Rule = Rule {
     }),
 };
 
+/// The version whose entries would fill the room between the table's start and the rows exactly,
+/// where those of the header's own version do not. Two entries at least: one says too little.
+fn version_by_entries(header: &Header) -> Option<Version> {
+    let room = header.fre_start().checked_sub(header.fde_table_start())?;
+    let count = u64::from(header.num_fdes);
+    let fills = |version: &Version| count > 1 && count * version.entry_size() == room;
+    Version::ALL.into_iter().find(fills).filter(|version| *version != header.version)
+}
+
+pub(super) static VERSION_ENTRY_SIZE: Rule = Rule {
+    name: "version-entry-size",
+    group: Group::Tiling,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "the function table has the entries of the version that the header names",
+    consequence: "Every entry but the first is read from a wrong place, and every row.",
+    remedy: "Correct sfp_version.",
+    source: "V1 1.3, V2 2.3, V3 2.3.1: entries of 17, 20 and 16 bytes",
+    example: "a version 2 section of 2 functions whose header says version 3",
+    check: Check::Layout(|section, report| {
+        let Some(header) = header(section) else { return };
+        let Some(version) = version_by_entries(header) else { return };
+        report.field(
+            field::VERSION,
+            header.version.number(),
+            version.number(),
+            format_args!(
+                "the header says version {}, but {} entries of version {} fill the room before \
+                 the rows exactly",
+                header.version.number(),
+                header.num_fdes,
+                version.number()
+            ),
+        );
+    }),
+};
+
 pub(super) static SUBSECTION_GAP: Rule = Rule {
     name: "subsection-gap",
     group: Group::Tiling,
@@ -183,7 +221,8 @@ pub(super) static SUBSECTION_GAP: Rule = Rule {
     check: Check::Section(|section, report| {
         let Some(header) = header(section) else { return };
         let (table_end, start) = (header.fde_table_end(), header.fre_start());
-        if table_end < start && header.fre_end() <= section.size() {
+        let gap = table_end < start && header.fre_end() <= section.size();
+        if gap && version_by_entries(header).is_none() {
             report.field(
                 field::FREOFF,
                 format_args!("{:#x}", header.freoff),

@@ -178,6 +178,13 @@ fn tiling() -> Vec<Case> {
             "sfh_fdeoff",
         ),
         field(
+            "version-entry-size",
+            sound2(),
+            with_header(V2, AMD64, |h| h.version = Some(3)),
+            2,
+            "sfp_version",
+        ),
+        field(
             "subsection-gap",
             sound(),
             with_header(V3, AMD64, |h| h.gap_before_rows = vec![0; 4]),

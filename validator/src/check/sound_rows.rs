@@ -1,0 +1,54 @@
+//! Rows that are known to be sound by what they say.
+
+use alloc::vec::Vec;
+
+use crate::section::{FrameRowEntry, RowLayout};
+
+/// Rows whose content broke no rule, by info byte and data words. Forgets: a row may have to be
+/// looked at again, never is one passed over that was not found sound.
+pub(crate) struct SoundRows {
+    known: Vec<(u64, u16)>,
+}
+
+impl SoundRows {
+    /// A power of two; real sections have a few hundred different rows.
+    const SLOTS: usize = 512;
+    /// No row has this key: its low byte is an info byte, bit 8 says flexible.
+    const NONE: (u64, u16) = (0, u16::MAX);
+
+    pub(crate) fn new() -> SoundRows {
+        SoundRows { known: alloc::vec![SoundRows::NONE; SoundRows::SLOTS] }
+    }
+
+    /// What rows of equal content have in common; `None` for rows too long to remember.
+    #[inline]
+    fn key(row: &FrameRowEntry<'_>, layout: &RowLayout) -> Option<(u64, u16)> {
+        let bytes = row.words.bytes();
+        if bytes.len() > 8 {
+            return None;
+        }
+        let words = bytes.iter().fold(0, |words, &byte| words << 8 | u64::from(byte));
+        // The info byte says how many bytes there are.
+        let kind = u16::from(row.info.0) | u16::from(layout.flexible) << 8;
+        Some((words, kind))
+    }
+
+    #[inline]
+    fn slot(key: (u64, u16)) -> usize {
+        let mixed = (key.0 ^ u64::from(key.1) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        usize::try_from(mixed >> 55).unwrap_or(0)
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, row: &FrameRowEntry<'_>, layout: &RowLayout) -> bool {
+        SoundRows::key(row, layout)
+            .is_some_and(|key| self.known.get(SoundRows::slot(key)) == Some(&key))
+    }
+
+    pub(crate) fn insert(&mut self, row: &FrameRowEntry<'_>, layout: &RowLayout) {
+        let Some(key) = SoundRows::key(row, layout) else { return };
+        if let Some(slot) = self.known.get_mut(SoundRows::slot(key)) {
+            *slot = key;
+        }
+    }
+}
