@@ -110,12 +110,19 @@ pub enum BuildError {
         /// The row in the function.
         row: usize,
     },
+    /// The version has no place for what a function is marked as: a signal frame before version 3,
+    /// or in version 1 the size of a repeated block.
+    NotInVersion {
+        /// The function, in the order in which they were given.
+        function: usize,
+    },
     /// A function is too far from the section for the version's start field.
     StartOutOfRange {
         /// The function, in the order in which they were given.
         function: usize,
     },
-    /// More functions, rows or bytes than the format's fields can count.
+    /// More functions, rows or bytes than the format's fields can count: 65,535 rows a function in
+    /// version 3.
     TooLarge,
 }
 
@@ -126,6 +133,9 @@ impl fmt::Display for BuildError {
         match self {
             BuildError::NotRepresentable { function, row } => {
                 write!(f, "row {row} of function {function} has no encoding in this version")
+            }
+            BuildError::NotInVersion { function } => {
+                write!(f, "the version has no mark for what function {function} is")
             }
             BuildError::StartOutOfRange { function } => {
                 write!(f, "function {function} is too far away for the version's start field")
@@ -209,8 +219,15 @@ impl SectionBuilder {
         let mut encoded = Vec::new();
         for (position, &index) in order.iter().enumerate() {
             let Some(function) = self.functions.get(index) else { continue };
-            let function = EncodedFunction::encode(self, function, rows.len())
+            if !function.fits(self.version) {
+                return Err(BuildError::NotInVersion { function: index });
+            }
+            let fre_offset = u32::try_from(rows.len()).map_err(|_| BuildError::TooLarge)?;
+            let function = EncodedFunction::encode(self, function, fre_offset)
                 .map_err(|row| BuildError::NotRepresentable { function: index, row })?;
+            if function.num_fres > self.version.max_rows() {
+                return Err(BuildError::TooLarge);
+            }
             rows.extend_from_slice(&function.rows);
             encoded.push((position, index, function));
         }

@@ -94,6 +94,13 @@ impl FunctionBuilder {
         self.start
     }
 
+    /// Whether the version can mark what the function is.
+    pub(super) fn fits(&self, version: Version) -> bool {
+        let signal = self.signal && version < Version::V3;
+        let repeat = self.repeat.is_some_and(|size| size > 0) && version == Version::V1;
+        !signal && !repeat
+    }
+
     /// Adds a row that holds from `start` bytes behind the function's start.
     #[must_use]
     pub fn row(mut self, start: u32, frame: Frame) -> FunctionBuilder {
@@ -155,7 +162,7 @@ impl RowBuilder {
 /// A function whose rows have their bytes.
 pub(super) struct EncodedFunction<'a> {
     function: &'a FunctionBuilder,
-    fre_offset: usize,
+    fre_offset: u32,
     info: u8,
     rep_size: u8,
     /// The number of rows that the function says it has.
@@ -169,7 +176,7 @@ impl<'a> EncodedFunction<'a> {
     pub(super) fn encode(
         section: &SectionBuilder,
         function: &'a FunctionBuilder,
-        fre_offset: usize,
+        fre_offset: u32,
     ) -> Result<EncodedFunction<'a>, usize> {
         let (flexible, rows) = encode_rows(section, function)?;
         let o = &function.overrides;
@@ -217,7 +224,7 @@ impl<'a> EncodedFunction<'a> {
             (None, true) => 0,
             (None, false) => self.function.start.wrapping_sub(from).cast_signed(),
         };
-        let fre_offset = o.fre_offset.or_else(|| u32::try_from(self.fre_offset).ok())?;
+        let fre_offset = o.fre_offset.unwrap_or(self.fre_offset);
         if section.version == Version::V3 {
             out.i64(start);
         } else {

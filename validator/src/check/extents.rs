@@ -161,3 +161,44 @@ impl CodeExtent {
         CodeAddress { section: self.start.section, address }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extents(blocks: &[(u32, u32)]) -> Extents {
+        let blocks =
+            blocks.iter().zip(0..).map(|(&(start, end), index)| Block { start, end, index });
+        let mut extents = Extents { code: Vec::new(), blocks: blocks.collect() };
+        extents.sort();
+        extents
+    }
+
+    fn overlaps(blocks: &[(u32, u32)]) -> Vec<(u32, u32, u32)> {
+        let extents = extents(blocks);
+        let found = extents.overlapping_blocks();
+        found.map(|overlap| (overlap.before.index, overlap.first.index, overlap.count)).collect()
+    }
+
+    #[test]
+    fn blocks_side_by_side_do_not_overlap() {
+        assert_eq!(overlaps(&[(10, 20), (0, 10), (20, 20), (20, 30)]), []);
+    }
+
+    #[test]
+    fn one_long_block_is_one_overlap() {
+        assert_eq!(overlaps(&[(0, 40), (10, 20), (20, 30), (40, 50)]), [(0, 1, 2)]);
+    }
+
+    #[test]
+    fn a_chain_is_an_overlap_for_each_link() {
+        assert_eq!(overlaps(&[(0, 12), (10, 22), (20, 30)]), [(0, 1, 1), (1, 2, 1)]);
+        assert_eq!(extents(&[(0, 12), (10, 22), (20, 30)]).sharing_rows(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_no_block_takes_up_is_unused() {
+        let unused: Vec<_> = extents(&[(2, 5), (5, 7), (300, 400)]).unused(10).collect();
+        assert_eq!(unused, [(0, 2), (7, 10)]);
+    }
+}

@@ -98,6 +98,15 @@ impl Version {
         }
     }
 
+    /// The largest number of rows that a function can count.
+    #[must_use]
+    pub const fn max_rows(self) -> u32 {
+        match self {
+            Version::V1 | Version::V2 => u32::MAX,
+            Version::V3 => u16::MAX as u32,
+        }
+    }
+
     /// The flags that the version defines; every other bit has to be zero.
     #[must_use]
     pub const fn defined_flags(self) -> u8 {

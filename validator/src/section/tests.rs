@@ -413,6 +413,22 @@ fn an_unknown_abi_leaves_the_stored_rows_readable() {
     assert!(section.find(0x1000).expect("readable").is_some());
 }
 
+#[test]
+fn a_version_3_function_without_rows_is_outermost() {
+    let info = |signal: u8| {
+        let mut out = header(3, 5, Abi::Amd64, [1, 0, 5, 0, 16]);
+        out.i64(0x1000 - 28).u32(&[16, 0]).u16(0).u8(&[signal, 0, 0]);
+        out.bytes
+    };
+    let bytes = info(0);
+    let section = parse(&bytes);
+    let (_, row) = section.find(0x100f).expect("readable").expect("covered");
+    assert_eq!((row.start, row.end, row.frame), (0x1000, 0x1010, Frame::OUTERMOST));
+    // GNU as writes such an entry for a signal frame that it cannot describe.
+    let bytes = info(0x80);
+    assert!(parse(&bytes).find(0x100f).expect("readable").is_none());
+}
+
 /// Sections whose counts promise more than their bytes: the work has to follow the bytes.
 #[test]
 fn shared_rows_are_read_once() {
