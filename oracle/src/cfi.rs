@@ -532,6 +532,7 @@ impl<'c> Fde<'c> {
     }
 
     /// The rows, by evaluating the instructions. An error ends them.
+    #[inline]
     pub fn rows<'x>(&self, context: &'x mut RowContext) -> Rows<'c, 'x> {
         Rows::new(self, context)
     }

@@ -12,6 +12,7 @@ use super::entry::Cie;
 use super::error::{CfiError, CfiErrorKind};
 use super::expression::{Bytes, Plt};
 use super::instruction::{Instruction, Instructions};
+use super::pointer::Slice;
 use super::{Cfi, Fde};
 
 /// How many states `DW_CFA_remember_state` can put aside. Compilers nest a handful.
@@ -55,13 +56,15 @@ impl State {
 pub struct RowContext {
     states: Vec<State>,
     blocks: u64,
+    /// What is left of a row that is split.
+    plt: Option<(Plt, Row)>,
 }
 
 impl RowContext {
     /// A context for walking over all functions of `cfi` once.
     #[must_use]
     pub fn new(cfi: &Cfi<'_>) -> RowContext {
-        RowContext { states: Vec::new(), blocks: cfi.file_size() / Plt::BLOCK + 1 }
+        RowContext { states: Vec::new(), blocks: cfi.file_size() / Plt::BLOCK + 1, plt: None }
     }
 }
 
@@ -82,9 +85,11 @@ struct Machine<'c> {
     data_factor: i64,
     state: State,
     /// The rules that `DW_CFA_restore` goes back to; `None` while they are made.
-    initial: Option<State>,
+    initial: Option<&'c State>,
     /// A rule that is compared may have changed since this was last reset.
     touched: bool,
+    /// What held before the change; of no meaning without one.
+    before: Frame,
 }
 
 /// What an instruction asks of the loop around it.
@@ -102,16 +107,34 @@ fn factored(offset: i64, factor: i64) -> Result<i64, CfiErrorKind> {
 }
 
 impl<'c> Machine<'c> {
-    fn new(instructions: Instructions<'c>, cie: &Cie, abi: Abi, initial: Option<State>) -> Self {
+    #[inline]
+    fn new(
+        instructions: Instructions<'c>,
+        cie: &Cie,
+        abi: Abi,
+        initial: Option<&'c State>,
+    ) -> Machine<'c> {
         let columns = Columns { ra: cie.return_address, fp: abi.fp(), aarch64: abi.is_aarch64() };
         Machine {
             instructions,
             columns,
             code_factor: cie.code_alignment_factor,
             data_factor: cie.data_alignment_factor,
-            state: initial.unwrap_or(State::INITIAL),
+            state: initial.copied().unwrap_or(State::INITIAL),
             initial,
             touched: false,
+            before: Frame::OUTERMOST,
+        }
+    }
+
+    /// Has to be called before a rule that is compared changes. Copying the frame here, when it was
+    /// last written some rows ago, is what makes rows cheap: a copy right behind narrow writes
+    /// stalls.
+    #[inline]
+    fn touch(&mut self) {
+        if !self.touched {
+            self.touched = true;
+            self.before = self.state.frame;
         }
     }
 
@@ -122,12 +145,12 @@ impl<'c> Machine<'c> {
     #[inline]
     fn set(&mut self, register: Register, rule: Recovery) {
         if register == self.columns.ra {
+            self.touch();
             self.state.frame.ra = rule;
-            self.touched = true;
         }
         if register == self.columns.fp {
+            self.touch();
             self.state.frame.fp = rule;
-            self.touched = true;
         }
     }
 
@@ -148,9 +171,9 @@ impl<'c> Machine<'c> {
 
     #[inline]
     fn cfa(&mut self, register: Register, offset: i64) {
+        self.touch();
         self.state.frame.cfa = Cfa::RegisterOffset { register, offset };
         self.state.by_expression = false;
-        self.touched = true;
     }
 
     #[inline]
@@ -171,12 +194,12 @@ impl<'c> Machine<'c> {
             self.set(register, initial.ra);
         }
         if register == self.columns.fp {
+            self.touch();
             self.state.frame.fp = initial.fp;
-            self.touched = true;
         }
         if self.columns.aarch64 && register == RA_SIGN_STATE {
+            self.touch();
             self.state.frame.ra_signed = initial.ra_signed;
-            self.touched = true;
         }
         Ok(())
     }
@@ -184,9 +207,9 @@ impl<'c> Machine<'c> {
     #[cold]
     fn cfa_expression(&mut self, expression: Expression) {
         let simple = self.bytes(expression).and_then(Bytes::cfa);
+        self.touch();
         self.state.frame.cfa = simple.unwrap_or(Cfa::Expression(expression));
         self.state.by_expression = true;
-        self.touched = true;
     }
 
     #[cold]
@@ -194,8 +217,8 @@ impl<'c> Machine<'c> {
         if self.columns.aarch64 && register == RA_SIGN_STATE {
             // 0: not signed; bit 0: signed.
             if let Some(value) = self.bytes(expression).and_then(Bytes::constant) {
+                self.touch();
                 self.state.frame.ra_signed = value & 1 != 0;
-                self.touched = true;
             }
         } else if self.wants(register) {
             let simple = self.bytes(expression).and_then(Bytes::is_value);
@@ -325,12 +348,13 @@ impl<'c> Machine<'c> {
                 states.push(self.state);
             }
             Instruction::RestoreState => {
-                self.state = states.pop().ok_or(CfiErrorKind::UnbalancedRestoreState)?;
-                self.touched = true;
+                let state = states.pop().ok_or(CfiErrorKind::UnbalancedRestoreState)?;
+                self.touch();
+                self.state = state;
             }
             Instruction::NegateRaState | Instruction::NegateRaStateWithPc => {
+                self.touch();
                 self.state.frame.ra_signed = !self.state.frame.ra_signed;
-                self.touched = true;
             }
         }
         Ok(Step::Same)
@@ -378,44 +402,36 @@ enum Ending {
 /// an unwinder can see. An error ends the rows; from the end of the last one on, nothing is known.
 #[derive(Debug)]
 pub struct Rows<'c, 'x> {
-    machine: Option<Machine<'c>>,
+    machine: Machine<'c>,
     context: &'x mut RowContext,
-    /// What holds from `row_start` on.
-    frame: Frame,
+    /// Where the row in the making starts.
     row_start: u64,
     location: u64,
     end: u64,
     section: u32,
-    plt: Option<(Plt, Row)>,
     plt_possible: bool,
     ending: Ending,
 }
 
 impl<'c, 'x> Rows<'c, 'x> {
+    #[inline]
     pub(crate) fn new(fde: &Fde<'c>, context: &'x mut RowContext) -> Rows<'c, 'x> {
         context.states.clear();
+        context.plt = None;
         let cie = fde.cie();
         let start = fde.start();
         let abi = fde.cfi().abi();
-        let (machine, frame, ending) = match cie.initial {
-            Ok(initial) => {
-                let machine = Machine::new(fde.instructions(), cie, abi, Some(initial));
-                (Some(machine), initial.frame, Ending::Running)
-            }
-            Err(error) => (None, State::INITIAL.frame, Ending::Error(error)),
-        };
+        let initial = cie.initial.as_ref();
         Rows {
-            machine,
+            machine: Machine::new(fde.instructions(), cie, abi, initial.ok()),
             context,
-            frame,
             row_start: start.address,
             location: start.address,
             // Checked when the FDE was read.
             end: start.address.saturating_add(fde.size()),
             section: start.section,
-            plt: None,
             plt_possible: abi == Abi::Amd64 && !fde.cfi().is_relocatable(),
-            ending,
+            ending: initial.err().map_or(Ending::Running, |error| Ending::Error(*error)),
         }
     }
 
@@ -430,23 +446,23 @@ impl<'c, 'x> Rows<'c, 'x> {
 
     #[cold]
     fn split_plt(&mut self, row: Row, expression: Expression) -> Row {
-        let plt = self.machine.as_ref().and_then(|m| m.bytes(expression)).and_then(Bytes::plt);
+        let plt = self.machine.bytes(expression).and_then(Bytes::plt);
         let Some(plt) = plt else { return row };
         let blocks = (row.end - row.start) / Plt::BLOCK + 1;
         let Some(left) = self.context.blocks.checked_sub(blocks) else { return row };
         self.context.blocks = left;
-        self.plt = Some((plt, row));
+        self.context.plt = Some((plt, row));
         self.next_plt().unwrap_or(row)
     }
 
     fn next_plt(&mut self) -> Option<Row> {
-        let (plt, mut rest) = self.plt.take()?;
+        let (plt, mut rest) = self.context.plt.take()?;
         let (cfa, next) = plt.at(rest.start);
         let end = next.map_or(rest.end, |next| next.min(rest.end));
         let row = Row { start: rest.start, end, frame: Frame { cfa, ..rest.frame } };
         rest.start = end;
         if rest.start < rest.end {
-            self.plt = Some((plt, rest));
+            self.context.plt = Some((plt, rest));
         }
         Some(row)
     }
@@ -470,17 +486,15 @@ impl<'c, 'x> Rows<'c, 'x> {
     /// The row up to the current location, if the state has changed there.
     #[inline]
     fn close_row(&mut self) -> Option<Row> {
-        let machine = self.machine.as_mut()?;
+        let machine = &mut self.machine;
         if !machine.touched {
             return None;
         }
         machine.touched = false;
-        let frame = machine.state.frame;
-        if frame == self.frame {
+        if machine.state.frame == machine.before {
             return None;
         }
-        let row = Row { start: self.row_start, end: self.location, frame: self.frame };
-        self.frame = frame;
+        let row = Row { start: self.row_start, end: self.location, frame: machine.before };
         self.row_start = self.location;
         (row.start < row.end).then_some(row)
     }
@@ -489,7 +503,7 @@ impl<'c, 'x> Rows<'c, 'x> {
     #[inline]
     fn run(&mut self) -> Option<Row> {
         loop {
-            let Some(machine) = &mut self.machine else { return None };
+            let machine = &mut self.machine;
             if machine.instructions.input.is_empty() {
                 self.ending = Ending::Row(None);
                 return self.close_row();
@@ -519,16 +533,17 @@ impl<'c, 'x> Rows<'c, 'x> {
     }
 
     #[cold]
-    fn error(&self, kind: CfiErrorKind, at: super::pointer::Slice<'c>) -> CfiError {
-        let whole = self.machine.as_ref().map(|m| m.instructions.environment.whole);
-        kind.at(whole.map_or(0, |whole| at.offset_from(whole) as u64))
+    fn error(&self, kind: CfiErrorKind, at: Slice<'c>) -> CfiError {
+        kind.at(at.offset_from(self.machine.instructions.environment.whole) as u64)
     }
 
     /// The row before the location is sure, what holds at the location is not.
     #[cold]
-    fn fail(&mut self, kind: CfiErrorKind, at: super::pointer::Slice<'c>) -> Option<Row> {
+    fn fail(&mut self, kind: CfiErrorKind, at: Slice<'c>) -> Option<Row> {
         self.ending = Ending::Error(self.error(kind, at));
-        let row = Row { start: self.row_start, end: self.location, frame: self.frame };
+        let machine = &self.machine;
+        let frame = if machine.touched { machine.before } else { machine.state.frame };
+        let row = Row { start: self.row_start, end: self.location, frame };
         (row.start < row.end).then_some(row)
     }
 }
@@ -538,7 +553,7 @@ impl Iterator for Rows<'_, '_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.plt.is_some() {
+        if self.context.plt.is_some() {
             return self.next_plt().map(Ok);
         }
         if let Ending::Running = self.ending
@@ -549,7 +564,8 @@ impl Iterator for Rows<'_, '_> {
         match self.ending {
             Ending::Row(error) => {
                 self.ending = error.map_or(Ending::Done, Ending::Error);
-                let row = Row { start: self.row_start, end: self.end, frame: self.frame };
+                let frame = self.machine.state.frame;
+                let row = Row { start: self.row_start, end: self.end, frame };
                 if row.start < row.end {
                     return Some(Ok(self.emit(row)));
                 }

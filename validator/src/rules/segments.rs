@@ -254,7 +254,7 @@ pub(super) static SEGMENT_OVER_EMPTY: Rule = Rule {
     example: "a shared object with an empty .sframe and PT_GNU_SFRAME of 28 bytes",
     check: Check::File(|file, report| {
         let Some(segment) = sframe_segment(file) else { return };
-        if file.is_linked() && file.sframe.size == 0 {
+        if file.is_linked() && file.sframe.size == 0 && !file.sframe.is_segment() {
             report.elf_field(
                 "p_filesz",
                 format_args!("{:#x}", segment.file_size),
