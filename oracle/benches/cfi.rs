@@ -95,7 +95,8 @@ fn ours_rows(bencher: Bencher<'_, '_>) {
         let mut context = RowContext::new(&cfi);
         let mut sum = 0_u64;
         for function in cfi.functions() {
-            for row in function.rows(&mut context).flatten() {
+            let mut rows = function.rows(&mut context);
+            while let Ok(Some(row)) = rows.next_row() {
                 sum = sum.wrapping_add(black_box(row).start);
             }
         }

@@ -88,8 +88,8 @@ struct Machine<'c> {
     initial: Option<&'c State>,
     /// A rule that is compared may have changed since this was last reset.
     touched: bool,
-    /// What held before the change; of no meaning without one.
-    before: Frame,
+    /// The last row that ended; its frame is what held before the change.
+    row: Row,
 }
 
 /// What an instruction asks of the loop around it.
@@ -123,7 +123,7 @@ impl<'c> Machine<'c> {
             state: initial.copied().unwrap_or(State::INITIAL),
             initial,
             touched: false,
-            before: Frame::OUTERMOST,
+            row: Row { start: 0, end: 0, frame: Frame::OUTERMOST },
         }
     }
 
@@ -134,7 +134,7 @@ impl<'c> Machine<'c> {
     fn touch(&mut self) {
         if !self.touched {
             self.touched = true;
-            self.before = self.state.frame;
+            self.row.frame = self.state.frame;
         }
     }
 
@@ -435,99 +435,105 @@ impl<'c, 'x> Rows<'c, 'x> {
         }
     }
 
-    /// A row of the table, split where a procedure linkage table's expression says so.
+    /// The row just made, split where a procedure linkage table's expression says so.
     #[inline]
-    fn emit(&mut self, row: Row) -> Row {
-        match row.frame.cfa {
-            Cfa::Expression(expression) if self.plt_possible => self.split_plt(row, expression),
-            _ => row,
+    fn made(&mut self) -> &Row {
+        if self.plt_possible
+            && let Cfa::Expression(expression) = self.machine.row.frame.cfa
+        {
+            self.split_plt(expression);
         }
+        &self.machine.row
     }
 
     #[cold]
-    fn split_plt(&mut self, row: Row, expression: Expression) -> Row {
-        let plt = self.machine.bytes(expression).and_then(Bytes::plt);
-        let Some(plt) = plt else { return row };
+    fn split_plt(&mut self, expression: Expression) {
+        let row = self.machine.row;
+        let Some(plt) = self.machine.bytes(expression).and_then(Bytes::plt) else { return };
         let blocks = (row.end - row.start) / Plt::BLOCK + 1;
-        let Some(left) = self.context.blocks.checked_sub(blocks) else { return row };
+        let Some(left) = self.context.blocks.checked_sub(blocks) else { return };
         self.context.blocks = left;
-        self.context.plt = Some((plt, row));
-        self.next_plt().unwrap_or(row)
+        self.next_plt(plt, row);
     }
 
-    fn next_plt(&mut self) -> Option<Row> {
-        let (plt, mut rest) = self.context.plt.take()?;
+    /// Takes the first part off a row that is split.
+    #[cold]
+    fn next_plt(&mut self, plt: Plt, mut rest: Row) {
         let (cfa, next) = plt.at(rest.start);
         let end = next.map_or(rest.end, |next| next.min(rest.end));
-        let row = Row { start: rest.start, end, frame: Frame { cfa, ..rest.frame } };
+        self.machine.row = Row { start: rest.start, end, frame: Frame { cfa, ..rest.frame } };
         rest.start = end;
-        if rest.start < rest.end {
-            self.context.plt = Some((plt, rest));
-        }
-        Some(row)
+        self.context.plt = (rest.start < rest.end).then_some((plt, rest));
     }
 
-    /// Where an instruction leads from the current location.
+    /// Ends the row at the current location, if the state has changed there; whether there is one.
     #[inline]
-    fn destination(&self, step: &Step) -> Result<u64, CfiErrorKind> {
-        match *step {
-            Step::Same => Ok(self.location),
-            Step::Advance(bytes) => {
-                self.location.checked_add(bytes).ok_or(CfiErrorKind::AddressOverflow)
-            }
-            Step::MoveTo(place) => {
-                let back = place.section != self.section || place.address < self.location;
-                let kind = CfiErrorKind::SetLocBackwards { from: self.location, to: place.address };
-                if back { Err(kind) } else { Ok(place.address) }
-            }
-        }
-    }
-
-    /// The row up to the current location, if the state has changed there.
-    #[inline]
-    fn close_row(&mut self) -> Option<Row> {
+    fn close_row(&mut self) -> bool {
         let machine = &mut self.machine;
         if !machine.touched {
-            return None;
+            return false;
         }
         machine.touched = false;
-        if machine.state.frame == machine.before {
-            return None;
+        if machine.state.frame == machine.row.frame {
+            return false;
         }
-        let row = Row { start: self.row_start, end: self.location, frame: machine.before };
+        machine.row.start = self.row_start;
+        machine.row.end = self.location;
+        let some = self.row_start < self.location;
         self.row_start = self.location;
-        (row.start < row.end).then_some(row)
+        some
     }
 
-    /// Goes on until a row ends.
+    /// Makes the row from the last one to `end`; whether it has any bytes.
+    fn last_row(&mut self, end: u64) -> bool {
+        let machine = &mut self.machine;
+        if !machine.touched {
+            machine.row.frame = machine.state.frame;
+        }
+        machine.row.start = self.row_start;
+        machine.row.end = end;
+        self.row_start < end
+    }
+
+    /// Goes on until a row ends; `false` when the instructions do, or are wrong.
     #[inline]
-    fn run(&mut self) -> Option<Row> {
+    fn run(&mut self) -> bool {
         loop {
             let machine = &mut self.machine;
-            if machine.instructions.input.is_empty() {
+            let at = machine.instructions.input;
+            if at.is_empty() {
                 self.ending = Ending::Row(None);
                 return self.close_row();
             }
-            let at = machine.instructions.input;
-            let moved = machine.step(&mut self.context.states);
-            if let Ok(Step::Same) = moved {
-                continue;
-            }
-            match moved.and_then(|step| self.destination(&step)) {
-                Ok(to) if to == self.location => {}
-                Ok(to) if to > self.end => {
-                    let kind = CfiErrorKind::AdvancePastEnd { address: to, end: self.end };
+            let to = match machine.step(&mut self.context.states) {
+                Ok(Step::Same) => continue,
+                Ok(Step::Advance(bytes)) => self.location.checked_add(bytes),
+                Ok(Step::MoveTo(place)) => {
+                    if place.section != self.section || place.address < self.location {
+                        let (from, to) = (self.location, place.address);
+                        return self.fail(CfiErrorKind::SetLocBackwards { from, to }, at);
+                    }
+                    Some(place.address)
+                }
+                Err(kind) => return self.fail(kind, at),
+            };
+            match to {
+                Some(to) if to <= self.end => {
+                    if to > self.location {
+                        let closed = self.close_row();
+                        self.location = to;
+                        if closed {
+                            return true;
+                        }
+                    }
+                }
+                // The rows before are sure, also the one that the advance leaves.
+                Some(address) => {
+                    let kind = CfiErrorKind::AdvancePastEnd { address, end: self.end };
                     self.ending = Ending::Row(Some(self.error(kind, at)));
                     return self.close_row();
                 }
-                Ok(to) => {
-                    let row = self.close_row();
-                    self.location = to;
-                    if row.is_some() {
-                        return row;
-                    }
-                }
-                Err(kind) => return self.fail(kind, at),
+                None => return self.fail(CfiErrorKind::AddressOverflow, at),
             }
         }
     }
@@ -539,12 +545,43 @@ impl<'c, 'x> Rows<'c, 'x> {
 
     /// The row before the location is sure, what holds at the location is not.
     #[cold]
-    fn fail(&mut self, kind: CfiErrorKind, at: Slice<'c>) -> Option<Row> {
+    fn fail(&mut self, kind: CfiErrorKind, at: Slice<'c>) -> bool {
         self.ending = Ending::Error(self.error(kind, at));
-        let machine = &self.machine;
-        let frame = if machine.touched { machine.before } else { machine.state.frame };
-        let row = Row { start: self.row_start, end: self.location, frame };
-        (row.start < row.end).then_some(row)
+        self.last_row(self.location)
+    }
+
+    /// The next row, where it stands: the iterator without its copies, which cost as much as
+    /// the instructions do.
+    ///
+    /// # Errors
+    /// The one that ends the rows, once.
+    #[inline]
+    pub fn next_row(&mut self) -> Result<Option<&Row>, CfiError> {
+        if let Some((plt, rest)) = self.context.plt.take() {
+            self.next_plt(plt, rest);
+            return Ok(Some(&self.machine.row));
+        }
+        if let Ending::Running = self.ending
+            && self.run()
+        {
+            return Ok(Some(self.made()));
+        }
+        self.finish()
+    }
+
+    #[inline(never)]
+    fn finish(&mut self) -> Result<Option<&Row>, CfiError> {
+        if let Ending::Row(error) = self.ending {
+            self.ending = error.map_or(Ending::Done, Ending::Error);
+            if self.last_row(self.end) {
+                return Ok(Some(self.made()));
+            }
+        }
+        if let Ending::Error(error) = self.ending {
+            self.ending = Ending::Done;
+            return Err(error);
+        }
+        Ok(None)
     }
 }
 
@@ -553,29 +590,6 @@ impl Iterator for Rows<'_, '_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.context.plt.is_some() {
-            return self.next_plt().map(Ok);
-        }
-        if let Ending::Running = self.ending
-            && let Some(row) = self.run()
-        {
-            return Some(Ok(self.emit(row)));
-        }
-        match self.ending {
-            Ending::Row(error) => {
-                self.ending = error.map_or(Ending::Done, Ending::Error);
-                let frame = self.machine.state.frame;
-                let row = Row { start: self.row_start, end: self.end, frame };
-                if row.start < row.end {
-                    return Some(Ok(self.emit(row)));
-                }
-                self.next()
-            }
-            Ending::Error(error) => {
-                self.ending = Ending::Done;
-                Some(Err(error))
-            }
-            Ending::Running | Ending::Done => None,
-        }
+        self.next_row().map(|row| row.copied()).transpose()
     }
 }
