@@ -317,8 +317,8 @@ impl Writer<'_, '_> {
     }
 
     /// As binutils computes it: in 32 bits.
+    #[allow(clippy::cast_possible_truncation, reason = "both constants fit")]
     fn cfa_offset(&self, word: i32) -> i32 {
-        // Both constants fit.
         let (factor, adjustment) = (S390X_CFA_FACTOR as i32, S390X_CFA_ADJUSTMENT as i32);
         let scaled = self.dialect == Dialect::Binutils247
             && self.section.header().abi_arch == Abi::S390x.id();

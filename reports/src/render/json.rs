@@ -82,7 +82,7 @@ impl<W: Write> Renderer for JsonLines<W> {
 
     fn end(&mut self, sum: &Summary) -> io::Result<()> {
         let line = SummaryLine { format: FORMAT, tool: TOOL, summary: summary(sum) };
-        self.line(&Line::Summary(line))?;
+        self.line(&Line::Summary(Box::new(line)))?;
         self.out.flush()
     }
 }
@@ -93,6 +93,7 @@ fn file(report: &FileReport) -> File {
     let (status, reason) = match &report.outcome {
         Outcome::Checked(checked) if checked.sections.is_empty() => (Status::NoSection, None),
         Outcome::Checked(_) => (Status::Checked, None),
+        Outcome::Members(_) => (Status::Archive, None),
         Outcome::Unsupported(kind) => (Status::Unsupported, Some(kind.clone())),
         Outcome::NotElf => (Status::NotElf, None),
         Outcome::Empty => (Status::NotElf, Some("empty".to_owned())),
@@ -113,7 +114,7 @@ fn file(report: &FileReport) -> File {
         findings: Vec::new(),
         undecided: Vec::new(),
     };
-    if let Outcome::Checked(checked) = &report.outcome {
+    if let Outcome::Checked(checked) | Outcome::Members(checked) = &report.outcome {
         fill(&mut file, checked);
     }
     file

@@ -33,7 +33,7 @@ pub enum Line {
     /// One file or archive member.
     File(Box<File>),
     /// The scan in numbers.
-    Summary(SummaryLine),
+    Summary(Box<SummaryLine>),
 }
 
 /// The last line.
@@ -96,6 +96,9 @@ pub struct File {
 pub enum Status {
     /// It has SFrame sections, and they were checked.
     Checked,
+    /// The members of an archive taken together; each has a report of its own besides. Only where
+    /// there is something to say.
+    Archive,
     /// An ELF file without an SFrame section.
     NoSection,
     /// An ELF file of a kind that SFrame is not defined for.

@@ -124,7 +124,7 @@ impl<W: Write> Text<W> {
     }
 
     fn totals(&mut self, summary: &Summary) -> io::Result<()> {
-        let checked = counted(summary.checked, "ELF file");
+        let checked = counted(summary.checked, "file");
         let inputs = counted(summary.inputs, "input");
         let with = grouped(summary.with_section);
         writeln!(
@@ -210,7 +210,7 @@ impl<W: Write> Renderer for Text<W> {
         let name = report.name.display();
         let verbose = self.options.verbose;
         match &report.outcome {
-            Outcome::Checked(checked) => self.checked(&name, checked),
+            Outcome::Checked(checked) | Outcome::Members(checked) => self.checked(&name, checked),
             Outcome::Unreadable(why) => {
                 writeln!(
                     self.out,

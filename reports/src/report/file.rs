@@ -26,9 +26,15 @@ impl FileName {
     pub fn display(&self) -> String {
         let path = printable_path(&self.path);
         match &self.member {
-            Some(member) => format!("{path}({})", printable(member)),
+            Some(_) => format!("{path}({})", self.member_display()),
             None => path,
         }
+    }
+
+    /// `member.o`, fit for a terminal; empty where the file is no archive.
+    #[must_use]
+    pub fn member_display(&self) -> String {
+        self.member.as_deref().map(printable).unwrap_or_default()
     }
 }
 
@@ -46,6 +52,8 @@ pub struct FileReport {
 pub enum Outcome {
     /// It was checked; it may have no section.
     Checked(Box<Checked>),
+    /// The members of an archive taken together: what is wrong with them as inputs of one link.
+    Members(Box<Checked>),
     /// An ELF file of a kind that SFrame is not defined for, and without a section; which kind.
     Unsupported(String),
     /// No ELF file.

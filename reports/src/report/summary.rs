@@ -54,9 +54,11 @@ pub struct Summary {
 impl Summary {
     /// Adds one report.
     pub fn add(&mut self, report: &FileReport) {
-        self.inputs += 1;
+        // An archive's members are inputs each by itself.
+        self.inputs += u64::from(!matches!(report.outcome, Outcome::Members(_)));
         match &report.outcome {
             Outcome::Checked(checked) => self.add_checked(checked),
+            Outcome::Members(checked) => self.add_counts(checked),
             Outcome::Unsupported(kind) => *self.unsupported.entry(kind.clone()).or_default() += 1,
             Outcome::NotElf | Outcome::Empty => self.not_elf += 1,
             Outcome::Special(kind) => *self.special.entry(*kind).or_default() += 1,
@@ -85,6 +87,10 @@ impl Summary {
             self.rows += section.rows;
             self.covered_bytes += section.covered_bytes;
         }
+        self.add_counts(checked);
+    }
+
+    fn add_counts(&mut self, checked: &Checked) {
         for (rule, count) in &checked.counts {
             let place = CATALOGUE.iter().position(|known| known == rule).unwrap_or(usize::MAX);
             let counts = self.rules.entry(place).or_default();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use sframe_validator::Endian;
-use sframe_validator::check::{Options, check_elf, check_section};
+use sframe_validator::check::{Options, check_elf, check_link_set, check_section};
 use sframe_validator::elf::{Class, Elf, ElfError, ElfKind};
 use sframe_validator::finding::Report;
 use sframe_validator::rules::Rule;
@@ -79,7 +79,30 @@ fn check_archive(path: &Path, data: &[u8], options: &CheckOptions) -> Vec<FileRe
             Content::Damaged(error) => Outcome::Unreadable(error),
         },
     };
-    members.into_par_iter().map(check).collect()
+    let mut reports: Vec<FileReport> = members.into_par_iter().map(check).collect();
+    reports.extend(check_members(path, &reports, options));
+    reports
+}
+
+/// The members of an archive as inputs of one link; `None` where they match.
+fn check_members(
+    path: &Path,
+    reports: &[FileReport],
+    options: &CheckOptions,
+) -> Option<FileReport> {
+    let names: Vec<String> = reports.iter().map(|report| report.name.member_display()).collect();
+    let mut inputs = Vec::new();
+    for (report, name) in reports.iter().zip(&names) {
+        let Outcome::Checked(checked) = &report.outcome else { continue };
+        let header = checked.sections.iter().find_map(|section| section.header);
+        inputs.extend(header.map(|header| (name.as_str(), header)));
+    }
+    let mut report = check_link_set(&inputs, &options.validator);
+    options.select(&mut report);
+    let outcome = Outcome::Members(Box::new(Checked::new(report, &[], None)));
+    let name = FileName { path: path.to_owned(), member: None };
+    let found = matches!(&outcome, Outcome::Members(checked) if !checked.counts.is_empty());
+    found.then_some(FileReport { name, outcome })
 }
 
 fn check_thin_member(path: &Path, options: &CheckOptions) -> Outcome {
