@@ -71,8 +71,13 @@ pub fn run() -> Exit {
     })
 }
 
-/// Standard output, buffered, with styles only where they belong.
-fn stdout() -> BufWriter<AutoStream<io::StdoutLock<'static>>> {
+/// Standard output for what has no styles: looking for them costs more than a dump.
+fn stdout() -> BufWriter<io::StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}
+
+/// Standard output, with styles only where they belong.
+fn styled_stdout() -> BufWriter<AutoStream<io::StdoutLock<'static>>> {
     BufWriter::with_capacity(1 << 16, AutoStream::auto(io::stdout().lock()))
 }
 
@@ -82,7 +87,7 @@ fn terminal_width() -> Option<usize> {
 }
 
 fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Exit> {
-    let mut out = stdout();
+    let mut out = styled_stdout();
     write(&mut out)?;
     out.flush()?;
     Ok(Exit::Clean)

@@ -108,7 +108,11 @@ impl Dump<'_> {
             }
             Err(error) => return self.complain(name, &error.to_string()),
         };
-        let symbols = SymbolTable::load(&elf).unwrap_or_default();
+        let symbols = match self.style {
+            Style::Plain => SymbolTable::load(&elf).unwrap_or_default(),
+            // objdump prints no names.
+            Style::Gnu => SymbolTable::default(),
+        };
         let mut any = false;
         for source in sframe_sections(&elf) {
             any = true;

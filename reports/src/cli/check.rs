@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read};
 use sframe_validator::check::Options;
 
 use super::args::{CheckArgs, Format};
-use super::{Exit, stdout, terminal_width};
+use super::{Exit, stdout, styled_stdout, terminal_width};
 use crate::input::Selection;
 use crate::render::{JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
 use crate::report::Summary;
@@ -37,14 +37,13 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
 }
 
 fn renderer(args: &CheckArgs) -> Box<dyn Renderer> {
-    let out = stdout();
     match args.format {
         Format::Text => {
             let options = TextOptions { verbose: args.verbose, width: terminal_width() };
-            Box::new(Text::new(out, options))
+            Box::new(Text::new(styled_stdout(), options))
         }
-        Format::Json => Box::new(JsonDocument::new(out)),
-        Format::Ndjson => Box::new(JsonLines::new(out)),
+        Format::Json => Box::new(JsonDocument::new(stdout())),
+        Format::Ndjson => Box::new(JsonLines::new(stdout())),
     }
 }
 
