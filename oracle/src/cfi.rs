@@ -450,6 +450,12 @@ impl<'a> Cfi<'a> {
         (0..self.fdes.len()).filter_map(|place| self.fde(self.record_at(place)?))
     }
 
+    /// Function number `place` of [`Cfi::sorted`].
+    #[inline]
+    pub(crate) fn nth_sorted(&self, place: usize) -> Option<Fde<'_>> {
+        self.fde(self.record_at(place)?)
+    }
+
     /// Entry `place` of the order by address.
     fn record_at(&self, place: usize) -> Option<&FdeRecord> {
         match self.order.get(place) {

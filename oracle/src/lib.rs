@@ -1,7 +1,9 @@
 //! The DWARF oracle: what call frame information says about each PC, in the vocabulary that SFrame
 //! rows are read into, so that the two can be compared.
 //!
-//! [`cfi`] reads `.eh_frame` and `.debug_frame` of linked files and relocatable objects.
+//! [`cfi`] reads `.eh_frame` and `.debug_frame` of linked files and relocatable objects. [`compare`]
+//! sweeps over the code of a file with both streams of rows, and accounts for every byte.
+//! [`coverage`] tells from a function's own CFI why SFrame does not describe it.
 //!
 //! ```
 //! use sframe_oracle::cfi::{Cfi, RowContext};
@@ -26,3 +28,5 @@
 #![forbid(unsafe_code)]
 
 pub mod cfi;
+pub mod compare;
+pub mod coverage;

@@ -64,7 +64,9 @@ fn hex(text: &str) -> u64 {
 /// `rsp+8`, `sp-16`, `x29`.
 fn register_offset(abi: Abi, text: &str) -> Option<(Register, i64)> {
     let at = text.find(['+', '-']).unwrap_or(text.len());
-    let offset = if at == text.len() { 0 } else { text[at..].parse().ok()? };
+    // readelf 2.47.50 prints negative offsets, wrapped, as unsigned.
+    let unsigned = || text[at..].parse::<u64>().ok().map(u64::cast_signed);
+    let offset = if at == text.len() { 0 } else { text[at..].parse().ok().or_else(unsigned)? };
     Some((register(abi, &text[..at])?, offset))
 }
 
@@ -142,7 +144,8 @@ fn read_readelf(abi: Abi, text: &str) -> Tables {
             let fp = abi.register_name(abi.fp()).expect("a name");
             let cell = |name: &str| columns.iter().position(|c| c == name).map(|at| &cells[at]);
             let cfa = (cells[1] != "exp").then(|| {
-                let (register, offset) = register_offset(abi, cells[1]).expect("a CFA");
+                let (register, offset) =
+                    register_offset(abi, cells[1]).unwrap_or_else(|| panic!("readelf: {line}"));
                 Cfa::RegisterOffset { register, offset }
             });
             tables.get_mut(&key).expect("inserted").1.push(Printed {

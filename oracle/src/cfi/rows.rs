@@ -127,6 +127,17 @@ impl<'c> Machine<'c> {
         }
     }
 
+    #[inline]
+    fn follow(&mut self, instructions: Instructions<'c>, cie: &Cie, initial: Option<&'c State>) {
+        self.instructions = instructions;
+        self.columns.ra = cie.return_address;
+        self.code_factor = cie.code_alignment_factor;
+        self.data_factor = cie.data_alignment_factor;
+        self.state = initial.copied().unwrap_or(State::INITIAL);
+        self.initial = initial;
+        self.touched = false;
+    }
+
     /// Has to be called before a rule that is compared changes. Copying the frame here, when it was
     /// last written some rows ago, is what makes rows cheap: a copy right behind narrow writes
     /// stalls.
@@ -433,6 +444,28 @@ impl<'c, 'x> Rows<'c, 'x> {
             plt_possible: abi == Abi::Amd64 && !fde.cfi().is_relocatable(),
             ending: initial.err().map_or(Ending::Running, |error| Ending::Error(*error)),
         }
+    }
+
+    /// Starts over with another function of the same section, in the same context.
+    #[inline]
+    pub fn follow(&mut self, fde: &Fde<'c>) {
+        self.context.states.clear();
+        self.context.plt = None;
+        let cie = fde.cie();
+        let start = fde.start();
+        let initial = cie.initial.as_ref();
+        self.machine.follow(fde.instructions(), cie, initial.ok());
+        self.row_start = start.address;
+        self.location = start.address;
+        self.end = start.address.saturating_add(fde.size());
+        self.section = start.section;
+        self.ending = initial.err().map_or(Ending::Running, |error| Ending::Error(*error));
+    }
+
+    /// The row that [`Rows::next_row`] gave last.
+    #[must_use]
+    pub const fn row(&self) -> &Row {
+        &self.machine.row
     }
 
     /// The row just made, split where a procedure linkage table's expression says so.

@@ -1,0 +1,39 @@
+//! SFrame against CFI, for every byte of code.
+//!
+//! [`compare`] sweeps once over the executable bytes of a file, with the rows of both sides beside
+//! each other, and gives each range of PCs one [`Verdict`]. The sums ([`Sums`]) add up to the
+//! executable bytes, exactly.
+//!
+//! Each side is read as an unwinder reads it: where functions overlap, the one that starts last
+//! is found, and nothing behind its end; of rows at one start the last one holds; a repeated block
+//! holds again in each block. Empty functions and rows have no PCs and so no say.
+//!
+//! ```no_run
+//! use sframe_oracle::cfi::Cfi;
+//! use sframe_oracle::compare::{Verdict, compare};
+//! use sframe_validator::elf::Elf;
+//! use sframe_validator::{Placement, Section};
+//!
+//! let file = std::fs::read("/usr/bin/true")?;
+//! let elf = Elf::parse(&file)?;
+//! let mut sections = Vec::new();
+//! for header in elf.sframe_sections() {
+//!     let placement = Placement::at(header.address).with_abi(elf.abi());
+//!     sections.push(Section::parse(elf.section_data(header)?, placement)?);
+//! }
+//! let cfi = Cfi::load_all(&elf)?;
+//! let sums = compare(&elf, &sections, &cfi, |range| {
+//!     if let Verdict::Different(fields) = range.verdict {
+//!         println!("{:#x}..{:#x} {fields}", range.start, range.end);
+//!     }
+//! });
+//! println!("{} of {} bytes agree", sums.equal, sums.total());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod sframe;
+mod sweep;
+mod verdict;
+
+pub use sweep::{Range, compare};
+pub use verdict::{Fields, Side, Sums, Verdict, judge};

@@ -1,0 +1,158 @@
+//! The functions of SFrame sections in the order of their addresses.
+
+use sframe_validator::Section;
+use sframe_validator::section::{CodeAddress, Function, RowBudget};
+use sframe_validator::unwind::Row;
+
+/// A function that has a place and bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) start: CodeAddress,
+    pub(crate) size: u32,
+    /// Index of the section among those compared, and of the function in it.
+    pub(crate) section: u32,
+    pub(crate) index: u32,
+}
+
+/// The places of all functions of all sections, ordered by address, then by size. Also the number
+/// of functions without a place.
+pub(crate) fn places(sections: &[Section<'_>]) -> (Vec<Place>, u64) {
+    let mut places = Vec::new();
+    let mut unplaced = 0;
+    for (number, section) in (0_u32..).zip(sections) {
+        places.reserve(usize::try_from(section.entry_count()).unwrap_or_default());
+        for entry in section.entries() {
+            match entry.start() {
+                Ok(_) if entry.size() == 0 => {}
+                Ok(start) => places.push(Place {
+                    start,
+                    size: entry.size(),
+                    section: number,
+                    index: entry.index(),
+                }),
+                Err(_) => unplaced += 1,
+            }
+        }
+    }
+    let key = |place: &Place| (place.start, place.size);
+    if !places.is_sorted_by_key(key) {
+        places.sort_by_key(key);
+    }
+    (places, unplaced)
+}
+
+/// What a function says about a range: a row, or that it cannot be read.
+pub(crate) type Piece<'r> = Option<&'r Row>;
+
+/// What walking over all functions uses up.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    /// The rows of a repeated block: at most one for each byte of it.
+    block: Vec<Row>,
+    /// Repetitions of blocks that may still be read: as many as the file has bytes. Code that is
+    /// there has fewer, code that is only promised would have billions.
+    repetitions: u64,
+}
+
+impl Budget {
+    pub(crate) fn of(file_size: u64) -> Budget {
+        Budget { block: Vec::new(), repetitions: file_size }
+    }
+}
+
+/// Hands `sink` the rows of a function up to `limit`, in order and without overlaps, and `None` for
+/// what cannot be read. What no row describes is left out. `sink` gets start and end of each.
+pub(crate) fn walk(
+    function: &Function<'_>,
+    limit: u64,
+    rows: &mut RowBudget,
+    budget: &mut Budget,
+    mut sink: impl FnMut(u64, u64, Piece<'_>),
+) {
+    let Ok(start) = function.start() else { return };
+    let start = start.address;
+    let end = start.saturating_add(function.size().into()).min(limit);
+    match function.repeat_size() {
+        Ok(None) => plain(function, start, end, rows, sink),
+        // The size of the block is not known: which row holds where is not either.
+        Err(_) => sink(start, end, None),
+        Ok(Some(size)) => {
+            budget.block.clear();
+            let mut readable = true;
+            let first = start.saturating_add(size.into());
+            plain(function, start, first, rows, |from, to, row| match row {
+                Some(row) => budget.block.push(Row { start: from, end: to, ..*row }),
+                None => readable = false,
+            });
+            if readable {
+                repeat(budget, start, size, end, &mut sink);
+            } else {
+                sink(start, end, None);
+            }
+        }
+    }
+}
+
+/// The block again and again, up to `end`.
+fn repeat(
+    budget: &mut Budget,
+    start: u64,
+    size: u8,
+    end: u64,
+    sink: &mut impl FnMut(u64, u64, Piece<'_>),
+) {
+    let mut base = start;
+    while base < end && !budget.block.is_empty() {
+        let Some(left) = budget.repetitions.checked_sub(1) else { return sink(base, end, None) };
+        budget.repetitions = left;
+        let shift = base - start;
+        for row in &budget.block {
+            let from = row.start.saturating_add(shift);
+            let to = row.end.saturating_add(shift).min(end);
+            if from < to {
+                sink(from, to, Some(row));
+            }
+        }
+        let Some(next) = base.checked_add(size.into()) else { return };
+        base = next;
+    }
+}
+
+/// The rows as they are stored, one block or the whole function.
+fn plain(
+    function: &Function<'_>,
+    start: u64,
+    end: u64,
+    budget: &mut RowBudget,
+    mut sink: impl FnMut(u64, u64, Piece<'_>),
+) {
+    let rows = match function.rows_within(budget) {
+        Ok(rows) => rows,
+        Err(_) => return sink(start, end, None),
+    };
+    // Up to where everything has been told, and whether something unreadable is pending there.
+    let (mut at, mut unreadable) = (start, false);
+    for row in rows {
+        let Ok(row) = row else {
+            unreadable = true;
+            continue;
+        };
+        let from = row.start.max(at);
+        let to = row.end.min(end);
+        // A row that starts before an earlier one ended is out of order: no reader finds it.
+        if from >= to {
+            continue;
+        }
+        if unreadable {
+            if at < from {
+                sink(at, from, None);
+            }
+            unreadable = false;
+        }
+        sink(from, to, Some(&row));
+        at = to;
+    }
+    if unreadable && at < end {
+        sink(at, end, None);
+    }
+}

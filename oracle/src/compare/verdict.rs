@@ -1,0 +1,205 @@
+//! What two frames that hold at the same PC have to say to each other.
+
+use core::fmt;
+
+use sframe_validator::unwind::{Cfa, Frame, Recovery};
+use sframe_validator::{Abi, Version};
+
+/// Which parts of a frame differ: a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Fields(u8);
+
+impl Fields {
+    /// The canonical frame address.
+    pub const CFA: Fields = Fields(1);
+    /// The return address.
+    pub const RA: Fields = Fields(2);
+    /// The caller's frame pointer.
+    pub const FP: Fields = Fields(4);
+    /// Whether the return address is signed, and with which key (AArch64).
+    pub const RA_SIGNING: Fields = Fields(8);
+    /// One side says that this is an outermost frame.
+    pub const UNDEFINED_RA: Fields = Fields(16);
+    /// The mark of a signal frame.
+    pub const SIGNAL: Fields = Fields(32);
+
+    const NAMES: [(Fields, &'static str); 6] = [
+        (Fields::CFA, "cfa"),
+        (Fields::RA, "ra"),
+        (Fields::FP, "fp"),
+        (Fields::RA_SIGNING, "ra-signing"),
+        (Fields::UNDEFINED_RA, "undefined-ra"),
+        (Fields::SIGNAL, "signal"),
+    ];
+
+    /// Whether nothing is in the set.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether all of `other` is in the set.
+    #[must_use]
+    pub const fn contains(self, other: Fields) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets.
+    #[must_use]
+    pub const fn with(self, other: Fields) -> Fields {
+        Fields(self.0 | other.0)
+    }
+
+    #[inline]
+    fn add_if(&mut self, condition: bool, field: Fields) {
+        if condition {
+            self.0 |= field.0;
+        }
+    }
+
+    /// The names of what is in the set.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Fields::NAMES.into_iter().filter(move |(field, _)| self.contains(*field)).map(|(_, n)| n)
+    }
+}
+
+impl fmt::Display for Fields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, name) in self.names().enumerate() {
+            f.write_str(if index == 0 { "" } else { ", " })?;
+            f.write_str(name)?;
+        }
+        Ok(())
+    }
+}
+
+/// How the two sides stand to each other at a PC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Both say the same.
+    Equal,
+    /// Both say the same as far as the section's version can say it; these it cannot.
+    Limited(Fields),
+    /// They do not say the same about these.
+    Different(Fields),
+    /// Only CFI describes the code; SFrame has no function there, or one without rows.
+    OnlyCfi,
+    /// Only SFrame describes the code.
+    OnlySframe,
+    /// Neither does.
+    Neither,
+    /// One side cannot be read there, or CFI has an expression without a simpler meaning.
+    Undecided,
+}
+
+/// Executable bytes by verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Sums {
+    /// Of [`Verdict::Equal`].
+    pub equal: u64,
+    /// Of [`Verdict::Limited`].
+    pub limited: u64,
+    /// Of [`Verdict::Different`].
+    pub different: u64,
+    /// Of [`Verdict::OnlyCfi`].
+    pub only_cfi: u64,
+    /// Of [`Verdict::OnlySframe`].
+    pub only_sframe: u64,
+    /// Of [`Verdict::Neither`].
+    pub neither: u64,
+    /// Of [`Verdict::Undecided`].
+    pub undecided: u64,
+    /// SFrame functions that have no place: their start cannot be read, so they are in no sum.
+    pub unplaced: u64,
+}
+
+impl Sums {
+    /// All of them: the executable bytes of the file.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.equal
+            + self.limited
+            + self.different
+            + self.only_cfi
+            + self.only_sframe
+            + self.neither
+            + self.undecided
+    }
+
+    pub(crate) fn add(&mut self, verdict: Verdict, bytes: u64) {
+        let sum = match verdict {
+            Verdict::Equal => &mut self.equal,
+            Verdict::Limited(_) => &mut self.limited,
+            Verdict::Different(_) => &mut self.different,
+            Verdict::OnlyCfi => &mut self.only_cfi,
+            Verdict::OnlySframe => &mut self.only_sframe,
+            Verdict::Neither => &mut self.neither,
+            Verdict::Undecided => &mut self.undecided,
+        };
+        *sum = sum.saturating_add(bytes);
+    }
+}
+
+/// A frame, and what holds for the whole function around it.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'f> {
+    /// The frame.
+    pub frame: &'f Frame,
+    /// The mark of a signal frame.
+    pub signal: bool,
+    /// The B key signs return addresses.
+    pub key_b: bool,
+}
+
+/// Compares what SFrame and CFI say about one PC.
+///
+/// An outermost frame has no caller, so once both sides say that nothing else matters. A mark or
+/// an undefined RA that the section's version has no room for makes the verdict
+/// [`Verdict::Limited`], if nothing else differs.
+#[inline]
+#[must_use]
+pub fn judge(sframe: Side<'_>, cfi: Side<'_>, version: Version, abi: Abi) -> Verdict {
+    let (ours, truth) = (sframe.frame, cfi.frame);
+    let mut fields = Fields::default();
+    let mut limits = Fields::default();
+    if sframe.signal != cfi.signal {
+        let carried = version == Version::V3;
+        fields.add_if(carried || sframe.signal, Fields::SIGNAL);
+        limits.add_if(!carried && cfi.signal, Fields::SIGNAL);
+    }
+    match (ours.ra == Recovery::Undefined, truth.ra == Recovery::Undefined) {
+        (true, true) => return verdict(fields, limits),
+        (true, false) => return Verdict::Different(fields.with(Fields::UNDEFINED_RA)),
+        (false, true) if version == Version::V3 => {
+            return Verdict::Different(fields.with(Fields::UNDEFINED_RA));
+        }
+        // The row's other rules are still those of the frame, and are compared.
+        (false, true) => limits.add_if(true, Fields::UNDEFINED_RA),
+        (false, false) => fields.add_if(ours.ra != truth.ra, Fields::RA),
+    }
+    fields.add_if(ours.cfa != truth.cfa, Fields::CFA);
+    fields.add_if(ours.fp != truth.fp, Fields::FP);
+    if abi.is_aarch64() {
+        let key = ours.ra_signed && sframe.key_b != cfi.key_b;
+        fields.add_if(ours.ra_signed != truth.ra_signed || key, Fields::RA_SIGNING);
+    }
+    if !fields.is_empty() && has_expression(truth) {
+        return Verdict::Undecided;
+    }
+    verdict(fields, limits)
+}
+
+#[inline]
+const fn verdict(fields: Fields, limits: Fields) -> Verdict {
+    match (fields.is_empty(), limits.is_empty()) {
+        (true, true) => Verdict::Equal,
+        (true, false) => Verdict::Limited(limits),
+        (false, _) => Verdict::Different(fields),
+    }
+}
+
+/// Whether a rule that SFrame cannot have may still mean what SFrame says.
+fn has_expression(frame: &Frame) -> bool {
+    let rule = |rule| matches!(rule, Recovery::AtExpression(_) | Recovery::Expression(_));
+    matches!(frame.cfa, Cfa::Expression(_)) || rule(frame.ra) || rule(frame.fp)
+}

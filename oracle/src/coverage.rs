@@ -1,0 +1,215 @@
+//! Why SFrame does not describe a function: from the function's own CFI, never from the absence.
+//!
+//! SFrame has no word for much of what CFI can say, and an assembler that meets it writes no entry
+//! for the whole function. [`cause`] looks for the first such thing. A function without any is
+//! lost for no reason that its CFI gives ([`Cause::None`]), which is a finding.
+
+use sframe_validator::elf::Elf;
+use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+use sframe_validator::{Abi, Version};
+
+use crate::cfi::{Fde, Instruction, RowContext};
+
+/// The most rows that a version 3 function can have.
+const MAX_ROWS: usize = 0xffff;
+
+/// What in a function's CFI keeps it out of an SFrame section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Cause {
+    /// A linker made the code: its stubs have CFI, but no producer's SFrame here.
+    Plt,
+    /// The return-address column is not the ABI's.
+    ReturnColumn,
+    /// The CIE has no initial CFA rule.
+    NoInitialRules,
+    /// `negate_ra_state_with_pc`.
+    RaSignWithPc,
+    /// A CFA based on a register other than SP and FP.
+    CfaRegister,
+    /// A CFA that is an expression, or is loaded from memory.
+    CfaExpression,
+    /// RA by an expression or relative to a register.
+    RaExpression,
+    /// FP by an expression or relative to a register.
+    FpExpression,
+    /// RA or FP saved in another register.
+    RegisterSave,
+    /// `val_offset` of SP, FP or RA.
+    ValueOffset,
+    /// FP or SP is undefined.
+    UndefinedFp,
+    /// FP is saved and RA is not.
+    FpWithoutRa,
+    /// `GNU_args_size` where the CFA counts from SP, or `GNU_window_save`.
+    UnsupportedEscape,
+    /// `remember_state` before the first advance.
+    RememberFirst,
+    /// More rows than the version can count.
+    RowLimit,
+    /// The CFI itself cannot be read.
+    Unreadable,
+    /// Nothing unusual: the loss is unexplained.
+    None,
+}
+
+impl Cause {
+    /// Every cause, in the order they are looked for.
+    pub const ALL: [Cause; 17] = [
+        Cause::Plt,
+        Cause::ReturnColumn,
+        Cause::NoInitialRules,
+        Cause::RaSignWithPc,
+        Cause::CfaRegister,
+        Cause::CfaExpression,
+        Cause::RaExpression,
+        Cause::FpExpression,
+        Cause::RegisterSave,
+        Cause::ValueOffset,
+        Cause::UndefinedFp,
+        Cause::FpWithoutRa,
+        Cause::UnsupportedEscape,
+        Cause::RememberFirst,
+        Cause::RowLimit,
+        Cause::Unreadable,
+        Cause::None,
+    ];
+
+    /// The cause's name in reports.
+    ///
+    /// ```
+    /// assert_eq!(sframe_oracle::coverage::Cause::FpWithoutRa.name(), "fp-without-ra");
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::Plt => "plt",
+            Cause::ReturnColumn => "return-column",
+            Cause::NoInitialRules => "no-initial-rules",
+            Cause::RaSignWithPc => "ra-sign-with-pc",
+            Cause::CfaRegister => "cfa-register",
+            Cause::CfaExpression => "cfa-expression",
+            Cause::RaExpression => "ra-expression",
+            Cause::FpExpression => "fp-expression",
+            Cause::RegisterSave => "register-save",
+            Cause::ValueOffset => "value-offset",
+            Cause::UndefinedFp => "undefined-fp",
+            Cause::FpWithoutRa => "fp-without-ra",
+            Cause::UnsupportedEscape => "unsupported-escape",
+            Cause::RememberFirst => "remember-first",
+            Cause::RowLimit => "row-limit",
+            Cause::Unreadable => "unreadable",
+            Cause::None => "none",
+        }
+    }
+}
+
+/// Why an SFrame section of `version` has nothing about `function`.
+///
+/// Several causes can be there: the first one of [`Cause::ALL`] is told. It reads the function's
+/// instructions twice, so that asking once for each function keeps a scan linear.
+#[must_use]
+pub fn cause(
+    elf: &Elf<'_>,
+    function: &Fde<'_>,
+    version: Version,
+    context: &mut RowContext,
+) -> Cause {
+    let abi = function.cfi().abi();
+    let start = function.start();
+    let stubs = !function.cfi().is_relocatable()
+        && elf.code_sections().any(|code| code.is_stubs() && code.contains(start.address, 1));
+    if stubs {
+        return Cause::Plt;
+    }
+    if function.cie().return_address != abi.ra() {
+        return Cause::ReturnColumn;
+    }
+    let mut found = Cause::None;
+    let mut count = 0;
+    let mut rows = function.rows(context);
+    loop {
+        match rows.next_row() {
+            Ok(Some(row)) => {
+                count += 1;
+                found = found.min(of_frame(&row.frame, version, abi));
+            }
+            Ok(None) => break,
+            Err(_) => {
+                found = found.min(Cause::Unreadable);
+                break;
+            }
+        }
+    }
+    if version == Version::V3 && count > MAX_ROWS {
+        found = found.min(Cause::RowLimit);
+    }
+    found.min(of_instructions(function, version, abi))
+}
+
+/// What a frame says that the version cannot.
+fn of_frame(frame: &Frame, version: Version, abi: Abi) -> Cause {
+    // Flexible rows carry more, where producers write them.
+    let flexible = version == Version::V3 && !abi.is_aarch64();
+    let cfa = match frame.cfa {
+        Cfa::RegisterOffset { register, .. } => {
+            let known = register == abi.sp() || register == abi.fp();
+            if known || flexible { Cause::None } else { Cause::CfaRegister }
+        }
+        Cfa::Dereference { .. } if flexible => Cause::None,
+        Cfa::Dereference { .. } | Cfa::Expression(_) => Cause::CfaExpression,
+        Cfa::Undefined => Cause::NoInitialRules,
+    };
+    let rule = |rule, expression| match rule {
+        Recovery::Unchanged | Recovery::AtCfa(_) => Cause::None,
+        Recovery::CfaOffset(_) => Cause::ValueOffset,
+        Recovery::RegisterOffset { offset: 0, .. } if !flexible => Cause::RegisterSave,
+        Recovery::RegisterOffset { .. } | Recovery::AtRegister { .. } if flexible => Cause::None,
+        Recovery::Undefined => Cause::None,
+        Recovery::RegisterOffset { .. }
+        | Recovery::AtRegister { .. }
+        | Recovery::AtExpression(_)
+        | Recovery::Expression(_) => expression,
+    };
+    let mut found = cfa.min(rule(frame.ra, Cause::RaExpression));
+    found = found.min(rule(frame.fp, Cause::FpExpression));
+    if frame.fp == Recovery::Undefined {
+        found = found.min(Cause::UndefinedFp);
+    }
+    let saved = matches!(frame.fp, Recovery::AtCfa(_));
+    if abi.is_aarch64() && version != Version::V1 && saved && frame.ra == Recovery::Unchanged {
+        found = found.min(Cause::FpWithoutRa);
+    }
+    found
+}
+
+/// What instructions say that leaves no trace in the rows.
+fn of_instructions(function: &Fde<'_>, version: Version, abi: Abi) -> Cause {
+    let compared = |register: Register| [abi.sp(), abi.fp(), abi.ra()].contains(&register);
+    let mut found = Cause::None;
+    let mut advanced = false;
+    for instruction in function.instructions() {
+        let Ok(instruction) = instruction else { return found.min(Cause::Unreadable) };
+        let next = match instruction {
+            Instruction::NegateRaStateWithPc => Cause::RaSignWithPc,
+            Instruction::ValOffset(register, _) | Instruction::ValOffsetSf(register, _)
+                if compared(register) =>
+            {
+                Cause::ValueOffset
+            }
+            Instruction::Undefined(register) if register == abi.sp() => Cause::UndefinedFp,
+            Instruction::Register(register, _) if register == abi.sp() => Cause::RegisterSave,
+            Instruction::ArgsSize(_) | Instruction::WindowSave => Cause::UnsupportedEscape,
+            Instruction::RememberState if !advanced && version != Version::V3 => {
+                Cause::RememberFirst
+            }
+            Instruction::AdvanceLoc(_) | Instruction::SetLoc(_) => {
+                advanced = true;
+                Cause::None
+            }
+            _ => Cause::None,
+        };
+        found = found.min(next);
+    }
+    found
+}
