@@ -226,6 +226,15 @@ malformed/function-overlap.sframe
 }
 
 #[test]
+fn the_sample_in_the_readme_is_real() {
+    let files = ["golden/2.47.50/x86_64/edges.so", "golden/lld/x86_64/v3-shared.so"];
+    let files = files.map(|file| format!("corpus/{file}"));
+    let output = program(&corpus().join(".."), &files.each_ref().map(String::as_str));
+    let readme = fs::read_to_string(corpus().join("../README.md")).expect("readable");
+    assert!(readme.contains(&told(&output).1), "{}", told(&output).1);
+}
+
+#[test]
 fn all_shows_each_finding() {
     let file = "golden/2.44/x86_64/relocatable.o";
     let shown = |text: &str| text.matches("error[relocation-misplaced]").count();
