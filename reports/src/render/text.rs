@@ -207,6 +207,19 @@ impl<W: Write> Renderer for Text<W> {
     }
 
     fn file(&mut self, report: &FileReport) -> io::Result<()> {
+        self.report(report)?;
+        // Whoever watches wants each as it comes.
+        if self.options.width.is_some() { self.out.flush() } else { Ok(()) }
+    }
+
+    fn end(&mut self, summary: &Summary) -> io::Result<()> {
+        self.totals(summary)?;
+        self.out.flush()
+    }
+}
+
+impl<W: Write> Text<W> {
+    fn report(&mut self, report: &FileReport) -> io::Result<()> {
         let name = report.name.display();
         let verbose = self.options.verbose;
         match &report.outcome {
@@ -231,11 +244,6 @@ impl<W: Write> Renderer for Text<W> {
                 Ok(())
             }
         }
-    }
-
-    fn end(&mut self, summary: &Summary) -> io::Result<()> {
-        self.totals(summary)?;
-        self.out.flush()
     }
 }
 

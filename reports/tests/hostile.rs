@@ -1,0 +1,58 @@
+//! Sections made to cost time: what a dump prints stays in proportion to the section's bytes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sframe_check::dump::{Style, dump_file};
+use sframe_check::input::RawOptions;
+
+const FUNCTIONS: u32 = 3_000;
+const ROWS: u32 = 20_000;
+
+/// A version 2 section whose functions all point at the same rows; `num_fdes` as told.
+fn shared_rows(num_fdes: u32) -> Vec<u8> {
+    let row = [0, 0x03, 8]; // at +0, one 1-byte word, base SP
+    let words = |values: &[u32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let rows_length = ROWS * 3;
+    let mut bytes = vec![0xe2, 0xde, 2, 0, 3, 0, 0xf8, 0];
+    bytes.extend(words(&[num_fdes, ROWS, rows_length, 0, FUNCTIONS * 20]));
+    for index in 0..FUNCTIONS {
+        bytes.extend(words(&[0x1000 + 16 * index, 16, 0, ROWS, 0]));
+    }
+    bytes.extend(row.repeat(ROWS as usize));
+    bytes
+}
+
+fn dump(name: &str, bytes: &[u8], style: Style) -> String {
+    let path: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, bytes).expect("writable");
+    let (mut out, mut complaints) = (Vec::new(), Vec::new());
+    let raw = Some(RawOptions::default());
+    let outcome = dump_file(&path, style, raw, &mut out, &mut complaints).expect("readable");
+    assert!(outcome.unreadable > 0, "that rows are shared has to be said");
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn shared_rows_are_printed_once() {
+    for (name, style) in [("shared-gnu", Style::Gnu), ("shared-plain", Style::Plain)] {
+        let text = dump(name, &shared_rows(FUNCTIONS), style);
+        let rows = text.lines().filter(|line| line.contains("sp+8")).count();
+        assert_eq!(rows, ROWS as usize);
+        assert!(text.contains("functions share rows"));
+    }
+}
+
+#[test]
+fn a_count_beyond_the_section_costs_nothing() {
+    for (name, style) in [("count-gnu", Style::Gnu), ("count-plain", Style::Plain)] {
+        let mut bytes = shared_rows(u32::MAX);
+        // Only the table is left, and of it every entry that fits.
+        bytes.truncate(28 + 20 * FUNCTIONS as usize);
+        let text = dump(name, &bytes, style);
+        let functions = text.lines().filter(|line| {
+            line.starts_with("Function ") && line.contains(" at ") || line.contains("func idx")
+        });
+        assert_eq!(functions.count(), FUNCTIONS as usize);
+    }
+}
