@@ -129,6 +129,8 @@ pub static CATALOGUE: &[&Rule] = &[
     &content::SLOT_OUTSIDE_FRAME,
     &content::FP_LOST,
     &content::FRAME_RECORD_SPLIT,
+    &content::RA_WITHOUT_FP,
+    &content::FP_SLOT_ELSEWHERE,
     &content::RA_PADDING_UNNEEDED,
     &content::REGISTER_IN_DEFAULT_ROW,
     &content::REGISTER_NUMBER,
@@ -146,4 +148,5 @@ pub static CATALOGUE: &[&Rule] = &[
     &coverage::SYMBOL_UNCOVERED,
     &coverage::FUNCTION_SIZE_SYMBOL,
     &coverage::STUBS_UNCOVERED,
+    &coverage::REPEAT_OUTSIDE_STUBS,
 ];

@@ -494,3 +494,61 @@ pub(super) static REGISTER_NUMBER: Rule = Rule {
         }
     }),
 };
+
+pub(super) static RA_WITHOUT_FP: Rule = Rule {
+    name: "ra-without-fp",
+    group: Group::Content,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::AARCH64,
+    summary: "an AArch64 row has 1 or 3 data words: RA is saved together with FP",
+    consequence: "A reader that knows only 1 and 3 words refuses the row. In version 1 the second \
+                  word may also be FP's: GNU as 2.40 writes that where RA is not saved.",
+    remedy: "Compare with the function's CFI.",
+    source: "V3 3.1.2 (\"either 1 or 3\"), V1 1.4; observed: GNU as writes 2 where RA is saved alone",
+    example: "an AArch64 row with the words CFA and RA",
+    check: Check::RowContent(|row, report| {
+        if !row.layout.flexible && row.row.words.count() == 2 {
+            report.field(
+                row.info(),
+                WordCount(2),
+                "1 or 3",
+                format_args!("row {} saves RA, but not FP", row.index),
+            );
+        }
+    }),
+};
+
+pub(super) static FP_SLOT_ELSEWHERE: Rule = Rule {
+    name: "fp-slot-elsewhere",
+    group: Group::Content,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::AMD64.or(Abis::AARCH64),
+    summary: "where the CFA is based on FP, the caller's FP is saved where FP points",
+    consequence: "Tracers that follow frame pointers take another value for the next one; or the \
+                  row's offsets are wrong.",
+    remedy: "Compare with the function's prologue.",
+    source: "AAPCS64, \"The Frame Pointer\"; System V ABI AMD64, 3.2.2",
+    example: "an AMD64 row that says CFA = FP + 16 and FP at CFA - 24",
+    check: Check::RowContent(|row, report| {
+        let Ok(frame) = row.frame else { return };
+        let Cfa::RegisterOffset { register, offset } = frame.cfa else { return };
+        if register != row.layout.abi.fp() {
+            return;
+        }
+        for (name, index, slot) in slots(row) {
+            if name == "FP" && offset.checked_add(slot) != Some(0) {
+                report.field(
+                    row.word(index),
+                    slot,
+                    -offset,
+                    format_args!(
+                        "row {} says CFA = FP{offset:+}, but puts the caller's FP at CFA{slot:+}",
+                        row.index
+                    ),
+                );
+            }
+        }
+    }),
+};

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::context::{Check, FileKind};
 use super::{Abis, Group, Rule, Severity, Versions};
 use crate::check::extents::{CodeExtent, Extents};
-use crate::section::{CodeAddress, FunctionField};
+use crate::section::{CodeAddress, FunctionEntry, FunctionField};
 
 /// The code of functions that have some, ordered by place.
 fn code(extents: &Extents) -> Vec<CodeExtent> {
@@ -119,6 +119,44 @@ pub(super) static STUBS_UNCOVERED: Rule = Rule {
                     stubs.address,
                     stubs.size
                 ));
+            }
+        }
+    }),
+};
+
+pub(super) static REPEAT_OUTSIDE_STUBS: Rule = Rule {
+    name: "repeat-outside-stubs",
+    group: Group::Coverage,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "functions whose rows repeat are the linker's stubs",
+    consequence: "In ordinary code the rows of the first block are applied to all others.",
+    remedy: "Check the PC type in the function's info byte.",
+    source: "V3 2.3.3.1; observed: GNU ld writes such functions for .plt and its like alone",
+    example: "a shared object with a function of PC type MASK in .text",
+    check: Check::Total(|total, report| {
+        if total.whole.kind != FileKind::Linked {
+            return;
+        }
+        let section = total.whole.section;
+        for extent in &total.extents.code {
+            let function = section.entry(extent.index).map(FunctionEntry::function);
+            let Some(Ok(function)) = function else { continue };
+            let size = u64::from(extent.size);
+            let in_stubs =
+                total.stubs.iter().any(|stubs| stubs.contains(extent.start.address, size));
+            let info = function.attributes().info;
+            if info.is_pc_mask() && !in_stubs {
+                report.field(
+                    function.entry().field(FunctionField::Info),
+                    format_args!("{:#04x}", info.0),
+                    "bit 0x10 clear",
+                    format_args!(
+                        "the rows of function #{} repeat, but it is in no stub section",
+                        extent.index
+                    ),
+                );
             }
         }
     }),

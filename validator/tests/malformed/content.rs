@@ -76,6 +76,10 @@ fn offsets() -> Vec<Case> {
         says(V3, AMD64, frame)
     };
     let fp_based = |fp| says(V3, AMD64, Frame { fp, ..based(AMD64, AMD64.fp(), 16) });
+    let ra_saved = |fp| {
+        let ra = Recovery::AtCfa(-8);
+        says(V3, AARCH64, Frame { ra, fp, ..based(AARCH64, AARCH64.sp(), 16) })
+    };
     let record = |ra, fp| {
         let frame = Frame {
             ra: Recovery::AtCfa(ra),
@@ -96,6 +100,20 @@ fn offsets() -> Vec<Case> {
             fp_based(Recovery::Unchanged),
             53,
             "sfre_info",
+        ),
+        field(
+            "ra-without-fp",
+            ra_saved(Recovery::AtCfa(-16)),
+            ra_saved(Recovery::Unchanged),
+            53,
+            "sfre_info",
+        ),
+        field(
+            "fp-slot-elsewhere",
+            fp_based(Recovery::AtCfa(-16)),
+            fp_based(Recovery::AtCfa(-24)),
+            word(1),
+            "data word 2",
         ),
         field("frame-record-split", record(-8, -16), record(-16, -8), word(2), "data word 3"),
     ]

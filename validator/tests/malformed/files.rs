@@ -283,6 +283,11 @@ fn coverage() -> Vec<Case> {
         host.segments[0].file_size += 16;
         host.segments[0].memory_size += 16;
     });
+    let repeating = {
+        let mut builder = of(V3, AMD64, [first(AMD64, TEXT).repeat(16), second(AMD64, TEXT + 16)]);
+        builder.address(SFRAME);
+        linked(bytes(&builder)).bytes()
+    };
     let short = {
         let function = second(AMD64, TEXT + 16);
         let mut builder = of(V3, AMD64, [first(AMD64, TEXT), function]);
@@ -298,5 +303,6 @@ fn coverage() -> Vec<Case> {
         ),
         field("function-size-symbol", sound(), short.bytes(), 52, "sfdi_func_size"),
         at("stubs-uncovered", sound(), stubs, None),
+        field("repeat-outside-stubs", sound(), repeating, 62, "sfda_func_info"),
     ]
 }

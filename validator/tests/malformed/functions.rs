@@ -180,7 +180,9 @@ fn repeats() -> Vec<Case> {
             unaligned(TEXT + 8),
             28,
             "sfdi_func_start_offset",
-        ),
+        )
+        // The stub is in .text, which is one more reason to look at it.
+        .besides(&["repeat-outside-stubs"]),
         field(
             "repeat-size-unusual",
             sound(),
