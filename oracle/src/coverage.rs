@@ -156,7 +156,8 @@ fn of_frame(frame: &Frame, version: Version, abi: Abi) -> Cause {
             let known = register == abi.sp() || register == abi.fp();
             if known || flexible { Cause::None } else { Cause::CfaRegister }
         }
-        Cfa::Dereference { .. } if flexible => Cause::None,
+        // observed: GNU as 2.47.50 writes a loaded CFA based on FP, and none based on SP.
+        Cfa::Dereference { register, .. } if flexible && register == abi.fp() => Cause::None,
         Cfa::Dereference { .. } | Cfa::Expression(_) => Cause::CfaExpression,
         Cfa::Undefined => Cause::NoInitialRules,
     };

@@ -126,31 +126,39 @@ fn plain(
     budget: &mut RowBudget,
     mut sink: impl FnMut(u64, u64, Piece<'_>),
 ) {
-    let rows = match function.rows_within(budget) {
+    let mut rows = match function.rows_within(budget) {
         Ok(rows) => rows,
         Err(_) => return sink(start, end, None),
     };
     // Up to where everything has been told, and whether something unreadable is pending there.
     let (mut at, mut unreadable) = (start, false);
-    for row in rows {
-        let Ok(row) = row else {
+    let mut behind = None;
+    // A reader stops at the first row that starts behind the PC, so a row out of order holds only
+    // from the latest start before it on.
+    let mut latest = start;
+    while let Some(item) = behind.take().or_else(|| rows.next()) {
+        let Ok(row) = item else {
             unreadable = true;
             continue;
         };
-        let from = row.start.max(at);
+        latest = latest.max(row.start);
+        let from = latest;
         let to = row.end.min(end);
-        // A row that starts before an earlier one ended is out of order: no reader finds it.
         if from >= to {
             continue;
         }
-        if unreadable {
-            if at < from {
-                sink(at, from, None);
-            }
-            unreadable = false;
+        if unreadable && at < from {
+            sink(at, from, None);
         }
-        sink(from, to, Some(&row));
-        at = to;
+        // Where a row reaches only as far as the next one lets it, and that has no readable start,
+        // its end is not known.
+        let mut known = true;
+        if to == end {
+            behind = rows.next();
+            known = !matches!(behind, Some(Err(_)));
+        }
+        sink(from, to, known.then_some(&row));
+        (at, unreadable) = (to, false);
     }
     if unreadable && at < end {
         sink(at, end, None);

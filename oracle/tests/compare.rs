@@ -1,0 +1,335 @@
+//! The sweep against a slow look-up of every single PC, on all golden files and on files whose
+//! SFrame bytes are changed one at a time; and its sums against the executable bytes that the
+//! `object` crate counts.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    reason = "a test program: it may panic"
+)]
+
+mod common;
+
+use common::{golden_files, members, workspace};
+use object::{Object, ObjectSection};
+use sframe_oracle::cfi::{Cfi, RowContext};
+use sframe_oracle::compare::{Fields, Range, Side, Sums, Verdict, compare, judge};
+use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::section::{CodeAddress, Starts};
+use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+use sframe_validator::{Abi, Placement, Section, Version};
+
+/// The executable bytes of a file, section by section: index (0 in linked files), address, size.
+fn code(data: &[u8]) -> Vec<(u32, u64, u64)> {
+    let file = object::File::parse(data).expect("ELF");
+    let relocatable = file.kind() == object::ObjectKind::Relocatable;
+    let wanted = 0x2 | 0x4; // SHF_ALLOC, SHF_EXECINSTR
+    file.sections()
+        .filter(|section| match section.flags() {
+            object::SectionFlags::Elf { sh_flags, .. } => sh_flags.0 & wanted == wanted,
+            _ => false,
+        })
+        .map(|s| (if relocatable { s.index().0 as u32 } else { 0 }, s.address(), s.size()))
+        .collect()
+}
+
+/// Calls `with` with what a file has.
+fn open<T>(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], &[Cfi<'_>]) -> T) -> T {
+    let elf = Elf::parse(data).expect("ELF");
+    let headers: Vec<_> = elf.sframe_sections().copied().collect();
+    let starts: Vec<_> = headers
+        .iter()
+        .map(|header| RelocationTable::load(&elf, header.index).expect("readable").starts())
+        .collect();
+    let sections: Vec<_> = headers
+        .iter()
+        .zip(&starts)
+        .filter_map(|(header, starts)| {
+            let placement = match elf.kind() {
+                ElfKind::Relocatable => Placement::relocated(starts),
+                _ => Placement::at(header.address),
+            };
+            let bytes = elf.section_data(header).expect("in the file");
+            Section::parse(bytes, placement.with_abi(elf.abi())).ok()
+        })
+        .collect();
+    let cfi = Cfi::load_all(&elf).expect("readable");
+    with(&elf, &sections, &cfi)
+}
+
+/// What a look-up of one PC says; `None`: it cannot read the function's rows.
+fn look_up(sections: &[Section<'_>], cfi: &[Cfi<'_>], place: CodeAddress) -> Option<Verdict> {
+    let mut ours = None;
+    for section in sections {
+        let Some(function) = section.find_function(place).ok()? else { continue };
+        if function.num_rows() == 0 {
+            continue;
+        }
+        // The sweep calls undecided what is around an unreadable row; a look-up may be luckier.
+        if function.rows().ok()?.any(|row| row.is_err()) {
+            return None;
+        }
+        if let Some(row) = function.find_row(place.address).ok()? {
+            let signal = function.is_signal_frame();
+            let key_b = function.attributes().info.pauth_key_b();
+            ours = Some((row.frame, signal, key_b, section.header().version));
+            break;
+        }
+    }
+    let mut truth = None;
+    for cfi in cfi {
+        let Some(function) = cfi.find(place) else { continue };
+        let mut context = RowContext::new(cfi);
+        let row = function.rows(&mut context).flatten().find(|row| row.contains(place.address));
+        truth = Some((row.map(|row| row.frame), function.cie().signal, function.cie().pauth_key_b));
+        break;
+    }
+    let abi = cfi.first().map_or(Abi::Amd64, Cfi::abi);
+    Some(match (ours, truth) {
+        (None, None) => Verdict::Neither,
+        (None, Some(_)) => Verdict::OnlyCfi,
+        (Some(_), None) => Verdict::OnlySframe,
+        (Some(_), Some((None, ..))) => Verdict::Undecided,
+        (Some((frame, signal, key_b, version)), Some((Some(row), cfi_signal, cfi_key_b))) => judge(
+            Side { frame: &frame, signal, key_b },
+            Side { frame: &row, signal: cfi_signal, key_b: cfi_key_b },
+            version,
+            abi,
+        ),
+    })
+}
+
+/// What the sweep says about each PC of `code`, and its sums.
+fn sweep(
+    elf: &Elf<'_>,
+    sections: &[Section<'_>],
+    cfi: &[Cfi<'_>],
+    code: &[(u32, u64, u64)],
+) -> (Vec<Vec<Verdict>>, Sums) {
+    let mut verdicts: Vec<Vec<Verdict>> =
+        code.iter().map(|(_, _, size)| vec![Verdict::Equal; *size as usize]).collect();
+    let mut last = CodeAddress::absolute(0);
+    let sums = compare(elf, sections, cfi, |range: &Range<'_>| {
+        let start = CodeAddress { section: range.section, address: range.start };
+        assert!(start >= last && range.start < range.end, "in order");
+        last = CodeAddress { section: range.section, address: range.end };
+        assert_ne!(range.verdict, Verdict::Equal);
+        for pc in range.start..range.end {
+            let inside = |(section, address, size): &(u32, u64, u64)| {
+                *section == range.section && pc >= *address && pc - address < *size
+            };
+            let number = code.iter().position(inside).expect("in code");
+            verdicts[number][(pc - code[number].1) as usize] = range.verdict;
+        }
+    });
+    (verdicts, sums)
+}
+
+/// Compares the sweep with the look-ups; returns the sums and how many PCs a look-up decided. Files
+/// that are `sound` have nothing that only the sweep gives up on.
+fn check(data: &[u8], sound: bool) -> (Sums, u64) {
+    let code = code(data);
+    open(data, |elf, sections, cfi| {
+        let orderly = orderly(sections);
+        let (verdicts, sums) = sweep(elf, sections, cfi, &code);
+        assert_eq!(sums.total(), code.iter().map(|(_, _, size)| size).sum::<u64>());
+        let mut counted = Sums::default();
+        let mut decided = 0;
+        for ((section, address, _), verdicts) in code.iter().zip(&verdicts) {
+            for (offset, verdict) in verdicts.iter().enumerate() {
+                let place = CodeAddress { section: *section, address: address + offset as u64 };
+                let sum = match verdict {
+                    Verdict::Equal => &mut counted.equal,
+                    Verdict::Limited(_) => &mut counted.limited,
+                    Verdict::Different(_) => &mut counted.different,
+                    Verdict::OnlyCfi => &mut counted.only_cfi,
+                    Verdict::OnlySframe => &mut counted.only_sframe,
+                    Verdict::Neither => &mut counted.neither,
+                    Verdict::Undecided => &mut counted.undecided,
+                };
+                *sum += 1;
+                if !orderly {
+                    continue;
+                }
+                match look_up(sections, cfi, place) {
+                    // Functions that share rows, as changed bytes may say, use up the budget.
+                    Some(_) if !sound && *verdict == Verdict::Undecided => {}
+                    Some(expected) => {
+                        assert_eq!(*verdict, expected, "{place:x?}");
+                        decided += 1;
+                    }
+                    // A look-up gives up at a row that is cut off; the sweep still knows from its
+                    // start where the one before ends.
+                    None => {}
+                }
+            }
+        }
+        counted.unplaced = sums.unplaced;
+        assert_eq!(sums, counted);
+        (sums, decided)
+    })
+}
+
+/// Whether a look-up's binary search and the sweep find the same functions: tables are in order
+/// and functions do not overlap, as the sorted flag says.
+fn orderly(sections: &[Section<'_>]) -> bool {
+    sections.iter().all(|section| {
+        let ranges: Vec<_> = section
+            .entries()
+            .filter_map(|e| Some((e.start().ok()?.address, u64::from(e.size()))))
+            .collect();
+        let linked = matches!(section.placement().starts, Starts::Linked);
+        !linked || ranges.windows(2).all(|w| w[0].0.saturating_add(w[0].1) <= w[1].0)
+    })
+}
+
+#[test]
+fn golden_files_by_every_pc() {
+    let mut total = Sums::default();
+    let mut files = 0;
+    for path in golden_files() {
+        let data = std::fs::read(&path).expect("readable");
+        for member in members(&data) {
+            let (sums, _) = std::panic::catch_unwind(|| check(member, true))
+                .unwrap_or_else(|_| panic!("{}", path.display()));
+            total.equal += sums.equal;
+            total.different += sums.different;
+            total.limited += sums.limited;
+            total.only_cfi += sums.only_cfi;
+            total.undecided += sums.undecided;
+            files += 1;
+        }
+    }
+    println!("{files} files: {total:?}");
+    assert!(total.equal > 50_000, "{total:?}");
+}
+
+/// Bytes that differ, by file: everything that is not named here agrees, and all of these are
+/// producers' defects.
+#[test]
+fn golden_differences_are_those_that_are_known() {
+    let known = |name: &str| {
+        // GNU as: remember_state forgets the last row's changes; RA other than CFA - 8 and RA in a
+        // register are lost; a CFA offset that is no multiple of 8 on s390x is rounded.
+        let by_hand = ["/cfi.o", "/handwritten.so", "/archive.a"].iter().any(|n| name.ends_with(n));
+        let relinked = name.ends_with("s390x/relocatable.o");
+        // GNU ld: rows of .plt.got, and of .plt with IBT, are those of .plt.
+        let stubs = name.contains("/x86_64/plt")
+            || ["x86_64/shared.so", "x86_64/stripped.so"].iter().any(|n| name.ends_with(n));
+        // gold and lld append sections and relocate them as if they stood alone.
+        let appended = name.starts_with("gold/") || name.starts_with("lld/");
+        by_hand || relinked || stubs || appended
+    };
+    let root = workspace().join("corpus/golden");
+    let mut different = 0;
+    for path in golden_files() {
+        let name = path.strip_prefix(&root).expect("below").to_str().expect("ASCII").to_owned();
+        let data = std::fs::read(&path).expect("readable");
+        for member in members(&data) {
+            open(member, |elf, sections, cfi| {
+                let sums = compare(elf, sections, cfi, |range| {
+                    if let Verdict::Different(fields) = range.verdict {
+                        assert!(known(&name), "{name}: {:#x} {fields}", range.start);
+                    }
+                });
+                different += usize::from(sums.different > 0);
+            });
+        }
+    }
+    assert!(different > 30, "{different}");
+}
+
+/// Changes one byte of the SFrame section at a time. Whatever changes what a PC recovers has to
+/// show at that PC.
+#[test]
+fn perturbations_show_where_they_are() {
+    for name in ["2.44/x86_64/handwritten.so", "2.47.50/aarch64/pauth.so", "2.47.50/s390x/throw.so"]
+    {
+        let data = std::fs::read(workspace().join("corpus/golden").join(name)).expect("readable");
+        let (offset, size) = open(&data, |elf, _, _| {
+            let header = elf.sframe_sections().next().copied().expect("one");
+            (header.offset as usize, header.size as usize)
+        });
+        let (baseline, _) = check(&data, true);
+        let (mut reported, mut silent, mut pcs) = (0, 0, 0);
+        for at in offset..offset + size {
+            for change in [1_u8, 0x10, 0x80] {
+                let mut changed = data.clone();
+                changed[at] ^= change;
+                let usable =
+                    open(&changed, |_, sections, _| !sections.is_empty() && orderly(sections));
+                if !usable {
+                    continue;
+                }
+                let (sums, decided) = std::panic::catch_unwind(|| check(&changed, false))
+                    .unwrap_or_else(|_| panic!("{name}: byte {:#x} ^ {change:#x}", at - offset));
+                if sums == baseline {
+                    silent += 1
+                } else {
+                    reported += 1
+                }
+                pcs += decided;
+            }
+        }
+        println!("{name}: {reported} reported, {silent} change no sum, {pcs} PCs compared");
+        assert!(reported > silent, "{name}: {reported} {silent}");
+    }
+}
+
+const SP: Register = Register(7);
+
+fn plain() -> Frame {
+    Frame {
+        cfa: Cfa::RegisterOffset { register: SP, offset: 8 },
+        ra: Recovery::AtCfa(-8),
+        fp: Recovery::Unchanged,
+        ra_signed: false,
+    }
+}
+
+fn judged(ours: Frame, truth: Frame, version: Version, abi: Abi) -> Verdict {
+    let side = |frame| Side { frame, signal: false, key_b: false };
+    judge(side(&ours), side(&truth), version, abi)
+}
+
+#[test]
+fn each_field_is_told() {
+    let base = plain();
+    let cases = [
+        (Frame { cfa: Cfa::RegisterOffset { register: SP, offset: 16 }, ..base }, Fields::CFA),
+        (
+            Frame { cfa: Cfa::RegisterOffset { register: Register(6), offset: 8 }, ..base },
+            Fields::CFA,
+        ),
+        (Frame { cfa: Cfa::Dereference { register: SP, offset: 8 }, ..base }, Fields::CFA),
+        (Frame { ra: Recovery::AtCfa(-16), ..base }, Fields::RA),
+        (Frame { fp: Recovery::AtCfa(-16), ..base }, Fields::FP),
+        (Frame { ra_signed: true, ..base }, Fields::RA_SIGNING),
+        (Frame { ra: Recovery::Undefined, ..base }, Fields::UNDEFINED_RA),
+    ];
+    for (changed, field) in cases {
+        let verdict = Verdict::Different(field);
+        assert_eq!(judged(changed, base, Version::V3, Abi::Aarch64Little), verdict);
+        assert_eq!(judged(base, changed, Version::V3, Abi::Aarch64Little), verdict);
+    }
+    assert_eq!(judged(base, base, Version::V3, Abi::Amd64), Verdict::Equal);
+}
+
+#[test]
+fn what_a_version_cannot_carry_is_a_limit() {
+    let outermost = Frame { ra: Recovery::Undefined, ..plain() };
+    let limit = Verdict::Limited(Fields::UNDEFINED_RA);
+    assert_eq!(judged(plain(), outermost, Version::V1, Abi::Amd64), limit);
+    assert_eq!(judged(plain(), outermost, Version::V2, Abi::Amd64), limit);
+    // An outermost frame has no caller: its other rules do not matter.
+    assert_eq!(judged(Frame::OUTERMOST, outermost, Version::V3, Abi::Amd64), Verdict::Equal);
+    let signal = |version, ours, truth| {
+        let frame = plain();
+        let side = |signal| Side { frame: &frame, signal, key_b: false };
+        judge(side(ours), side(truth), version, Abi::Amd64)
+    };
+    assert_eq!(signal(Version::V2, false, true), Verdict::Limited(Fields::SIGNAL));
+    assert_eq!(signal(Version::V3, false, true), Verdict::Different(Fields::SIGNAL));
+    assert_eq!(signal(Version::V3, true, false), Verdict::Different(Fields::SIGNAL));
+    assert_eq!(signal(Version::V3, true, true), Verdict::Equal);
+}
