@@ -1,0 +1,84 @@
+//! The comparison of a whole file, and what it is made of: `cargo bench -p sframe-oracle --bench compare`.
+//!
+//! The file is the big library of `corpus/build big`, or what SFRAME_BENCH names. Items are rows of
+//! both sides, equal neighbours counted once.
+
+#![allow(missing_docs, reason = "a benchmark: nothing uses it")]
+
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use sframe_oracle::cfi::{Cfi, RowContext};
+use sframe_oracle::compare::compare;
+use sframe_validator::elf::Elf;
+use sframe_validator::{Placement, Section};
+
+fn main() {
+    divan::main();
+}
+
+const BIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/real/2.47.50/x86_64/big.so");
+
+fn file() -> Vec<u8> {
+    let path = std::env::var("SFRAME_BENCH").unwrap_or(BIG.to_owned());
+    std::fs::read(path).unwrap_or_default()
+}
+
+/// Calls `with` with what the file has, and the number of rows.
+fn open(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], usize)) {
+    let Ok(elf) = Elf::parse(data) else {
+        println!("skipped: no big file, `corpus/build big` makes it");
+        return;
+    };
+    let sections: Vec<_> = elf
+        .sframe_sections()
+        .filter_map(|header| {
+            let bytes = elf.section_data(header).ok()?;
+            Section::parse(bytes, Placement::at(header.address)).ok()
+        })
+        .collect();
+    let mut rows = 0;
+    for section in &sections {
+        let mut budget = section.row_budget();
+        for function in section.functions().flatten() {
+            rows += function.rows_within(&mut budget).map_or(0, |rows| rows.flatten().count());
+        }
+    }
+    for cfi in Cfi::load_all(&elf).unwrap_or_default() {
+        let mut context = RowContext::new(&cfi);
+        for function in cfi.functions() {
+            let mut walk = function.rows(&mut context);
+            while let Ok(Some(_)) = walk.next_row() {
+                rows += 1;
+            }
+        }
+    }
+    with(&elf, &sections, rows);
+}
+
+/// From the file's bytes to the sums.
+#[divan::bench]
+fn whole_file(bencher: Bencher<'_, '_>) {
+    let data = file();
+    open(&data, |elf, sections, rows| {
+        bencher.counter(ItemsCount::new(rows)).bench(|| {
+            let cfi = Cfi::load_all(black_box(elf)).unwrap_or_default();
+            compare(elf, sections, &cfi, |range| {
+                black_box(range);
+            })
+        });
+    });
+}
+
+/// The sweep alone.
+#[divan::bench]
+fn sweep(bencher: Bencher<'_, '_>) {
+    let data = file();
+    open(&data, |elf, sections, rows| {
+        let cfi = Cfi::load_all(elf).unwrap_or_default();
+        bencher.counter(ItemsCount::new(rows)).bench(|| {
+            compare(black_box(elf), sections, &cfi, |range| {
+                black_box(range);
+            })
+        });
+    });
+}
