@@ -132,14 +132,16 @@ fn plain(
     };
     // Up to where everything has been told, and whether something unreadable is pending there.
     let (mut at, mut unreadable) = (start, false);
-    let mut behind = None;
     // A reader stops at the first row that starts behind the PC, so a row out of order holds only
     // from the latest start before it on.
     let mut latest = start;
-    while let Some(item) = behind.take().or_else(|| rows.next()) {
-        let Ok(row) = item else {
-            unreadable = true;
-            continue;
+    while let Some(item) = rows.next() {
+        let row = match &item {
+            Ok(row) => row,
+            Err(_) => {
+                unreadable = true;
+                continue;
+            }
         };
         latest = latest.max(row.start);
         let from = latest;
@@ -150,14 +152,13 @@ fn plain(
         if unreadable && at < from {
             sink(at, from, None);
         }
-        // Where a row reaches only as far as the next one lets it, and that has no readable start,
-        // its end is not known.
-        let mut known = true;
         if to == end {
-            behind = rows.next();
-            known = !matches!(behind, Some(Err(_)));
+            // A row reaches as far as the next one lets it. If that has no readable start, the end
+            // is not known; if it has one, it is behind all that is asked for.
+            let known = !matches!(rows.next(), Some(Err(_)));
+            return sink(from, to, known.then_some(row));
         }
-        sink(from, to, known.then_some(&row));
+        sink(from, to, Some(row));
         (at, unreadable) = (to, false);
     }
     if unreadable && at < end {

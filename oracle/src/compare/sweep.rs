@@ -186,17 +186,18 @@ impl<'c, 'x> Stream<'c, 'x> {
     }
 }
 
-/// What SFrame says about a range.
-#[derive(Clone, Copy)]
-struct Ours<'f> {
+/// The SFrame function whose rows are told.
+struct Function {
     section: u32,
     index: u32,
     version: Version,
     abi: Abi,
     signal: bool,
     key_b: bool,
-    row: Piece<'f>,
 }
+
+/// What SFrame says about a range: a row of a function.
+type Ours<'f> = (&'f Function, Piece<'f>);
 
 struct Sweep<'c, 'x, F> {
     code: Vec<(CodeAddress, u64)>,
@@ -295,10 +296,9 @@ fn decide(ours: Option<Ours<'_>>, truth: &Said<'_, '_>) -> Verdict {
     match (ours, truth) {
         (None, Said::Nothing) => Verdict::Neither,
         (None, Said::Row(..) | Said::Unreadable(_)) => Verdict::OnlyCfi,
-        (Some(Ours { row: None, .. }), _) | (Some(_), Said::Unreadable(_)) => Verdict::Undecided,
+        (Some((_, None)), _) | (Some(_), Said::Unreadable(_)) => Verdict::Undecided,
         (Some(_), Said::Nothing) => Verdict::OnlySframe,
-        (Some(ours), Said::Row(truth, function)) => {
-            let Some(row) = ours.row else { return Verdict::Undecided };
+        (Some((ours, Some(row))), Said::Row(truth, function)) => {
             let cie = function.cie();
             let sframe = Side { frame: &row.frame, signal: ours.signal, key_b: ours.key_b };
             let cfi = Side { frame: &truth.frame, signal: cie.signal, key_b: cie.pauth_key_b };
@@ -316,13 +316,13 @@ fn describe<'c>(
     truth: &Said<'_, 'c>,
 ) -> Range<'c> {
     // Where SFrame has no row, CFI's rows do not matter: all of the function is lost alike.
-    let rows = ours.is_some_and(|ours| ours.row.is_some());
+    let rows = ours.is_some_and(|(_, row)| row.is_some());
     Range {
         section: place.section,
         start: place.address,
         end,
         verdict,
-        sframe: ours.and_then(|o| Some((o.section, o.index, o.row?.frame))),
+        sframe: ours.and_then(|(o, row)| Some((o.section, o.index, row?.frame))),
         cfi: match truth {
             Said::Nothing => None,
             Said::Row(row, function) => Some((*function, rows.then_some(row.frame))),
@@ -369,24 +369,23 @@ pub fn compare<'c>(
         let version = section.header().version;
         let Some(abi) = section.abi().ok().or(elf.abi()) else { continue };
         let end = place.start.address.saturating_add(place.size.into()).min(limit);
-        let mut ours = Ours {
+        let mut ours = Function {
             section: place.section,
             index: place.index,
             version,
             abi,
             signal: false,
             key_b: false,
-            row: None,
         };
         match section.entry(place.index).map(|entry| entry.function()) {
             Some(Ok(function)) => {
                 ours.signal = function.is_signal_frame();
                 ours.key_b = function.attributes().info.pauth_key_b();
                 walk(&function, limit, budget, &mut repeats, |start, end, row| {
-                    sweep.push(place.start.section, start, end, Some(Ours { row, ..ours }));
+                    sweep.push(place.start.section, start, end, Some((&ours, row)));
                 });
             }
-            _ => sweep.push(place.start.section, place.start.address, end, Some(ours)),
+            _ => sweep.push(place.start.section, place.start.address, end, Some((&ours, None))),
         }
     }
     sweep.fill(CodeAddress { section: u32::MAX, address: u64::MAX }, None);
