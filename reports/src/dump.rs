@@ -9,7 +9,6 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
-use sframe_validator::section::{Error, ErrorKind, FrameRowEntry};
 use sframe_validator::{Endian, Section};
 
 use crate::input::archive::{self, Content};
@@ -156,32 +155,6 @@ impl Dump<'_> {
         // Standard error may be closed; what was found stays in the exit status.
         let _ = writeln!(self.complaints, "{name}: {what}");
         Ok(())
-    }
-}
-
-/// How many bytes of rows a dump may still print: each byte of the sub-section once, so that a
-/// section whose functions share rows takes no more time than its size (see
-/// [`Section::row_budget`], which does the same for interpreted rows).
-struct Budget(u64);
-
-impl Budget {
-    fn of(section: &Section<'_>) -> Budget {
-        let end = section.header().fre_end().min(section.data().len() as u64);
-        Budget(end.saturating_sub(section.header().fre_start()))
-    }
-
-    fn charge(&mut self, row: &FrameRowEntry<'_>) -> Result<(), Error> {
-        match self.0.checked_sub(row.size()) {
-            Some(left) => {
-                self.0 = left;
-                Ok(())
-            }
-            None => Err(Error {
-                offset: row.offset,
-                field: "sframe_frame_row_entry",
-                kind: ErrorKind::SharedRows,
-            }),
-        }
     }
 }
 

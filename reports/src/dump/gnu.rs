@@ -9,13 +9,12 @@ use std::io::{self, Write};
 
 use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Elf};
 use sframe_validator::section::{
-    Control, Error, Flags, FrameRowEntry, Function, FunctionEntry, FunctionInfo,
+    Control, Error, Flags, FrameRowEntry, Function, FunctionEntry, FunctionInfo, RowBudget,
     S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR,
 };
 use sframe_validator::unwind::Register;
 use sframe_validator::{Abi, Endian, Section, Version};
 
-use super::Budget;
 use super::line::Line;
 use crate::input::SectionSource;
 
@@ -90,7 +89,7 @@ pub(super) fn write(
         line: Line::new(),
         dialect: Dialect::of(section),
         section,
-        budget: Budget::of(section),
+        budget: section.row_budget(),
         notes: 0,
     };
     writer.header(&source.name)?;
@@ -109,7 +108,7 @@ struct Writer<'w, 's> {
     line: Line,
     dialect: Dialect,
     section: &'s Section<'s>,
-    budget: Budget,
+    budget: RowBudget,
     notes: u64,
 }
 

@@ -6,13 +6,13 @@ use std::io::{self, Write};
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::section::{
     CodeAddress, Error, FieldPlace, Flags, FrameRowEntry, FreType, Function, FunctionEntry, Header,
-    RowLayout, field,
+    RowBudget, RowLayout, field,
 };
 use sframe_validator::unwind::{Cfa, Recovery, Register};
 use sframe_validator::{Abi, Section, Version};
 
 use super::line::Line;
-use super::{Budget, endian_name, is_relocatable};
+use super::{endian_name, is_relocatable};
 use crate::input::SectionSource;
 use crate::printable::printable;
 
@@ -34,7 +34,7 @@ pub(super) fn write(
         line: Line::new(),
         place,
         section,
-        budget: Budget::of(section),
+        budget: section.row_budget(),
         pc_width: pc_width(section),
         unreadable: 0,
     };
@@ -65,7 +65,7 @@ struct Writer<'w, 's> {
     line: Line,
     place: &'w Place<'w, 'w>,
     section: &'s Section<'s>,
-    budget: Budget,
+    budget: RowBudget,
     pc_width: usize,
     unreadable: u64,
 }

@@ -16,6 +16,23 @@ pub struct RowBudget {
     pub(super) bytes: u64,
 }
 
+impl RowBudget {
+    /// Takes a row's bytes from the budget.
+    ///
+    /// # Errors
+    /// [`ErrorKind::SharedRows`]: more bytes of rows were read than the sub-section holds.
+    #[inline]
+    pub fn charge(&mut self, row: &FrameRowEntry<'_>) -> Result<(), Error> {
+        match self.bytes.checked_sub(row.size()) {
+            Some(rest) => {
+                self.bytes = rest;
+                Ok(())
+            }
+            None => Err(Error::new(row.offset, "sframe_frame_row_entry", ErrorKind::SharedRows)),
+        }
+    }
+}
+
 /// The rows of one function as ranges of PCs, in stored order.
 ///
 /// A row ends where the next one starts, readable or not, or the function ends; a row that starts at or behind that
@@ -67,18 +84,6 @@ impl<'a, 'b> Rows<'a, 'b> {
         };
         Ok(Rows { entries, layout, base: function.start()?.address, length, budget })
     }
-
-    #[inline]
-    fn charge(&mut self, entry: &FrameRowEntry<'_>) -> Result<(), Error> {
-        let Some(budget) = self.budget.as_deref_mut() else { return Ok(()) };
-        match budget.bytes.checked_sub(entry.size()) {
-            Some(rest) => {
-                budget.bytes = rest;
-                Ok(())
-            }
-            None => Err(Error::new(entry.offset, "sframe_frame_row_entry", ErrorKind::SharedRows)),
-        }
-    }
 }
 
 impl Iterator for Rows<'_, '_> {
@@ -90,7 +95,8 @@ impl Iterator for Rows<'_, '_> {
             Ok(entry) => entry,
             Err(error) => return Some(Err(error)),
         };
-        if let Err(error) = self.charge(&entry) {
+        let charged = self.budget.as_deref_mut().map_or(Ok(()), |budget| budget.charge(&entry));
+        if let Err(error) = charged {
             self.entries.end();
             return Some(Err(error));
         }
