@@ -309,6 +309,7 @@ impl Run<'_> {
             whole,
             totals: &totals,
             extents: &extents,
+            elf: file.map(|file| file.elf),
             symbols: &symbols,
             stubs: self.stubs(file),
         };

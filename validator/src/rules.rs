@@ -15,6 +15,7 @@ mod flags;
 mod flexible;
 mod functions;
 mod header;
+mod instructions;
 mod placement;
 mod preamble;
 mod relocations;

@@ -2,8 +2,8 @@
 
 use super::Rule;
 use super::{
-    blocks, container, content, coverage, flags, flexible, functions, header, placement, preamble,
-    relocations, repeats, rows, segments, tiling,
+    blocks, container, content, coverage, flags, flexible, functions, header, instructions,
+    placement, preamble, relocations, repeats, rows, segments, tiling,
 };
 
 /// Every rule, group by group.
@@ -149,4 +149,5 @@ pub static CATALOGUE: &[&Rule] = &[
     &coverage::FUNCTION_SIZE_SYMBOL,
     &coverage::STUBS_UNCOVERED,
     &coverage::REPEAT_OUTSIDE_STUBS,
+    &instructions::ROW_INSIDE_INSTRUCTION,
 ];

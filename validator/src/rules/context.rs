@@ -240,6 +240,8 @@ pub(crate) struct TotalContext<'a> {
     pub(crate) whole: &'a SectionContext<'a>,
     pub(crate) totals: &'a Totals,
     pub(crate) extents: &'a Extents,
+    /// The file, whose code lints look at; none without a file.
+    pub(crate) elf: Option<&'a Elf<'a>>,
     /// The file's function symbols; only with lints, none without a file.
     pub(crate) symbols: &'a SymbolTable<'a>,
     /// The linker's stub sections; only with lints, none without a file.

@@ -303,6 +303,13 @@ fn coverage() -> Vec<Case> {
         ),
         field("function-size-symbol", sound(), short.bytes(), 52, "sfdi_func_size"),
         at("stubs-uncovered", sound(), stubs, None),
+        // The second row of the first function, at 4; 0x31 takes a second byte.
+        at(
+            "row-inside-instruction",
+            sound(),
+            broken(|host| host.sections[0].data[3] = 0x31),
+            Some(68),
+        ),
         field("repeat-outside-stubs", sound(), repeating, 62, "sfda_func_info"),
     ]
 }

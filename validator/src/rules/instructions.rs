@@ -1,0 +1,116 @@
+//! Rows against the machine code they describe: where one row ends and the next starts there is an
+//! instruction's boundary. Lint, for it takes decoding the code, and code may hold data.
+
+use iced_x86::{Decoder, DecoderOptions};
+
+use super::context::{Check, TotalContext};
+use super::{Abis, Group, Rule, Severity, Versions};
+use crate::abi::Abi;
+use crate::check::extents::CodeExtent;
+use crate::elf::{Elf, ElfKind};
+use crate::finding::FunctionId;
+use crate::section::{CodeAddress, Function};
+
+/// The bytes of `[start, start + size)`, as far as they are in one section of the file.
+fn code_bytes<'a>(elf: &Elf<'a>, start: CodeAddress, size: u32) -> Option<&'a [u8]> {
+    let relocatable = elf.kind() == ElfKind::Relocatable;
+    let section = elf.code_sections().find(|section| match relocatable {
+        true => section.index == start.section,
+        false => section.contains(start.address, 1),
+    })?;
+    let base = if relocatable { 0 } else { section.address };
+    let from = usize::try_from(start.address.checked_sub(base)?).ok()?;
+    let data = elf.section_data(section).ok()?.get(from..)?;
+    data.get(..usize::try_from(size).ok()?)
+}
+
+/// The length of the instruction that `code` starts with; `None` where it starts with none.
+fn instruction_length(abi: Abi, code: &[u8]) -> Option<usize> {
+    match abi {
+        Abi::Amd64 => {
+            let instruction = Decoder::new(64, code, DecoderOptions::NONE).decode();
+            (!instruction.is_invalid()).then(|| instruction.len())
+        }
+        // z/Architecture Principles of Operation: the two leftmost bits of the operation code.
+        Abi::S390x => Some(match code.first()? >> 6 {
+            0 => 2,
+            1 | 2 => 4,
+            _ => 6,
+        }),
+        Abi::Aarch64Big | Abi::Aarch64Little => Some(4),
+    }
+}
+
+/// The first row that starts inside an instruction: its number, and where that instruction starts.
+/// Decoding ends, and nothing is said, where the code cannot be decoded or `budget` bytes are spent.
+fn misplaced_row(
+    function: &Function<'_>,
+    abi: Abi,
+    code: &[u8],
+    budget: &mut usize,
+) -> Option<(u32, usize)> {
+    let mut position = 0;
+    for (row, number) in function.frame_row_entries().ok()?.zip(0..) {
+        let start = usize::try_from(row.ok()?.start).ok()?;
+        let mut last = position;
+        while position < start {
+            let length = instruction_length(abi, code.get(position..)?)?;
+            *budget = budget.checked_sub(length)?;
+            last = position;
+            position += length;
+        }
+        if position > start {
+            return Some((number, last));
+        }
+    }
+    None
+}
+
+pub(super) static ROW_INSIDE_INSTRUCTION: Rule = Rule {
+    name: "row-inside-instruction",
+    group: Group::Coverage,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::AMD64.or(Abis::S390X),
+    summary: "a row starts where an instruction starts",
+    consequence: "The row is found an instruction too late, or the function is not where its entry \
+                  says it is.",
+    remedy: "Disassemble the function and compare; data among its instructions may be the reason.",
+    source: "DWARF 5, 6.4 (rows are for locations of instructions)",
+    example: "an AMD64 function of one-byte instructions but for one of two bytes, and a row between",
+    check: Check::Total(|total, report| {
+        let (Some(elf), Some(abi)) = (total.elf, total.whole.abi()) else { return };
+        // Functions do not overlap in a sound file: their code is no longer than the file.
+        let mut budget = elf.data().len();
+        for extent in &total.extents.code {
+            check_function(total, elf, abi, extent, &mut budget, report);
+        }
+    }),
+};
+
+fn check_function(
+    total: &TotalContext<'_>,
+    elf: &Elf<'_>,
+    abi: Abi,
+    extent: &CodeExtent,
+    budget: &mut usize,
+    report: &mut crate::check::reporter::Reporter<'_>,
+) {
+    let entry = total.whole.section.entry(extent.index);
+    let Some(Ok(function)) = entry.map(|entry| entry.function()) else { return };
+    let Some(code) = code_bytes(elf, extent.start, extent.size) else { return };
+    let Some((number, instruction)) = misplaced_row(&function, abi, code, budget) else { return };
+    let id = FunctionId { index: extent.index, start: Some(extent.start), size: extent.size };
+    let rows = function.frame_row_entries().ok();
+    let row = rows.and_then(|mut rows| rows.nth(usize::try_from(number).ok()?)?.ok());
+    if let Some(row) = row {
+        report.about(id).bytes(
+            row.offset..row.offset + row.size(),
+            format_args!(
+                "row {number} starts at {:#x}, inside the instruction at {instruction:#x} of the \
+                 function",
+                row.start
+            ),
+        );
+    }
+}
