@@ -1,7 +1,7 @@
 //! GNU readelf and llvm-dwarfdump print the same rows, as far as each prints them.
 //!
 //! readelf is found as `readelf` or by SFRAME_READELF, llvm-dwarfdump as `llvm-dwarfdump` (or with a
-//! version behind) or by SFRAME_LLVM_DWARFDUMP. A tool that is missing is said, and with
+//! version behind, 20 or newer) or by SFRAME_LLVM_DWARFDUMP. A tool that is missing is said, and with
 //! SFRAME_REQUIRE_TOOLS=1 an error. What is not compared: rules that readelf prints as `exp` and
 //! `vexp`; whether a register is undefined or without a rule, which are both `u` to readelf; the
 //! AArch64 signing state, which readelf has no column for.
@@ -319,13 +319,22 @@ fn agree(printed: &Printed, row: &Row) -> Result<(), &'static str> {
 fn tool(variable: &str, names: &[String]) -> Option<String> {
     let given = std::env::var(variable).ok().into_iter().chain(names.iter().cloned());
     let found = given.into_iter().find(|name| {
-        Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
+        let Ok(output) = Command::new(name).arg("--version").output() else { return false };
+        let version = String::from_utf8_lossy(&output.stdout).into_owned();
+        output.status.success() && usable(&version)
     });
     if found.is_none() {
         println!("skipped: no {}, nor in {variable}", names[0]);
         assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "{} is required", names[0]);
     }
     found
+}
+
+/// Whether a tool's version is known to be right. LLVM's restored states lacked the CFA once
+/// (observed: wrong in 14, right in 23).
+fn usable(version: &str) -> bool {
+    let Some((_, llvm)) = version.split_once("LLVM version ") else { return true };
+    llvm.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_some_and(|n| n >= 20)
 }
 
 /// One tool's print of a file, read.
@@ -375,7 +384,11 @@ fn readelf() -> Option<String> {
 
 fn llvm() -> Option<String> {
     let versions = (14..40).rev().map(|version| format!("llvm-dwarfdump-{version}"));
-    let names: Vec<_> = std::iter::once("llvm-dwarfdump".to_owned()).chain(versions).collect();
+    // Where `corpus/build fetch` puts it.
+    let fetched = common::workspace().join("target/toolchains/llvm-23/bin/llvm-dwarfdump");
+    let fetched = fetched.to_str().map(str::to_owned);
+    let names: Vec<_> =
+        ["llvm-dwarfdump".to_owned()].into_iter().chain(versions).chain(fetched).collect();
     tool("SFRAME_LLVM_DWARFDUMP", &names)
 }
 
