@@ -21,13 +21,15 @@ mod entry;
 mod error;
 mod expression;
 mod instruction;
+mod machine;
 mod pointer;
 mod rows;
 
 pub use entry::Cie;
 pub use error::{CfiError, CfiErrorKind};
 pub use instruction::{Instruction, Instructions};
-pub use rows::{MAX_STATES, RowContext, Rows};
+pub use machine::MAX_STATES;
+pub use rows::{RowContext, Rows};
 
 use gimli::{Reader, RunTimeEndian};
 use sframe_validator::elf::{
@@ -248,9 +250,13 @@ impl<'a> Cfi<'a> {
         unreadable
     }
 
-    fn add_cie(&mut self, mut cie: Cie, states: &mut Vec<rows::State>) {
-        let initial =
-            rows::initial_state(self.instructions(cie.instructions, &cie), &cie, self.abi, states);
+    fn add_cie(&mut self, mut cie: Cie, states: &mut Vec<machine::State>) {
+        let initial = machine::initial_state(
+            self.instructions(cie.instructions, &cie),
+            &cie,
+            self.abi,
+            states,
+        );
         if let Err(error) = initial {
             self.defect(error);
         }

@@ -6,8 +6,8 @@ use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Register;
 
 use super::error::{CfiError, CfiErrorKind};
+use super::machine::State;
 use super::pointer::{Slice, read_value};
-use super::rows::State;
 use super::{Kind, Layout};
 
 /// A common information entry.

@@ -1,0 +1,379 @@
+//! The state machine of DWARF 5 6.4.2: what an instruction changes, for what is compared.
+//!
+//! Of all registers only the return address and the frame pointer are kept, beside the CFA and
+//! AArch64's signing state. That makes a state small enough to be copied, so that remembering one
+//! costs no more than a push, and a row is a comparison of two states.
+
+use gimli::Reader;
+use sframe_validator::Abi;
+use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Register, Row};
+
+use super::entry::Cie;
+use super::error::{CfiError, CfiErrorKind};
+use super::expression::Bytes;
+use super::instruction::{Instruction, Instructions};
+
+/// How many states `DW_CFA_remember_state` can put aside. Compilers nest a handful.
+pub const MAX_STATES: usize = 1024;
+/// AArch64's pseudo-register of the RA signing state (`RA_SIGN_STATE`).
+const RA_SIGN_STATE: Register = Register(34);
+
+/// `DW_CFA_advance_loc1`.
+const ADVANCE_LOC1: u8 = 0x02;
+/// `DW_CFA_def_cfa_offset`.
+const DEF_CFA_OFFSET: u8 = 0x0e;
+
+/// What instructions change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) frame: Frame,
+    /// The CFA's rule was given as an expression, and half of it cannot be changed.
+    by_expression: bool,
+}
+
+impl State {
+    /// Before a CIE's first instruction. A register without a rule is unchanged, which is what
+    /// DWARF calls unspecified and leaves to the machine's ABI.
+    pub(crate) const INITIAL: State = State {
+        frame: Frame {
+            cfa: Cfa::Undefined,
+            ra: Recovery::Unchanged,
+            fp: Recovery::Unchanged,
+            ra_signed: false,
+        },
+        by_expression: false,
+    };
+}
+
+/// The registers with a rule of their own, and how expressions are read.
+#[derive(Clone, Copy, Debug)]
+struct Columns {
+    ra: Register,
+    fp: Register,
+    aarch64: bool,
+}
+
+/// Evaluates instructions one by one.
+#[derive(Debug)]
+pub(crate) struct Machine<'c> {
+    pub(crate) instructions: Instructions<'c>,
+    columns: Columns,
+    code_factor: u64,
+    data_factor: i64,
+    pub(crate) state: State,
+    /// The rules that `DW_CFA_restore` goes back to; `None` while they are made.
+    initial: Option<&'c State>,
+    /// A rule that is compared may have changed since this was last reset.
+    pub(crate) touched: bool,
+    /// The last row that ended; its frame is what held before the change.
+    pub(crate) row: Row,
+}
+
+/// What an instruction asks of the loop around it.
+pub(crate) enum Step {
+    /// The state changed, or nothing did.
+    Same,
+    /// The location moves on by so many bytes.
+    Advance(u64),
+    /// The location moves to an address.
+    MoveTo(CodeAddress),
+}
+
+fn factored(offset: i64, factor: i64) -> Result<i64, CfiErrorKind> {
+    offset.checked_mul(factor).ok_or(CfiErrorKind::OffsetOverflow)
+}
+
+impl<'c> Machine<'c> {
+    #[inline]
+    pub(crate) fn new(
+        instructions: Instructions<'c>,
+        cie: &Cie,
+        abi: Abi,
+        initial: Option<&'c State>,
+    ) -> Machine<'c> {
+        let columns = Columns { ra: cie.return_address, fp: abi.fp(), aarch64: abi.is_aarch64() };
+        Machine {
+            instructions,
+            columns,
+            code_factor: cie.code_alignment_factor,
+            data_factor: cie.data_alignment_factor,
+            state: initial.copied().unwrap_or(State::INITIAL),
+            initial,
+            touched: false,
+            row: Row { start: 0, end: 0, frame: Frame::OUTERMOST },
+        }
+    }
+
+    #[inline]
+    pub(crate) fn follow(
+        &mut self,
+        instructions: Instructions<'c>,
+        cie: &Cie,
+        initial: Option<&'c State>,
+    ) {
+        self.instructions = instructions;
+        self.columns.ra = cie.return_address;
+        self.code_factor = cie.code_alignment_factor;
+        self.data_factor = cie.data_alignment_factor;
+        self.state = initial.copied().unwrap_or(State::INITIAL);
+        self.initial = initial;
+        self.touched = false;
+    }
+
+    /// Has to be called before a rule that is compared changes. Copying the frame here, when it was
+    /// last written some rows ago, is what makes rows cheap: a copy right behind narrow writes
+    /// stalls.
+    #[inline]
+    fn touch(&mut self) {
+        if !self.touched {
+            self.touched = true;
+            self.row.frame = self.state.frame;
+        }
+    }
+
+    pub(crate) fn bytes(&self, expression: Expression) -> Option<Bytes<'c>> {
+        Bytes::of(expression, self.instructions.environment.whole, self.instructions.address_size)
+    }
+
+    #[inline]
+    fn set(&mut self, register: Register, rule: Recovery) {
+        if register == self.columns.ra {
+            self.touch();
+            self.state.frame.ra = rule;
+        }
+        if register == self.columns.fp {
+            self.touch();
+            self.state.frame.fp = rule;
+        }
+    }
+
+    /// Whether rules of `register` are kept at all.
+    #[inline]
+    fn wants(&self, register: Register) -> bool {
+        register == self.columns.ra || register == self.columns.fp
+    }
+
+    #[inline]
+    fn saved(&mut self, register: Register, offset: i64) -> Result<(), CfiErrorKind> {
+        if self.wants(register) {
+            let offset = factored(offset, self.data_factor)?;
+            self.set(register, Recovery::AtCfa(offset));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn cfa(&mut self, register: Register, offset: i64) {
+        self.touch();
+        self.state.frame.cfa = Cfa::RegisterOffset { register, offset };
+        self.state.by_expression = false;
+    }
+
+    #[inline]
+    fn cfa_parts(&self) -> Result<(Register, i64), CfiErrorKind> {
+        match self.state.frame.cfa {
+            Cfa::RegisterOffset { register, offset } if !self.state.by_expression => {
+                Ok((register, offset))
+            }
+            _ => Err(CfiErrorKind::CfaNotRegister),
+        }
+    }
+
+    #[inline]
+    fn restore(&mut self, register: Register) -> Result<(), CfiErrorKind> {
+        // In a CIE there is nothing to go back to yet.
+        let initial = self.initial.ok_or(CfiErrorKind::NotInitial(0xc0))?.frame;
+        if register == self.columns.ra {
+            self.set(register, initial.ra);
+        }
+        if register == self.columns.fp {
+            self.touch();
+            self.state.frame.fp = initial.fp;
+        }
+        if self.columns.aarch64 && register == RA_SIGN_STATE {
+            self.touch();
+            self.state.frame.ra_signed = initial.ra_signed;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn cfa_expression(&mut self, expression: Expression) {
+        let simple = self.bytes(expression).and_then(Bytes::cfa);
+        self.touch();
+        self.state.frame.cfa = simple.unwrap_or(Cfa::Expression(expression));
+        self.state.by_expression = true;
+    }
+
+    #[cold]
+    fn value_expression(&mut self, register: Register, expression: Expression) {
+        if self.columns.aarch64 && register == RA_SIGN_STATE {
+            // 0: not signed; bit 0: signed.
+            if let Some(value) = self.bytes(expression).and_then(Bytes::constant) {
+                self.touch();
+                self.state.frame.ra_signed = value & 1 != 0;
+            }
+        } else if self.wants(register) {
+            let simple = self.bytes(expression).and_then(Bytes::is_value);
+            self.set(register, simple.unwrap_or(Recovery::Expression(expression)));
+        }
+    }
+
+    #[cold]
+    fn saved_at_expression(&mut self, register: Register, expression: Expression) {
+        if self.wants(register) {
+            let simple = self.bytes(expression).and_then(Bytes::saved_at);
+            self.set(register, simple.unwrap_or(Recovery::AtExpression(expression)));
+        }
+    }
+
+    /// Decodes and carries out one instruction. Those that compilers write in nearly every
+    /// function are decoded here, without a detour over [`Instruction`].
+    #[inline]
+    pub(crate) fn step(&mut self, states: &mut Vec<State>) -> Result<Step, CfiErrorKind> {
+        let all = self.instructions.input;
+        let code = all.slice().first().copied().unwrap_or_default();
+        let low = code & 0x3f;
+        match code {
+            0x40..=0x7f => {
+                self.instructions.input.skip(1)?;
+                self.advance(u64::from(low))
+            }
+            0x80..=0xbf => {
+                let offset = self.short_operand()?;
+                self.saved(Register(u32::from(low)), offset.cast_signed())?;
+                Ok(Step::Same)
+            }
+            DEF_CFA_OFFSET => {
+                let offset = self.short_operand()?;
+                let (register, _) = self.cfa_parts()?;
+                self.cfa(register, offset.cast_signed());
+                Ok(Step::Same)
+            }
+            ADVANCE_LOC1 => {
+                let delta = match all.slice() {
+                    [_, delta, ..] => *delta,
+                    _ => return Err(CfiErrorKind::Truncated),
+                };
+                self.instructions.input.skip(2)?;
+                self.advance(u64::from(delta))
+            }
+            _ => self.other(states),
+        }
+    }
+
+    /// The code's one operand, an unsigned number that mostly has one byte.
+    #[inline]
+    fn short_operand(&mut self) -> Result<u64, CfiErrorKind> {
+        let input = &mut self.instructions.input;
+        if let [_, value @ ..0x80, ..] = input.slice() {
+            let value = u64::from(*value);
+            input.skip(2)?;
+            return Ok(value);
+        }
+        input.skip(1)?;
+        Ok(input.read_uleb128()?)
+    }
+
+    #[inline]
+    fn advance(&self, delta: u64) -> Result<Step, CfiErrorKind> {
+        let bytes = delta.checked_mul(self.code_factor);
+        bytes.map(Step::Advance).ok_or(CfiErrorKind::AddressOverflow)
+    }
+
+    #[inline(never)]
+    fn other(&mut self, states: &mut Vec<State>) -> Result<Step, CfiErrorKind> {
+        match self.instructions.decode()? {
+            Instruction::Nop | Instruction::ArgsSize(_) | Instruction::WindowSave => {}
+            Instruction::AdvanceLoc(delta) => return self.advance(delta),
+            Instruction::SetLoc(place) => return Ok(Step::MoveTo(place)),
+            Instruction::DefCfa(register, offset) => self.cfa(register, offset.cast_signed()),
+            Instruction::DefCfaSf(register, offset) => {
+                self.cfa(register, factored(offset, self.data_factor)?);
+            }
+            Instruction::DefCfaRegister(register) => {
+                let (_, offset) = self.cfa_parts()?;
+                self.cfa(register, offset);
+            }
+            Instruction::DefCfaOffset(offset) => {
+                let (register, _) = self.cfa_parts()?;
+                self.cfa(register, offset.cast_signed());
+            }
+            Instruction::DefCfaOffsetSf(offset) => {
+                let (register, _) = self.cfa_parts()?;
+                self.cfa(register, factored(offset, self.data_factor)?);
+            }
+            Instruction::DefCfaExpression(expression) => self.cfa_expression(expression),
+            Instruction::Undefined(register) => self.set(register, Recovery::Undefined),
+            Instruction::SameValue(register) => self.set(register, Recovery::Unchanged),
+            Instruction::Offset(register, offset) => self.saved(register, offset.cast_signed())?,
+            Instruction::OffsetSf(register, offset) => self.saved(register, offset)?,
+            Instruction::NegativeOffset(register, offset) => {
+                let offset =
+                    offset.cast_signed().checked_neg().ok_or(CfiErrorKind::OffsetOverflow)?;
+                self.saved(register, offset)?;
+            }
+            Instruction::ValOffset(register, offset) => {
+                let offset = factored(offset.cast_signed(), self.data_factor)?;
+                self.set(register, Recovery::CfaOffset(offset));
+            }
+            Instruction::ValOffsetSf(register, offset) => {
+                let offset = factored(offset, self.data_factor)?;
+                self.set(register, Recovery::CfaOffset(offset));
+            }
+            Instruction::Register(register, source) if register == source => {
+                self.set(register, Recovery::Unchanged);
+            }
+            Instruction::Register(register, source) => {
+                self.set(register, Recovery::RegisterOffset { register: source, offset: 0 });
+            }
+            Instruction::Expression(register, expression) => {
+                self.saved_at_expression(register, expression);
+            }
+            Instruction::ValExpression(register, expression) => {
+                self.value_expression(register, expression);
+            }
+            Instruction::Restore(register) => self.restore(register)?,
+            Instruction::RememberState => {
+                if states.len() >= MAX_STATES {
+                    return Err(CfiErrorKind::TooManyStates);
+                }
+                states.push(self.state);
+            }
+            Instruction::RestoreState => {
+                let state = states.pop().ok_or(CfiErrorKind::UnbalancedRestoreState)?;
+                self.touch();
+                self.state = state;
+            }
+            Instruction::NegateRaState | Instruction::NegateRaStateWithPc => {
+                self.touch();
+                self.state.frame.ra_signed = !self.state.frame.ra_signed;
+            }
+        }
+        Ok(Step::Same)
+    }
+}
+
+/// The state that a CIE's initial instructions make.
+pub(crate) fn initial_state(
+    instructions: Instructions<'_>,
+    cie: &Cie,
+    abi: Abi,
+    states: &mut Vec<State>,
+) -> Result<State, CfiError> {
+    states.clear();
+    let mut machine = Machine::new(instructions, cie, abi, None);
+    while !machine.instructions.input.is_empty() {
+        let offset = machine.instructions.offset();
+        let code = machine.instructions.input.slice().first().copied().unwrap_or_default();
+        match machine.step(states) {
+            Ok(Step::Same) => {}
+            Ok(_) | Err(CfiErrorKind::NotInitial(_)) => {
+                return Err(CfiErrorKind::NotInitial(code).at(offset));
+            }
+            Err(kind) => return Err(kind.at(offset)),
+        }
+    }
+    Ok(machine.state)
+}
