@@ -240,6 +240,18 @@ fn restore_goes_back_to_the_initial_rule() {
 }
 
 #[test]
+fn restore_of_a_frame_pointer_that_the_cie_saves() {
+    let initial = [DEFAULT, &[0x86, 2]].concat();
+    let bytes = section(Abi::Amd64, b"", &initial, &[0x41, 0x07, 6, 0x41, 0xc6]);
+    let expected = [
+        "0..1 CFA=r7+8 RA=*(CFA-8) FP=*(CFA-16)",
+        "1..2 CFA=r7+8 RA=*(CFA-8) FP=undefined",
+        "2..100 CFA=r7+8 RA=*(CFA-8) FP=*(CFA-16)",
+    ];
+    assert_eq!(rows_of(&bytes, Abi::Amd64), expected);
+}
+
+#[test]
 fn remembered_states_are_a_stack_with_the_cfa() {
     check(
         &[

@@ -1,0 +1,49 @@
+//! Sections that promise far more than they have: the walk has to follow the bytes. Nothing here
+//! asserts a time; a walk that follows the promises would not end.
+
+use sframe_oracle::cfi::{Cfi, Kind, RowContext};
+use sframe_validator::Abi;
+
+/// A CIE, and `count` FDEs of `program` that all cover the whole address space but a little.
+fn section(count: usize, program: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![14, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0, 0];
+    for _ in 0..count {
+        let length = u32::try_from(20 + program.len()).expect("short");
+        let id = u32::try_from(bytes.len() + 4).expect("short");
+        bytes.extend(length.to_le_bytes());
+        bytes.extend(id.to_le_bytes());
+        bytes.extend(0x1000_u64.to_le_bytes());
+        bytes.extend((u64::MAX / 2).to_le_bytes());
+        bytes.extend(program);
+    }
+    bytes
+}
+
+fn rows(bytes: &[u8]) -> usize {
+    let cfi = Cfi::from_bytes(bytes, Kind::EhFrame, 0, Abi::Amd64);
+    assert!(!cfi.is_empty(), "{:?}", cfi.defects());
+    let mut context = RowContext::new(&cfi);
+    cfi.functions().map(|function| function.rows(&mut context).count()).sum()
+}
+
+#[test]
+fn a_linkage_table_as_large_as_the_address_space() {
+    // breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus
+    let program = [0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22];
+    let bytes = section(10_000, &program);
+    assert!(rows(&bytes) <= bytes.len());
+}
+
+#[test]
+fn remembered_states_without_end() {
+    let bytes = section(2, &[0x0a; 1_000_000]);
+    assert_eq!(rows(&bytes), 2);
+}
+
+#[test]
+fn expressions_that_reach_over_each_other() {
+    let mut program = vec![0x0f, 0xff, 0x07];
+    program.extend([0x96; 1023]); // nop
+    let bytes = section(1_000, &program);
+    assert_eq!(rows(&bytes), 2_000 - 1_000);
+}
