@@ -52,7 +52,7 @@ impl<'r> WithProgress<'r> {
     }
 }
 
-const TEMPLATE: &str = "{spinner} {pos} files checked, {per_sec}, {elapsed}";
+const TEMPLATE: &str = "{spinner} {human_pos} files checked, {elapsed}";
 
 impl Sink for WithProgress<'_> {
     fn report(&mut self, report: &FileReport) -> io::Result<()> {

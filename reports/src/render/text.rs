@@ -320,7 +320,8 @@ fn left_out(summary: &Summary) -> Vec<String> {
         kinds.push(format!("{} unsupported ({kind})", grouped(*count)));
     }
     for (kind, count) in &summary.special {
-        kinds.push(format!("{} {}", grouped(*count), kind.plural()));
+        let name = if *count == 1 { kind.name() } else { kind.plural() };
+        kinds.push(format!("{} {name}", grouped(*count)));
     }
     kinds
 }
