@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Sums, Verdict, compare};
-use sframe_oracle::coverage::{Cause, cause};
+use sframe_oracle::coverage::{Cause, Stubs, cause};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
 use sframe_validator::{Placement, Section, Version};
 
@@ -41,6 +41,7 @@ fn print(data: &[u8]) -> Result<Sums, Box<dyn std::error::Error>> {
     let version = sections.first().map_or(Version::V3, |section| section.header().version);
     let cfi = Cfi::load_all(&elf)?;
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
+    let stubs = Stubs::of(&elf);
     let mut causes: BTreeMap<Cause, u64> = BTreeMap::new();
     let sums = compare(&elf, &sections, &cfi, |range| match range.verdict {
         Verdict::Different(fields) | Verdict::Limited(fields) => {
@@ -56,7 +57,7 @@ fn print(data: &[u8]) -> Result<Sums, Box<dyn std::error::Error>> {
             let Some((fde, _)) = range.cfi else { return };
             let at = cfi.iter().position(|cfi| cfi.section() == fde.cfi().section());
             let Some(context) = at.and_then(|at| contexts.get_mut(at)) else { return };
-            let cause = cause(&elf, &fde, version, context);
+            let cause = cause(&stubs, &fde, version, context);
             *causes.entry(cause).or_default() += range.end - range.start;
             if cause == Cause::None {
                 println!(

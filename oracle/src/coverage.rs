@@ -4,7 +4,7 @@
 //! for the whole function. [`cause`] looks for the first such thing. A function without any is
 //! lost for no reason that its CFI gives ([`Cause::None`]), which is a finding.
 
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::{Abi, Version};
 
@@ -104,22 +104,50 @@ impl Cause {
     }
 }
 
+/// Where a linked file's stub sections are.
+#[derive(Clone, Debug, Default)]
+pub struct Stubs {
+    /// Ordered, each with the furthest end of all up to it.
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Stubs {
+    /// The stub sections of a file; none in a relocatable object.
+    #[must_use]
+    pub fn of(elf: &Elf<'_>) -> Stubs {
+        let linked = elf.kind() != ElfKind::Relocatable;
+        let stubs = elf.code_sections().filter(|section| linked && section.is_stubs());
+        let mut ranges: Vec<_> =
+            stubs.map(|s| (s.address, s.address.saturating_add(s.size))).collect();
+        ranges.sort_unstable();
+        let mut furthest = 0;
+        for range in &mut ranges {
+            furthest = range.1.max(furthest);
+            range.1 = furthest;
+        }
+        Stubs { ranges }
+    }
+
+    fn contains(&self, address: u64) -> bool {
+        let after = self.ranges.partition_point(|range| range.0 <= address);
+        let last = after.checked_sub(1).and_then(|index| self.ranges.get(index));
+        last.is_some_and(|range| address < range.1)
+    }
+}
+
 /// Why an SFrame section of `version` has nothing about `function`.
 ///
 /// Several causes can be there: the first one of [`Cause::ALL`] is told. It reads the function's
 /// instructions twice, so that asking once for each function keeps a scan linear.
 #[must_use]
 pub fn cause(
-    elf: &Elf<'_>,
+    stubs: &Stubs,
     function: &Fde<'_>,
     version: Version,
     context: &mut RowContext,
 ) -> Cause {
     let abi = function.cfi().abi();
-    let start = function.start();
-    let stubs = !function.cfi().is_relocatable()
-        && elf.code_sections().any(|code| code.is_stubs() && code.contains(start.address, 1));
-    if stubs {
+    if stubs.contains(function.start().address) {
         return Cause::Plt;
     }
     if function.cie().return_address != abi.ra() {
