@@ -11,6 +11,7 @@ mod container;
 mod content;
 pub(crate) mod context;
 mod coverage;
+mod eh_frame_hdr;
 mod flags;
 mod flexible;
 mod functions;

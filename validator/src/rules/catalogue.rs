@@ -2,8 +2,8 @@
 
 use super::Rule;
 use super::{
-    blocks, container, content, coverage, flags, flexible, functions, header, instructions,
-    placement, preamble, relocations, repeats, rows, segments, tiling,
+    blocks, container, content, coverage, eh_frame_hdr, flags, flexible, functions, header,
+    instructions, placement, preamble, relocations, repeats, rows, segments, tiling,
 };
 
 /// Every rule, group by group.
@@ -150,4 +150,5 @@ pub static CATALOGUE: &[&Rule] = &[
     &coverage::STUBS_UNCOVERED,
     &coverage::REPEAT_OUTSIDE_STUBS,
     &instructions::ROW_INSIDE_INSTRUCTION,
+    &eh_frame_hdr::FUNCTION_WITHOUT_CFI,
 ];

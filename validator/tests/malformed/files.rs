@@ -283,6 +283,21 @@ fn coverage() -> Vec<Case> {
         host.segments[0].file_size += 16;
         host.segments[0].memory_size += 16;
     });
+    // The table of the functions at 0x200 and 0x210, at 0x1000.
+    let listed = |count: u32| {
+        broken(|host| {
+            let mut data = vec![1, 0x1b, 0x03, 0x3b, 0, 0, 0, 0];
+            data.extend(count.to_le_bytes());
+            for start in [0x200_i32, 0x210].into_iter().take(count as usize) {
+                data.extend((start - 0x1000).to_le_bytes());
+                data.extend([0; 4]);
+            }
+            let mut section: Sec = host.sections[2].clone();
+            (section.name, section.flags) = (".eh_frame_hdr", 2);
+            (section.offset, section.address, section.data) = (0, 0x1000, data);
+            host.sections.push(section);
+        })
+    };
     let repeating = {
         let mut builder = of(V3, AMD64, [first(AMD64, TEXT).repeat(16), second(AMD64, TEXT + 16)]);
         builder.address(SFRAME);
@@ -310,6 +325,7 @@ fn coverage() -> Vec<Case> {
             broken(|host| host.sections[0].data[3] = 0x31),
             Some(68),
         ),
+        field("function-without-cfi", listed(2), listed(1), 44, "sfdi_func_start_offset"),
         field("repeat-outside-stubs", sound(), repeating, 62, "sfda_func_info"),
     ]
 }

@@ -1,0 +1,75 @@
+//! The section against `.eh_frame_hdr`, the sorted table of the functions that DWARF CFI describes.
+
+use alloc::vec::Vec;
+
+use super::context::{Check, FileKind};
+use super::{Abis, Group, Rule, Severity, Versions};
+use crate::abi::Endian;
+use crate::elf::Elf;
+use crate::finding::FunctionId;
+use crate::section::FunctionField;
+
+/// `DW_EH_PE_pcrel | sdata4`, `DW_EH_PE_udata4`, `DW_EH_PE_datarel | sdata4`: what linkers write.
+const ENCODINGS: [u8; 3] = [0x1b, 0x03, 0x3b];
+/// Bytes in front of the table: version, encodings, pointer to `.eh_frame`, number of entries.
+const HEADER: usize = 12;
+/// Bytes of an entry: where the function starts, and where its FDE is.
+const ENTRY: usize = 8;
+
+/// The starts of all functions in the table, in ascending order; `None` where the file has no such
+/// table, or one that is encoded as no linker does.
+fn starts(elf: &Elf<'_>) -> Option<Vec<u64>> {
+    let section = elf.sections().iter().find(|section| section.name == b".eh_frame_hdr")?;
+    let data = elf.section_data(section).ok()?;
+    let word = |bytes: &[u8]| {
+        let bytes = *bytes.first_chunk::<4>()?;
+        Some(match elf.endian() {
+            Endian::Little => u32::from_le_bytes(bytes),
+            Endian::Big => u32::from_be_bytes(bytes),
+        })
+    };
+    (data.get(..4)? == [&[1], ENCODINGS.as_slice()].concat()).then_some(())?;
+    let count = usize::try_from(word(data.get(8..)?)?).ok()?;
+    let table = data.get(HEADER..)?.get(..count.checked_mul(ENTRY)?)?;
+    let start = |entry: &[u8]| {
+        let offset = i64::from(word(entry)?.cast_signed());
+        Some(section.address.wrapping_add(offset.cast_unsigned()))
+    };
+    let mut starts: Vec<u64> = table.chunks_exact(ENTRY).filter_map(start).collect();
+    starts.sort_unstable();
+    Some(starts)
+}
+
+pub(super) static FUNCTION_WITHOUT_CFI: Rule = Rule {
+    name: "function-without-cfi",
+    group: Group::Coverage,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "a function starts where one of .eh_frame_hdr's starts",
+    consequence: "The entry was made from no CFI of this file, or its start is wrong; debuggers see \
+                  another function there, or none.",
+    remedy: "Compare with the file's .eh_frame.",
+    source: "LSB 5.0, 10.6.2 (.eh_frame_hdr); observed: assemblers make entries from CFI alone",
+    example: "a shared object whose .eh_frame_hdr has the first of two functions",
+    check: Check::Total(|total, report| {
+        let linked = total.whole.kind == FileKind::Linked;
+        let Some(starts) = total.elf.filter(|_| linked).and_then(starts) else { return };
+        for extent in total.extents.code.iter().filter(|extent| extent.size > 0) {
+            let Some(entry) = total.whole.section.entry(extent.index) else { continue };
+            if starts.binary_search(&extent.start.address).is_err() {
+                let start = Some(extent.start);
+                let id = FunctionId { index: extent.index, start, size: extent.size };
+                report.about(id).field(
+                    entry.field(FunctionField::Start),
+                    format_args!("{:#x}", extent.start.address),
+                    "the start of a function in .eh_frame_hdr",
+                    format_args!(
+                        "function #{} starts at {:#x}, where .eh_frame_hdr knows none",
+                        extent.index, extent.start.address
+                    ),
+                );
+            }
+        }
+    }),
+};
