@@ -57,7 +57,10 @@ pub(super) static FUNCTION_WITHOUT_CFI: Rule = Rule {
         let Some(starts) = total.elf.filter(|_| linked).and_then(starts) else { return };
         for extent in total.extents.code.iter().filter(|extent| extent.size > 0) {
             let Some(entry) = total.whole.section.entry(extent.index) else { continue };
-            if starts.binary_search(&extent.start.address).is_err() {
+            // Of a stub section's entries CFI describes the first and all others in one.
+            let mut stubs = total.stubs.iter();
+            let stub = stubs.any(|s| s.contains(extent.start.address, u64::from(extent.size)));
+            if !stub && starts.binary_search(&extent.start.address).is_err() {
                 let start = Some(extent.start);
                 let id = FunctionId { index: extent.index, start, size: extent.size };
                 report.about(id).field(
