@@ -8,12 +8,12 @@
 mod blocks;
 mod catalogue;
 mod container;
-mod content;
 pub(crate) mod context;
 mod coverage;
 mod eh_frame_hdr;
 mod flags;
 mod flexible;
+mod frames;
 mod functions;
 mod header;
 mod instructions;
@@ -24,6 +24,7 @@ mod repeats;
 mod rows;
 mod segments;
 mod tiling;
+mod words;
 
 use core::fmt;
 
