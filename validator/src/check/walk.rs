@@ -108,7 +108,7 @@ impl<'a> Walk<'a> {
     ) {
         let read = match &context.function {
             Ok(function) if function.fre_type().is_ok() && rows_start_inside(function) => {
-                self.walk_rows(function, budget, counter, false)
+                self.walk_rows::<false>(function, budget, counter)
             }
             Ok(_) | Err(_) => {
                 surveyed.totals.complete = false;
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
                 && !suspect
                 && rows_start_inside(function)
             {
-                self.walk_rows(function, &mut budget, collector, true);
+                self.walk_rows::<true>(function, &mut budget, collector);
             }
         }
     }
@@ -199,14 +199,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads the rows of a function and applies the rules. With `report`, nothing more is said
+    /// Reads the rows of a function and applies the rules. With `REPORT`, nothing more is said
     /// behind a row of error level: where it misleads about its length, what follows is nonsense.
-    fn walk_rows(
+    fn walk_rows<const REPORT: bool>(
         &mut self,
         function: &Function<'_>,
         budget: &mut u64,
         collector: &mut Collector,
-        report: bool,
     ) -> RowsRead {
         let Ok(mut entries) = function.frame_row_entries() else {
             return RowsRead { count: 0, end: function.first_row_offset(), complete: false };
@@ -252,7 +251,7 @@ impl<'a> Walk<'a> {
                     self.check_row(&context, plain, collector);
                 }
             }
-            if report && collector.errors() > errors {
+            if REPORT && collector.errors() > errors {
                 complete = false;
                 break;
             }
