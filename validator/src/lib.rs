@@ -5,9 +5,9 @@
 //! 1. [`Section`] reads the bytes of a section of any version (1, 2, 3), machine and byte order. It
 //!    borrows, allocates nothing, never panics, and yields functions and rows in the vocabulary of
 //!    [`unwind`]. It needs neither the standard library nor an allocator.
-//! 2. [`rules`] is the catalogue of what can be wrong with a section and the file around it, and
-//!    [`check`] applies it to a file or to bare bytes (feature `elf`).
-//! 3. [`builder`] writes sections, sound ones and, on purpose, broken ones (feature `alloc`).
+//! 2. `rules` is the catalogue of what can be wrong with a section and the file around it, and
+//!    `check` applies it to a file or to bare bytes (feature `elf`).
+//! 3. `builder` writes sections, sound ones and, on purpose, broken ones (feature `alloc`).
 //!
 //! ```
 //! use sframe_validator::{Placement, Section};
