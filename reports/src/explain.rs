@@ -139,6 +139,8 @@ const fn title(group: Group) -> &'static str {
         Group::Rows => "The row stream",
         Group::Content => "What rows say",
         Group::Coverage => "The section against symbols and code",
+        Group::Comparison => "SFrame against CFI",
+        Group::Cfi => "The CFI itself",
     }
 }
 

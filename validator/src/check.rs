@@ -409,7 +409,8 @@ impl Selection {
                 | Check::Preamble(_)
                 | Check::Layout(_)
                 | Check::Section(_)
-                | Check::Total(_) => {
+                | Check::Total(_)
+                | Check::Elsewhere => {
                     continue;
                 }
             };

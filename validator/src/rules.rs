@@ -63,6 +63,10 @@ pub enum Group {
     Content,
     /// The section against the file's symbols and code.
     Coverage,
+    /// What rows recover, against what DWARF call frame information says.
+    Comparison,
+    /// The call frame information itself.
+    Cfi,
 }
 
 /// A set of versions.
@@ -137,12 +141,69 @@ pub struct Rule {
     pub remedy: &'static str,
     /// The specification's clause, or the tool whose behaviour makes it matter.
     pub source: &'static str,
-    /// The message for the rule's file in `corpus/malformed`.
+    /// What breaks it, in a few words; of this crate's rules, what its file in `corpus/malformed` is.
     pub example: &'static str,
     pub(crate) check: Check,
 }
 
+/// What the page of a rule says besides its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// What has to hold, in one line.
+    pub summary: &'static str,
+    /// What goes wrong for a reader when it does not hold.
+    pub consequence: &'static str,
+    /// What to do about it.
+    pub remedy: &'static str,
+    /// The specification's clause, or the tool whose behaviour makes it matter.
+    pub source: &'static str,
+    /// What breaks it, in a few words; may be empty.
+    pub example: &'static str,
+}
+
 impl Rule {
+    /// A rule for sections of every version and ABI that another crate checks. It is in no
+    /// [`CATALOGUE`] of this one.
+    ///
+    /// ```
+    /// use sframe_validator::rules::{Group, Page, Rule, Severity};
+    ///
+    /// static RULE: Rule = Rule::elsewhere(
+    ///     "cfa-mismatch",
+    ///     Group::Comparison,
+    ///     Severity::Error,
+    ///     Page {
+    ///         summary: "rows give the CFA that CFI gives",
+    ///         consequence: "Unwinders lose the stack.",
+    ///         remedy: "Correct the row.",
+    ///         source: "V3 2.4",
+    ///         example: "",
+    ///     },
+    /// );
+    /// assert_eq!(RULE.name, "cfa-mismatch");
+    /// ```
+    #[must_use]
+    pub const fn elsewhere(
+        name: &'static str,
+        group: Group,
+        severity: Severity,
+        page: Page,
+    ) -> Rule {
+        Rule {
+            name,
+            group,
+            severity,
+            versions: Versions::ALL,
+            abis: Abis::ALL,
+            summary: page.summary,
+            consequence: page.consequence,
+            remedy: page.remedy,
+            source: page.source,
+            example: page.example,
+            check: Check::Elsewhere,
+        }
+    }
+
     /// The rule of a name.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Rule> {
@@ -184,7 +245,7 @@ impl fmt::Display for Severity {
 
 impl Group {
     /// Every group, in the catalogue's order.
-    pub const ALL: [Group; 8] = [
+    pub const ALL: [Group; 10] = [
         Group::Container,
         Group::Relocations,
         Group::Header,
@@ -193,6 +254,8 @@ impl Group {
         Group::Rows,
         Group::Content,
         Group::Coverage,
+        Group::Comparison,
+        Group::Cfi,
     ];
 
     /// The name used in output.
@@ -207,6 +270,8 @@ impl Group {
             Group::Rows => "rows",
             Group::Content => "content",
             Group::Coverage => "coverage",
+            Group::Comparison => "comparison",
+            Group::Cfi => "cfi",
         }
     }
 }

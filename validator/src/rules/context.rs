@@ -45,6 +45,8 @@ pub(crate) enum Check {
     RowsOf(fn(&RowsContext<'_>, &mut Reporter<'_>)),
     /// Everything taken together, behind the last function.
     Total(fn(&TotalContext<'_>, &mut Reporter<'_>)),
+    /// Nothing here: another crate has the check.
+    Elsewhere,
 }
 
 /// What kind of file the section is in.
