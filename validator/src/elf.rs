@@ -18,6 +18,7 @@ use object::read::StringTable;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
 
 use crate::abi::{Abi, Endian};
+use crate::section::CodeAddress;
 use crate::section::Header;
 
 /// `SHT_GNU_SFRAME` (binutils 2.45).
@@ -347,6 +348,21 @@ impl<'a> Elf<'a> {
     /// Loaded sections that hold machine code.
     pub fn code_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
         self.sections.iter().filter(|section| section.is_code())
+    }
+
+    /// The `size` bytes of machine code at `start`, or as many as its section has; `None` where no
+    /// code section with bytes in the file has the place.
+    #[must_use]
+    pub fn code_bytes(&self, start: CodeAddress, size: u64) -> Option<&'a [u8]> {
+        let relocatable = self.kind == ElfKind::Relocatable;
+        let section = self.code_sections().find(|section| match relocatable {
+            true => section.index == start.section,
+            false => section.contains(start.address, 1),
+        })?;
+        let base = if relocatable { 0 } else { section.address };
+        let from = usize::try_from(start.address.checked_sub(base)?).ok()?;
+        let code = self.section_data(section).ok()?.get(from..)?;
+        Some(code.get(..usize::try_from(size).ok()?).unwrap_or(code))
     }
 }
 

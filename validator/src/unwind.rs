@@ -5,6 +5,8 @@
 
 use core::fmt;
 
+use crate::abi::Abi;
+
 /// A register by the DWARF number its machine gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Register(pub u32);
@@ -114,6 +116,55 @@ impl Row {
     #[must_use]
     pub const fn contains(&self, pc: u64) -> bool {
         self.start <= pc && pc < self.end
+    }
+}
+
+/// A [`Cfa`] or [`Recovery`] that prints registers by the machine's own names.
+///
+/// ```
+/// use sframe_validator::Abi;
+/// use sframe_validator::unwind::{Named, Recovery, Register};
+///
+/// let saved = Recovery::AtRegister { register: Register(6), offset: 8 };
+/// assert_eq!(saved.to_string(), "*(r6+8)");
+/// assert_eq!(Named(Abi::Amd64, saved).to_string(), "*(rbp+8)");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Named<T>(pub Abi, pub T);
+
+impl fmt::Display for Named<Register> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.register_name(self.1) {
+            Some(name) => f.write_str(name),
+            None => self.1.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Named<Cfa> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |register| Named(self.0, register);
+        match self.1 {
+            Cfa::RegisterOffset { register, offset } => write!(f, "{}{offset:+}", name(register)),
+            Cfa::Dereference { register, offset } => write!(f, "*({}{offset:+})", name(register)),
+            other => other.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Named<Recovery> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |register| Named(self.0, register);
+        match self.1 {
+            Recovery::AtRegister { register, offset } => {
+                write!(f, "*({}{offset:+})", name(register))
+            }
+            Recovery::RegisterOffset { register, offset: 0 } => name(register).fmt(f),
+            Recovery::RegisterOffset { register, offset } => {
+                write!(f, "{}{offset:+}", name(register))
+            }
+            other => other.fmt(f),
+        }
     }
 }
 

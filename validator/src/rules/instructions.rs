@@ -7,22 +7,9 @@ use super::context::{Check, TotalContext};
 use super::{Abis, Group, Rule, Severity, Versions};
 use crate::abi::Abi;
 use crate::check::extents::CodeExtent;
-use crate::elf::{Elf, ElfKind};
+use crate::elf::Elf;
 use crate::finding::FunctionId;
-use crate::section::{CodeAddress, Function};
-
-/// The bytes of `[start, start + size)`, as far as they are in one section of the file.
-fn code_bytes<'a>(elf: &Elf<'a>, start: CodeAddress, size: u32) -> Option<&'a [u8]> {
-    let relocatable = elf.kind() == ElfKind::Relocatable;
-    let section = elf.code_sections().find(|section| match relocatable {
-        true => section.index == start.section,
-        false => section.contains(start.address, 1),
-    })?;
-    let base = if relocatable { 0 } else { section.address };
-    let from = usize::try_from(start.address.checked_sub(base)?).ok()?;
-    let data = elf.section_data(section).ok()?.get(from..)?;
-    data.get(..usize::try_from(size).ok()?)
-}
+use crate::section::Function;
 
 /// The length of the instruction that `code` starts with; `None` where it starts with none.
 fn instruction_length(abi: Abi, code: &[u8]) -> Option<usize> {
@@ -98,7 +85,7 @@ fn check_function(
 ) {
     let entry = total.whole.section.entry(extent.index);
     let Some(Ok(function)) = entry.map(|entry| entry.function()) else { return };
-    let Some(code) = code_bytes(elf, extent.start, extent.size) else { return };
+    let Some(code) = elf.code_bytes(extent.start, extent.size.into()) else { return };
     let Some((number, instruction)) = misplaced_row(&function, abi, code, budget) else { return };
     let id = FunctionId { index: extent.index, start: Some(extent.start), size: extent.size };
     let rows = function.frame_row_entries().ok();
