@@ -31,7 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod sframe;
+pub(crate) mod sframe;
 mod sweep;
 mod verdict;
 

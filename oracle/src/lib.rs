@@ -3,7 +3,8 @@
 //!
 //! [`cfi`] reads `.eh_frame` and `.debug_frame` of linked files and relocatable objects. [`compare`]
 //! sweeps over the code of a file with both streams of rows, and accounts for every byte.
-//! [`coverage`] tells from a function's own CFI why SFrame does not describe it.
+//! [`coverage`] tells from a function's own CFI why SFrame does not describe it. [`diff`] compares
+//! SFrame with SFrame. [`debug_file`] finds the separate file that a stripped file's CFI may be in.
 //!
 //! ```
 //! use sframe_oracle::cfi::{Cfi, RowContext};
@@ -30,3 +31,5 @@
 pub mod cfi;
 pub mod compare;
 pub mod coverage;
+pub mod debug_file;
+pub mod diff;

@@ -1,0 +1,165 @@
+//! SFrame against SFrame on real pairs: one source through the assemblers of several versions.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use std::path::Path;
+
+use sframe_oracle::compare::Fields;
+use sframe_oracle::diff::{Change, Matching, Set, Totals, diff};
+use sframe_validator::elf::{Elf, ElfKind, RelocationTable, SymbolTable};
+use sframe_validator::{Placement, Section};
+
+/// A range that differs: symbol, start, end, what.
+type Found = (String, u64, u64, Change);
+
+fn with_set(path: &str, use_set: &mut dyn FnMut(&Set<'_>)) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/golden").join(path);
+    let data = std::fs::read(&path).expect("a golden file");
+    let elf = Elf::parse(&data).expect("ELF");
+    let symbols = SymbolTable::load(&elf).expect("symbols");
+    let headers: Vec<_> = elf.sframe_sections().copied().collect();
+    let starts: Vec<_> = headers
+        .iter()
+        .map(|header| RelocationTable::load(&elf, header.index).expect("readable").starts())
+        .collect();
+    let sections: Vec<Section<'_>> = headers
+        .iter()
+        .zip(&starts)
+        .map(|(header, starts)| {
+            let placement = match elf.kind() {
+                ElfKind::Relocatable => Placement::relocated(starts),
+                _ => Placement::at(header.address),
+            };
+            Section::parse(elf.section_data(header).expect("bytes"), placement).expect("sound")
+        })
+        .collect();
+    use_set(&Set { sections: &sections, symbols: &symbols, file_size: data.len() as u64 });
+}
+
+fn compared(first: &str, second: &str, matching: Matching) -> (Vec<Found>, Totals) {
+    let mut found = Vec::new();
+    let mut totals = Totals::default();
+    with_set(first, &mut |first| {
+        with_set(second, &mut |second| {
+            totals = diff(first, second, matching, |range| {
+                let name = String::from_utf8_lossy(range.name).into_owned();
+                found.push((name, range.start, range.end, range.change));
+            });
+        });
+    });
+    (found, totals)
+}
+
+fn by_symbol(first: &str, second: &str) -> (Vec<Found>, Totals) {
+    compared(first, second, Matching::Symbol)
+}
+
+fn range(name: &str, start: u64, end: u64, change: Change) -> Found {
+    (name.to_owned(), start, end, change)
+}
+
+const CFA_AND_FP: Change = Change::Different(Fields::CFA.with(Fields::FP));
+
+/// The rows are those that objdump prints of both files (`cfi.o.objdump` in the folders):
+///
+/// | `remembers` | 2.44 | 2.47.50 |
+/// |---|---|---|
+/// | 3 | sp+8, u | sp+16, c-16 |
+/// | 6 | fp+8, u | fp+16, c-16 |
+/// | 8 | sp+8, u | fp+16, c-16 |
+///
+/// 2.44 has eight functions, 2.47.50 three more. Version 3 says where RA is in `return_in_register`
+/// from 2 to 4 (r11), and in `return_elsewhere` from 1 on (c-16).
+#[test]
+fn two_assemblers_of_one_source() {
+    let (found, totals) = by_symbol("2.44/x86_64/cfi.o", "2.47.50/x86_64/cfi.o");
+    let ra = Change::Different(Fields::RA);
+    assert_eq!(
+        found,
+        [
+            range("remembers", 3, 6, CFA_AND_FP),
+            range("remembers", 6, 7, CFA_AND_FP),
+            range("remembers", 8, 10, CFA_AND_FP),
+            range("return_in_register", 2, 4, ra),
+            range("return_elsewhere", 1, 3, ra),
+            range("other_base", 0, 23, Change::OnlySecond),
+            range("frame_pointer_in_register", 0, 9, Change::OnlySecond),
+        ]
+    );
+    assert_eq!((totals.matched, totals.functions_only_second), (8, 3));
+    assert_eq!((totals.different, totals.only_second, totals.equal), (10, 32, 35));
+    assert_eq!((totals.only_first, totals.functions_only_first, totals.undecided), (0, 0, 0));
+}
+
+/// The other way round the same ranges change, and the sides are exchanged.
+#[test]
+fn the_order_of_the_sides_exchanges_them() {
+    let (mut there, totals) = by_symbol("2.44/x86_64/cfi.o", "2.47.50/x86_64/cfi.o");
+    let (mut back, exchanged) = by_symbol("2.47.50/x86_64/cfi.o", "2.44/x86_64/cfi.o");
+    for (_, _, _, change) in &mut back {
+        *change = match *change {
+            Change::OnlyFirst => Change::OnlySecond,
+            Change::OnlySecond => Change::OnlyFirst,
+            other => other,
+        };
+    }
+    there.sort_by_key(|found| (found.0.clone(), found.1));
+    back.sort_by_key(|found| (found.0.clone(), found.1));
+    assert_eq!(there, back);
+    assert_eq!(totals.only_second, exchanged.only_first);
+    assert_eq!(totals.functions_only_second, exchanged.functions_only_first);
+    assert_eq!(totals.different, exchanged.different);
+}
+
+/// What version 2 cannot say is no difference: the source has `.cfi_undefined rip` in the two
+/// functions, and `.cfi_signal_frame` in `restorer`.
+#[test]
+fn what_the_older_version_cannot_say_is_told_apart() {
+    let (found, totals) = by_symbol("2.44/x86_64/outermost.o", "2.47.50/x86_64/outermost.o");
+    let undefined = Change::Limited(Fields::UNDEFINED_RA);
+    let wanted =
+        [range("thread_start", 0, 8, undefined), range("becomes_outermost", 1, 7, undefined)];
+    assert_eq!(found, wanted);
+    assert_eq!((totals.limited, totals.different), (14, 0));
+    let (found, _) = by_symbol("2.44/aarch64/signal.o", "2.47.50/aarch64/signal.o");
+    assert_eq!(found, [range("restorer", 0, 8, Change::Limited(Fields::SIGNAL))]);
+}
+
+/// objdump prints the same rows of these.
+#[test]
+fn versions_and_producers_agree_on_what_compilers_write() {
+    for (first, second) in [
+        ("2.40/x86_64/calls.o", "2.47.50/x86_64/calls.o"),
+        ("2.44/x86_64/calls.o", "llvm-23/x86_64/calls.o"),
+        ("2.40/aarch64/frame-pointer.o", "2.47.50/aarch64/frame-pointer.o"),
+    ] {
+        let (found, totals) = by_symbol(first, second);
+        assert_eq!(found, [], "{first} {second}");
+        assert!(totals.equal > 100 && totals.matched > 1);
+    }
+}
+
+#[test]
+fn by_address_every_byte_of_the_same_file_is_the_same() {
+    for path in ["2.47.50/x86_64/shared.so", "2.44/aarch64/plt.so", "2.47.50/s390x/static.exe"] {
+        let (found, totals) = compared(path, path, Matching::Address);
+        assert_eq!(found, [], "{path}");
+        assert!(totals.equal > 0 && totals.matched > 0);
+    }
+    // Relocatable objects: each function counts from its own section.
+    let (found, _) =
+        compared("2.47.50/x86_64/sections.o", "2.44/x86_64/sections.o", Matching::Address);
+    assert_eq!(found, []);
+}
+
+/// Stubs have no symbols: they are counted, and not compared.
+#[test]
+fn functions_without_a_symbol_are_not_compared_by_symbol() {
+    let path = "2.47.50/x86_64/plt.so";
+    let (_, by_address) = compared(path, path, Matching::Address);
+    let (found, by_symbol) = compared(path, path, Matching::Symbol);
+    assert_eq!(found, []);
+    assert!(by_symbol.unnamed_first > 0);
+    assert_eq!(by_symbol.unnamed_first, by_symbol.unnamed_second);
+    assert_eq!(by_symbol.matched + by_symbol.unnamed_first, by_address.matched);
+}
