@@ -20,7 +20,7 @@
 mod lay;
 mod pair;
 
-use sframe_validator::elf::SymbolTable;
+use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Section, Version};
@@ -35,10 +35,10 @@ use pair::{Group, by_address, by_symbol};
 pub struct Set<'s> {
     /// The sections.
     pub sections: &'s [Section<'s>],
+    /// The file: its size bounds the work on blocks that repeat.
+    pub elf: &'s Elf<'s>,
     /// The file's symbols, for [`Matching::Symbol`].
     pub symbols: &'s SymbolTable<'s>,
-    /// Bytes of the file: what bounds the work on blocks that repeat.
-    pub file_size: u64,
 }
 
 /// How the code of the two sides is matched.
@@ -47,7 +47,8 @@ pub enum Matching {
     /// By address: both describe the same code.
     Address,
     /// By the symbol at a function's start. Functions that share a name are paired in the order of
-    /// their addresses; those without a symbol are counted, and not compared.
+    /// their addresses. A linker's stubs, which have no symbols, are matched section by section;
+    /// other functions without a symbol are counted, and not compared.
     Symbol,
 }
 
@@ -82,11 +83,13 @@ pub struct FunctionPlace {
 /// A range of PCs at which the sides do not say the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Range<'s> {
-    /// The symbol that the functions were matched by; empty where that was by address.
+    /// The symbol that the functions were matched by, or the section of stubs; empty where that was
+    /// by address.
     pub name: &'s [u8],
     /// The ELF section of the code, in relocatable objects matched by address; else 0.
     pub section: u32,
-    /// The first PC: an address, or matched by symbol, bytes from the functions' starts.
+    /// The first PC: an address, or matched by symbol, bytes from the start of the functions or of
+    /// the stubs' sections.
     pub start: u64,
     /// The first PC behind.
     pub end: u64,
@@ -143,17 +146,16 @@ pub fn diff<'s>(
     let mut readers = (Reader::new(first), Reader::new(second));
     let groups = match matching {
         Matching::Address => by_address(&a, &b),
-        Matching::Symbol => by_symbol(&a, &b, first.symbols, second.symbols, &mut totals),
+        Matching::Symbol => by_symbol(&a, &b, first, second, &mut totals),
     };
     for group in groups {
-        compare_group(&group, matching, &mut readers, &mut totals, &mut sink);
+        compare_group(&group, &mut readers, &mut totals, &mut sink);
     }
     totals
 }
 
 fn compare_group<'s>(
     group: &Group<'_, 's>,
-    matching: Matching,
     readers: &mut (Reader<'_, 's>, Reader<'_, 's>),
     totals: &mut Totals,
     sink: &mut impl FnMut(&Range<'s>),
@@ -164,10 +166,10 @@ fn compare_group<'s>(
         (0, only) => totals.functions_only_second += only,
         (matched, _) => totals.matched += matched,
     }
-    let first = readers.0.pieces(group.first, matching);
-    let second = readers.1.pieces(group.second, matching);
+    let first = readers.0.pieces(group.first, group.bases.0);
+    let second = readers.1.pieces(group.second, group.bases.1);
     let any = group.first.first().or(group.second.first());
-    let section = any.filter(|_| matching == Matching::Address).map_or(0, |f| f.start.section);
+    let section = any.filter(|_| group.name.is_empty()).map_or(0, |place| place.start.section);
     let mut pending: Option<Range<'s>> = None;
     lay(&first, &second, |start, end, a, b| {
         let bytes = end - start;
@@ -227,28 +229,27 @@ struct Reader<'r, 's> {
 impl<'r, 's> Reader<'r, 's> {
     fn new(set: &'r Set<'s>) -> Reader<'r, 's> {
         let rows = set.sections.iter().map(Section::row_budget).collect();
-        Reader { set, rows, repeats: Budget::of(set.file_size) }
+        Reader { set, rows, repeats: Budget::of(set.elf.data().len() as u64) }
     }
 
-    /// What functions that follow each other say, without overlaps: of two that do overlap, the
-    /// one that starts last holds.
-    fn pieces(&mut self, functions: &[Place], matching: Matching) -> Vec<Piece> {
+    /// What functions that follow each other say, without overlaps, counted from `base`: of two that
+    /// do overlap, the one that starts last holds.
+    fn pieces(&mut self, functions: &[Place], base: u64) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for (number, function) in functions.iter().enumerate() {
             let next = functions.get(number + 1).map_or(u64::MAX, |next| next.start.address);
-            self.read(function, next, matching, &mut pieces);
+            self.read(function, next, base, &mut pieces);
         }
         pieces
     }
 
-    fn read(&mut self, place: &Place, limit: u64, matching: Matching, pieces: &mut Vec<Piece>) {
+    fn read(&mut self, place: &Place, limit: u64, base: u64, pieces: &mut Vec<Piece>) {
         let at = usize::try_from(place.section).unwrap_or(usize::MAX);
         let (Some(section), Some(rows)) = (self.set.sections.get(at), self.rows.get_mut(at)) else {
             return;
         };
         let (Ok(abi), version) = (section.abi(), section.header().version) else { return };
         let start = place.start.address;
-        let base = if matching == Matching::Symbol { start } else { 0 };
         let of = |from: u64, to: u64, frame: Option<Frame>, signal, key_b| Piece {
             start: from - base,
             end: to - base,

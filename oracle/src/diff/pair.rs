@@ -2,17 +2,19 @@
 
 use std::collections::HashMap;
 
-use sframe_validator::elf::SymbolTable;
+use sframe_validator::elf::{ElfKind, ElfSection};
 use sframe_validator::section::CodeAddress;
 
-use super::Totals;
+use super::{Set, Totals};
 use crate::compare::sframe::Place;
 
 /// Functions that belong together: of each side a run of its places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group<'p, 's> {
-    /// The symbol they were paired by.
+    /// The symbol or section they were paired by.
     pub(super) name: &'s [u8],
+    /// The addresses that PCs are counted from on either side.
+    pub(super) bases: (u64, u64),
     pub(super) first: &'p [Place],
     pub(super) second: &'p [Place],
 }
@@ -48,7 +50,7 @@ pub(super) fn by_address<'p, 's>(first: &'p [Place], second: &'p [Place]) -> Vec
         a = rest;
         let (second, rest) = b.split_at(theirs);
         b = rest;
-        groups.push(Group { name: b"", first, second });
+        groups.push(Group { name: b"", bases: (0, 0), first, second });
     }
 }
 
@@ -58,49 +60,88 @@ fn behind(place: &Place) -> CodeAddress {
     CodeAddress { section: place.start.section, address }
 }
 
-/// Functions with the same symbol at their start.
+/// Functions with the same symbol, then the stubs of sections with the same name.
 pub(super) fn by_symbol<'p, 's>(
     first: &'p [Place],
     second: &'p [Place],
-    first_symbols: &SymbolTable<'s>,
-    second_symbols: &SymbolTable<'s>,
+    first_set: &Set<'s>,
+    second_set: &Set<'s>,
     totals: &mut Totals,
 ) -> Vec<Group<'p, 's>> {
+    let mut stubs = Vec::new();
     // Of each name the functions of the second side, the one to be taken next at the end.
     let mut waiting: HashMap<&'s [u8], Vec<&'p Place>> = HashMap::new();
     for place in second.iter().rev() {
-        match name(second_symbols, place) {
-            Some(name) => waiting.entry(name).or_default().push(place),
+        match name(second_set, place) {
+            Some(Name::Symbol(name)) => waiting.entry(name).or_default().push(place),
+            Some(Name::Stubs(section)) => stubs.push(section.name),
             None => totals.unnamed_second += 1,
         }
     }
     let mut groups = Vec::with_capacity(first.len());
     for place in first {
-        let Some(name) = name(first_symbols, place) else {
-            totals.unnamed_first += 1;
-            continue;
-        };
-        let partner = waiting.get_mut(name).and_then(Vec::pop);
-        let second = partner.map_or(&[][..], std::slice::from_ref);
-        groups.push(Group { name, first: std::slice::from_ref(place), second });
+        match name(first_set, place) {
+            Some(Name::Symbol(name)) => {
+                let partner = waiting.get_mut(name).and_then(Vec::pop);
+                groups.push(pair(name, Some(place), partner));
+            }
+            Some(Name::Stubs(section)) => stubs.push(section.name),
+            None => totals.unnamed_first += 1,
+        }
     }
     let mut left: Vec<(&[u8], &Place)> = waiting
         .into_iter()
         .flat_map(|(name, places)| places.into_iter().map(move |place| (name, place)))
         .collect();
     left.sort_by_key(|(_, place)| (place.start, place.index));
-    groups.extend(left.into_iter().map(|(name, place)| Group {
-        name,
-        first: &[],
-        second: std::slice::from_ref(place),
+    groups.extend(left.into_iter().map(|(name, place)| pair(name, None, Some(place))));
+    stubs.sort_unstable();
+    stubs.dedup();
+    groups.extend(stubs.into_iter().map(|name| {
+        let (first, first_base) = of_stubs(first, first_set, name);
+        let (second, second_base) = of_stubs(second, second_set, name);
+        Group { name, bases: (first_base, second_base), first, second }
     }));
     groups
 }
 
-/// The symbol at a function's start.
-fn name<'s>(symbols: &SymbolTable<'s>, place: &Place) -> Option<&'s [u8]> {
-    let symbol = symbols.find(place.start)?;
-    (symbol.start == place.start && !symbol.name.is_empty()).then_some(symbol.name)
+fn pair<'p, 's>(
+    name: &'s [u8],
+    first: Option<&'p Place>,
+    second: Option<&'p Place>,
+) -> Group<'p, 's> {
+    let start = |place: Option<&Place>| place.map_or(0, |place| place.start.address);
+    let slice = |place: Option<&'p Place>| place.map_or(&[][..], std::slice::from_ref);
+    Group { name, bases: (start(first), start(second)), first: slice(first), second: slice(second) }
+}
+
+/// The functions in the section of stubs that is called `name`, and its address.
+fn of_stubs<'p>(places: &'p [Place], set: &Set<'_>, name: &[u8]) -> (&'p [Place], u64) {
+    let Some(section) = stubs(set).find(|section| section.name == name) else { return (&[], 0) };
+    let (start, end) = (section.address, section.address.saturating_add(section.size));
+    let from = places.partition_point(|place| place.start.address < start);
+    let to = places.partition_point(|place| place.start.address < end);
+    (places.get(from..to).unwrap_or_default(), start)
+}
+
+fn stubs<'r, 's>(set: &Set<'s>) -> impl Iterator<Item = &'s ElfSection<'s>> + use<'r, 's> {
+    let linked = set.elf.kind() != ElfKind::Relocatable;
+    set.elf.code_sections().filter(move |section| linked && section.is_stubs())
+}
+
+/// What a function is matched by.
+enum Name<'s> {
+    /// The symbol at its start.
+    Symbol(&'s [u8]),
+    /// The linker's section that it is in.
+    Stubs(&'s ElfSection<'s>),
+}
+
+fn name<'s>(set: &Set<'s>, place: &Place) -> Option<Name<'s>> {
+    let at_start = set.symbols.find(place.start).filter(|symbol| symbol.start == place.start);
+    let symbol = at_start.map(|symbol| symbol.name).filter(|name| !name.is_empty());
+    let section = || stubs(set).find(|section| section.contains(place.start.address, 1));
+    symbol.map(Name::Symbol).or_else(|| section().map(Name::Stubs))
 }
 
 #[cfg(test)]
