@@ -10,13 +10,15 @@ check() {
 	local rebuilt name
 	rebuilt=$(mktemp -d)
 	different=() skipped=()
-	golden "$rebuilt"
-	find_stale "$rebuilt/VERSIONS.tsv"
+	(golden "$rebuilt/golden")
+	(differences "$rebuilt/differences")
+	find_stale "$rebuilt/golden/VERSIONS.tsv"
 	for name in gcc-12 2.40 2.44; do
 		[[ " ${stale[*]} " != *" $name "* ]] || different+=("$name: a released suite's toolchain is missing or has another version")
 	done
-	compare_files "$rebuilt"
-	compare_tables "$rebuilt"
+	compare_files golden "$rebuilt"
+	compare_files differences "$rebuilt"
+	compare_tables "$rebuilt/golden"
 	reread_skipped
 	rm -r "$rebuilt"
 	report
@@ -37,14 +39,15 @@ find_stale() {
 # The toolchains of sid that a file depends on; the path says it.
 depends_on() {
 	case $1 in
-	2.44/*/mixed-3-*) echo 2.47.50 ;;
-	2.44/*/mixed-llvm-*) echo llvm-23 ;;
-	2.47.50/*) echo 2.47.50 llvm-23 ;;
-	llvm-23/*.objdump) echo llvm-23 2.47.50 ;;
-	llvm-23/*) echo llvm-23 ;;
-	lld/*) echo llvm-23 2.47.50 ;;
-	gold/*/v3-*) echo 2.47.50 ;;
-	mold/*) echo mold 2.47.50 ;;
+	golden/2.44/*/mixed-3-*) echo 2.47.50 ;;
+	golden/2.44/*/mixed-llvm-*) echo llvm-23 ;;
+	golden/2.47.50/*) echo 2.47.50 llvm-23 ;;
+	golden/llvm-23/*.objdump) echo llvm-23 2.47.50 ;;
+	golden/llvm-23/*) echo llvm-23 ;;
+	golden/lld/*) echo llvm-23 2.47.50 ;;
+	golden/gold/*/v3-*) echo 2.47.50 ;;
+	golden/mold/*) echo mold 2.47.50 ;;
+	differences/*) difference_depends_on "$1" ;;
 	esac
 	case $1 in *.readobj) echo llvm-23 ;; esac
 }
@@ -61,11 +64,12 @@ differs() {
 	different+=("$1")
 }
 
+# compare_files FOLDER REBUILT
 compare_files() {
 	local path
 	while read -r path; do
-		cmp -s "$corpus/golden/$path" "$1/$path" || differs "$path"
-	done < <(list_files "$corpus/golden" "$1")
+		cmp -s "$corpus/$1/$path" "$2/$1/$path" || differs "$1/$path"
+	done < <(list_files "$corpus/$1" "$2/$1")
 }
 
 # The relative names of the files in any of the folders, but for the tables.
@@ -81,7 +85,7 @@ compare_tables() {
 	local table path
 	for table in MANIFEST FAILED; do
 		while read -r path; do
-			differs "$path"
+			differs "golden/$path"
 		done < <(sort "$corpus/golden/$table.tsv" "$1/$table.tsv" | uniq -u | cut -f1 | sort -u)
 	done
 }
@@ -92,6 +96,7 @@ reread_skipped() {
 	[[ ${skipped[*]} ]] && have 2.47.50 || return 0
 	scratch=$(mktemp -d)
 	for path in "${skipped[@]}"; do
+		path=${path#golden/}
 		[[ $path != *.objdump && -e $corpus/golden/$path.objdump ]] || continue
 		IFS=/ read -r toolchain machine file <<<"$path"
 		cp "$corpus/golden/$path" "$scratch/$file"
@@ -114,5 +119,5 @@ report() {
 		printf 'differs: %s\n' "${different[@]}" | sort -u
 		exit 1
 	fi
-	echo "golden: everything that could be rebuilt is as checked in"
+	echo "golden, differences: everything that could be rebuilt is as checked in"
 }

@@ -1,0 +1,17 @@
+# `--gc-sections` throws `.sframe` away.
+#
+# Machine: x86_64
+# File: 2.40.exe  2.40     ld --gc-sections -e f input.o
+# File: 2.44.exe  2.44     ld --gc-sections -e f input.o
+# File: gold.exe  2.44     gold --gc-sections -e f input.o
+# File: lld.exe   llvm-23  lld --gc-sections -e f input.o
+#
+# f is kept and its CFI with it, whose one row (CFA = SP + 8) SFrame can say. The input has said it. 2.47.50 and mold keep the section.
+	.text
+	.globl	f
+	.type	f, @function
+f:
+	.cfi_startproc
+	ret
+	.cfi_endproc
+	.size	f, .-f

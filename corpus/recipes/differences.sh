@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2030,SC2031,SC2164 # sourced by ../build; each file is made in a subshell
+# shellcheck disable=SC2086 # a linker's arguments are a list of words
+# The judged differences: from each minimal input the files that show one, and a print of both sides for the eye.
+#
+# differences/NAME/input.s says in its head which files there are:
+#
+#   # Machine: x86_64
+#   # File: 2.40.o   2.40                        assembled by that toolchain's assembler
+#   # File: gold.so  2.44  gold -shared input.o  and linked: by its own `ld`, by gold or by lld
+#
+# Beside FILE is STEM.txt: the commands, the instructions, and what GNU objdump and readelf print of the two sections.
+
+differences() {
+	local out=$1 input
+	fetch_what_can_be_had
+	scratch=$(mktemp -d)
+	trap 'rm -rf "$scratch"' EXIT
+	for input in "$corpus"/differences/*/input.s; do
+		difference "$input" "$out/$(basename "$(dirname "$input")")"
+	done
+	echo "differences: $(find "$out" -name '*.txt' | wc -l) files" >&2
+}
+
+# difference INPUT FOLDER
+difference() {
+	local input=$1 out=$2 name file toolchain linker arguments machine
+	name=$(basename "$out")
+	machine=$(head_of "$input" Machine)
+	mkdir -p "$out"
+	[[ $input -ef $out/input.s ]] || cp "$input" "$out/input.s"
+	while read -r file toolchain linker arguments; do
+		if ! have "$toolchain" || { [[ $linker == lld ]] && ! have llvm-23; }; then
+			echo "skipped: differences/$name/$file: its tools cannot be had" >&2
+			continue
+		fi
+		rm -rf "$scratch/work"
+		mkdir "$scratch/work"
+		(
+			cd "$scratch/work"
+			cp "$input" .
+			make_difference
+			if [[ ! -e $file ]]; then
+				echo "skipped: differences/$name/$file: cannot be made" >&2
+				exit
+			fi
+			cp "$file" "$out/$file"
+			print_difference >"$out/${file%.*}.txt"
+		)
+	done < <(head_of "$input" File)
+}
+
+# head_of INPUT KEY: the values of a key in the comment at the top.
+head_of() { sed -nE "s,^(#|//) $2: +,,p" "$1"; }
+
+# difference_depends_on differences/NAME/FILE: the toolchains of the file's line; that of a `.txt` too, and of who reads LLVM's.
+difference_depends_on() {
+	local name=${1##*/} file assembler linker
+	while read -r file assembler linker _; do
+		[[ ${file%.*} == "${name%.*}" ]] || continue
+		echo "$assembler"
+		[[ $linker != lld ]] || echo llvm-23
+		[[ $assembler != llvm-23 ]] || echo 2.47.50
+	done < <(head_of "$corpus/${1%/*}/input.s" File)
+}
+
+# Makes $file, and notes the commands and messages.
+make_difference() {
+	local object=input.o
+	[[ $linker ]] || object=$file
+	case $toolchain in
+	llvm-23)
+		echo "llvm-mc --gsframe -filetype=obj -triple x86_64-linux-gnu -o $object input.s" >commands
+		"$cache/llvm-23/bin/llvm-mc" --gsframe -filetype=obj -triple x86_64-linux-gnu -o "$object" input.s 2>messages
+		;;
+	*) run as --gsframe -o "$object" input.s ;;
+	esac
+	case $linker in
+	'') ;;
+	lld) run lld --build-id=none -z noseparate-code -o "$file" $arguments ;;
+	gold) run gold --build-id=none -z max-page-size=4096 -o "$file" $arguments ;;
+	*) run "$linker" --build-id=none "${compact[@]}" -o "$file" $arguments ;;
+	esac
+}
+
+# Both sides as GNU tools print them, the instructions above.
+print_difference() {
+	local version
+	read_section "$file"
+	version=$(objdump_for)
+	sed 's/^/$ /' commands
+	sed '/Assembler messages:$/d; s/^[^ ]*-ld: /ld: /' messages
+	echo
+	gnu "$version" "$machine" objdump -d --no-show-raw-insn "$file" 2>/dev/null | sed -n '/^0/,$p' | sed '/^Disassembly/d' | cat -s
+	echo
+	gnu "$version" "$machine" objdump --sframe=.sframe "$file" 2>/dev/null | sed -n 's/^ *$//; /func idx/,$p' | sed -E 's/^    //; s/ +$//' >left || true
+	[[ -s left ]] || echo "(no functions)" >left
+	gnu "$version" "$machine" readelf --debug-dump=frames-interp "$file" 2>/dev/null | sed -n '/ CIE \| FDE /,$p' >right
+	side_by_side "SFrame: objdump $version --sframe=.sframe" left "CFI: readelf $version --debug-dump=frames-interp" right
+}
+
+# side_by_side TITLE FILE TITLE FILE
+side_by_side() {
+	awk -v left="$1" -v right="$3" '
+		function row(a, b) { line = sprintf("%-48s | %s", a, b); sub(/[ \t]+$/, "", line); print line }
+		BEGIN { row(left, right) }
+		NR == FNR { lefts[FNR] = $0; most = FNR; next }
+		{ rights[FNR] = $0; if (FNR > most) most = FNR }
+		END { while (most && lefts[most] rights[most] == "") most--; for (i = 1; i <= most; i++) row(lefts[i], rights[i]) }' "$2" "$4"
+}
