@@ -9,7 +9,8 @@
 #
 # The entry for the stubs behind starts one stub too late and ends behind the section: here it lies over f, whose own entry starts at the
 # same place. The comparison calls both it and `.plt` undecided, for version 1 does not record how long a repeated block is. The stubs of
-# `.plt` have a wrong row as well: it starts at 11, where the push of a plain stub ends; after `endbr64` the push ends at 9.
+# `.plt` have a wrong row as well: it starts at 11, where the push of a plain stub ends; after `endbr64` the push ends at 9
+# (the lint `row-inside-instruction` sees it in the file).
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,0 +1,22 @@
+# The return address is lost for a while: SFrame never finds it again.
+#
+# Machine: x86_64
+# File: 2.47.50.o  2.47.50
+#
+# Neither `.cfi_offset rip, -8` nor `.cfi_restore rip` ends what `.cfi_undefined rip` began: "RA undefined" to the end of the function, where a
+# tracer takes it for the outermost one and stops.
+# The second `mov` puts the return address back where SP points, at CFA - 8. CFI is right. Versions 1 and 2 have no room for the
+# mark, so that as 2.40, 2.44 and LLVM 23 happen to be right here.
+	.text
+	.globl	f
+	.type	f, @function
+f:
+	.cfi_startproc
+	mov	(%rsp), %rax
+	movq	$0, (%rsp)
+	.cfi_undefined rip
+	mov	%rax, (%rsp)
+	.cfi_offset rip, -8
+	ret				# the return address is where SP points
+	.cfi_endproc
+	.size	f, .-f
