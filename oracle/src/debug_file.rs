@@ -178,14 +178,16 @@ pub fn check(elf: &Elf<'_>, candidate: &[u8]) -> Result<(), Mismatch> {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "tests: they may panic")]
 mod tests {
     use super::*;
 
     fn note(kind: u32, name: &[u8], content: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for number in [name.len() as u32, content.len() as u32, kind] {
-            bytes.extend(number.to_le_bytes());
+        for number in [name.len(), content.len()] {
+            bytes.extend(u32::try_from(number).expect("short").to_le_bytes());
         }
+        bytes.extend(kind.to_le_bytes());
         for part in [name, content] {
             bytes.extend(part);
             bytes.resize(bytes.len().next_multiple_of(4), 0);

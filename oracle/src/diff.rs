@@ -93,6 +93,8 @@ pub struct Range<'s> {
     pub start: u64,
     /// The first PC behind.
     pub end: u64,
+    /// The addresses that the PCs count from on either side; 0 where they are addresses.
+    pub bases: (u64, u64),
     /// What became of it.
     pub change: Change,
     /// The first side's function; with its frame where both sides say something.
@@ -196,8 +198,8 @@ fn compare_group<'s>(
                 if let Some(range) = pending.take() {
                     sink(&range);
                 }
-                *pending =
-                    Some(Range { name: group.name, section, start, end, change, first, second });
+                let Group { name, bases, .. } = *group;
+                *pending = Some(Range { name, section, start, end, bases, change, first, second });
             }
         }
     });
