@@ -29,6 +29,7 @@ pub use entry::Cie;
 pub use error::{CfiError, CfiErrorKind};
 pub use instruction::{Instruction, Instructions};
 pub use machine::MAX_STATES;
+pub(crate) use machine::Traces;
 pub use rows::{RowContext, Rows};
 
 use gimli::{Reader, RunTimeEndian};
@@ -92,7 +93,8 @@ pub struct Cfi<'a> {
     /// Indices into `fdes` by address; empty where the order of the file is that.
     order: Vec<u32>,
     defects: Vec<CfiError>,
-    defect_count: u64,
+    /// The first defect of each kind and how many there are.
+    defect_counts: Vec<(CfiError, u64)>,
 }
 
 /// A function as CFI describes it: one FDE.
@@ -202,7 +204,7 @@ impl<'a> Cfi<'a> {
             fdes: Vec::new(),
             order: Vec::new(),
             defects: Vec::new(),
-            defect_count: 0,
+            defect_counts: Vec::new(),
         };
         // An FDE may name a CIE behind it, so all CIEs come first.
         let unreadable = cfi.read_cies();
@@ -347,7 +349,11 @@ impl<'a> Cfi<'a> {
     }
 
     fn defect(&mut self, error: CfiError) {
-        self.defect_count += 1;
+        let same = |(first, _): &&mut (CfiError, u64)| first.kind.name() == error.kind.name();
+        match self.defect_counts.iter_mut().find(same) {
+            Some((_, count)) => *count += 1,
+            None => self.defect_counts.push((error, 1)),
+        }
         if self.defects.len() < MAX_DEFECTS {
             self.defects.push(error);
         }
@@ -372,6 +378,15 @@ impl<'a> Cfi<'a> {
     #[must_use]
     pub const fn kind(&self) -> Kind {
         self.layout.kind
+    }
+
+    /// The section's name, by its format.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self.layout.kind {
+            Kind::EhFrame => ".eh_frame",
+            Kind::DebugFrame => ".debug_frame",
+        }
     }
 
     /// The ELF index of the section; 0 for bare bytes.
@@ -417,10 +432,10 @@ impl<'a> Cfi<'a> {
         &self.defects
     }
 
-    /// The number of defects, listed or not.
+    /// The first defect of each kind and the number of that kind, listed or not.
     #[must_use]
-    pub const fn defect_count(&self) -> u64 {
-        self.defect_count
+    pub fn defect_counts(&self) -> &[(CfiError, u64)] {
+        &self.defect_counts
     }
 
     /// The common information entries that are readable, in the order of the file.
@@ -496,6 +511,13 @@ fn kind_of(section: &ElfSection<'_>) -> Option<Kind> {
         b".eh_frame" => Some(Kind::EhFrame),
         b".debug_frame" | b".zdebug_frame" => Some(Kind::DebugFrame),
         _ => None,
+    }
+}
+
+impl PartialEq for Fde<'_> {
+    /// Whether both are the same entry of the same section.
+    fn eq(&self, other: &Fde<'_>) -> bool {
+        core::ptr::eq(self.record, other.record)
     }
 }
 
