@@ -20,7 +20,8 @@ pub struct CfiError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CfiErrorKind {
-    /// The section's bytes are compressed, outside the file, or more than 4 GiB.
+    /// The section's bytes are compressed, outside the file, shared with other sections, or more
+    /// than 4 GiB: which of these.
     UnreadableSection(&'static str),
     /// A field or an operand ends behind the entry it belongs to.
     Truncated,
