@@ -1,12 +1,9 @@
 //! Compares the SFrame sections of files with their CFI: `cargo run --example compare -- FILE...`.
 
-use std::collections::BTreeMap;
-
-use sframe_oracle::cfi::{Cfi, RowContext};
-use sframe_oracle::compare::{Sums, Verdict, compare};
-use sframe_oracle::coverage::{Cause, Stubs, cause};
+use sframe_oracle::account::{Difference, Options, account};
+use sframe_oracle::cfi::Cfi;
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
-use sframe_validator::{Placement, Section, Version};
+use sframe_validator::{Placement, Section};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for path in std::env::args_os().skip(1) {
@@ -19,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn print(data: &[u8]) -> Result<Sums, Box<dyn std::error::Error>> {
+fn print(data: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
     let elf = Elf::parse(data)?;
     let headers: Vec<_> = elf.sframe_sections().copied().collect();
     let mut starts = Vec::new();
@@ -38,48 +35,39 @@ fn print(data: &[u8]) -> Result<Sums, Box<dyn std::error::Error>> {
             Err(error) => println!("  {error}"),
         }
     }
-    let version = sections.first().map_or(Version::V3, |section| section.header().version);
     let cfi = Cfi::load_all(&elf)?;
-    let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
-    let stubs = Stubs::of(&elf);
-    let mut causes: BTreeMap<Cause, u64> = BTreeMap::new();
-    let sums = compare(&elf, &sections, &cfi, |range| match range.verdict {
-        Verdict::Different(fields) | Verdict::Limited(fields) => {
-            println!(
-                "  {}+{:#x}..{:#x} {:?}: {fields}",
-                range.section, range.start, range.end, range.verdict
-            );
-            if let (Some((_, _, ours)), Some((fde, Some(truth)))) = (range.sframe, range.cfi) {
-                println!("    SFrame {ours}\n    CFI    {truth} (FDE {:#x})", fde.offset());
-            }
+    let account = account(&elf, &sections, &cfi, &Options { keep: 100, pedantic: false });
+    for difference in &account.differences {
+        let Difference { finding, fields, sframe, cfi: (fde, truth), similar, .. } = difference;
+        println!("  {}: {}", finding.rule.name, finding.message);
+        println!("    {fields}: SFrame {sframe}\n    CFI    {truth} (FDE {:#x})", fde.offset());
+        if similar.ranges > 0 {
+            println!("    and at {} more functions, {} bytes", similar.functions, similar.bytes);
         }
-        Verdict::OnlyCfi => {
-            let Some((fde, _)) = range.cfi else { return };
-            let at = cfi.iter().position(|cfi| cfi.section() == fde.cfi().section());
-            let Some(context) = at.and_then(|at| contexts.get_mut(at)) else { return };
-            let cause = cause(&stubs, &fde, version, context);
-            *causes.entry(cause).or_default() += range.end - range.start;
-            if cause == Cause::None {
-                println!(
-                    "  {}+{:#x}..{:#x} only CFI, FDE {:#x}",
-                    range.section,
-                    range.start,
-                    range.end,
-                    fde.offset()
-                );
-            }
-        }
-        Verdict::OnlySframe | Verdict::Undecided => {
-            println!(
-                "  {}+{:#x}..{:#x} {:?}",
-                range.section, range.start, range.end, range.verdict
-            );
-        }
-        Verdict::Equal | Verdict::Neither => {}
-    });
-    println!("  {version:?} {sums:?}");
-    for (cause, bytes) in causes {
-        println!("  {bytes} bytes lost: {}", cause.name());
     }
-    Ok(sums)
+    for finding in &account.findings {
+        println!("  {}: {}", finding.rule.name, finding.message);
+    }
+    for loss in &account.losses {
+        println!(
+            "  lost to {}: {} functions, {} bytes",
+            loss.cause.name(),
+            loss.functions,
+            loss.bytes
+        );
+    }
+    for limit in &account.limits {
+        println!(
+            "  no room for {}: {} functions, {} bytes",
+            limit.field, limit.functions, limit.bytes
+        );
+    }
+    for undecided in &account.undecided {
+        println!("  undecided: {}", undecided.reason);
+    }
+    for (rule, count) in &account.counts {
+        println!("  {count} {rule:?}");
+    }
+    println!("  {:?}\n  {:?}", account.sums, account.functions);
+    Ok(())
 }

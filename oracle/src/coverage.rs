@@ -1,14 +1,18 @@
 //! Why SFrame does not describe a function: from the function's own CFI, never from the absence.
 //!
 //! SFrame has no word for much of what CFI can say, and an assembler that meets it writes no entry
-//! for the whole function. [`cause`] looks for the first such thing. A function without any is
+//! for the whole function. [`examine`] looks for the first such thing. A function without any is
 //! lost for no reason that its CFI gives ([`Cause::None`]), which is a finding.
+//!
+//! One reason can be told from no linked file: linkers drop the sections of inputs that have
+//! another version than the first one, and nothing is left of them. Such a function is lost
+//! without a cause, and the finding's page names this one among those to look for.
 
 use sframe_validator::elf::{Elf, ElfKind};
-use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::{Abi, Version};
 
-use crate::cfi::{Fde, Instruction, RowContext};
+use crate::cfi::{CfiError, Fde, RowContext, Traces};
 
 /// The most rows that a version 3 function can have.
 const MAX_ROWS: usize = 0xffff;
@@ -19,6 +23,8 @@ const MAX_ROWS: usize = 0xffff;
 pub enum Cause {
     /// A linker made the code: its stubs have CFI, but no producer's SFrame here.
     Plt,
+    /// The range has no bytes.
+    ZeroSize,
     /// The return-address column is not the ABI's.
     ReturnColumn,
     /// The CIE has no initial CFA rule.
@@ -55,8 +61,9 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order they are looked for.
-    pub const ALL: [Cause; 17] = [
+    pub const ALL: [Cause; 18] = [
         Cause::Plt,
+        Cause::ZeroSize,
         Cause::ReturnColumn,
         Cause::NoInitialRules,
         Cause::RaSignWithPc,
@@ -84,6 +91,7 @@ impl Cause {
     pub const fn name(self) -> &'static str {
         match self {
             Cause::Plt => "plt",
+            Cause::ZeroSize => "zero-size",
             Cause::ReturnColumn => "return-column",
             Cause::NoInitialRules => "no-initial-rules",
             Cause::RaSignWithPc => "ra-sign-with-pc",
@@ -135,44 +143,55 @@ impl Stubs {
     }
 }
 
-/// Why an SFrame section of `version` has nothing about `function`.
-///
-/// Several causes can be there: the first one of [`Cause::ALL`] is told. It reads the function's
-/// instructions twice, so that asking once for each function keeps a scan linear.
+/// What a function's instructions tell besides its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Examined {
+    /// Why an SFrame section has nothing about the function: the first one of [`Cause::ALL`].
+    pub cause: Cause,
+    /// What ends its rows too early.
+    pub error: Option<CfiError>,
+}
+
+/// Looks why an SFrame section of `version` has nothing about `function`, in one pass over its
+/// instructions.
 #[must_use]
-pub fn cause(
+pub fn examine(
     stubs: &Stubs,
     function: &Fde<'_>,
     version: Version,
     context: &mut RowContext,
-) -> Cause {
+) -> Examined {
     let abi = function.cfi().abi();
-    if stubs.contains(function.start().address) {
-        return Cause::Plt;
-    }
-    if function.cie().return_address != abi.ra() {
-        return Cause::ReturnColumn;
-    }
     let mut found = Cause::None;
     let mut count = 0;
     let mut rows = function.rows(context);
-    loop {
+    let error = loop {
         match rows.next_row() {
             Ok(Some(row)) => {
                 count += 1;
                 found = found.min(of_frame(&row.frame, version, abi));
             }
-            Ok(None) => break,
-            Err(_) => {
-                found = found.min(Cause::Unreadable);
-                break;
-            }
+            Ok(None) => break None,
+            Err(error) => break Some(error),
         }
+    };
+    found = found.min(of_traces(rows.traces(), version));
+    if error.is_some() {
+        found = found.min(Cause::Unreadable);
     }
     if version == Version::V3 && count > MAX_ROWS {
         found = found.min(Cause::RowLimit);
     }
-    found.min(of_instructions(function, version, abi))
+    if function.size() == 0 {
+        found = found.min(Cause::ZeroSize);
+    }
+    if function.cie().return_address != abi.ra() {
+        found = found.min(Cause::ReturnColumn);
+    }
+    if stubs.contains(function.start().address) {
+        found = Cause::Plt;
+    }
+    Examined { cause: found, error }
 }
 
 /// What a frame says that the version cannot.
@@ -213,32 +232,17 @@ fn of_frame(frame: &Frame, version: Version, abi: Abi) -> Cause {
 }
 
 /// What instructions say that leaves no trace in the rows.
-fn of_instructions(function: &Fde<'_>, version: Version, abi: Abi) -> Cause {
-    let compared = |register: Register| [abi.sp(), abi.fp(), abi.ra()].contains(&register);
-    let mut found = Cause::None;
-    let mut advanced = false;
-    for instruction in function.instructions() {
-        let Ok(instruction) = instruction else { return found.min(Cause::Unreadable) };
-        let next = match instruction {
-            Instruction::NegateRaStateWithPc => Cause::RaSignWithPc,
-            Instruction::ValOffset(register, _) | Instruction::ValOffsetSf(register, _)
-                if compared(register) =>
-            {
-                Cause::ValueOffset
-            }
-            Instruction::Undefined(register) if register == abi.sp() => Cause::UndefinedFp,
-            Instruction::Register(register, _) if register == abi.sp() => Cause::RegisterSave,
-            Instruction::ArgsSize(_) | Instruction::WindowSave => Cause::UnsupportedEscape,
-            Instruction::RememberState if !advanced && version != Version::V3 => {
-                Cause::RememberFirst
-            }
-            Instruction::AdvanceLoc(_) | Instruction::SetLoc(_) => {
-                advanced = true;
-                Cause::None
-            }
-            _ => Cause::None,
-        };
-        found = found.min(next);
-    }
-    found
+fn of_traces(traces: Traces, version: Version) -> Cause {
+    let table = [
+        (Traces::SIGN_WITH_PC, Cause::RaSignWithPc),
+        (Traces::SAVED_SP, Cause::RegisterSave),
+        (Traces::VALUE_OFFSET, Cause::ValueOffset),
+        (Traces::UNDEFINED_SP, Cause::UndefinedFp),
+        (Traces::ESCAPE, Cause::UnsupportedEscape),
+    ];
+    let seen = table.iter().filter(|(trace, _)| traces.contains(*trace)).map(|(_, cause)| *cause);
+    // observed: GNU as up to 2.44; version 3 came after it.
+    let remembered = traces.contains(Traces::REMEMBER_FIRST) && version != Version::V3;
+    let first = if remembered { Cause::RememberFirst } else { Cause::None };
+    seen.min().unwrap_or(Cause::None).min(first)
 }

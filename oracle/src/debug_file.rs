@@ -6,7 +6,7 @@
 //!
 //! ```no_run
 //! use std::path::{Path, PathBuf};
-//! use sframe_oracle::cfi::Cfi;
+//! use sframe_oracle::cfi::CfiSource;
 //! use sframe_oracle::debug_file;
 //! use sframe_validator::elf::Elf;
 //!
@@ -17,7 +17,8 @@
 //!     let Ok(data) = std::fs::read(&candidate) else { continue };
 //!     if debug_file::check(&elf, &data).is_ok() {
 //!         let debug = Elf::parse(&data)?;
-//!         println!("{} CFI sections in {}", Cfi::load_all(&debug)?.len(), candidate.display());
+//!         let source = CfiSource::of(&debug);
+//!         println!("{} CFI sections in {}", source.load_all()?.len(), candidate.display());
 //!     }
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -178,16 +179,19 @@ pub fn check(elf: &Elf<'_>, candidate: &[u8]) -> Result<(), Mismatch> {
 }
 
 #[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "tests: they may panic")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    reason = "tests: they may panic"
+)]
 mod tests {
     use super::*;
 
     fn note(kind: u32, name: &[u8], content: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for number in [name.len(), content.len()] {
-            bytes.extend(u32::try_from(number).expect("short").to_le_bytes());
+        for number in [name.len() as u32, content.len() as u32, kind] {
+            bytes.extend(number.to_le_bytes());
         }
-        bytes.extend(kind.to_le_bytes());
         for part in [name, content] {
             bytes.extend(part);
             bytes.resize(bytes.len().next_multiple_of(4), 0);

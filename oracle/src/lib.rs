@@ -28,8 +28,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod cfi;
 pub mod compare;
 pub mod coverage;
 pub mod debug_file;
 pub mod diff;
+pub mod rules;

@@ -8,7 +8,7 @@ use sframe_validator::unwind::Register;
 use super::error::{CfiError, CfiErrorKind};
 use super::machine::State;
 use super::pointer::{Slice, read_value};
-use super::{Kind, Layout};
+use super::section::{Kind, Layout};
 
 /// A common information entry.
 #[derive(Clone, Debug)]

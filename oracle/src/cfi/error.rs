@@ -2,6 +2,11 @@
 
 use core::fmt;
 
+use sframe_validator::rules::Rule;
+
+use super::pointer;
+use crate::rules::cfi as rules;
+
 /// A place in a CFI section that cannot be read, or says what it must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CfiError {
@@ -15,7 +20,8 @@ pub struct CfiError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CfiErrorKind {
-    /// The section's bytes are compressed, outside the file, or more than 4 GiB.
+    /// The section's bytes are compressed, outside the file, shared with other sections, or more
+    /// than 4 GiB: which of these.
     UnreadableSection(&'static str),
     /// A field or an operand ends behind the entry it belongs to.
     Truncated,
@@ -130,6 +136,52 @@ impl CfiErrorKind {
             CfiErrorKind::UnresolvedRelocation => "cfi-unresolved-relocation",
             CfiErrorKind::RelocationType(_) => "cfi-relocation-type",
         }
+    }
+
+    /// The rule that the defect breaks. What is only a limit, of this reader or of what the file still
+    /// has, breaks none: it leaves code undecided.
+    ///
+    /// ```
+    /// use sframe_oracle::cfi::CfiErrorKind;
+    /// assert!(CfiErrorKind::UnbalancedRestoreState.rule().is_some());
+    /// assert!(CfiErrorKind::UnresolvedRelocation.rule().is_none());
+    /// ```
+    #[must_use]
+    pub fn rule(&self) -> Option<&'static Rule> {
+        Some(match self {
+            CfiErrorKind::Truncated => &rules::TRUNCATED,
+            CfiErrorKind::NumberTooLarge => &rules::NUMBER_TOO_LARGE,
+            CfiErrorKind::EntryLength { .. } => &rules::ENTRY_LENGTH,
+            CfiErrorKind::EntriesAfterTerminator => &rules::ENTRIES_AFTER_TERMINATOR,
+            CfiErrorKind::BadCiePointer(_) => &rules::BAD_CIE_POINTER,
+            CfiErrorKind::CieVersion(_) => &rules::CIE_VERSION,
+            CfiErrorKind::AddressSize(_) => &rules::ADDRESS_SIZE,
+            CfiErrorKind::PointerEncoding(encoding) if !pointer::is_defined(*encoding) => {
+                &rules::POINTER_ENCODING
+            }
+            CfiErrorKind::AddressOverflow => &rules::ADDRESS_OVERFLOW,
+            CfiErrorKind::OffsetOverflow => &rules::OFFSET_OVERFLOW,
+            CfiErrorKind::RegisterNumber(_) => &rules::REGISTER_NUMBER,
+            CfiErrorKind::EmptyRange => &rules::EMPTY_RANGE,
+            CfiErrorKind::Overlap(_) => &rules::OVERLAP,
+            CfiErrorKind::UnknownInstruction(_) => &rules::UNKNOWN_INSTRUCTION,
+            CfiErrorKind::UnbalancedRestoreState => &rules::UNBALANCED_RESTORE_STATE,
+            CfiErrorKind::CfaNotRegister => &rules::CFA_NOT_REGISTER,
+            CfiErrorKind::NotInitial(_) => &rules::NOT_INITIAL,
+            CfiErrorKind::AdvancePastEnd { .. } => &rules::ADVANCE_PAST_END,
+            CfiErrorKind::SetLocBackwards { .. } => &rules::SET_LOC_BACKWARDS,
+            CfiErrorKind::Discarded => &rules::DISCARDED,
+            // The CIE's own defect is told once; its functions are undecided.
+            CfiErrorKind::UnreadableCie(_)
+            | CfiErrorKind::UnreadableSection(_)
+            | CfiErrorKind::Augmentation(_)
+            | CfiErrorKind::PointerEncoding(_)
+            | CfiErrorKind::IndirectPointer(_)
+            | CfiErrorKind::TooManyStates
+            | CfiErrorKind::MissingRelocation
+            | CfiErrorKind::UnresolvedRelocation
+            | CfiErrorKind::RelocationType(_) => return None,
+        })
     }
 
     pub(crate) const fn at(self, offset: u64) -> CfiError {

@@ -46,9 +46,38 @@ impl State {
     };
 }
 
+/// What a function's instructions say that leaves no trace in its rows, and that keeps producers
+/// from writing SFrame for it: a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Traces(u8);
+
+impl Traces {
+    /// `negate_ra_state_with_pc`.
+    pub(crate) const SIGN_WITH_PC: Traces = Traces(1);
+    /// `val_offset` of SP, FP or RA, also where it is taken back before the row ends.
+    pub(crate) const VALUE_OFFSET: Traces = Traces(2);
+    /// SP is undefined.
+    pub(crate) const UNDEFINED_SP: Traces = Traces(4);
+    /// SP is saved in another register.
+    pub(crate) const SAVED_SP: Traces = Traces(8);
+    /// `GNU_args_size` or `GNU_window_save`.
+    pub(crate) const ESCAPE: Traces = Traces(16);
+    /// `remember_state` at the function's start.
+    pub(crate) const REMEMBER_FIRST: Traces = Traces(32);
+
+    pub(crate) const fn contains(self, other: Traces) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) fn add(&mut self, other: Traces) {
+        self.0 |= other.0;
+    }
+}
+
 /// The registers with a rule of their own, and how expressions are read.
 #[derive(Clone, Copy, Debug)]
 struct Columns {
+    sp: Register,
     ra: Register,
     fp: Register,
     aarch64: bool,
@@ -66,6 +95,8 @@ pub(crate) struct Machine<'c> {
     initial: Option<&'c State>,
     /// A rule that is compared may have changed since this was last reset.
     pub(crate) touched: bool,
+    /// What leaves no trace in the rows.
+    pub(crate) traces: Traces,
     /// The last row that ended; its frame is what held before the change.
     pub(crate) row: Row,
 }
@@ -74,6 +105,8 @@ pub(crate) struct Machine<'c> {
 pub(crate) enum Step {
     /// The state changed, or nothing did.
     Same,
+    /// As [`Step::Same`]: a state was put aside.
+    Remembered,
     /// The location moves on by so many bytes.
     Advance(u64),
     /// The location moves to an address.
@@ -92,7 +125,12 @@ impl<'c> Machine<'c> {
         abi: Abi,
         initial: Option<&'c State>,
     ) -> Machine<'c> {
-        let columns = Columns { ra: cie.return_address, fp: abi.fp(), aarch64: abi.is_aarch64() };
+        let columns = Columns {
+            sp: abi.sp(),
+            ra: cie.return_address,
+            fp: abi.fp(),
+            aarch64: abi.is_aarch64(),
+        };
         Machine {
             instructions,
             columns,
@@ -101,6 +139,7 @@ impl<'c> Machine<'c> {
             state: initial.copied().unwrap_or(State::INITIAL),
             initial,
             touched: false,
+            traces: Traces::default(),
             row: Row { start: 0, end: 0, frame: Frame::OUTERMOST },
         }
     }
@@ -119,6 +158,7 @@ impl<'c> Machine<'c> {
         self.state = initial.copied().unwrap_or(State::INITIAL);
         self.initial = initial;
         self.touched = false;
+        self.traces = Traces::default();
     }
 
     /// Has to be called before a rule that is compared changes. Copying the frame here, when it was
@@ -152,6 +192,15 @@ impl<'c> Machine<'c> {
     #[inline]
     fn wants(&self, register: Register) -> bool {
         register == self.columns.ra || register == self.columns.fp
+    }
+
+    fn is_value(&mut self, register: Register, offset: i64) -> Result<(), CfiErrorKind> {
+        let offset = factored(offset, self.data_factor)?;
+        if register == self.columns.sp || self.wants(register) {
+            self.traces.add(Traces::VALUE_OFFSET);
+        }
+        self.set(register, Recovery::CfaOffset(offset));
+        Ok(())
     }
 
     #[inline]
@@ -228,6 +277,11 @@ impl<'c> Machine<'c> {
         }
     }
 
+    fn negate_ra_state(&mut self) {
+        self.touch();
+        self.state.frame.ra_signed = !self.state.frame.ra_signed;
+    }
+
     /// Decodes and carries out one instruction. Those that compilers write in nearly every
     /// function are decoded here, without a detour over [`Instruction`].
     #[inline]
@@ -285,7 +339,8 @@ impl<'c> Machine<'c> {
     #[inline(never)]
     fn other(&mut self, states: &mut Vec<State>) -> Result<Step, CfiErrorKind> {
         match self.instructions.decode()? {
-            Instruction::Nop | Instruction::ArgsSize(_) | Instruction::WindowSave => {}
+            Instruction::Nop => {}
+            Instruction::ArgsSize(_) | Instruction::WindowSave => self.traces.add(Traces::ESCAPE),
             Instruction::AdvanceLoc(delta) => return self.advance(delta),
             Instruction::SetLoc(place) => return Ok(Step::MoveTo(place)),
             Instruction::DefCfa(register, offset) => self.cfa(register, offset.cast_signed()),
@@ -305,7 +360,12 @@ impl<'c> Machine<'c> {
                 self.cfa(register, factored(offset, self.data_factor)?);
             }
             Instruction::DefCfaExpression(expression) => self.cfa_expression(expression),
-            Instruction::Undefined(register) => self.set(register, Recovery::Undefined),
+            Instruction::Undefined(register) => {
+                if register == self.columns.sp {
+                    self.traces.add(Traces::UNDEFINED_SP);
+                }
+                self.set(register, Recovery::Undefined);
+            }
             Instruction::SameValue(register) => self.set(register, Recovery::Unchanged),
             Instruction::Offset(register, offset) => self.saved(register, offset.cast_signed())?,
             Instruction::OffsetSf(register, offset) => self.saved(register, offset)?,
@@ -315,17 +375,16 @@ impl<'c> Machine<'c> {
                 self.saved(register, offset)?;
             }
             Instruction::ValOffset(register, offset) => {
-                let offset = factored(offset.cast_signed(), self.data_factor)?;
-                self.set(register, Recovery::CfaOffset(offset));
+                self.is_value(register, offset.cast_signed())?;
             }
-            Instruction::ValOffsetSf(register, offset) => {
-                let offset = factored(offset, self.data_factor)?;
-                self.set(register, Recovery::CfaOffset(offset));
-            }
+            Instruction::ValOffsetSf(register, offset) => self.is_value(register, offset)?,
             Instruction::Register(register, source) if register == source => {
                 self.set(register, Recovery::Unchanged);
             }
             Instruction::Register(register, source) => {
+                if register == self.columns.sp {
+                    self.traces.add(Traces::SAVED_SP);
+                }
                 self.set(register, Recovery::RegisterOffset { register: source, offset: 0 });
             }
             Instruction::Expression(register, expression) => {
@@ -340,15 +399,17 @@ impl<'c> Machine<'c> {
                     return Err(CfiErrorKind::TooManyStates);
                 }
                 states.push(self.state);
+                return Ok(Step::Remembered);
             }
             Instruction::RestoreState => {
                 let state = states.pop().ok_or(CfiErrorKind::UnbalancedRestoreState)?;
                 self.touch();
                 self.state = state;
             }
-            Instruction::NegateRaState | Instruction::NegateRaStateWithPc => {
-                self.touch();
-                self.state.frame.ra_signed = !self.state.frame.ra_signed;
+            Instruction::NegateRaState => self.negate_ra_state(),
+            Instruction::NegateRaStateWithPc => {
+                self.traces.add(Traces::SIGN_WITH_PC);
+                self.negate_ra_state();
             }
         }
         Ok(Step::Same)
@@ -368,7 +429,7 @@ pub(crate) fn initial_state(
         let offset = machine.instructions.offset();
         let code = machine.instructions.input.slice().first().copied().unwrap_or_default();
         match machine.step(states) {
-            Ok(Step::Same) => {}
+            Ok(Step::Same | Step::Remembered) => {}
             Ok(_) | Err(CfiErrorKind::NotInitial(_)) => {
                 return Err(CfiErrorKind::NotInitial(code).at(offset));
             }

@@ -99,6 +99,13 @@ pub(crate) struct Bases {
     pub(crate) relocations: Option<Relocations>,
 }
 
+/// Whether a pointer encoding is defined and says where something is, whatever it counts from.
+pub(crate) const fn is_defined(encoding: u8) -> bool {
+    let format = matches!(encoding & 0xf, 0..=4 | 9..=12);
+    let base = encoding & 0x70 <= dw::DW_EH_PE_aligned.0;
+    format && base && encoding != dw::DW_EH_PE_omit.0
+}
+
 /// Reads an integer of the encoding's format, sign-extended where the format is signed.
 #[inline]
 pub(crate) fn read_value(

@@ -6,7 +6,7 @@ use sframe_validator::unwind::{Cfa, Expression, Frame, Row};
 
 use super::error::{CfiError, CfiErrorKind};
 use super::expression::{Bytes, Plt};
-use super::machine::{Machine, State, Step};
+use super::machine::{Machine, State, Step, Traces};
 use super::pointer::Slice;
 use super::{Cfi, Fde};
 
@@ -54,6 +54,7 @@ pub struct Rows<'c, 'x> {
     /// Where the row in the making starts.
     row_start: u64,
     location: u64,
+    start: u64,
     end: u64,
     section: u32,
     plt_possible: bool,
@@ -74,6 +75,7 @@ impl<'c, 'x> Rows<'c, 'x> {
             context,
             row_start: start.address,
             location: start.address,
+            start: start.address,
             // Checked when the FDE was read.
             end: start.address.saturating_add(fde.size()),
             section: start.section,
@@ -93,6 +95,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         self.machine.follow(fde.instructions(), cie, initial.ok());
         self.row_start = start.address;
         self.location = start.address;
+        self.start = start.address;
         self.end = start.address.saturating_add(fde.size());
         self.section = start.section;
         self.ending = initial.err().map_or(Ending::Running, |error| Ending::Error(*error));
@@ -102,6 +105,11 @@ impl<'c, 'x> Rows<'c, 'x> {
     #[must_use]
     pub const fn row(&self) -> &Row {
         &self.machine.row
+    }
+
+    /// What the instructions up to here say that no row shows.
+    pub(crate) const fn traces(&self) -> Traces {
+        self.machine.traces
     }
 
     /// The row just made, split where a procedure linkage table's expression says so.
@@ -176,6 +184,12 @@ impl<'c, 'x> Rows<'c, 'x> {
             }
             let to = match machine.step(&mut self.context.states) {
                 Ok(Step::Same) => continue,
+                Ok(Step::Remembered) => {
+                    if self.location == self.start {
+                        machine.traces.add(Traces::REMEMBER_FIRST);
+                    }
+                    continue;
+                }
                 Ok(Step::Advance(bytes)) => self.location.checked_add(bytes),
                 Ok(Step::MoveTo(place)) => {
                     if place.section != self.section || place.address < self.location {

@@ -6,7 +6,7 @@ use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::{Abi, Version};
 
 /// Which parts of a frame differ: a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Fields(u8);
 
 impl Fields {
@@ -55,6 +55,11 @@ impl Fields {
         if condition {
             self.0 |= field.0;
         }
+    }
+
+    /// What is in the set, one by one.
+    pub fn members(self) -> impl Iterator<Item = Fields> {
+        Fields::NAMES.into_iter().map(|(field, _)| field).filter(move |f| self.contains(*f))
     }
 
     /// The names of what is in the set.
@@ -138,6 +143,20 @@ impl Sums {
         };
         *sum = sum.saturating_add(bytes);
     }
+}
+
+/// Functions by who describes them, each counted once. A function of CFI is one that has code, and
+/// is not hidden by one that starts later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct FunctionCounts {
+    /// Of CFI: SFrame describes all of their code.
+    pub both: u64,
+    /// Of CFI: SFrame describes some of it.
+    pub partly: u64,
+    /// Of CFI: SFrame describes nothing of it.
+    pub only_cfi: u64,
+    /// Of SFrame: CFI describes nothing of it.
+    pub only_sframe: u64,
 }
 
 /// A frame, and what holds for the whole function around it.

@@ -1,0 +1,76 @@
+//! Defects of the CFI itself as findings.
+
+use sframe_validator::finding::Finding;
+use sframe_validator::rules::Rule;
+
+use super::message::At;
+use super::tally::Tally;
+use super::undecided::Reasons;
+use crate::cfi::{Cfi, CfiError, Fde};
+
+/// A finding that is about no SFrame section.
+pub(super) fn about_file(rule: &'static Rule, message: String) -> Finding {
+    Finding {
+        rule,
+        section: None,
+        offset: None,
+        bytes: 0..0,
+        field: None,
+        function: None,
+        row: None,
+        message,
+    }
+}
+
+/// What reading the sections' entries has found.
+pub(super) fn of_entries(
+    cfi: &[Cfi<'_>],
+    tally: &mut Tally,
+    undecided: &mut Reasons,
+    findings: &mut Vec<Finding>,
+) {
+    for cfi in cfi {
+        for (first, count) in cfi.defect_counts() {
+            match first.kind.rule() {
+                Some(rule) => tally.count(rule, *count),
+                None => undecided.limit(cfi, *first, *count),
+            }
+        }
+        for error in cfi.defects() {
+            let Some(rule) = error.kind.rule() else { continue };
+            if tally.keep(rule) {
+                let message = format!("{}+{:#x}: {}", cfi.name(), error.offset, error.kind);
+                findings.push(about_file(rule, message));
+            }
+        }
+    }
+}
+
+/// What evaluating a function's instructions has found.
+pub(super) fn of_function(
+    function: &Fde<'_>,
+    error: CfiError,
+    tally: &mut Tally,
+    undecided: &mut Reasons,
+    findings: &mut Vec<Finding>,
+) {
+    // The CIE has been told of, once.
+    if function.cie().initial.is_err() {
+        return;
+    }
+    let Some(rule) = error.kind.rule() else {
+        return undecided.limit(function.cfi(), error, 1);
+    };
+    tally.count(rule, 1);
+    if tally.keep(rule) {
+        let message = format!(
+            "{}+{:#x}: {} (FDE at {:#x}, function at {})",
+            function.cfi().name(),
+            error.offset,
+            error.kind,
+            function.offset(),
+            At(function.start())
+        );
+        findings.push(about_file(rule, message));
+    }
+}

@@ -1,0 +1,234 @@
+//! Differences by pattern: the first of each is kept, the others are counted with it.
+
+use std::collections::HashMap;
+
+use sframe_validator::finding::Finding;
+use sframe_validator::rules::Rule;
+use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery};
+use sframe_validator::{Abi, Section};
+
+use super::message::{self, Extent, Marked};
+use super::place::{Wanted, find_rows, function_of};
+use super::tally::Tally;
+use super::{Difference, Similar};
+use crate::cfi::Fde;
+use crate::compare::{Fields, Range};
+use crate::rules::comparison;
+
+/// Patterns told apart in a file. A producer's mistakes are a handful; hostile files make as many
+/// as they have rows, and those beyond are one pattern for each rule.
+const MAX_PATTERNS: usize = 1024;
+
+/// What two frames have in common with others that differ in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Pattern {
+    /// The fields, and both values of each; the second one counts from the first, which counts
+    /// from zero.
+    Shape(Fields, (Cfa, Cfa), [(Recovery, Recovery); 2], (bool, bool)),
+    /// Any of a rule, by name.
+    Rest(&'static str),
+}
+
+impl Pattern {
+    fn of(fields: Fields, ours: &Frame, truth: &Frame) -> Pattern {
+        let any = (Recovery::Unchanged, Recovery::Unchanged);
+        let in_ra = fields.contains(Fields::RA) || fields.contains(Fields::UNDEFINED_RA);
+        let in_fp = fields.contains(Fields::FP);
+        let signed = (ours.ra_signed, truth.ra_signed);
+        Pattern::Shape(
+            fields,
+            if fields.contains(Fields::CFA) {
+                cfa_apart(ours.cfa, truth.cfa)
+            } else {
+                (Cfa::Undefined, Cfa::Undefined)
+            },
+            [
+                if in_ra { apart(ours.ra, truth.ra) } else { any },
+                if in_fp { apart(ours.fp, truth.fp) } else { any },
+            ],
+            if fields.contains(Fields::RA_SIGNING) { signed } else { (false, false) },
+        )
+    }
+}
+
+const NO_EXPRESSION: Expression = Expression { offset: 0, length: 0 };
+
+/// A CFA's kind and base with another offset, and its own.
+fn cfa_at(cfa: Cfa, offset: i64) -> (Cfa, Option<i64>) {
+    match cfa {
+        Cfa::RegisterOffset { register, offset: own } => {
+            (Cfa::RegisterOffset { register, offset }, Some(own))
+        }
+        Cfa::Dereference { register, offset: own } => {
+            (Cfa::Dereference { register, offset }, Some(own))
+        }
+        Cfa::Expression(_) => (Cfa::Expression(NO_EXPRESSION), None),
+        Cfa::Undefined => (Cfa::Undefined, None),
+    }
+}
+
+/// A rule's kind and base with another offset, and its own.
+fn recovery_at(rule: Recovery, offset: i64) -> (Recovery, Option<i64>) {
+    match rule {
+        Recovery::AtCfa(own) => (Recovery::AtCfa(offset), Some(own)),
+        Recovery::CfaOffset(own) => (Recovery::CfaOffset(offset), Some(own)),
+        Recovery::AtRegister { register, offset: own } => {
+            (Recovery::AtRegister { register, offset }, Some(own))
+        }
+        Recovery::RegisterOffset { register, offset: own } => {
+            (Recovery::RegisterOffset { register, offset }, Some(own))
+        }
+        Recovery::AtExpression(_) => (Recovery::AtExpression(NO_EXPRESSION), None),
+        Recovery::Expression(_) => (Recovery::Expression(NO_EXPRESSION), None),
+        plain @ (Recovery::Unchanged | Recovery::Undefined) => (plain, None),
+    }
+}
+
+/// How far two offsets are apart, where both values have one.
+fn distance(ours: Option<i64>, truth: Option<i64>) -> i64 {
+    ours.zip(truth).map_or(0, |(ours, truth)| truth.wrapping_sub(ours))
+}
+
+fn cfa_apart(ours: Cfa, truth: Cfa) -> (Cfa, Cfa) {
+    let (shape, from) = cfa_at(ours, 0);
+    let (_, to) = cfa_at(truth, 0);
+    (shape, cfa_at(truth, distance(from, to)).0)
+}
+
+fn apart(ours: Recovery, truth: Recovery) -> (Recovery, Recovery) {
+    let (shape, from) = recovery_at(ours, 0);
+    let (_, to) = recovery_at(truth, 0);
+    (shape, recovery_at(truth, distance(from, to)).0)
+}
+
+/// A pattern, and what has it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    all: Similar,
+    /// The function that had it last: functions come one behind the other.
+    last: Option<(u32, u32)>,
+    /// Number of the difference that was kept for it, and its bytes.
+    kept: Option<(usize, u64)>,
+}
+
+/// A difference that is kept.
+#[derive(Clone, Copy, Debug)]
+struct Kept<'c> {
+    rule: &'static Rule,
+    start: CodeAddress,
+    end: u64,
+    fields: Fields,
+    section: u32,
+    function: u32,
+    sframe: Frame,
+    cfi: (Fde<'c>, Frame),
+}
+
+/// Differences as they come in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Differences<'c> {
+    patterns: HashMap<Pattern, Seen>,
+    kept: Vec<Kept<'c>>,
+}
+
+impl<'c> Differences<'c> {
+    /// Takes up a range where both sides say something else.
+    pub(super) fn range(&mut self, range: &Range<'c>, fields: Fields, tally: &mut Tally) {
+        let (Some((section, function, Some(sframe))), Some((fde, Some(frame)))) =
+            (range.sframe, range.cfi)
+        else {
+            return;
+        };
+        let rule = comparison::of(fields);
+        let mut pattern = Pattern::of(fields, &sframe, &frame);
+        if self.patterns.len() >= MAX_PATTERNS && !self.patterns.contains_key(&pattern) {
+            pattern = Pattern::Rest(rule.name);
+        }
+        let bytes = range.end - range.start;
+        let seen = self.patterns.entry(pattern).or_default();
+        let elsewhere = seen.last != Some((section, function));
+        seen.last = Some((section, function));
+        seen.all.functions += u64::from(elsewhere);
+        seen.all.ranges += 1;
+        seen.all.bytes = seen.all.bytes.saturating_add(bytes);
+        tally.count(rule, u64::from(elsewhere));
+        let each = tally.options().keep == usize::MAX;
+        let wanted = if each { elsewhere } else { seen.all.ranges == 1 };
+        if wanted && tally.keep(rule) {
+            if !each {
+                seen.kept = Some((self.kept.len(), bytes));
+            }
+            self.kept.push(Kept {
+                rule,
+                start: CodeAddress { section: range.section, address: range.start },
+                end: range.end,
+                fields,
+                section,
+                function,
+                sframe,
+                cfi: (fde, frame),
+            });
+        }
+    }
+
+    /// Those that were kept, with all there is to say about them.
+    pub(super) fn finish(self, sections: &[Section<'_>]) -> Vec<Difference<'c>> {
+        let mut similar = vec![Similar::default(); self.kept.len()];
+        for Seen { all, kept, .. } in self.patterns.into_values() {
+            let Some((number, bytes)) = kept else { continue };
+            if let Some(similar) = similar.get_mut(number) {
+                similar.functions = all.functions.saturating_sub(1);
+                similar.ranges = all.ranges.saturating_sub(1);
+                similar.bytes = all.bytes.saturating_sub(bytes);
+            }
+        }
+        let mut wanted: Vec<_> = (self.kept.iter().enumerate())
+            .map(|(asked_by, kept)| Wanted {
+                asked_by,
+                section: kept.section,
+                function: kept.function,
+                address: kept.start.address,
+                row: None,
+            })
+            .collect();
+        find_rows(sections, &mut wanted);
+        wanted.sort_by_key(|wanted| wanted.asked_by);
+        let all = self.kept.into_iter().zip(wanted).zip(similar);
+        all.map(|((kept, wanted), similar)| kept.told(sections, &wanted, similar)).collect()
+    }
+}
+
+impl<'c> Kept<'c> {
+    fn told(self, sections: &[Section<'_>], wanted: &Wanted, similar: Similar) -> Difference<'c> {
+        let number = usize::try_from(self.section).ok();
+        let section = number.and_then(|number| sections.get(number));
+        let (id, entry) = section.and_then(|section| function_of(section, self.function)).unzip();
+        let (row, bytes) = wanted.row.clone().unzip();
+        let bytes = bytes.or(entry);
+        let (fde, frame) = self.cfi;
+        let abi: Abi = fde.cfi().abi();
+        let ours = Marked::sframe(self.sframe, section, self.function);
+        let (signal, key_b) = (fde.cie().signal, fde.cie().pauth_key_b);
+        let cfi = Marked { frame, signal, key_b };
+        let values = message::difference(self.fields, ours, cfi, abi);
+        Difference {
+            finding: Finding {
+                rule: self.rule,
+                section: number,
+                offset: bytes.as_ref().map(|bytes| bytes.start),
+                bytes: bytes.unwrap_or_default(),
+                field: None,
+                function: id,
+                row,
+                message: format!("{values} ({})", Extent(self.start, self.end)),
+            },
+            start: self.start,
+            end: self.end,
+            fields: self.fields,
+            sframe: self.sframe,
+            cfi: self.cfi,
+            similar,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! What the sweep tells, entered where it belongs.
+
+use sframe_validator::elf::Elf;
+use sframe_validator::finding::Finding;
+use sframe_validator::section::CodeAddress;
+use sframe_validator::{Section, Version};
+
+use super::differences::Differences;
+use super::message::Extent;
+use super::place::function_of;
+use super::tally::Tally;
+use super::undecided::Reasons;
+use super::{Account, EXAMPLES, Limit, Loss, Options, defects};
+use crate::cfi::{Cfi, CfiError, Fde, RowContext};
+use crate::compare::{Fields, FunctionCounts, Range, Sink, Sums, Verdict};
+use crate::coverage::{Cause, Examined, Stubs, examine};
+use crate::rules::comparison::{SFRAME_WITHOUT_CFI, UNEXPLAINED_LOSS};
+
+/// A limit, and the function that had it last.
+#[derive(Clone, Copy, Debug)]
+struct Limited<'c> {
+    limit: Limit,
+    last: Option<Fde<'c>>,
+}
+
+/// One CFI section, as its functions come by.
+#[derive(Debug)]
+struct Source<'c> {
+    cfi: &'c Cfi<'c>,
+    context: RowContext,
+    /// The function that was examined last, and why it is lost.
+    lost: Option<(Fde<'c>, Cause)>,
+    /// The function whose error was told last.
+    told: Option<Fde<'c>>,
+}
+
+/// The account in the making.
+pub(super) struct Ledger<'s, 'c> {
+    sections: &'s [Section<'s>],
+    version: Version,
+    stubs: Stubs,
+    sources: Vec<Source<'c>>,
+    tally: Tally,
+    losses: Vec<Loss>,
+    limits: Vec<Limited<'c>>,
+    differences: Differences<'c>,
+    findings: Vec<Finding>,
+    undecided: Reasons,
+    /// The SFrame function without CFI that was told last.
+    stray: Option<(u32, u32)>,
+}
+
+impl<'s, 'c> Ledger<'s, 'c> {
+    pub(super) fn new(
+        elf: &Elf<'_>,
+        sections: &'s [Section<'s>],
+        cfi: &'c [Cfi<'c>],
+        options: &Options,
+    ) -> Ledger<'s, 'c> {
+        let mut tally = Tally::new(options);
+        let mut undecided = Reasons::default();
+        let mut findings = Vec::new();
+        defects::of_entries(cfi, &mut tally, &mut undecided, &mut findings);
+        let source = |cfi| Source { cfi, context: RowContext::new(cfi), lost: None, told: None };
+        let loss = |cause| Loss { cause, functions: 0, bytes: 0, examples: Vec::new() };
+        Ledger {
+            sections,
+            version: sections.first().map_or(Version::V3, |section| section.header().version),
+            stubs: Stubs::of(elf),
+            sources: cfi.iter().map(source).collect(),
+            tally,
+            losses: Cause::ALL.map(loss).into(),
+            limits: Vec::new(),
+            differences: Differences::default(),
+            findings,
+            undecided,
+            stray: None,
+        }
+    }
+
+    /// What CFI alone describes.
+    fn lost(&mut self, range: &Range<'c>) {
+        let Some((function, _)) = range.cfi else { return };
+        let Some(source) = self.source(&function) else { return };
+        let known = source.lost.filter(|(last, _)| *last == function);
+        let cause = known.map_or_else(|| self.first_lost(&function, range), |(_, cause)| cause);
+        if let Some(loss) = self.losses.iter_mut().find(|loss| loss.cause == cause) {
+            loss.bytes = loss.bytes.saturating_add(range.end - range.start);
+        }
+    }
+
+    /// The cause of a function's loss, counted.
+    fn first_lost(&mut self, function: &Fde<'c>, range: &Range<'_>) -> Cause {
+        let (version, stubs) = (self.version, std::mem::take(&mut self.stubs));
+        let examined = self.source(function).map(|source| {
+            let Examined { cause, error } = examine(&stubs, function, version, &mut source.context);
+            source.lost = Some((*function, cause));
+            (cause, error)
+        });
+        self.stubs = stubs;
+        let (cause, error) = examined.unwrap_or((Cause::Unreadable, None));
+        if let Some(error) = error {
+            self.error(function, error);
+        }
+        self.count_lost(function, cause);
+        if cause == Cause::None && !self.sections.is_empty() {
+            self.unexplained(range);
+        }
+        cause
+    }
+
+    fn count_lost(&mut self, function: &Fde<'_>, cause: Cause) {
+        let Some(loss) = self.losses.iter_mut().find(|loss| loss.cause == cause) else { return };
+        loss.functions += 1;
+        if loss.examples.len() < EXAMPLES {
+            loss.examples.push((function.start(), function.size()));
+        }
+    }
+
+    fn unexplained(&mut self, range: &Range<'_>) {
+        self.tally.count(&UNEXPLAINED_LOSS, 1);
+        if !self.tally.keep(&UNEXPLAINED_LOSS) {
+            return;
+        }
+        let place = CodeAddress { section: range.section, address: range.start };
+        let extent = Extent(place, range.end);
+        let why = match range.sframe {
+            Some(_) => "the SFrame entry has no rows",
+            None => "SFrame does not describe it",
+        };
+        let message =
+            format!("CFI describes code ({extent}), {why}, and nothing in the CFI keeps it out");
+        let finding = self.finding(&UNEXPLAINED_LOSS, range, message);
+        self.findings.push(finding);
+    }
+
+    /// What SFrame alone describes.
+    fn stray(&mut self, range: &Range<'_>) {
+        let Some((section, index, _)) = range.sframe else { return };
+        let has_cfi = self.sources.iter().any(|source| !source.cfi.is_empty());
+        if !has_cfi || self.stray.replace((section, index)) == Some((section, index)) {
+            return;
+        }
+        self.tally.count(&SFRAME_WITHOUT_CFI, 1);
+        if self.tally.keep(&SFRAME_WITHOUT_CFI) {
+            let place = CodeAddress { section: range.section, address: range.start };
+            let message =
+                format!("SFrame describes code ({}), CFI does not", Extent(place, range.end));
+            let finding = self.finding(&SFRAME_WITHOUT_CFI, range, message);
+            self.findings.push(finding);
+        }
+    }
+
+    /// A finding about the SFrame function of a range, if there is one.
+    fn finding(
+        &self,
+        rule: &'static sframe_validator::rules::Rule,
+        range: &Range<'_>,
+        message: String,
+    ) -> Finding {
+        let mut finding = defects::about_file(rule, message);
+        if let Some((number, index, _)) = range.sframe
+            && let Ok(number) = usize::try_from(number)
+            && let Some(section) = self.sections.get(number)
+            && let Some((function, entry)) = function_of(section, index)
+        {
+            finding.section = Some(number);
+            finding.offset = Some(entry.start);
+            finding.bytes = entry;
+            finding.function = Some(function);
+        }
+        finding
+    }
+
+    /// What the version has no room for.
+    fn limited(&mut self, range: &Range<'c>, fields: Fields) {
+        let Some((function, _)) = range.cfi else { return };
+        for field in fields.members() {
+            let known = self.limits.iter().position(|known| known.limit.field == field);
+            let number = known.unwrap_or(self.limits.len());
+            if known.is_none() {
+                let limit = Limit { field, functions: 0, bytes: 0 };
+                self.limits.push(Limited { limit, last: None });
+            }
+            let Some(Limited { limit, last }) = self.limits.get_mut(number) else { continue };
+            limit.functions += u64::from(*last != Some(function));
+            limit.bytes = limit.bytes.saturating_add(range.end - range.start);
+            *last = Some(function);
+        }
+    }
+
+    fn source(&mut self, function: &Fde<'c>) -> Option<&mut Source<'c>> {
+        self.sources.iter_mut().find(|source| core::ptr::eq(source.cfi, function.cfi()))
+    }
+
+    /// Functions without bytes, which the sweep does not see.
+    fn empty(&mut self, counts: &mut FunctionCounts) {
+        let empty = |source: &Source<'c>| -> Vec<_> {
+            source.cfi.functions().filter(|function| function.size() == 0).collect()
+        };
+        let mut functions: Vec<_> = self.sources.iter().flat_map(empty).collect();
+        if functions.is_empty() {
+            return;
+        }
+        functions.sort_by_key(Fde::start);
+        functions.dedup_by_key(|function| function.start());
+        let entries = self.sections.iter().flat_map(Section::entries);
+        let mut ours: Vec<_> =
+            entries.filter(|e| e.size() == 0).filter_map(|e| e.start().ok()).collect();
+        ours.sort_unstable();
+        for function in functions {
+            if ours.binary_search(&function.start()).is_ok() {
+                counts.both += 1;
+            } else {
+                counts.only_cfi += 1;
+                self.count_lost(&function, Cause::ZeroSize);
+            }
+        }
+    }
+
+    /// The account.
+    pub(super) fn finish(mut self, sums: Sums, mut functions: FunctionCounts) -> Account<'c> {
+        self.empty(&mut functions);
+        self.limits.sort_by_key(|limited| limited.limit.field);
+        let mut differences = self.differences.finish(self.sections);
+        differences.sort_by_key(|difference| difference.start);
+        Account {
+            sums,
+            functions,
+            losses: self.losses.into_iter().filter(|loss| loss.functions > 0).collect(),
+            limits: self.limits.into_iter().map(|limited| limited.limit).collect(),
+            differences,
+            findings: self.findings,
+            counts: self.tally.counts(),
+            undecided: self.undecided.finish(sums.unplaced),
+        }
+    }
+}
+
+impl<'c> Sink<'c> for Ledger<'_, 'c> {
+    fn range(&mut self, range: &Range<'c>) {
+        match range.verdict {
+            Verdict::Different(fields) => {
+                self.differences.range(range, fields, &mut self.tally);
+            }
+            Verdict::Limited(fields) => self.limited(range, fields),
+            Verdict::OnlyCfi => self.lost(range),
+            Verdict::OnlySframe => self.stray(range),
+            Verdict::Undecided => self.undecided.range(range),
+            Verdict::Equal | Verdict::Neither => {}
+        }
+    }
+
+    fn error(&mut self, function: &Fde<'c>, error: CfiError) {
+        let Some(source) = self.source(function) else { return };
+        if source.told.replace(*function) == Some(*function) {
+            return;
+        }
+        let (tally, undecided) = (&mut self.tally, &mut self.undecided);
+        defects::of_function(function, error, tally, undecided, &mut self.findings);
+    }
+}

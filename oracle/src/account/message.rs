@@ -1,0 +1,94 @@
+//! Findings in words.
+
+use core::fmt;
+
+use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::{Frame, Named, Recovery};
+use sframe_validator::{Abi, Section};
+
+use crate::compare::Fields;
+
+/// A place in code: an address, in a relocatable object with its section.
+pub(super) struct At(pub(super) CodeAddress);
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            CodeAddress { section: 0, address } => write!(f, "{address:#x}"),
+            CodeAddress { section, address } => write!(f, "section {section}+{address:#x}"),
+        }
+    }
+}
+
+/// A range of code with its length.
+pub(super) struct Extent(pub(super) CodeAddress, pub(super) u64);
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.1.saturating_sub(self.0.address);
+        let s = if bytes == 1 { "" } else { "s" };
+        write!(f, "{bytes} byte{s}, {}..{:#x}", At(self.0), self.1)
+    }
+}
+
+/// One side's frame with the marks of its function.
+#[derive(Clone, Copy)]
+pub(super) struct Marked {
+    pub(super) frame: Frame,
+    pub(super) signal: bool,
+    pub(super) key_b: bool,
+}
+
+impl Marked {
+    /// SFrame's side: a row of function `index`.
+    pub(super) fn sframe(frame: Frame, section: Option<&Section<'_>>, index: u32) -> Marked {
+        let entry = section.and_then(|section| section.entry(index));
+        let function = entry.and_then(|entry| entry.function().ok());
+        Marked {
+            frame,
+            signal: function.as_ref().is_some_and(|f| f.is_signal_frame()),
+            key_b: function.as_ref().is_some_and(|f| f.attributes().info.pauth_key_b()),
+        }
+    }
+
+    /// What it says about one field.
+    fn says(&self, field: Fields, abi: Abi) -> String {
+        let frame = &self.frame;
+        match field {
+            Fields::CFA => Named(abi, frame.cfa).to_string(),
+            Fields::FP => Named(abi, frame.fp).to_string(),
+            Fields::RA_SIGNING => match (frame.ra_signed, self.key_b) {
+                (false, _) => "not signed".to_owned(),
+                (true, false) => "signed with key A".to_owned(),
+                (true, true) => "signed with key B".to_owned(),
+            },
+            Fields::SIGNAL => if self.signal { "a signal frame" } else { "none" }.to_owned(),
+            _ => match frame.ra {
+                Recovery::Undefined => "undefined (an outermost frame)".to_owned(),
+                ra => Named(abi, ra).to_string(),
+            },
+        }
+    }
+}
+
+/// What two sides say about the fields that differ.
+pub(super) fn difference(fields: Fields, ours: Marked, cfi: Marked, abi: Abi) -> String {
+    let mut text = String::new();
+    for field in fields.members() {
+        let what = match field {
+            Fields::CFA => "CFA is ",
+            Fields::FP => "FP is ",
+            Fields::SIGNAL => "the signal frame mark is ",
+            _ => "RA is ",
+        };
+        if !text.is_empty() {
+            text.push_str("; ");
+        }
+        text.push_str(&format!(
+            "{what}{}, CFI says {}",
+            ours.says(field, abi),
+            cfi.says(field, abi)
+        ));
+    }
+    text
+}

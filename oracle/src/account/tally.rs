@@ -1,0 +1,53 @@
+//! How often each rule is broken, and of which findings enough are kept.
+
+use sframe_validator::rules::{Rule, Severity};
+
+use super::Options;
+use crate::rules::CATALOGUE;
+
+/// Counts by rule.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    /// All, and kept ones, in the catalogue's order.
+    counts: Vec<(u64, usize)>,
+    options: Options,
+}
+
+impl Tally {
+    pub(super) fn new(options: &Options) -> Tally {
+        Tally { counts: vec![(0, 0); CATALOGUE.len()], options: *options }
+    }
+
+    fn entry(&mut self, rule: &'static Rule) -> Option<&mut (u64, usize)> {
+        let applies = self.options.pedantic || rule.severity > Severity::Lint;
+        let place = CATALOGUE.iter().position(|known| *known == rule).filter(|_| applies)?;
+        self.counts.get_mut(place)
+    }
+
+    /// Counts `number` times that a rule is broken.
+    pub(super) fn count(&mut self, rule: &'static Rule, number: u64) {
+        if let Some((all, _)) = self.entry(rule) {
+            *all += number;
+        }
+    }
+
+    /// Whether one more finding is to be kept.
+    pub(super) fn keep(&mut self, rule: &'static Rule) -> bool {
+        let keep = self.options.keep;
+        let Some((_, kept)) = self.entry(rule).filter(|(_, kept)| *kept < keep) else {
+            return false;
+        };
+        *kept += 1;
+        true
+    }
+
+    pub(super) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The rules that were broken.
+    pub(super) fn counts(&self) -> Vec<(&'static Rule, u64)> {
+        let all = CATALOGUE.iter().copied().zip(self.counts.iter().map(|(all, _)| *all));
+        all.filter(|(_, count)| *count > 0).collect()
+    }
+}

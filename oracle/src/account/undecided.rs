@@ -1,0 +1,94 @@
+//! What could not be compared: each reason once.
+
+use std::collections::BTreeMap;
+
+use sframe_validator::finding::Undecided;
+
+use crate::cfi::{Cfi, CfiError};
+use crate::compare::Range;
+
+/// Why a range is undecided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reason {
+    /// The rows of the SFrame section of this number.
+    Sframe(u32),
+    /// The function's CFI.
+    Cfi,
+    /// It has an expression that SFrame's rules may or may not say the same as.
+    Expression,
+}
+
+/// Functions and bytes that a reason stands for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extent {
+    functions: u64,
+    bytes: u64,
+    /// Place of the last function that was counted: ranges come in order.
+    last: Option<(u32, u64)>,
+}
+
+/// Reasons, as they come in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reasons {
+    ranges: BTreeMap<Reason, Extent>,
+    /// Limits in reading CFI, by name: the section, the first place, and how many.
+    limits: BTreeMap<&'static str, (&'static str, CfiError, u64)>,
+}
+
+impl Reasons {
+    /// Takes up an undecided range.
+    pub(super) fn range(&mut self, range: &Range<'_>) {
+        let reason = match (range.sframe, range.cfi) {
+            (Some((section, _, None)), _) => Reason::Sframe(section),
+            (_, Some((_, Some(_)))) => Reason::Expression,
+            _ => Reason::Cfi,
+        };
+        let function = match (range.cfi, range.sframe) {
+            (Some((fde, _)), _) => Some((fde.start().section, fde.start().address)),
+            (None, sframe) => sframe.map(|(section, index, _)| (section, u64::from(index))),
+        };
+        let extent = self.ranges.entry(reason).or_default();
+        extent.functions += u64::from(extent.last != function);
+        extent.last = function;
+        extent.bytes = extent.bytes.saturating_add(range.end - range.start);
+    }
+
+    /// Takes up what is no defect, `number` times.
+    pub(super) fn limit(&mut self, cfi: &Cfi<'_>, error: CfiError, number: u64) {
+        let entry = self.limits.entry(error.kind.name()).or_insert((cfi.name(), error, 0));
+        entry.2 += number;
+    }
+
+    /// What to report.
+    pub(super) fn finish(self, unplaced: u64) -> Vec<Undecided> {
+        let mut found = Vec::new();
+        for (name, error, count) in self.limits.values() {
+            let mut reason = format!("{name}+{:#x}: {}", error.offset, error.kind);
+            if *count > 1 {
+                reason.push_str(&format!(", and {} more of the kind", count - 1));
+            }
+            found.push(Undecided { section: None, reason });
+        }
+        if unplaced > 0 {
+            let reason =
+                format!("not compared with CFI: the start of {unplaced} functions is not known");
+            found.push(Undecided { section: None, reason });
+        }
+        for (reason, extent) in self.ranges {
+            let (section, why) = match reason {
+                Reason::Sframe(section) => (usize::try_from(section).ok(), "rows cannot be read"),
+                Reason::Cfi => (None, "CFI cannot be read"),
+                Reason::Expression => (None, "CFI has an expression without a simpler meaning"),
+            };
+            let Extent { functions, bytes, .. } = extent;
+            let (s, b) = (plural(functions), plural(bytes));
+            let reason = format!("not compared: {why} in {functions} function{s}, {bytes} byte{b}");
+            found.push(Undecided { section, reason });
+        }
+        found
+    }
+}
+
+const fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}

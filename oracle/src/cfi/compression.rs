@@ -1,0 +1,102 @@
+//! Compressed sections (gABI, "Section Compression", and the older `.zdebug_*`).
+
+use std::io::Read;
+
+use flate2::read::ZlibDecoder;
+use ruzstd::decoding::StreamingDecoder;
+use sframe_validator::Endian;
+use sframe_validator::elf::{Class, Elf, ElfSection};
+
+/// `SHF_COMPRESSED`.
+const SHF_COMPRESSED: u64 = 0x800;
+
+/// How the bytes were compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// `ELFCOMPRESS_ZLIB`.
+    Zlib,
+    /// `ELFCOMPRESS_ZSTD`.
+    Zstd,
+}
+
+pub(super) fn is_compressed(section: &ElfSection<'_>) -> bool {
+    section.flags & SHF_COMPRESSED != 0 || section.name.starts_with(b".zdebug_")
+}
+
+/// The bytes of a compressed section that is `data` in the file, if they are at most `room`.
+///
+/// What the header says about their number is believed only once as many have come out.
+pub(super) fn inflate(
+    elf: &Elf<'_>,
+    section: &ElfSection<'_>,
+    data: &[u8],
+    room: u64,
+) -> Result<Vec<u8>, &'static str> {
+    let header = if section.flags & SHF_COMPRESSED != 0 {
+        compression_header(data, elf.class(), elf.endian())
+    } else {
+        zdebug_header(data)
+    };
+    let (format, size, content) = header.ok_or("its compression is unknown")?;
+    if size > room {
+        return Err("it is too large when decompressed");
+    }
+    let mut bytes = Vec::new();
+    // One byte more than there should be shows that there are too many.
+    let limit = size + 1;
+    let read = match format {
+        Format::Zlib => ZlibDecoder::new(content).take(limit).read_to_end(&mut bytes).ok(),
+        Format::Zstd => StreamingDecoder::new(content)
+            .ok()
+            .and_then(|decoder| decoder.take(limit).read_to_end(&mut bytes).ok()),
+    };
+    let whole = read.is_some() && bytes.len() as u64 == size;
+    if whole { Ok(bytes) } else { Err("its compressed bytes are broken") }
+}
+
+/// `Elf32_Chdr` and `Elf64_Chdr`: type, (padding,) size, alignment.
+fn compression_header(data: &[u8], class: Class, endian: Endian) -> Option<(Format, u64, &[u8])> {
+    let number = |bytes: &[u8]| {
+        let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+        match endian {
+            Endian::Big => bytes.iter().fold(0, fold),
+            Endian::Little => bytes.iter().rev().fold(0, fold),
+        }
+    };
+    let (size, end) = match class {
+        Class::Elf32 => (data.get(4..8)?, 12),
+        Class::Elf64 => (data.get(8..16)?, 24),
+    };
+    let format = match number(data.get(..4)?) {
+        1 => Format::Zlib,
+        2 => Format::Zstd,
+        _ => return None,
+    };
+    Some((format, number(size), data.get(end..)?))
+}
+
+/// `ZLIB`, then the size as a big-endian number of 8 bytes on every machine.
+fn zdebug_header(data: &[u8]) -> Option<(Format, u64, &[u8])> {
+    let (size, content) = data.strip_prefix(b"ZLIB")?.split_first_chunk()?;
+    Some((Format::Zlib, u64::from_be_bytes(*size), content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_by_class_and_byte_order() {
+        // Elf64_Chdr: ch_type, ch_reserved, ch_size, ch_addralign.
+        let mut wide = vec![2, 0, 0, 0, 0xaa, 0xaa, 0xaa, 0xaa, 0x10, 1, 0, 0, 0, 0, 0, 0];
+        wide.extend([8, 0, 0, 0, 0, 0, 0, 0, b'x']);
+        let expected = Some((Format::Zstd, 0x110, b"x".as_slice()));
+        assert_eq!(compression_header(&wide, Class::Elf64, Endian::Little), expected);
+        // Elf32_Chdr: ch_type, ch_size, ch_addralign.
+        let narrow = [0, 0, 0, 1, 0, 0, 1, 0x10, 0, 0, 0, 4, b'x'];
+        let expected = Some((Format::Zlib, 0x110, b"x".as_slice()));
+        assert_eq!(compression_header(&narrow, Class::Elf32, Endian::Big), expected);
+        assert_eq!(compression_header(&narrow[..11], Class::Elf32, Endian::Big), None);
+        assert_eq!(compression_header(&wide, Class::Elf64, Endian::Big), None);
+    }
+}

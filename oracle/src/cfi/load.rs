@@ -1,0 +1,179 @@
+//! The CFI sections of an ELF file.
+
+use gimli::RunTimeEndian;
+use sframe_validator::elf::{
+    Class, Elf, ElfError, ElfKind, ElfSection, RelocationTable, SHT_NOBITS,
+};
+use sframe_validator::{Abi, Endian};
+
+use super::compression::{inflate, is_compressed};
+use super::error::CfiErrorKind;
+use super::pointer::{Bases, Relocations, Slice};
+use super::section::{Cfi, Kind, Layout};
+
+/// What reading a file's CFI needs besides the file: the bytes of the sections that are compressed.
+///
+/// ```no_run
+/// use sframe_oracle::cfi::CfiSource;
+/// use sframe_validator::elf::Elf;
+///
+/// let file = std::fs::read("/usr/lib/debug/program.debug")?;
+/// let elf = Elf::parse(&file)?;
+/// let source = CfiSource::of(&elf);
+/// for cfi in source.load_all()? {
+///     println!("{}: {} functions", cfi.name(), cfi.len());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CfiSource<'e, 'a> {
+    elf: &'e Elf<'a>,
+    /// By the section's index: the bytes, or why there are none.
+    inflated: Vec<(u32, Result<Vec<u8>, &'static str>)>,
+}
+
+impl<'e, 'a> CfiSource<'e, 'a> {
+    /// Decompresses what is compressed: `.debug_frame` with `SHF_COMPRESSED`, by zlib or
+    /// Zstandard, and `.zdebug_frame`. All other sections are read from the file.
+    ///
+    /// Memory is taken as bytes come out, up to 256 MiB for the whole file.
+    #[must_use]
+    pub fn of(elf: &'e Elf<'a>) -> CfiSource<'e, 'a> {
+        let mut room = 1 << 28;
+        let mut budget = Budget::of(elf);
+        let mut inflated = Vec::new();
+        for section in sections(elf).map(|(section, _)| section).filter(|s| is_compressed(s)) {
+            let bytes =
+                budget.bytes(elf, section).and_then(|data| inflate(elf, section, data, room));
+            room -= bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+            inflated.push((section.index, bytes));
+        }
+        CfiSource { elf, inflated }
+    }
+
+    /// Reads every CFI section, as [`Cfi::load_all`] does.
+    ///
+    /// # Errors
+    /// As [`Cfi::load_all`].
+    pub fn load_all(&self) -> Result<Vec<Cfi<'_>>, ElfError> {
+        load_all(self.elf, &self.inflated)
+    }
+}
+
+impl<'a> Cfi<'a> {
+    /// Reads every CFI section of a file, `.eh_frame` before `.debug_frame`. A section whose bytes
+    /// cannot be read has one defect and no functions; a file without such sections yields none,
+    /// and so does one of a machine that SFrame is not defined for. For sections that may be
+    /// compressed see [`CfiSource`]: here they are not readable.
+    ///
+    /// # Errors
+    /// [`ElfError::Malformed`], where a relocatable object's relocations cannot be read.
+    pub fn load_all(elf: &Elf<'a>) -> Result<Vec<Cfi<'a>>, ElfError> {
+        load_all(elf, &[])
+    }
+}
+
+fn load_all<'b>(
+    elf: &Elf<'b>,
+    inflated: &'b [(u32, Result<Vec<u8>, &'static str>)],
+) -> Result<Vec<Cfi<'b>>, ElfError> {
+    let Some(abi) = elf.abi() else { return Ok(Vec::new()) };
+    let mut budget = Budget::of(elf);
+    let mut found = Vec::new();
+    for (section, kind) in sections(elf) {
+        let known = inflated.iter().find(|(index, _)| *index == section.index);
+        let data = match known {
+            Some((_, Ok(bytes))) => Ok(bytes.as_slice()),
+            Some((_, Err(why))) => Err(*why),
+            None if is_compressed(section) => Err("it is compressed"),
+            None => budget.bytes(elf, section),
+        };
+        let data = data.and_then(|data| match u32::try_from(data.len()) {
+            Ok(_) => Ok(data),
+            Err(_) => Err("it has more than 4 GiB"),
+        });
+        found.push(load(elf, section, kind, abi, data)?);
+    }
+    Ok(found)
+}
+
+fn load<'b>(
+    elf: &Elf<'_>,
+    section: &ElfSection<'_>,
+    kind: Kind,
+    abi: Abi,
+    data: Result<&'b [u8], &'static str>,
+) -> Result<Cfi<'b>, ElfError> {
+    let address_of =
+        |name: &[u8]| elf.sections().iter().find(|section| section.name == name).map(|s| s.address);
+    let relocations = if elf.kind() == ElfKind::Relocatable {
+        let mut entries = RelocationTable::load(elf, section.index)?.relocations;
+        entries.sort_by_key(|relocation| relocation.offset);
+        Some(Relocations { entries, machine: elf.machine() })
+    } else {
+        None
+    };
+    let endian = match elf.endian() {
+        Endian::Little => RunTimeEndian::Little,
+        Endian::Big => RunTimeEndian::Big,
+    };
+    let layout = Layout {
+        whole: Slice::new(data.unwrap_or_default(), endian),
+        kind,
+        endian,
+        address_size: if elf.class() == Class::Elf32 { 4 } else { 8 },
+        bases: Bases {
+            section: section.address,
+            text: address_of(b".text"),
+            data: address_of(b".got"),
+            relocations,
+        },
+    };
+    let mut cfi = Cfi::read(layout, abi, section.index, elf.data().len() as u64);
+    if let Err(why) = data {
+        cfi.defect(CfiErrorKind::UnreadableSection(why).at(0));
+    }
+    Ok(cfi)
+}
+
+/// Bytes of sections that may still be read: those of sound files do not overlap, and headers that
+/// all lead to the same bytes must not multiply the work.
+struct Budget(u64);
+
+impl Budget {
+    fn of(elf: &Elf<'_>) -> Budget {
+        Budget(elf.data().len() as u64)
+    }
+
+    fn bytes<'a>(
+        &mut self,
+        elf: &Elf<'a>,
+        section: &ElfSection<'_>,
+    ) -> Result<&'a [u8], &'static str> {
+        let data = elf.section_data(section).map_err(|_| "it ends outside the file")?;
+        let rest = self.0.checked_sub(data.len() as u64);
+        self.0 = rest.ok_or("it shares its bytes with other sections")?;
+        Ok(data)
+    }
+}
+
+/// The CFI sections, those for unwinders before those for debuggers.
+fn sections<'e, 'a>(elf: &'e Elf<'a>) -> impl Iterator<Item = (&'e ElfSection<'a>, Kind)> {
+    let of = |wanted| {
+        let all = elf.sections().iter().filter_map(|section| Some((section, kind_of(section)?)));
+        all.filter(move |(_, kind)| *kind == wanted)
+    };
+    of(Kind::EhFrame).chain(of(Kind::DebugFrame))
+}
+
+/// Which format a section has, by its name; NOBITS sections of debug files have none.
+fn kind_of(section: &ElfSection<'_>) -> Option<Kind> {
+    if section.sh_type == SHT_NOBITS {
+        return None;
+    }
+    match section.name {
+        b".eh_frame" => Some(Kind::EhFrame),
+        b".debug_frame" | b".zdebug_frame" => Some(Kind::DebugFrame),
+        _ => None,
+    }
+}

@@ -1,0 +1,311 @@
+//! A section of call frame information: its entries, read once, and what is wrong with them.
+
+use gimli::{Reader, RunTimeEndian};
+use sframe_validator::unwind::Expression;
+use sframe_validator::{Abi, Endian};
+
+use super::entry::{self, Cie, Entry, FdeRecord, read_cie, read_fde, read_prefix};
+use super::error::{CfiError, CfiErrorKind};
+use super::instruction::{Environment, Instructions};
+use super::machine;
+use super::pointer::{Bases, Slice};
+
+/// Defects that are listed one by one; more are only counted.
+const MAX_DEFECTS: usize = 1000;
+
+/// Which of the two formats a section has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `.eh_frame` (LSB 10.6).
+    EhFrame,
+    /// `.debug_frame` (DWARF 5 6.4.1).
+    DebugFrame,
+}
+
+/// What reading an entry needs to know of its section.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout<'a> {
+    pub(crate) whole: Slice<'a>,
+    pub(crate) kind: Kind,
+    pub(crate) endian: RunTimeEndian,
+    pub(crate) address_size: u8,
+    pub(crate) bases: Bases,
+}
+
+impl<'a> Layout<'a> {
+    pub(crate) fn offset_of(&self, input: &Slice<'a>) -> u64 {
+        input.offset_from(self.whole) as u64
+    }
+
+    /// The rest of `input` as a range of section offsets.
+    pub(crate) fn span(&self, input: &Slice<'a>) -> Result<(u32, u32), CfiErrorKind> {
+        let start = input.offset_from(self.whole);
+        let fits = |offset| u32::try_from(offset).map_err(|_| CfiErrorKind::Truncated);
+        Ok((fits(start)?, fits(start + input.len())?))
+    }
+}
+
+/// A CFI section: its entries and its defects.
+#[derive(Clone, Debug)]
+pub struct Cfi<'a> {
+    layout: Layout<'a>,
+    section: u32,
+    abi: Abi,
+    file_size: u64,
+    pub(super) cies: Vec<Cie>,
+    pub(super) fdes: Vec<FdeRecord>,
+    /// Indices into `fdes` by address; empty where the order of the file is that.
+    pub(super) order: Vec<u32>,
+    defects: Vec<CfiError>,
+    /// The first defect of each kind and how many there are.
+    defect_counts: Vec<(CfiError, u64)>,
+}
+
+impl<'a> Cfi<'a> {
+    /// Reads the bytes of a section that stands at `address` in a linked file of 8-byte addresses.
+    ///
+    /// ```
+    /// use sframe_oracle::cfi::{Cfi, Kind};
+    /// use sframe_validator::Abi;
+    ///
+    /// let cfi = Cfi::from_bytes(&[0; 4], Kind::EhFrame, 0x1000, Abi::Amd64);
+    /// assert_eq!(cfi.functions().count(), 0);
+    /// assert!(cfi.defects().is_empty());
+    /// ```
+    #[must_use]
+    pub fn from_bytes(data: &'a [u8], kind: Kind, address: u64, abi: Abi) -> Cfi<'a> {
+        let bases = Bases { section: address, text: None, data: None, relocations: None };
+        let data = if u32::try_from(data.len()).is_ok() { data } else { &[] };
+        let endian = match abi.endian() {
+            Endian::Little => RunTimeEndian::Little,
+            Endian::Big => RunTimeEndian::Big,
+        };
+        let whole = Slice::new(data, endian);
+        let layout = Layout { whole, kind, endian, address_size: 8, bases };
+        Cfi::read(layout, abi, 0, data.len() as u64)
+    }
+
+    /// Reads the entries of section number `section`, of at most 4 GiB, in a file of `file_size`.
+    pub(super) fn read(layout: Layout<'a>, abi: Abi, section: u32, file_size: u64) -> Cfi<'a> {
+        let mut cfi = Cfi {
+            layout,
+            section,
+            abi,
+            file_size,
+            cies: Vec::new(),
+            fdes: Vec::new(),
+            order: Vec::new(),
+            defects: Vec::new(),
+            defect_counts: Vec::new(),
+        };
+        // An FDE may name a CIE behind it, so all CIEs come first.
+        let unreadable = cfi.read_cies();
+        cfi.read_fdes(&unreadable);
+        cfi.sort();
+        cfi
+    }
+
+    /// Reads all CIEs; returns the offsets of those that are not readable, ordered.
+    fn read_cies(&mut self) -> Vec<u32> {
+        let layout = self.layout.clone();
+        let mut unreadable = Vec::new();
+        let mut states = Vec::new();
+        let mut input = layout.whole;
+        let mut terminated = false;
+        while !input.is_empty() {
+            let offset = layout.offset_of(&input);
+            match read_prefix(&mut input, &layout) {
+                Ok(Entry::Terminator) => terminated |= layout.kind == Kind::EhFrame,
+                Ok(Entry::Short(offset)) => self.defect(CfiErrorKind::Truncated.at(offset)),
+                Ok(Entry::Some(prefix)) => {
+                    if terminated {
+                        self.defect(CfiErrorKind::EntriesAfterTerminator.at(offset));
+                        terminated = false;
+                    }
+                    if prefix.is_cie {
+                        match read_cie(&prefix, &layout) {
+                            Ok(cie) => self.add_cie(cie, &mut states),
+                            Err(error) => {
+                                self.defect(error);
+                                unreadable.extend(u32::try_from(offset));
+                            }
+                        }
+                    }
+                }
+                Err(error) => {
+                    // What pads a section to its alignment is no entry.
+                    if input.slice().iter().any(|byte| *byte != 0) {
+                        self.defect(error);
+                    }
+                    break;
+                }
+            }
+        }
+        unreadable
+    }
+
+    fn add_cie(&mut self, mut cie: Cie, states: &mut Vec<machine::State>) {
+        let initial = machine::initial_state(
+            self.instructions(cie.instructions, &cie),
+            &cie,
+            self.abi,
+            states,
+        );
+        if let Err(error) = initial {
+            self.defect(error);
+        }
+        cie.initial = initial;
+        self.cies.push(cie);
+    }
+
+    fn read_fdes(&mut self, unreadable: &[u32]) {
+        let layout = self.layout.clone();
+        let mut input = layout.whole;
+        let mut last = 0;
+        while !input.is_empty() {
+            match read_prefix(&mut input, &layout) {
+                Ok(Entry::Some(prefix)) if !prefix.is_cie => {
+                    match self.read_fde(&prefix, &layout, &mut last, unreadable) {
+                        Ok(record) => self.fdes.push(record),
+                        Err(error) => self.defect(error),
+                    }
+                }
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+    }
+
+    fn read_fde(
+        &self,
+        prefix: &entry::Prefix<'a>,
+        layout: &Layout<'a>,
+        last: &mut usize,
+        unreadable: &[u32],
+    ) -> Result<FdeRecord, CfiError> {
+        let offset = prefix.cie_offset(layout)?;
+        let at = |kind: CfiErrorKind| kind.at(prefix.id_offset);
+        let missing = || at(CfiErrorKind::BadCiePointer(offset));
+        let wanted = u32::try_from(offset).map_err(|_| missing())?;
+        if self.cies.get(*last).is_none_or(|cie| cie.offset != wanted) {
+            let found = self.cies.binary_search_by_key(&wanted, |cie| cie.offset);
+            *last = found.map_err(|_| {
+                if unreadable.binary_search(&wanted).is_ok() {
+                    at(CfiErrorKind::UnreadableCie(offset))
+                } else {
+                    missing()
+                }
+            })?;
+        }
+        let cie = self.cies.get(*last).ok_or_else(missing)?;
+        read_fde(prefix, layout, cie, u32::try_from(*last).unwrap_or(u32::MAX))
+    }
+
+    pub(super) fn defect(&mut self, error: CfiError) {
+        let same = |(first, _): &&mut (CfiError, u64)| first.kind.name() == error.kind.name();
+        match self.defect_counts.iter_mut().find(same) {
+            Some((_, count)) => *count += 1,
+            None => self.defect_counts.push((error, 1)),
+        }
+        if self.defects.len() < MAX_DEFECTS {
+            self.defects.push(error);
+        }
+    }
+
+    fn environment(&self) -> Environment<'_> {
+        Environment {
+            whole: self.layout.whole,
+            bases: &self.layout.bases,
+            aarch64: self.abi.is_aarch64(),
+        }
+    }
+
+    pub(super) fn instructions(&self, span: (u32, u32), cie: &Cie) -> Instructions<'_> {
+        let (start, end) = (span.0 as usize, span.1 as usize);
+        let bytes = self.layout.whole.slice().get(start..end).unwrap_or_default();
+        let input = Slice::new(bytes, self.layout.endian);
+        Instructions::new(input, self.environment(), cie)
+    }
+
+    /// Which format the section has.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.layout.kind
+    }
+
+    /// The section's name, by its format.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self.layout.kind {
+            Kind::EhFrame => ".eh_frame",
+            Kind::DebugFrame => ".debug_frame",
+        }
+    }
+
+    /// The ELF index of the section; 0 for bare bytes.
+    #[must_use]
+    pub const fn section(&self) -> u32 {
+        self.section
+    }
+
+    /// The machine that decides what register numbers mean.
+    #[must_use]
+    pub const fn abi(&self) -> Abi {
+        self.abi
+    }
+
+    /// Whether it is a relocatable object's.
+    #[must_use]
+    pub const fn is_relocatable(&self) -> bool {
+        self.layout.bases.relocations.is_some()
+    }
+
+    pub(crate) const fn file_size(&self) -> u64 {
+        self.file_size
+    }
+
+    /// The section's bytes, which [`Expression`] points into.
+    #[must_use]
+    pub fn data(&self) -> &'a [u8] {
+        self.layout.whole.slice()
+    }
+
+    /// The bytes of an expression; two say the same when these are equal.
+    #[must_use]
+    pub fn expression(&self, expression: Expression) -> &'a [u8] {
+        let start = expression.offset as usize;
+        let end = start.saturating_add(expression.length as usize);
+        self.data().get(start..end).unwrap_or_default()
+    }
+
+    /// What is wrong with the entries, the first 1,000: in the order they were found, those about
+    /// the order of functions last. Defects of an FDE's instructions show among its rows.
+    #[must_use]
+    pub fn defects(&self) -> &[CfiError] {
+        &self.defects
+    }
+
+    /// The first defect of each kind and the number of that kind, listed or not.
+    #[must_use]
+    pub fn defect_counts(&self) -> &[(CfiError, u64)] {
+        &self.defect_counts
+    }
+
+    /// The common information entries that are readable, in the order of the file.
+    #[must_use]
+    pub fn cies(&self) -> &[Cie] {
+        &self.cies
+    }
+
+    /// Number of functions.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.fdes.len()
+    }
+
+    /// Whether there is no function at all.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.fdes.is_empty()
+    }
+}

@@ -1,0 +1,183 @@
+//! The functions of one CFI section in the order of their addresses, and their rows as they are
+//! asked for.
+
+use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::Row;
+
+use super::sweep::Sink;
+use super::verdict::FunctionCounts;
+use crate::cfi::{Cfi, CfiError, Fde, RowContext, Rows};
+
+/// How far the current function has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// Not at all: nobody has asked what it says.
+    Unread,
+    /// There is a row.
+    Row,
+    /// There are no more rows, which may have ended with an error.
+    Over,
+}
+
+/// One CFI section, read by ascending place.
+pub(super) struct Stream<'c, 'x> {
+    cfi: &'c Cfi<'c>,
+    rows: Option<Rows<'c, 'x>>,
+    /// Only until the first function is read.
+    context: Option<&'x mut RowContext>,
+    /// The function that is next by address.
+    next: usize,
+    function: Option<Fde<'c>>,
+    /// The section of the function, and where it ends or the one behind it starts.
+    section: u32,
+    limit: u64,
+    progress: Progress,
+    error: Option<CfiError>,
+    /// Whether SFrame has something where the function is, and whether it has nothing.
+    found: bool,
+    lost: bool,
+}
+
+impl<'c, 'x> Stream<'c, 'x> {
+    pub(super) fn new(cfi: &'c Cfi<'c>, context: &'x mut RowContext) -> Stream<'c, 'x> {
+        let context = Some(context);
+        Stream {
+            cfi,
+            rows: None,
+            context,
+            next: 0,
+            function: None,
+            section: 0,
+            limit: 0,
+            progress: Progress::Unread,
+            error: None,
+            found: false,
+            lost: false,
+        }
+    }
+
+    /// The function that was located last.
+    #[inline]
+    pub(super) fn function(&self) -> Option<Fde<'c>> {
+        self.function
+    }
+
+    /// Notes whether SFrame describes a piece of the function.
+    #[inline]
+    pub(super) fn note(&mut self, lost: bool) {
+        self.lost |= lost;
+        self.found |= !lost;
+    }
+
+    /// Goes to the function that has `place`, and tells where that ends; as an error, where there
+    /// is none, up to where that holds. Places have to ascend.
+    #[inline]
+    pub(super) fn locate(
+        &mut self,
+        place: CodeAddress,
+        counts: &mut FunctionCounts,
+        sink: &mut impl Sink<'c>,
+    ) -> Result<u64, u64> {
+        if place.section == self.section && place.address < self.limit {
+            return Ok(self.limit);
+        }
+        self.leave(counts, sink);
+        self.enter(place).map_or(Ok(self.limit), Err)
+    }
+
+    /// What the function says at `address`, which is in it; `None` where it cannot be read.
+    #[inline]
+    pub(super) fn row_at(&mut self, address: u64) -> Option<&Row> {
+        if self.progress == Progress::Unread {
+            self.read();
+        }
+        while self.progress == Progress::Row
+            && self.rows.as_ref().is_some_and(|rows| rows.row().end <= address)
+        {
+            self.step();
+        }
+        let rows = self.rows.as_ref().filter(|_| self.progress == Progress::Row)?;
+        Some(rows.row())
+    }
+
+    /// Starts to read the current function.
+    #[inline]
+    fn read(&mut self) {
+        let Some(function) = self.function else { return };
+        match (&mut self.rows, self.context.take()) {
+            (Some(rows), _) => rows.follow(&function),
+            (none, Some(context)) => *none = Some(function.rows(context)),
+            (None, None) => {}
+        }
+        self.step();
+    }
+
+    /// Goes to the next row.
+    #[inline]
+    fn step(&mut self) {
+        self.progress = match self.rows.as_mut().map(Rows::next_row) {
+            Some(Ok(Some(_))) => Progress::Row,
+            Some(Err(error)) => {
+                self.error = Some(error);
+                Progress::Over
+            }
+            Some(Ok(None)) | None => Progress::Over,
+        };
+    }
+
+    /// Ends with the current function: what has been seen of it is counted and told.
+    #[inline]
+    pub(super) fn leave(&mut self, counts: &mut FunctionCounts, sink: &mut impl Sink<'c>) {
+        let Some(function) = self.function.take() else { return };
+        self.limit = 0;
+        match (self.found, self.lost) {
+            (true, false) => counts.both += 1,
+            (true, true) => counts.partly += 1,
+            (false, true) => counts.only_cfi += 1,
+            (false, false) => {}
+        }
+        // Instructions behind the last place that was asked for may still be wrong.
+        while self.progress == Progress::Row {
+            self.step();
+        }
+        if let Some(error) = self.error.take() {
+            sink.error(&function, error);
+        }
+    }
+
+    /// Goes to the function that has `place`; where there is none, the place up to which that
+    /// holds.
+    #[inline]
+    fn enter(&mut self, place: CodeAddress) -> Option<u64> {
+        loop {
+            let Some(function) = self.cfi.nth_sorted(self.next) else { return Some(u64::MAX) };
+            let start = function.start();
+            if start > place {
+                return Some(if start.section == place.section { start.address } else { u64::MAX });
+            }
+            self.next += 1;
+            let end = start.address.saturating_add(function.size());
+            if start.section < place.section || end <= place.address {
+                continue;
+            }
+            // Of functions that overlap the last one to start is found.
+            let behind = loop {
+                match self.cfi.nth_sorted(self.next) {
+                    Some(next) if next.size() == 0 => self.next += 1,
+                    next => break next.map(|next| next.start()),
+                }
+            };
+            let cut = behind.filter(|next| next.section == start.section);
+            let limit = cut.map_or(end, |next| end.min(next.address));
+            if limit <= place.address {
+                continue;
+            }
+            self.function = Some(function);
+            self.section = start.section;
+            self.limit = limit;
+            self.progress = Progress::Unread;
+            (self.found, self.lost) = (false, false);
+            return None;
+        }
+    }
+}
