@@ -1,6 +1,7 @@
 //! What two frames that hold at the same PC have to say to each other.
 
 use core::fmt;
+use core::ops::AddAssign;
 
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::{Abi, Version};
@@ -157,6 +158,41 @@ pub struct FunctionCounts {
     pub only_cfi: u64,
     /// Of SFrame: CFI describes nothing of it.
     pub only_sframe: u64,
+}
+
+impl AddAssign for Sums {
+    /// The sums over several files.
+    fn add_assign(&mut self, other: Sums) {
+        let Sums { equal, limited, different, only_cfi, only_sframe, neither, undecided, unplaced } =
+            other;
+        for (sum, more) in [
+            (&mut self.equal, equal),
+            (&mut self.limited, limited),
+            (&mut self.different, different),
+            (&mut self.only_cfi, only_cfi),
+            (&mut self.only_sframe, only_sframe),
+            (&mut self.neither, neither),
+            (&mut self.undecided, undecided),
+            (&mut self.unplaced, unplaced),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}
+
+impl AddAssign for FunctionCounts {
+    /// The counts over several files.
+    fn add_assign(&mut self, other: FunctionCounts) {
+        let FunctionCounts { both, partly, only_cfi, only_sframe } = other;
+        for (count, more) in [
+            (&mut self.both, both),
+            (&mut self.partly, partly),
+            (&mut self.only_cfi, only_cfi),
+            (&mut self.only_sframe, only_sframe),
+        ] {
+            *count = count.saturating_add(more);
+        }
+    }
 }
 
 /// A frame, and what holds for the whole function around it.
