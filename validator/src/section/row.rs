@@ -41,10 +41,16 @@ impl FreType {
     /// Bytes of the start field.
     #[must_use]
     pub const fn width(self) -> usize {
-        match self {
-            FreType::Addr1 => 1,
-            FreType::Addr2 => 2,
-            FreType::Addr4 => 4,
+        1 << self.code()
+    }
+
+    /// The start field that `bytes` begin with.
+    #[inline]
+    fn start(self, bytes: [u8; 4], endian: Endian) -> u32 {
+        let others = u32::BITS - (u8::BITS << self.code());
+        match endian {
+            Endian::Little => u32::from_le_bytes(bytes) << others >> others,
+            Endian::Big => u32::from_be_bytes(bytes) >> others,
         }
     }
 
@@ -84,12 +90,8 @@ impl RowInfo {
     /// Bits 5 and 6: the bytes of one data word; `None` for the reserved code 3.
     #[must_use]
     pub const fn word_size(self) -> Option<u8> {
-        match (self.0 >> 5) & 3 {
-            0 => Some(1),
-            1 => Some(2),
-            2 => Some(4),
-            _ => None,
-        }
+        let code = (self.0 >> 5) & 3;
+        if code < 3 { Some(1 << code) } else { None }
     }
 
     /// Whether the return address is signed (AArch64).
@@ -189,6 +191,59 @@ impl FrameRowEntry<'_> {
     }
 }
 
+/// A row of no more than 8 bytes of data words, as nearly all are. It is read in a few loads where
+/// there is room behind it, without a question at every field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShortRow {
+    pub(crate) start: u32,
+    pub(crate) info: RowInfo,
+    /// The bytes of the data words, the first one lowest, and zeros.
+    pub(crate) words: u64,
+    /// Bytes of the whole row.
+    pub(crate) size: usize,
+    word_bits: u32,
+    endian: Endian,
+}
+
+impl ShortRow {
+    /// Bytes from the row's start that have to be there: the widest start field, the info byte, 8
+    /// bytes of words.
+    const ROOM: usize = 4 + 1 + 8;
+
+    #[inline]
+    fn read(bytes: &[u8; ShortRow::ROOM], fre_type: FreType, endian: Endian) -> Option<ShortRow> {
+        let width = fre_type.width();
+        let info = RowInfo(*bytes.get(width)?);
+        let word_bits = 8 * u32::from(info.word_size()?);
+        let bits = u32::from(info.word_count()) * word_bits;
+        let others = u64::BITS.checked_sub(bits)?;
+        let words = u64::from_le_bytes(*bytes.get(width + 1..)?.first_chunk()?);
+        Some(ShortRow {
+            start: fre_type.start(*bytes.first_chunk()?, endian),
+            info,
+            words: words & u64::MAX.checked_shr(others).unwrap_or(0),
+            size: width + 1 + (bits / 8) as usize,
+            word_bits,
+            endian,
+        })
+    }
+
+    /// Data word `index` as a signed number; `None` from [`RowInfo::word_count`] on.
+    #[inline]
+    pub(super) fn signed(&self, index: u8) -> Option<i32> {
+        if index >= self.info.word_count() {
+            return None;
+        }
+        let others = u64::BITS - self.word_bits;
+        let word = self.words >> (u32::from(index) * self.word_bits);
+        let top = match self.endian {
+            Endian::Little => word << others,
+            Endian::Big => word.swap_bytes(),
+        };
+        i32::try_from(top.cast_signed() >> others).ok()
+    }
+}
+
 /// The stored rows of one function, in order. Ends behind the first row that cannot be read.
 #[derive(Clone, Debug)]
 pub struct FrameRowEntries<'a> {
@@ -229,7 +284,11 @@ impl<'a> FrameRowEntries<'a> {
     #[inline]
     pub(super) fn peek_start(&self) -> Option<u32> {
         let rest = self.bytes.data.get(self.position..).filter(|_| self.remaining > 0)?;
-        self.head(rest).map(|(start, _, _)| start)
+        match rest {
+            // With the info byte: a start field alone is no start of a row.
+            [a, b, c, d, _, ..] => Some(self.fre_type.start([*a, *b, *c, *d], self.bytes.endian)),
+            _ => self.head(rest).map(|(start, _, _)| start),
+        }
     }
 
     /// Ends the iteration.
@@ -237,7 +296,21 @@ impl<'a> FrameRowEntries<'a> {
         self.remaining = 0;
     }
 
+    /// The next row, if it is a short one with room behind it; [`FrameRowEntries::pass`] goes
+    /// behind it.
     #[inline]
+    pub(crate) fn short(&self) -> Option<ShortRow> {
+        let rest = self.bytes.data.get(self.position..).filter(|_| self.remaining > 0)?;
+        ShortRow::read(rest.first_chunk()?, self.fre_type, self.bytes.endian)
+    }
+
+    /// Goes behind the short row that comes next.
+    #[inline]
+    pub(crate) fn pass(&mut self, row: &ShortRow) {
+        self.position += row.size;
+        self.remaining -= 1;
+    }
+
     fn read(&mut self) -> Result<FrameRowEntry<'a>, Error> {
         let width = self.fre_type.width();
         let rest = self.bytes.data.get(self.position..).unwrap_or_default();
@@ -259,29 +332,12 @@ impl<'a> FrameRowEntries<'a> {
     }
 
     /// The start field and the info byte, and what follows them.
-    #[inline]
     fn head(&self, rest: &'a [u8]) -> Option<(u32, RowInfo, &'a [u8])> {
-        let (start, info, tail) = match (self.fre_type, rest) {
-            (FreType::Addr1, [start, info, tail @ ..]) => (u32::from(*start), info, tail),
-            (FreType::Addr2, [a, b, info, tail @ ..]) => {
-                let bytes = [*a, *b];
-                let start = match self.bytes.endian {
-                    Endian::Little => u16::from_le_bytes(bytes),
-                    Endian::Big => u16::from_be_bytes(bytes),
-                };
-                (u32::from(start), info, tail)
-            }
-            (FreType::Addr4, [a, b, c, d, info, tail @ ..]) => {
-                let bytes = [*a, *b, *c, *d];
-                let start = match self.bytes.endian {
-                    Endian::Little => u32::from_le_bytes(bytes),
-                    Endian::Big => u32::from_be_bytes(bytes),
-                };
-                (start, info, tail)
-            }
-            _ => return None,
-        };
-        Some((start, RowInfo(*info), tail))
+        let (start, rest) = rest.split_at_checked(self.fre_type.width())?;
+        let (info, tail) = rest.split_first()?;
+        let mut field = [0; 4];
+        field.iter_mut().zip(start).for_each(|(to, byte)| *to = *byte);
+        Some((self.fre_type.start(field, self.bytes.endian), RowInfo(*info), tail))
     }
 
     #[cold]
