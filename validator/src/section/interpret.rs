@@ -74,8 +74,8 @@ impl RowLayout {
         if row.words.count() == 0 {
             return self.without_words(row);
         }
-        let word = |index: u8| row.words.signed(usize::from(index));
-        DefaultWords::of(self).frame(row.info, word).ok_or_else(|| word_count(row))
+        let words = [0, 1, 2].map(|index| row.words.signed(index).unwrap_or(0));
+        DefaultWords::of(self).frame(row.info, words).ok_or_else(|| word_count(row))
     }
 
     /// Errata 2 of version 2 gives a row without data words its meaning: RA is undefined.
@@ -191,23 +191,27 @@ impl DefaultWords {
         }
     }
 
-    /// What a row says; `None` where it has no words or too many.
+    /// What a row says; `None` where it has no words or too many. It has those of `words` that its
+    /// info byte counts.
     #[inline]
-    pub(super) fn frame(&self, info: RowInfo, word: impl Fn(u8) -> Option<i32>) -> Option<Frame> {
-        if info.word_count() > self.most {
+    pub(super) fn frame(&self, info: RowInfo, words: [i32; 3]) -> Option<Frame> {
+        let count = info.word_count();
+        if count == 0 || count > self.most {
             return None;
         }
+        let [cfa, second, third] = words;
         let register = if info.base_is_sp() { self.sp } else { self.fp };
-        let offset = i64::from(word(0)?) * self.cfa_factor + self.cfa_adjustment;
-        let cfa = Cfa::RegisterOffset { register, offset };
-        let (ra, fp_at) = match self.fixed_ra {
-            0 => (word(1).map_or(Recovery::Unchanged, |word| self.tracked_ra(word)), 2),
-            fixed => (Recovery::AtCfa(i64::from(fixed)), 1),
+        let offset = i64::from(cfa) * self.cfa_factor + self.cfa_adjustment;
+        let (ra, fp) = match self.fixed_ra {
+            0 if count == 1 => (Recovery::Unchanged, None),
+            0 => (self.tracked_ra(second), (count > 2).then_some(third)),
+            fixed => (Recovery::AtCfa(i64::from(fixed)), (count > 1).then_some(second)),
         };
         let fp = match self.fixed_fp {
-            0 => word(fp_at).map_or(Recovery::Unchanged, |word| self.saved_at(word)),
+            0 => fp.map_or(Recovery::Unchanged, |word| self.saved_at(word)),
             fixed => Recovery::AtCfa(i64::from(fixed)),
         };
+        let cfa = Cfa::RegisterOffset { register, offset };
         Some(Frame { cfa, ra, fp, ra_signed: info.0 & self.signature_bit != 0 })
     }
 

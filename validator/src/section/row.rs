@@ -194,53 +194,71 @@ impl FrameRowEntry<'_> {
 /// A row of no more than 8 bytes of data words, as nearly all are. It is read in a few loads where
 /// there is room behind it, without a question at every field.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ShortRow {
+pub(crate) struct ShortRow<'a> {
     pub(crate) start: u32,
     pub(crate) info: RowInfo,
-    /// The bytes of the data words, the first one lowest, and zeros.
-    pub(crate) words: u64,
     /// Bytes of the whole row.
     pub(crate) size: usize,
-    word_bits: u32,
+    /// The data words and what follows them.
+    words: &'a [u8; 8],
+    word_size: u8,
     endian: Endian,
 }
 
-impl ShortRow {
+impl<'a> ShortRow<'a> {
     /// Bytes from the row's start that have to be there: the widest start field, the info byte, 8
     /// bytes of words.
     const ROOM: usize = 4 + 1 + 8;
 
     #[inline]
-    fn read(bytes: &[u8; ShortRow::ROOM], fre_type: FreType, endian: Endian) -> Option<ShortRow> {
+    fn read(
+        bytes: &'a [u8; ShortRow::ROOM],
+        fre_type: FreType,
+        endian: Endian,
+    ) -> Option<ShortRow<'a>> {
         let width = fre_type.width();
         let info = RowInfo(*bytes.get(width)?);
-        let word_bits = 8 * u32::from(info.word_size()?);
-        let bits = u32::from(info.word_count()) * word_bits;
-        let others = u64::BITS.checked_sub(bits)?;
-        let words = u64::from_le_bytes(*bytes.get(width + 1..)?.first_chunk()?);
+        let word_size = info.word_size()?;
+        let length = usize::from(info.word_count()) * usize::from(word_size);
+        if length > 8 {
+            return None;
+        }
         Some(ShortRow {
             start: fre_type.start(*bytes.first_chunk()?, endian),
             info,
-            words: words & u64::MAX.checked_shr(others).unwrap_or(0),
-            size: width + 1 + (bits / 8) as usize,
-            word_bits,
+            size: width + 1 + length,
+            words: bytes.get(width + 1..)?.first_chunk()?,
+            word_size,
             endian,
         })
     }
 
-    /// Data word `index` as a signed number; `None` from [`RowInfo::word_count`] on.
+    /// The bytes of the data words, the first one lowest, and zeros.
     #[inline]
-    pub(super) fn signed(&self, index: u8) -> Option<i32> {
-        if index >= self.info.word_count() {
-            return None;
-        }
-        let others = u64::BITS - self.word_bits;
-        let word = self.words >> (u32::from(index) * self.word_bits);
-        let top = match self.endian {
-            Endian::Little => word << others,
-            Endian::Big => word.swap_bytes(),
+    pub(crate) fn packed_words(&self) -> u64 {
+        let bits = u32::from(self.info.word_count()) * u32::from(self.word_size) * 8;
+        let others = u64::BITS.saturating_sub(bits);
+        u64::from_le_bytes(*self.words) & u64::MAX.checked_shr(others).unwrap_or(0)
+    }
+
+    /// The first three data words as signed numbers. Those from [`RowInfo::word_count`] on are no
+    /// words of the row.
+    #[inline]
+    pub(super) fn signed(&self) -> [i32; 3] {
+        let [a, b, c, d, e, f, g, h] = *self.words;
+        let half = |bytes| match self.endian {
+            Endian::Little => i32::from(i16::from_le_bytes(bytes)),
+            Endian::Big => i32::from(i16::from_be_bytes(bytes)),
         };
-        i32::try_from(top.cast_signed() >> others).ok()
+        let whole = |bytes| match self.endian {
+            Endian::Little => i32::from_le_bytes(bytes),
+            Endian::Big => i32::from_be_bytes(bytes),
+        };
+        match self.word_size {
+            1 => [a, b, c].map(|byte| i32::from(byte.cast_signed())),
+            2 => [[a, b], [c, d], [e, f]].map(half),
+            _ => [whole([a, b, c, d]), whole([e, f, g, h]), 0],
+        }
     }
 }
 
@@ -299,16 +317,22 @@ impl<'a> FrameRowEntries<'a> {
     /// The next row, if it is a short one with room behind it; [`FrameRowEntries::pass`] goes
     /// behind it.
     #[inline]
-    pub(crate) fn short(&self) -> Option<ShortRow> {
+    pub(crate) fn short(&self) -> Option<ShortRow<'a>> {
         let rest = self.bytes.data.get(self.position..).filter(|_| self.remaining > 0)?;
         ShortRow::read(rest.first_chunk()?, self.fre_type, self.bytes.endian)
     }
 
     /// Goes behind the short row that comes next.
     #[inline]
-    pub(crate) fn pass(&mut self, row: &ShortRow) {
+    pub(crate) fn pass(&mut self, row: &ShortRow<'_>) {
         self.position += row.size;
         self.remaining -= 1;
+    }
+
+    /// The row that ends where the next one starts, given its size.
+    pub(crate) fn before(&self, size: usize) -> Option<FrameRowEntry<'a>> {
+        let position = self.position.checked_sub(size)?;
+        FrameRowEntries { position, ..self.clone() }.read().ok()
     }
 
     fn read(&mut self) -> Result<FrameRowEntry<'a>, Error> {

@@ -123,7 +123,7 @@ impl<'a, 'b> Rows<'a, 'b> {
     pub fn next_row(&mut self) -> Result<Option<&Row>, Error> {
         if let Some(short) = self.entries.short()
             && let Some(words) = &self.words
-            && let Some(frame) = words.frame(short.info, |index| short.signed(index))
+            && let Some(frame) = words.frame(short.info, short.signed())
             && self.budget.as_deref_mut().is_none_or(|budget| budget.take(short.size as u64))
         {
             self.entries.pass(&short);
