@@ -29,7 +29,7 @@ use crate::section::{
 };
 
 /// What the survey leaves behind.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Surveyed {
     pub(crate) extents: Extents,
     pub(crate) totals: Totals,
@@ -68,7 +68,13 @@ impl<'a> Walk<'a> {
 
     /// Reads every function and row once.
     pub(crate) fn survey(&mut self) -> Surveyed {
-        let mut surveyed = Surveyed::default();
+        // As many as there are bytes for.
+        let functions = usize::try_from(self.whole.section.entry_count()).unwrap_or(0);
+        let mut surveyed = Surveyed {
+            extents: Extents::with_capacity(functions),
+            totals: Totals::default(),
+            faulty: Vec::new(),
+        };
         surveyed.totals.complete = self.whole.section.entry_count() == self.whole.header().num_fdes;
         // Rows do not overlap in a sound section: who reads more bytes of them than the section
         // has, has seen an overlap, and need not go on.
@@ -278,19 +284,21 @@ impl<'a> Walk<'a> {
         budget: &mut u64,
     ) -> u32 {
         let mut before = previous.as_ref().map(|row| row.start);
+        let mut left = *budget;
         let mut size = 0;
         let mut count = 0;
         while let Some(row) = entries.short()
             && space.is_plain(row.start, before)
             && self.sound.contains_short(&row, space.flexible)
-            && let Some(rest) = budget.checked_sub(row.size as u64)
+            && let Some(rest) = left.checked_sub(row.size as u64)
         {
-            *budget = rest;
+            left = rest;
             entries.pass(&row);
             before = Some(row.start);
             size = row.size;
             count += 1;
         }
+        *budget = left;
         if count > 0 && entries.remaining() > 0 {
             *previous = entries.before(size);
         }

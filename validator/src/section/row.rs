@@ -200,8 +200,9 @@ pub(crate) struct ShortRow<'a> {
     /// Bytes of the whole row.
     pub(crate) size: usize,
     /// The data words and what follows them.
-    words: &'a [u8; 8],
-    word_size: u8,
+    bytes: &'a [u8; 8],
+    /// The bits of these that are data words, the first byte lowest.
+    mask: u64,
     endian: Endian,
 }
 
@@ -210,6 +211,33 @@ impl<'a> ShortRow<'a> {
     /// bytes of words.
     const ROOM: usize = 4 + 1 + 8;
 
+    /// Bytes of data words by info byte; more than 8 where they have no length.
+    #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "constant")]
+    const LENGTHS: [u8; 256] = {
+        let mut lengths = [u8::MAX; 256];
+        let mut info = 0;
+        while info < 256 {
+            let row = RowInfo(info as u8);
+            if let Some(size) = row.word_size() {
+                lengths[info] = row.word_count() * size;
+            }
+            info += 1;
+        }
+        lengths
+    };
+
+    /// The lowest bytes of a number, by how many.
+    #[expect(clippy::indexing_slicing, reason = "constant")]
+    const MASKS: [u64; 9] = {
+        let mut masks = [0; 9];
+        let mut length = 1;
+        while length <= 8 {
+            masks[length] = u64::MAX >> (64 - 8 * length);
+            length += 1;
+        }
+        masks
+    };
+
     #[inline]
     fn read(
         bytes: &'a [u8; ShortRow::ROOM],
@@ -217,18 +245,14 @@ impl<'a> ShortRow<'a> {
         endian: Endian,
     ) -> Option<ShortRow<'a>> {
         let width = fre_type.width();
-        let info = RowInfo(*bytes.get(width)?);
-        let word_size = info.word_size()?;
-        let length = usize::from(info.word_count()) * usize::from(word_size);
-        if length > 8 {
-            return None;
-        }
+        let info = *bytes.get(width)?;
+        let length = usize::from(*ShortRow::LENGTHS.get(usize::from(info))?);
         Some(ShortRow {
             start: fre_type.start(*bytes.first_chunk()?, endian),
-            info,
+            info: RowInfo(info),
             size: width + 1 + length,
-            words: bytes.get(width + 1..)?.first_chunk()?,
-            word_size,
+            bytes: bytes.get(width + 1..)?.first_chunk()?,
+            mask: *ShortRow::MASKS.get(length)?,
             endian,
         })
     }
@@ -236,16 +260,14 @@ impl<'a> ShortRow<'a> {
     /// The bytes of the data words, the first one lowest, and zeros.
     #[inline]
     pub(crate) fn packed_words(&self) -> u64 {
-        let bits = u32::from(self.info.word_count()) * u32::from(self.word_size) * 8;
-        let others = u64::BITS.saturating_sub(bits);
-        u64::from_le_bytes(*self.words) & u64::MAX.checked_shr(others).unwrap_or(0)
+        u64::from_le_bytes(*self.bytes) & self.mask
     }
 
     /// The first three data words as signed numbers. Those from [`RowInfo::word_count`] on are no
     /// words of the row.
     #[inline]
     pub(super) fn signed(&self) -> [i32; 3] {
-        let [a, b, c, d, e, f, g, h] = *self.words;
+        let [a, b, c, d, e, f, g, h] = *self.bytes;
         let half = |bytes| match self.endian {
             Endian::Little => i32::from(i16::from_le_bytes(bytes)),
             Endian::Big => i32::from(i16::from_be_bytes(bytes)),
@@ -254,9 +276,9 @@ impl<'a> ShortRow<'a> {
             Endian::Little => i32::from_le_bytes(bytes),
             Endian::Big => i32::from_be_bytes(bytes),
         };
-        match self.word_size {
-            1 => [a, b, c].map(|byte| i32::from(byte.cast_signed())),
-            2 => [[a, b], [c, d], [e, f]].map(half),
+        match self.info.word_size() {
+            Some(1) => [a, b, c].map(|byte| i32::from(byte.cast_signed())),
+            Some(2) => [[a, b], [c, d], [e, f]].map(half),
             _ => [whole([a, b, c, d]), whole([e, f, g, h]), 0],
         }
     }
