@@ -203,7 +203,8 @@ fn a_layout_is_certain_unless_the_defect_is_about_it() {
         "elf-class",
     ];
     let mut found = of(&|case| uncertain(&case.broken));
-    (expected.sort_unstable(), found.sort_unstable());
+    expected.sort_unstable();
+    found.sort_unstable();
     assert_eq!(found, expected);
 }
 

@@ -201,8 +201,6 @@ pub(crate) struct ShortRow<'a> {
     pub(crate) size: usize,
     /// The data words and what follows them.
     bytes: &'a [u8; 8],
-    /// The bits of these that are data words, the first byte lowest.
-    mask: u64,
     endian: Endian,
 }
 
@@ -226,18 +224,6 @@ impl<'a> ShortRow<'a> {
         lengths
     };
 
-    /// The lowest bytes of a number, by how many.
-    #[expect(clippy::indexing_slicing, reason = "constant")]
-    const MASKS: [u64; 9] = {
-        let mut masks = [0; 9];
-        let mut length = 1;
-        while length <= 8 {
-            masks[length] = u64::MAX >> (64 - 8 * length);
-            length += 1;
-        }
-        masks
-    };
-
     #[inline]
     fn read(
         bytes: &'a [u8; ShortRow::ROOM],
@@ -247,20 +233,16 @@ impl<'a> ShortRow<'a> {
         let width = fre_type.width();
         let info = *bytes.get(width)?;
         let length = usize::from(*ShortRow::LENGTHS.get(usize::from(info))?);
+        if length > 8 {
+            return None;
+        }
         Some(ShortRow {
             start: fre_type.start(*bytes.first_chunk()?, endian),
             info: RowInfo(info),
             size: width + 1 + length,
             bytes: bytes.get(width + 1..)?.first_chunk()?,
-            mask: *ShortRow::MASKS.get(length)?,
             endian,
         })
-    }
-
-    /// The bytes of the data words, the first one lowest, and zeros.
-    #[inline]
-    pub(crate) fn packed_words(&self) -> u64 {
-        u64::from_le_bytes(*self.bytes) & self.mask
     }
 
     /// The first three data words as signed numbers. Those from [`RowInfo::word_count`] on are no
@@ -281,6 +263,30 @@ impl<'a> ShortRow<'a> {
             Some(2) => [[a, b], [c, d], [e, f]].map(half),
             _ => [whole([a, b, c, d]), whole([e, f, g, h]), 0],
         }
+    }
+}
+
+#[cfg(feature = "elf")]
+impl ShortRow<'_> {
+    /// The lowest bytes of a number, by how many.
+    #[expect(clippy::indexing_slicing, reason = "constant")]
+    const MASKS: [u64; 9] = {
+        let mut masks = [0; 9];
+        let mut length = 1;
+        while length <= 8 {
+            masks[length] = u64::MAX >> (64 - 8 * length);
+            length += 1;
+        }
+        masks
+    };
+
+    /// The bytes of the data words, the first one lowest, and zeros: with the info byte all that
+    /// the row says.
+    #[inline]
+    pub(crate) fn packed_words(&self) -> u64 {
+        let length = ShortRow::LENGTHS.get(usize::from(self.info.0)).copied().unwrap_or(0);
+        let mask = ShortRow::MASKS.get(usize::from(length)).copied().unwrap_or(u64::MAX);
+        u64::from_le_bytes(*self.bytes) & mask
     }
 }
 
@@ -352,6 +358,7 @@ impl<'a> FrameRowEntries<'a> {
     }
 
     /// The row that ends where the next one starts, given its size.
+    #[cfg(feature = "elf")]
     pub(crate) fn before(&self, size: usize) -> Option<FrameRowEntry<'a>> {
         let position = self.position.checked_sub(size)?;
         FrameRowEntries { position, ..self.clone() }.read().ok()

@@ -197,6 +197,7 @@ fn wide_words_and_starts_are_signed_and_unsigned() {
     assert_eq!(row.frame.ra, Recovery::AtCfa(-0x20000));
 }
 
+#[cfg(feature = "elf")]
 #[test]
 fn short_rows_have_the_words_their_info_byte_counts() {
     for info in 0..=u8::MAX {
