@@ -61,6 +61,22 @@ fn read_built(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(rows_of(&section))).bench(|| rows_of(&section));
 }
 
+/// The same rows where they stand, as the comparison reads them.
+#[divan::bench]
+fn lend_built(bencher: Bencher<'_, '_>) {
+    let bytes = built();
+    let section = Section::parse(&bytes, Placement::at(0)).expect("sound");
+    bencher.counter(ItemsCount::new(rows_of(&section))).bench(|| {
+        let mut budget = section.row_budget();
+        for function in section.functions().flatten() {
+            let Ok(mut rows) = function.rows_within(&mut budget) else { continue };
+            while let Ok(Some(row)) = rows.next_row() {
+                divan::black_box(row);
+            }
+        }
+    });
+}
+
 #[divan::bench]
 fn validate_built(bencher: Bencher<'_, '_>) {
     let bytes = built();

@@ -60,6 +60,7 @@ pub fn check_section(data: &[u8], placement: Placement<'_>, options: &Options) -
         file_offset: 0,
         size: data.len() as u64,
         header: None,
+        certain_layout: false,
         functions: 0,
         rows: 0,
         covered_bytes: 0,
@@ -176,6 +177,7 @@ impl Run<'_> {
             file_offset: sframe.offset,
             size: sframe.size,
             header: None,
+            certain_layout: false,
             functions: 0,
             rows: 0,
             covered_bytes: 0,
@@ -322,6 +324,7 @@ impl Run<'_> {
 
     fn summarise(&mut self, extents: &Extents, totals: &Totals, code: &CodeMap) {
         if let Some(summary) = self.report.sections.last_mut() {
+            summary.certain_layout = true;
             summary.functions = totals.functions;
             summary.rows = totals.rows;
             summary.covered_bytes = extents.covered_bytes(code);

@@ -76,6 +76,10 @@ pub struct SectionSummary {
     pub size: u64,
     /// What its header says, `None` where the header cannot be read.
     pub header: Option<HeaderSummary>,
+    /// The header could be read and says for certain where and how functions and rows are stored:
+    /// they were looked at. Where it is `false` nothing should be made of what
+    /// [`Section`] reads as functions and rows.
+    pub certain_layout: bool,
     /// Functions that were read.
     pub functions: u64,
     /// Rows that were read.

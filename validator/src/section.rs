@@ -23,6 +23,8 @@ pub use function::{
 pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version, field};
 pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 pub use placement::{CodeAddress, Placement, StartRelocation, Starts};
+#[cfg(feature = "elf")]
+pub(crate) use row::ShortRow;
 pub use row::{FrameRowEntries, FrameRowEntry, FreType, RowInfo, Words};
 pub use rows::{RowBudget, Rows};
 
@@ -36,6 +38,9 @@ pub struct Section<'a> {
     header: Header,
     endian: Endian,
     placement: Placement<'a>,
+    /// The function table, and the FRE sub-section: as far as they are in the section.
+    table: &'a [u8],
+    rows: &'a [u8],
 }
 
 impl<'a> Section<'a> {
@@ -47,7 +52,10 @@ impl<'a> Section<'a> {
     /// fit in the section is missing, and says so when it is asked for.
     pub fn parse(data: &'a [u8], placement: Placement<'a>) -> Result<Section<'a>, Error> {
         let (header, endian) = Header::parse(data, placement.endian)?;
-        Ok(Section { data, header, endian, placement })
+        let bytes = Bytes::new(data, endian);
+        let table = bytes.clipped(header.fde_table_start(), header.fde_table_end());
+        let rows = bytes.clipped(header.fre_start(), header.fre_end());
+        Ok(Section { data, header, endian, placement, table, rows })
     }
 
     /// The section's bytes.
@@ -125,17 +133,12 @@ impl<'a> Section<'a> {
         Error::new(offset, "sframe_func_desc_entry", kind)
     }
 
-    /// The function table's bytes, as far as they are in the section.
-    fn table_bytes(&self) -> Bytes<'a> {
-        let bytes = Bytes::new(self.data, self.endian);
-        let clipped = bytes.clipped(self.header.fde_table_start(), self.header.fde_table_end());
-        Bytes::new(clipped, self.endian)
+    const fn table_bytes(&self) -> Bytes<'a> {
+        Bytes::new(self.table, self.endian)
     }
 
-    /// The FRE sub-section's bytes, as far as they are in the section.
-    fn fre_bytes(&self) -> Bytes<'a> {
-        let bytes = Bytes::new(self.data, self.endian);
-        Bytes::new(bytes.clipped(self.header.fre_start(), self.header.fre_end()), self.endian)
+    const fn fre_bytes(&self) -> Bytes<'a> {
+        Bytes::new(self.rows, self.endian)
     }
 }
 

@@ -23,11 +23,12 @@ mod sound;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sframe_validator::Placement;
+use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::check::{Options, check_elf, check_link_set, check_section};
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::Report;
+use sframe_validator::finding::{Finding, Report};
 use sframe_validator::rules::{CATALOGUE, Rule, Severity};
+use sframe_validator::{Abi, Placement, Version};
 
 /// A file with one defect, and the same file without it.
 pub struct Case {
@@ -147,6 +148,64 @@ fn shortcuts_hide_no_finding() {
         };
         assert_eq!(messages(&quick), messages(&thorough), "{}", case.rule);
     }
+}
+
+/// Rows that are passed over are still the rows before those that are not.
+#[test]
+fn a_row_is_out_of_order_behind_sound_ones() {
+    let mut builder = SectionBuilder::new(Version::V3, Abi::Amd64);
+    for (index, last) in (0_u64..).zip([12, 12, 4, 8, 12]) {
+        let function = FunctionBuilder::new(0x1000 + index * 16, 16);
+        let rows = [0, 8, last].into_iter();
+        builder.function(rows.fold(function, |function, start| function.raw_row(start, 3, &[8])));
+    }
+    let bytes = builder.build().expect("fits").bytes;
+    let report = check_section(&bytes, Placement::at(0), &Options::default());
+    let place =
+        |finding: &Finding| (finding.rule.name, finding.function.map(|f| f.index), finding.row);
+    let found: Vec<_> = report.findings.iter().map(place).collect();
+    let expected = [("row-order", Some(2), Some(2)), ("row-duplicate-start", Some(3), Some(2))];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_layout_is_certain_unless_the_defect_is_about_it() {
+    let uncertain = |data: &[u8]| {
+        let report = check(data, &Options::default());
+        report.sections.iter().any(|section| !section.certain_layout)
+    };
+    let cases = cases::all();
+    let of = |select: &dyn Fn(&Case) -> bool| -> Vec<_> {
+        cases.iter().filter(|case| select(case)).map(|case| case.rule).collect()
+    };
+    // A file of which only a segment is left has no bytes to tell.
+    assert_eq!(of(&|case| uncertain(&case.sound)), ["segment-over-empty"]);
+    let mut expected = vec![
+        // No header, or not one of SFrame's.
+        "section-empty",
+        "section-truncated",
+        "bad-magic",
+        "foreign-endian",
+        "unknown-version",
+        // Fields that decide what rows mean, and where what begins and ends.
+        "unknown-abi",
+        "fixed-ra-offset",
+        "fixed-fp-offset",
+        "auxiliary-header-outside",
+        "function-table-outside",
+        "rows-outside",
+        "subsection-overlap",
+        "version-entry-size",
+        "concatenated-section",
+        // No bytes in the file, or none that a 64-bit reader knows.
+        "section-nobits",
+        "segment-over-empty",
+        "elf-class",
+    ];
+    let mut found = of(&|case| uncertain(&case.broken));
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected);
 }
 
 #[test]

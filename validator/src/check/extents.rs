@@ -45,11 +45,16 @@ pub(crate) struct Totals {
 }
 
 impl Extents {
+    /// Room for `functions` of them.
+    pub(crate) fn with_capacity(functions: usize) -> Extents {
+        Extents { code: Vec::with_capacity(functions), blocks: Vec::with_capacity(functions) }
+    }
+
     pub(crate) fn sort(&mut self) {
         // A linker's table is sorted already, and its rows are long sorted runs: a stable sort is
         // linear on the one and close to it on the other.
         self.code.sort_by_key(|extent| (extent.start, extent.index));
-        self.blocks.sort_by_key(|block| (block.start, block.end));
+        self.blocks.sort_by_key(|block| u64::from(block.start) << 32 | u64::from(block.end));
     }
 
     /// Bytes of code that the functions describe, each byte once.
@@ -132,6 +137,10 @@ fn overlaps<T: Copy, End: Ord>(
     core::iter::from_fn(move || {
         loop {
             let reaching = before?;
+            if let Some(item) = items.next_if(|item| !inside(&reaching, item)) {
+                before = Some(item);
+                continue;
+            }
             let mut furthest = reaching;
             let mut overlap: Option<Overlap<T>> = None;
             while let Some(item) = items.next_if(|item| inside(&reaching, item)) {

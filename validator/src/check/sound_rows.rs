@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::section::{FrameRowEntry, RowLayout};
+use crate::section::{FrameRowEntry, RowInfo, RowLayout, ShortRow};
 
 /// Rows whose content broke no rule, by info byte and data words. Forgets: a row may have to be
 /// looked at again, never is one passed over that was not found sound.
@@ -23,14 +23,15 @@ impl SoundRows {
     /// What rows of equal content have in common; `None` for rows too long to remember.
     #[inline]
     fn key(row: &FrameRowEntry<'_>, layout: &RowLayout) -> Option<(u64, u16)> {
-        let bytes = row.words.bytes();
-        if bytes.len() > 8 {
-            return None;
-        }
-        let words = bytes.iter().fold(0, |words, &byte| words << 8 | u64::from(byte));
-        // The info byte says how many bytes there are.
-        let kind = u16::from(row.info.0) | u16::from(layout.flexible) << 8;
-        Some((words, kind))
+        let mut words = [0; 8];
+        words.get_mut(..row.words.bytes().len())?.copy_from_slice(row.words.bytes());
+        Some((u64::from_le_bytes(words), SoundRows::kind(row.info, layout.flexible)))
+    }
+
+    /// The info byte says how many bytes of words there are.
+    #[inline]
+    fn kind(info: RowInfo, flexible: bool) -> u16 {
+        u16::from(info.0) | u16::from(flexible) << 8
     }
 
     #[inline]
@@ -39,10 +40,15 @@ impl SoundRows {
         usize::try_from(mixed >> 55).unwrap_or(0)
     }
 
-    #[inline]
     pub(crate) fn contains(&self, row: &FrameRowEntry<'_>, layout: &RowLayout) -> bool {
         SoundRows::key(row, layout)
             .is_some_and(|key| self.known.get(SoundRows::slot(key)) == Some(&key))
+    }
+
+    #[inline]
+    pub(crate) fn contains_short(&self, row: &ShortRow<'_>, flexible: bool) -> bool {
+        let key = (row.packed_words(), SoundRows::kind(row.info, flexible));
+        self.known.get(SoundRows::slot(key)) == Some(&key)
     }
 
     pub(crate) fn insert(&mut self, row: &FrameRowEntry<'_>, layout: &RowLayout) {

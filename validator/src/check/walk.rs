@@ -24,11 +24,12 @@ use crate::rules::context::{
     Check, FunctionContext, RowContext, RowsContext, SectionContext, UnreadableRow,
 };
 use crate::section::{
-    FrameRowEntry, Function, FunctionEntry, FunctionInfo, FunctionInfo2, RowLayout, Version,
+    FrameRowEntries, FrameRowEntry, Function, FunctionEntry, FunctionInfo, FunctionInfo2,
+    RowLayout, Version,
 };
 
 /// What the survey leaves behind.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Surveyed {
     pub(crate) extents: Extents,
     pub(crate) totals: Totals,
@@ -67,7 +68,13 @@ impl<'a> Walk<'a> {
 
     /// Reads every function and row once.
     pub(crate) fn survey(&mut self) -> Surveyed {
-        let mut surveyed = Surveyed::default();
+        // As many as there are bytes for.
+        let functions = usize::try_from(self.whole.section.entry_count()).unwrap_or(0);
+        let mut surveyed = Surveyed {
+            extents: Extents::with_capacity(functions),
+            totals: Totals::default(),
+            faulty: Vec::new(),
+        };
         surveyed.totals.complete = self.whole.section.entry_count() == self.whole.header().num_fdes;
         // Rows do not overlap in a sound section: who reads more bytes of them than the section
         // has, has seen an overlap, and need not go on.
@@ -211,22 +218,25 @@ impl<'a> Walk<'a> {
             return RowsRead { count: 0, end: function.first_row_offset(), complete: false };
         };
         let layout = RowLayout::of(function);
-        let length = row_space(function);
-        let alignment = function.section().abi().map_or(1, Abi::instruction_alignment);
+        let space = RowSpace::of(function);
         let errors = collector.errors();
         let mut previous: Option<FrameRowEntry<'_>> = None;
         let mut together = RowsContext::new(function);
         let mut index = 0;
         let mut complete = true;
-        for entry in entries.by_ref() {
-            let row = match entry {
-                Ok(row) => row,
-                Err(error) => {
+        loop {
+            if self.selection.quick && layout.is_ok() {
+                index += self.pass_plain(&mut entries, &mut previous, &space, budget);
+            }
+            let row = match entries.next() {
+                Some(Ok(row)) => row,
+                Some(Err(error)) => {
                     let unreadable = UnreadableRow { function, error };
                     self.check_unreadable(&unreadable, index, collector);
                     complete = false;
                     break;
                 }
+                None => break,
             };
             let Some(rest) = budget.checked_sub(row.size()) else {
                 complete = false;
@@ -234,8 +244,8 @@ impl<'a> Walk<'a> {
             };
             *budget = rest;
             if let Ok(layout) = &layout {
-                let plain =
-                    self.selection.quick && plain_place(&row, previous.as_ref(), length, alignment);
+                let before = previous.as_ref().map(|row| row.start);
+                let plain = self.selection.quick && space.is_plain(row.start, before);
                 if !(plain && self.sound.contains(&row, layout)) {
                     let context = RowContext {
                         function,
@@ -262,6 +272,37 @@ impl<'a> Walk<'a> {
             self.check_rows_of(&together, collector);
         }
         RowsRead { count: index, end: entries.offset(), complete }
+    }
+
+    /// Passes over rows that no rule above lint level can find fault with: how many. Behind them
+    /// `previous` is the last one.
+    fn pass_plain<'r>(
+        &self,
+        entries: &mut FrameRowEntries<'r>,
+        previous: &mut Option<FrameRowEntry<'r>>,
+        space: &RowSpace,
+        budget: &mut u64,
+    ) -> u32 {
+        let mut before = previous.as_ref().map(|row| row.start);
+        let mut left = *budget;
+        let mut size = 0;
+        let mut count = 0;
+        while let Some(row) = entries.short()
+            && space.is_plain(row.start, before)
+            && self.sound.contains_short(&row, space.flexible)
+            && let Some(rest) = left.checked_sub(row.size as u64)
+        {
+            left = rest;
+            entries.pass(&row);
+            before = Some(row.start);
+            size = row.size;
+            count += 1;
+        }
+        *budget = left;
+        if count > 0 && entries.remaining() > 0 {
+            *previous = entries.before(size);
+        }
+        count
     }
 
     fn check_row(
@@ -370,32 +411,40 @@ fn plain_function(context: &FunctionContext<'_>, range: Option<CodeRange>) -> bo
     plain_attributes && plain_place && behind_previous
 }
 
-/// Whether no rule about a row's place above lint level can find fault with it: on an instruction
-/// boundary, in the function, behind the row before it, the first one at the start.
-#[inline]
-fn plain_place(
-    row: &FrameRowEntry<'_>,
-    previous: Option<&FrameRowEntry<'_>>,
-    length: u32,
-    alignment: u32,
-) -> bool {
-    let ordered = match previous {
-        Some(previous) => previous.start < row.start,
-        None => row.start == 0,
-    };
-    ordered && row.start < length && row.start & (alignment - 1) == 0
-}
-
 /// Whether the function's offset of rows leads into the FRE sub-section, or it has none.
 fn rows_start_inside(function: &Function<'_>) -> bool {
     let header = function.section().header();
     function.num_rows() == 0 || function.first_row_offset() < header.fre_end()
 }
 
-/// Bytes that a function's rows can start in: of the function, or of its repeated block.
-fn row_space(function: &Function<'_>) -> u32 {
-    match function.repeat_size() {
-        Ok(Some(block)) => u32::from(block),
-        Ok(None) | Err(_) => function.size(),
+/// Where the rows of a function can start.
+struct RowSpace {
+    /// Bytes of the function, or of its repeated block.
+    length: u32,
+    /// The machine's alignment of instructions.
+    alignment: u32,
+    /// The function's rows are flexible.
+    flexible: bool,
+}
+
+impl RowSpace {
+    fn of(function: &Function<'_>) -> RowSpace {
+        let length = match function.repeat_size() {
+            Ok(Some(block)) => u32::from(block),
+            Ok(None) | Err(_) => function.size(),
+        };
+        let alignment = function.section().abi().map_or(1, Abi::instruction_alignment);
+        RowSpace { length, alignment, flexible: function.is_flexible() }
+    }
+
+    /// Whether no rule about a row's place above lint level can find fault with it: on an
+    /// instruction boundary, in the function, behind the row before it, the first one at the start.
+    #[inline]
+    fn is_plain(&self, start: u32, before: Option<u32>) -> bool {
+        let ordered = match before {
+            Some(before) => before < start,
+            None => start == 0,
+        };
+        ordered && start < self.length && start & (self.alignment - 1) == 0
     }
 }

@@ -152,6 +152,7 @@ impl<'a> FunctionEntry<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::MissingRelocation`] and [`ErrorKind::Discarded`] in relocatable objects.
+    #[inline]
     pub fn start(&self) -> Result<CodeAddress, Error> {
         let placement = self.section.placement();
         let value = self.start_field.cast_unsigned();
@@ -205,21 +206,25 @@ impl<'a> FunctionEntry<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Truncated`] where the attributes do not fit in the FRE sub-section (version 3).
+    #[inline]
     pub fn function(self) -> Result<Function<'a>, Error> {
         let attributes = match self.section.header().version {
             Version::V1 | Version::V2 => self.table_attributes(),
             Version::V3 => self.block_attributes(),
         };
-        let attributes = attributes.ok_or_else(|| {
-            let available = self.section.fre_bytes().data.len() as u64;
-            let available = available.saturating_sub(u64::from(self.fre_offset));
-            let kind = ErrorKind::Truncated {
-                needed: self.section.header().version.attribute_size(),
-                available,
-            };
-            Error::new(self.rows_offset(), "sframe_func_desc_attr", kind)
-        })?;
-        Ok(Function { entry: self, attributes })
+        match attributes {
+            Some(attributes) => Ok(Function { entry: self, attributes }),
+            None => Err(self.truncated_attributes()),
+        }
+    }
+
+    #[cold]
+    fn truncated_attributes(&self) -> Error {
+        let available = self.section.fre_bytes().data.len() as u64;
+        let available = available.saturating_sub(u64::from(self.fre_offset));
+        let needed = self.section.header().version.attribute_size();
+        let kind = ErrorKind::Truncated { needed, available };
+        Error::new(self.rows_offset(), "sframe_func_desc_attr", kind)
     }
 
     fn table_attributes(&self) -> Option<Attributes> {
@@ -239,6 +244,7 @@ impl<'a> FunctionEntry<'a> {
         })
     }
 
+    #[inline]
     fn block_attributes(&self) -> Option<Attributes> {
         let block = self.section.fre_bytes();
         let at = usize::try_from(self.fre_offset).ok()?;

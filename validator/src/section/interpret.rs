@@ -4,7 +4,7 @@
 use super::error::{Error, ErrorKind};
 use super::function::{Function, FunctionField, FunctionInfo2};
 use super::header::Version;
-use super::row::FrameRowEntry;
+use super::row::{FrameRowEntry, RowInfo};
 use crate::abi::Abi;
 use crate::unwind::{Cfa, Frame, Recovery, Register};
 
@@ -70,29 +70,12 @@ impl RowLayout {
         if self.flexible { self.flexible_frame(row) } else { self.default_frame(row) }
     }
 
-    #[inline]
     fn default_frame(&self, row: &FrameRowEntry<'_>) -> Result<Frame, Error> {
-        let count = row.words.count();
-        let Some(cfa_word) = row.words.signed(0) else { return self.without_words(row) };
-        if count > usize::from(self.max_default_words()) {
-            return Err(word_count(row));
+        if row.words.count() == 0 {
+            return self.without_words(row);
         }
-        let register = if row.info.base_is_sp() { self.abi.sp() } else { self.abi.fp() };
-        let cfa = Cfa::RegisterOffset { register, offset: self.cfa_offset(cfa_word) };
-        let mut next = 1;
-        let ra = match self.fixed_ra {
-            0 => {
-                let word = row.words.signed(next);
-                next += 1;
-                word.map_or(Recovery::Unchanged, |word| self.tracked_ra(word))
-            }
-            fixed => Recovery::AtCfa(i64::from(fixed)),
-        };
-        let fp = match self.fixed_fp {
-            0 => row.words.signed(next).map_or(Recovery::Unchanged, |word| self.saved_at(word)),
-            fixed => Recovery::AtCfa(i64::from(fixed)),
-        };
-        Ok(Frame { cfa, ra, fp, ra_signed: self.ra_signed(row) })
+        let words = [0, 1, 2].map(|index| row.words.signed(index).unwrap_or(0));
+        DefaultWords::of(self).frame(row.info, words).ok_or_else(|| word_count(row))
     }
 
     /// Errata 2 of version 2 gives a row without data words its meaning: RA is undefined.
@@ -103,35 +86,20 @@ impl RowLayout {
         }
     }
 
-    /// s390x stores 0 where RA is not saved but FP is (`SFRAME_FRE_RA_OFFSET_INVALID`).
-    #[inline]
-    fn tracked_ra(&self, word: i32) -> Recovery {
-        match (self.abi, word) {
-            (Abi::S390x, 0) => Recovery::Unchanged,
-            _ => self.saved_at(word),
-        }
+    const fn cfa_factor(&self) -> i64 {
+        if matches!(self.abi, Abi::S390x) { S390X_CFA_FACTOR } else { 1 }
     }
 
-    /// A stack slot, or on s390x in version 2 a register in the upper bits of an odd word.
-    #[inline]
-    fn saved_at(&self, word: i32) -> Recovery {
-        if self.abi == Abi::S390x && self.version == Version::V2 && word & 1 != 0 {
-            let register = Register((word >> 1).cast_unsigned());
-            return Recovery::RegisterOffset { register, offset: 0 };
-        }
-        Recovery::AtCfa(i64::from(word))
+    const fn cfa_adjustment(&self) -> i64 {
+        if matches!(self.abi, Abi::S390x) { S390X_CFA_ADJUSTMENT } else { 0 }
     }
 
-    #[inline]
     fn cfa_offset(&self, word: i32) -> i64 {
-        match self.abi {
-            Abi::S390x => i64::from(word) * S390X_CFA_FACTOR + S390X_CFA_ADJUSTMENT,
-            Abi::Amd64 | Abi::Aarch64Big | Abi::Aarch64Little => i64::from(word),
-        }
+        i64::from(word) * self.cfa_factor() + self.cfa_adjustment()
     }
 
-    fn ra_signed(&self, row: &FrameRowEntry<'_>) -> bool {
-        self.abi.is_aarch64() && row.info.mangled_ra()
+    const fn signature_bit(&self) -> u8 {
+        if self.abi.is_aarch64() { RowInfo::MANGLED_RA } else { 0 }
     }
 
     fn flexible_frame(&self, row: &FrameRowEntry<'_>) -> Result<Frame, Error> {
@@ -181,7 +149,85 @@ impl RowLayout {
             None if self.fixed_fp != 0 => Recovery::AtCfa(i64::from(self.fixed_fp)),
             None => Recovery::Unchanged,
         };
-        Ok(Frame { cfa, ra, fp, ra_signed: self.ra_signed(row) })
+        Ok(Frame { cfa, ra, fp, ra_signed: row.info.0 & self.signature_bit() != 0 })
+    }
+}
+
+/// What the data words of a function's default rows mean, worked out once for all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DefaultWords {
+    /// The CFA's bases.
+    sp: Register,
+    fp: Register,
+    cfa_factor: i64,
+    cfa_adjustment: i64,
+    /// The largest number of words.
+    most: u8,
+    fixed_ra: i8,
+    fixed_fp: i8,
+    /// RA's word is 0 where RA is not saved but FP is (s390x, `SFRAME_FRE_RA_OFFSET_INVALID`).
+    ra_padding: bool,
+    /// An odd word has a register in its upper bits (s390x in version 2).
+    registers: bool,
+    /// The bit of the info byte that says that RA is signed, if any does.
+    signature_bit: u8,
+}
+
+impl DefaultWords {
+    #[inline]
+    pub(super) fn of(layout: &RowLayout) -> DefaultWords {
+        let s390x = layout.abi == Abi::S390x;
+        DefaultWords {
+            sp: layout.abi.sp(),
+            fp: layout.abi.fp(),
+            cfa_factor: layout.cfa_factor(),
+            cfa_adjustment: layout.cfa_adjustment(),
+            most: layout.max_default_words(),
+            fixed_ra: layout.fixed_ra,
+            fixed_fp: layout.fixed_fp,
+            ra_padding: s390x,
+            registers: s390x && layout.version == Version::V2,
+            signature_bit: layout.signature_bit(),
+        }
+    }
+
+    /// What a row says; `None` where it has no words or too many. It has those of `words` that its
+    /// info byte counts.
+    #[inline]
+    pub(super) fn frame(&self, info: RowInfo, words: [i32; 3]) -> Option<Frame> {
+        let count = info.word_count();
+        if count == 0 || count > self.most {
+            return None;
+        }
+        let [cfa, second, third] = words;
+        let register = if info.base_is_sp() { self.sp } else { self.fp };
+        let offset = i64::from(cfa) * self.cfa_factor + self.cfa_adjustment;
+        let (ra, fp) = match self.fixed_ra {
+            0 if count == 1 => (Recovery::Unchanged, None),
+            0 => (self.tracked_ra(second), (count > 2).then_some(third)),
+            fixed => (Recovery::AtCfa(i64::from(fixed)), (count > 1).then_some(second)),
+        };
+        let fp = match self.fixed_fp {
+            0 => fp.map_or(Recovery::Unchanged, |word| self.saved_at(word)),
+            fixed => Recovery::AtCfa(i64::from(fixed)),
+        };
+        let cfa = Cfa::RegisterOffset { register, offset };
+        Some(Frame { cfa, ra, fp, ra_signed: info.0 & self.signature_bit != 0 })
+    }
+
+    #[inline]
+    fn tracked_ra(&self, word: i32) -> Recovery {
+        if self.ra_padding && word == 0 { Recovery::Unchanged } else { self.saved_at(word) }
+    }
+
+    /// A stack slot, or a register.
+    #[inline]
+    fn saved_at(&self, word: i32) -> Recovery {
+        if self.registers && word & 1 != 0 {
+            let register = Register((word >> 1).cast_unsigned());
+            return Recovery::RegisterOffset { register, offset: 0 };
+        }
+        Recovery::AtCfa(i64::from(word))
     }
 }
 

@@ -41,10 +41,16 @@ impl FreType {
     /// Bytes of the start field.
     #[must_use]
     pub const fn width(self) -> usize {
-        match self {
-            FreType::Addr1 => 1,
-            FreType::Addr2 => 2,
-            FreType::Addr4 => 4,
+        1 << self.code()
+    }
+
+    /// The start field that `bytes` begin with.
+    #[inline]
+    fn start(self, bytes: [u8; 4], endian: Endian) -> u32 {
+        let others = u32::BITS - (u8::BITS << self.code());
+        match endian {
+            Endian::Little => u32::from_le_bytes(bytes) << others >> others,
+            Endian::Big => u32::from_be_bytes(bytes) >> others,
         }
     }
 
@@ -84,12 +90,8 @@ impl RowInfo {
     /// Bits 5 and 6: the bytes of one data word; `None` for the reserved code 3.
     #[must_use]
     pub const fn word_size(self) -> Option<u8> {
-        match (self.0 >> 5) & 3 {
-            0 => Some(1),
-            1 => Some(2),
-            2 => Some(4),
-            _ => None,
-        }
+        let code = (self.0 >> 5) & 3;
+        if code < 3 { Some(1 << code) } else { None }
     }
 
     /// Whether the return address is signed (AArch64).
@@ -189,6 +191,105 @@ impl FrameRowEntry<'_> {
     }
 }
 
+/// A row of no more than 8 bytes of data words, as nearly all are. It is read in a few loads where
+/// there is room behind it, without a question at every field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShortRow<'a> {
+    pub(crate) start: u32,
+    pub(crate) info: RowInfo,
+    /// Bytes of the whole row.
+    pub(crate) size: usize,
+    /// The data words and what follows them.
+    bytes: &'a [u8; 8],
+    endian: Endian,
+}
+
+impl<'a> ShortRow<'a> {
+    /// Bytes from the row's start that have to be there: the widest start field, the info byte, 8
+    /// bytes of words.
+    const ROOM: usize = 4 + 1 + 8;
+
+    /// Bytes of data words by info byte; more than 8 where they have no length.
+    #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "constant")]
+    const LENGTHS: [u8; 256] = {
+        let mut lengths = [u8::MAX; 256];
+        let mut info = 0;
+        while info < 256 {
+            let row = RowInfo(info as u8);
+            if let Some(size) = row.word_size() {
+                lengths[info] = row.word_count() * size;
+            }
+            info += 1;
+        }
+        lengths
+    };
+
+    #[inline]
+    fn read(
+        bytes: &'a [u8; ShortRow::ROOM],
+        fre_type: FreType,
+        endian: Endian,
+    ) -> Option<ShortRow<'a>> {
+        let width = fre_type.width();
+        let info = *bytes.get(width)?;
+        let length = usize::from(*ShortRow::LENGTHS.get(usize::from(info))?);
+        if length > 8 {
+            return None;
+        }
+        Some(ShortRow {
+            start: fre_type.start(*bytes.first_chunk()?, endian),
+            info: RowInfo(info),
+            size: width + 1 + length,
+            bytes: bytes.get(width + 1..)?.first_chunk()?,
+            endian,
+        })
+    }
+
+    /// The first three data words as signed numbers. Those from [`RowInfo::word_count`] on are no
+    /// words of the row.
+    #[inline]
+    pub(super) fn signed(&self) -> [i32; 3] {
+        let [a, b, c, d, e, f, g, h] = *self.bytes;
+        let half = |bytes| match self.endian {
+            Endian::Little => i32::from(i16::from_le_bytes(bytes)),
+            Endian::Big => i32::from(i16::from_be_bytes(bytes)),
+        };
+        let whole = |bytes| match self.endian {
+            Endian::Little => i32::from_le_bytes(bytes),
+            Endian::Big => i32::from_be_bytes(bytes),
+        };
+        match self.info.word_size() {
+            Some(1) => [a, b, c].map(|byte| i32::from(byte.cast_signed())),
+            Some(2) => [[a, b], [c, d], [e, f]].map(half),
+            _ => [whole([a, b, c, d]), whole([e, f, g, h]), 0],
+        }
+    }
+}
+
+#[cfg(feature = "elf")]
+impl ShortRow<'_> {
+    /// The lowest bytes of a number, by how many.
+    #[expect(clippy::indexing_slicing, reason = "constant")]
+    const MASKS: [u64; 9] = {
+        let mut masks = [0; 9];
+        let mut length = 1;
+        while length <= 8 {
+            masks[length] = u64::MAX >> (64 - 8 * length);
+            length += 1;
+        }
+        masks
+    };
+
+    /// The bytes of the data words, the first one lowest, and zeros: with the info byte all that
+    /// the row says.
+    #[inline]
+    pub(crate) fn packed_words(&self) -> u64 {
+        let length = ShortRow::LENGTHS.get(usize::from(self.info.0)).copied().unwrap_or(0);
+        let mask = ShortRow::MASKS.get(usize::from(length)).copied().unwrap_or(u64::MAX);
+        u64::from_le_bytes(*self.bytes) & mask
+    }
+}
+
 /// The stored rows of one function, in order. Ends behind the first row that cannot be read.
 #[derive(Clone, Debug)]
 pub struct FrameRowEntries<'a> {
@@ -229,7 +330,11 @@ impl<'a> FrameRowEntries<'a> {
     #[inline]
     pub(super) fn peek_start(&self) -> Option<u32> {
         let rest = self.bytes.data.get(self.position..).filter(|_| self.remaining > 0)?;
-        self.head(rest).map(|(start, _, _)| start)
+        match rest {
+            // With the info byte: a start field alone is no start of a row.
+            [a, b, c, d, _, ..] => Some(self.fre_type.start([*a, *b, *c, *d], self.bytes.endian)),
+            _ => self.head(rest).map(|(start, _, _)| start),
+        }
     }
 
     /// Ends the iteration.
@@ -237,7 +342,28 @@ impl<'a> FrameRowEntries<'a> {
         self.remaining = 0;
     }
 
+    /// The next row, if it is a short one with room behind it; [`FrameRowEntries::pass`] goes
+    /// behind it.
     #[inline]
+    pub(crate) fn short(&self) -> Option<ShortRow<'a>> {
+        let rest = self.bytes.data.get(self.position..).filter(|_| self.remaining > 0)?;
+        ShortRow::read(rest.first_chunk()?, self.fre_type, self.bytes.endian)
+    }
+
+    /// Goes behind the short row that comes next.
+    #[inline]
+    pub(crate) fn pass(&mut self, row: &ShortRow<'_>) {
+        self.position += row.size;
+        self.remaining -= 1;
+    }
+
+    /// The row that ends where the next one starts, given its size.
+    #[cfg(feature = "elf")]
+    pub(crate) fn before(&self, size: usize) -> Option<FrameRowEntry<'a>> {
+        let position = self.position.checked_sub(size)?;
+        FrameRowEntries { position, ..self.clone() }.read().ok()
+    }
+
     fn read(&mut self) -> Result<FrameRowEntry<'a>, Error> {
         let width = self.fre_type.width();
         let rest = self.bytes.data.get(self.position..).unwrap_or_default();
@@ -259,29 +385,12 @@ impl<'a> FrameRowEntries<'a> {
     }
 
     /// The start field and the info byte, and what follows them.
-    #[inline]
     fn head(&self, rest: &'a [u8]) -> Option<(u32, RowInfo, &'a [u8])> {
-        let (start, info, tail) = match (self.fre_type, rest) {
-            (FreType::Addr1, [start, info, tail @ ..]) => (u32::from(*start), info, tail),
-            (FreType::Addr2, [a, b, info, tail @ ..]) => {
-                let bytes = [*a, *b];
-                let start = match self.bytes.endian {
-                    Endian::Little => u16::from_le_bytes(bytes),
-                    Endian::Big => u16::from_be_bytes(bytes),
-                };
-                (u32::from(start), info, tail)
-            }
-            (FreType::Addr4, [a, b, c, d, info, tail @ ..]) => {
-                let bytes = [*a, *b, *c, *d];
-                let start = match self.bytes.endian {
-                    Endian::Little => u32::from_le_bytes(bytes),
-                    Endian::Big => u32::from_be_bytes(bytes),
-                };
-                (start, info, tail)
-            }
-            _ => return None,
-        };
-        Some((start, RowInfo(*info), tail))
+        let (start, rest) = rest.split_at_checked(self.fre_type.width())?;
+        let (info, tail) = rest.split_first()?;
+        let mut field = [0; 4];
+        field.iter_mut().zip(start).for_each(|(to, byte)| *to = *byte);
+        Some((self.fre_type.start(field, self.bytes.endian), RowInfo(*info), tail))
     }
 
     #[cold]

@@ -2,9 +2,9 @@
 
 use super::error::{Error, ErrorKind};
 use super::function::Function;
-use super::interpret::RowLayout;
+use super::interpret::{DefaultWords, RowLayout};
 use super::row::{FrameRowEntries, FrameRowEntry};
-use crate::unwind::Row;
+use crate::unwind::{Frame, Row};
 
 /// How many bytes of rows a walk over a whole section may still read.
 ///
@@ -23,13 +23,19 @@ impl RowBudget {
     /// [`ErrorKind::SharedRows`]: more bytes of rows were read than the sub-section holds.
     #[inline]
     pub fn charge(&mut self, row: &FrameRowEntry<'_>) -> Result<(), Error> {
-        match self.bytes.checked_sub(row.size()) {
-            Some(rest) => {
-                self.bytes = rest;
-                Ok(())
-            }
-            None => Err(Error::new(row.offset, "sframe_frame_row_entry", ErrorKind::SharedRows)),
+        if self.take(row.size()) {
+            Ok(())
+        } else {
+            Err(Error::new(row.offset, "sframe_frame_row_entry", ErrorKind::SharedRows))
         }
+    }
+
+    /// Takes bytes from the budget, if it has as many.
+    #[inline]
+    fn take(&mut self, bytes: u64) -> bool {
+        let rest = self.bytes.checked_sub(bytes);
+        self.bytes = rest.unwrap_or(self.bytes);
+        rest.is_some()
     }
 }
 
@@ -42,9 +48,13 @@ impl RowBudget {
 pub struct Rows<'a, 'b> {
     entries: FrameRowEntries<'a>,
     layout: RowLayout,
+    /// `None` for flexible rows.
+    words: Option<DefaultWords>,
     base: u64,
     length: u32,
     budget: Option<&'b mut RowBudget>,
+    /// The row given last.
+    row: Row,
 }
 
 impl<'a> Function<'a> {
@@ -72,17 +82,82 @@ impl<'a> Function<'a> {
 }
 
 impl<'a, 'b> Rows<'a, 'b> {
+    #[inline]
     fn new(
         function: &Function<'a>,
         budget: Option<&'b mut RowBudget>,
     ) -> Result<Rows<'a, 'b>, Error> {
         let entries = function.frame_row_entries()?;
         let layout = RowLayout::of(function)?;
-        let length = match function.repeat_size() {
-            Ok(Some(block)) => function.size().min(u32::from(block)),
-            Ok(None) | Err(_) => function.size(),
-        };
-        Ok(Rows { entries, layout, base: function.start()?.address, length, budget })
+        let base = function.start()?.address;
+        Ok(Rows {
+            entries,
+            layout,
+            words: default_words(&layout),
+            base,
+            length: row_space(function),
+            budget,
+            row: Row { start: base, end: base, frame: Frame::OUTERMOST },
+        })
+    }
+
+    /// The next row, where it stands: the iterator without its copies. `None` behind the last one.
+    ///
+    /// # Errors
+    /// Those of the iterator's items: behind a row without a meaning there may be others.
+    // Part of the caller's loop, it takes a tenth less time.
+    #[inline(always)]
+    pub fn next_row(&mut self) -> Result<Option<&Row>, Error> {
+        if let Some(short) = self.entries.short()
+            && let Some(words) = &self.words
+            && let Some(frame) = words.frame(short.info, short.signed())
+            && self.budget.as_deref_mut().is_none_or(|budget| budget.take(short.size as u64))
+        {
+            self.entries.pass(&short);
+            self.place(short.start, frame);
+            return Ok(Some(&self.row));
+        }
+        self.next_of_any_kind()
+    }
+
+    /// The next row: flexible, long, at the sub-section's end, without a meaning, or none.
+    #[cold]
+    #[inline(never)]
+    fn next_of_any_kind(&mut self) -> Result<Option<&Row>, Error> {
+        let Some(entry) = self.entries.next() else { return Ok(None) };
+        let entry = entry?;
+        if let Some(budget) = self.budget.as_deref_mut()
+            && let Err(error) = budget.charge(&entry)
+        {
+            self.entries.end();
+            return Err(error);
+        }
+        let frame = self.layout.interpret(&entry)?;
+        self.place(entry.start, frame);
+        Ok(Some(&self.row))
+    }
+
+    /// Makes the row, given what it says. The next row has not been read yet.
+    #[inline]
+    fn place(&mut self, start: u32, frame: Frame) {
+        let bound = self.entries.peek_start().map_or(self.length, |next| next.min(self.length));
+        let end = bound.max(start);
+        self.row.start = self.base.saturating_add(u64::from(start));
+        self.row.end = self.base.saturating_add(u64::from(end));
+        self.row.frame = frame;
+    }
+}
+
+#[inline]
+fn default_words(layout: &RowLayout) -> Option<DefaultWords> {
+    (!layout.flexible).then(|| DefaultWords::of(layout))
+}
+
+/// Bytes of code that the rows of a function or of its repeated block can be about.
+fn row_space(function: &Function<'_>) -> u32 {
+    match function.repeat_size() {
+        Ok(Some(block)) => function.size().min(u32::from(block)),
+        Ok(None) | Err(_) => function.size(),
     }
 }
 
@@ -91,20 +166,6 @@ impl Iterator for Rows<'_, '_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let entry = match self.entries.next()? {
-            Ok(entry) => entry,
-            Err(error) => return Some(Err(error)),
-        };
-        let charged = self.budget.as_deref_mut().map_or(Ok(()), |budget| budget.charge(&entry));
-        if let Err(error) = charged {
-            self.entries.end();
-            return Some(Err(error));
-        }
-        let bound = self.entries.peek_start().map_or(self.length, |start| start.min(self.length));
-        Some(self.layout.interpret(&entry).map(|frame| Row {
-            start: self.base.saturating_add(u64::from(entry.start)),
-            end: self.base.saturating_add(u64::from(bound.max(entry.start))),
-            frame,
-        }))
+        self.next_row().map(|row| row.copied()).transpose()
     }
 }

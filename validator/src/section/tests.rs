@@ -82,10 +82,25 @@ fn parse(bytes: &[u8]) -> Section<'_> {
     Section::parse(bytes, Placement::at(0)).expect("a header")
 }
 
+/// The rows of a section's only function, whose last bytes they are: the same whether the section
+/// ends there or goes on.
 fn rows(bytes: &[u8]) -> Vec<Result<Row, Error>> {
-    let section = parse(bytes);
-    let function = section.functions().next().expect("a function").expect("readable");
-    function.rows().expect("rows").collect()
+    let read = |bytes: &[u8]| -> Vec<_> {
+        let section = parse(bytes);
+        let function = section.functions().next().expect("a function").expect("readable");
+        function.rows().expect("rows").collect()
+    };
+    let rows = read(bytes);
+    let mut longer = bytes.to_vec();
+    let length = parse(bytes).header().fre_len + 16;
+    let length = match parse(bytes).endian() {
+        Endian::Little => length.to_le_bytes(),
+        Endian::Big => length.to_be_bytes(),
+    };
+    longer[16..20].copy_from_slice(&length);
+    longer.extend([0xff; 16]);
+    assert_eq!(read(&longer), rows);
+    rows
 }
 
 fn only_frame(bytes: &[u8]) -> Result<Frame, Error> {
@@ -149,7 +164,7 @@ fn both_byte_orders_are_read() {
     // AArch64 big-endian, ADDR2 rows with 2-byte words: CFA = SP + 512, RA and FP saved, signed.
     let mut out = header(2, 1, Abi::Aarch64Big, [1, 1, 9, 0, 20]);
     entry2(&mut out, 0x1000, 0x400, [0, 1], 0x21, 0);
-    out.u16(0).u8(&[0x80 | 1 << 5 | 3 << 1 | 1]).u16(512).u16(0xfff8).u16(0xfff0);
+    out.u16(0x102).u8(&[0x80 | 1 << 5 | 3 << 1 | 1]).u16(512).u16(0xfff8).u16(0xfff0);
     let section = parse(&out.bytes);
     let (function, row) = section.find(0x13ff).expect("readable").expect("covered");
     assert!(function.attributes().info.pauth_key_b());
@@ -159,7 +174,8 @@ fn both_byte_orders_are_read() {
         fp: Recovery::AtCfa(-16),
         ra_signed: true,
     };
-    assert_eq!(row.frame, expected);
+    assert_eq!((row.start, row.end, row.frame), (0x1102, 0x1400, expected));
+    assert_eq!(rows(&out.bytes), [Ok(row)]);
 }
 
 #[test]
@@ -172,6 +188,33 @@ fn wide_words_and_starts_are_signed_and_unsigned() {
     assert_eq!(row.start, 0x8000_1000);
     assert_eq!(row.frame.cfa, Cfa::RegisterOffset { register: Register(6), offset: 0x10000 });
     assert_eq!(row.frame.fp, Recovery::AtCfa(-0x20000));
+    // The same widths in the other order: CFA = SP + 0x1000 * 8 + 160, RA at CFA - 0x20000.
+    let mut out = header(2, 1, Abi::S390x, [1, 1, 13, 0, 20]);
+    entry2(&mut out, 0x1000, u32::MAX, [0, 1], 2, 0);
+    out.u32(&[0x8000_0000]).u8(&[2 << 5 | 2 << 1 | 1]).u32(&[0x1000, (-0x20000_i32) as u32]);
+    let row = rows(&out.bytes)[0].expect("readable");
+    assert_eq!((row.start, row.frame.cfa), (0x8000_1000, sp(Abi::S390x, 0x8000 + 160)));
+    assert_eq!(row.frame.ra, Recovery::AtCfa(-0x20000));
+}
+
+#[cfg(feature = "elf")]
+#[test]
+fn short_rows_have_the_words_their_info_byte_counts() {
+    for info in 0..=u8::MAX {
+        // V3 2.4.1: bits 1 to 4 count words of 1, 2 or 4 bytes, by bits 5 and 6.
+        let length = usize::from(info >> 1 & 0xf) << (info >> 5 & 3);
+        let readable = info >> 5 & 3 != 3 && length <= 8;
+        let mut bytes = one(Abi::Amd64, 1, 0, 0, &[0, info]);
+        bytes[16] = 2 + 16;
+        bytes.extend(0xf0..=0xff);
+        let section = parse(&bytes);
+        let function = section.functions().next().expect("a function").expect("readable");
+        let entries = function.frame_row_entries().expect("rows");
+        let words = entries.short().map(|row| (row.size, row.packed_words()));
+        let all = 0xf7f6_f5f4_f3f2_f1f0_u128;
+        let expected = (2 + length, (all & ((1 << (8 * length.min(8))) - 1)) as u64);
+        assert_eq!(words, readable.then_some(expected), "{info:#x}");
+    }
 }
 
 #[test]
@@ -427,6 +470,25 @@ fn a_version_3_function_without_rows_is_outermost() {
     // GNU as writes such an entry for a signal frame that it cannot describe.
     let bytes = info(0x80);
     assert!(parse(&bytes).find(0x100f).expect("readable").is_none());
+}
+
+#[test]
+fn rows_are_lent_one_by_one() {
+    // The second row's three words have no meaning on AMD64, the fourth row has no length.
+    let bytes = [0, 3, 8, 0, 7, 0, 0, 0, 4, 3, 24, 6, 0x63, 8, 3, 32];
+    let bytes = one(Abi::Amd64, 5, 0, 0, &bytes);
+    let section = parse(&bytes);
+    let function = section.functions().next().expect("a function").expect("readable");
+    let mut rows = function.rows().expect("rows");
+    let mut next = || {
+        let row = rows.next_row().map_err(|error| (error.offset, error.kind))?;
+        Ok(row.map(|row| (row.start, row.end, row.frame.cfa)))
+    };
+    assert_eq!(next(), Ok(Some((0x1000, 0x1000, sp(Abi::Amd64, 8)))));
+    assert_eq!(next(), Err((52, ErrorKind::WordCount(3))));
+    assert_eq!(next(), Ok(Some((0x1004, 0x1006, sp(Abi::Amd64, 24)))));
+    assert_eq!(next(), Err((60, ErrorKind::ReservedWordSize)));
+    assert_eq!((next(), next()), (Ok(None), Ok(None)));
 }
 
 /// Sections whose counts promise more than their bytes: the work has to follow the bytes.
