@@ -26,6 +26,9 @@ pub struct Finding {
     pub function: Option<FunctionId>,
     /// The number of the row in its function, from 0.
     pub row: Option<u32>,
+    /// The code that the finding is about, where that is narrower than the function, or no SFrame
+    /// function has it: the first PC, and the first one behind, in the same section.
+    pub code: Option<(CodeAddress, u64)>,
     /// The fact, then the rule, in one sentence without a full stop.
     pub message: String,
 }

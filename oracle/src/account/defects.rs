@@ -3,7 +3,6 @@
 use sframe_validator::finding::Finding;
 use sframe_validator::rules::Rule;
 
-use super::message::At;
 use super::tally::Tally;
 use super::undecided::Reasons;
 use crate::cfi::{Cfi, CfiError, Fde};
@@ -18,6 +17,7 @@ pub(super) fn about_file(rule: &'static Rule, message: String) -> Finding {
         field: None,
         function: None,
         row: None,
+        code: None,
         message,
     }
 }
@@ -63,14 +63,9 @@ pub(super) fn of_function(
     };
     tally.count(rule, 1);
     if tally.keep(rule) {
-        let message = format!(
-            "{}+{:#x}: {} (FDE at {:#x}, function at {})",
-            function.cfi().name(),
-            error.offset,
-            error.kind,
-            function.offset(),
-            At(function.start())
-        );
-        findings.push(about_file(rule, message));
+        let (name, offset) = (function.cfi().name(), function.offset());
+        let message = format!("{name}+{:#x}: {} (FDE at {offset:#x})", error.offset, error.kind);
+        let end = function.start().address.saturating_add(function.size());
+        findings.push(Finding { code: Some((function.start(), end)), ..about_file(rule, message) });
     }
 }

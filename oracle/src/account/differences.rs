@@ -8,7 +8,7 @@ use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery};
 use sframe_validator::{Abi, Section};
 
-use super::message::{self, Extent, Marked};
+use super::message::{self, Marked};
 use super::place::{Wanted, find_rows, function_of};
 use super::tally::Tally;
 use super::{Difference, Similar};
@@ -211,7 +211,6 @@ impl<'c> Kept<'c> {
         let ours = Marked::sframe(self.sframe, section, self.function);
         let (signal, key_b) = (fde.cie().signal, fde.cie().pauth_key_b);
         let cfi = Marked { frame, signal, key_b };
-        let values = message::difference(self.fields, ours, cfi, abi);
         Difference {
             finding: Finding {
                 rule: self.rule,
@@ -221,7 +220,8 @@ impl<'c> Kept<'c> {
                 field: None,
                 function: id,
                 row,
-                message: format!("{values} ({})", Extent(self.start, self.end)),
+                code: Some((self.start, self.end)),
+                message: message::difference(self.fields, ours, cfi, abi),
             },
             start: self.start,
             end: self.end,

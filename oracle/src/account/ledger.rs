@@ -6,7 +6,6 @@ use sframe_validator::section::CodeAddress;
 use sframe_validator::{Section, Version};
 
 use super::differences::Differences;
-use super::message::Extent;
 use super::place::function_of;
 use super::tally::Tally;
 use super::undecided::Reasons;
@@ -122,14 +121,11 @@ impl<'s, 'c> Ledger<'s, 'c> {
         if !self.tally.keep(&UNEXPLAINED_LOSS) {
             return;
         }
-        let place = CodeAddress { section: range.section, address: range.start };
-        let extent = Extent(place, range.end);
-        let why = match range.sframe {
-            Some(_) => "the SFrame entry has no rows",
-            None => "SFrame does not describe it",
+        let message = match range.sframe {
+            Some(_) => "CFI describes this code, SFrame has an entry without rows",
+            None => "CFI describes this code, SFrame does not",
         };
-        let message =
-            format!("CFI describes code ({extent}), {why}, and nothing in the CFI keeps it out");
+        let message = format!("{message}, and nothing in the CFI keeps it out");
         let finding = self.finding(&UNEXPLAINED_LOSS, range, message);
         self.findings.push(finding);
     }
@@ -143,9 +139,7 @@ impl<'s, 'c> Ledger<'s, 'c> {
         }
         self.tally.count(&SFRAME_WITHOUT_CFI, 1);
         if self.tally.keep(&SFRAME_WITHOUT_CFI) {
-            let place = CodeAddress { section: range.section, address: range.start };
-            let message =
-                format!("SFrame describes code ({}), CFI does not", Extent(place, range.end));
+            let message = "SFrame describes this code, CFI does not".to_owned();
             let finding = self.finding(&SFRAME_WITHOUT_CFI, range, message);
             self.findings.push(finding);
         }
@@ -159,6 +153,8 @@ impl<'s, 'c> Ledger<'s, 'c> {
         message: String,
     ) -> Finding {
         let mut finding = defects::about_file(rule, message);
+        let start = CodeAddress { section: range.section, address: range.start };
+        finding.code = Some((start, range.end));
         if let Some((number, index, _)) = range.sframe
             && let Ok(number) = usize::try_from(number)
             && let Some(section) = self.sections.get(number)

@@ -1,35 +1,9 @@
 //! Findings in words.
 
-use core::fmt;
-
-use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::{Frame, Named, Recovery};
 use sframe_validator::{Abi, Section};
 
 use crate::compare::Fields;
-
-/// A place in code: an address, in a relocatable object with its section.
-pub(super) struct At(pub(super) CodeAddress);
-
-impl fmt::Display for At {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            CodeAddress { section: 0, address } => write!(f, "{address:#x}"),
-            CodeAddress { section, address } => write!(f, "section {section}+{address:#x}"),
-        }
-    }
-}
-
-/// A range of code with its length.
-pub(super) struct Extent(pub(super) CodeAddress, pub(super) u64);
-
-impl fmt::Display for Extent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.1.saturating_sub(self.0.address);
-        let s = if bytes == 1 { "" } else { "s" };
-        write!(f, "{bytes} byte{s}, {}..{:#x}", At(self.0), self.1)
-    }
-}
 
 /// One side's frame with the marks of its function.
 #[derive(Clone, Copy)]

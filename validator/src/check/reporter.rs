@@ -135,6 +135,7 @@ impl Reporter<'_> {
             field: field.map(|field| field()),
             function: self.function,
             row: self.row,
+            code: None,
             message: text,
         };
         self.collector.findings.push(finding);
