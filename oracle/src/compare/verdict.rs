@@ -1,6 +1,7 @@
 //! What two frames that hold at the same PC have to say to each other.
 
 use core::fmt;
+use core::ops::AddAssign;
 
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::{Abi, Version};
@@ -123,12 +124,12 @@ impl Sums {
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.equal
-            + self.limited
-            + self.different
-            + self.only_cfi
-            + self.only_sframe
-            + self.neither
-            + self.undecided
+            .saturating_add(self.limited)
+            .saturating_add(self.different)
+            .saturating_add(self.only_cfi)
+            .saturating_add(self.only_sframe)
+            .saturating_add(self.neither)
+            .saturating_add(self.undecided)
     }
 
     pub(crate) fn add(&mut self, verdict: Verdict, bytes: u64) {
@@ -145,6 +146,20 @@ impl Sums {
     }
 }
 
+impl AddAssign for Sums {
+    fn add_assign(&mut self, other: Sums) {
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.equal, other.equal);
+        add(&mut self.limited, other.limited);
+        add(&mut self.different, other.different);
+        add(&mut self.only_cfi, other.only_cfi);
+        add(&mut self.only_sframe, other.only_sframe);
+        add(&mut self.neither, other.neither);
+        add(&mut self.undecided, other.undecided);
+        add(&mut self.unplaced, other.unplaced);
+    }
+}
+
 /// Functions by who describes them, each counted once. A function of CFI is one that has code, and
 /// is not hidden by one that starts later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -157,6 +172,16 @@ pub struct FunctionCounts {
     pub only_cfi: u64,
     /// Of SFrame: CFI describes nothing of it.
     pub only_sframe: u64,
+}
+
+impl AddAssign for FunctionCounts {
+    fn add_assign(&mut self, other: FunctionCounts) {
+        let FunctionCounts { both, partly, only_cfi, only_sframe } = other;
+        self.both += both;
+        self.partly += partly;
+        self.only_cfi += only_cfi;
+        self.only_sframe += only_sframe;
+    }
 }
 
 /// A frame, and what holds for the whole function around it.
