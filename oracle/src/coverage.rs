@@ -45,11 +45,11 @@ pub enum Cause {
     ValueOffset,
     /// FP or SP is undefined.
     UndefinedFp,
-    /// FP is saved and RA is not.
+    /// FP is saved on the stack and RA is not.
     FpWithoutRa,
     /// `GNU_args_size` where the CFA counts from SP, or `GNU_window_save`.
     UnsupportedEscape,
-    /// `remember_state` before the first advance.
+    /// `remember_state` before there is another row.
     RememberFirst,
     /// More rows than the version can count.
     RowLimit,
@@ -224,8 +224,9 @@ fn of_frame(frame: &Frame, version: Version, abi: Abi) -> Cause {
     if frame.fp == Recovery::Undefined {
         found = found.min(Cause::UndefinedFp);
     }
-    let saved = matches!(frame.fp, Recovery::AtCfa(_));
-    if abi.is_aarch64() && version != Version::V1 && saved && frame.ra == Recovery::Unchanged {
+    // observed: GNU as 2.44 and 2.47.50, "FP without RA on stack"; 2.40 writes such functions.
+    let saved = |rule| matches!(rule, Recovery::AtCfa(_));
+    if abi.is_aarch64() && version != Version::V1 && saved(frame.fp) && !saved(frame.ra) {
         found = found.min(Cause::FpWithoutRa);
     }
     found
@@ -241,8 +242,12 @@ fn of_traces(traces: Traces, version: Version) -> Cause {
         (Traces::ESCAPE, Cause::UnsupportedEscape),
     ];
     let seen = table.iter().filter(|(trace, _)| traces.contains(*trace)).map(|(_, cause)| *cause);
-    // observed: GNU as up to 2.44; version 3 came after it.
-    let remembered = traces.contains(Traces::REMEMBER_FIRST) && version != Version::V3;
+    // observed: GNU as 2.40 and 2.44 before the first advance, LLVM 23 before the first other row.
+    let remembered = match version {
+        Version::V1 => traces.contains(Traces::REMEMBER_AT_START),
+        Version::V2 => traces.contains(Traces::REMEMBER_FIRST),
+        Version::V3 => false,
+    };
     let first = if remembered { Cause::RememberFirst } else { Cause::None };
     seen.min().unwrap_or(Cause::None).min(first)
 }

@@ -18,7 +18,7 @@ use common::{elf_files, golden_files, members, workspace};
 use object::{Object, ObjectSection, ObjectSymbol, SectionIndex, SymbolKind};
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Range, Verdict, compare};
-use sframe_oracle::coverage::{Cause, Stubs, cause};
+use sframe_oracle::coverage::{Cause, Stubs, examine};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
 use sframe_validator::{Placement, Section, Version};
 
@@ -106,7 +106,7 @@ fn differences_of(data: &[u8], name: &str) -> BTreeMap<Difference, String> {
                 let (fde, _) = range.cfi.expect("the function that is lost");
                 let place = cfi.iter().position(|cfi| cfi.section() == fde.cfi().section());
                 let context = &mut contexts[place.expect("among those compared")];
-                if cause(&stubs, &fde, version, context) != Cause::None {
+                if examine(&stubs, &fde, version, context).cause != Cause::None {
                     return;
                 }
                 "lost".to_owned()
@@ -125,7 +125,8 @@ fn differences_of(data: &[u8], name: &str) -> BTreeMap<Difference, String> {
 }
 
 fn sides(range: &Range<'_>) -> String {
-    let sframe = range.sframe.map_or("nothing".to_owned(), |(_, _, frame)| frame.to_string());
+    let sframe = range.sframe.and_then(|(_, _, frame)| frame);
+    let sframe = sframe.map_or("nothing".to_owned(), |frame| frame.to_string());
     let cfi = range.cfi.and_then(|(_, frame)| frame);
     let cfi = cfi.map_or("nothing".to_owned(), |frame| frame.to_string());
     format!("SFrame {sframe}; CFI {cfi}")

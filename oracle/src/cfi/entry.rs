@@ -6,7 +6,7 @@ use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Register;
 
 use super::error::{CfiError, CfiErrorKind};
-use super::machine::State;
+use super::machine::{State, Traces};
 use super::pointer::{Slice, read_value};
 use super::section::{Kind, Layout};
 
@@ -37,6 +37,8 @@ pub struct Cie {
     pub(crate) segment_size: u8,
     /// What holds before an FDE's first instruction.
     pub(crate) initial: Result<State, CfiError>,
+    /// What the initial instructions say besides: assemblers move leading ones here.
+    pub(crate) traces: Traces,
     /// The initial instructions, by section offset.
     pub(crate) instructions: (u32, u32),
 }
@@ -192,6 +194,7 @@ fn cie_fields<'c>(
         address_size,
         segment_size,
         initial: Ok(State::INITIAL),
+        traces: Traces::default(),
         instructions: (0, 0),
     };
     let mut data = Slice::new(&[], layout.endian);

@@ -62,14 +62,16 @@ impl Traces {
     pub(crate) const SAVED_SP: Traces = Traces(8);
     /// `GNU_args_size` or `GNU_window_save`.
     pub(crate) const ESCAPE: Traces = Traces(16);
-    /// `remember_state` at the function's start.
-    pub(crate) const REMEMBER_FIRST: Traces = Traces(32);
+    /// `remember_state` before the first advance.
+    pub(crate) const REMEMBER_AT_START: Traces = Traces(32);
+    /// `remember_state` before a rule that is compared has changed.
+    pub(crate) const REMEMBER_FIRST: Traces = Traces(64);
 
     pub(crate) const fn contains(self, other: Traces) -> bool {
         self.0 & other.0 != 0
     }
 
-    pub(crate) fn add(&mut self, other: Traces) {
+    pub(crate) const fn add(&mut self, other: Traces) {
         self.0 |= other.0;
     }
 }
@@ -139,7 +141,7 @@ impl<'c> Machine<'c> {
             state: initial.copied().unwrap_or(State::INITIAL),
             initial,
             touched: false,
-            traces: Traces::default(),
+            traces: cie.traces,
             row: Row { start: 0, end: 0, frame: Frame::OUTERMOST },
         }
     }
@@ -158,7 +160,7 @@ impl<'c> Machine<'c> {
         self.state = initial.copied().unwrap_or(State::INITIAL);
         self.initial = initial;
         self.touched = false;
-        self.traces = Traces::default();
+        self.traces = cie.traces;
     }
 
     /// Has to be called before a rule that is compared changes. Copying the frame here, when it was
@@ -416,13 +418,13 @@ impl<'c> Machine<'c> {
     }
 }
 
-/// The state that a CIE's initial instructions make.
+/// The state that a CIE's initial instructions make, and what they say besides.
 pub(crate) fn initial_state(
     instructions: Instructions<'_>,
     cie: &Cie,
     abi: Abi,
     states: &mut Vec<State>,
-) -> Result<State, CfiError> {
+) -> Result<(State, Traces), CfiError> {
     states.clear();
     let mut machine = Machine::new(instructions, cie, abi, None);
     while !machine.instructions.input.is_empty() {
@@ -436,5 +438,5 @@ pub(crate) fn initial_state(
             Err(kind) => return Err(kind.at(offset)),
         }
     }
-    Ok(machine.state)
+    Ok((machine.state, machine.traces))
 }

@@ -185,9 +185,7 @@ impl<'c, 'x> Rows<'c, 'x> {
             let to = match machine.step(&mut self.context.states) {
                 Ok(Step::Same) => continue,
                 Ok(Step::Remembered) => {
-                    if self.location == self.start {
-                        machine.traces.add(Traces::REMEMBER_FIRST);
-                    }
+                    self.remembered();
                     continue;
                 }
                 Ok(Step::Advance(bytes)) => self.location.checked_add(bytes),
@@ -218,6 +216,18 @@ impl<'c, 'x> Rows<'c, 'x> {
                 }
                 None => return self.fail(CfiErrorKind::AddressOverflow, at),
             }
+        }
+    }
+
+    /// Notes where a state is put aside: there may be no row yet to go back to.
+    fn remembered(&mut self) {
+        let machine = &mut self.machine;
+        if self.location == self.start {
+            machine.traces.add(Traces::REMEMBER_AT_START);
+        }
+        let changed = machine.touched && machine.state.frame != machine.row.frame;
+        if self.row_start == self.start && !(changed && self.location > self.start) {
+            machine.traces.add(Traces::REMEMBER_FIRST);
         }
     }
 

@@ -151,10 +151,11 @@ impl<'a> Cfi<'a> {
             self.abi,
             states,
         );
-        if let Err(error) = initial {
-            self.defect(error);
+        match initial {
+            Ok((_, traces)) => cie.traces = traces,
+            Err(error) => self.defect(error),
         }
-        cie.initial = initial;
+        cie.initial = initial.map(|(state, _)| state);
         self.cies.push(cie);
     }
 

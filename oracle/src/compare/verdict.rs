@@ -124,12 +124,12 @@ impl Sums {
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.equal
-            + self.limited
-            + self.different
-            + self.only_cfi
-            + self.only_sframe
-            + self.neither
-            + self.undecided
+            .saturating_add(self.limited)
+            .saturating_add(self.different)
+            .saturating_add(self.only_cfi)
+            .saturating_add(self.only_sframe)
+            .saturating_add(self.neither)
+            .saturating_add(self.undecided)
     }
 
     pub(crate) fn add(&mut self, verdict: Verdict, bytes: u64) {
@@ -143,6 +143,20 @@ impl Sums {
             Verdict::Undecided => &mut self.undecided,
         };
         *sum = sum.saturating_add(bytes);
+    }
+}
+
+impl AddAssign for Sums {
+    fn add_assign(&mut self, other: Sums) {
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.equal, other.equal);
+        add(&mut self.limited, other.limited);
+        add(&mut self.different, other.different);
+        add(&mut self.only_cfi, other.only_cfi);
+        add(&mut self.only_sframe, other.only_sframe);
+        add(&mut self.neither, other.neither);
+        add(&mut self.undecided, other.undecided);
+        add(&mut self.unplaced, other.unplaced);
     }
 }
 
@@ -160,38 +174,13 @@ pub struct FunctionCounts {
     pub only_sframe: u64,
 }
 
-impl AddAssign for Sums {
-    /// The sums over several files.
-    fn add_assign(&mut self, other: Sums) {
-        let Sums { equal, limited, different, only_cfi, only_sframe, neither, undecided, unplaced } =
-            other;
-        for (sum, more) in [
-            (&mut self.equal, equal),
-            (&mut self.limited, limited),
-            (&mut self.different, different),
-            (&mut self.only_cfi, only_cfi),
-            (&mut self.only_sframe, only_sframe),
-            (&mut self.neither, neither),
-            (&mut self.undecided, undecided),
-            (&mut self.unplaced, unplaced),
-        ] {
-            *sum = sum.saturating_add(more);
-        }
-    }
-}
-
 impl AddAssign for FunctionCounts {
-    /// The counts over several files.
     fn add_assign(&mut self, other: FunctionCounts) {
         let FunctionCounts { both, partly, only_cfi, only_sframe } = other;
-        for (count, more) in [
-            (&mut self.both, both),
-            (&mut self.partly, partly),
-            (&mut self.only_cfi, only_cfi),
-            (&mut self.only_sframe, only_sframe),
-        ] {
-            *count = count.saturating_add(more);
-        }
+        self.both += both;
+        self.partly += partly;
+        self.only_cfi += only_cfi;
+        self.only_sframe += only_sframe;
     }
 }
 

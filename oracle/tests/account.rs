@@ -1,0 +1,477 @@
+//! The account of a file against other ways to count: the sweep's sums, look-ups of every PC, what
+//! objdump prints of the golden files, and entries by hand.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    reason = "a test program: it may panic"
+)]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use common::{golden_files, members, workspace};
+use object::{Object, ObjectSection};
+use sframe_oracle::account::{Account, Options, Similar, account};
+use sframe_oracle::cfi::{Cfi, CfiErrorKind, Kind};
+use sframe_oracle::compare::{FunctionCounts, Verdict, compare};
+use sframe_oracle::coverage::Cause;
+use sframe_oracle::rules::CATALOGUE;
+use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::rules::{Group, Severity};
+use sframe_validator::section::CodeAddress;
+use sframe_validator::{Abi, Placement, Section};
+
+const ALL: Options = Options { keep: usize::MAX, pedantic: true };
+
+/// Calls `with` with what a file has.
+fn open<T>(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], &[Cfi<'_>]) -> T) -> T {
+    let elf = Elf::parse(data).expect("ELF");
+    let headers: Vec<_> = elf.sframe_sections().copied().collect();
+    let starts = headers.iter().map(|header| RelocationTable::load(&elf, header.index));
+    let starts: Vec<_> = starts.map(|table| table.expect("readable").starts()).collect();
+    let sections: Vec<_> = headers
+        .iter()
+        .zip(&starts)
+        .filter_map(|(header, starts)| {
+            let placement = match elf.kind() {
+                ElfKind::Relocatable => Placement::relocated(starts),
+                _ => Placement::at(header.address),
+            };
+            let bytes = elf.section_data(header).expect("in the file");
+            Section::parse(bytes, placement.with_abi(elf.abi())).ok()
+        })
+        .collect();
+    let cfi = Cfi::load_all(&elf).expect("readable");
+    with(&elf, &sections, &cfi)
+}
+
+fn golden(name: &str) -> Vec<u8> {
+    std::fs::read(workspace().join("corpus/golden").join(name)).expect("a golden file")
+}
+
+fn of_file(name: &str, options: &Options, look: impl FnOnce(&Account<'_>)) {
+    open(&golden(name), |elf, sections, cfi| look(&account(elf, sections, cfi, options)));
+}
+
+/// Counts by rule name.
+fn counts(account: &Account<'_>) -> BTreeMap<&'static str, u64> {
+    account.counts.iter().map(|(rule, count)| (rule.name, *count)).collect()
+}
+
+/// What has to add up in any account.
+fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
+    let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut places = BTreeSet::new();
+    let sums = compare(elf, sections, cfi, |range| {
+        if let Verdict::Different(fields) = range.verdict {
+            let first = fields.names().next().expect("one");
+            *bytes.entry(first).or_default() += range.end - range.start;
+            places.insert((range.section, range.start));
+        }
+    });
+    let all = account(elf, sections, cfi, &ALL);
+    assert_eq!(all.sums, sums);
+    let lost = |what: fn(&sframe_oracle::account::Loss) -> u64| all.losses.iter().map(what).sum();
+    let FunctionCounts { partly, only_cfi, .. } = all.functions;
+    assert_eq!(partly + only_cfi, lost(|loss| loss.functions));
+    assert_eq!(sums.only_cfi, lost(|loss| loss.bytes));
+    assert!(all.losses.is_sorted_by_key(|loss| loss.cause));
+    for loss in &all.losses {
+        assert_eq!(loss.examples.len() as u64, loss.functions.min(3));
+    }
+    // Everything is kept, so that what is counted is there.
+    let counts = counts(&all);
+    let mut kept: BTreeMap<&str, u64> = BTreeMap::new();
+    let differences = all.differences.iter().map(|difference| &difference.finding);
+    for finding in differences.chain(&all.findings) {
+        *kept.entry(finding.rule.name).or_default() += 1;
+        assert!(CATALOGUE.contains(&finding.rule));
+    }
+    assert_eq!(counts, kept);
+    for difference in &all.differences {
+        assert!(places.contains(&(difference.start.section, difference.start.address)));
+        assert_eq!(difference.similar, Similar::default());
+        assert!(difference.finding.row.is_some() && !difference.finding.bytes.is_empty());
+    }
+    assert!(all.differences.is_sorted_by_key(|difference| difference.start));
+    // By pattern: one difference stands for all of its kind, and together they are all bytes.
+    let grouped = account(elf, sections, cfi, &Options { keep: 1000, pedantic: true });
+    assert_eq!(grouped.counts, all.counts);
+    let bytes_of = |d: &sframe_oracle::account::Difference<'_>| d.end - d.start.address;
+    let together = grouped.differences.iter().map(|d| bytes_of(d) + d.similar.bytes);
+    assert_eq!(together.sum::<u64>(), sums.different);
+    let functions = grouped.differences.iter().map(|d| d.similar.functions + 1).sum::<u64>();
+    assert_eq!(functions, all.differences.len() as u64);
+    // Fewer are kept on request, and as many counted.
+    let few = account(elf, sections, cfi, &Options { keep: 1, pedantic: true });
+    assert_eq!(few.counts, all.counts);
+    let rules: BTreeSet<_> = few.differences.iter().map(|d| d.finding.rule.name).collect();
+    assert_eq!(rules.len(), few.differences.len());
+}
+
+#[test]
+fn golden_accounts_add_up() {
+    let mut files = 0;
+    for path in golden_files() {
+        let data = std::fs::read(&path).expect("readable");
+        for member in members(&data) {
+            std::panic::catch_unwind(|| open(member, check))
+                .unwrap_or_else(|_| panic!("{}", path.display()));
+            files += 1;
+        }
+    }
+    assert!(files > 400, "{files}");
+}
+
+/// Functions by a look-up of each of their PCs in both sources.
+#[test]
+fn functions_are_counted_once() {
+    for name in [
+        "2.44/x86_64/handwritten.so",
+        "2.47.50/x86_64/cfi.o",
+        "2.47.50/aarch64/signal.o",
+        "2.44/x86_64/mixed-3-into-2-first.exe",
+        "lld/x86_64/v3-shared.so",
+        "2.47.50/x86_64/static.exe",
+    ] {
+        open(&golden(name), |elf, sections, cfi| {
+            let linked = elf.kind() != ElfKind::Relocatable;
+            let in_sframe = |place: CodeAddress| {
+                sections.iter().any(|section| {
+                    let function = section.find_function(place).expect("readable");
+                    // No entry of these marks an outermost frame by having no rows.
+                    let function = function.filter(|function| function.num_rows() > 0);
+                    function.is_some_and(|f| f.find_row(place.address).expect("readable").is_some())
+                })
+            };
+            let mut expected = FunctionCounts::default();
+            for function in cfi.iter().flat_map(Cfi::functions) {
+                let start = function.start();
+                let places = (0..function.size())
+                    .map(|offset| CodeAddress { address: start.address + offset, ..start });
+                let code = |place: &CodeAddress| {
+                    elf.code_sections().any(|section| match linked {
+                        true => section.contains(place.address, 1),
+                        false => section.index == place.section,
+                    })
+                };
+                let covered: Vec<_> = places.filter(code).map(in_sframe).collect();
+                match (covered.contains(&true), covered.contains(&false)) {
+                    (true, false) => expected.both += 1,
+                    (true, true) => expected.partly += 1,
+                    (false, true) => expected.only_cfi += 1,
+                    (false, false) => {}
+                }
+            }
+            let found = account(elf, sections, cfi, &ALL).functions;
+            assert_eq!(found, expected, "{name}");
+            assert!(expected.both > 0);
+        });
+    }
+}
+
+/// `corpus/NOTES.md`: entries of `.plt.got` are one slot off. objdump prints function 2 at 0x860
+/// with one row, `sp+16`; its entry stands at 0x5c + 2 * 16 behind the header of 28 bytes.
+#[test]
+fn a_difference_says_where_and_what() {
+    of_file("2.47.50/x86_64/shared.so", &Options::default(), |account| {
+        let [difference] = account.differences.as_slice() else { panic!("one difference") };
+        let finding = &difference.finding;
+        assert_eq!(finding.rule.name, "cfa-mismatch");
+        assert_eq!(finding.message, "CFA is rsp+16, CFI says rsp+8 (8 bytes, 0x860..0x868)");
+        let function = finding.function.expect("known");
+        assert_eq!((function.index, function.size, finding.row), (2, 8, Some(0)));
+        assert_eq!(function.start, Some(CodeAddress::absolute(0x860)));
+        // One row of 1 byte start, info, 1 word.
+        assert_eq!(finding.bytes.end - finding.bytes.start, 3);
+        assert_eq!(finding.offset, Some(finding.bytes.start));
+        let data = golden("2.47.50/x86_64/shared.so");
+        open(&data, |_, sections, _| {
+            let bytes = &sections[0].data()[finding.bytes.start as usize..];
+            assert_eq!(bytes[..3], [0, 0x03, 16]);
+        });
+        assert_eq!(difference.similar, Similar::default());
+    });
+}
+
+/// objdump of the same file: `remembers` is function 4 at 0x1b of 13 bytes, with rows at 0, 1, 4,
+/// 6 and 8 in 2.47.50; 2.44 has other values from 3 on (`corpus/NOTES.md`).
+#[test]
+fn rows_are_numbered_as_they_are_stored() {
+    of_file("2.44/x86_64/cfi.o", &ALL, |account| {
+        for difference in &account.differences {
+            let finding = &difference.finding;
+            let data = golden("2.44/x86_64/cfi.o");
+            open(&data, |_, sections, _| {
+                let section = &sections[0];
+                let function = finding.function.expect("known");
+                let entry = section.entry(function.index).expect("in the table");
+                let function = entry.function().expect("readable");
+                let rows: Vec<_> =
+                    function.frame_row_entries().expect("readable").flatten().collect();
+                let number = finding.row.expect("known") as usize;
+                let offset = difference.start.address - entry.start().expect("known").address;
+                // The last row that starts at or before the PC.
+                let last = rows.iter().rposition(|row| u64::from(row.start) <= offset);
+                assert_eq!(last, Some(number));
+                assert_eq!(finding.offset, Some(rows[number].offset));
+            });
+        }
+        assert!(account.differences.len() > 2);
+    });
+}
+
+#[test]
+fn what_the_version_cannot_carry_has_its_own_sums() {
+    // `.cfi_undefined rip` in two functions of 8 and 7 bytes; from 1 to 7 of the second one.
+    of_file("2.44/x86_64/outermost.o", &ALL, |account| {
+        let limits: Vec<_> =
+            account.limits.iter().map(|l| (l.field.to_string(), l.functions, l.bytes)).collect();
+        assert_eq!(limits[0], ("undefined-ra".to_owned(), 2, 14));
+        assert_eq!(account.sums.limited, limits.iter().map(|limit| limit.2).sum::<u64>());
+    });
+}
+
+/// Function 1 has `.cfi_undefined rip` from its second byte on. Its entry without rows says so of
+/// all 7 bytes: that is right for 6, and for the first one nothing keeps the row out.
+#[test]
+fn an_entry_without_rows_agrees_with_an_undefined_return_address() {
+    let mut data = golden("2.47.50/x86_64/outermost.o");
+    let (count, before) = open(&data, |elf, sections, cfi| {
+        let header = elf.sframe_sections().next().expect("one");
+        let place = sections[0].entry(1).expect("in the table").rows_offset();
+        (header.offset + place, account(elf, sections, cfi, &ALL).sums)
+    });
+    let count = count as usize;
+    assert_eq!(data[count..count + 2], [2, 0]);
+    data[count] = 0;
+    open(&data, |elf, sections, cfi| {
+        let account = account(elf, sections, cfi, &ALL);
+        assert_eq!(account.sums.equal, before.equal - 1);
+        assert_eq!((account.sums.only_cfi, account.sums.different), (1, 0));
+        let finding = &account.findings[0];
+        assert_eq!(finding.rule.name, "unexplained-loss");
+        assert!(finding.message.contains("the SFrame entry has no rows"), "{}", finding.message);
+        let function = finding.function.expect("known");
+        assert_eq!((function.index, function.size), (1, 7));
+        let (loss, functions) = (&account.losses[0], account.functions);
+        assert_eq!((loss.cause, loss.functions, loss.bytes), (Cause::None, 1, 1));
+        assert_eq!((functions.both, functions.partly, functions.only_cfi), (2, 1, 0));
+    });
+}
+
+/// Without SFrame sections every function is lost, as far as a version 3 section could have it.
+#[test]
+fn coverage_alone_counts_every_byte() {
+    let mut files = 0;
+    for path in golden_files() {
+        let data = std::fs::read(&path).expect("readable");
+        let Ok(file) = object::File::parse(&*data) else { continue };
+        if file.kind() == object::ObjectKind::Relocatable {
+            continue;
+        }
+        let wanted = 0x2 | 0x4; // SHF_ALLOC, SHF_EXECINSTR
+        let code: Vec<_> = file
+            .sections()
+            .filter(|section| match section.flags() {
+                object::SectionFlags::Elf { sh_flags, .. } => sh_flags.0 & wanted == wanted,
+                _ => false,
+            })
+            .map(|section| section.address()..section.address() + section.size())
+            .collect();
+        open(&data, |elf, _, cfi| {
+            let account = account(elf, &[], cfi, &ALL);
+            let pcs = code.iter().cloned().flatten().map(CodeAddress::absolute);
+            let described = pcs.filter(|pc| cfi.iter().any(|cfi| cfi.find(*pc).is_some())).count();
+            assert_eq!(account.sums.only_cfi, described as u64, "{}", path.display());
+            let all: u64 = code.iter().map(|range| range.end - range.start).sum();
+            assert_eq!(account.sums.total(), all);
+            assert_eq!(account.sums.neither, all - described as u64);
+            let functions: u64 = account.losses.iter().map(|loss| loss.functions).sum();
+            assert_eq!(account.functions.only_cfi, functions);
+            assert_eq!(counts(&account).get("unexplained-loss"), None);
+        });
+        files += 1;
+    }
+    assert!(files > 200, "{files}");
+}
+
+/// An entry of `.eh_frame`.
+fn entry(id: u32, body: &[u8]) -> Vec<u8> {
+    let mut bytes = (body.len() as u32 + 4).to_le_bytes().to_vec();
+    bytes.extend(id.to_le_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+/// A CIE (code 1, data -8, column 16, CFA = SP + 8), and an FDE for each range and program.
+fn eh_frame(functions: &[(u64, u64, &[u8])]) -> Vec<u8> {
+    let mut bytes = entry(0, &[1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1]);
+    for (start, size, program) in functions {
+        let body = [&start.to_le_bytes(), &size.to_le_bytes(), *program].concat();
+        bytes.extend(entry(bytes.len() as u32 + 4, &body));
+    }
+    bytes
+}
+
+/// An account of a golden file's code with CFI by hand.
+fn with_cfi(bytes: &[u8], options: &Options, look: impl FnOnce(&Account<'_>, u64)) {
+    let data = golden("2.47.50/x86_64/shared.so");
+    open(&data, |elf, sections, _| {
+        let text = elf.sections().iter().find(|section| section.name == b".text").expect(".text");
+        let cfi = [Cfi::from_bytes(bytes, Kind::EhFrame, 0x8000, Abi::Amd64)];
+        look(&account(elf, sections, &cfi, options), text.address);
+    });
+}
+
+fn text() -> u64 {
+    let data = golden("2.47.50/x86_64/shared.so");
+    let elf = Elf::parse(&data).expect("ELF");
+    elf.sections().iter().find(|section| section.name == b".text").expect(".text").address
+}
+
+/// Offsets: the CIE has 18 bytes, so the FDE starts at 0x12 and its instructions at 0x2a.
+#[test]
+fn errors_of_instructions_are_findings() {
+    let start = text();
+    for (program, rule, what) in [
+        (
+            &[0x41, 0x0b][..],
+            "cfi-unbalanced-restore-state",
+            "restore_state without a remembered state",
+        ),
+        (&[0x41, 0x3f], "cfi-unknown-instruction", "call frame instruction 0x3f is not defined"),
+        // Behind the last row: nobody asks for a PC there.
+        (&[0x41, 0x0e, 16, 0x60], "cfi-advance-past-end", "location"),
+    ] {
+        let bytes = eh_frame(&[(start, 0x10, program)]);
+        with_cfi(&bytes, &Options::default(), |account, _| {
+            assert_eq!(counts(account)[rule], 1, "{rule}");
+            let finding = account.findings.iter().find(|f| f.rule.name == rule).expect(rule);
+            let place = if rule == "cfi-advance-past-end" { 0x2d } else { 0x2b };
+            let message = &finding.message;
+            assert!(message.starts_with(&format!(".eh_frame+{place:#x}: {what}")), "{message}");
+            assert!(
+                message.ends_with(&format!("(FDE at 0x12, function at {start:#x})")),
+                "{message}"
+            );
+            assert_eq!((finding.section, finding.offset), (None, None));
+        });
+    }
+}
+
+/// A CIE's error is told once, and not of each of its functions.
+#[test]
+fn a_defect_is_told_once() {
+    let mut bytes = entry(0, &[1, 0, 1, 0x78, 16, 0x41]);
+    for number in 0..4_u64 {
+        let range = [(text() + 16 * number).to_le_bytes(), 16_u64.to_le_bytes()].concat();
+        bytes.extend(entry(bytes.len() as u32 + 4, &range));
+    }
+    with_cfi(&bytes, &ALL, |account, _| {
+        let cfi = account.findings.iter().filter(|finding| finding.rule.group == Group::Cfi);
+        let messages: Vec<_> = cfi.map(|finding| finding.message.clone()).collect();
+        assert_eq!(messages, [".eh_frame+0xd: instruction 0x41 is not allowed in a CIE"]);
+        let reasons: Vec<_> = account.undecided.iter().map(|u| u.reason.clone()).collect();
+        assert_eq!(reasons, ["not compared: CFI cannot be read in 4 functions, 64 bytes"]);
+    });
+}
+
+#[test]
+fn lints_are_told_on_request() {
+    let bytes = eh_frame(&[(text(), 0, &[]), (text(), 0x10, &[])]);
+    let lint = Options { pedantic: true, ..Options::default() };
+    with_cfi(&bytes, &lint, |account, _| assert_eq!(counts(account)["cfi-empty-range"], 1));
+    with_cfi(&bytes, &Options::default(), |account, _| {
+        assert_eq!(counts(account).get("cfi-empty-range"), None);
+        assert!(account.findings.iter().all(|f| f.rule.severity > Severity::Lint));
+        // It is a function without bytes all the same.
+        let loss = &account.losses[0];
+        assert_eq!((loss.cause, loss.functions, loss.bytes), (Cause::ZeroSize, 1, 0));
+        assert_eq!(loss.examples, [(CodeAddress::absolute(text()), 0)]);
+    });
+}
+
+/// More than are listed are still counted.
+#[test]
+fn thousands_of_defects() {
+    let functions: Vec<_> = (0..3000).map(|_| (text(), 0, &[][..])).collect();
+    let bytes = eh_frame(&functions);
+    with_cfi(&bytes, &Options { keep: 2, pedantic: true }, |account, _| {
+        assert_eq!(counts(account)["cfi-empty-range"], 3000);
+        let kept = account.findings.iter().filter(|f| f.rule.name == "cfi-empty-range").count();
+        assert_eq!(kept, 2);
+    });
+}
+
+/// Limits of the reader are no findings.
+#[test]
+fn what_cannot_be_read_is_undecided() {
+    let mut bytes = entry(0, &[1, b'Q', 0, 1, 0x78, 16]);
+    let range = [text().to_le_bytes(), 16_u64.to_le_bytes()].concat();
+    bytes.extend(entry(bytes.len() as u32 + 4, &range));
+    with_cfi(&bytes, &ALL, |account, _| {
+        assert!(account.counts.iter().all(|(rule, _)| rule.group != Group::Cfi));
+        let reasons: Vec<_> = account.undecided.iter().map(|u| u.reason.as_str()).collect();
+        assert_eq!(reasons.len(), 2, "{reasons:?}");
+        assert!(reasons[0].contains("augmentation 'Q' has no known meaning here"));
+        assert!(reasons[1].contains("the CIE at 0x0 is not readable"));
+    });
+    // Functions that SFrame describes and an expression may or may not say the same of: r1 * 2.
+    let bytes = eh_frame(&[(text(), 0x10, &[0x0f, 4, 0x71, 0, 0x32, 0x1e])]);
+    with_cfi(&bytes, &ALL, |account, _| {
+        let expression =
+            "not compared: CFI has an expression without a simpler meaning in 1 function, 16 bytes";
+        assert!(
+            account.undecided.iter().any(|u| u.reason == expression),
+            "{:?}",
+            account.undecided
+        );
+    });
+}
+
+#[test]
+fn every_rule_about_cfi_has_a_kind_of_error() {
+    let kinds = [
+        CfiErrorKind::Truncated,
+        CfiErrorKind::NumberTooLarge,
+        CfiErrorKind::EntryLength { length: 0, available: 0 },
+        CfiErrorKind::EntriesAfterTerminator,
+        CfiErrorKind::BadCiePointer(0),
+        CfiErrorKind::CieVersion(2),
+        CfiErrorKind::AddressSize(3),
+        CfiErrorKind::PointerEncoding(5),
+        CfiErrorKind::AddressOverflow,
+        CfiErrorKind::OffsetOverflow,
+        CfiErrorKind::RegisterNumber(1 << 40),
+        CfiErrorKind::EmptyRange,
+        CfiErrorKind::Overlap(0),
+        CfiErrorKind::UnknownInstruction(0x3f),
+        CfiErrorKind::UnbalancedRestoreState,
+        CfiErrorKind::CfaNotRegister,
+        CfiErrorKind::NotInitial(0x41),
+        CfiErrorKind::AdvancePastEnd { address: 2, end: 1 },
+        CfiErrorKind::SetLocBackwards { from: 2, to: 1 },
+        CfiErrorKind::Discarded,
+    ];
+    let rules: BTreeSet<_> = kinds.iter().map(|kind| kind.rule().expect("a defect").name).collect();
+    let named: BTreeSet<_> = kinds.iter().map(CfiErrorKind::name).collect();
+    assert_eq!(rules, named);
+    let in_catalogue = CATALOGUE.iter().filter(|rule| rule.group == Group::Cfi);
+    assert_eq!(in_catalogue.map(|rule| rule.name).collect::<BTreeSet<_>>(), named);
+    for limit in [
+        CfiErrorKind::UnreadableSection("it is compressed"),
+        CfiErrorKind::UnreadableCie(0),
+        CfiErrorKind::Augmentation(b'Q'),
+        CfiErrorKind::PointerEncoding(0x3b),
+        CfiErrorKind::IndirectPointer(0x9b),
+        CfiErrorKind::TooManyStates,
+        CfiErrorKind::MissingRelocation,
+        CfiErrorKind::UnresolvedRelocation,
+        CfiErrorKind::RelocationType(7),
+    ] {
+        assert_eq!(limit.rule(), None, "{limit:?}");
+    }
+}
