@@ -79,13 +79,21 @@ fn compare(file: &Path) {
     println!("{:44} {:>9} {:>9}", "", "user s", "peak MiB");
     let ours = Path::new(env!("CARGO_BIN_EXE_sframe-check"));
     let rows = [
-        ("sframe-check (full validation)", ours.to_owned(), vec!["--threads", "1"]),
+        ("sframe-check (rules, and against CFI)", ours.to_owned(), vec!["--threads", "1"]),
+        (
+            "sframe-check --against none (rules alone)",
+            ours.to_owned(),
+            vec!["--threads", "1", "--against", "none"],
+        ),
+        ("sframe-check --coverage", ours.to_owned(), vec!["--threads", "1", "--coverage"]),
         ("sframe-check dump", ours.to_owned(), vec!["dump"]),
         ("sframe-check dump --style gnu", ours.to_owned(), vec!["dump", "--style", "gnu"]),
     ];
     for (name, program, arguments) in rows {
         print(name, &program, &arguments, &path);
     }
+    let cfi = "readelf 2.47.50 --debug-dump=frames-interp";
+    print(cfi, &tool("2.47.50", "readelf"), &["--debug-dump=frames-interp"], &path);
     for (version, name) in readers(file) {
         let argument = if *version == "llvm-23" { "--sframe" } else { "--sframe=.sframe" };
         print(&format!("{name} {version} --sframe"), &tool(version, name), &[argument], &path);

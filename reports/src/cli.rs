@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod diff;
 mod dump;
 
 use std::io::{self, BufWriter, Write};
@@ -11,7 +12,7 @@ use anstream::AutoStream;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
-use crate::explain;
+use crate::{catalogue, explain};
 use args::{Cli, Command, ExplainArgs};
 
 /// What the program's exit status says.
@@ -53,6 +54,7 @@ pub fn run() -> Exit {
     let result = match cli.command {
         None => check::run(&cli.check),
         Some(Command::Dump(args)) => dump::run(&args),
+        Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Explain(args)) => explain(&args),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
@@ -110,7 +112,7 @@ fn explain(args: &ExplainArgs) -> io::Result<Exit> {
         return print(explain::markdown);
     }
     if args.all {
-        let mut rules = sframe_validator::rules::CATALOGUE.iter();
+        let mut rules = catalogue::all();
         return print(|out| rules.try_for_each(|rule| explain::page(out, rule, width)));
     }
     if args.rules.is_empty() {

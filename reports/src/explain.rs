@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use sframe_validator::rules::{Abis, CATALOGUE, Group, Rule, Severity, Versions};
+use sframe_validator::rules::{Abis, Group, Rule, Severity, Versions};
 use sframe_validator::{Abi, Version};
 
+use crate::catalogue;
 use crate::render::wrap;
 
 const BOLD: Style = Style::new().bold();
@@ -40,10 +41,10 @@ pub fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Resul
 /// # Errors
 /// Those of writing.
 pub fn list(out: &mut dyn Write) -> io::Result<()> {
-    let longest = CATALOGUE.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
+    let longest = catalogue::all().map(|rule| rule.name.len()).max().unwrap_or(0);
     for group in Group::ALL {
         writeln!(out, "{BOLD}{group}{BOLD:#}")?;
-        for rule in CATALOGUE.iter().filter(|rule| rule.group == group) {
+        for rule in catalogue::all().filter(|rule| rule.group == group) {
             writeln!(out, "  {:longest$}  {:<7}  {}", rule.name, rule.severity, rule.summary)?;
         }
         writeln!(out)?;
@@ -61,17 +62,17 @@ pub fn markdown(out: &mut dyn Write) -> io::Result<()> {
         out,
         "<!-- Made by `sframe-check explain --all --markdown` from the catalogue; a test keeps it current. -->\n"
     )?;
-    let count = |severity| CATALOGUE.iter().filter(|rule| rule.severity == severity).count();
+    let count = |severity| catalogue::all().filter(|rule| rule.severity == severity).count();
     writeln!(
         out,
         "{} rules: {} errors, {} warnings, and {} lints, which are checked with `--pedantic` only.\n",
-        CATALOGUE.len(),
+        catalogue::all().count(),
         count(Severity::Error),
         count(Severity::Warning),
         count(Severity::Lint)
     )?;
     for group in Group::ALL {
-        let rules: Vec<&Rule> = CATALOGUE.iter().copied().filter(|r| r.group == group).collect();
+        let rules: Vec<&Rule> = catalogue::all().filter(|r| r.group == group).collect();
         if rules.is_empty() {
             continue;
         }
@@ -180,11 +181,10 @@ fn abis(abis: Abis) -> String {
 /// # Errors
 /// That there is no such rule, and which names are near.
 pub fn find(name: &str) -> Result<&'static Rule, String> {
-    if let Some(rule) = Rule::find(name) {
+    if let Some(rule) = catalogue::find(name) {
         return Ok(rule);
     }
-    let mut near: Vec<(usize, &str)> = CATALOGUE
-        .iter()
+    let mut near: Vec<(usize, &str)> = catalogue::all()
         .map(|rule| (distance(name, rule.name), rule.name))
         .filter(|(distance, known)| *distance <= known.len() / 3 + 1 || known.contains(name))
         .collect();

@@ -1,11 +1,13 @@
 //! From what the user names to bytes: paths, directories, patterns, lists, archives.
 
 pub mod archive;
+mod debug_file;
 mod map;
 mod section;
 mod select;
 mod walk;
 
+pub use debug_file::DebugFile;
 pub use map::FileBytes;
 pub use section::{RawOptions, SectionSource, sframe_sections};
 pub(crate) use select::plain_error;

@@ -3,13 +3,18 @@
 //!
 //! The program is a thin shell around this library. Data flows one way: [`input`] finds and maps
 //! files, [`scan`] checks them in parallel and hands out [`report`]s in input order, [`render`]
-//! writes them. [`dump`] prints whole sections, [`explain`] the rules' pages.
+//! writes them. [`dump`] prints whole sections, [`diff`] compares two files, [`explain`] prints the
+//! rules' pages.
 //!
-//! Nothing here decides what is wrong with a section: that is `sframe-validator`'s catalogue.
+//! Nothing here decides what is wrong with a section: that is `sframe-validator`'s business, and
+//! whether it says what CFI does is `sframe-oracle`'s.
 
 #![deny(unsafe_code)]
 
+pub mod catalogue;
 pub mod cli;
+pub mod diff;
+pub mod disassembly;
 pub mod dump;
 pub mod explain;
 pub mod input;

@@ -1,10 +1,10 @@
 //! Reports as text and as JSON. A renderer computes nothing: it writes what the report says.
 
-mod json;
-mod numbers;
+pub(crate) mod json;
+pub(crate) mod numbers;
 mod progress;
 pub mod schema;
-mod text;
+pub(crate) mod text;
 mod wrap;
 
 pub use json::{JsonDocument, JsonLines};

@@ -2,9 +2,18 @@
 //! member, one [`Summary`] for a scan.
 
 mod context;
+mod coverage;
+pub(crate) mod evidence;
 mod file;
+mod names;
+pub(crate) mod rows;
 mod summary;
+mod tables;
 
 pub use context::{Context, Part};
-pub use file::{Checked, FileName, FileReport, LocatedFinding, Outcome, SymbolPlace};
+pub use coverage::{Coverage, CoverageTotals, Example, Extent, Files, Limit, Loss};
+pub use evidence::{Evidence, Gatherer};
+pub use file::{Checked, Comparison, FileName, FileReport, LocatedFinding, Outcome};
+pub use names::{Names, SymbolPlace};
 pub use summary::{Counts, Summary};
+pub use tables::{Cells, Line, Side, Tables};

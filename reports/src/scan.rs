@@ -1,8 +1,10 @@
 //! The parallel driver: inputs in, reports out in the same order, whatever the number of threads.
 
 mod check;
+mod compare;
 
 pub use check::CheckOptions;
+pub use compare::Against;
 
 use std::collections::VecDeque;
 use std::io;

@@ -42,6 +42,7 @@ fn the_list_of_rules_is_current() {
 fn the_schemas_are_current() {
     is_current("schema/report.schema.json", &pretty(&document_schema()));
     is_current("schema/report-line.schema.json", &pretty(&line_schema()));
+    is_current("schema/diff.schema.json", &pretty(&sframe_check::diff::json::schema()));
 }
 
 fn stored_schema(name: &str) -> jsonschema::Validator {

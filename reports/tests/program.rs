@@ -15,7 +15,7 @@ fn corpus() -> PathBuf {
 }
 
 /// A sound file, one with an error, and one with a warning and no error.
-const SOUND: &str = "golden/2.47.50/x86_64/shared.so";
+const SOUND: &str = "golden/2.47.50/x86_64/static.exe";
 const ERROR: &str = "malformed/function-overlap.sframe";
 const WARNING: &str = "golden/2.47.50/x86_64/edges.so";
 
@@ -226,12 +226,18 @@ malformed/function-overlap.sframe
 }
 
 #[test]
-fn the_sample_in_the_readme_is_real() {
-    let files = ["golden/2.47.50/x86_64/edges.so", "golden/lld/x86_64/v3-shared.so"];
-    let files = files.map(|file| format!("corpus/{file}"));
-    let output = program(&corpus().join(".."), &files.each_ref().map(String::as_str));
+fn the_samples_in_the_readme_are_real() {
     let readme = fs::read_to_string(corpus().join("../README.md")).expect("readable");
-    assert!(readme.contains(&told(&output).1), "{}", told(&output).1);
+    for arguments in [
+        "corpus/differences/register-in-place/2.47.50.o corpus/golden/lld/x86_64/v3-shared.so",
+        "--coverage corpus/golden/2.44/x86_64/realign.o",
+        "diff corpus/golden/2.44/x86_64/realign.o corpus/golden/2.47.50/x86_64/realign.o",
+    ] {
+        assert!(readme.contains(&format!("sframe-check {arguments}\n")), "{arguments}");
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let (_, text) = told(&program(&corpus().join(".."), &words));
+        assert!(readme.contains(text.trim_end()), "{text}");
+    }
 }
 
 #[test]

@@ -16,7 +16,8 @@ const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF fil
 
 const LONG_ABOUT: &str = "\
 Checks the SFrame stack-trace sections (.sframe) of ELF files: whether each is what the
-specification says, for versions 1, 2 and 3 on AMD64, AArch64 and s390x.
+specification says, and whether it recovers at every PC what DWARF call frame information
+does; for versions 1, 2 and 3 on AMD64, AArch64 and s390x.
 
 Give it files, folders, archives or patterns. Files without a section are counted, not
 complained about: most are.";
@@ -35,11 +36,15 @@ Examples:
       sframe-check --fail-on warning 'build/**/*.o' build/libfoo.a
   Check a list of files:
       find / -xdev -name '*.so*' -print0 | sframe-check -
+  Which code has stack-trace entries, and why has some none?
+      sframe-check --coverage libfoo.so
   What does this finding mean?
       sframe-check explain NAME-OF-THE-RULE
   Look at a section:
       sframe-check dump libfoo.so
       sframe-check dump --style gnu libfoo.so
+  What does another assembler write, or the next version?
+      sframe-check diff old/libfoo.so new/libfoo.so
   Get the findings into another program:
       sframe-check --format ndjson build | jq -c 'select(.findings | length > 0)?'
   Check bytes that a program has read from memory:
@@ -73,6 +78,8 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Print a whole section: header, functions, rows
     Dump(DumpArgs),
+    /// Compare the sections of two files: two assemblers, two builds, two versions of the format
+    Diff(DiffArgs),
     /// Say what a rule means, what goes wrong, and what to do
     Explain(ExplainArgs),
     /// Write a script that completes command lines of a shell
@@ -102,6 +109,13 @@ pub(super) struct CheckArgs {
     /// Leave these rules out
     #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',', help_heading = "What to check")]
     pub(super) ignore: Vec<&'static Rule>,
+    /// What sections are compared with; without this option, CFI where a file has any
+    #[arg(long, value_name = "ORACLE", value_enum, help_heading = "What to check")]
+    pub(super) against: Option<Oracle>,
+    /// Look for separate debug files below this folder, too, and take .debug_frame from those that
+    /// belong to a file for certain
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "What to check")]
+    pub(super) debug_dir: Vec<PathBuf>,
     /// The least severity that makes the exit status 1
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
     pub(super) fail_on: Level,
@@ -111,6 +125,10 @@ pub(super) struct CheckArgs {
     /// How to write what is found
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
     pub(super) format: Format,
+    /// Tell which code SFrame and CFI describe, and why CFI alone describes some of it; files
+    /// without a section are in the sums, and with --verbose told one by one
+    #[arg(long, help_heading = "Output")]
+    pub(super) coverage: bool,
     /// Show each finding, not the first few of each rule and file
     #[arg(long, help_heading = "Output")]
     pub(super) all: bool,
@@ -134,6 +152,46 @@ pub(super) struct DumpArgs {
     pub(super) style: Style,
     #[command(flatten)]
     pub(super) raw: RawArgs,
+}
+
+/// `diff`.
+#[derive(Debug, Args)]
+pub(super) struct DiffArgs {
+    /// The first file
+    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
+    pub(super) first: PathBuf,
+    /// The second file
+    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
+    pub(super) second: PathBuf,
+    /// How code is matched; without this option, by PC where both files have code at the same
+    /// addresses, else by symbol
+    #[arg(long, value_enum)]
+    pub(super) by: Option<MatchBy>,
+    /// How to write what is found
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(super) format: DiffFormat,
+    /// Show each function that differs, not the first ten
+    #[arg(long)]
+    pub(super) all: bool,
+}
+
+/// `diff --by`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum MatchBy {
+    /// The same addresses
+    Pc,
+    /// The symbol at a function's start
+    Symbol,
+}
+
+/// `diff --format`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum DiffFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
 }
 
 /// `explain`.
@@ -205,6 +263,15 @@ enum Machine {
 enum ByteOrder {
     Little,
     Big,
+}
+
+/// `--against`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Oracle {
+    /// Call frame information (.eh_frame, .debug_frame); a file without any is undecided
+    Cfi,
+    /// Nothing: check the sections alone
+    None,
 }
 
 /// `--fail-on`.

@@ -1,17 +1,22 @@
 //! `sframe-check PATH...`.
 
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read, Write};
 
 use sframe_validator::check::Options;
 
-use super::args::{CheckArgs, Format};
+use super::args::{CheckArgs, Format, Oracle};
 use super::{Exit, stdout, styled_stdout, terminal_width};
 use crate::input::Selection;
 use crate::render::{JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
 use crate::report::Summary;
-use crate::scan::{CheckOptions, scan};
+use crate::scan::{Against, CheckOptions, scan};
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
+    if args.coverage && args.against == Some(Oracle::None) {
+        let message = "--coverage tells what CFI describes: it cannot go with --against none";
+        writeln!(io::stderr(), "sframe-check: {message}")?;
+        return Ok(Exit::Failure);
+    }
     let list = if args.paths.iter().any(|path| path == "-") { read_list()? } else { Vec::new() };
     let inputs = Selection::new(&args.paths, &list);
     let mut renderer = renderer(args);
@@ -33,13 +38,24 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
         raw: args.raw.options(),
         only: args.only.clone(),
         ignore: args.ignore.clone(),
+        against: match args.against {
+            None => Against::CfiIfAny,
+            Some(Oracle::Cfi) => Against::Cfi,
+            Some(Oracle::None) => Against::None,
+        },
+        coverage: args.coverage,
+        debug_dirs: args.debug_dir.clone(),
     }
 }
 
 fn renderer(args: &CheckArgs) -> Box<dyn Renderer> {
     match args.format {
         Format::Text => {
-            let options = TextOptions { verbose: args.verbose, width: terminal_width() };
+            let options = TextOptions {
+                verbose: args.verbose,
+                coverage: args.coverage,
+                width: terminal_width(),
+            };
             Box::new(Text::new(styled_stdout(), options))
         }
         Format::Json => Box::new(JsonDocument::new(stdout())),

@@ -1,5 +1,10 @@
 //! JSON: one document, or one line a file. The types are in [`schema`](super::schema).
 
+mod coverage;
+mod difference;
+
+pub(crate) use difference::table_line;
+
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
@@ -8,13 +13,13 @@ use sframe_validator::{Endian, finding};
 
 use super::Renderer;
 use super::schema::{
-    FORMAT, Field, File, Finding, Function, Header, KindCount, Line, Part, RuleCount, Section,
-    SectionCount, Status, SummaryLine, Tool, Undecided,
+    Code, FORMAT, Field, File, Finding, Function, Header, KindCount, Line, Part, RuleCount,
+    Section, SectionCount, Status, SummaryLine, Tool, Undecided,
 };
 use crate::printable::printable;
 use crate::report::{Checked, FileReport, LocatedFinding, Outcome, Summary};
 
-const TOOL: Tool = Tool { name: "sframe-check", version: env!("CARGO_PKG_VERSION") };
+pub(crate) const TOOL: Tool = Tool { name: "sframe-check", version: env!("CARGO_PKG_VERSION") };
 
 /// Writes one document, file by file as the scan goes.
 #[derive(Debug)]
@@ -113,6 +118,7 @@ fn file(report: &FileReport) -> File {
         counts: Vec::new(),
         findings: Vec::new(),
         undecided: Vec::new(),
+        coverage: None,
     };
     if let Outcome::Checked(checked) | Outcome::Members(checked) = &report.outcome {
         fill(&mut file, checked);
@@ -131,6 +137,7 @@ fn fill(file: &mut File, checked: &Checked) {
         .iter()
         .map(|left| Undecided { section: left.section, reason: left.reason.clone() })
         .collect();
+    file.coverage = checked.coverage.as_ref().map(coverage::of_file);
 }
 
 fn section(section: &finding::SectionSummary) -> Section {
@@ -175,7 +182,9 @@ fn finding(checked: &Checked, located: &LocatedFinding) -> Finding {
         }),
         function: finding.function.map(|id| function(id, located)),
         row: finding.row,
+        code: finding.code.map(|(start, end)| code(start.address, end, located)),
         context: located.context.iter().flat_map(|context| &context.parts).map(part).collect(),
+        difference: located.evidence.as_ref().map(difference::of),
     }
 }
 
@@ -189,6 +198,17 @@ fn function(id: finding::FunctionId, located: &LocatedFinding) -> Function {
         symbol: symbol.map(|symbol| name(&symbol.name)),
         symbol_hex: symbol.and_then(|symbol| exact_name(&symbol.name)),
         symbol_offset: symbol.map(|symbol| symbol.offset),
+    }
+}
+
+fn code(start: u64, end: u64, located: &LocatedFinding) -> Code {
+    let symbol = located.symbol.as_ref();
+    Code {
+        start: format!("{start:#x}"),
+        end: format!("{end:#x}"),
+        code_section: located.code_section.clone(),
+        symbol: symbol.map(|symbol| name(&symbol.name)),
+        symbol_hex: symbol.and_then(|symbol| exact_name(&symbol.name)),
     }
 }
 
@@ -234,12 +254,14 @@ fn summary(summary: &Summary) -> super::schema::Summary {
         warnings: summary.findings(Severity::Warning),
         lints: summary.findings(Severity::Lint),
         undecided: summary.undecided,
+        compared: coverage::total(&summary.coverage.compared),
+        without_section: coverage::total(&summary.coverage.without_section),
         rules: summary.rules().map(|(rule, n)| rule_count(rule, n.findings, n.files)).collect(),
     }
 }
 
 /// A name as text: exact where it is valid UTF-8 (JSON escapes what has to be), else readable.
-fn name(bytes: &[u8]) -> String {
+pub(crate) fn name(bytes: &[u8]) -> String {
     match str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => printable(bytes),
@@ -247,7 +269,7 @@ fn name(bytes: &[u8]) -> String {
 }
 
 /// The name's bytes, where [`name`] is not exact.
-fn exact_name(bytes: &[u8]) -> Option<String> {
+pub(crate) fn exact_name(bytes: &[u8]) -> Option<String> {
     str::from_utf8(bytes).is_err().then(|| hex(bytes))
 }
 

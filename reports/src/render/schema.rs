@@ -88,6 +88,9 @@ pub struct File {
     pub findings: Vec<Finding>,
     /// What was not checked, and why.
     pub undecided: Vec<Undecided>,
+    /// What SFrame and CFI describe of its code, where that was looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
 }
 
 /// What became of a file.
@@ -192,8 +195,189 @@ pub struct Finding {
     /// The row's number in its function, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<u32>,
+    /// The code, where the finding is about less than a function, or about no function of the
+    /// section.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<Code>,
     /// The section's bytes around the defect, cut into fields.
     pub context: Vec<Part>,
+    /// Both tables of rows, where SFrame and CFI differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Difference>,
+}
+
+/// A range of code.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Code {
+    /// The first PC, `0x...`: an address, or an offset in `code_section`.
+    pub start: String,
+    /// The first PC behind, `0x...`.
+    pub end: String,
+    /// The section it is in, in relocatable objects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_section: Option<String>,
+    /// The symbol of the code; where the finding has a `function`, the one at its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
+    /// The symbol's name in hexadecimal, where it is not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_hex: Option<String>,
+}
+
+/// What SFrame and CFI say around code at which they differ.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Difference {
+    /// What differs: `cfa`, `ra`, `fp`, `ra-signing`, `undefined-ra`, `signal`.
+    pub fields: Vec<&'static str>,
+    /// Both tables of rows around the range, by PC.
+    pub table: Vec<TableLine>,
+    /// The range's instructions, of AMD64 and AArch64; of a long range the first ones.
+    pub instructions: Vec<Instruction>,
+    /// Where the same pattern shows as well: the same fields, registers and distance.
+    pub similar: Similar,
+}
+
+/// A row of one table or of both.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TableLine {
+    /// Who says it: `both`, or one of the sides, here `sframe` or `cfi`.
+    pub side: &'static str,
+    /// The first PC, `0x...`.
+    pub start: String,
+    /// The canonical frame address, such as `rsp+16`.
+    pub cfa: String,
+    /// The return address, such as `*(CFA-8)`.
+    pub ra: String,
+    /// The caller's frame pointer.
+    pub fp: String,
+    /// The return address is signed.
+    pub ra_signed: bool,
+}
+
+/// A machine instruction.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Instruction {
+    /// Its address, `0x...`.
+    pub address: String,
+    /// Its bytes in hexadecimal.
+    pub bytes: String,
+    /// The instruction as an assembler takes it.
+    pub text: String,
+}
+
+/// Other places of the same pattern.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Similar {
+    /// Other functions.
+    pub functions: u64,
+    /// Other ranges of PCs.
+    pub ranges: u64,
+    /// Bytes of these.
+    pub bytes: u64,
+}
+
+/// What SFrame and CFI describe of a file's code.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Coverage {
+    /// Bytes of code by verdict; they add up to all of the file's code.
+    pub bytes: Verdicts,
+    /// Functions by who describes them.
+    pub functions: CoveredFunctions,
+    /// Functions that CFI alone describes, by cause. In a file without a section, what would keep
+    /// them out of one of version 3.
+    pub losses: Vec<Loss>,
+    /// What CFI says and the section's version cannot.
+    pub limits: Vec<Limit>,
+    /// The separate debug file that CFI was taken from as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debug_file: Option<String>,
+}
+
+/// Bytes of code by verdict.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Verdicts {
+    /// SFrame and CFI say the same.
+    pub equal: u64,
+    /// They say the same as far as the section's version can.
+    pub limited: u64,
+    /// They differ.
+    pub different: u64,
+    /// CFI alone describes the code.
+    pub only_cfi: u64,
+    /// SFrame alone describes it.
+    pub only_sframe: u64,
+    /// Neither does.
+    pub neither: u64,
+    /// It could not be decided.
+    pub undecided: u64,
+}
+
+/// Functions by who describes them.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CoveredFunctions {
+    /// SFrame and CFI.
+    pub both: u64,
+    /// CFI describes the function, SFrame a part of it.
+    pub partly: u64,
+    /// CFI alone.
+    pub only_cfi: u64,
+    /// SFrame alone.
+    pub only_sframe: u64,
+}
+
+/// Functions that SFrame does not describe.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Loss {
+    /// The cause's name; `none` where nothing in the CFI explains it.
+    pub cause: &'static str,
+    /// How many functions.
+    pub functions: u64,
+    /// Bytes of code.
+    pub bytes: u64,
+    /// The first of them; none in sums over files.
+    pub examples: Vec<FunctionPlace>,
+}
+
+/// A function by place and symbol.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FunctionPlace {
+    /// Where it starts, `0x...`: an address, or an offset in `code_section`.
+    pub start: String,
+    /// The section it is in, in relocatable objects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_section: Option<String>,
+    /// Bytes of code.
+    pub size: u64,
+    /// The symbol at its start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
+    /// The symbol's name in hexadecimal, where it is not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_hex: Option<String>,
+    /// Bytes from the symbol's start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_offset: Option<u64>,
+}
+
+/// Something that CFI says and the section's version cannot.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Limit {
+    /// `signal` or `undefined-ra`.
+    pub field: &'static str,
+    /// In how many functions.
+    pub functions: u64,
+    /// In how many bytes of code.
+    pub bytes: u64,
+}
+
+/// The coverage of many files.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CoverageTotal {
+    /// How many files.
+    pub files: u64,
+    /// The sums over them.
+    #[serde(flatten)]
+    pub coverage: Coverage,
 }
 
 /// A field that holds a value it must not hold.
@@ -293,6 +477,12 @@ pub struct Summary {
     pub lints: u64,
     /// What was left undecided.
     pub undecided: u64,
+    /// The coverage of files with a section that were compared with CFI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<CoverageTotal>,
+    /// The coverage of files without a section, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_section: Option<CoverageTotal>,
     /// By rule, in the catalogue's order.
     pub rules: Vec<RuleCount>,
 }

@@ -1,5 +1,8 @@
 //! Text for people: each finding with its place, its field and the bytes around it, then the sum.
 
+mod coverage;
+pub(crate) mod evidence;
+
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -10,7 +13,10 @@ use super::Renderer;
 use super::numbers::{counted, grouped, percent};
 use super::wrap::wrap;
 use crate::printable::printable;
-use crate::report::{Checked, Context, FileReport, LocatedFinding, Outcome, Summary};
+use crate::report::{
+    Checked, Context, Evidence, FileReport, LocatedFinding, Outcome, Summary, SymbolPlace,
+};
+use evidence::Titles;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -23,6 +29,8 @@ const LINT: Style = AnsiColor::Cyan.on_default().bold();
 pub struct TextOptions {
     /// Name every file, also those with nothing to say about.
     pub verbose: bool,
+    /// Show the tables of coverage.
+    pub coverage: bool,
     /// Columns of the terminal, `None` where it is none.
     pub width: Option<usize>,
 }
@@ -50,8 +58,9 @@ impl<W: Write> Text<W> {
             self.finding(checked, finding)?;
         }
         for (rule, count) in &checked.counts {
-            let shown = checked.findings.iter().filter(|f| f.finding.rule == *rule).count();
-            let more = count.saturating_sub(shown as u64);
+            let of_rule = || checked.findings.iter().filter(|f| f.finding.rule == *rule);
+            let (shown, told) = (of_rule().count(), of_rule().map(times).sum());
+            let more = count.saturating_sub(told);
             if more > 0 && shown > 0 {
                 let more = grouped(more);
                 writeln!(self.out, "  and {more} more of {} (--all shows each)", rule.name)?;
@@ -93,10 +102,24 @@ impl<W: Write> Text<W> {
             let text = format!("{} is {}, allowed: {}", field.name, field.value, field.allowed);
             writeln!(self.out, "    {}", self.wrapped(&text, 6))?;
         }
-        if let Some(context) = &located.context {
-            self.context(context, style)?;
+        match (&located.evidence, &located.context) {
+            (Some(evidence), _) => self.evidence(evidence),
+            (None, Some(context)) => self.context(context, style),
+            (None, None) => Ok(()),
         }
-        Ok(())
+    }
+
+    fn evidence(&mut self, evidence: &Evidence) -> io::Result<()> {
+        let titles = Titles { first: "SFrame", second: "CFI" };
+        let code = (evidence.start, evidence.code.as_slice());
+        evidence::write(&mut self.out, &evidence.tables, code, titles, 6)?;
+        let similar = &evidence.similar;
+        if similar.functions == 0 {
+            return Ok(());
+        }
+        let (functions, bytes) = (grouped(similar.functions), grouped(similar.bytes));
+        let plural = if similar.functions == 1 { "" } else { "s" };
+        writeln!(self.out, "    and at {functions} more function{plural} ({bytes} bytes)")
     }
 
     /// One line for each field: offset, bytes, name, value.
@@ -137,11 +160,19 @@ impl<W: Write> Text<W> {
         }
         if summary.with_section > 0 {
             self.section_totals(summary)?;
+            if summary.coverage.compared.files > 0 {
+                let text = coverage::in_short(&summary.coverage.compared);
+                writeln!(self.out, "  {}", self.wrapped(&text, 4))?;
+            }
         } else if summary.code_bytes > 0 {
             let code = grouped(summary.code_bytes);
             writeln!(self.out, "  none of their {code} bytes of code has stack-trace entries")?;
         }
-        self.finding_totals(summary)
+        self.finding_totals(summary)?;
+        if self.options.coverage {
+            coverage::totals(&mut self.out, &summary.coverage)?;
+        }
+        Ok(())
     }
 
     fn section_totals(&mut self, summary: &Summary) -> io::Result<()> {
@@ -223,7 +254,17 @@ impl<W: Write> Text<W> {
         let name = report.name.display();
         let verbose = self.options.verbose;
         match &report.outcome {
-            Outcome::Checked(checked) | Outcome::Members(checked) => self.checked(&name, checked),
+            Outcome::Checked(checked) | Outcome::Members(checked) => {
+                self.checked(&name, checked)?;
+                match &checked.coverage {
+                    Some(coverage)
+                        if self.options.coverage && (coverage.with_section || verbose) =>
+                    {
+                        coverage::file(&mut self.out, &name, coverage)
+                    }
+                    _ => Ok(()),
+                }
+            }
             Outcome::Unreadable(why) => {
                 writeln!(
                     self.out,
@@ -245,6 +286,11 @@ impl<W: Write> Text<W> {
             }
         }
     }
+}
+
+/// How many findings of its rule a finding stands for: itself, and those that show the same.
+fn times(located: &LocatedFinding) -> u64 {
+    located.evidence.as_ref().map_or(1, |evidence| 1 + evidence.similar.functions)
 }
 
 fn severity_style(severity: Severity) -> Style {
@@ -275,17 +321,28 @@ fn place(checked: &Checked, located: &LocatedFinding) -> String {
     if let Some(row) = finding.row {
         parts.push(format!("row {row}"));
     }
+    if let Some((start, end)) = finding.code {
+        let symbol = located.symbol.as_ref().filter(|_| finding.function.is_none());
+        let symbol = symbol.map_or(String::new(), |symbol| format!(" in {}", place_of(symbol)));
+        let section = located.code_section.as_ref().map_or(String::new(), |s| format!("{s}+"));
+        let bytes = counted(end.saturating_sub(start.address), "byte");
+        let start = start.address;
+        parts.push(format!("code {section}{start:#x}..{end:#x} ({bytes}){symbol}"));
+    }
     parts.join(", ")
+}
+
+/// `foo+0x10`.
+fn place_of(symbol: &SymbolPlace) -> String {
+    let name = printable(&symbol.name);
+    if symbol.offset == 0 { name } else { format!("{name}+{:#x}", symbol.offset) }
 }
 
 fn function_place(function: &FunctionId, located: &LocatedFinding) -> String {
     let mut text = format!("function {}", function.index);
     if let Some(symbol) = &located.symbol {
         text.push(' ');
-        text.push_str(&printable(&symbol.name));
-        if symbol.offset > 0 {
-            text.push_str(&format!("+{:#x}", symbol.offset));
-        }
+        text.push_str(&place_of(symbol));
     }
     if let Some(start) = function.start {
         let section = located.code_section.as_ref().map_or(String::new(), |s| format!("{s}+"));

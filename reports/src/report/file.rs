@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::finding::{Finding, Report, SectionSummary, Undecided};
 use sframe_validator::rules::Rule;
-use sframe_validator::section::CodeAddress;
 
 use super::context::Context;
+use super::coverage::Coverage;
+use super::evidence::Evidence;
+use super::names::{Names, SymbolPlace};
 use crate::input::{SectionSource, Special};
 use crate::printable::{printable, printable_path};
 
@@ -79,6 +80,17 @@ pub struct Checked {
     pub sections: Vec<SectionSummary>,
     /// Bytes of executable code, none where the file is one bare section.
     pub code_bytes: u64,
+    /// What SFrame and CFI describe of it, where that was looked at.
+    pub coverage: Option<Coverage>,
+}
+
+/// What came of comparing a file's sections with its CFI; nothing, where that was not done.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    /// Differences, each with its evidence.
+    pub differences: Vec<(Finding, Option<Evidence>)>,
+    /// The coverage.
+    pub coverage: Option<Coverage>,
 }
 
 /// A finding with the names that its file has for the place.
@@ -86,56 +98,52 @@ pub struct Checked {
 pub struct LocatedFinding {
     /// The finding.
     pub finding: Finding,
-    /// The symbol at the function's start.
+    /// The symbol at the function's start; of code that no function of the section has, the symbol
+    /// there.
     pub symbol: Option<SymbolPlace>,
-    /// The name of the code section that the function's start counts from, in relocatable objects.
+    /// The name of the code section that PCs count from, in relocatable objects.
     pub code_section: Option<String>,
     /// The section's bytes around the defect, decoded.
     pub context: Option<Context>,
-}
-
-/// A place by symbol.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SymbolPlace {
-    /// The symbol's name, its bytes.
-    pub name: Vec<u8>,
-    /// Bytes from the symbol's start.
-    pub offset: u64,
+    /// Both tables of rows, where SFrame and CFI differ.
+    pub evidence: Option<Evidence>,
 }
 
 impl Checked {
     /// The report on a file, with names and bytes from the file itself.
     #[must_use]
-    pub fn new(report: Report, sources: &[SectionSource<'_>], elf: Option<&Elf<'_>>) -> Checked {
+    pub fn new(
+        report: Report,
+        sources: &[SectionSource<'_>],
+        names: &Names<'_, '_>,
+        comparison: Comparison,
+    ) -> Checked {
         let Report { findings, counts, undecided, sections, code_bytes } = report;
-        let needs_symbols = findings.iter().any(|finding| finding.function.is_some());
-        let symbols = elf
-            .filter(|_| needs_symbols)
-            .and_then(|elf| SymbolTable::load(elf).ok())
-            .unwrap_or_default();
-        let locate = |finding: Finding| {
-            let start = finding.function.and_then(|function| function.start);
+        let locate = |finding: Finding, evidence: Option<Evidence>| {
+            let function = finding.function.and_then(|function| function.start);
+            let start = function.or(finding.code.map(|(start, _)| start));
             let summary = finding.section.and_then(|position| sections.get(position));
             let source = summary
                 .and_then(|summary| sources.iter().find(|source| source.index == summary.index));
             LocatedFinding {
-                symbol: start.and_then(|start| symbol_at(&symbols, start)),
-                code_section: elf.zip(start).and_then(|(elf, start)| section_name(elf, start)),
+                symbol: start.and_then(|start| names.symbol(start)),
+                code_section: start.and_then(|start| names.section(start)),
                 context: source.and_then(|source| Context::of(&finding, source)),
                 finding,
+                evidence,
             }
         };
-        let findings = findings.into_iter().map(locate).collect();
-        Checked { findings, counts, undecided, sections, code_bytes }
+        let mut located: Vec<LocatedFinding> =
+            findings.into_iter().map(|finding| locate(finding, None)).collect();
+        let differences = comparison.differences.into_iter();
+        located.extend(differences.map(|(finding, evidence)| locate(finding, evidence)));
+        Checked {
+            findings: located,
+            counts,
+            undecided,
+            sections,
+            code_bytes,
+            coverage: comparison.coverage,
+        }
     }
-}
-
-fn symbol_at(symbols: &SymbolTable<'_>, start: CodeAddress) -> Option<SymbolPlace> {
-    let symbol = symbols.find(start)?;
-    let offset = start.address.wrapping_sub(symbol.start.address);
-    Some(SymbolPlace { name: symbol.name.to_vec(), offset })
-}
-
-fn section_name(elf: &Elf<'_>, start: CodeAddress) -> Option<String> {
-    (start.section != 0).then(|| elf.section(start.section).map(|s| printable(s.name)))?
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use sframe_validator::rules::{CATALOGUE, Rule, Severity};
+use sframe_validator::rules::{Rule, Severity};
 
+use super::coverage::CoverageTotals;
 use super::file::{Checked, FileReport, Outcome};
+use crate::catalogue;
 use crate::input::Special;
 
 /// How often a rule was broken.
@@ -45,10 +47,12 @@ pub struct Summary {
     pub code_bytes_with_section: u64,
     /// Bytes of code that functions describe.
     pub covered_bytes: u64,
+    /// What SFrame and CFI describe of the code of files where that was looked at.
+    pub coverage: CoverageTotals,
     /// What was not checked.
     pub undecided: u64,
     /// By rule, in the catalogue's order.
-    rules: BTreeMap<usize, Counts>,
+    rules: BTreeMap<usize, (&'static Rule, Counts)>,
 }
 
 impl Summary {
@@ -74,6 +78,9 @@ impl Summary {
             self.with_section += 1;
             self.code_bytes_with_section += checked.code_bytes;
         }
+        if let Some(coverage) = &checked.coverage {
+            self.coverage.add(coverage);
+        }
         for section in &checked.sections {
             let key = match &section.header {
                 Some(header) => {
@@ -92,8 +99,8 @@ impl Summary {
 
     fn add_counts(&mut self, checked: &Checked) {
         for (rule, count) in &checked.counts {
-            let place = CATALOGUE.iter().position(|known| known == rule).unwrap_or(usize::MAX);
-            let counts = self.rules.entry(place).or_default();
+            let entry = self.rules.entry(catalogue::position(rule));
+            let (_, counts) = entry.or_insert((rule, Counts::default()));
             counts.findings += count;
             counts.files += 1;
         }
@@ -101,7 +108,7 @@ impl Summary {
 
     /// Every rule that was broken, in the catalogue's order.
     pub fn rules(&self) -> impl Iterator<Item = (&'static Rule, Counts)> + '_ {
-        self.rules.iter().filter_map(|(place, counts)| Some((*CATALOGUE.get(*place)?, *counts)))
+        self.rules.values().copied()
     }
 
     /// How often rules of a severity were broken.

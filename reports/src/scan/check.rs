@@ -9,10 +9,11 @@ use sframe_validator::elf::{Class, Elf, ElfError, ElfKind};
 use sframe_validator::finding::Report;
 use sframe_validator::rules::Rule;
 
+use super::compare::{self, Against};
 use crate::input::archive::{self, Content, Member};
 use crate::input::{FileBytes, Input, RawOptions, SectionSource, plain_error, sframe_sections};
 use crate::printable::printable_path;
-use crate::report::{Checked, FileName, FileReport, Outcome};
+use crate::report::{Checked, Comparison, FileName, FileReport, Names, Outcome};
 
 /// What to check, and what of it to report.
 #[derive(Clone, Debug, Default)]
@@ -25,10 +26,16 @@ pub struct CheckOptions {
     pub only: Vec<&'static Rule>,
     /// No findings of these rules.
     pub ignore: Vec<&'static Rule>,
+    /// What sections are compared with.
+    pub against: Against,
+    /// Tell the coverage of files without a section, too.
+    pub coverage: bool,
+    /// Where separate debug files are looked for; nowhere, where this is empty.
+    pub debug_dirs: Vec<PathBuf>,
 }
 
 impl CheckOptions {
-    fn wants(&self, rule: &'static Rule) -> bool {
+    pub(super) fn wants(&self, rule: &'static Rule) -> bool {
         (self.only.is_empty() || self.only.contains(&rule)) && !self.ignore.contains(&rule)
     }
 
@@ -58,7 +65,7 @@ fn check_file(path: PathBuf, options: &CheckOptions) -> Vec<FileReport> {
         Ok(Some(data)) if options.raw.is_none() && archive::is_archive(&data) => {
             return check_archive(&path, &data, options);
         }
-        Ok(Some(data)) => check_bytes(&data, options),
+        Ok(Some(data)) => check_bytes(&path, &data, options),
     };
     vec![FileReport { name: FileName { path, member: None }, outcome }]
 }
@@ -74,7 +81,7 @@ fn check_archive(path: &Path, data: &[u8], options: &CheckOptions) -> Vec<FileRe
     let check = |member: Member<'_>| FileReport {
         name: FileName { path: path.to_owned(), member: Some(member.name) },
         outcome: match member.content {
-            Content::Bytes(data) => check_bytes(data, options),
+            Content::Bytes(data) => check_bytes(path, data, options),
             Content::File(path) => check_thin_member(&path, options),
             Content::Damaged(error) => Outcome::Unreadable(error),
         },
@@ -99,7 +106,12 @@ fn check_members(
     }
     let mut report = check_link_set(&inputs, &options.validator);
     options.select(&mut report);
-    let outcome = Outcome::Members(Box::new(Checked::new(report, &[], None)));
+    let outcome = Outcome::Members(Box::new(Checked::new(
+        report,
+        &[],
+        &Names::of(None),
+        Comparison::default(),
+    )));
     let name = FileName { path: path.to_owned(), member: None };
     let found = matches!(&outcome, Outcome::Members(checked) if !checked.counts.is_empty());
     found.then_some(FileReport { name, outcome })
@@ -113,19 +125,21 @@ fn check_thin_member(path: &Path, options: &CheckOptions) -> Outcome {
             Outcome::Unreadable(format!("{} is not a regular file", printable_path(path)))
         }
         Ok(_) => match FileBytes::open(path) {
-            Ok(data) => check_bytes(&data, options),
+            Ok(data) => check_bytes(path, &data, options),
             Err(error) => unreadable(error),
         },
         Err(error) => unreadable(error),
     }
 }
 
-fn check_bytes(data: &[u8], options: &CheckOptions) -> Outcome {
+fn check_bytes(path: &Path, data: &[u8], options: &CheckOptions) -> Outcome {
     if let Some(raw) = options.raw {
         let mut report = check_section(data, raw.placement(), &options.validator);
         options.select(&mut report);
         let source = SectionSource::bare(data, raw);
-        return Outcome::Checked(Box::new(Checked::new(report, &[source], None)));
+        let names = Names::of(None);
+        let checked = Checked::new(report, &[source], &names, Comparison::default());
+        return Outcome::Checked(Box::new(checked));
     }
     if data.is_empty() {
         return Outcome::Empty;
@@ -139,13 +153,20 @@ fn check_bytes(data: &[u8], options: &CheckOptions) -> Outcome {
         return Outcome::Unsupported(kind);
     }
     let mut report = check_elf(&elf, &options.validator);
-    options.select(&mut report);
-    let sources: Vec<SectionSource<'_>> = if report.findings.is_empty() {
+    let names = Names::of(Some(&elf));
+    let compared = compare::is_wanted(&report, options);
+    let sources: Vec<SectionSource<'_>> = if report.findings.is_empty() && !compared {
         Vec::new()
     } else {
         sframe_sections(&elf).filter_map(Result::ok).collect()
     };
-    Outcome::Checked(Box::new(Checked::new(report, &sources, Some(&elf))))
+    let comparison = if compared {
+        compare::compare(path, &elf, &sources, &names, &mut report, options)
+    } else {
+        Comparison::default()
+    };
+    options.select(&mut report);
+    Outcome::Checked(Box::new(Checked::new(report, &sources, &names, comparison)))
 }
 
 /// The kind of an ELF file that SFrame is not defined for. One that has a section all the same is

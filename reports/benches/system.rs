@@ -1,0 +1,117 @@
+//! The coverage of a whole system against what reading the same CFI costs at least.
+//!
+//! `cargo bench -p sframe-check --bench system [-- FOLDER...]`; without folders, `/usr/lib` and
+//! `/usr/bin`. Wall seconds on two threads, best of five, files in the page cache:
+//!
+//! - *floor*: every file is found and mapped as the program does it, the bytes of `.eh_frame` are
+//!   summed up, and gimli's instruction iterator walks over all functions;
+//! - *sframe-check*: the whole program, `--coverage --threads 2`.
+
+#![allow(missing_docs, reason = "a benchmark: nothing uses it")]
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, UnwindSection};
+use rayon::prelude::*;
+use sframe_check::input::{FileBytes, Input, Selection};
+use sframe_validator::elf::Elf;
+
+const RUNS: usize = 5;
+const THREADS: usize = 2;
+
+fn main() {
+    let folders: Vec<OsString> = std::env::args_os().skip(1).filter(|a| a != "--bench").collect();
+    if folders.iter().any(|folder| folder == "--test") {
+        return println!("system: nothing to test without folders");
+    }
+    let folders = match folders.is_empty() {
+        true => vec!["/usr/lib".into(), "/usr/bin".into()],
+        false => folders,
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build();
+    let Ok(pool) = pool else { return println!("no threads") };
+    let mut floors = Vec::new();
+    let mut programs = Vec::new();
+    let mut walked = Walked::default();
+    for _ in 0..RUNS {
+        let start = Instant::now();
+        walked = pool.install(|| floor(&folders));
+        floors.push(start.elapsed());
+        programs.extend(program(&folders));
+    }
+    let best = |times: &[Duration]| times.iter().min().copied().unwrap_or_default().as_secs_f64();
+    let (floor, program) = (best(&floors), best(&programs));
+    println!("{} files, {} functions, {} instructions", walked.files, walked.fdes, walked.steps);
+    println!("floor         {floor:>8.3} s");
+    println!("sframe-check  {program:>8.3} s, {:.2} times the floor", program / floor);
+}
+
+fn program(folders: &[OsString]) -> Option<Duration> {
+    let start = Instant::now();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
+    command.args(["--coverage", "--fail-on", "never", "--threads", &THREADS.to_string()]);
+    let status = command.args(folders).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.ok().map(|_| start.elapsed())
+}
+
+#[derive(Clone, Copy, Default)]
+struct Walked {
+    files: u64,
+    fdes: u64,
+    steps: u64,
+    sum: u64,
+}
+
+impl Walked {
+    fn and(self, other: Walked) -> Walked {
+        Walked {
+            files: self.files + other.files,
+            fdes: self.fdes + other.fdes,
+            steps: self.steps + other.steps,
+            sum: self.sum.wrapping_add(other.sum),
+        }
+    }
+}
+
+fn floor(folders: &[OsString]) -> Walked {
+    let inputs: Vec<Input> = Selection::new(folders, &[]).collect();
+    let walk = |input: &Input| match input {
+        Input::File(path) => walk(path).unwrap_or_default(),
+        Input::Special(..) | Input::Unreadable(..) => Walked::default(),
+    };
+    inputs.par_iter().map(walk).reduce(Walked::default, Walked::and)
+}
+
+fn walk(path: &Path) -> Option<Walked> {
+    let data = FileBytes::open_if(path, Elf::is_elf).ok()??;
+    let elf = Elf::parse(&data).ok()?;
+    let section = elf.sections().iter().find(|section| section.name == b".eh_frame")?;
+    let bytes = elf.section_data(section).ok()?;
+    let mut walked = Walked { files: 1, ..Walked::default() };
+    walked.sum = bytes.iter().fold(0, |sum: u64, byte| sum.wrapping_add(u64::from(*byte)));
+    let frame = EhFrame::new(bytes, LittleEndian);
+    let bases = BaseAddresses::default().set_eh_frame(section.address);
+    instructions(&frame, &bases, &mut walked);
+    Some(walked)
+}
+
+fn instructions(
+    frame: &EhFrame<EndianSlice<'_, LittleEndian>>,
+    bases: &BaseAddresses,
+    walked: &mut Walked,
+) {
+    let mut entries = frame.entries(bases);
+    while let Ok(Some(entry)) = entries.next() {
+        let CieOrFde::Fde(partial) = entry else { continue };
+        let Ok(fde) = partial.parse(EhFrame::cie_from_offset) else { continue };
+        walked.fdes += 1;
+        let mut instructions = fde.instructions(frame, bases);
+        while let Ok(Some(instruction)) = instructions.next() {
+            std::hint::black_box(instruction);
+            walked.steps += 1;
+        }
+    }
+}

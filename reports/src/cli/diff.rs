@@ -1,0 +1,41 @@
+//! `sframe-check diff A B`.
+
+use std::io::{self, Write};
+
+use sframe_oracle::diff::Matching;
+
+use super::args::{DiffArgs, DiffFormat, MatchBy};
+use super::{Exit, stdout, styled_stdout};
+use crate::diff::{Options, Text, diff_files, json};
+use crate::printable::printable_path;
+
+/// How many functions that differ are shown without `--all`.
+const SHOWN: usize = 10;
+
+pub(super) fn run(args: &DiffArgs) -> io::Result<Exit> {
+    let options = Options {
+        matching: args.by.map(|by| match by {
+            MatchBy::Pc => Matching::Address,
+            MatchBy::Symbol => Matching::Symbol,
+        }),
+        keep: if args.all { usize::MAX } else { SHOWN },
+    };
+    let report = match diff_files(&args.first, &args.second, &options) {
+        Ok(report) => report,
+        Err(error) => {
+            writeln!(io::stderr(), "{}: {}", printable_path(&error.path), error.why)?;
+            return Ok(Exit::Incomplete);
+        }
+    };
+    match args.format {
+        DiffFormat::Text => Text::new(styled_stdout()).write(&report)?,
+        DiffFormat::Json => json::write(&mut stdout(), &report)?,
+    }
+    Ok(if report.is_different() {
+        Exit::Findings
+    } else if report.is_incomplete() {
+        Exit::Incomplete
+    } else {
+        Exit::Clean
+    })
+}

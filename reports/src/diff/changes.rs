@@ -1,0 +1,146 @@
+//! From ranges to functions: each that differs, once, with its tables and code.
+
+use sframe_oracle::diff::{Change, FunctionPlace, Range, Set};
+use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::Row;
+
+use super::{FunctionChange, Place};
+use crate::disassembly::Instruction;
+use crate::report::evidence::code;
+use crate::report::rows::RowReader;
+use crate::report::{Names, Tables};
+
+/// The functions of either side that a range is about.
+type Pair = (Option<FunctionPlace>, Option<FunctionPlace>);
+
+/// Gathers ranges, which come function by function.
+pub(super) struct Changes<'c, 's> {
+    sets: (&'c Set<'s>, &'c Set<'s>),
+    names: (Names<'c, 's>, Names<'c, 's>),
+    keep: usize,
+    rows: RowReader,
+    functions: Vec<FunctionChange>,
+    more: u64,
+    /// The functions that the last range was about.
+    last: Pair,
+}
+
+impl<'c, 's> Changes<'c, 's> {
+    pub(super) fn new(first: &'c Set<'s>, second: &'c Set<'s>, keep: usize) -> Changes<'c, 's> {
+        Changes {
+            sets: (first, second),
+            names: (Names::of(Some(first.elf)), Names::of(Some(second.elf))),
+            keep,
+            rows: RowReader::new(),
+            functions: Vec::new(),
+            more: 0,
+            last: (None, None),
+        }
+    }
+
+    /// Takes the next range. What the older version cannot say is no change to be shown.
+    pub(super) fn add(&mut self, range: &Range<'s>) {
+        if matches!(range.change, Change::Limited(_)) {
+            return;
+        }
+        let pair = (range.first.map(|(place, _)| place), range.second.map(|(place, _)| place));
+        let next = std::mem::replace(&mut self.last, pair) != pair;
+        if next && self.functions.len() >= self.keep {
+            self.more += 1;
+        } else if next {
+            let function = self.function(range, pair);
+            self.functions.push(function);
+        } else if self.more == 0
+            && let Some(function) = self.functions.last_mut()
+        {
+            function.ranges.push((range.start, range.end, range.change));
+        }
+    }
+
+    /// The functions that were kept, and how many more differ.
+    pub(super) fn finish(self) -> (Vec<FunctionChange>, u64) {
+        (self.functions, self.more)
+    }
+
+    fn function(&mut self, range: &Range<'s>, (first, second): Pair) -> FunctionChange {
+        let (tables, code) = match (first, second) {
+            (Some(first), Some(second)) => (
+                self.tables(range, &first, &second),
+                self.common_code(range, &first, &second).unwrap_or_default(),
+            ),
+            _ => (None, Vec::new()),
+        };
+        let name = || {
+            let first = first.and_then(|place| self.names.0.symbol(place.start));
+            first.or_else(|| second.and_then(|place| self.names.1.symbol(place.start)))
+        };
+        FunctionChange {
+            name: match range.name {
+                [] => name().map(|symbol| symbol.name).unwrap_or_default(),
+                name => name.to_vec(),
+            },
+            first: first.map(|function| place(function, &self.names.0)),
+            second: second.map(|function| place(function, &self.names.1)),
+            ranges: vec![(range.start, range.end, range.change)],
+            tables,
+            code,
+        }
+    }
+
+    fn tables(
+        &mut self,
+        range: &Range<'s>,
+        first: &FunctionPlace,
+        second: &FunctionPlace,
+    ) -> Option<Tables> {
+        let bases = range.bases;
+        let ours = self.function_rows(self.sets.0, first, bases.0, range.start)?;
+        let theirs = self.function_rows(self.sets.1, second, bases.1, range.start)?;
+        let section = self.sets.0.sections.get(usize::try_from(first.section).ok()?)?;
+        let abi = section.abi().ok()?;
+        Some(Tables::around(abi, &ours, &theirs, range.start, range.end))
+    }
+
+    /// A function's rows, counted from `base`; those around `pc`, which counts from there, too.
+    fn function_rows(
+        &mut self,
+        set: &Set<'_>,
+        place: &FunctionPlace,
+        base: u64,
+        pc: u64,
+    ) -> Option<Vec<Row>> {
+        let section = set.sections.get(usize::try_from(place.section).ok()?)?;
+        let function = section.entry(place.index)?.function().ok()?;
+        let mut rows = self.rows.of_function(&function, base.checked_add(pc)?)?;
+        for row in &mut rows {
+            row.start = row.start.checked_sub(base)?;
+            row.end = row.end.checked_sub(base)?;
+        }
+        Some(rows)
+    }
+
+    /// The range's instructions, where both files have the same.
+    fn common_code(
+        &self,
+        range: &Range<'s>,
+        first: &FunctionPlace,
+        second: &FunctionPlace,
+    ) -> Option<Vec<Instruction>> {
+        let section = self.sets.0.sections.get(usize::try_from(first.section).ok()?)?;
+        let bases = range.bases;
+        let bytes = |set: &Set<'s>, place: &FunctionPlace, base: u64| {
+            let address = base.checked_add(range.start)?;
+            let start = CodeAddress { section: place.start.section, address };
+            set.elf.code_bytes(start, range.end - range.start)
+        };
+        let same = bytes(self.sets.0, first, bases.0)? == bytes(self.sets.1, second, bases.1)?;
+        let absolute = |pc: u64| bases.0.checked_add(pc);
+        let (start, end) = (absolute(range.start)?, absolute(range.end)?);
+        let abi = section.abi().ok()?;
+        same.then(|| code(self.sets.0.elf, abi, first.start, start, end))
+    }
+}
+
+fn place(function: FunctionPlace, names: &Names<'_, '_>) -> Place {
+    Place { function, code_section: names.section(function.start) }
+}

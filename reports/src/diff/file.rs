@@ -1,0 +1,66 @@
+//! A file to be compared, and what is needed to read its sections.
+
+use std::path::Path;
+
+use sframe_oracle::diff::Set;
+use sframe_validator::Section;
+use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
+
+use crate::input::{FileBytes, SectionSource, archive, plain_error, sframe_sections};
+
+/// The bytes of a regular file.
+pub(super) fn read(path: &Path) -> Result<FileBytes, String> {
+    let metadata = path.metadata().map_err(|error| plain_error(&error))?;
+    if !metadata.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    FileBytes::open(path).map_err(|error| plain_error(&error))
+}
+
+/// An ELF file.
+pub(super) struct File<'a> {
+    elf: Elf<'a>,
+    sources: Vec<SectionSource<'a>>,
+    symbols: SymbolTable<'a>,
+}
+
+impl<'a> File<'a> {
+    pub(super) fn load(data: &'a [u8]) -> Result<File<'a>, String> {
+        if archive::is_archive(data) {
+            return Err("an archive: take out the members to compare".to_owned());
+        }
+        let elf = Elf::parse(data).map_err(|error| error.to_string())?;
+        let sources: Result<Vec<_>, _> = sframe_sections(&elf).collect();
+        let sources = sources.map_err(|error| error.to_string())?;
+        let symbols = SymbolTable::load(&elf).map_err(|error| error.to_string())?;
+        Ok(File { elf, sources, symbols })
+    }
+
+    /// The sections; that there are none, or that one cannot be read, is an error.
+    pub(super) fn sections(&self) -> Result<Vec<Section<'_>>, String> {
+        if self.sources.is_empty() {
+            return Err("no SFrame section".to_owned());
+        }
+        let mut sections = Vec::new();
+        for source in &self.sources {
+            let section = Section::parse(source.data, source.placement());
+            sections.push(section.map_err(|error| format!("{}: {error}", source.name))?);
+        }
+        Ok(sections)
+    }
+
+    pub(super) fn set<'s>(&'s self, sections: &'s [Section<'s>]) -> Set<'s> {
+        Set { sections, elf: &self.elf, symbols: &self.symbols }
+    }
+
+    /// Whether both files have code at the same places.
+    pub(super) fn same_code(&self, other: &File<'_>) -> bool {
+        let code = |elf: &Elf<'_>| -> Vec<(u32, u64, u64)> {
+            let relocatable = elf.kind() == ElfKind::Relocatable;
+            let number = |index| if relocatable { index } else { 0 };
+            elf.code_sections().map(|s| (number(s.index), s.address, s.size)).collect()
+        };
+        let kind = |elf: &Elf<'_>| (elf.machine(), elf.kind() == ElfKind::Relocatable);
+        kind(&self.elf) == kind(&other.elf) && code(&self.elf) == code(&other.elf)
+    }
+}

@@ -1,0 +1,128 @@
+//! Machine code as text, for AMD64 (AT&T syntax, as GNU tools print it) and AArch64.
+//!
+//! Without the feature `disassembly`, and for other machines, there is none.
+
+use sframe_validator::Abi;
+
+/// A machine instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// Its address, or in a relocatable object its offset in the section.
+    pub address: u64,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The instruction as an assembler takes it.
+    pub text: String,
+}
+
+/// The instructions of `code`, which begins with one at `address`, from the one at or around
+/// `from` on, `limit` at most. What is no instruction ends them.
+#[must_use]
+pub fn disassemble(
+    abi: Abi,
+    code: &[u8],
+    address: u64,
+    from: u64,
+    limit: usize,
+) -> Vec<Instruction> {
+    let instructions: Box<dyn Iterator<Item = Instruction> + '_> = match abi {
+        #[cfg(feature = "disassembly")]
+        Abi::Amd64 => Box::new(amd64::instructions(code, address)),
+        #[cfg(feature = "disassembly")]
+        Abi::Aarch64Little | Abi::Aarch64Big => Box::new(aarch64::instructions(code, address)),
+        _ => {
+            let _ = (code, address);
+            Box::new(std::iter::empty())
+        }
+    };
+    let ends_behind = |instruction: &Instruction| {
+        instruction.address.saturating_add(instruction.bytes.len() as u64) > from
+    };
+    instructions.skip_while(|instruction| !ends_behind(instruction)).take(limit).collect()
+}
+
+#[cfg(feature = "disassembly")]
+mod amd64 {
+    use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter};
+
+    use super::Instruction;
+
+    pub(super) fn instructions(code: &[u8], address: u64) -> impl Iterator<Item = Instruction> {
+        let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+        let mut formatter = GasFormatter::new();
+        let options = formatter.options_mut();
+        options.set_uppercase_hex(false);
+        options.set_space_after_operand_separator(false);
+        options.set_branch_leading_zeros(false);
+        options.set_rip_relative_addresses(true);
+        std::iter::from_fn(move || {
+            let start = decoder.position();
+            let decoded = (decoder.can_decode()).then(|| decoder.decode())?;
+            if decoded.is_invalid() {
+                return None;
+            }
+            let mut text = String::new();
+            formatter.format(&decoded, &mut text);
+            let bytes = code.get(start..decoder.position())?.to_vec();
+            Some(Instruction { address: decoded.ip(), bytes, text })
+        })
+    }
+}
+
+#[cfg(feature = "disassembly")]
+mod aarch64 {
+    use disarm64::{InsnDisplay, decoder};
+
+    use super::Instruction;
+
+    /// Instructions are stored in little-endian order, whatever the data's is (Arm ARM B2.6.2).
+    pub(super) fn instructions(code: &[u8], address: u64) -> impl Iterator<Item = Instruction> {
+        let places = (address..).step_by(4);
+        code.as_chunks().0.iter().zip(places).map_while(|(bytes, address)| {
+            let decoded = decoder::decode(u32::from_le_bytes(*bytes))?;
+            let text = decoded.display_at(address).to_string();
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            Some(Instruction { address, bytes: bytes.to_vec(), text })
+        })
+    }
+}
+
+#[cfg(all(test, feature = "disassembly"))]
+mod tests {
+    use super::*;
+
+    fn texts(abi: Abi, code: &[u8], from: u64) -> Vec<(u64, String)> {
+        let instructions = disassemble(abi, code, 0x1000, from, 8);
+        instructions.into_iter().map(|i| (i.address, i.text)).collect()
+    }
+
+    /// As `objdump -d` prints these bytes.
+    #[test]
+    fn amd64_code() {
+        let code = [0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20, 0xe8, 0, 0, 0, 0, 0xc9, 0xc3];
+        let all = texts(Abi::Amd64, &code, 0x1000);
+        let wanted =
+            ["push %rbp", "mov %rsp,%rbp", "sub $0x20,%rsp", "call 0x100d", "leave", "ret"];
+        assert_eq!(all.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), wanted);
+        assert_eq!(all.last().map(|(address, _)| *address), Some(0x100e));
+        // 0x1002 is inside the second instruction.
+        assert_eq!(texts(Abi::Amd64, &code, 0x1002).first(), all.get(1));
+    }
+
+    /// As `objdump -d -M no-aliases` prints these bytes, but for the number's notation.
+    #[test]
+    fn aarch64_code() {
+        let code =
+            [0xfd, 0x7b, 0xbf, 0xa9, 0xfd, 0x03, 0, 0x91, 0x3f, 0x23, 3, 0xd5, 0xc0, 3, 0x5f, 0xd6];
+        let all = texts(Abi::Aarch64Little, &code, 0x1000);
+        let wanted = ["stp x29, x30, [sp, #-16]!", "add x29, sp, #0x0", "paciasp", "ret x30"];
+        assert_eq!(all.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), wanted);
+        assert_eq!(texts(Abi::Aarch64Little, &code, 0x1008).first(), all.get(2));
+    }
+
+    #[test]
+    fn what_is_no_code_ends_it() {
+        assert_eq!(texts(Abi::Amd64, &[0x90, 0x06, 0x90], 0x1000).len(), 1);
+        assert_eq!(texts(Abi::S390x, &[7, 7], 0x1000), []);
+    }
+}

@@ -1,0 +1,113 @@
+//! What a worker does with a file besides checking it: compare its sections with its CFI.
+
+use std::path::Path;
+
+use sframe_oracle::account::{self, account};
+use sframe_oracle::cfi::{Cfi, CfiSource};
+use sframe_oracle::compare::Sums;
+use sframe_validator::Section;
+use sframe_validator::elf::Elf;
+use sframe_validator::finding::{Report, Undecided};
+
+use super::CheckOptions;
+use crate::input::{DebugFile, SectionSource};
+use crate::report::{Comparison, Coverage, Gatherer, Names};
+
+/// What SFrame sections are compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Against {
+    /// Call frame information, where a file has any.
+    #[default]
+    CfiIfAny,
+    /// Call frame information; a file without any is undecided.
+    Cfi,
+    /// Nothing.
+    None,
+}
+
+/// Whether the file that `report` is about is to be compared, or its coverage to be told.
+pub(super) fn is_wanted(report: &Report, options: &CheckOptions) -> bool {
+    options.coverage || (options.against != Against::None && !report.sections.is_empty())
+}
+
+/// Compares the sections of `elf` that `report` is about with its CFI. Counts, undecided parts and
+/// findings without evidence go into the report.
+pub(super) fn compare(
+    path: &Path,
+    elf: &Elf<'_>,
+    sources: &[SectionSource<'_>],
+    names: &Names<'_, '_>,
+    report: &mut Report,
+    options: &CheckOptions,
+) -> Comparison {
+    let debug_file = match options.debug_dirs.as_slice() {
+        [] => None,
+        folders => DebugFile::find(path, elf, folders).unwrap_or_else(|refused| {
+            report.undecided.push(Undecided { section: None, reason: refused });
+            None
+        }),
+    };
+    let debug_elf = debug_file.as_ref().and_then(|file| Elf::parse(&file.data).ok());
+    let cfi: Vec<CfiSource<'_, '_>> =
+        [Some(elf), debug_elf.as_ref()].into_iter().flatten().map(CfiSource::of).collect();
+    let read = sections(sources, report).and_then(|sections| Ok((sections, load(&cfi)?)));
+    let (sections, cfi) = match read {
+        Ok(read) => read,
+        Err(why) => return not_compared(why, report),
+    };
+    if cfi.iter().all(Cfi::is_empty) && !options.coverage {
+        if options.against == Against::Cfi {
+            return not_compared("the file has none".to_owned(), report);
+        }
+        return Comparison::default();
+    }
+    let keep =
+        account::Options { keep: options.validator.keep, pedantic: options.validator.pedantic };
+    let account = account(elf, &sections, &cfi, &keep);
+    let mut gatherer = Gatherer::new(elf, &sections);
+    let differences = account
+        .differences
+        .iter()
+        .filter(|difference| options.wants(difference.finding.rule))
+        .map(|difference| (difference.finding.clone(), gatherer.gather(difference)))
+        .collect();
+    let debug_path = debug_file.as_ref().map(|file| file.path.clone());
+    let coverage = Coverage::of(&account, !sections.is_empty(), names, debug_path);
+    report.findings.extend(account.findings);
+    report.counts.extend(account.counts);
+    report.undecided.extend(account.undecided);
+    Comparison { differences, coverage: Some(coverage) }
+}
+
+/// The sections that `report` is about. What is stored in them has to be certain: else nothing can
+/// be said about the code that they describe, or do not.
+fn sections<'s>(
+    sources: &'s [SectionSource<'_>],
+    report: &Report,
+) -> Result<Vec<Section<'s>>, String> {
+    if let Some(section) = report.sections.iter().find(|section| !section.certain_layout) {
+        return Err(format!("what {} says is not known for certain", section.name));
+    }
+    let parse = |source: &'s SectionSource<'_>| {
+        let section = Section::parse(source.data, source.placement());
+        section.map_err(|error| format!("{}: {error}", source.name))
+    };
+    sources.iter().map(parse).collect()
+}
+
+fn load<'c>(sources: &'c [CfiSource<'_, '_>]) -> Result<Vec<Cfi<'c>>, String> {
+    let loaded: Result<Vec<_>, _> = sources.iter().map(CfiSource::load_all).collect();
+    Ok(loaded.map_err(|error| error.to_string())?.into_iter().flatten().collect())
+}
+
+/// All of the code is undecided; why.
+fn not_compared(why: String, report: &mut Report) -> Comparison {
+    let reason = format!("not compared with CFI: {why}");
+    report.undecided.push(Undecided { section: None, reason });
+    let coverage = Coverage {
+        with_section: !report.sections.is_empty(),
+        bytes: Sums { undecided: report.code_bytes, ..Sums::default() },
+        ..Coverage::default()
+    };
+    Comparison { differences: Vec::new(), coverage: Some(coverage) }
+}

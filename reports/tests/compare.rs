@@ -1,0 +1,186 @@
+//! SFrame against CFI as the program's users meet it: differences with both tables, coverage with
+//! causes. The truth is other tools': what objdump and readelf print of the golden files, what the
+//! assemblers said when they left a function out.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")
+}
+
+/// Runs in the corpus; the status and what was printed.
+fn run(arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+        .current_dir(corpus())
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    (output.status.code().expect("not killed"), text)
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let (_, text) = run(&[&["--format", "json"], arguments].concat());
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn strings(value: &Value) -> Vec<&str> {
+    value.as_array().expect("a list").iter().map(|item| item.as_str().expect("text")).collect()
+}
+
+/// A linker's stubs: `corpus/NOTES.md` has what objdump and readelf print of them.
+const PLT_GOT: &str = "golden/2.47.50/x86_64/shared.so";
+
+#[test]
+fn a_difference_shows_both_tables_and_the_code() {
+    let (status, text) = run(&[PLT_GOT]);
+    assert_eq!(status, 1);
+    assert!(text.contains("error[cfa-mismatch]"), "{text}");
+    // readelf -SW: .plt.got is at 0x860, 8 bytes; objdump -d: jmp *0x...(%rip), 6 bytes, and a nop.
+    let line = |mark: char, cfa: &str| {
+        text.lines().find(|line| {
+            let line = line.trim_start();
+            line.starts_with(mark) && line.contains("0x860") && line.contains(cfa)
+        })
+    };
+    assert!(line('-', "rsp+16").is_some(), "{text}");
+    assert!(line('+', "rsp+8").is_some(), "{text}");
+    if cfg!(feature = "disassembly") {
+        assert!(line('-', "rsp+16").is_some_and(|line| line.contains("jmp")), "{text}");
+    }
+}
+
+#[test]
+fn json_has_the_difference() {
+    let document = json(&[PLT_GOT]);
+    let file = &document["files"][0];
+    let findings = file["findings"].as_array().expect("findings");
+    let of_rule: Vec<&Value> =
+        findings.iter().filter(|finding| finding["rule"] == "cfa-mismatch").collect();
+    assert_eq!(of_rule.len(), 1);
+    let (difference, code) = (&of_rule[0]["difference"], &of_rule[0]["code"]);
+    let wanted = (&Value::from("0x860"), &Value::from("0x868"));
+    assert_eq!((&code["start"], &code["end"]), wanted);
+    assert_eq!(strings(&difference["fields"]), ["cfa"]);
+    let of_side = |side: &str| {
+        let table = difference["table"].as_array().expect("a table");
+        table.iter().find(|line| line["side"] == side).map(|line| line["cfa"].clone())
+    };
+    assert_eq!(of_side("sframe"), Some(Value::from("rsp+16")));
+    assert_eq!(of_side("cfi"), Some(Value::from("rsp+8")));
+    let instructions = difference["instructions"].as_array().expect("instructions");
+    assert_eq!(instructions.is_empty(), cfg!(not(feature = "disassembly")));
+    assert_eq!(file["coverage"]["bytes"]["different"], 8);
+}
+
+#[test]
+fn one_may_compare_with_nothing() {
+    let (status, text) = run(&["--against", "none", PLT_GOT]);
+    assert_eq!(status, 0);
+    assert!(!text.contains("mismatch") && !text.contains("compared"), "{text}");
+    assert_eq!(json(&["--against", "none", PLT_GOT])["files"][0]["coverage"], Value::Null);
+    let (status, text) = run(&["--ignore", "cfa-mismatch", PLT_GOT]);
+    assert_eq!(status, 0);
+    assert!(!text.contains("mismatch"), "{text}");
+}
+
+/// A file without CFI cannot be compared: that is no finding, unless it was asked for.
+#[test]
+fn what_is_asked_for_and_cannot_be_done_is_undecided() {
+    let without = "malformed/no-functions.elf";
+    assert_eq!(run(&[without]).0, 0);
+    let (status, text) = run(&["--against", "cfi", without]);
+    assert_eq!(status, 2);
+    assert!(text.contains("undecided: not compared with CFI: the file has none"), "{text}");
+}
+
+#[test]
+fn coverage_needs_an_oracle() {
+    assert_eq!(run(&["--coverage", "--against", "none", PLT_GOT]).0, 3);
+}
+
+/// Where the header does not say for certain what is stored, no byte of code is decided.
+#[test]
+fn what_is_not_known_for_certain_is_not_compared() {
+    let document = json(&["golden/lld/x86_64/v3-shared.so"]);
+    let file = &document["files"][0];
+    let bytes = &file["coverage"]["bytes"];
+    assert_eq!(bytes["undecided"], file["code_bytes"]);
+    assert_eq!((&bytes["equal"], &bytes["only_cfi"]), (&Value::from(0), &Value::from(0)));
+}
+
+/// Loaded, executable sections by `readelf -SW`: every byte has one verdict.
+#[test]
+fn bytes_of_coverage_add_up_to_the_code() {
+    let document = json(&["--coverage", "golden"]);
+    let mut files = 0;
+    for file in document["files"].as_array().expect("files") {
+        let Some(coverage) = file["coverage"].as_object() else { continue };
+        let bytes = coverage["bytes"].as_object().expect("bytes").values();
+        let sum: u64 = bytes.map(|number| number.as_u64().expect("a number")).sum();
+        assert_eq!(file["code_bytes"], sum, "{}", file["path"]);
+        files += 1;
+    }
+    assert!(files > 400, "{files}");
+}
+
+/// Why the assembler says that it leaves a function out, by the cause that this is.
+const MESSAGES: [(&str, &str); 5] = [
+    ("non-SP/FP register", "cfa-register"),
+    ("FP without RA on stack", "fp-without-ra"),
+    ("in .cfi_register", "register-save"),
+    (".cfi_escape with op (0xf)", "cfa-expression"),
+    // 2.44 does not say which escape; all of the corpus's are DW_CFA_def_cfa_expression.
+    ("CFI insn CFI_escape", "cfa-expression"),
+];
+
+/// The functions that an assembler has said to leave out, by cause.
+fn left_out(messages: &str) -> BTreeMap<&'static str, u64> {
+    let mut causes = BTreeMap::new();
+    for message in messages.split(';').filter(|part| !part.contains("Warning")) {
+        for (text, cause) in MESSAGES {
+            if message.contains(text) {
+                *causes.entry(cause).or_default() += 1;
+            }
+        }
+    }
+    causes
+}
+
+/// GNU as names a reason for each function that it leaves out. Ours are the same.
+#[test]
+fn causes_are_the_assemblers_reasons() {
+    let manifest = fs::read_to_string(corpus().join("golden/MANIFEST.tsv")).expect("readable");
+    let mut said = 0;
+    for line in manifest.lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let (path, messages) = (columns[0], columns[14]);
+        let gnu = path.starts_with("2.44/") || path.starts_with("2.47.50/");
+        if !(gnu && path.ends_with(".o") && messages.contains("SFrame FDE")) {
+            continue;
+        }
+        let wanted = left_out(messages);
+        let document = json(&["--coverage", &format!("golden/{path}")]);
+        let losses = document["files"][0]["coverage"]["losses"].as_array().expect("losses");
+        let ours: BTreeMap<&str, u64> = losses
+            .iter()
+            .map(|loss| {
+                let functions = loss["functions"].as_u64().expect("a number");
+                (loss["cause"].as_str().expect("text"), functions)
+            })
+            // `.cfi_startproc simple` without rules: it says nothing about that.
+            .filter(|(cause, _)| *cause != "no-initial-rules")
+            .collect();
+        assert_eq!(ours, wanted, "{path}: {messages}");
+        said += wanted.values().sum::<u64>();
+    }
+    assert!(said > 20, "{said}");
+}
