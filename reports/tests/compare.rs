@@ -184,3 +184,81 @@ fn causes_are_the_assemblers_reasons() {
     }
     assert!(said > 20, "{said}");
 }
+
+/// Runs a tool in `folder`; `false` where it is missing, which is said.
+fn tool(folder: &Path, command: &str) -> bool {
+    let words: Vec<&str> = command.split(' ').collect();
+    match Command::new(words[0]).args(&words[1..]).current_dir(folder).status() {
+        Ok(status) => {
+            assert!(status.success(), "{command}");
+            true
+        }
+        Err(error) => {
+            assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "{command}: {error}");
+            println!("skipped: {command}: {error}");
+            false
+        }
+    }
+}
+
+/// A stripped program without `.eh_frame`: its CFI is in `.debug_frame` of its debug file.
+#[test]
+fn a_separate_debug_file_is_used_and_named() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debug-dir");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("debug/.build-id/ab")).expect("the folder can be made");
+    fs::write(folder.join("program.c"), "int _start(void) { return 7; }\n").expect("writable");
+    let commands = [
+        "gcc -g -O1 -fno-asynchronous-unwind-tables -nostdlib -static -Wl,--build-id=0xabcdef -o program program.c",
+        "objcopy --only-keep-debug program debug/.build-id/ab/cdef.debug",
+        "objcopy --strip-debug program stripped",
+    ];
+    if !commands.iter().all(|command| tool(&folder, command)) {
+        return;
+    }
+    let path = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
+    let coverage = |arguments: &[&str]| {
+        let stripped = path("stripped");
+        json(&[&["--coverage"], arguments, &[&stripped]].concat())["files"][0]["coverage"].clone()
+    };
+    let alone = coverage(&[]);
+    assert_eq!(
+        (&alone["functions"]["only_cfi"], &alone["debug_file"]),
+        (&Value::from(0), &Value::Null)
+    );
+    let debug = coverage(&["--debug-dir", &path("debug")]);
+    assert_eq!(debug["functions"]["only_cfi"], 1);
+    assert_eq!(debug["debug_file"], path("debug/.build-id/ab/cdef.debug"));
+    // A file of that name that belongs to another build.
+    fs::copy(folder.join("debug/.build-id/ab/cdef.debug"), folder.join("right")).expect("copied");
+    fs::copy(folder.join("program.c"), folder.join("debug/.build-id/ab/cdef.debug"))
+        .expect("copied");
+    let (status, text) = run(&["--coverage", "--debug-dir", &path("debug"), &path("stripped")]);
+    assert_eq!(status, 2);
+    assert!(text.contains("cdef.debug is not its debug file: it is no ELF file"), "{text}");
+}
+
+/// One mistake in many functions is one finding: with another initial CFA in the CIE, the rows at
+/// the start of its functions differ by the same 8 bytes. By `readelf --debug-dump=frames` they are
+/// 26, one of which has an undefined return address, so that its CFA does not matter.
+#[test]
+fn the_same_pattern_elsewhere_is_counted() {
+    let mut data = fs::read(corpus().join("golden/2.47.50/x86_64/static.exe")).expect("readable");
+    // DW_CFA_def_cfa: rsp + 8; DW_CFA_offset: RA at CFA - 8.
+    let initial = [0x0c, 7, 8, 0x90, 1];
+    let found = data.windows(initial.len()).position(|bytes| bytes == initial).expect("the CIE");
+    data[found + 2] = 16;
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("other-cie.exe");
+    fs::write(&path, data).expect("writable");
+    let path = path.to_str().expect("UTF-8");
+
+    let (status, text) = run(&[path]);
+    assert_eq!(status, 1);
+    assert_eq!(text.matches("error[cfa-mismatch]: CFA is rsp+8, CFI says rsp+16").count(), 1);
+    assert!(text.contains("and at 24 more functions ("), "{text}");
+    assert!(text.contains("25 error   cfa-mismatch in 1 file"), "{text}");
+    let document = json(&[path]);
+    assert_eq!(document["files"][0]["findings"][0]["difference"]["similar"]["functions"], 24);
+    let (_, each) = run(&["--all", path]);
+    assert_eq!(each.matches("error[cfa-mismatch]").count(), 25);
+}
