@@ -240,7 +240,7 @@ fn a_separate_debug_file_is_used_and_named() {
 
 /// One mistake in many functions is one finding: with another initial CFA in the CIE, the rows at
 /// the start of its functions differ by the same 8 bytes. By `readelf --debug-dump=frames` they are
-/// 26, one of which (.plt, at 0x401010) has an expression of its own instead.
+/// 26, one of which (a cold part, at 0x401010) starts with a CFA offset of its own.
 #[test]
 fn the_same_pattern_elsewhere_is_counted() {
     let mut data = fs::read(corpus().join("golden/2.47.50/x86_64/static.exe")).expect("readable");
