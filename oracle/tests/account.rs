@@ -478,3 +478,36 @@ fn every_rule_about_cfi_has_a_kind_of_error() {
         assert_eq!(limit.rule(), None, "{limit:?}");
     }
 }
+
+/// By hand, from what a binary search of `.eh_frame_hdr` finds: the last function that starts at or
+/// before the PC, if it reaches that far.
+#[test]
+fn of_functions_that_overlap_the_one_that_starts_last_is_found() {
+    /// Start and end of a piece, and the start of the function that it belongs to.
+    type Piece = (u64, u64, u64);
+    let cases: [(&[(u64, u64)], &[Piece]); 5] = [
+        (&[(0, 0x20), (8, 8)], &[(0, 8, 0), (8, 0x10, 8)]),
+        (&[(0, 0x10), (8, 0x10)], &[(0, 8, 0), (8, 0x18, 8)]),
+        (&[(0, 8), (0, 0x10)], &[(0, 0x10, 0)]),
+        (&[(0, 0x10), (8, 0)], &[(0, 0x10, 0)]),
+        (&[(0, 0x20), (4, 8), (8, 4)], &[(0, 4, 0), (4, 8, 4), (8, 0xc, 8)]),
+    ];
+    let data = golden("2.47.50/x86_64/shared.so");
+    for (functions, wanted) in cases {
+        let fdes: Vec<(u64, u64, &[u8])> =
+            functions.iter().map(|(start, size)| (text() + start, *size, &[][..])).collect();
+        let bytes = eh_frame(&fdes);
+        let cfi = [Cfi::from_bytes(&bytes, Kind::EhFrame, 0x8000, Abi::Amd64)];
+        open(&data, |elf, _, _| {
+            let mut found = Vec::new();
+            sframe_oracle::compare::compare(elf, &[], &cfi, |range| {
+                if let Some((function, _)) = range.cfi {
+                    let offset = |address: u64| address - text();
+                    let of = offset(function.start().address);
+                    found.push((offset(range.start), offset(range.end), of));
+                }
+            });
+            assert_eq!(found, wanted, "{functions:?}");
+        });
+    }
+}

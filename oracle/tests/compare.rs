@@ -209,41 +209,6 @@ fn golden_files_by_every_pc() {
     assert!(total.equal > 50_000, "{total:?}");
 }
 
-/// Bytes that differ, by file: everything that is not named here agrees, and all of these are
-/// producers' defects.
-#[test]
-fn golden_differences_are_those_that_are_known() {
-    let known = |name: &str| {
-        // GNU as: remember_state forgets the last row's changes; RA other than CFA - 8 and RA in a
-        // register are lost; a CFA offset that is no multiple of 8 on s390x is rounded.
-        let by_hand = ["/cfi.o", "/handwritten.so", "/archive.a"].iter().any(|n| name.ends_with(n));
-        let relinked = name.ends_with("s390x/relocatable.o");
-        // GNU ld: rows of .plt.got, and of .plt with IBT, are those of .plt.
-        let stubs = name.contains("/x86_64/plt")
-            || ["x86_64/shared.so", "x86_64/stripped.so"].iter().any(|n| name.ends_with(n));
-        // gold and lld append sections and relocate them as if they stood alone.
-        let appended = name.starts_with("gold/") || name.starts_with("lld/");
-        by_hand || relinked || stubs || appended
-    };
-    let root = workspace().join("corpus/golden");
-    let mut different = 0;
-    for path in golden_files() {
-        let name = path.strip_prefix(&root).expect("below").to_str().expect("ASCII").to_owned();
-        let data = std::fs::read(&path).expect("readable");
-        for member in members(&data) {
-            open(member, |elf, sections, cfi| {
-                let sums = compare(elf, sections, cfi, |range| {
-                    if let Verdict::Different(fields) = range.verdict {
-                        assert!(known(&name), "{name}: {:#x} {fields}", range.start);
-                    }
-                });
-                different += usize::from(sums.different > 0);
-            });
-        }
-    }
-    assert!(different > 30, "{different}");
-}
-
 /// Changes one byte of the SFrame section at a time. Whatever changes what a PC recovers has to
 /// show at that PC.
 #[test]
