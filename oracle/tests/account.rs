@@ -483,9 +483,9 @@ fn every_rule_about_cfi_has_a_kind_of_error() {
 /// before the PC, if it reaches that far.
 #[test]
 fn of_functions_that_overlap_the_one_that_starts_last_is_found() {
-    /// Start and end of a piece, and the start of the function that it belongs to.
-    type Piece = (u64, u64, u64);
-    let cases: [(&[(u64, u64)], &[Piece]); 5] = [
+    /// Starts and sizes; and of each piece start, end, and the start of its function.
+    type Case = (&'static [(u64, u64)], &'static [(u64, u64, u64)]);
+    let cases: [Case; 5] = [
         (&[(0, 0x20), (8, 8)], &[(0, 8, 0), (8, 0x10, 8)]),
         (&[(0, 0x10), (8, 0x10)], &[(0, 8, 0), (8, 0x18, 8)]),
         (&[(0, 8), (0, 0x10)], &[(0, 0x10, 0)]),
