@@ -144,7 +144,7 @@ impl<'c, 'x> Rows<'c, 'x> {
     }
 
     /// Ends the row at the current location, if the state has changed there; whether there is one.
-    #[inline]
+    #[inline(always)]
     fn close_row(&mut self) -> bool {
         let machine = &mut self.machine;
         if !machine.touched {
@@ -177,6 +177,20 @@ impl<'c, 'x> Rows<'c, 'x> {
     fn run(&mut self) -> bool {
         loop {
             let machine = &mut self.machine;
+            if let Some(advance) = machine.to_advance()
+                && let Some(bytes) = machine.bytes_of(advance.delta)
+                && bytes <= self.end - self.location
+            {
+                machine.pass(advance);
+                if bytes > 0 {
+                    let closed = self.close_row();
+                    self.location += bytes;
+                    if closed {
+                        return true;
+                    }
+                }
+                continue;
+            }
             let at = machine.instructions.input;
             if at.is_empty() {
                 self.ending = Ending::Row(None);
