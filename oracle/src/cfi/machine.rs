@@ -88,6 +88,24 @@ struct Columns {
     aarch64: bool,
 }
 
+/// Whether two frames are equal: `==`, with the rules that nearly all frames have in line.
+#[inline(always)]
+pub(crate) fn same(a: &Frame, b: &Frame) -> bool {
+    let cfa = match (&a.cfa, &b.cfa) {
+        (
+            Cfa::RegisterOffset { register, offset },
+            Cfa::RegisterOffset { register: other, offset: far },
+        ) => register == other && offset == far,
+        (a, b) => a == b,
+    };
+    let rule = |a: &Recovery, b: &Recovery| match (a, b) {
+        (Recovery::AtCfa(offset), Recovery::AtCfa(other)) => offset == other,
+        (Recovery::Unchanged, Recovery::Unchanged) => true,
+        (a, b) => a == b,
+    };
+    cfa && rule(&a.ra, &b.ra) && rule(&a.fp, &b.fp) && a.ra_signed == b.ra_signed
+}
+
 /// Evaluates instructions one by one.
 #[derive(Debug)]
 pub(crate) struct Machine<'c> {
@@ -303,7 +321,7 @@ impl<'c> Machine<'c> {
     /// They are decoded here without a detour over [`Instruction`], and with the place kept in
     /// registers, which takes half the time.
     #[inline(always)]
-    pub(crate) fn to_advance(&mut self) -> Option<Advance> {
+    pub(crate) fn until_advance(&mut self) -> Option<Advance> {
         let mut rest = self.instructions.input.slice();
         let advance = loop {
             match rest {

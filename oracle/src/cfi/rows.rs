@@ -6,7 +6,7 @@ use sframe_validator::unwind::{Cfa, Expression, Frame, Row};
 
 use super::error::{CfiError, CfiErrorKind};
 use super::expression::{Bytes, Plt};
-use super::machine::{Machine, State, Step, Traces};
+use super::machine::{Machine, State, Step, Traces, same};
 use super::pointer::Slice;
 use super::{Cfi, Fde};
 
@@ -151,7 +151,7 @@ impl<'c, 'x> Rows<'c, 'x> {
             return false;
         }
         machine.touched = false;
-        if machine.state.frame == machine.row.frame {
+        if same(&machine.state.frame, &machine.row.frame) {
             return false;
         }
         machine.row.start = self.row_start;
@@ -177,7 +177,7 @@ impl<'c, 'x> Rows<'c, 'x> {
     fn run(&mut self) -> bool {
         loop {
             let machine = &mut self.machine;
-            if let Some(advance) = machine.to_advance()
+            if let Some(advance) = machine.until_advance()
                 && let Some(bytes) = machine.bytes_of(advance.delta)
                 && bytes <= self.end - self.location
             {
@@ -264,9 +264,8 @@ impl<'c, 'x> Rows<'c, 'x> {
     /// The one that ends the rows, once.
     #[inline]
     pub fn next_row(&mut self) -> Result<Option<&Row>, CfiError> {
-        if let Some((plt, rest)) = self.context.plt.take() {
-            self.next_plt(plt, rest);
-            return Ok(Some(&self.machine.row));
+        if self.context.plt.is_some() {
+            return Ok(self.rest_of_plt());
         }
         if let Ending::Running = self.ending
             && self.run()
@@ -274,6 +273,13 @@ impl<'c, 'x> Rows<'c, 'x> {
             return Ok(Some(self.made()));
         }
         self.finish()
+    }
+
+    #[cold]
+    fn rest_of_plt(&mut self) -> Option<&Row> {
+        let (plt, rest) = self.context.plt.take()?;
+        self.next_plt(plt, rest);
+        Some(&self.machine.row)
     }
 
     #[inline(never)]

@@ -5,8 +5,8 @@ use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::{Frame, Row};
 
 use super::sweep::Sink;
-use super::verdict::{FunctionCounts, same};
-use crate::cfi::{Cfi, CfiError, Fde, RowContext, Rows};
+use super::verdict::FunctionCounts;
+use crate::cfi::{Cfi, CfiError, Fde, RowContext, Rows, same};
 
 /// What holds for a whole function besides its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -277,8 +277,9 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
 
 #[inline]
 fn flush<'c>(pending: &mut Option<Range<'c>>, sink: &mut impl Sink<'c>) {
-    if let Some(range) = pending.take() {
-        sink.range(&range);
+    if let Some(range) = &*pending {
+        sink.range(range);
+        *pending = None;
     }
 }
 

@@ -195,24 +195,6 @@ pub struct Side<'f> {
     pub key_b: bool,
 }
 
-/// Whether two frames are equal: `==`, with the rules that nearly all frames have in line.
-#[inline(always)]
-pub(crate) fn same(a: &Frame, b: &Frame) -> bool {
-    let cfa = match (&a.cfa, &b.cfa) {
-        (
-            Cfa::RegisterOffset { register, offset },
-            Cfa::RegisterOffset { register: other, offset: far },
-        ) => register == other && offset == far,
-        (a, b) => a == b,
-    };
-    let rule = |a: &Recovery, b: &Recovery| match (a, b) {
-        (Recovery::AtCfa(offset), Recovery::AtCfa(other)) => offset == other,
-        (Recovery::Unchanged, Recovery::Unchanged) => true,
-        (a, b) => a == b,
-    };
-    cfa && rule(&a.ra, &b.ra) && rule(&a.fp, &b.fp) && a.ra_signed == b.ra_signed
-}
-
 /// Compares what SFrame and CFI say about one PC.
 ///
 /// An outermost frame has no caller, so once both sides say that nothing else matters. A mark or
