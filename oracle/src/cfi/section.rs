@@ -61,6 +61,18 @@ pub struct Cfi<'a> {
     defect_counts: Vec<(CfiError, u64)>,
 }
 
+/// What reading all entries keeps from one to the next.
+#[derive(Default)]
+struct Reading<'a> {
+    states: Vec<machine::State>,
+    /// Index of the CIE of the FDE before.
+    last: usize,
+    /// Offsets of CIEs that cannot be read, ordered.
+    unreadable: Vec<u32>,
+    /// FDEs that name a CIE behind them.
+    waiting: Vec<entry::Prefix<'a>>,
+}
+
 impl<'a> Cfi<'a> {
     /// Reads the bytes of a section that stands at `address` in a linked file of 8-byte addresses.
     ///
@@ -98,18 +110,15 @@ impl<'a> Cfi<'a> {
             defects: Vec::new(),
             defect_counts: Vec::new(),
         };
-        // An FDE may name a CIE behind it, so all CIEs come first.
-        let unreadable = cfi.read_cies();
-        cfi.read_fdes(&unreadable);
+        cfi.read_entries();
         cfi.sort();
         cfi
     }
 
-    /// Reads all CIEs; returns the offsets of those that are not readable, ordered.
-    fn read_cies(&mut self) -> Vec<u32> {
+    /// Reads all entries, from the first to the last.
+    fn read_entries(&mut self) {
         let layout = self.layout.clone();
-        let mut unreadable = Vec::new();
-        let mut states = Vec::new();
+        let mut reading = Reading::default();
         let mut input = layout.whole;
         let mut terminated = false;
         while !input.is_empty() {
@@ -122,15 +131,7 @@ impl<'a> Cfi<'a> {
                         self.defect(CfiErrorKind::EntriesAfterTerminator.at(offset));
                         terminated = false;
                     }
-                    if prefix.is_cie {
-                        match read_cie(&prefix, &layout) {
-                            Ok(cie) => self.add_cie(cie, &mut states),
-                            Err(error) => {
-                                self.defect(error);
-                                unreadable.extend(u32::try_from(offset));
-                            }
-                        }
-                    }
+                    self.read_entry(prefix, &layout, &mut reading);
                 }
                 Err(error) => {
                     // What pads a section to its alignment is no entry.
@@ -141,7 +142,34 @@ impl<'a> Cfi<'a> {
                 }
             }
         }
-        unreadable
+        let waiting = std::mem::take(&mut reading.waiting);
+        for prefix in &waiting {
+            self.add_fde(prefix, &layout, &mut reading);
+        }
+        if !waiting.is_empty() {
+            self.fdes.sort_by_key(|fde| fde.offset);
+        }
+    }
+
+    fn read_entry(
+        &mut self,
+        prefix: entry::Prefix<'a>,
+        layout: &Layout<'a>,
+        reading: &mut Reading<'a>,
+    ) {
+        if prefix.is_cie {
+            match read_cie(&prefix, layout) {
+                Ok(cie) => self.add_cie(cie, &mut reading.states),
+                Err(error) => {
+                    self.defect(error);
+                    reading.unreadable.extend(u32::try_from(prefix.offset));
+                }
+            }
+        } else if prefix.cie_offset(layout).is_ok_and(|offset| offset > prefix.offset) {
+            reading.waiting.push(prefix);
+        } else {
+            self.add_fde(&prefix, layout, reading);
+        }
     }
 
     fn add_cie(&mut self, mut cie: Cie, states: &mut Vec<machine::State>) {
@@ -159,21 +187,15 @@ impl<'a> Cfi<'a> {
         self.cies.push(cie);
     }
 
-    fn read_fdes(&mut self, unreadable: &[u32]) {
-        let layout = self.layout.clone();
-        let mut input = layout.whole;
-        let mut last = 0;
-        while !input.is_empty() {
-            match read_prefix(&mut input, &layout) {
-                Ok(Entry::Some(prefix)) if !prefix.is_cie => {
-                    match self.read_fde(&prefix, &layout, &mut last, unreadable) {
-                        Ok(record) => self.fdes.push(record),
-                        Err(error) => self.defect(error),
-                    }
-                }
-                Ok(_) => {}
-                Err(_) => break,
-            }
+    fn add_fde(
+        &mut self,
+        prefix: &entry::Prefix<'a>,
+        layout: &Layout<'a>,
+        reading: &mut Reading<'a>,
+    ) {
+        match self.read_fde(prefix, layout, &mut reading.last, &reading.unreadable) {
+            Ok(record) => self.fdes.push(record),
+            Err(error) => self.defect(error),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The functions of SFrame sections in the order of their addresses.
 
 use sframe_validator::Section;
-use sframe_validator::section::{CodeAddress, Function, RowBudget};
+use sframe_validator::section::{CodeAddress, Function, RowBudget, Rows};
 use sframe_validator::unwind::Row;
 
 /// A function that has a place and bytes.
@@ -128,21 +128,24 @@ fn plain(
 ) {
     let mut rows = match function.rows_within(budget) {
         Ok(rows) => rows,
-        Err(_) => return sink(start, end, None),
+        Err(_) => return tell(&mut sink, start, end, None),
     };
     // Up to where everything has been told, and whether something unreadable is pending there.
     let (mut at, mut unreadable) = (start, false);
+    let mut left = function.num_rows();
     // A reader stops at the first row that starts behind the PC, so a row out of order holds only
     // from the latest start before it on.
     let mut latest = start;
-    while let Some(item) = rows.next() {
-        let row = match &item {
-            Ok(row) => row,
+    loop {
+        let row = match rows.next_row() {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
             Err(_) => {
                 unreadable = true;
                 continue;
             }
         };
+        left = left.saturating_sub(1);
         latest = latest.max(row.start);
         let from = latest;
         let to = row.end.min(end);
@@ -150,18 +153,35 @@ fn plain(
             continue;
         }
         if unreadable && at < from {
-            sink(at, from, None);
+            tell(&mut sink, at, from, None);
         }
-        if to == end {
+        if to == end && left > 0 {
             // A row reaches as far as the next one lets it. If that has no readable start, the end
             // is not known; if it has one, it is behind all that is asked for.
-            let known = !matches!(rows.next(), Some(Err(_)));
-            return sink(from, to, known.then_some(row));
+            let row = *row;
+            let known = end_is_known(&mut rows);
+            return tell(&mut sink, from, to, known.then_some(&row));
         }
         sink(from, to, Some(row));
+        if to == end {
+            return;
+        }
         (at, unreadable) = (to, false);
     }
     if unreadable && at < end {
-        sink(at, end, None);
+        tell(&mut sink, at, end, None);
     }
+}
+
+/// Hands over what comes by now and then: `sink` is part of the loop above, and large.
+#[cold]
+#[inline(never)]
+fn tell(sink: &mut impl FnMut(u64, u64, Piece<'_>), from: u64, to: u64, piece: Piece<'_>) {
+    sink(from, to, piece);
+}
+
+#[cold]
+#[inline(never)]
+fn end_is_known(rows: &mut Rows<'_, '_>) -> bool {
+    rows.next_row().is_ok()
 }

@@ -2,11 +2,20 @@
 //! asked for.
 
 use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::Row;
+use sframe_validator::unwind::{Frame, Row};
 
 use super::sweep::Sink;
 use super::verdict::FunctionCounts;
-use crate::cfi::{Cfi, CfiError, Fde, RowContext, Rows};
+use crate::cfi::{Cfi, CfiError, Fde, RowContext, Rows, same};
+
+/// What holds for a whole function besides its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Marks {
+    /// It is a signal frame.
+    pub(super) signal: bool,
+    /// The B key signs return addresses.
+    pub(super) key_b: bool,
+}
 
 /// How far the current function has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +42,7 @@ pub(super) struct Stream<'c, 'x> {
     limit: u64,
     progress: Progress,
     error: Option<CfiError>,
+    marks: Marks,
     /// Whether SFrame has something where the function is, and whether it has nothing.
     found: bool,
     lost: bool,
@@ -51,6 +61,7 @@ impl<'c, 'x> Stream<'c, 'x> {
             limit: 0,
             progress: Progress::Unread,
             error: None,
+            marks: Marks::default(),
             found: false,
             lost: false,
         }
@@ -60,6 +71,31 @@ impl<'c, 'x> Stream<'c, 'x> {
     #[inline]
     pub(super) fn function(&self) -> Option<Fde<'c>> {
         self.function
+    }
+
+    /// Whether the function at hand has all of `place` up to `end`, and one row of it says `frame`
+    /// there, with the same marks. Where it does not, nothing is known yet.
+    #[inline(always)]
+    pub(super) fn agrees(
+        &mut self,
+        place: CodeAddress,
+        end: u64,
+        frame: &Frame,
+        marks: Marks,
+    ) -> bool {
+        let inside = place.section == self.section && end <= self.limit;
+        if !inside || self.progress != Progress::Row || self.marks != marks {
+            return false;
+        }
+        if self.rows.as_ref().is_some_and(|rows| rows.row().end <= place.address) {
+            self.step();
+        }
+        let Some(rows) = self.rows.as_ref().filter(|_| self.progress == Progress::Row) else {
+            return false;
+        };
+        let agrees = rows.row().end >= end && same(&rows.row().frame, frame);
+        self.found |= agrees;
+        agrees
     }
 
     /// Notes whether SFrame describes a piece of the function.
@@ -88,9 +124,7 @@ impl<'c, 'x> Stream<'c, 'x> {
     /// What the function says at `address`, which is in it; `None` where it cannot be read.
     #[inline]
     pub(super) fn row_at(&mut self, address: u64) -> Option<&Row> {
-        if self.progress == Progress::Unread {
-            self.read();
-        }
+        self.read();
         while self.progress == Progress::Row
             && self.rows.as_ref().is_some_and(|rows| rows.row().end <= address)
         {
@@ -100,10 +134,12 @@ impl<'c, 'x> Stream<'c, 'x> {
         Some(rows.row())
     }
 
-    /// Starts to read the current function.
+    /// Starts to read the current function, unless it has been.
     #[inline]
-    fn read(&mut self) {
-        let Some(function) = self.function else { return };
+    pub(super) fn read(&mut self) {
+        let Some(function) = self.function.filter(|_| self.progress == Progress::Unread) else {
+            return;
+        };
         match (&mut self.rows, self.context.take()) {
             (Some(rows), _) => rows.follow(&function),
             (none, Some(context)) => *none = Some(function.rows(context)),
@@ -175,6 +211,8 @@ impl<'c, 'x> Stream<'c, 'x> {
             self.function = Some(function);
             self.section = start.section;
             self.limit = limit;
+            let cie = function.cie();
+            self.marks = Marks { signal: cie.signal, key_b: cie.pauth_key_b };
             self.progress = Progress::Unread;
             (self.found, self.lost) = (false, false);
             return None;

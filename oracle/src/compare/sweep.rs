@@ -7,7 +7,7 @@ use sframe_validator::{Abi, Section, Version};
 
 use super::code::code_of;
 use super::sframe::{Budget, Piece, places, walk};
-use super::stream::Stream;
+use super::stream::{Marks, Stream};
 use super::verdict::{FunctionCounts, Side, Sums, Verdict, judge};
 use crate::cfi::{Cfi, CfiError, Fde, RowContext};
 
@@ -42,6 +42,9 @@ impl Range<'_> {
 
 /// Where the sweep tells what it sees.
 pub(crate) trait Sink<'c> {
+    /// Whether it wants to know of code that nobody describes: there is some behind most functions.
+    const NEITHER: bool = false;
+
     /// A range whose verdict is not [`Verdict::Equal`], in the order of addresses.
     fn range(&mut self, range: &Range<'c>);
 
@@ -50,6 +53,8 @@ pub(crate) trait Sink<'c> {
 }
 
 impl<'c, F: FnMut(&Range<'c>)> Sink<'c> for F {
+    const NEITHER: bool = true;
+
     fn range(&mut self, range: &Range<'c>) {
         self(range);
     }
@@ -72,8 +77,7 @@ struct Function {
     index: u32,
     version: Version,
     abi: Abi,
-    signal: bool,
-    key_b: bool,
+    marks: Marks,
     content: Content,
 }
 
@@ -96,6 +100,8 @@ struct Sweep<'c, 'x, 's, S> {
     next: usize,
     /// Everything before has been told.
     at: CodeAddress,
+    /// The end of the code that is without a gap from there; 0 where there is none.
+    room: u64,
     streams: Vec<Stream<'c, 'x>>,
     sums: Sums,
     counts: FunctionCounts,
@@ -109,12 +115,57 @@ struct Sweep<'c, 'x, 's, S> {
 impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
     /// Tells everything up to `end` of `section`: from `start` on what `ours` says, before that
     /// that SFrame says nothing.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, section: u32, start: u64, end: u64, ours: Option<Ours<'_>>) {
+        if !self.agrees(section, start, end, ours) {
+            self.push_any(section, start, end, ours);
+        }
+    }
+
+    /// Whether the first stream says the same as a row that follows what was told last: then it
+    /// is told as well.
+    #[inline(always)]
+    fn agrees(&mut self, section: u32, start: u64, end: u64, ours: Option<Ours<'_>>) -> bool {
+        let Some((function, Some(row))) = ours else { return false };
+        if self.continues(section, start, end)
+            && function.content == Content::Rows
+            && let Some(stream) = self.streams.first_mut()
+            && stream.agrees(self.at, end, &row.frame, function.marks)
+        {
+            self.met = true;
+            self.sums.equal += end - start;
+            self.at.address = end;
+            return true;
+        }
+        false
+    }
+
+    /// Whether a range follows what was told last, in the same piece of code, and nothing is
+    /// pending.
+    #[inline(always)]
+    fn continues(&self, section: u32, start: u64, end: u64) -> bool {
+        start == self.at.address
+            && end <= self.room
+            && section == self.at.section
+            && self.pending.is_none()
+    }
+
+    #[inline(never)]
+    fn push_any(&mut self, section: u32, start: u64, end: u64, ours: Option<Ours<'_>>) {
         let from = CodeAddress { section, address: start };
         let to = CodeAddress { section, address: end };
         if from > self.at {
             self.fill(from, None);
+        }
+        // Most functions start on both sides here.
+        if let Some(stream) = self.streams.first_mut()
+            && from == self.at
+            && stream.locate(from, &mut self.counts, self.sink).is_ok()
+        {
+            stream.read();
+            if self.agrees(section, start, end, ours) {
+                return;
+            }
         }
         if to > self.at {
             self.fill(to, ours);
@@ -139,6 +190,8 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
             self.next += 1;
         }
         self.at = self.at.max(to);
+        let code = self.code.get(self.next);
+        self.room = code.filter(|(start, _)| *start <= self.at).map_or(0, |(_, end)| *end);
     }
 
     /// The first of the streams that has something about `place`, and up to where that holds: the
@@ -176,7 +229,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
             };
             let verdict = decide(ours, truth);
             self.sums.add(verdict, until - place.address);
-            if verdict == Verdict::Equal {
+            if verdict == Verdict::Equal || verdict == Verdict::Neither && !S::NEITHER {
                 flush(&mut self.pending, self.sink);
             } else {
                 let range = describe(place, until, verdict, ours, truth);
@@ -224,8 +277,9 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
 
 #[inline]
 fn flush<'c>(pending: &mut Option<Range<'c>>, sink: &mut impl Sink<'c>) {
-    if let Some(range) = pending.take() {
-        sink.range(&range);
+    if let Some(range) = &*pending {
+        sink.range(range);
+        *pending = None;
     }
 }
 
@@ -246,7 +300,8 @@ fn decide(ours: Option<Ours<'_>>, truth: Said<'_, '_>) -> Verdict {
                 return Verdict::OnlyCfi;
             }
             let cie = function.cie();
-            let sframe = Side { frame: &row.frame, signal: ours.signal, key_b: ours.key_b };
+            let Marks { signal, key_b } = ours.marks;
+            let sframe = Side { frame: &row.frame, signal, key_b };
             let cfi = Side { frame: &truth.frame, signal: cie.signal, key_b: cie.pauth_key_b };
             judge(sframe, cfi, ours.version, ours.abi)
         }
@@ -308,6 +363,7 @@ pub(crate) fn sweep<'c>(
         code: code_of(elf),
         next: 0,
         at: CodeAddress::absolute(0),
+        room: 0,
         streams: streams.collect(),
         sums: Sums { unplaced, ..Sums::default() },
         counts: FunctionCounts::default(),
@@ -332,8 +388,7 @@ pub(crate) fn sweep<'c>(
             index: place.index,
             version: section.header().version,
             abi,
-            signal: false,
-            key_b: false,
+            marks: Marks::default(),
             content: Content::Rows,
         };
         let start = place.start.address;
@@ -347,8 +402,10 @@ pub(crate) fn sweep<'c>(
                 sweep.push(place.start.section, start, end, Some((&ours, Some(&row))));
             }
             Some(Ok(function)) => {
-                ours.signal = function.is_signal_frame();
-                ours.key_b = function.attributes().info.pauth_key_b();
+                ours.marks = Marks {
+                    signal: function.is_signal_frame(),
+                    key_b: function.attributes().info.pauth_key_b(),
+                };
                 walk(&function, limit, budget, &mut repeats, |start, end, row| {
                     sweep.push(place.start.section, start, end, Some((&ours, row)));
                 });
