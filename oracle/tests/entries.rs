@@ -305,3 +305,49 @@ fn every_cut_and_every_changed_byte_is_survived() {
         }
     }
 }
+
+/// A look-up finds the function that starts last at or before the place, if it reaches that far; of
+/// several at one start the largest. Functions without bytes hide none, in whatever order they
+/// are stored.
+#[test]
+fn look_ups_among_functions_that_overlap() {
+    let ranges = [
+        (0x00, 0x20), // 0 has
+        (0x08, 0x10), // 1 in it
+        (0x30, 0x50), // 2 ends in
+        (0x40, 0x60), // 3
+        (0x70, 0x78), // 4 is the beginning of
+        (0x70, 0x80), // 5
+        (0x90, 0xa0), // 6 has
+        (0x98, 0x98), // 7, which is empty
+    ];
+    let found = [
+        (0x00, 0x08, Some(0)),
+        (0x08, 0x10, Some(1)),
+        (0x10, 0x30, None),
+        (0x30, 0x40, Some(2)),
+        (0x40, 0x60, Some(3)),
+        (0x60, 0x70, None),
+        (0x70, 0x80, Some(5)),
+        (0x80, 0x90, None),
+        (0x90, 0xa0, Some(6)),
+        (0xa0, 0xb0, None),
+    ];
+    for stored in [[0, 1, 2, 3, 4, 5, 6, 7], [5, 1, 4, 0, 3, 7, 2, 6]] {
+        let mut section = cie(b"", &[]);
+        let mut offsets = Vec::new();
+        for number in stored {
+            let (start, end): (u64, u64) = ranges[number];
+            offsets.push(section.len() as u64);
+            section = fde(section, &[start.to_le_bytes(), (end - start).to_le_bytes()].concat());
+        }
+        let cfi = read(&section);
+        for (start, end, number) in found {
+            for pc in start..end {
+                let function = cfi.find(CodeAddress::absolute(pc));
+                let place = function.and_then(|f| offsets.iter().position(|o| *o == f.offset()));
+                assert_eq!(place.map(|place| stored[place]), number, "{pc:#x} {stored:?}");
+            }
+        }
+    }
+}

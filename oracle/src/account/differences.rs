@@ -232,3 +232,81 @@ impl<'c> Kept<'c> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::unwind::Register;
+
+    use super::*;
+    use crate::account::Options;
+    use crate::cfi::{Cfi, Kind};
+    use crate::compare::Verdict;
+
+    fn frame(register: u32, cfa: i64, ra: i64) -> Frame {
+        let cfa = Cfa::RegisterOffset { register: Register(register), offset: cfa };
+        Frame { cfa, ra: Recovery::AtCfa(ra), fp: Recovery::Unchanged, ra_signed: false }
+    }
+
+    #[test]
+    fn a_pattern_is_the_fields_the_bases_and_the_distance() {
+        let of = |ours: &Frame, truth: &Frame| Pattern::of(Fields::CFA, ours, truth);
+        let known = of(&frame(7, 16, -8), &frame(7, 8, -8));
+        // Both further from SP; and what does not differ does not matter.
+        assert_eq!(of(&frame(7, 240, -8), &frame(7, 232, -8)), known);
+        assert_eq!(of(&frame(7, 16, -16), &frame(7, 8, -16)), known);
+        // The other way round, further apart, from another base, in another field too.
+        assert_ne!(of(&frame(7, 8, -8), &frame(7, 16, -8)), known);
+        assert_ne!(of(&frame(7, 24, -8), &frame(7, 8, -8)), known);
+        assert_ne!(of(&frame(6, 16, -8), &frame(7, 8, -8)), known);
+        let both = Fields::CFA.with(Fields::RA);
+        assert_ne!(Pattern::of(both, &frame(7, 16, -8), &frame(7, 8, -16)), known);
+        // A kind without an offset has no distance.
+        let lost = Frame { fp: Recovery::AtCfa(-16), ..frame(7, 8, -8) };
+        let elsewhere = Frame { fp: Recovery::AtCfa(-24), ..frame(7, 8, -8) };
+        let plain = frame(7, 8, -8);
+        assert_eq!(
+            Pattern::of(Fields::FP, &plain, &lost),
+            Pattern::of(Fields::FP, &plain, &elsewhere)
+        );
+    }
+
+    /// A section and a function that differences can be said to be in.
+    fn with_function(look: impl FnOnce(Fde<'_>)) {
+        let cie = [10_u32.to_le_bytes().as_slice(), &[0; 4], &[1, 0, 1, 0x78, 16, 0]].concat();
+        let fde = [20_u32.to_le_bytes(), 18_u32.to_le_bytes()].concat();
+        let bytes =
+            [cie, fde, 0x1000_u64.to_le_bytes().into(), 16_u64.to_le_bytes().into()].concat();
+        let cfi = Cfi::from_bytes(&bytes, Kind::EhFrame, 0, Abi::Amd64);
+        look(cfi.functions().next().expect("one function"));
+    }
+
+    /// One more pattern than are told apart, and then some, each in a function of its own.
+    #[test]
+    fn patterns_beyond_the_limit_are_one() {
+        with_function(|fde| {
+            let mut tally = Tally::new(&Options { keep: 5000, pedantic: false });
+            let mut differences = Differences::default();
+            let count = 3000;
+            for number in 0..count {
+                let truth = frame(7, 16 + i64::from(number), -8);
+                let range = Range {
+                    section: 0,
+                    start: 0x1000 + u64::from(number),
+                    end: 0x1001 + u64::from(number),
+                    verdict: Verdict::Different(Fields::CFA),
+                    sframe: Some((0, number, Some(frame(7, 8, -8)))),
+                    cfi: Some((fde, Some(truth))),
+                };
+                differences.range(&range, Fields::CFA, &mut tally);
+            }
+            assert_eq!(differences.patterns.len(), MAX_PATTERNS + 1);
+            assert_eq!(tally.counts().iter().map(|(_, count)| *count).sum::<u64>(), 3000);
+            let kept = differences.finish(&[]);
+            assert_eq!(kept.len(), MAX_PATTERNS + 1);
+            let rest = Similar { functions: 1975, ranges: 1975, bytes: 1975 };
+            assert_eq!(kept.last().expect("many").similar, rest);
+            let bytes = kept.iter().map(|kept| kept.end - kept.start.address + kept.similar.bytes);
+            assert_eq!(bytes.sum::<u64>(), 3000);
+        });
+    }
+}

@@ -93,7 +93,8 @@ impl Cfi<'_> {
         }
     }
 
-    /// The function whose range has `place`; of several, the one that starts last.
+    /// The function whose range has `place`; of several, the one that starts last, and of those the
+    /// largest. One without bytes is passed over.
     #[must_use]
     pub fn find(&self, place: CodeAddress) -> Option<Fde<'_>> {
         let (mut low, mut high) = (0, self.fdes.len());
@@ -105,7 +106,9 @@ impl Cfi<'_> {
                 high = middle;
             }
         }
-        let fde = self.fde(self.record_at(low.checked_sub(1)?)?)?;
+        // Functions without bytes hide none.
+        let mut before = (0..low).rev().filter_map(|place| self.record_at(place));
+        let fde = self.fde(before.find(|record| record.size > 0)?)?;
         fde.contains(place).then_some(fde)
     }
 }
