@@ -1,0 +1,33 @@
+//! Structure-aware fuzzing of what this project reads: SFrame sections, ELF files, call frame
+//! information.
+//!
+//! Each target in [`targets`] is an ordinary function of bytes that panics where a promise is
+//! broken. `cargo +nightly fuzz run TARGET` runs it under libFuzzer, `cargo test` on a bounded
+//! number of inputs and on the checked-in corpus, and its program on files that are named:
+//!
+//! ```text
+//! cargo run --release -p sframe-fuzz --bin bytes -- crash-0123 corpus/malformed/*.sframe
+//! ```
+//!
+//! Unlike the libraries that it guards, this crate may panic: that is how it reports.
+
+#![forbid(unsafe_code)]
+
+pub mod seeded;
+pub mod standalone;
+pub mod targets;
+
+/// The program of a target: what libFuzzer calls, or where nothing is instrumented, a `main` that
+/// runs the target on files and seeded inputs ([`standalone::main`]).
+#[macro_export]
+macro_rules! program {
+    ($run:path) => {
+        #[cfg(fuzzing)]
+        ::libfuzzer_sys::fuzz_target!(|data: &[u8]| $run(data));
+
+        #[cfg(not(fuzzing))]
+        fn main() -> ::std::process::ExitCode {
+            $crate::standalone::main($run)
+        }
+    };
+}

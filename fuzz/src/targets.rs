@@ -1,0 +1,4 @@
+//! The targets: each a function of bytes that panics where a promise is broken.
+
+pub mod bytes;
+pub mod files;

@@ -1,0 +1,103 @@
+//! Bytes to reader, rules and look-up: nothing panics, the work follows the bytes, and what two
+//! ways of reading say about one place is the same.
+
+use sframe_validator::check::{Options, check_section};
+use sframe_validator::finding::Report;
+use sframe_validator::rules::CATALOGUE;
+use sframe_validator::section::{CodeAddress, Function};
+use sframe_validator::{Abi, Endian, Placement, Section};
+
+/// How many functions are looked up one by one: a look-up is linear in the function's rows, so
+/// that looking all of them up is not linear in the section.
+const LOOKED_UP: usize = 16;
+
+/// Reads `data` as a section in every way there is.
+///
+/// # Panics
+/// Where a promise of the reader or of the rules is broken.
+pub fn run(data: &[u8]) {
+    let placements = [
+        Placement::at(0),
+        Placement::at(u64::MAX - 64).with_endian(Some(Endian::Big)),
+        Placement::at(0x4000).with_endian(Some(Endian::Little)).with_abi(Some(Abi::S390x)),
+        Placement::relocated(&[]),
+    ];
+    for placement in placements {
+        if let Ok(section) = Section::parse(data, placement) {
+            walk(&section);
+            look_up(&section);
+        }
+        check(data, placement);
+    }
+}
+
+/// Reads every function and row once.
+fn walk(section: &Section<'_>) {
+    let mut budget = section.row_budget();
+    let (mut functions, mut rows) = (0_usize, 0_usize);
+    for function in section.functions() {
+        functions += 1;
+        let Ok(function) = function else { continue };
+        let Ok(read) = function.rows_within(&mut budget) else { continue };
+        for row in read.flatten() {
+            assert!(row.start <= row.end, "{row:x?}");
+            rows += 1;
+        }
+    }
+    // The smallest entry takes 16 bytes, the smallest row 2; the last item may be an error.
+    assert!(functions <= section.data().len() / 16 + 1, "{functions} functions");
+    assert!(rows <= section.data().len() / 2, "{rows} rows");
+}
+
+/// Finds the first functions by their own PCs, and what is around them.
+fn look_up(section: &Section<'_>) {
+    for function in section.functions().flatten().take(LOOKED_UP) {
+        let Ok(start) = function.start() else { continue };
+        let size = u64::from(function.size());
+        for offset in [0, 1, size / 2, size.wrapping_sub(1), size, u64::MAX] {
+            let pc = start.address.wrapping_add(offset);
+            let found = section.find_function(CodeAddress { address: pc, ..start });
+            if let Ok(Some(found)) = &found {
+                assert!(covers(found, pc), "{pc:#x}: {found:?}");
+            }
+            if let Ok(Some((found, row))) = section.find(pc) {
+                assert!(covers(&found, pc), "{pc:#x}: {found:?}");
+                // Where addresses wrap, a range cannot say so.
+                assert!(row.contains(pc) || row.end == u64::MAX || wraps(&found), "{row:x?}");
+            }
+        }
+    }
+}
+
+fn covers(function: &Function<'_>, pc: u64) -> bool {
+    function.start().is_ok_and(|start| pc.wrapping_sub(start.address) < function.size().into())
+}
+
+fn wraps(function: &Function<'_>) -> bool {
+    let start = function.start().map_or(0, |start| start.address);
+    start.checked_add(function.size().into()).is_none()
+}
+
+/// Applies the rules with and without their shortcuts, which have to find the same.
+fn check(data: &[u8], placement: Placement<'_>) {
+    let quick = check_section(data, placement, &Options::default());
+    let thorough =
+        check_section(data, placement, &Options { thorough: true, ..Options::default() });
+    assert_eq!(quick.counts, thorough.counts);
+    bounded(&quick, data.len());
+    bounded(
+        &check_section(data, placement, &Options { pedantic: true, ..Options::default() }),
+        data.len(),
+    );
+}
+
+/// A report that is no longer than asked for, and points into the section.
+pub(crate) fn bounded(report: &Report, size: usize) {
+    let keep = Options::default().keep;
+    assert!(report.findings.len() <= keep * CATALOGUE.len(), "{}", report.findings.len());
+    for finding in &report.findings {
+        assert!(finding.bytes.start <= finding.bytes.end, "{finding:?}");
+        assert!(finding.bytes.end <= size as u64, "{finding:?}");
+        assert!(!finding.message.is_empty());
+    }
+}

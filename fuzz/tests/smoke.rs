@@ -1,0 +1,28 @@
+//! Every target on the checked-in corpus, whole and damaged, and on seeded inputs.
+
+mod corpus;
+
+use corpus::{files, sections};
+use sframe_fuzz::standalone::seeded;
+use sframe_fuzz::targets;
+
+/// Inputs of each kind: some seconds without optimisation.
+const COUNT: u64 = 2_000;
+
+/// Runs a target on files as they are, then damaged, then on seeded inputs.
+fn smoke(run: fn(&[u8]), files: Vec<corpus::File>) {
+    let files: Vec<_> = files.into_iter().map(|file| file.bytes).collect();
+    files.iter().for_each(|file| run(file));
+    seeded(COUNT, &files, run);
+    seeded(COUNT, &[], run);
+}
+
+#[test]
+fn bytes() {
+    smoke(targets::bytes::run, sections());
+}
+
+#[test]
+fn whole_files() {
+    smoke(targets::files::run, files());
+}
