@@ -13,6 +13,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod generate;
+pub mod image;
 pub mod seeded;
 pub mod standalone;
 pub mod targets;

@@ -2,3 +2,4 @@
 
 pub mod bytes;
 pub mod files;
+pub mod generated;

@@ -26,3 +26,8 @@ fn bytes() {
 fn whole_files() {
     smoke(targets::files::run, files());
 }
+
+#[test]
+fn generated() {
+    smoke(targets::generated::run, Vec::new());
+}

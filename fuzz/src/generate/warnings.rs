@@ -1,0 +1,104 @@
+//! Which warnings a plan asks for: those about what is legal, but unusual.
+
+use std::collections::BTreeSet;
+
+use sframe_validator::unwind::Frame;
+use sframe_validator::{Abi, Version};
+
+use super::{FunctionPlan, Plan};
+
+/// What rules at warning level say about a plan's section.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Warnings {
+    /// These speak up.
+    pub must: BTreeSet<&'static str>,
+    /// These may.
+    pub may: BTreeSet<&'static str>,
+}
+
+/// Rules about what rows say, that odd frames break.
+const ODD_FRAMES: [&str; 6] = [
+    "cfa-offset-low",
+    "cfa-alignment",
+    "slot-alignment",
+    "slot-outside-frame",
+    "fp-lost",
+    "flex-sp-loaded",
+];
+
+impl Plan {
+    /// What is to be expected of the rules. `warned`: the plan's configuration allows it.
+    #[must_use]
+    pub fn warnings(&self, warned: bool) -> Warnings {
+        let mut must = BTreeSet::new();
+        let mut add = |name, condition| {
+            if condition {
+                must.insert(name);
+            }
+        };
+        let functions = &self.functions;
+        let any = |predicate: &dyn Fn(&FunctionPlan) -> bool| functions.iter().any(predicate);
+        let early = self.version < Version::V3;
+        let rows = any(&|function| !function.rows.is_empty());
+        add("obsolete-version", self.version == Version::V1);
+        add("frame-pointer-claim", self.claim);
+        add("auxiliary-header", !self.auxiliary.is_empty());
+        add("function-table-offset", !self.gap_before_functions.is_empty());
+        add("subsection-gap", !self.gap_before_rows.is_empty());
+        let table = 28 + self.auxiliary.len() + self.gap_before_functions.len();
+        add("function-table-alignment", self.version == Version::V2 && !table.is_multiple_of(4));
+        add("rows-unused", !self.unused_rows.is_empty());
+        add("trailing-bytes", !self.trailing.is_empty() && !self.is_padded());
+        let without = any(&|function| function.rows.is_empty());
+        add("no-rows", early && without && !rows);
+        add("function-without-rows", early && without && rows);
+        add("flexible-without-rows", any(&|f| f.flexible && f.rows.is_empty()));
+        add("flex-abi", self.abi.is_aarch64() && any(&|f| f.flexible && !f.rows.is_empty()));
+        add("function-size-zero", any(&|function| function.size == 0));
+        add("first-row-offset", any(&|f| f.rows.first().is_some_and(|row| row.0 != 0)));
+        let at_end = |f: &FunctionPlan| f.repeat.is_none() && f.size > 0;
+        add("row-at-end", any(&|f| at_end(f) && f.rows.iter().any(|row| row.0 == f.size)));
+        add("row-duplicate-start", any(&|f| f.rows.windows(2).any(|w| w[0].0 == w[1].0)));
+        let cut =
+            |f: &FunctionPlan| f.repeat.is_some_and(|b| b > 0 && !f.size.is_multiple_of(b.into()));
+        add("repeat-size-multiple", any(&cut));
+        let outermost = |f: &FunctionPlan| f.rows.iter().any(|row| row.1 == Frame::OUTERMOST);
+        add("word-count-zero", self.version == Version::V2 && !self.pcrel && any(&outermost));
+        let may = if warned { ODD_FRAMES.into_iter().collect() } else { BTreeSet::new() };
+        Warnings { must, may }
+    }
+
+    /// What linked files are warned of besides.
+    #[must_use]
+    pub fn warnings_in_file(&self, warned: bool) -> Warnings {
+        let mut warnings = self.warnings(warned);
+        if !self.sorted {
+            warnings.must.insert("unsorted-linked");
+        }
+        let off = |f: &FunctionPlan| {
+            f.repeat.is_some_and(|block| block > 0 && !f.start.is_multiple_of(block.into()))
+        };
+        if self.functions.iter().any(off) {
+            warnings.must.insert("repeat-start-alignment");
+        }
+        warnings
+    }
+
+    /// Whether the bytes behind the rows are the padding that assemblers write.
+    fn is_padded(&self) -> bool {
+        let size = self.build().map_or(0, |built| built.bytes.len());
+        let end = size.saturating_sub(self.trailing.len());
+        self.trailing.iter().all(|byte| *byte == 0) && size == end.next_multiple_of(8)
+    }
+
+    /// Whether the section can be in a file: the ABI's byte order, in a linked file.
+    #[must_use]
+    pub fn fits_file(&self) -> bool {
+        let (start, end) = self.code();
+        let apart = end <= self.address || self.address + 0x1000 <= start;
+        self.endian == self.abi.endian()
+            && !self.object
+            && apart
+            && !(self.abi == Abi::S390x && self.version == Version::V1)
+    }
+}
