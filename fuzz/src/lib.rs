@@ -15,6 +15,7 @@
 
 pub mod generate;
 pub mod image;
+pub mod parts;
 pub mod seeded;
 pub mod standalone;
 pub mod targets;

@@ -1,0 +1,35 @@
+//! Sections taken apart and put together again are the same bytes: those that assemblers and
+//! linkers have written, and generated ones.
+
+mod corpus;
+
+use sframe_fuzz::generate::{Configuration, Plan};
+use sframe_fuzz::parts::Parts;
+use sframe_fuzz::seeded::Seeded;
+
+#[test]
+fn written_by_assemblers_and_linkers() {
+    let mut whole = 0;
+    for file in corpus::sections() {
+        let golden = file.path.components().any(|part| part.as_os_str() == "golden");
+        let Some(parts) = Parts::read(&file.bytes, 0x4000) else {
+            // Those that lld has appended have no end that the header knows.
+            continue;
+        };
+        assert_eq!(parts.bytes(), file.bytes, "{}", file.path.display());
+        whole += usize::from(golden);
+    }
+    assert!(whole > 400, "{whole}");
+}
+
+#[test]
+fn generated() {
+    let mut random = Seeded::new(3);
+    for _ in 0..2_000 {
+        let length = random.below(600);
+        let plan = Plan::new(&random.bytes(length), &Configuration::ALL);
+        let bytes = plan.build().expect("can be written").bytes;
+        let parts = Parts::read(&bytes, plan.address).expect("sound");
+        assert_eq!(parts.bytes(), bytes);
+    }
+}
