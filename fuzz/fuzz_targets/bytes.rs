@@ -2,4 +2,4 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
-sframe_fuzz::program!(sframe_fuzz::targets::bytes::run);
+sframe_fuzz::program!(sframe_fuzz::targets::bytes::run, mutator);

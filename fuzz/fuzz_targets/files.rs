@@ -2,4 +2,4 @@
 
 #![cfg_attr(fuzzing, no_main)]
 
-sframe_fuzz::program!(sframe_fuzz::targets::files::run);
+sframe_fuzz::program!(sframe_fuzz::targets::files::run, mutator);

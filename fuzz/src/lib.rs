@@ -15,15 +15,27 @@
 
 pub mod generate;
 pub mod image;
+pub mod mutate;
 pub mod parts;
 pub mod seeded;
 pub mod standalone;
 pub mod targets;
+pub mod view;
 
 /// The program of a target: what libFuzzer calls, or where nothing is instrumented, a `main` that
-/// runs the target on files and seeded inputs ([`standalone::main`]).
+/// runs the target on files and seeded inputs ([`standalone::main`]). With `mutator`, its inputs
+/// are sections or files, and are mutated as such ([`mutate::in_place`]).
 #[macro_export]
 macro_rules! program {
+    ($run:path, mutator) => {
+        #[cfg(fuzzing)]
+        ::libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, most: usize, seed: u32| {
+            $crate::mutate::in_place(data, size, most, seed)
+                .unwrap_or_else(|| ::libfuzzer_sys::fuzzer_mutate(data, size, most))
+        });
+
+        $crate::program!($run);
+    };
     ($run:path) => {
         #[cfg(fuzzing)]
         ::libfuzzer_sys::fuzz_target!(|data: &[u8]| $run(data));

@@ -3,3 +3,4 @@
 pub mod bytes;
 pub mod files;
 pub mod generated;
+pub mod mutated;

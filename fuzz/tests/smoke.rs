@@ -31,3 +31,8 @@ fn whole_files() {
 fn generated() {
     smoke(targets::generated::run, Vec::new());
 }
+
+#[test]
+fn mutated() {
+    smoke(targets::mutated::run, Vec::new());
+}

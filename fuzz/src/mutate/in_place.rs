@@ -1,0 +1,46 @@
+//! The mutations as libFuzzer's custom mutator: on bytes, bare sections and the sections of ELF
+//! files.
+
+use sframe_validator::elf::Elf;
+
+use super::{attempt, defects, variations};
+use crate::parts::Parts;
+use crate::seeded::Seeded;
+
+/// Mutates the section or the file in the first `size` bytes of `data`, of which `most` may be
+/// used; the new size. `None` where that is left to a mutator that knows no structure: half of the
+/// time, and where no section can be taken apart.
+pub fn in_place(data: &mut [u8], size: usize, most: usize, seed: u32) -> Option<usize> {
+    let mut random = Seeded::new(seed.into());
+    if random.below(2) == 0 {
+        return None;
+    }
+    let input = data.get(..size)?;
+    let Some((start, end)) = section_of(input) else {
+        let bytes = mutated(input, &mut random)?;
+        data.get_mut(..bytes.len().min(most))?.copy_from_slice(bytes.get(..most).unwrap_or(&bytes));
+        return Some(bytes.len().min(most));
+    };
+    // In a file nothing can move: what grows is cut, what shrinks leaves zeros behind.
+    let mut bytes = mutated(input.get(start..end)?, &mut random)?;
+    bytes.resize(end - start, 0);
+    data.get_mut(start..end)?.copy_from_slice(&bytes);
+    Some(size)
+}
+
+fn mutated(section: &[u8], random: &mut Seeded) -> Option<Vec<u8>> {
+    let mut parts = Parts::read(section, 0)?;
+    let all: Vec<_> = defects().map(|d| d.apply).chain(variations().map(|v| v.apply)).collect();
+    // Most have a place in most sections.
+    (0..8).find(|_| attempt(all[random.below(all.len())], &mut parts, random))?;
+    Some(parts.bytes())
+}
+
+/// Where the first SFrame section of an ELF file is in the file.
+fn section_of(data: &[u8]) -> Option<(usize, usize)> {
+    let elf = Elf::parse(data).ok()?;
+    let section = elf.sframe_sections().next()?;
+    let start = usize::try_from(section.offset).ok()?;
+    let end = start.checked_add(elf.section_data(section).ok()?.len())?;
+    (end <= data.len()).then_some((start, end))
+}

@@ -1,0 +1,191 @@
+//! Other ways to store the same rows.
+
+use sframe_validator::section::{Flags, FreType};
+use sframe_validator::{Abi, Endian, Version};
+
+use super::{Variation, any_function, any_row, when};
+use crate::parts::{FunctionParts, Parts, RowParts};
+use crate::seeded::Seeded;
+
+fn shuffle<T>(items: &mut [T], random: &mut Seeded) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, random.below(last + 1));
+    }
+}
+
+fn filler(random: &mut Seeded) -> Vec<u8> {
+    // No magic number starts with it.
+    vec![0x55; 1 + random.below(16)]
+}
+
+/// The words of a default row as those of a flexible one.
+fn flexible_words(row: &RowParts, abi: Abi) -> Vec<u32> {
+    let base = if row.base_sp { abi.sp() } else { abi.fp() };
+    let control = base.0 << 3 | 1;
+    let tracked = abi != Abi::Amd64;
+    match row.words[..] {
+        [cfa] => vec![control, cfa],
+        [cfa, fp] if !tracked => vec![control, cfa, 0, 2, fp],
+        [cfa, ra] => vec![control, cfa, 2, ra],
+        [cfa, 0, fp] if abi == Abi::S390x => vec![control, cfa, 0, 2, fp],
+        [cfa, ra, fp] => vec![control, cfa, 2, ra, 2, fp],
+        _ => Vec::new(),
+    }
+}
+
+/// Where the table is not sorted any more, it must not say so.
+fn unsort(parts: &mut Parts) {
+    parts.header.flags &= !Flags::SORTED;
+}
+
+pub(super) const VARIATIONS: &[Variation] = &[
+    Variation {
+        name: "functions' rows in another order",
+        apply: |parts, random| {
+            shuffle(&mut parts.blocks, random);
+            Some(())
+        },
+    },
+    Variation {
+        name: "functions in another order",
+        apply: |parts, random| {
+            unsort(parts);
+            let mut order: Vec<usize> = (0..parts.functions.len()).collect();
+            shuffle(&mut order, random);
+            parts.functions = order.iter().map(|place| parts.functions[*place].clone()).collect();
+            for block in &mut parts.blocks {
+                *block = order.iter().position(|place| place == block)?;
+            }
+            Some(())
+        },
+    },
+    Variation {
+        name: "a row split in two equal ones",
+        apply: |parts, random| {
+            let unit = parts.abi.instruction_alignment();
+            let function = any_function(parts, random, |f| !f.rows.is_empty())?;
+            let place = random.below(function.rows.len());
+            let row = function.rows[place].clone();
+            let next = function.rows.get(place + 1).map_or(function.length(), |next| next.start);
+            let room = next.checked_sub(row.start + unit)? / unit;
+            when(room > 0)?;
+            let start = row.start + unit + random.below(room as usize) as u32 * unit;
+            when(start <= function.largest_start())?;
+            function.rows.insert(place + 1, RowParts { start, ..row });
+            Some(())
+        },
+    },
+    Variation {
+        name: "a row that the next one replaces",
+        apply: |parts, random| {
+            let function = any_function(parts, random, |f| !f.rows.is_empty())?;
+            let place = random.below(function.rows.len());
+            let other = function.rows[random.below(function.rows.len())].clone();
+            let start = function.rows[place].start;
+            function.rows.insert(place, RowParts { start, ..other });
+            Some(())
+        },
+    },
+    Variation {
+        name: "a row at the function's end",
+        apply: |parts, random| {
+            let fits = |f: &FunctionParts| {
+                !f.repeats() && !f.rows.is_empty() && f.size <= f.largest_start()
+            };
+            let function = any_function(parts, random, fits)?;
+            let row = function.rows[random.below(function.rows.len())].clone();
+            function.rows.push(RowParts { start: function.size, ..row });
+            Some(())
+        },
+    },
+    Variation {
+        name: "wider words",
+        apply: |parts, random| {
+            let (row, flexible) = any_row(parts, random, |_, r| r.width < 4)?;
+            let width = if random.below(2) == 0 { 2 } else { 4 };
+            row.widen(flexible, width);
+            Some(())
+        },
+    },
+    Variation {
+        name: "wider start fields",
+        apply: |parts, random| {
+            let function = any_function(parts, random, |f| f.fre_type < FreType::Addr4)?;
+            function.fre_type = match (function.fre_type, random.below(2)) {
+                (FreType::Addr1, 0) => FreType::Addr2,
+                _ => FreType::Addr4,
+            };
+            function.info = function.info & 0xf0 | function.fre_type.code();
+            Some(())
+        },
+    },
+    Variation {
+        name: "flexible rows for default ones",
+        apply: |parts, random| {
+            let abi = parts.abi;
+            when(parts.version == Version::V3)?;
+            let function = any_function(parts, random, |f| !f.is_flexible() && !f.rows.is_empty())?;
+            for row in &mut function.rows {
+                // A control word for SP of AArch64 takes more than 7 bits, unsigned.
+                row.words = flexible_words(row, abi);
+                row.base_sp = false;
+            }
+            function.info2 |= 1;
+            Some(())
+        },
+    },
+    Variation {
+        name: "an auxiliary header",
+        apply: |parts, random| {
+            parts.auxiliary = filler(random);
+            Some(())
+        },
+    },
+    Variation {
+        name: "a gap before the functions",
+        apply: |parts, random| {
+            parts.gap_before_functions = filler(random);
+            Some(())
+        },
+    },
+    Variation {
+        name: "a gap before the rows",
+        apply: |parts, random| {
+            parts.gap_before_rows = filler(random);
+            Some(())
+        },
+    },
+    Variation {
+        name: "a gap between rows",
+        apply: |parts, random| {
+            any_function(parts, random, |_| true)?.hole = filler(random);
+            Some(())
+        },
+    },
+    Variation {
+        name: "bytes behind the section",
+        apply: |parts, random| {
+            parts.trailing = filler(random);
+            Some(())
+        },
+    },
+    Variation {
+        name: "start fields that count from elsewhere",
+        apply: |parts, _| {
+            when(parts.version == Version::V2)?;
+            parts.pcrel = !parts.pcrel;
+            parts.header.flags ^= Flags::PCREL;
+            Some(())
+        },
+    },
+    Variation {
+        name: "the other byte order",
+        apply: |parts, _| {
+            parts.endian = match parts.endian {
+                Endian::Little => Endian::Big,
+                Endian::Big => Endian::Little,
+            };
+            Some(())
+        },
+    },
+];

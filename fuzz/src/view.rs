@@ -1,0 +1,75 @@
+//! What a reader sees of a section: the row of every PC, and nothing of how it is stored.
+
+use std::collections::BTreeSet;
+
+use sframe_validator::Section;
+use sframe_validator::section::{CodeAddress, Error};
+use sframe_validator::unwind::Frame;
+
+/// What is said about one PC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// No function, or no row.
+    Nothing,
+    /// A row.
+    Row {
+        /// What it says.
+        frame: Frame,
+        /// The function is a signal frame.
+        signal: bool,
+        /// The B key signed the return address.
+        key_b: bool,
+    },
+    /// Something stands in the way.
+    Unreadable,
+}
+
+/// What the reader says about `pc`.
+#[must_use]
+pub fn at(section: &Section<'_>, pc: u64) -> Seen {
+    let found = || -> Result<Option<Seen>, Error> {
+        let Some(function) = section.find_function(CodeAddress::absolute(pc))? else {
+            return Ok(None);
+        };
+        let Some(row) = function.find_row(pc)? else { return Ok(None) };
+        let key_b = row.frame.ra_signed && function.attributes().info.pauth_key_b();
+        Ok(Some(Seen::Row { frame: row.frame, signal: function.is_signal_frame(), key_b }))
+    };
+    match found() {
+        Ok(seen) => seen.unwrap_or(Seen::Nothing),
+        Err(_) => Seen::Unreadable,
+    }
+}
+
+/// Most blocks of a function whose rows repeat that are looked at one by one.
+const MOST_BLOCKS: u64 = 0x1000;
+
+/// The PCs at which what a section says may change; between them it does not.
+#[must_use]
+pub fn edges(section: &Section<'_>) -> BTreeSet<u64> {
+    let mut edges = BTreeSet::from([0]);
+    for entry in section.entries() {
+        let Ok(start) = entry.start() else { continue };
+        let (start, size) = (start.address, u64::from(entry.size()));
+        edges.extend([start, start.wrapping_add(size)]);
+        let Ok(function) = entry.function() else { continue };
+        let block = function.repeat_size().ok().flatten().map_or(size.max(1), u64::from);
+        let blocks = (size / block).min(MOST_BLOCKS);
+        let Ok(rows) = function.frame_row_entries() else { continue };
+        for row in rows.map_while(Result::ok) {
+            let first = start.wrapping_add(row.start.into());
+            edges.extend((0..=blocks).map(|number| first.wrapping_add(number * block)));
+        }
+        edges.extend((0..=blocks).map(|number| start.wrapping_add(number * block)));
+    }
+    edges
+}
+
+/// The first PC about which the sections differ, and what they say of it.
+#[must_use]
+pub fn difference(a: &Section<'_>, b: &Section<'_>) -> Option<(u64, Seen, Seen)> {
+    let mut edges = edges(a);
+    edges.append(&mut self::edges(b));
+    let both = |pc| (pc, at(a, pc), at(b, pc));
+    edges.into_iter().map(both).find(|(_, a, b)| a != b)
+}

@@ -1,0 +1,120 @@
+//! Every mutation: has places to be made at, is noticed by the rules that it declares, or changes
+//! no row.
+
+use std::collections::BTreeSet;
+
+use sframe_fuzz::generate::{Configuration, FUNCTION_BLOCK, HEADER_BLOCK, Plan};
+use sframe_fuzz::image::Image;
+use sframe_fuzz::mutate::{defects, in_place, variations};
+use sframe_fuzz::parts::Parts;
+use sframe_fuzz::seeded::Seeded;
+use sframe_fuzz::targets::mutated::{noticed, unseen};
+use sframe_validator::rules::{CATALOGUE, Rule, Severity};
+
+/// Sections that a mutation is tried on.
+const SECTIONS: usize = 400;
+/// Of these it has to be possible in so many.
+const PLACES: usize = 5;
+
+fn sound(random: &mut Seeded) -> Parts {
+    let length = HEADER_BLOCK + random.below(6) * FUNCTION_BLOCK;
+    let configuration = Configuration { objects: false, ..Configuration::SILENT };
+    let plan = Plan::new(&random.bytes(length), &configuration);
+    let bytes = plan.build().expect("can be written").bytes;
+    Parts::read(&bytes, plan.address).expect("sound")
+}
+
+#[test]
+fn defects_are_noticed() {
+    for defect in defects() {
+        let mut random = Seeded::new(17);
+        let made = (0..SECTIONS).filter(|_| {
+            let parts = sound(&mut random);
+            noticed(defect, &parts, &mut random)
+        });
+        let made = made.count();
+        assert!(made >= PLACES, "{}: {made}", defect.name);
+    }
+}
+
+#[test]
+fn variations_change_no_row() {
+    for variation in variations() {
+        let mut random = Seeded::new(19);
+        let made = (0..SECTIONS).filter(|_| {
+            let parts = sound(&mut random);
+            unseen(variation, &parts, &mut random)
+        });
+        let made = made.count();
+        assert!(made >= PLACES, "{}: {made}", variation.name);
+    }
+}
+
+/// Rules at warning level and above about a bare section that no defect declares: what is legal
+/// but unusual, and belongs to the generator.
+const GENERATED: [&str; 5] = [
+    "obsolete-version",
+    "auxiliary-header",
+    "function-table-alignment",
+    "flex-abi",
+    "word-count-zero",
+];
+
+#[test]
+fn every_rule_about_a_section_is_declared_by_a_defect() {
+    let declared: BTreeSet<_> = defects().flat_map(|defect| defect.noticed_by).copied().collect();
+    for name in &declared {
+        assert!(Rule::find(name).is_some(), "no rule is called {name}");
+    }
+    // Those that need a file, or are about what is in it.
+    let of_files = |rule: &Rule| {
+        use sframe_validator::rules::Group::{Container, Coverage, Relocations};
+        matches!(rule.group, Container | Coverage | Relocations)
+    };
+    let in_files = [
+        "unsorted-linked",
+        "sorted-object",
+        "function-at-null",
+        "function-outside-code",
+        "repeat-start-alignment",
+        "repeat-in-object",
+    ];
+    let missing: Vec<_> = CATALOGUE
+        .iter()
+        .filter(|rule| rule.severity > Severity::Lint && !of_files(rule))
+        .map(|rule| rule.name)
+        .filter(|name| !declared.contains(name) && !in_files.contains(name))
+        .collect();
+    assert_eq!(missing, GENERATED);
+}
+
+#[test]
+fn files_keep_their_size_and_sections_their_limit() {
+    let mut random = Seeded::new(23);
+    let (mut sections, mut files) = (0, 0);
+    for seed in 0..400 {
+        let parts = sound(&mut random);
+        let section = parts.bytes();
+        let most = section.len() + 16;
+        let mut data = section.clone();
+        data.resize(most, 0);
+        if let Some(size) = in_place(&mut data, section.len(), most, seed) {
+            assert!(size <= most);
+            sections += usize::from(data[..size] != section);
+        }
+        let file = Image {
+            abi: parts.abi,
+            code: (0x1000, 0x1100),
+            sframe: (&section, 0x4000),
+            typed: true,
+            eh_frame: None,
+        };
+        let file = file.bytes();
+        let mut data = file.clone();
+        if let Some(size) = in_place(&mut data, file.len(), file.len(), seed) {
+            assert_eq!(size, file.len());
+            files += usize::from(data != file);
+        }
+    }
+    assert!(sections > 100 && files > 100, "{sections} sections, {files} files");
+}
