@@ -17,6 +17,7 @@ pub mod generate;
 pub mod image;
 pub mod mutate;
 pub mod parts;
+pub mod program;
 pub mod seeded;
 pub mod standalone;
 pub mod targets;

@@ -1,6 +1,7 @@
 //! The targets: each a function of bytes that panics where a promise is broken.
 
 pub mod bytes;
+pub mod cfi;
 pub mod files;
 pub mod generated;
 pub mod mutated;

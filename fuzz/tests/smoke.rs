@@ -36,3 +36,8 @@ fn generated() {
 fn mutated() {
     smoke(targets::mutated::run, Vec::new());
 }
+
+#[test]
+fn cfi() {
+    smoke(targets::cfi::run, Vec::new());
+}

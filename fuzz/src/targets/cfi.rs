@@ -1,0 +1,239 @@
+//! CFI bytes: our oracle against gimli's `UnwindTable`, row by row. And random programs, whose
+//! meaning is known, against both.
+//!
+//! Malformed sections are compared as far as both read them. What one of the two cannot do is left
+//! out by name ([`ours_alone`], [`gimli_alone`]).
+
+mod rows;
+
+use gimli::{BaseAddresses, CieOrFde, EndianSlice, RunTimeEndian, UnwindContext, UnwindSection};
+use sframe_oracle::cfi::{Cfi, CfiError, CfiErrorKind, Fde, Kind, RowContext};
+use sframe_validator::unwind::Row;
+use sframe_validator::{Abi, Endian};
+
+use crate::program::{Program, Scope};
+use crate::seeded::Seeded;
+use rows::same;
+
+type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
+
+/// Where the section stands.
+const ADDRESS: u64 = 0x10_0000;
+/// Where its functions start.
+const CODE: u64 = 0x1000;
+/// Every frame may be in force.
+const FREE: Scope<'_> = Scope { for_gimli: true, in_file: false, abi: None, allows: &|_, _| true };
+
+/// How many remembered states gimli is given room for; ours has more than any input needs.
+const STACK: usize = 64;
+
+/// Room for gimli's states: its own storage takes four.
+struct Storage;
+
+impl<T: gimli::ReaderOffset> gimli::UnwindContextStorage<T> for Storage {
+    type Rules = [(gimli::Register, gimli::RegisterRule<T>); 96];
+    type Stack = Box<[gimli::UnwindTableRow<T, Self>; STACK]>;
+}
+
+/// Reads the bytes that `data` stands for: by its first byte the rest as it is, a program with a few
+/// bytes changed, a program, or one of only what gimli knows.
+///
+/// # Panics
+/// Where the oracle and gimli, or either and the program, say different things.
+pub fn run(data: &[u8]) {
+    let Some((mode, data)) = data.split_first() else { return };
+    match mode % 4 {
+        0 => {
+            let Some((choice, section)) = data.split_first() else { return };
+            let kind = if choice & 1 == 0 { Kind::EhFrame } else { Kind::DebugFrame };
+            let abi = Abi::ALL[usize::from(choice >> 1) % 4];
+            compare(section, kind, abi, false);
+        }
+        1 => {
+            let (seed, data) = data.split_at(data.len().min(4));
+            let mut seed = Seeded::new(seed.iter().fold(0, |seed, b| seed << 8 | u64::from(*b)));
+            let program = Program::new(data, CODE, &FREE);
+            compare(&seed.damaged(&program.section(ADDRESS)), program.kind, program.abi, false);
+        }
+        2 => {
+            let program = Program::new(data, CODE, &Scope { for_gimli: false, ..FREE });
+            meant(&program, &program.section(ADDRESS));
+        }
+        _ => {
+            let program = Program::new(data, CODE, &FREE);
+            let section = program.section(ADDRESS);
+            compare(&section, program.kind, program.abi, true);
+            meant(&program, &section);
+        }
+    }
+}
+
+/// The rows of a program are those that the oracle reads.
+///
+/// # Panics
+/// Where they are others.
+pub fn meant(program: &Program, section: &[u8]) {
+    let cfi = Cfi::from_bytes(section, program.kind, ADDRESS, program.abi);
+    assert_eq!(cfi.defects(), [], "{program:#?}");
+    assert_eq!(cfi.functions().count(), program.functions.len());
+    let mut context = RowContext::new(&cfi);
+    for (function, fde) in program.functions.iter().zip(cfi.functions()) {
+        let place = (fde.start().address, fde.size());
+        assert_eq!(place, (function.start, u64::from(function.size)));
+        let rows: Result<Vec<_>, _> = fde.rows(&mut context).collect();
+        let rows = rows.unwrap_or_else(|error| panic!("{error}: {program:#?}"));
+        let starts = rows.iter().map(|row| ((row.start - function.start) as u32, row.frame));
+        assert_eq!(starts.collect::<Vec<_>>(), program.rows(function), "{function:#?}");
+        let ends = rows.iter().map(|row| row.end - function.start);
+        let nexts = rows.iter().skip(1).map(|row| row.start - function.start);
+        assert!(ends.eq(nexts.chain([function.size.into()])), "{rows:#x?}");
+    }
+}
+
+/// Compares the functions and rows of a section. `sound`: neither side may find fault with it.
+fn compare(data: &[u8], kind: Kind, abi: Abi, sound: bool) {
+    let order = match abi.endian() {
+        Endian::Little => RunTimeEndian::Little,
+        Endian::Big => RunTimeEndian::Big,
+    };
+    let vendor = if abi.is_aarch64() { gimli::Vendor::AArch64 } else { gimli::Vendor::Default };
+    let cfi = Cfi::from_bytes(data, kind, ADDRESS, abi);
+    let bases = BaseAddresses::default().set_eh_frame(ADDRESS);
+    match kind {
+        Kind::EhFrame => {
+            let mut section = gimli::EhFrame::new(data, order);
+            section.set_vendor(vendor);
+            section.set_address_size(8);
+            sections(&cfi, &section, &bases, sound);
+        }
+        Kind::DebugFrame => {
+            let mut section = gimli::DebugFrame::new(data, order);
+            section.set_vendor(vendor);
+            section.set_address_size(8);
+            sections(&cfi, &section, &bases, sound);
+        }
+    }
+}
+
+fn sections<'a, S: UnwindSection<Slice<'a>>>(
+    cfi: &Cfi<'_>,
+    section: &S,
+    bases: &BaseAddresses,
+    sound: bool,
+) where
+    S::Offset: gimli::UnwindOffset<usize>,
+{
+    let mut context = RowContext::new(cfi);
+    let mut peer = UnwindContext::<usize, Storage>::new_in();
+    let mut entries = section.entries(bases);
+    let mut count = 0;
+    // Behind an entry that cannot be told from the next, or the terminator, gimli stops.
+    while let Ok(Some(entry)) = entries.next() {
+        let CieOrFde::Fde(partial) = entry else { continue };
+        let Ok(theirs) = partial.parse(S::cie_from_offset) else { continue };
+        let Some(fde) = cfi.functions().find(|fde| fde.offset() == theirs.offset() as u64) else {
+            // What we refuse to read we have to complain about.
+            assert!(cfi.defect_count() > 0, "no FDE at {:#x}", theirs.offset());
+            continue;
+        };
+        count += 1;
+        let start = fde.start().address;
+        assert_eq!((start, fde.size()), (theirs.initial_address(), theirs.len()));
+        let column = u32::from(theirs.cie().return_address_register().0);
+        assert_eq!(fde.cie().return_address.0, column);
+        assert_eq!(fde.cie().signal, theirs.is_signal_trampoline());
+        let table = theirs.rows(section, bases, &mut peer);
+        function(&fde, table, section, &mut context, sound);
+    }
+    assert!(!sound || count == cfi.len(), "gimli reads {count} of {} functions", cfi.len());
+}
+
+/// Compares the rows of one function, as far as both sides have some.
+fn function<'a, S: UnwindSection<Slice<'a>>>(
+    fde: &Fde<'_>,
+    table: gimli::Result<gimli::UnwindTable<'_, '_, Slice<'a>, Storage>>,
+    section: &S,
+    context: &mut RowContext,
+    sound: bool,
+) {
+    let (mut rows, mut error) = (Vec::new(), None);
+    for row in fde.rows(context) {
+        match row {
+            Ok(row) => rows.push(row),
+            Err(found) => error = Some(found),
+        }
+    }
+    let start = fde.start().address;
+    let end = start + fde.size();
+    let mut table = match table {
+        Ok(table) => table,
+        Err(failed) => return excuse(error, Some(failed), sound, fde),
+    };
+    let mut pc = start;
+    let mut rows: std::iter::Peekable<std::slice::Iter<'_, Row>> = rows.iter().peekable();
+    loop {
+        let row = match table.next_row() {
+            Ok(Some(row)) => row,
+            Ok(None) => break excuse(error, None, sound, fde),
+            Err(failed) => break excuse(error, Some(failed), sound, fde),
+        };
+        // A row that an error follows may be shorter with us than with gimli, and the last of
+        // gimli's reaches further than the function.
+        while pc < row.end_address().min(end) {
+            let Some(own) = rows.peek().filter(|own| own.contains(pc)) else {
+                return excuse(error, None, sound, fde);
+            };
+            if let Err(message) = same(fde, own, pc, row, section) {
+                panic!("FDE at {:#x}, PC {pc:#x}: {} {message}", fde.offset(), own.frame);
+            }
+            pc = own.end.min(row.end_address()).min(end);
+            rows.next_if(|own| own.end <= pc);
+        }
+    }
+}
+
+/// Whether it is all right that one side has stopped.
+fn excuse(ours: Option<CfiError>, theirs: Option<gimli::Error>, sound: bool, fde: &Fde<'_>) {
+    let excused = match (&ours, &theirs) {
+        (None, None) => true,
+        (Some(_), Some(_)) => !sound,
+        (Some(error), None) => !sound && ours_alone(error.kind),
+        (None, Some(error)) => !sound && gimli_alone(*error),
+    };
+    assert!(excused, "FDE at {:#x}: {ours:?}, {theirs:?}", fde.offset());
+}
+
+/// What only our oracle finds fault with.
+const fn ours_alone(kind: CfiErrorKind) -> bool {
+    matches!(
+        kind,
+        // gimli takes a CIE without a rule for one of register 0 plus 0.
+        CfiErrorKind::CfaNotRegister
+            // gimli wraps, and goes on behind the function.
+            | CfiErrorKind::OffsetOverflow
+            | CfiErrorKind::AddressOverflow
+            | CfiErrorKind::AdvancePastEnd { .. }
+            // gimli's rows have no place in a section, so that any address is one.
+            | CfiErrorKind::SetLocBackwards { .. }
+            // gimli advances, and drops what a CIE has left on the stack.
+            | CfiErrorKind::NotInitial(_)
+            | CfiErrorKind::UnbalancedRestoreState
+    )
+}
+
+/// What only gimli finds fault with.
+const fn gimli_alone(error: gimli::Error) -> bool {
+    use gimli::Error as E;
+    matches!(
+        error,
+        // Vendors' instructions: MIPS_advance_loc8, GNU_negative_offset_extended, GNU_window_save,
+        // AARCH64_negate_ra_state_with_pc.
+        E::UnknownCallFrameInstruction(_)
+            // Registers are numbers of 16 bits, and all of them have rules.
+            | E::UnsupportedRegister(_)
+            | E::TooManyRegisterRules
+            | E::StackFull
+            // The signing state is a register that other rules reach.
+            | E::CfiInstructionInInvalidContext
+    )
+}
