@@ -21,6 +21,7 @@ pub mod program;
 pub mod seeded;
 pub mod standalone;
 pub mod targets;
+pub mod twin;
 pub mod view;
 
 /// The program of a target: what libFuzzer calls, or where nothing is instrumented, a `main` that

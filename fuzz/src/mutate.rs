@@ -100,6 +100,6 @@ fn any_row<'p>(
 }
 
 /// `Some` where a condition holds.
-fn when(condition: bool) -> Option<()> {
+pub(crate) fn when(condition: bool) -> Option<()> {
     condition.then_some(())
 }

@@ -5,3 +5,4 @@ pub mod cfi;
 pub mod files;
 pub mod generated;
 pub mod mutated;
+pub mod twins;

@@ -41,3 +41,8 @@ fn mutated() {
 fn cfi() {
     smoke(targets::cfi::run, Vec::new());
 }
+
+#[test]
+fn twins() {
+    smoke(targets::twins::run, Vec::new());
+}
