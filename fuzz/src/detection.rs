@@ -1,0 +1,187 @@
+//! The detection experiment: every bit of a file's SFrame section is flipped, one at a time, and
+//! every byte set to 0x00 and to 0xff. Who notices?
+//!
+//! A change is detected by a rule, or by the comparison with the file's CFI; or it provably changes
+//! nothing that a reader can see, for the row of every PC is the same. What is left is listed by
+//! field.
+
+mod fields;
+
+use std::collections::BTreeMap;
+
+use sframe_oracle::cfi::Cfi;
+use sframe_oracle::compare::{Verdict, compare};
+use sframe_validator::check::{Options, check_elf};
+use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::rules::Severity;
+use sframe_validator::{Abi, Placement, Section, Version};
+
+use crate::view;
+use fields::field_names;
+
+/// Who noticed a change; of several, the first one in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Noticed {
+    /// A rule at error level.
+    Error,
+    /// A rule at warning level.
+    Warning,
+    /// The check says that something cannot be decided.
+    Undecided,
+    /// The comparison with CFI.
+    Comparison,
+    /// A rule at lint level.
+    Lint,
+    /// Nobody, and no reader sees another row at any PC.
+    Invisible,
+    /// Nobody, and a reader sees another row.
+    Nobody,
+}
+
+impl Noticed {
+    /// Everything, in order.
+    pub const ALL: [Noticed; 7] = [
+        Noticed::Error,
+        Noticed::Warning,
+        Noticed::Undecided,
+        Noticed::Comparison,
+        Noticed::Lint,
+        Noticed::Invisible,
+        Noticed::Nobody,
+    ];
+
+    /// The name in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Noticed::Error => "error",
+            Noticed::Warning => "warning",
+            Noticed::Undecided => "undecided",
+            Noticed::Comparison => "CFI",
+            Noticed::Lint => "lint",
+            Noticed::Invisible => "invisible",
+            Noticed::Nobody => "rest",
+        }
+    }
+}
+
+/// One change of one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change<'f> {
+    /// Section offset of the byte.
+    pub offset: usize,
+    /// The field it belongs to, by the specification's name.
+    pub field: &'f str,
+    /// The value before and after.
+    pub values: (u8, u8),
+    /// A bit was flipped; otherwise the byte was set.
+    pub flipped: bool,
+}
+
+/// What kind of section a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The version.
+    pub version: Version,
+    /// The machine.
+    pub abi: Abi,
+    /// Whether the file has CFI to compare with.
+    pub has_cfi: bool,
+}
+
+/// What the check and the comparison say about a file.
+#[derive(Debug, PartialEq, Eq)]
+struct Said {
+    counts: BTreeMap<&'static str, (Severity, u64)>,
+    undecided: Vec<String>,
+    /// Ranges of PCs, and their verdicts.
+    told: Vec<(u32, u64, u64, Verdict)>,
+}
+
+fn said(file: &[u8], placement: Placement<'_>, data: &[u8]) -> Option<Said> {
+    let elf = Elf::parse(file).ok()?;
+    let options = Options { pedantic: true, keep: 0, ..Options::default() };
+    let report = check_elf(&elf, &options);
+    let counts = report.counts.iter().map(|(rule, count)| (rule.name, (rule.severity, *count)));
+    let sections: Vec<_> = Section::parse(data, placement).into_iter().collect();
+    let cfi = Cfi::load_all(&elf).ok()?;
+    let mut told = Vec::new();
+    compare(&elf, &sections, &cfi, |range| {
+        told.push((range.section, range.start, range.end, range.verdict));
+    });
+    Some(Said {
+        counts: counts.collect(),
+        undecided: report.undecided.into_iter().map(|undecided| undecided.reason).collect(),
+        told,
+    })
+}
+
+impl Said {
+    /// The severest rule that is broken more often than `before`.
+    fn worse_than(&self, before: &Said) -> Option<Severity> {
+        let more = self.counts.iter().filter(|(name, (_, count))| {
+            before.counts.get(*name).is_none_or(|(_, before)| before < count)
+        });
+        more.map(|(_, (severity, _))| *severity).max()
+    }
+}
+
+/// Changes every byte of the only SFrame section of a linked file in every way, and hands out what
+/// came of it. `None`: there is no such section, it cannot be read, or a rule at error level finds
+/// fault with the file as it is, so that much of the section is not looked at.
+pub fn experiment(file: &[u8], mut sink: impl FnMut(Change<'_>, Noticed)) -> Option<Subject> {
+    let elf = Elf::parse(file).ok()?;
+    let mut headers = elf.sframe_sections();
+    let (header, None) = (*headers.next()?, headers.next()) else { return None };
+    if elf.kind() == ElfKind::Relocatable || elf.section_data(&header).ok()?.is_empty() {
+        return None;
+    }
+    let start = usize::try_from(header.offset).ok()?;
+    let end = start + elf.section_data(&header).ok()?.len();
+    let placement =
+        Placement::at(header.address).with_abi(elf.abi()).with_endian(Some(elf.endian()));
+    let sound = file.get(start..end)?;
+    let section = Section::parse(sound, placement).ok()?;
+    let names = field_names(&section);
+    let before = said(file, placement, sound)?;
+    if before.counts.values().any(|(severity, _)| *severity == Severity::Error) {
+        return None;
+    }
+    let mut changed = file.to_vec();
+    for (offset, field) in names.iter().enumerate() {
+        let old = sound[offset];
+        let flips = (0..8).map(|bit| (old ^ (1 << bit), true));
+        let sets = [0, 0xff].into_iter().filter(|new| *new != old).map(|new| (new, false));
+        for (new, flipped) in flips.chain(sets) {
+            changed[start + offset] = new;
+            let noticed = notice(&changed, (start, end), placement, &before, &section);
+            sink(Change { offset, field, values: (old, new), flipped }, noticed);
+        }
+        changed[start + offset] = old;
+    }
+    let has_cfi = Cfi::load_all(&elf).is_ok_and(|cfi| cfi.iter().any(|cfi| !cfi.is_empty()));
+    Some(Subject { version: section.header().version, abi: section.abi().ok()?, has_cfi })
+}
+
+fn notice(
+    file: &[u8],
+    (start, end): (usize, usize),
+    placement: Placement<'_>,
+    before: &Said,
+    section: &Section<'_>,
+) -> Noticed {
+    let data = &file[start..end];
+    let after = said(file, placement, data).expect("the file's headers are as they were");
+    match after.worse_than(before) {
+        Some(Severity::Error) => return Noticed::Error,
+        Some(Severity::Warning) => return Noticed::Warning,
+        _ if after.undecided != before.undecided => return Noticed::Undecided,
+        _ if after.told != before.told => return Noticed::Comparison,
+        Some(Severity::Lint) => return Noticed::Lint,
+        None => {}
+    }
+    match Section::parse(data, placement) {
+        Ok(changed) if view::difference(section, &changed).is_none() => Noticed::Invisible,
+        _ => Noticed::Nobody,
+    }
+}
