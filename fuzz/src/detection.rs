@@ -34,19 +34,22 @@ pub enum Noticed {
     Lint,
     /// Nobody, and no reader sees another row at any PC.
     Invisible,
+    /// Nobody: the comparison finds fault with the row as it is, and goes on to.
+    Before,
     /// Nobody, and a reader sees another row.
     Nobody,
 }
 
 impl Noticed {
     /// Everything, in order.
-    pub const ALL: [Noticed; 7] = [
+    pub const ALL: [Noticed; 8] = [
         Noticed::Error,
         Noticed::Warning,
         Noticed::Undecided,
         Noticed::Comparison,
         Noticed::Lint,
         Noticed::Invisible,
+        Noticed::Before,
         Noticed::Nobody,
     ];
 
@@ -60,6 +63,7 @@ impl Noticed {
             Noticed::Comparison => "CFI",
             Noticed::Lint => "lint",
             Noticed::Invisible => "invisible",
+            Noticed::Before => "before",
             Noticed::Nobody => "rest",
         }
     }
@@ -180,8 +184,17 @@ fn notice(
         Some(Severity::Lint) => return Noticed::Lint,
         None => {}
     }
-    match Section::parse(data, placement) {
-        Ok(changed) if view::difference(section, &changed).is_none() => Noticed::Invisible,
-        _ => Noticed::Nobody,
+    let Ok(changed) = Section::parse(data, placement) else { return Noticed::Nobody };
+    let differences = view::differences(section, &changed);
+    let faulty = |pc: &u64| {
+        let different = |v: &Verdict| matches!(v, Verdict::Different(_));
+        before.told.iter().any(|(_, from, to, v)| different(v) && (*from..*to).contains(pc))
+    };
+    if differences.is_empty() {
+        Noticed::Invisible
+    } else if differences.iter().all(|(pc, _, _)| faulty(pc)) {
+        Noticed::Before
+    } else {
+        Noticed::Nobody
     }
 }

@@ -65,11 +65,11 @@ pub fn edges(section: &Section<'_>) -> BTreeSet<u64> {
     edges
 }
 
-/// The first PC about which the sections differ, and what they say of it.
+/// The PCs from which on the sections differ, in order, and what they say of each.
 #[must_use]
-pub fn difference(a: &Section<'_>, b: &Section<'_>) -> Option<(u64, Seen, Seen)> {
+pub fn differences(a: &Section<'_>, b: &Section<'_>) -> Vec<(u64, Seen, Seen)> {
     let mut edges = edges(a);
     edges.append(&mut self::edges(b));
     let both = |pc| (pc, at(a, pc), at(b, pc));
-    edges.into_iter().map(both).find(|(_, a, b)| a != b)
+    edges.into_iter().map(both).filter(|(_, a, b)| a != b).collect()
 }

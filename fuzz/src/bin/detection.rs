@@ -77,16 +77,16 @@ impl Table {
 }
 
 fn print(title: &str, tables: &BTreeMap<String, Table>, sums: impl Fn(&Table) -> &Sums) {
-    print!("{title:<28}{:>6}{:>6}{:>10}", "files", "CFI", "changes");
-    Noticed::ALL.iter().for_each(|noticed| print!("{:>11}", noticed.name()));
+    print!("{title:<27}{:>6}{:>6}{:>10}", "files", "CFI", "changes");
+    Noticed::ALL.iter().for_each(|noticed| print!("{:>10}", noticed.name()));
     println!();
     for (name, table) in tables {
         let sums = sums(table);
         let total: u64 = sums.values().sum();
-        print!("{name:<28}{:>6}{:>6}{total:>10}", table.files, table.with_cfi);
+        print!("{name:<27}{:>6}{:>6}{total:>10}", table.files, table.with_cfi);
         for noticed in Noticed::ALL {
             let count = sums.get(&noticed).copied().unwrap_or(0);
-            print!("{:>10.3}%", 100.0 * count as f64 / total.max(1) as f64);
+            print!("{:>9.3}%", 100.0 * count as f64 / total.max(1) as f64);
         }
         println!();
     }
