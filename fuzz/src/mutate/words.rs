@@ -93,7 +93,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         apply: |parts, random| {
             let (row, _) = any_row(parts, random, flexible)?;
             let controls = controls(row);
-            row.words[controls[random.below(controls.len())]] |= 4;
+            row.words[*controls.get(random.below(controls.len().max(1)))?] |= 4;
             Some(())
         },
     },
