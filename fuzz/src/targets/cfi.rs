@@ -174,13 +174,18 @@ fn function<'a, S: UnwindSection<Slice<'a>>>(
     loop {
         let row = match table.next_row() {
             Ok(Some(row)) => row,
-            Ok(None) => break excuse(error, None, sound, fde),
+            Ok(None) => {
+                let whole = pc == end && rows.next().is_none();
+                assert!(whole || error.is_some(), "FDE at {:#x}: rows to {pc:#x}", fde.offset());
+                break excuse(error, None, sound, fde);
+            }
             Err(failed) => break excuse(error, Some(failed), sound, fde),
         };
         // A row that an error follows may be shorter with us than with gimli, and the last of
         // gimli's reaches further than the function.
         while pc < row.end_address().min(end) {
             let Some(own) = rows.peek().filter(|own| own.contains(pc)) else {
+                assert!(error.is_some(), "FDE at {:#x}: no row for {pc:#x}", fde.offset());
                 return excuse(error, None, sound, fde);
             };
             if let Err(message) = same(fde, own, pc, row, section) {
