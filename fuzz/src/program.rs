@@ -1,5 +1,5 @@
 //! Random unwind programs: call frame instructions with a meaning of their own, worked out here and
-//! by nobody else ([`Function::rows`]), and written as CFI in any of the forms that an instruction
+//! by nobody else ([`Program::rows`]), and written as CFI in any of the forms that an instruction
 //! has ([`Program::section`]).
 //!
 //! The meaning is DWARF 5 6.4.2's, for what is compared: the CFA, the return address, the frame

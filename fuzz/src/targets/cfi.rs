@@ -2,7 +2,7 @@
 //! meaning is known, against both.
 //!
 //! Malformed sections are compared as far as both read them. What one of the two cannot do is left
-//! out by name ([`ours_alone`], [`gimli_alone`]).
+//! out by name (`ours_alone`, `gimli_alone`).
 
 mod rows;
 
