@@ -133,7 +133,7 @@ fn sections<'a, S: UnwindSection<Slice<'a>>>(
         let Ok(theirs) = partial.parse(S::cie_from_offset) else { continue };
         let Some(fde) = cfi.functions().find(|fde| fde.offset() == theirs.offset() as u64) else {
             // What we refuse to read we have to complain about.
-            assert!(cfi.defect_count() > 0, "no FDE at {:#x}", theirs.offset());
+            assert!(!cfi.defects().is_empty(), "no FDE at {:#x}", theirs.offset());
             continue;
         };
         count += 1;

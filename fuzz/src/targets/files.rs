@@ -7,17 +7,19 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use sframe_check::input::SectionSource;
 use sframe_check::input::archive::{self, Content};
 use sframe_check::input::sframe_sections;
 use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
-use sframe_check::report::{Checked, FileName, FileReport, Outcome};
-use sframe_oracle::cfi::{Cfi, RowContext};
+use sframe_check::report::{
+    Checked, Comparison, Coverage, FileName, FileReport, Gatherer, Names, Outcome,
+};
+use sframe_oracle::account::{self, account};
+use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Sums, compare};
-use sframe_oracle::coverage::{Stubs, cause};
+use sframe_validator::Section;
 use sframe_validator::check::{Options, check_elf, check_link_set};
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::Report;
-use sframe_validator::{Section, Version};
 
 /// Checks a file or an archive, and says what was found.
 ///
@@ -41,7 +43,9 @@ pub fn run(data: &[u8]) {
     }
     assert!(bytes <= data.len());
     let inputs: Vec<_> = headers.into_iter().map(|header| ("member", header)).collect();
-    render(check_link_set(&inputs, &Options::default()), None);
+    let report = check_link_set(&inputs, &Options::default());
+    let checked = Checked::new(report, &[], &Names::of(None), Comparison::default());
+    render(Outcome::Members(Box::new(checked)));
 }
 
 fn file(data: &[u8]) {
@@ -49,20 +53,26 @@ fn file(data: &[u8]) {
     let quick = check_elf(&elf, &Options::default());
     let thorough = check_elf(&elf, &Options { thorough: true, ..Options::default() });
     assert_eq!(quick.counts, thorough.counts);
-    render(check_elf(&elf, &Options { pedantic: true, ..Options::default() }), Some(&elf));
-    compared(&elf);
+    let report = check_elf(&elf, &Options { pedantic: true, ..Options::default() });
+    let sources: Vec<_> = sframe_sections(&elf).flatten().collect();
+    let names = Names::of(Some(&elf));
+    let comparison = compared(&elf, &sources, &names).unwrap_or_default();
+    render(Outcome::Checked(Box::new(Checked::new(report, &sources, &names, comparison))));
 }
 
-/// Sweeps over the code with both sides; the ranges have to be in order, and no byte counted
-/// twice.
-fn compared(elf: &Elf<'_>) {
-    let sources: Vec<_> = sframe_sections(elf).flatten().collect();
+/// Sweeps over the code with both sides: the ranges have to be in order, no byte is counted twice,
+/// and the account has the same sums.
+fn compared(
+    elf: &Elf<'_>,
+    sources: &[SectionSource<'_>],
+    names: &Names<'_, '_>,
+) -> Option<Comparison> {
     let mut sections = Vec::new();
-    for source in &sources {
+    for source in sources {
         let placement = source.placement().with_abi(elf.abi());
         sections.extend(Section::parse(source.data, placement));
     }
-    let Ok(cfi) = Cfi::load_all(elf) else { return };
+    let cfi = Cfi::load_all(elf).ok()?;
     let mut last = (0, 0);
     let mut told = 0_u128;
     let sums = compare(elf, &sections, &cfi, |range| {
@@ -72,20 +82,21 @@ fn compared(elf: &Elf<'_>) {
         told += u128::from(range.end - range.start);
     });
     assert_eq!(told.min(LARGE), unequal(&sums).min(LARGE));
-    let stubs = Stubs::of(elf);
-    for cfi in &cfi {
-        let mut context = RowContext::new(cfi);
-        for fde in cfi.functions() {
-            let _ = cause(&stubs, &fde, Version::V3, &mut context);
-        }
-    }
+    let account = account(elf, &sections, &cfi, &account::Options { keep: 3, pedantic: true });
+    assert_eq!(account.sums, sums);
+    let mut gatherer = Gatherer::new(elf, &sections);
+    let differences = account.differences.iter();
+    let differences = differences
+        .map(|difference| (difference.finding.clone(), gatherer.gather(difference)))
+        .collect();
+    let coverage = Some(Coverage::of(&account, !sections.is_empty(), names, None));
+    Some(Comparison { differences, coverage })
 }
 
 /// Bytes of code from which on sums may be cut: sections of objects can be that long each.
 const LARGE: u128 = u64::MAX as u128;
 
-/// Not [`Sums::total`], which does not hold the sum of code in several sections
-/// (`corpus/regressions/code-longer-than-address-space.o`).
+/// Not by [`Sums::total`], which is cut.
 fn unequal(sums: &Sums) -> u128 {
     let sums = [
         sums.limited,
@@ -98,13 +109,11 @@ fn unequal(sums: &Sums) -> u128 {
     sums.into_iter().map(u128::from).sum()
 }
 
-fn render(report: Report, elf: Option<&Elf<'_>>) {
-    let sources: Vec<_> = elf.into_iter().flat_map(sframe_sections).flatten().collect();
-    let checked = Box::new(Checked::new(report, &sources, elf));
-    let outcome = if elf.is_some() { Outcome::Checked(checked) } else { Outcome::Members(checked) };
+fn render(outcome: Outcome) {
     let name = FileName { path: "file".into(), member: None };
     let report = FileReport { name, outcome };
-    let written = Text::new(io::sink(), TextOptions { verbose: true, width: Some(80) })
+    let options = TextOptions { verbose: true, coverage: true, width: Some(80) };
+    let written = Text::new(io::sink(), options)
         .file(&report)
         .and_then(|()| JsonLines::new(io::sink()).file(&report))
         .and_then(|()| io::sink().flush());
