@@ -230,3 +230,19 @@ fn the_corpus_is_current() {
         .collect();
     assert_eq!(stored, expected, "files without a case, or cases without a file");
 }
+
+/// What fuzzing found: the FRE sub-section ends right behind the attributes of a function with one
+/// row (header 28 bytes, one entry of 16, attributes of 5: the row would stand at 0x31).
+#[test]
+fn a_row_that_is_missing_behind_attributes_is_truncated() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../corpus/regressions/row-missing-behind-attributes.sframe");
+    let data = std::fs::read(path).expect("readable");
+    assert_eq!(data.len(), 0x31);
+    let report = check_section(&data, Placement::at(0), &Options::default());
+    let [finding] = report.findings.as_slice() else { panic!("{:?}", report.findings) };
+    assert_eq!(
+        (finding.rule.name, finding.offset, finding.row),
+        ("row-truncated", Some(0x31), Some(0))
+    );
+}

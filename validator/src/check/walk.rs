@@ -411,10 +411,13 @@ fn plain_function(context: &FunctionContext<'_>, range: Option<CodeRange>) -> bo
     plain_attributes && plain_place && behind_previous
 }
 
-/// Whether the function's offset of rows leads into the FRE sub-section, or it has none.
+/// Whether the function's offset of rows leads into the FRE sub-section, or it has none. Since
+/// version 3 its attributes stand there: where they end the sub-section, the first row is missing.
 fn rows_start_inside(function: &Function<'_>) -> bool {
     let header = function.section().header();
-    function.num_rows() == 0 || function.first_row_offset() < header.fre_end()
+    let (first, end) = (function.first_row_offset(), header.fre_end());
+    let inside = if header.version < Version::V3 { first < end } else { first <= end };
+    function.num_rows() == 0 || inside
 }
 
 /// Where the rows of a function can start.

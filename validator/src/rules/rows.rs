@@ -18,12 +18,13 @@ pub(super) static ROW_TRUNCATED: Rule = Rule {
     check: Check::UnreadableRow(|row, report| {
         let ErrorKind::Truncated { needed, available } = row.error.kind else { return };
         let start = row.error.offset;
+        let count = row.function.num_rows();
+        let s = if count == 1 { "" } else { "s" };
         report.bytes(
             start..start + available,
             format_args!(
                 "the row at {start:#x} takes {needed} bytes, and {available} are left of the FRE \
-                 sub-section; the function has {} rows",
-                row.function.num_rows()
+                 sub-section; the function has {count} row{s}"
             ),
         );
     }),
