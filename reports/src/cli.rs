@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod diff;
 mod dump;
+mod torture;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -56,6 +57,8 @@ pub fn run() -> Exit {
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Explain(args)) => explain(&args),
+        Some(Command::Torture(args)) => torture::run(&args),
+        Some(Command::Limited(args)) => torture::limited(&args),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "sframe-check", &mut script);
@@ -100,7 +103,7 @@ fn man(out: &mut dyn Write) -> io::Result<()> {
     let mut command = Cli::command();
     command.build();
     clap_mangen::Man::new(command.clone()).render(out)?;
-    for subcommand in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+    for subcommand in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
         clap_mangen::Man::new(subcommand.clone()).render(out)?;
     }
     Ok(())

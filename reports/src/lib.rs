@@ -4,7 +4,7 @@
 //! The program is a thin shell around this library. Data flows one way: [`input`] finds and maps
 //! files, [`scan`] checks them in parallel and hands out [`report`]s in input order, [`render`]
 //! writes them. [`dump`] prints whole sections, [`diff`] compares two files, [`explain`] prints the
-//! rules' pages.
+//! rules' pages, [`torture`] tries other readers on malformed sections.
 //!
 //! Nothing here decides what is wrong with a section: that is `sframe-validator`'s business, and
 //! whether it says what CFI does is `sframe-oracle`'s.
@@ -22,3 +22,4 @@ pub mod printable;
 pub mod render;
 pub mod report;
 pub mod scan;
+pub mod torture;

@@ -47,10 +47,34 @@ Examples:
       sframe-check diff old/libfoo.so new/libfoo.so
   Get the findings into another program:
       sframe-check --format ndjson build | jq -c 'select(.findings | length > 0)?'
+  Which readers crash on a malformed section?
+      sframe-check torture --reader readelf --reader 'my-reader --all {}'
   Check bytes that a program has read from memory:
       sframe-check --raw --address 0x7f0000001000 --machine amd64 section.bin
 
 A path that is called like a subcommand is written ./dump.";
+
+const TORTURE_HELP: &str = "\
+Each reader runs once for each case, in a process of its own, on an ELF file: sound sections, a
+malformed one for each rule, the same defects in older versions, and small sections that promise
+enormous amounts of rows, functions or bytes.
+
+  crash   ended by a signal, by a sanitizer's report, or by a panic
+  hang    ended at the limit of time
+  memory  failed with half of the memory limit or more in use
+  reject  an exit status that is not 0, or a message on standard error
+  accept  exit status 0, and nothing on standard error
+
+A conforming reader neither crashes nor hangs nor takes all memory, and rejects what the format
+gives no reading: parts outside the section, codes that its version does not define. Whether it
+accepts other defects is its own affair. Where it rejects sound sections of a version and machine,
+the rest of these is out of its scope when it rejects it, too.
+
+Exit status:
+  0  every reader is conforming
+  1  one is not
+  2  one could not be run, or rejects every sound section
+  3  wrong usage, or the program itself failed";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -82,6 +106,12 @@ pub(super) enum Command {
     Diff(DiffArgs),
     /// Say what a rule means, what goes wrong, and what to do
     Explain(ExplainArgs),
+    /// Try readers of SFrame on malformed sections: which crash, hang, or accept what cannot be read?
+    #[command(after_long_help = TORTURE_HELP)]
+    Torture(TortureArgs),
+    /// What `torture` starts for each case
+    #[command(hide = true)]
+    Limited(LimitedArgs),
     /// Write a script that completes command lines of a shell
     Completions {
         /// The shell
@@ -206,6 +236,52 @@ pub(super) struct ExplainArgs {
     /// As Markdown, the text of RULES.md
     #[arg(long, requires = "all")]
     pub(super) markdown: bool,
+}
+
+/// `torture`.
+#[derive(Debug, Args)]
+pub(super) struct TortureArgs {
+    /// A reader: readelf, objdump, llvm-readobj (also with a path, a machine before or a version
+    /// behind), sframe-check, or a command, in which {} is the file; it is split into words as a
+    /// shell does it, and run without one. Without this option, sframe-check and those of the others
+    /// that are on the path
+    #[arg(long, value_name = "READER", value_hint = ValueHint::CommandString)]
+    pub(super) reader: Vec<String>,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+    /// Leave the files in this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(super) keep: Option<PathBuf>,
+    /// How to write what came of it
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(super) format: DiffFormat,
+    /// How many processes run at a time; 0 for as many as the machine has processors
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    pub(super) threads: usize,
+}
+
+/// What one run of a reader may take.
+#[derive(Debug, Args)]
+pub(super) struct LimitArgs {
+    /// Processor time for each case; by the clock, three times as much
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(super) timeout: u64,
+    /// Address space for each case; 0 for any, as sanitizers need it
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    pub(super) memory: u64,
+}
+
+/// `limited`.
+#[derive(Debug, Args)]
+pub(super) struct LimitedArgs {
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+    /// Where to write how the command ended
+    #[arg(long)]
+    pub(super) report: PathBuf,
+    /// The command
+    #[arg(last = true, required = true)]
+    pub(super) command: Vec<OsString>,
 }
 
 /// Bytes without an ELF file around them.

@@ -1,0 +1,162 @@
+//! Sections that promise a reader far more work or memory than their bytes are worth: whoever
+//! follows the promise instead of the bytes does not end.
+
+use sframe_validator::builder::{FunctionBuilder, HeaderOverrides, SectionBuilder};
+use sframe_validator::section::FunctionInfo;
+use sframe_validator::{Abi, Version};
+
+use super::cases::{Case, Duty, Kind, of_section, wrapped};
+use super::sound::{at_entry, two_functions};
+
+const ABI: Abi = Abi::Amd64;
+/// The most rows that a function of version 3 can have.
+const MOST_ROWS: u32 = 65_535;
+/// Functions beside a block of that many rows: the section has some 260 KB.
+const FUNCTIONS: u32 = 3_200;
+
+/// One case for each bomb and version.
+pub(super) fn cases() -> Vec<Case> {
+    [Version::V1, Version::V2, Version::V3].into_iter().flat_map(of_version).collect()
+}
+
+fn of_version(version: Version) -> Vec<Case> {
+    let mut bombs = vec![
+        ("shared-rows", Duty::Survive, shared_rows(version, FUNCTIONS, MOST_ROWS)),
+        ("many-functions", Duty::Survive, shared_rows(version, 200_000, 1_000)),
+        ("broken-rows", Duty::Survive, broken_rows(version)),
+        ("descending-functions", Duty::Survive, descending_functions(version)),
+        ("widest-rows", Duty::Survive, widest_rows(version)),
+        ("every-info-byte", Duty::Survive, every_info_byte(version)),
+        ("repeated-block", Duty::Survive, repeated_block(version)),
+        ("row-count", Duty::Refuse, row_count(version)),
+        ("function-count", Duty::Refuse, header(version, |o| o.num_fdes = Some(u32::MAX))),
+        ("wrapping-function-count", Duty::Refuse, wrapping_function_count(version)),
+        ("row-bytes", Duty::Refuse, header(version, |o| o.fre_len = Some(u32::MAX))),
+        ("table-offset", Duty::Refuse, header(version, |o| o.fdeoff = Some(u32::MAX - 27))),
+        ("rows-offset", Duty::Refuse, header(version, |o| o.freoff = Some(u32::MAX - 27))),
+    ];
+    bombs.extend(overlapping_rows(version).map(|b| ("overlapping-rows", Duty::Survive, b)));
+    let name = |bomb: &str| format!("bombs/v{}-{bomb}", version.number());
+    let mut cases: Vec<Case> = bombs
+        .into_iter()
+        .filter_map(|(bomb, duty, builder)| {
+            let section = builder.build().ok()?.bytes;
+            Some(of_section(&name(bomb), Kind::Bomb, duty, &section))
+        })
+        .collect();
+    if let Ok(built) = two_functions(version, ABI).build() {
+        let mut case = of_section(&name("section-size"), Kind::Bomb, Duty::Refuse, &built.bytes);
+        case.bytes = wrapped(&built.bytes, Some(1 << 40));
+        cases.push(case);
+    }
+    cases
+}
+
+fn builder(version: Version) -> SectionBuilder {
+    SectionBuilder::new(version, ABI)
+}
+
+/// The function of a number, by address.
+fn function(number: u32) -> FunctionBuilder {
+    FunctionBuilder::new(0x100_0000 + u64::from(number) * 16, 16)
+}
+
+/// A function with `rows` rows of 3 bytes.
+fn block(rows: u32) -> FunctionBuilder {
+    (0..rows).fold(function(0), |function, _| function.raw_row(0, 0x03, &[8]))
+}
+
+fn header(version: Version, change: fn(&mut HeaderOverrides)) -> SectionBuilder {
+    let mut builder = two_functions(version, ABI);
+    builder.with(change);
+    builder
+}
+
+/// Every function has all rows of one block.
+fn shared_rows(version: Version, functions: u32, rows: u32) -> SectionBuilder {
+    let mut builder = builder(version);
+    builder.function(block(rows));
+    for number in 1..functions {
+        builder.function(function(number).with(|o| {
+            (o.fre_offset, o.num_fres) = (Some(0), Some(rows));
+        }));
+    }
+    builder
+}
+
+/// Each function's rows start a row behind those of the one before. In version 3 there are attributes
+/// in between.
+fn overlapping_rows(version: Version) -> Option<SectionBuilder> {
+    if version == Version::V3 {
+        return None;
+    }
+    let mut builder = builder(version);
+    builder.function(block(MOST_ROWS));
+    for number in 1..FUNCTIONS {
+        builder.function(function(number).with(|o| {
+            (o.fre_offset, o.num_fres) = (Some(number * 3), Some(MOST_ROWS - FUNCTIONS));
+        }));
+    }
+    Some(builder)
+}
+
+/// Each row starts behind the function's end, out of order, signed, with a word too many.
+fn broken_rows(version: Version) -> SectionBuilder {
+    let row = |function: FunctionBuilder, _| function.raw_row(200, 0x85, &[3, 1]);
+    let mut builder = builder(version);
+    builder.function((0..MOST_ROWS).fold(function(0), row));
+    builder
+}
+
+/// A table in the order that is the worst for a reader that sorts it.
+fn descending_functions(version: Version) -> SectionBuilder {
+    let mut builder = builder(version);
+    builder.with(|o| o.flags = Some(0));
+    for number in (0..FUNCTIONS * 10).rev() {
+        builder.function(function(number).row(0, at_entry(ABI)));
+    }
+    builder
+}
+
+/// Rows of 15 words of 4 bytes.
+fn widest_rows(version: Version) -> SectionBuilder {
+    let row = |function: FunctionBuilder, _| function.raw_row(0, 0x5f, &[8; 60]);
+    let mut builder = builder(version);
+    builder.function((0..4_000).fold(function(0), row));
+    builder
+}
+
+/// A function for each value of a row's info byte, with as many bytes behind it as any means.
+fn every_info_byte(version: Version) -> SectionBuilder {
+    let mut builder = builder(version);
+    for info in 0..=u8::MAX {
+        builder.function(function(info.into()).raw_row(0, info, &[8; 60]));
+    }
+    builder
+}
+
+/// A block that repeats for 4 GiB; in version 1 of no size.
+fn repeated_block(version: Version) -> SectionBuilder {
+    let stubs = FunctionBuilder::new(0x1000, u32::MAX).row(0, at_entry(ABI));
+    let mut builder = builder(version);
+    builder.function(match version {
+        Version::V1 => stubs.with(|o| o.info = Some(FunctionInfo::PC_MASK)),
+        Version::V2 | Version::V3 => stubs.repeat(1),
+    });
+    builder
+}
+
+/// A function that has as many rows as can be counted, and a thousand in truth.
+fn row_count(version: Version) -> SectionBuilder {
+    let mut builder = builder(version);
+    builder.function(block(1_000).with(|o| o.num_fres = Some(version.max_rows())));
+    builder
+}
+
+/// As many functions as make the table's size wrap to a few bytes in 32 bits.
+fn wrapping_function_count(version: Version) -> SectionBuilder {
+    let count = (1_u64 << 32) / version.entry_size() + 1;
+    let mut builder = two_functions(version, ABI);
+    builder.with(|o| o.num_fdes = u32::try_from(count).ok());
+    builder
+}

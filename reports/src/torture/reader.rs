@@ -1,0 +1,122 @@
+//! Readers: a name that is known, or any command.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What stands for the file in a command.
+const FILE: &str = "{}";
+
+/// A command that reads a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reader {
+    /// As it was asked for.
+    pub name: String,
+    /// The program and its arguments; `{}` stands for the file.
+    pub command: Vec<String>,
+}
+
+impl Reader {
+    /// The reader that `text` names: `readelf`, `objdump`, `llvm-readobj` or `llvm-readelf`, also with a
+    /// path, a machine in front or a version behind; `sframe-check`, which is `program`; or a
+    /// command, split into words as a shell does it, whose `{}` is the file. No shell is asked.
+    ///
+    /// # Errors
+    /// What is wrong with the command.
+    pub fn new(text: &str, program: &Path) -> Result<Reader, String> {
+        let name = text.to_owned();
+        let is_command = text.contains(FILE) || text.contains(char::is_whitespace);
+        let preset = if is_command { None } else { preset(text, program) };
+        let command = match preset {
+            Some(command) => command,
+            None => {
+                let mut words = shlex::split(text).ok_or("a quotation mark is missing")?;
+                if words.is_empty() {
+                    return Err("no command".to_owned());
+                }
+                if !words.iter().any(|word| word.contains(FILE)) {
+                    words.push(FILE.to_owned());
+                }
+                words
+            }
+        };
+        Ok(Reader { name, command })
+    }
+
+    /// The known readers that are on the path `path`, and `program` itself.
+    #[must_use]
+    pub fn all_found(program: &Path, path: Option<&OsString>) -> Vec<Reader> {
+        let folders: Vec<PathBuf> = path.iter().flat_map(std::env::split_paths).collect();
+        let found = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
+        let others = ["readelf", "objdump", "llvm-readobj"].into_iter().filter(|name| found(name));
+        let names = ["sframe-check"].into_iter().chain(others);
+        names.filter_map(|name| Reader::new(name, program).ok()).collect()
+    }
+
+    /// The command for one file.
+    pub(super) fn on(&self, file: &Path) -> Vec<OsString> {
+        let word = |word: &String| {
+            let mut parts = word.split(FILE);
+            let mut text = OsString::from(parts.next().unwrap_or_default());
+            for part in parts {
+                text.push(file);
+                text.push(part);
+            }
+            text
+        };
+        self.command.iter().map(word).collect()
+    }
+
+    /// The command that prints the version.
+    pub(super) fn version_command(&self) -> Vec<OsString> {
+        let program = self.command.first().map(OsString::from);
+        program.into_iter().chain([OsString::from("--version")]).collect()
+    }
+}
+
+fn preset(text: &str, program: &Path) -> Option<Vec<String>> {
+    let name = Path::new(text).file_name()?.to_str()?;
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let name = name.strip_suffix('-').unwrap_or(name);
+    let words = |program: &str, arguments: &[&str]| {
+        [program].iter().chain(arguments).map(|word| (*word).to_owned()).collect()
+    };
+    if text == "sframe-check" {
+        // One thread: each one that a large machine adds reserves address space.
+        return Some(words(program.to_str()?, &["--threads", "1", FILE]));
+    }
+    let known = ["llvm-readobj", "readelf", "objdump"];
+    let known = known.iter().any(|known| name.ends_with(known)) && !name.ends_with("llvm-objdump");
+    known.then(|| words(text, &["--sframe", FILE]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::path::Path;
+
+    use super::Reader;
+
+    fn command(text: &str, file: &str) -> Vec<OsString> {
+        let reader = Reader::new(text, Path::new("/bin/sframe-check")).expect("a reader");
+        reader.on(Path::new(file))
+    }
+
+    #[test]
+    fn known_names() {
+        for name in ["readelf", "/opt/bin/aarch64-linux-gnu-objdump", "llvm-readobj-23"] {
+            assert_eq!(command(name, "f"), [name, "--sframe", "f"]);
+        }
+        assert_eq!(command("sframe-check", "f"), ["/bin/sframe-check", "--threads", "1", "f"]);
+        assert_eq!(command("llvm-objdump", "f"), ["llvm-objdump", "f"]);
+    }
+
+    #[test]
+    fn a_file_name_is_one_word_whatever_it_holds() {
+        let file = "a b; $(touch c) '{}'.elf";
+        assert_eq!(command("read 'x y' --in={}", file), ["read", "x y", &format!("--in={file}")]);
+        assert_eq!(command("read --quiet", file), ["read", "--quiet", file]);
+        assert_eq!(command("./read", file), ["./read", file]);
+        assert!(Reader::new("read 'x", Path::new("")).is_err());
+        assert!(Reader::new("", Path::new("")).is_err());
+    }
+}
