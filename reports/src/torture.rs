@@ -215,17 +215,20 @@ impl Run<'_> {
         };
         let ran: Result<Vec<Ran>, String> =
             self.cases.into_par_iter().enumerate().map(|(index, case)| on(index, case)).collect();
-        let outcomes = ran.map(|ran| self.judged(ran));
+        let outcomes = ran.map(|ran| self.judged(reader, ran));
         ReaderReport { reader: reader.clone(), version, outcomes }
     }
 
-    fn judged(&self, ran: Vec<Ran>) -> Vec<Outcome> {
+    fn judged(&self, reader: &Reader, ran: Vec<Ran>) -> Vec<Outcome> {
         let limit = self.options.limits.memory_mib;
         let verdicts: Vec<Verdict> = ran
             .iter()
             .map(|ran| {
                 let peak = ran.cost.map_or(0, |(_, peak)| peak);
-                verdict::verdict(ran.end, &ran.errors, peak, limit)
+                match verdict::verdict(ran.end, &ran.errors, peak, limit) {
+                    Verdict::Accept if reader.gave_up(&ran.output) => Verdict::Reject,
+                    verdict => verdict,
+                }
             })
             .collect();
         let known = |format: Option<Format>| {

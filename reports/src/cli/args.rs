@@ -62,8 +62,9 @@ enormous amounts of rows, functions or bytes.
   crash   ended by a signal, by a sanitizer's report, or by a panic
   hang    ended at the limit of time
   memory  failed with half of the memory limit or more in use
-  reject  an exit status that is not 0, or a message on standard error
-  accept  exit status 0, and nothing on standard error
+  reject  an exit status that is not 0, or a message on standard error; of GNU readers also
+          \"SFrame version not supported\" on standard output
+  accept  exit status 0, and nothing of that
 
 A conforming reader neither crashes nor hangs nor takes all memory, and rejects what the format
 gives no reading: parts outside the section, codes that its version does not define. Whether it

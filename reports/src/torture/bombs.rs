@@ -6,7 +6,7 @@ use sframe_validator::section::FunctionInfo;
 use sframe_validator::{Abi, Version};
 
 use super::cases::{Case, Duty, Kind, of_section, wrapped};
-use super::sound::{at_entry, two_functions};
+use super::sound::{self, at_entry, two_functions};
 
 const ABI: Abi = Abi::Amd64;
 /// The most rows that a function of version 3 can have.
@@ -52,10 +52,6 @@ fn of_version(version: Version) -> Vec<Case> {
     cases
 }
 
-fn builder(version: Version) -> SectionBuilder {
-    SectionBuilder::new(version, ABI)
-}
-
 /// The function of a number, by address.
 fn function(number: u32) -> FunctionBuilder {
     FunctionBuilder::new(0x100_0000 + u64::from(number) * 16, 16)
@@ -74,7 +70,7 @@ fn header(version: Version, change: fn(&mut HeaderOverrides)) -> SectionBuilder 
 
 /// Every function has all rows of one block.
 fn shared_rows(version: Version, functions: u32, rows: u32) -> SectionBuilder {
-    let mut builder = builder(version);
+    let mut builder = sound::builder(version, ABI);
     builder.function(block(rows));
     for number in 1..functions {
         builder.function(function(number).with(|o| {
@@ -90,7 +86,7 @@ fn overlapping_rows(version: Version) -> Option<SectionBuilder> {
     if version == Version::V3 {
         return None;
     }
-    let mut builder = builder(version);
+    let mut builder = sound::builder(version, ABI);
     builder.function(block(MOST_ROWS));
     for number in 1..FUNCTIONS {
         builder.function(function(number).with(|o| {
@@ -103,14 +99,14 @@ fn overlapping_rows(version: Version) -> Option<SectionBuilder> {
 /// Each row starts behind the function's end, out of order, signed, with a word too many.
 fn broken_rows(version: Version) -> SectionBuilder {
     let row = |function: FunctionBuilder, _| function.raw_row(200, 0x85, &[3, 1]);
-    let mut builder = builder(version);
+    let mut builder = sound::builder(version, ABI);
     builder.function((0..MOST_ROWS).fold(function(0), row));
     builder
 }
 
 /// A table in the order that is the worst for a reader that sorts it.
 fn descending_functions(version: Version) -> SectionBuilder {
-    let mut builder = builder(version);
+    let mut builder = sound::builder(version, ABI);
     builder.with(|o| o.flags = Some(0));
     for number in (0..FUNCTIONS * 10).rev() {
         builder.function(function(number).row(0, at_entry(ABI)));
@@ -121,14 +117,14 @@ fn descending_functions(version: Version) -> SectionBuilder {
 /// Rows of 15 words of 4 bytes.
 fn widest_rows(version: Version) -> SectionBuilder {
     let row = |function: FunctionBuilder, _| function.raw_row(0, 0x5f, &[8; 60]);
-    let mut builder = builder(version);
+    let mut builder = sound::builder(version, ABI);
     builder.function((0..4_000).fold(function(0), row));
     builder
 }
 
 /// A function for each value of a row's info byte, with as many bytes behind it as any means.
 fn every_info_byte(version: Version) -> SectionBuilder {
-    let mut builder = builder(version);
+    let mut builder = sound::builder(version, ABI);
     for info in 0..=u8::MAX {
         builder.function(function(info.into()).raw_row(0, info, &[8; 60]));
     }
@@ -138,7 +134,7 @@ fn every_info_byte(version: Version) -> SectionBuilder {
 /// A block that repeats for 4 GiB; in version 1 of no size.
 fn repeated_block(version: Version) -> SectionBuilder {
     let stubs = FunctionBuilder::new(0x1000, u32::MAX).row(0, at_entry(ABI));
-    let mut builder = builder(version);
+    let mut builder = sound::builder(version, ABI);
     builder.function(match version {
         Version::V1 => stubs.with(|o| o.info = Some(FunctionInfo::PC_MASK)),
         Version::V2 | Version::V3 => stubs.repeat(1),
@@ -148,7 +144,7 @@ fn repeated_block(version: Version) -> SectionBuilder {
 
 /// A function that has as many rows as can be counted, and a thousand in truth.
 fn row_count(version: Version) -> SectionBuilder {
-    let mut builder = builder(version);
+    let mut builder = sound::builder(version, ABI);
     builder.function(block(1_000).with(|o| o.num_fres = Some(version.max_rows())));
     builder
 }

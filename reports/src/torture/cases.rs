@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use sframe_validator::elf::Elf;
 use sframe_validator::rules::{Rule, Severity};
+use sframe_validator::section::Flags;
 use sframe_validator::{Abi, Version};
 
 use super::image::Image;
@@ -60,13 +61,22 @@ pub struct Format {
     pub version: Version,
     /// The machine.
     pub abi: Abi,
+    /// Whether functions' starts count from the field that holds them, as always in version 3.
+    pub pc_relative: bool,
 }
 
 impl Format {
     /// What the first bytes of a section say.
     pub(super) fn of(section: &[u8]) -> Option<Format> {
-        let (version, abi) = (*section.get(2)?, *section.get(4)?);
-        Some(Format { version: Version::from_number(version)?, abi: Abi::from_id(abi)? })
+        let version = Version::from_number(*section.get(2)?)?;
+        let flags = Flags(*section.get(3)?);
+        let abi = Abi::from_id(*section.get(4)?)?;
+        let pc_relative = match version {
+            Version::V1 => false,
+            Version::V2 => flags.pcrel(),
+            Version::V3 => true,
+        };
+        Some(Format { version, abi, pc_relative })
     }
 }
 
@@ -94,7 +104,7 @@ pub(super) fn of_section(name: &str, kind: Kind, duty: Duty, section: &[u8]) -> 
 pub(super) fn wrapped(section: &[u8], claimed_size: Option<u64>) -> Vec<u8> {
     let format = Format::of(section);
     let abi = format.map_or(Abi::Amd64, |format| format.abi);
-    let typed = format.is_none_or(|format| format.version > Version::V1);
+    let typed = format.is_none_or(|format| format.pc_relative);
     Image { abi, typed, code: CODE, section, claimed_size }.bytes()
 }
 

@@ -6,7 +6,7 @@ use sframe_validator::rules::Rule;
 use sframe_validator::{Abi, Version};
 
 use super::cases::{Case, Kind, of_rule};
-use super::sound::{at_entry, two_functions};
+use super::sound::{at_entry, builder, two_functions};
 
 const ABI: Abi = Abi::Amd64;
 
@@ -52,7 +52,7 @@ fn in_functions(version: Version) -> Vec<Defect> {
     let function = || FunctionBuilder::new(0x1000, 16);
     let entered = || function().row(0, at_entry(ABI));
     let of = |function: FunctionBuilder| {
-        let mut builder = SectionBuilder::new(version, ABI);
+        let mut builder = builder(version, ABI);
         builder.function(function);
         builder
     };

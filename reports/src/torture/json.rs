@@ -61,13 +61,15 @@ pub struct Reader {
     pub cases: Vec<Case>,
 }
 
-/// A version for a machine.
+/// A kind of section.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Format {
     /// 1, 2 or 3.
     pub version: u8,
     /// `AMD64`, `AArch64`, `AArch64-BE` or `s390x`.
     pub abi: &'static str,
+    /// Whether functions' starts count from the field that holds them; always in version 3.
+    pub pc_relative: bool,
 }
 
 /// How many cases ended so.
@@ -205,7 +207,11 @@ fn case(outcome: &Outcome) -> Case {
 }
 
 fn format(format: super::Format) -> Format {
-    Format { version: format.version.number(), abi: format.abi.name() }
+    Format {
+        version: format.version.number(),
+        abi: format.abi.name(),
+        pc_relative: format.pc_relative,
+    }
 }
 
 const fn judgement(judgement: Judgement) -> &'static str {

@@ -13,7 +13,12 @@ pub struct Reader {
     pub name: String,
     /// The program and its arguments; `{}` stands for the file.
     pub command: Vec<String>,
+    /// What it prints on standard output where it gives up without another sign.
+    pub(super) gives_up: &'static [&'static str],
 }
+
+/// Observed: GNU readelf and objdump 2.44 on version 1, with exit status 0.
+const GNU_GIVES_UP: &[&str] = &["SFrame version not supported"];
 
 impl Reader {
     /// The reader that `text` names: `readelf`, `objdump`, `llvm-readobj` or `llvm-readelf`, also with a
@@ -25,21 +30,17 @@ impl Reader {
     pub fn new(text: &str, program: &Path) -> Result<Reader, String> {
         let name = text.to_owned();
         let is_command = text.contains(FILE) || text.contains(char::is_whitespace);
-        let preset = if is_command { None } else { preset(text, program) };
-        let command = match preset {
-            Some(command) => command,
-            None => {
-                let mut words = shlex::split(text).ok_or("a quotation mark is missing")?;
-                if words.is_empty() {
-                    return Err("no command".to_owned());
-                }
-                if !words.iter().any(|word| word.contains(FILE)) {
-                    words.push(FILE.to_owned());
-                }
-                words
-            }
-        };
-        Ok(Reader { name, command })
+        if let Some(command) = preset(text, program).filter(|_| !is_command) {
+            return Ok(Reader { name, command, gives_up: GNU_GIVES_UP });
+        }
+        let mut command = shlex::split(text).ok_or("a quotation mark is missing")?;
+        if command.is_empty() {
+            return Err("no command".to_owned());
+        }
+        if !command.iter().any(|word| word.contains(FILE)) {
+            command.push(FILE.to_owned());
+        }
+        Ok(Reader { name, command, gives_up: &[] })
     }
 
     /// The known readers that are on the path `path`, and `program` itself.
@@ -64,6 +65,12 @@ impl Reader {
             text
         };
         self.command.iter().map(word).collect()
+    }
+
+    /// Whether what it printed says that it gave up.
+    pub(super) fn gave_up(&self, output: &[u8]) -> bool {
+        let says = |text: &&str| output.windows(text.len()).any(|part| part == text.as_bytes());
+        self.gives_up.iter().any(says)
     }
 
     /// The command that prints the version.

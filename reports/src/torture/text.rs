@@ -6,7 +6,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use sframe_validator::Version;
 
-use super::{Duty, Judgement, Outcome, ReaderReport, Report, Verdict};
+use super::{Duty, Format, Judgement, Outcome, ReaderReport, Report, Verdict};
 use crate::printable::{printable, printable_path};
 use crate::render::numbers::{counted, grouped};
 
@@ -138,13 +138,18 @@ fn counts(reader: &ReaderReport) -> [u64; 7] {
 
 /// `V2 AMD64, AArch64; V3 AMD64`.
 fn formats(reader: &ReaderReport) -> String {
-    let of = |version: Version| {
-        let formats = reader.formats().filter(|format| format.version == version);
-        let machines: Vec<_> = formats.map(|format| format.abi.name()).collect();
-        (!machines.is_empty()).then(|| format!("V{} {}", version.number(), machines.join(", ")))
+    let kinds = [
+        ("V1", Version::V1, false),
+        ("V2", Version::V2, false),
+        ("V2 PC-relative", Version::V2, true),
+        ("V3", Version::V3, true),
+    ];
+    let of = |(name, version, pc_relative)| {
+        let of_kind = |f: &Format| (f.version, f.pc_relative) == (version, pc_relative);
+        let machines: Vec<_> = reader.formats().filter(of_kind).map(|f| f.abi.name()).collect();
+        (!machines.is_empty()).then(|| format!("{name} {}", machines.join(", ")))
     };
-    let known: Vec<_> =
-        [Version::V1, Version::V2, Version::V3].into_iter().filter_map(of).collect();
+    let known: Vec<_> = kinds.into_iter().filter_map(of).collect();
     let sound = reader.count(|outcome| outcome.duty == Duty::Read);
     match known.as_slice() {
         [] => format!("none of {sound} sound sections: what it refuses says nothing"),

@@ -39,9 +39,10 @@ pub enum Verdict {
     Hang,
     /// It failed after it had taken at least half of the memory that it may have.
     Memory,
-    /// It said no: by an exit status that is not 0, or by a message on standard error.
+    /// It said no: by an exit status that is not 0, or by a message on standard error, of a known
+    /// reader also by the words on standard output that it uses for that.
     Reject,
-    /// Exit status 0, and nothing on standard error.
+    /// Exit status 0, and nothing of that.
     Accept,
 }
 
@@ -85,8 +86,8 @@ const CRASHES: [Signal; 7] = [
     Signal::SIGSYS,
 ];
 
-/// What a run says. `peak_kib` is the most memory that was resident, `limit_mib` the limit, 0 for
-/// none.
+/// What a run says that ended so and printed `errors`. `peak_kib` is the most memory that was
+/// resident, `limit_mib` the limit, 0 for none.
 pub(super) fn verdict(end: End, errors: &[u8], peak_kib: u64, limit_mib: u64) -> Verdict {
     // Memory that grows by doubling fails at half of the limit.
     let much = limit_mib > 0 && peak_kib >= limit_mib.saturating_mul(1024) / 2;
