@@ -43,6 +43,7 @@ fn the_schemas_are_current() {
     is_current("schema/report.schema.json", &pretty(&document_schema()));
     is_current("schema/report-line.schema.json", &pretty(&line_schema()));
     is_current("schema/diff.schema.json", &pretty(&sframe_check::diff::json::schema()));
+    is_current("schema/torture.schema.json", &pretty(&sframe_check::torture::json::schema()));
 }
 
 fn stored_schema(name: &str) -> jsonschema::Validator {
@@ -85,6 +86,19 @@ fn each_line_of_ndjson_is_valid_by_its_schema() {
     assert_eq!(last["type"], "summary");
     assert!(files.len() > 100 && files.iter().all(|file| file["type"] == "file"));
     assert!(!schema.is_valid(&serde_json::json!({ "type": "file" })));
+}
+
+#[test]
+fn the_report_about_readers_is_valid_by_its_schema() {
+    let schema = stored_schema("schema/torture.schema.json");
+    let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+        .args(["torture", "--format", "json", "--reader", "true", "--reader", "/no/such/reader"])
+        .output()
+        .expect("the program runs");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let errors: Vec<String> = schema.iter_errors(&document).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert!(!schema.is_valid(&serde_json::json!({ "format": 1, "readers": [{}] })));
 }
 
 /// Both formats say the same.
