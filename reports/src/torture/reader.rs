@@ -1,6 +1,7 @@
 //! Readers: a name that is known, or any command.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// What stands for the file in a command.
@@ -77,6 +78,20 @@ impl Reader {
     pub(super) fn version_command(&self) -> Vec<OsString> {
         let program = self.command.first().map(OsString::from);
         program.into_iter().chain([OsString::from("--version")]).collect()
+    }
+}
+
+/// The command line as a shell takes it.
+impl fmt::Display for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = self.command.iter().map(|word| match word.as_str() {
+            FILE => FILE.into(),
+            word => shlex::try_quote(word).unwrap_or(word.into()),
+        });
+        words.enumerate().try_for_each(|(number, word)| {
+            let space = if number > 0 { " " } else { "" };
+            write!(f, "{space}{word}")
+        })
     }
 }
 

@@ -45,6 +45,7 @@ impl<W: Write> Text<W> {
         let name = printable(report.reader.name.as_bytes());
         let version = report.version.as_deref().map_or("no version".to_owned(), printable);
         writeln!(self.out, "{BOLD}{name}{BOLD:#}: {version}")?;
+        writeln!(self.out, "  run as {}", printable(report.reader.to_string().as_bytes()))?;
         match &report.outcomes {
             Err(why) => writeln!(self.out, "  cannot be run: {why}")?,
             Ok(_) => writeln!(self.out, "  reads {}", formats(report))?,
