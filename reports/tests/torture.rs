@@ -150,10 +150,8 @@ fn text_has_the_failures_and_the_scoreboard() {
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     let has = |wanted: &str| text.lines().any(|line| line == wanted);
     assert!(
-        has(
-            "  accept  malformed/row-truncated.elf: exit status 0, but it cannot be read; not so: \
-             every row of a function ends inside the FRE sub-section"
-        ),
+        has("  accept  malformed/row-truncated.elf: exit status 0, but it cannot be read; broken \
+             rule: every row of a function ends inside the FRE sub-section"),
         "{text}"
     );
     assert!(text.contains("reader           crash   hang  memory  accepted wrongly | accepted"));

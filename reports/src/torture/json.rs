@@ -110,8 +110,8 @@ pub struct Case {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
     /// The first line on standard error.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
     /// Bytes that it printed.
     pub printed_bytes: u64,
     /// Processor time in milliseconds, a measurement; not known of a reader that had to be ended.
@@ -199,7 +199,7 @@ fn case(outcome: &Outcome) -> Case {
             End::Signal(signal) => Some(signal),
             End::Status(_) | End::TimedOut => None,
         },
-        message: printable(&outcome.message),
+        message: Some(printable(&outcome.message)).filter(|message| !message.is_empty()),
         printed_bytes: outcome.printed,
         processor_ms: outcome.cost.map(|(processor, _)| processor),
         peak_kib: outcome.cost.map(|(_, peak)| peak),

@@ -63,7 +63,7 @@ impl<W: Write> Text<W> {
             write!(self.out, ", but it cannot be read")?;
         }
         if let Some(rule) = outcome.rule {
-            write!(self.out, "; not so: {}", rule.summary)?;
+            write!(self.out, "; broken rule: {}", rule.summary)?;
         }
         writeln!(self.out)?;
         if outcome.message.is_empty() {
