@@ -231,7 +231,12 @@ fn a_real_readelf_ends_as_reported() {
     let version = report["readers"][0]["version"].as_str().expect("a version");
     assert!(version.starts_with("GNU readelf"), "{version}");
     let mut ends = BTreeMap::new();
-    for (file, case) in cases(&report).into_iter().filter(|(_, case)| case["kind"] != "bomb") {
+    // Where parts lie outside the section, readelf reads what happens to be in memory behind it.
+    let by_chance = |file: &str| ["outside", "truncated"].iter().any(|word| file.contains(word));
+    for (file, case) in cases(&report) {
+        if case["kind"] == "bomb" || by_chance(file) {
+            continue;
+        }
         let output = Command::new(&readelf).arg("--sframe").arg(kept.join(file)).output();
         let output = output.expect("readelf runs");
         let verdict = match output.status.code() {
