@@ -142,12 +142,6 @@ impl Plan {
             end = function.start + u64::from(function.size);
             plan.functions.push(function);
         }
-        // With a gap that entries of another version would fill, nobody could tell.
-        let count = plan.functions.len();
-        let gap = plan.gap_before_rows.len();
-        if gap > 0 && [count, 3 * count, 4 * count].contains(&gap) {
-            plan.gap_before_rows.push(0);
-        }
         plan
     }
 

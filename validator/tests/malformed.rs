@@ -246,3 +246,16 @@ fn a_row_that_is_missing_behind_attributes_is_truncated() {
         ("row-truncated", Some(0x31), Some(0))
     );
 }
+
+/// A gap as long as entries of version 2 would need, 4 bytes for each of 2 functions: the entries
+/// and rows of version 3 are all there, so it is a gap and nothing else.
+#[test]
+fn a_gap_is_no_other_version() {
+    let mut builder = SectionBuilder::new(Version::V3, Abi::Amd64);
+    builder.with(|fields| fields.gap_before_rows = vec![0; 8]);
+    builder.function(sound::first(Abi::Amd64, 0x1000)).function(sound::second(Abi::Amd64, 0x1010));
+    let built = builder.build().expect("it can be built");
+    let report = check_section(&built.bytes, Placement::at(0), &Options::default());
+    let rules: Vec<_> = report.counts.iter().map(|(rule, _)| rule.name).collect();
+    assert_eq!(rules, ["subsection-gap"]);
+}

@@ -44,6 +44,8 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
             Some(Oracle::None) => Against::None,
         },
         coverage: args.coverage,
+        // As text they are shown on request only.
+        named_examples: args.verbose || args.format != Format::Text,
         debug_dirs: args.debug_dir.clone(),
     }
 }

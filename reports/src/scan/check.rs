@@ -30,6 +30,9 @@ pub struct CheckOptions {
     pub against: Against,
     /// Tell the coverage of files without a section, too.
     pub coverage: bool,
+    /// Name the functions that are examples of what files without a section could not describe. It
+    /// takes reading the symbols of every file.
+    pub named_examples: bool,
     /// Where separate debug files are looked for; nowhere, where this is empty.
     pub debug_dirs: Vec<PathBuf>,
 }

@@ -72,7 +72,10 @@ pub(super) fn compare(
         .map(|difference| (difference.finding.clone(), gatherer.gather(difference)))
         .collect();
     let debug_path = debug_file.as_ref().map(|file| file.path.clone());
-    let coverage = Coverage::of(&account, !sections.is_empty(), names, debug_path);
+    let with_section = !sections.is_empty();
+    let unnamed = Names::of(None);
+    let names = if with_section || options.named_examples { names } else { &unnamed };
+    let coverage = Coverage::of(&account, with_section, names, debug_path);
     report.findings.extend(account.findings);
     report.counts.extend(account.counts);
     report.undecided.extend(account.undecided);

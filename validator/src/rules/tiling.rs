@@ -129,7 +129,7 @@ pub(super) static SUBSECTION_OVERLAP: Rule = Rule {
         let (table_end, start) = (header.fde_table_end(), header.fre_start());
         // Where one of them is outside the section, that is the cause.
         let inside = table_end <= section.size() && header.fre_end() <= section.size();
-        if inside && table_end > start && version_by_entries(header).is_none() {
+        if inside && table_end > start && version_by_entries(section.section).is_none() {
             report.field(
                 field::FREOFF,
                 format_args!("{:#x}", header.freoff),
@@ -169,12 +169,33 @@ pub(super) static FUNCTION_TABLE_OFFSET: Rule = Rule {
 };
 
 /// The version whose entries would fill the room between the table's start and the rows exactly,
-/// where those of the header's own version do not. Two entries at least: one says too little.
-fn version_by_entries(header: &Header) -> Option<Version> {
+/// where those of the header's own version do not, and make no sense. Two entries at least: one
+/// says too little.
+fn version_by_entries(section: &Section<'_>) -> Option<Version> {
+    let header = section.header();
     let room = header.fre_start().checked_sub(header.fde_table_start())?;
     let count = u64::from(header.num_fdes);
     let fills = |version: &Version| count > 1 && count * version.entry_size() == room;
-    Version::ALL.into_iter().find(fills).filter(|version| *version != header.version)
+    let version = Version::ALL.into_iter().find(fills)?;
+    (version != header.version && !has_all_rows(section)).then_some(version)
+}
+
+/// Whether the entries, read as the header says, lead to as many rows as it counts.
+fn has_all_rows(section: &Section<'_>) -> bool {
+    let mut budget = section.row_budget();
+    let mut rows = 0;
+    for function in section.functions() {
+        let Some(entries) = function.ok().and_then(|f| f.frame_row_entries().ok()) else {
+            return false;
+        };
+        for row in entries {
+            if !row.is_ok_and(|row| budget.charge(&row).is_ok()) {
+                return false;
+            }
+            rows += 1;
+        }
+    }
+    rows == section.header().num_fres
 }
 
 pub(super) static VERSION_ENTRY_SIZE: Rule = Rule {
@@ -190,7 +211,7 @@ pub(super) static VERSION_ENTRY_SIZE: Rule = Rule {
     example: "a version 2 section of 2 functions whose header says version 3",
     check: Check::Layout(|section, report| {
         let Some(header) = header(section) else { return };
-        let Some(version) = version_by_entries(header) else { return };
+        let Some(version) = version_by_entries(section.section) else { return };
         report.field(
             field::VERSION,
             header.version.number(),
@@ -222,7 +243,7 @@ pub(super) static SUBSECTION_GAP: Rule = Rule {
         let Some(header) = header(section) else { return };
         let (table_end, start) = (header.fde_table_end(), header.fre_start());
         let gap = table_end < start && header.fre_end() <= section.size();
-        if gap && version_by_entries(header).is_none() {
+        if gap && version_by_entries(section.section).is_none() {
             report.field(
                 field::FREOFF,
                 format_args!("{:#x}", header.freoff),
