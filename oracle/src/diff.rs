@@ -267,7 +267,12 @@ impl<'r, 's> Reader<'r, 's> {
             version,
             abi,
         };
+        let end = start.saturating_add(place.size.into()).min(limit);
         match section.entry(place.index).map(|entry| entry.function()) {
+            // An entry without rows, since version 3 (V3 1.2).
+            Some(Ok(function)) if function.is_outermost() => {
+                pieces.push(of(start, end, Some(Frame::OUTERMOST), false, false));
+            }
             Some(Ok(function)) => {
                 let signal = function.is_signal_frame();
                 let key_b = function.attributes().info.pauth_key_b();
@@ -275,10 +280,7 @@ impl<'r, 's> Reader<'r, 's> {
                     pieces.push(of(from, to, row.map(|row| row.frame), signal, key_b));
                 });
             }
-            _ => {
-                let end = start.saturating_add(place.size.into()).min(limit);
-                pieces.push(of(start, end, None, false, false));
-            }
+            _ => pieces.push(of(start, end, None, false, false)),
         }
     }
 }
