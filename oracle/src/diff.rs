@@ -5,16 +5,17 @@
 //! stands at the same addresses, or function by function, paired by their symbols
 //! ([`Matching`]). Both are read as an unwinder reads them, as in [`compare`](crate::compare).
 //!
-//! ```no_run
+//! ```
 //! use sframe_oracle::diff::{Change, Matching, Set, diff};
-//! # fn sets() -> (Set<'static>, Set<'static>) { unimplemented!() }
-//! let (old, new): (Set<'_>, Set<'_>) = sets();
-//! let totals = diff(&old, &new, Matching::Symbol, |range| {
-//!     if let Change::Different(fields) = range.change {
-//!         println!("{}: {fields}", String::from_utf8_lossy(range.name));
-//!     }
-//! });
-//! println!("{} bytes are the same", totals.equal);
+//!
+//! fn print(old: &Set<'_>, new: &Set<'_>) {
+//!     let totals = diff(old, new, Matching::Symbol, |range| {
+//!         if let Change::Different(fields) = range.change {
+//!             println!("{}: {fields}", String::from_utf8_lossy(range.name));
+//!         }
+//!     });
+//!     println!("{} bytes are the same", totals.equal);
+//! }
 //! ```
 
 mod lay;

@@ -11,41 +11,19 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{golden_files, members, workspace};
+use common::{golden_files, members, open, workspace};
 use object::{Object, ObjectSection};
 use sframe_oracle::account::{Account, Options, Similar, account};
 use sframe_oracle::cfi::{Cfi, CfiErrorKind, Kind};
 use sframe_oracle::compare::{FunctionCounts, Verdict, compare};
 use sframe_oracle::coverage::Cause;
 use sframe_oracle::rules::CATALOGUE;
-use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::rules::{Group, Severity};
 use sframe_validator::section::CodeAddress;
-use sframe_validator::{Abi, Placement, Section};
+use sframe_validator::{Abi, Section};
 
 const ALL: Options = Options { keep: usize::MAX, pedantic: true };
-
-/// Calls `with` with what a file has.
-fn open<T>(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], &[Cfi<'_>]) -> T) -> T {
-    let elf = Elf::parse(data).expect("ELF");
-    let headers: Vec<_> = elf.sframe_sections().copied().collect();
-    let starts = headers.iter().map(|header| RelocationTable::load(&elf, header.index));
-    let starts: Vec<_> = starts.map(|table| table.expect("readable").starts()).collect();
-    let sections: Vec<_> = headers
-        .iter()
-        .zip(&starts)
-        .filter_map(|(header, starts)| {
-            let placement = match elf.kind() {
-                ElfKind::Relocatable => Placement::relocated(starts),
-                _ => Placement::at(header.address),
-            };
-            let bytes = elf.section_data(header).expect("in the file");
-            Section::parse(bytes, placement.with_abi(elf.abi())).ok()
-        })
-        .collect();
-    let cfi = Cfi::load_all(&elf).expect("readable");
-    with(&elf, &sections, &cfi)
-}
 
 fn golden(name: &str) -> Vec<u8> {
     std::fs::read(workspace().join("corpus/golden").join(name)).expect("a golden file")

@@ -10,14 +10,14 @@
 
 mod common;
 
-use common::{golden_files, members, workspace};
+use common::{golden_files, members, open, workspace};
 use object::{Object, ObjectSection};
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Fields, Range, Side, Sums, Verdict, compare, judge};
-use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::elf::Elf;
 use sframe_validator::section::{CodeAddress, Starts};
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
-use sframe_validator::{Abi, Placement, Section, Version};
+use sframe_validator::{Abi, Section, Version};
 
 /// The executable bytes of a file, section by section: index (0 in linked files), address, size.
 fn code(data: &[u8]) -> Vec<(u32, u64, u64)> {
@@ -31,30 +31,6 @@ fn code(data: &[u8]) -> Vec<(u32, u64, u64)> {
         })
         .map(|s| (if relocatable { s.index().0 as u32 } else { 0 }, s.address(), s.size()))
         .collect()
-}
-
-/// Calls `with` with what a file has.
-fn open<T>(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], &[Cfi<'_>]) -> T) -> T {
-    let elf = Elf::parse(data).expect("ELF");
-    let headers: Vec<_> = elf.sframe_sections().copied().collect();
-    let starts: Vec<_> = headers
-        .iter()
-        .map(|header| RelocationTable::load(&elf, header.index).expect("readable").starts())
-        .collect();
-    let sections: Vec<_> = headers
-        .iter()
-        .zip(&starts)
-        .filter_map(|(header, starts)| {
-            let placement = match elf.kind() {
-                ElfKind::Relocatable => Placement::relocated(starts),
-                _ => Placement::at(header.address),
-            };
-            let bytes = elf.section_data(header).expect("in the file");
-            Section::parse(bytes, placement.with_abi(elf.abi())).ok()
-        })
-        .collect();
-    let cfi = Cfi::load_all(&elf).expect("readable");
-    with(&elf, &sections, &cfi)
 }
 
 /// What a look-up of one PC says; `None`: it cannot read the function's rows.

@@ -102,6 +102,21 @@ fn what_is_asked_for_and_cannot_be_done_is_undecided() {
     assert!(text.contains("undecided: not compared with CFI: the file has none"), "{text}");
 }
 
+/// CFI of which no function can be read: both CIEs (`readelf --debug-dump=frames`) have a version
+/// that DWARF does not define.
+#[test]
+fn cfi_that_cannot_be_read_is_not_passed_over() {
+    let mut data = fs::read(corpus().join("golden/2.47.50/x86_64/static.exe")).expect("readable");
+    for augmentation in [&b"\x01zR\0"[..], b"\x01zPLR\0"] {
+        let cie = data.windows(augmentation.len()).position(|bytes| bytes == augmentation);
+        data[cie.expect("a CIE")] = 9;
+    }
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-cie.exe");
+    fs::write(&path, data).expect("writable");
+    let (_, text) = run(&[path.to_str().expect("UTF-8")]);
+    assert!(text.contains("2 warning cfi-cie-version in 1 file"), "{text}");
+}
+
 #[test]
 fn coverage_needs_an_oracle() {
     assert_eq!(run(&["--coverage", "--against", "none", PLT_GOT]).0, 3);

@@ -1,4 +1,5 @@
-//! gimli's tables as the truth: every function and row of a file's CFI, compared with ours.
+//! What the tests share: the corpus's files, and gimli's tables as the truth: every function and row
+//! of a file's CFI, compared with ours.
 //!
 //! Expressions that we turn into plain rules are not compared by shape: gimli evaluates the
 //! expression, with made-up registers and memory, and the rule has to give the same number.
@@ -13,8 +14,9 @@ use gimli::{
 };
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKind};
 use sframe_oracle::cfi::{Cfi, CfiError, CfiErrorKind, Fde, Kind, RowContext};
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
 use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Row};
+use sframe_validator::{Placement, Section};
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -76,6 +78,28 @@ pub fn golden_files() -> Vec<PathBuf> {
     let files = elf_files(&workspace().join("corpus/golden"));
     assert!(files.len() > 300, "only {} golden files", files.len());
     files
+}
+
+/// Calls `with` with what a file has.
+pub fn open<T>(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], &[Cfi<'_>]) -> T) -> T {
+    let elf = Elf::parse(data).expect("ELF");
+    let headers: Vec<_> = elf.sframe_sections().copied().collect();
+    let starts = headers.iter().map(|header| RelocationTable::load(&elf, header.index));
+    let starts: Vec<_> = starts.map(|table| table.expect("readable").starts()).collect();
+    let sections: Vec<_> = headers
+        .iter()
+        .zip(&starts)
+        .filter_map(|(header, starts)| {
+            let placement = match elf.kind() {
+                ElfKind::Relocatable => Placement::relocated(starts),
+                _ => Placement::at(header.address),
+            };
+            let bytes = elf.section_data(header).expect("in the file");
+            Section::parse(bytes, placement.with_abi(elf.abi())).ok()
+        })
+        .collect();
+    let cfi = Cfi::load_all(&elf).expect("readable");
+    with(&elf, &sections, &cfi)
 }
 
 /// The ELF files in a file: itself, or an archive's members.

@@ -55,7 +55,9 @@ pub(super) fn compare(
         Ok(read) => read,
         Err(why) => return not_compared(why, report),
     };
-    if cfi.iter().all(Cfi::is_empty) && !options.coverage {
+    // CFI of which nothing can be read is no reason to be silent: its defects are told.
+    let none = cfi.iter().all(|cfi| cfi.is_empty() && cfi.defects().is_empty());
+    if none && !options.coverage {
         if options.against == Against::Cfi {
             return not_compared("the file has none".to_owned(), report);
         }
