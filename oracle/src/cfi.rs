@@ -24,6 +24,7 @@ mod expression;
 mod function;
 mod instruction;
 mod load;
+mod lockstep;
 mod machine;
 mod pointer;
 mod rows;

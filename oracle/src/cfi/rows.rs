@@ -33,7 +33,7 @@ impl RowContext {
 
 /// What is left to do once the instructions are over.
 #[derive(Clone, Copy, Debug)]
-enum Ending {
+pub(super) enum Ending {
     /// There are instructions left.
     Running,
     /// The last row reaches to the end of the range; then this error, if any.
@@ -49,16 +49,16 @@ enum Ending {
 /// an unwinder can see. An error ends the rows; from the end of the last one on, nothing is known.
 #[derive(Debug)]
 pub struct Rows<'c, 'x> {
-    machine: Machine<'c>,
+    pub(super) machine: Machine<'c>,
     context: &'x mut RowContext,
     /// Where the row in the making starts.
     row_start: u64,
-    location: u64,
+    pub(super) location: u64,
     start: u64,
-    end: u64,
+    pub(super) end: u64,
     section: u32,
     plt_possible: bool,
-    ending: Ending,
+    pub(super) ending: Ending,
 }
 
 impl<'c, 'x> Rows<'c, 'x> {
@@ -176,6 +176,33 @@ impl<'c, 'x> Rows<'c, 'x> {
     #[inline]
     fn run(&mut self) -> bool {
         loop {
+            match self.advance() {
+                Ok(to) => {
+                    let closed = self.close_row();
+                    self.location = to;
+                    if closed {
+                        return true;
+                    }
+                }
+                Err(ending) => {
+                    self.ending = ending;
+                    // What holds at the location is known, unless an instruction there is wrong.
+                    return match ending {
+                        Ending::Error(_) => self.last_row(self.location),
+                        _ => self.close_row(),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Carries out instructions until the location moves: to where.
+    ///
+    /// # Errors
+    /// How the rows end, when the instructions do or are wrong.
+    #[inline(always)]
+    pub(super) fn advance(&mut self) -> Result<u64, Ending> {
+        loop {
             let machine = &mut self.machine;
             if let Some(advance) = machine.until_advance()
                 && let Some(bytes) = machine.bytes_of(advance.delta)
@@ -183,53 +210,44 @@ impl<'c, 'x> Rows<'c, 'x> {
             {
                 machine.pass(advance);
                 if bytes > 0 {
-                    let closed = self.close_row();
-                    self.location += bytes;
-                    if closed {
-                        return true;
-                    }
+                    return Ok(self.location + bytes);
                 }
-                continue;
+            } else if let Some(to) = self.step()? {
+                return Ok(to);
             }
-            let at = machine.instructions.input;
-            if at.is_empty() {
-                self.ending = Ending::Row(None);
-                return self.close_row();
+        }
+    }
+
+    /// Carries out one instruction of any kind: where the location moves, if it does.
+    fn step(&mut self) -> Result<Option<u64>, Ending> {
+        let at = self.machine.instructions.input;
+        if at.is_empty() {
+            return Err(Ending::Row(None));
+        }
+        let to = match self.machine.step(&mut self.context.states) {
+            Ok(Step::Same) => return Ok(None),
+            Ok(Step::Remembered) => {
+                self.remembered();
+                return Ok(None);
             }
-            let to = match machine.step(&mut self.context.states) {
-                Ok(Step::Same) => continue,
-                Ok(Step::Remembered) => {
-                    self.remembered();
-                    continue;
-                }
-                Ok(Step::Advance(bytes)) => self.location.checked_add(bytes),
-                Ok(Step::MoveTo(place)) => {
-                    if place.section != self.section || place.address < self.location {
-                        let (from, to) = (self.location, place.address);
-                        return self.fail(CfiErrorKind::SetLocBackwards { from, to }, at);
-                    }
-                    Some(place.address)
-                }
-                Err(kind) => return self.fail(kind, at),
-            };
-            match to {
-                Some(to) if to <= self.end => {
-                    if to > self.location {
-                        let closed = self.close_row();
-                        self.location = to;
-                        if closed {
-                            return true;
-                        }
-                    }
-                }
-                // The rows before are sure, also the one that the advance leaves.
-                Some(address) => {
-                    let kind = CfiErrorKind::AdvancePastEnd { address, end: self.end };
-                    self.ending = Ending::Row(Some(self.error(kind, at)));
-                    return self.close_row();
-                }
-                None => return self.fail(CfiErrorKind::AddressOverflow, at),
+            Ok(Step::Advance(bytes)) => {
+                self.location.checked_add(bytes).ok_or(CfiErrorKind::AddressOverflow)
             }
+            Ok(Step::MoveTo(place)) => {
+                let (from, to) = (self.location, place.address);
+                let onward = place.section == self.section && to >= from;
+                if onward { Ok(to) } else { Err(CfiErrorKind::SetLocBackwards { from, to }) }
+            }
+            Err(kind) => Err(kind),
+        };
+        match to {
+            Ok(to) if to <= self.end => Ok(Some(to).filter(|to| *to > self.location)),
+            // The rows before are sure, also the one that the advance leaves.
+            Ok(address) => {
+                let kind = CfiErrorKind::AdvancePastEnd { address, end: self.end };
+                Err(Ending::Row(Some(self.error(kind, at))))
+            }
+            Err(kind) => Err(Ending::Error(self.error(kind, at))),
         }
     }
 
@@ -248,13 +266,6 @@ impl<'c, 'x> Rows<'c, 'x> {
     #[cold]
     fn error(&self, kind: CfiErrorKind, at: Slice<'c>) -> CfiError {
         kind.at(at.offset_from(self.machine.instructions.environment.whole) as u64)
-    }
-
-    /// The row before the location is sure, what holds at the location is not.
-    #[cold]
-    fn fail(&mut self, kind: CfiErrorKind, at: Slice<'c>) -> bool {
-        self.ending = Ending::Error(self.error(kind, at));
-        self.last_row(self.location)
     }
 
     /// The next row, where it stands: the iterator without its copies, which cost as much as

@@ -1,7 +1,7 @@
 //! The functions of one CFI section in the order of their addresses, and their rows as they are
 //! asked for.
 
-use sframe_validator::section::CodeAddress;
+use sframe_validator::section::{self, CodeAddress};
 use sframe_validator::unwind::{Frame, Row};
 
 use super::sweep::Sink;
@@ -98,6 +98,33 @@ impl<'c, 'x> Stream<'c, 'x> {
         agrees
     }
 
+    /// Whether the function at hand is from `start` to `end`, and has the same marks and says at
+    /// each PC the same as `rows`. Where it does not, nothing of it counts as read.
+    pub(super) fn agrees_all_over(
+        &mut self,
+        start: CodeAddress,
+        end: u64,
+        marks: Marks,
+        rows: &mut section::Rows<'_, '_>,
+    ) -> bool {
+        let unread = self.progress == Progress::Unread && self.marks == marks;
+        let Some(function) = self.function.filter(|function| {
+            unread
+                && self.limit == end
+                && function.start() == start
+                && start.address.saturating_add(function.size()) == end
+        }) else {
+            return false;
+        };
+        self.evaluate(&function);
+        let agrees = self.rows.as_mut().is_some_and(|ours| ours.say_the_same(rows));
+        if agrees {
+            self.progress = Progress::Over;
+            self.found = true;
+        }
+        agrees
+    }
+
     /// Notes whether SFrame describes a piece of the function.
     #[inline]
     pub(super) fn note(&mut self, lost: bool) {
@@ -137,15 +164,20 @@ impl<'c, 'x> Stream<'c, 'x> {
     /// Starts to read the current function, unless it has been.
     #[inline]
     pub(super) fn read(&mut self) {
-        let Some(function) = self.function.filter(|_| self.progress == Progress::Unread) else {
-            return;
-        };
+        if let Some(function) = self.function.filter(|_| self.progress == Progress::Unread) {
+            self.evaluate(&function);
+            self.step();
+        }
+    }
+
+    /// Goes to the start of a function's instructions.
+    #[inline]
+    fn evaluate(&mut self, function: &Fde<'c>) {
         match (&mut self.rows, self.context.take()) {
-            (Some(rows), _) => rows.follow(&function),
+            (Some(rows), _) => rows.follow(function),
             (none, Some(context)) => *none = Some(function.rows(context)),
             (None, None) => {}
         }
-        self.step();
     }
 
     /// Goes to the next row.

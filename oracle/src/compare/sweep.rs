@@ -1,7 +1,7 @@
 //! The sweep: one pass over the code, with SFrame's rows pushed and CFI's rows pulled.
 
 use sframe_validator::elf::Elf;
-use sframe_validator::section::CodeAddress;
+use sframe_validator::section::{self, CodeAddress, RowBudget};
 use sframe_validator::unwind::{Frame, Recovery, Row};
 use sframe_validator::{Abi, Section, Version};
 
@@ -113,6 +113,40 @@ struct Sweep<'c, 'x, 's, S> {
 }
 
 impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
+    /// Whether the first stream has the function from `start` to `end`, which has rows, and says
+    /// the same everywhere: then it is told. Where it does not, its rows are still to be told.
+    fn agrees_all_over(
+        &mut self,
+        function: &section::Function<'_>,
+        start: CodeAddress,
+        end: u64,
+        marks: Marks,
+        budget: &mut RowBudget,
+    ) -> bool {
+        if start > self.at {
+            self.fill(start, None);
+        }
+        let Some(stream) = self.streams.first_mut().filter(|_| start == self.at) else {
+            return false;
+        };
+        if end > self.room || stream.locate(start, &mut self.counts, self.sink).is_err() {
+            return false;
+        }
+        let mut left = budget.clone();
+        let agrees = !matches!(function.repeat_size(), Ok(Some(_)) | Err(_))
+            && function
+                .rows_within(&mut left)
+                .is_ok_and(|mut rows| stream.agrees_all_over(start, end, marks, &mut rows));
+        if agrees {
+            *budget = left;
+            flush(&mut self.pending, self.sink);
+            self.met = true;
+            self.sums.equal += end - start.address;
+            self.at.address = end;
+        }
+        agrees
+    }
+
     /// Tells everything up to `end` of `section`: from `start` on what `ours` says, before that
     /// that SFrame says nothing.
     #[inline(always)]
@@ -406,9 +440,11 @@ pub(crate) fn sweep<'c>(
                     signal: function.is_signal_frame(),
                     key_b: function.attributes().info.pauth_key_b(),
                 };
-                walk(&function, limit, budget, &mut repeats, |start, end, row| {
-                    sweep.push(place.start.section, start, end, Some((&ours, row)));
-                });
+                if !sweep.agrees_all_over(&function, place.start, end, ours.marks, budget) {
+                    walk(&function, limit, budget, &mut repeats, |start, end, row| {
+                        sweep.push(place.start.section, start, end, Some((&ours, row)));
+                    });
+                }
             }
             _ => sweep.push(place.start.section, start, end, Some((&ours, None))),
         }
