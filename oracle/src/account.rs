@@ -40,7 +40,7 @@ use sframe_validator::rules::Rule;
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Frame;
 
-use crate::cfi::{Cfi, Fde};
+use crate::cfi::{Cfi, Fde, RowContext};
 use crate::compare::{Fields, FunctionCounts, Sums, sweep};
 use crate::coverage::Cause;
 use ledger::Ledger;
@@ -156,7 +156,8 @@ pub fn account<'c>(
     cfi: &'c [Cfi<'c>],
     options: &Options,
 ) -> Account<'c> {
-    let mut ledger = Ledger::new(elf, sections, cfi, options);
+    let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
+    let mut ledger = Ledger::new(elf, sections, cfi, &mut contexts, options);
     let (sums, functions) = sweep(elf, sections, cfi, &mut ledger);
     ledger.finish(sums, functions)
 }

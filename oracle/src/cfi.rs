@@ -20,18 +20,20 @@
 mod compression;
 mod entry;
 mod error;
+mod evaluation;
 mod expression;
 mod function;
 mod instruction;
 mod load;
-mod lockstep;
 mod machine;
 mod pointer;
 mod rows;
 mod section;
+mod states;
 
 pub use entry::Cie;
 pub use error::{CfiError, CfiErrorKind};
+pub(crate) use evaluation::Evaluation;
 pub use function::Fde;
 pub use instruction::{Instruction, Instructions};
 pub use load::CfiSource;

@@ -12,7 +12,7 @@ use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::{Abi, Version};
 
-use crate::cfi::{CfiError, Fde, RowContext, Traces};
+use crate::cfi::{CfiError, Fde, RowContext, Rows, Traces};
 
 /// The most rows that a version 3 function can have.
 const MAX_ROWS: usize = 0xffff;
@@ -161,17 +161,50 @@ pub fn examine(
     version: Version,
     context: &mut RowContext,
 ) -> Examined {
+    examine_rows(stubs, function, version, &mut function.rows(context))
+}
+
+/// As [`examine`], with the function's rows, of which none has been read.
+pub(crate) fn examine_rows<'c>(
+    stubs: &Stubs,
+    function: &Fde<'c>,
+    version: Version,
+    rows: &mut Rows<'c, '_>,
+) -> Examined {
     let abi = function.cfi().abi();
+    let (mut found, mut error) = (Cause::None, None);
+    if !is_ordinary(rows, version, abi) {
+        rows.follow(function);
+        (found, error) = of_rows(rows, version, abi);
+    }
+    if function.size() == 0 {
+        found = found.min(Cause::ZeroSize);
+    }
+    if function.cie().return_address != abi.ra() {
+        found = found.min(Cause::ReturnColumn);
+    }
+    if stubs.contains(function.start().address) {
+        found = Cause::Plt;
+    }
+    Examined { cause: found, error }
+}
+
+/// Whether nothing in the instructions keeps the function out: so it is with nearly all. Where the
+/// answer is no, the rows have to be read to know.
+fn is_ordinary(rows: &mut Rows<'_, '_>, version: Version, abi: Abi) -> bool {
+    rows.all_frames(MAX_ROWS, |frame| is_usual(frame, abi))
+        && of_traces(rows.traces(), version) == Cause::None
+}
+
+/// What keeps the function out by its rows, and what ends them too early.
+fn of_rows(rows: &mut Rows<'_, '_>, version: Version, abi: Abi) -> (Cause, Option<CfiError>) {
     let mut found = Cause::None;
     let mut count = 0;
-    let mut rows = function.rows(context);
     let error = loop {
         match rows.next_row() {
             Ok(Some(row)) => {
                 count += 1;
-                if !is_usual(&row.frame, abi) {
-                    found = found.min(of_frame(&row.frame, version, abi));
-                }
+                found = found.min(of_frame(&row.frame, version, abi));
             }
             Ok(None) => break None,
             Err(error) => break Some(error),
@@ -184,16 +217,7 @@ pub fn examine(
     if version == Version::V3 && count > MAX_ROWS {
         found = found.min(Cause::RowLimit);
     }
-    if function.size() == 0 {
-        found = found.min(Cause::ZeroSize);
-    }
-    if function.cie().return_address != abi.ra() {
-        found = found.min(Cause::ReturnColumn);
-    }
-    if stubs.contains(function.start().address) {
-        found = Cause::Plt;
-    }
-    Examined { cause: found, error }
+    (found, error)
 }
 
 /// Whether a frame says what any version can: nearly all do.

@@ -10,9 +10,9 @@ use super::place::function_of;
 use super::tally::Tally;
 use super::undecided::Reasons;
 use super::{Account, EXAMPLES, Limit, Loss, Options, defects};
-use crate::cfi::{Cfi, CfiError, Fde, RowContext};
+use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
 use crate::compare::{Fields, FunctionCounts, Range, Sink, Sums, Verdict};
-use crate::coverage::{Cause, Examined, Stubs, examine};
+use crate::coverage::{Cause, Examined, Stubs, examine_rows};
 use crate::rules::comparison::{SFRAME_WITHOUT_CFI, UNEXPLAINED_LOSS};
 
 /// A limit, and the function that had it last.
@@ -24,9 +24,9 @@ struct Limited<'c> {
 
 /// One CFI section, as its functions come by.
 #[derive(Debug)]
-struct Source<'c> {
+struct Source<'c, 'x> {
     cfi: &'c Cfi<'c>,
-    context: RowContext,
+    evaluation: Evaluation<'c, 'x>,
     /// The function that was examined last, and why it is lost.
     lost: Option<(Fde<'c>, Cause)>,
     /// The function whose error was told last.
@@ -34,11 +34,11 @@ struct Source<'c> {
 }
 
 /// The account in the making.
-pub(super) struct Ledger<'s, 'c> {
+pub(super) struct Ledger<'s, 'c, 'x> {
     sections: &'s [Section<'s>],
     version: Version,
     stubs: Stubs,
-    sources: Vec<Source<'c>>,
+    sources: Vec<Source<'c, 'x>>,
     tally: Tally,
     losses: Vec<Loss>,
     limits: Vec<Limited<'c>>,
@@ -49,24 +49,28 @@ pub(super) struct Ledger<'s, 'c> {
     stray: Option<(u32, u32)>,
 }
 
-impl<'s, 'c> Ledger<'s, 'c> {
+impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     pub(super) fn new(
         elf: &Elf<'_>,
         sections: &'s [Section<'s>],
         cfi: &'c [Cfi<'c>],
+        contexts: &'x mut [RowContext],
         options: &Options,
-    ) -> Ledger<'s, 'c> {
+    ) -> Ledger<'s, 'c, 'x> {
         let mut tally = Tally::new(options);
         let mut undecided = Reasons::default();
         let mut findings = Vec::new();
         defects::of_entries(cfi, &mut tally, &mut undecided, &mut findings);
-        let source = |cfi| Source { cfi, context: RowContext::new(cfi), lost: None, told: None };
+        let source = |(cfi, context)| {
+            let evaluation = Evaluation::new(context);
+            Source { cfi, evaluation, lost: None, told: None }
+        };
         let loss = |cause| Loss { cause, functions: 0, bytes: 0, examples: Vec::new() };
         Ledger {
             sections,
             version: sections.first().map_or(Version::V3, |section| section.header().version),
             stubs: Stubs::of(elf),
-            sources: cfi.iter().map(source).collect(),
+            sources: cfi.iter().zip(contexts).map(source).collect(),
             tally,
             losses: Cause::ALL.map(loss).into(),
             limits: Vec::new(),
@@ -91,10 +95,11 @@ impl<'s, 'c> Ledger<'s, 'c> {
     /// The cause of a function's loss, counted.
     fn first_lost(&mut self, function: &Fde<'c>, range: &Range<'_>) -> Cause {
         let (version, stubs) = (self.version, std::mem::take(&mut self.stubs));
-        let examined = self.source(function).map(|source| {
-            let Examined { cause, error } = examine(&stubs, function, version, &mut source.context);
+        let examined = self.source(function).and_then(|source| {
+            let rows = source.evaluation.start(function)?;
+            let Examined { cause, error } = examine_rows(&stubs, function, version, rows);
             source.lost = Some((*function, cause));
-            (cause, error)
+            Some((cause, error))
         });
         self.stubs = stubs;
         let (cause, error) = examined.unwrap_or((Cause::Unreadable, None));
@@ -185,13 +190,13 @@ impl<'s, 'c> Ledger<'s, 'c> {
         }
     }
 
-    fn source(&mut self, function: &Fde<'c>) -> Option<&mut Source<'c>> {
+    fn source(&mut self, function: &Fde<'c>) -> Option<&mut Source<'c, 'x>> {
         self.sources.iter_mut().find(|source| core::ptr::eq(source.cfi, function.cfi()))
     }
 
     /// Functions without bytes, which the sweep does not see.
     fn empty(&mut self, counts: &mut FunctionCounts) {
-        let empty = |source: &Source<'c>| -> Vec<_> {
+        let empty = |source: &Source<'c, '_>| -> Vec<_> {
             source.cfi.functions().filter(|function| function.size() == 0).collect()
         };
         let mut functions: Vec<_> = self.sources.iter().flat_map(empty).collect();
@@ -233,7 +238,7 @@ impl<'s, 'c> Ledger<'s, 'c> {
     }
 }
 
-impl<'c> Sink<'c> for Ledger<'_, 'c> {
+impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
     fn range(&mut self, range: &Range<'c>) {
         match range.verdict {
             Verdict::Different(fields) => {

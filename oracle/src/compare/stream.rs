@@ -6,7 +6,7 @@ use sframe_validator::unwind::{Frame, Row};
 
 use super::sweep::Sink;
 use super::verdict::FunctionCounts;
-use crate::cfi::{Cfi, CfiError, Fde, RowContext, Rows, same};
+use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext, Rows, same};
 
 /// What holds for a whole function besides its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -31,9 +31,7 @@ enum Progress {
 /// One CFI section, read by ascending place.
 pub(super) struct Stream<'c, 'x> {
     cfi: &'c Cfi<'c>,
-    rows: Option<Rows<'c, 'x>>,
-    /// Only until the first function is read.
-    context: Option<&'x mut RowContext>,
+    evaluation: Evaluation<'c, 'x>,
     /// The function that is next by address.
     next: usize,
     function: Option<Fde<'c>>,
@@ -50,11 +48,9 @@ pub(super) struct Stream<'c, 'x> {
 
 impl<'c, 'x> Stream<'c, 'x> {
     pub(super) fn new(cfi: &'c Cfi<'c>, context: &'x mut RowContext) -> Stream<'c, 'x> {
-        let context = Some(context);
         Stream {
             cfi,
-            rows: None,
-            context,
+            evaluation: Evaluation::new(context),
             next: 0,
             function: None,
             section: 0,
@@ -87,10 +83,10 @@ impl<'c, 'x> Stream<'c, 'x> {
         if !inside || self.progress != Progress::Row || self.marks != marks {
             return false;
         }
-        if self.rows.as_ref().is_some_and(|rows| rows.row().end <= place.address) {
+        if self.evaluation.rows().is_some_and(|rows| rows.row().end <= place.address) {
             self.step();
         }
-        let Some(rows) = self.rows.as_ref().filter(|_| self.progress == Progress::Row) else {
+        let Some(rows) = self.evaluation.rows().filter(|_| self.progress == Progress::Row) else {
             return false;
         };
         let agrees = rows.row().end >= end && same(&rows.row().frame, frame);
@@ -116,8 +112,8 @@ impl<'c, 'x> Stream<'c, 'x> {
         }) else {
             return false;
         };
-        self.evaluate(&function);
-        let agrees = self.rows.as_mut().is_some_and(|ours| ours.say_the_same(rows));
+        let ours = self.evaluation.start(&function);
+        let agrees = ours.is_some_and(|ours| ours.say_the_same(rows));
         if agrees {
             self.progress = Progress::Over;
             self.found = true;
@@ -153,11 +149,11 @@ impl<'c, 'x> Stream<'c, 'x> {
     pub(super) fn row_at(&mut self, address: u64) -> Option<&Row> {
         self.read();
         while self.progress == Progress::Row
-            && self.rows.as_ref().is_some_and(|rows| rows.row().end <= address)
+            && self.evaluation.rows().is_some_and(|rows| rows.row().end <= address)
         {
             self.step();
         }
-        let rows = self.rows.as_ref().filter(|_| self.progress == Progress::Row)?;
+        let rows = self.evaluation.rows().filter(|_| self.progress == Progress::Row)?;
         Some(rows.row())
     }
 
@@ -165,25 +161,15 @@ impl<'c, 'x> Stream<'c, 'x> {
     #[inline]
     pub(super) fn read(&mut self) {
         if let Some(function) = self.function.filter(|_| self.progress == Progress::Unread) {
-            self.evaluate(&function);
+            self.evaluation.start(&function);
             self.step();
-        }
-    }
-
-    /// Goes to the start of a function's instructions.
-    #[inline]
-    fn evaluate(&mut self, function: &Fde<'c>) {
-        match (&mut self.rows, self.context.take()) {
-            (Some(rows), _) => rows.follow(function),
-            (none, Some(context)) => *none = Some(function.rows(context)),
-            (None, None) => {}
         }
     }
 
     /// Goes to the next row.
     #[inline]
     fn step(&mut self) {
-        self.progress = match self.rows.as_mut().map(Rows::next_row) {
+        self.progress = match self.evaluation.rows_mut().map(Rows::next_row) {
             Some(Ok(Some(_))) => Progress::Row,
             Some(Err(error)) => {
                 self.error = Some(error);
