@@ -11,12 +11,17 @@ use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
+use rayon::prelude::*;
+
 use crate::input::Input;
 use crate::report::{FileReport, Summary};
 
-/// How many inputs are in work or waiting to be written, for each thread: enough that one slow
+/// How many inputs are handed over at once. Most files of a folder are no ELF files, and to see
+/// that takes less time than to hand one over.
+const BATCH: usize = 16;
+/// How many batches are in work or waiting to be written, for each thread: enough that one slow
 /// file does not idle the others, few enough that memory stays bounded.
-const WINDOW_PER_THREAD: usize = 64;
+const WINDOW_PER_THREAD: usize = 8;
 /// How often a progress display is told that the scan is alive.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -37,7 +42,7 @@ pub trait Sink {
 /// # Errors
 /// Those of the sink, and of starting threads.
 pub fn scan(
-    inputs: impl Iterator<Item = Input>,
+    mut inputs: impl Iterator<Item = Input>,
     options: &CheckOptions,
     threads: usize,
     sink: &mut dyn Sink,
@@ -55,11 +60,19 @@ pub fn scan(
             }
             Ok(())
         };
-        for input in inputs {
-            // One slot an input, so that reports come out in the order of the slots.
+        loop {
+            let batch: Vec<Input> = inputs.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                break;
+            }
+            // One slot a batch, so that reports come out in the order of the slots.
             let (sender, slot) = sync_channel(1);
-            // The receiver is gone only where writing has failed: nobody misses the report.
-            scope.spawn(move |_| drop(sender.send(check::check_input(input, options))));
+            scope.spawn(move |_| {
+                let reports =
+                    batch.into_par_iter().flat_map_iter(|i| check::check_input(i, options));
+                // The receiver is gone only where writing has failed: nobody misses the reports.
+                drop(sender.send(reports.collect()));
+            });
             waiting.push_back(slot);
             if waiting.len() >= window
                 && let Some(slot) = waiting.pop_front()
