@@ -11,6 +11,7 @@ mod header;
 mod interpret;
 mod lookup;
 mod placement;
+mod plain;
 mod row;
 mod rows;
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use function::{
 pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version, field};
 pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 pub use placement::{CodeAddress, Placement, StartRelocation, Starts};
+pub use plain::{PlainRow, PlainRows};
 #[cfg(feature = "elf")]
 pub(crate) use row::ShortRow;
 pub use row::{FrameRowEntries, FrameRowEntry, FreType, RowInfo, Words};

@@ -3,43 +3,59 @@
 //! At each advance stands the state that holds up to there, whether it begins a row or not. Where
 //! every state passes, every row would.
 
-use sframe_validator::section;
+use sframe_validator::section::{self, RowBudget};
 use sframe_validator::unwind::Frame;
 
 use super::machine::same;
 use super::rows::{Ending, Rows};
 
 impl Rows<'_, '_> {
-    /// Whether `others`, row behind row and without a gap, say at each PC of the function what its
-    /// instructions do, and both can be read to their ends. No row may have been read before.
+    /// Whether the rows of `other`, plain ones, say at each PC of the function what its
+    /// instructions do, and both can be read to their ends. No row may have been read before. What
+    /// was read of `other` is taken from the budget where the answer is yes.
     ///
     /// Producers make SFrame's rows from CFI, so nearly every function is one for this shortcut.
     /// Where the answer is no, nothing is known but that, and both sides have to be read anew. It
     /// is also no where only the order of rows or the form of an expression differs.
-    pub(crate) fn say_the_same(&mut self, others: &mut section::Rows<'_, '_>) -> bool {
-        let mut other_end = self.location;
-        self.all_states(|rows, to| {
+    pub(crate) fn say_the_same(
+        &mut self,
+        other: &section::Function<'_>,
+        budget: &mut RowBudget,
+    ) -> bool {
+        let Some(mut others) = other.plain_rows(budget) else { return false };
+        let start = self.location;
+        let mut next = others.next_row();
+        // What the other side says, and up to where.
+        let mut frame = Frame::OUTERMOST;
+        let mut end = start;
+        let agrees = self.all_states(|rows, to| {
             while rows.location < to {
-                if rows.location == other_end {
-                    match others.next_row() {
-                        Ok(Some(row)) if row.start == rows.location && row.start < row.end => {
-                            other_end = row.end;
-                        }
-                        _ => return false,
-                    }
-                    rows.machine.touched = true;
-                }
-                if rows.machine.touched {
-                    rows.machine.touched = false;
-                    if !same(&rows.machine.state.frame, &others.row().frame) {
+                if rows.location == end {
+                    let Some(row) = next else { return false };
+                    let Some(says) = others.frame(&row) else { return false };
+                    frame = says;
+                    next = others.next_row();
+                    end = match next {
+                        Some(next) => start.saturating_add(next.start().into()),
+                        None => rows.end,
+                    };
+                    let place = start.saturating_add(row.start().into());
+                    if place != rows.location || place >= end {
                         return false;
                     }
                 }
-                rows.location = other_end.min(to);
+                if !same(&rows.machine.state.frame, &frame) {
+                    return false;
+                }
+                rows.location = end.min(to);
             }
             true
-        }) && other_end == self.end
-            && matches!(others.next_row(), Ok(None))
+        });
+        let agrees = agrees && end == self.end && next.is_none() && others.are_over();
+        if agrees {
+            others.spend(budget);
+        }
+        agrees
     }
 
     /// Whether the frames of all rows pass a test, there are no more than `most` of them, and the
@@ -71,10 +87,17 @@ impl Rows<'_, '_> {
             return false;
         }
         loop {
-            match self.advance() {
-                Ok(to) if pass(self, to) => {}
-                Err(Ending::Row(None)) => return pass(self, self.end),
-                Ok(_) | Err(_) => return false,
+            let (to, over) = match self.advance() {
+                Ok(to) => (to, false),
+                Err(Ending::Row(None)) => (self.end, true),
+                Err(_) => return false,
+            };
+            // Called from one place, it becomes part of the loop.
+            if !pass(self, to) {
+                return false;
+            }
+            if over {
+                return true;
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The functions of one CFI section in the order of their addresses, and their rows as they are
 //! asked for.
 
-use sframe_validator::section::{self, CodeAddress};
+use sframe_validator::section::{self, CodeAddress, RowBudget};
 use sframe_validator::unwind::{Frame, Row};
 
 use super::sweep::Sink;
@@ -95,13 +95,14 @@ impl<'c, 'x> Stream<'c, 'x> {
     }
 
     /// Whether the function at hand is from `start` to `end`, and has the same marks and says at
-    /// each PC the same as `rows`. Where it does not, nothing of it counts as read.
+    /// each PC the same as `other`. Where it does not, nothing of it counts as read.
     pub(super) fn agrees_all_over(
         &mut self,
         start: CodeAddress,
         end: u64,
         marks: Marks,
-        rows: &mut section::Rows<'_, '_>,
+        other: &section::Function<'_>,
+        budget: &mut RowBudget,
     ) -> bool {
         let unread = self.progress == Progress::Unread && self.marks == marks;
         let Some(function) = self.function.filter(|function| {
@@ -113,7 +114,7 @@ impl<'c, 'x> Stream<'c, 'x> {
             return false;
         };
         let ours = self.evaluation.start(&function);
-        let agrees = ours.is_some_and(|ours| ours.say_the_same(rows));
+        let agrees = ours.is_some_and(|ours| ours.say_the_same(other, budget));
         if agrees {
             self.progress = Progress::Over;
             self.found = true;

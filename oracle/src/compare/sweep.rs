@@ -132,13 +132,8 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
         if end > self.room || stream.locate(start, &mut self.counts, self.sink).is_err() {
             return false;
         }
-        let mut left = budget.clone();
-        let agrees = !matches!(function.repeat_size(), Ok(Some(_)) | Err(_))
-            && function
-                .rows_within(&mut left)
-                .is_ok_and(|mut rows| stream.agrees_all_over(start, end, marks, &mut rows));
+        let agrees = stream.agrees_all_over(start, end, marks, function, budget);
         if agrees {
-            *budget = left;
             flush(&mut self.pending, self.sink);
             self.met = true;
             self.sums.equal += end - start.address;

@@ -225,7 +225,7 @@ impl<'a> ShortRow<'a> {
     };
 
     #[inline]
-    fn read(
+    pub(super) fn read(
         bytes: &'a [u8; ShortRow::ROOM],
         fre_type: FreType,
         endian: Endian,

@@ -101,12 +101,6 @@ impl<'a, 'b> Rows<'a, 'b> {
         })
     }
 
-    /// The row that [`Rows::next_row`] gave last.
-    #[must_use]
-    pub const fn row(&self) -> &Row {
-        &self.row
-    }
-
     /// The next row, where it stands: the iterator without its copies. `None` behind the last one.
     ///
     /// # Errors

@@ -1,0 +1,91 @@
+//! Rows as nearly all are, for readers of whole sections.
+
+use super::bytes::Bytes;
+use super::function::Function;
+use super::interpret::{DefaultWords, RowLayout};
+use super::row::{FreType, ShortRow};
+use super::rows::RowBudget;
+use crate::unwind::Frame;
+
+/// The rows of one function, as long as they are plain: default ones with no more than 8 bytes of
+/// data words, not among the last bytes of the sub-section, and within a budget.
+///
+/// A row that is not plain ends them. Who meets one reads the function's [`Rows`](super::Rows)
+/// instead, which say the same of plain ones, and take twice the time.
+#[derive(Clone, Debug)]
+pub struct PlainRows<'a> {
+    /// From the next row on, as far as the budget allows.
+    rest: Bytes<'a>,
+    /// Bytes of it before the first row was read.
+    length: usize,
+    remaining: u32,
+    fre_type: FreType,
+    words: DefaultWords,
+}
+
+/// A plain row, as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainRow<'a>(ShortRow<'a>);
+
+impl PlainRow<'_> {
+    /// Bytes from the function's start.
+    #[inline]
+    #[must_use]
+    pub const fn start(&self) -> u32 {
+        self.0.start
+    }
+}
+
+impl<'a> Function<'a> {
+    /// The function's plain rows; `None` for flexible rows, repeated blocks, and codes that no
+    /// version defines. The budget stays as it is until they are [spent](PlainRows::spend).
+    #[inline]
+    #[must_use]
+    pub fn plain_rows(&self, budget: &RowBudget) -> Option<PlainRows<'a>> {
+        let fre_type = self.fre_type().ok()?;
+        let layout = RowLayout::of(self).ok()?;
+        if layout.flexible || self.attributes().info.is_pc_mask() {
+            return None;
+        }
+        let first = self.first_row_offset().saturating_sub(self.section().header().fre_start());
+        let rows = self.section().fre_bytes();
+        let rest = rows.clipped(first, first.saturating_add(budget.bytes));
+        Some(PlainRows {
+            rest: Bytes { data: rest, ..rows },
+            length: rest.len(),
+            remaining: self.num_rows(),
+            fre_type,
+            words: DefaultWords::of(&layout),
+        })
+    }
+}
+
+impl<'a> PlainRows<'a> {
+    /// The next row; `None` where it is not plain, or all have been read.
+    // Part of the caller's loop, all of this stays in registers.
+    #[inline(always)]
+    pub fn next_row(&mut self) -> Option<PlainRow<'a>> {
+        let left = self.remaining.checked_sub(1)?;
+        let row = ShortRow::read(self.rest.data.first_chunk()?, self.fre_type, self.rest.endian)?;
+        self.rest.data = self.rest.data.get(row.size..)?;
+        self.remaining = left;
+        Some(PlainRow(row))
+    }
+
+    /// What a row says; `None` where that is nothing.
+    #[inline(always)]
+    pub fn frame(&self, row: &PlainRow<'_>) -> Option<Frame> {
+        self.words.frame(row.0.info, row.0.signed())
+    }
+
+    /// Whether all rows have been read.
+    #[must_use]
+    pub const fn are_over(&self) -> bool {
+        self.remaining == 0
+    }
+
+    /// Takes from the budget what has been read.
+    pub const fn spend(&self, budget: &mut RowBudget) {
+        budget.bytes = budget.bytes.saturating_sub((self.length - self.rest.data.len()) as u64);
+    }
+}
