@@ -19,7 +19,7 @@ use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
 use sframe_validator::finding::Report;
 use sframe_validator::rules::Severity;
-use sframe_validator::section::{Function, RowLayout, Starts};
+use sframe_validator::section::{Function, PlainRows, RowLayout, Starts};
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::{Abi, Placement, Section};
 
@@ -208,6 +208,58 @@ fn rows_are_those_that_objdump_prints() {
         compared += 1;
     }
     assert!(compared > 200 && rows > 5000, "only {compared} files with {rows} rows compared");
+}
+
+/// Plain rows are those that [`rows_are_those_that_objdump_prints`] holds to be right.
+#[test]
+fn plain_rows_are_the_first_rows() {
+    let (mut all, mut none) = (0, 0);
+    for name in files() {
+        let data = std::fs::read(golden().join(&name)).expect("readable");
+        let elf = Elf::parse(&data).expect("headers can be read");
+        for sframe in elf.sframe_sections() {
+            let bytes = elf.section_data(sframe).expect("in the file");
+            let Ok(section) = Section::parse(bytes, Placement::at(sframe.address)) else {
+                continue;
+            };
+            for function in section.functions().map(|function| function.expect("readable")) {
+                match function.plain_rows(&section.row_budget()) {
+                    Some(plain) => all += usize::from(compare_plain(&name, &function, plain)),
+                    None => none += 1,
+                }
+            }
+        }
+    }
+    assert!(all > 1000, "only {all} functions with none but plain rows");
+    assert!(none > 10, "only {none} functions with other rows");
+}
+
+/// Whether all rows of the function are plain.
+fn compare_plain(name: &str, function: &Function<'_>, mut plain: PlainRows<'_>) -> bool {
+    assert!(!function.is_flexible() && !function.attributes().info.is_pc_mask(), "{name}");
+    let layout = RowLayout::of(function).expect("known types");
+    for row in function.frame_row_entries().expect("known FRE type") {
+        let row = row.expect("readable");
+        let Some(next) = plain.next_row() else {
+            // Rows that do not repeat and are not flexible have at most three words of 4 bytes.
+            let section = function.section();
+            let left = section.header().fre_end() - row.offset;
+            assert!(row.words.bytes().len() > 8 || left < 13, "{name}: {row:?}");
+            return false;
+        };
+        assert_eq!(next.start(), row.start, "{name}");
+        let says = layout.interpret(&row).ok().filter(|_| row.words.count() > 0);
+        assert_eq!(plain.frame(&next), says, "{name}: {row:?}");
+    }
+    assert!(plain.are_over() && plain.next_row().is_none(), "{name}");
+    // A budget that is spent has room for nothing more, and what had room was charged.
+    let section = function.section();
+    let (mut one, mut other) = (section.row_budget(), section.row_budget());
+    plain.spend(&mut one);
+    let rows = function.rows_within(&mut other).expect("known types");
+    assert_eq!(rows.count(), function.num_rows() as usize, "{name}");
+    assert_eq!(format!("{one:?}"), format!("{other:?}"), "{name}");
+    true
 }
 
 /// The section that the builder writes for what the reader read.

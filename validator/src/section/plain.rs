@@ -72,7 +72,7 @@ impl<'a> PlainRows<'a> {
         Some(PlainRow(row))
     }
 
-    /// What a row says; `None` where that is nothing.
+    /// What a row says; `None` where it has no words, or more than mean anything.
     #[inline(always)]
     pub fn frame(&self, row: &PlainRow<'_>) -> Option<Frame> {
         self.words.frame(row.0.info, row.0.signed())
