@@ -102,3 +102,53 @@ impl Rows<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
+    use sframe_validator::section::Version;
+    use sframe_validator::unwind::{Cfa, Recovery, Register};
+    use sframe_validator::{Abi, Placement, Section};
+
+    use super::*;
+    use crate::cfi::{Cfi, Kind, RowContext};
+
+    fn frame(offset: i64) -> Frame {
+        let cfa = Cfa::RegisterOffset { register: Register(7), offset };
+        let (ra, fp) = (Recovery::AtCfa(-8), Recovery::Unchanged);
+        Frame { cfa, ra, fp, ra_signed: false }
+    }
+
+    /// Hostile tables let all functions point at the same rows.
+    #[test]
+    fn rows_are_read_within_the_budget() {
+        let mut builder = SectionBuilder::new(Version::V2, Abi::Amd64);
+        builder.function(FunctionBuilder::new(0x1000, 16).row(0, frame(8)));
+        // Plain rows are not the last ones.
+        let many = (0..16).fold(FunctionBuilder::new(0x1010, 16), |function, start| {
+            function.row(start, frame(8 + 8 * i64::from(start)))
+        });
+        builder.function(many);
+        let built = builder.build().expect("a section");
+        let section = Section::parse(&built.bytes, Placement::at(0)).expect("a header");
+        let entry = section.entry(0).expect("two functions");
+        let function = entry.function().expect("attributes");
+        // def_cfa rsp+8, offset ra -8; no instructions.
+        let cie = [14, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1];
+        let fde = [20_u32.to_le_bytes(), 22_u32.to_le_bytes()].concat();
+        let range = [0x1000_u64.to_le_bytes(), 16_u64.to_le_bytes()].concat();
+        let bytes = [cie.as_slice(), &fde, &range].concat();
+        let cfi = Cfi::from_bytes(&bytes, Kind::EhFrame, 0, Abi::Amd64);
+        let fde = cfi.functions().next().expect("one function");
+        let mut context = RowContext::new(&cfi);
+        let mut rows = fde.rows(&mut context);
+        let mut budget = section.row_budget();
+        let read = (0..1000).take_while(|_| {
+            rows.follow(&fde);
+            rows.say_the_same(&function, &mut budget)
+        });
+        // The row has 3 bytes, of which 13 are looked at.
+        let bytes = section.header().fre_len as usize;
+        assert_eq!(read.count(), (bytes - 13) / 3 + 1);
+    }
+}
