@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod diff;
 mod dump;
+mod reassemble;
 mod torture;
 
 use std::io::{self, BufWriter, Write};
@@ -57,6 +58,7 @@ pub fn run() -> Exit {
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Explain(args)) => explain(&args),
+        Some(Command::Reassemble(args)) => reassemble::run(&args),
         Some(Command::Torture(args)) => torture::run(&args),
         Some(Command::Limited(args)) => torture::limited(&args),
         Some(Command::Completions { shell }) => {

@@ -4,7 +4,8 @@
 //! The program is a thin shell around this library. Data flows one way: [`input`] finds and maps
 //! files, [`scan`] checks them in parallel and hands out [`report`]s in input order, [`render`]
 //! writes them. [`dump`] prints whole sections, [`diff`] compares two files, [`explain`] prints the
-//! rules' pages, [`torture`] tries other readers on malformed sections.
+//! rules' pages, [`torture`] tries other readers on malformed sections, [`reassemble`] makes assembly of a
+//! file, for assemblers to be tried on.
 //!
 //! Nothing here decides what is wrong with a section: that is `sframe-validator`'s business, and
 //! whether it says what CFI does is `sframe-oracle`'s.
@@ -19,6 +20,7 @@ pub mod dump;
 pub mod explain;
 pub mod input;
 pub mod printable;
+pub mod reassemble;
 pub mod render;
 pub mod report;
 pub mod scan;

@@ -47,6 +47,8 @@ Examples:
       sframe-check diff old/libfoo.so new/libfoo.so
   Get the findings into another program:
       sframe-check --format ndjson build | jq -c 'select(.findings | length > 0)?'
+  What do assemblers make of the CFI of a library?
+      sframe-check reassemble libfoo.so -o foo.s
   Which readers crash on a malformed section?
       sframe-check torture --reader readelf --reader 'my-reader --all {}'
   Check bytes that a program has read from memory:
@@ -75,6 +77,24 @@ Exit status:
   0  every reader is conforming
   1  one is not
   2  one could not be run, or rejects every sound section
+  3  wrong usage, or the program itself failed";
+
+const REASSEMBLE_HELP: &str = "\
+The code is written as bytes, each entry of .eh_frame or .debug_frame as a function with .cfi_
+directives at the PCs where its instructions are: what a compiler would have written. So assemblers that emit
+SFrame can be tried on the CFI of any program. Personality routines and LSDAs are left out, for no row
+depends on them. What cannot be said in assembly is left out, too, and told.
+
+      sframe-check reassemble libfoo.so -o foo.s
+      as --gsframe foo.s -o foo.o
+      ld -shared foo.o -o foo.so
+      sframe-check reassemble libfoo.so --compare foo.so     # the same rows?
+      sframe-check foo.so                                    # does SFrame say what CFI says?
+
+Exit status:
+  0  all functions were carried; with --compare: and all are the same
+  1  with --compare: one is not
+  2  some functions were left out, or a file could not be read
   3  wrong usage, or the program itself failed";
 
 /// The command line.
@@ -110,6 +130,9 @@ pub(super) enum Command {
     /// Try readers of SFrame on malformed sections: which crash, hang, or accept what cannot be read?
     #[command(after_long_help = TORTURE_HELP)]
     Torture(TortureArgs),
+    /// Write the code and CFI of a file as assembly, to try assemblers on it
+    #[command(after_long_help = REASSEMBLE_HELP)]
+    Reassemble(ReassembleArgs),
     /// What `torture` starts for each case
     #[command(hide = true)]
     Limited(LimitedArgs),
@@ -259,6 +282,27 @@ pub(super) struct TortureArgs {
     /// How many processes run at a time; 0 for as many as the machine has processors
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
     pub(super) threads: usize,
+}
+
+/// `reassemble`.
+#[derive(Debug, Args)]
+pub(super) struct ReassembleArgs {
+    /// A program, library or object for AMD64, AArch64 or s390x
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(super) file: PathBuf,
+    /// Where to write the assembly; - for standard output
+    #[arg(
+        short,
+        long,
+        value_name = "OUT",
+        value_hint = ValueHint::FilePath,
+        required_unless_present = "compare"
+    )]
+    pub(super) output: Option<PathBuf>,
+    /// Whether this file, assembled from FILE's assembly and perhaps linked, has FILE's functions, with
+    /// the same rows for all registers and the same code
+    #[arg(long, value_name = "REBUILT", value_hint = ValueHint::FilePath, conflicts_with = "output")]
+    pub(super) compare: Option<PathBuf>,
 }
 
 /// What one run of a reader may take.

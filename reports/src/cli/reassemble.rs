@@ -1,0 +1,168 @@
+//! `sframe-check reassemble FILE`.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use sframe_validator::elf::Elf;
+use tempfile::Builder;
+
+use super::args::ReassembleArgs;
+use super::{Exit, stdout};
+use crate::input::{FileBytes, archive, plain_error};
+use crate::printable::printable_path;
+use crate::reassemble::{Comparison, LeftOut, Mismatch, Outcome, Place, compare, reassemble};
+use crate::render::numbers::counted;
+
+/// How many functions that differ are named.
+const SHOWN: usize = 10;
+
+/// What became of the input: the inner error says why it cannot be read.
+type Tried<T> = io::Result<Result<T, String>>;
+
+pub(super) fn run(args: &ReassembleArgs) -> io::Result<Exit> {
+    let tried = match (&args.compare, &args.output) {
+        (Some(rebuilt), _) => compared(&args.file, rebuilt),
+        (None, output) => written(&args.file, output.as_deref().unwrap_or(Path::new("-"))),
+    };
+    tried?.or_else(|why| {
+        writeln!(io::stderr(), "{why}")?;
+        Ok(Exit::Incomplete)
+    })
+}
+
+/// `-o OUT`.
+fn written(path: &Path, output: &Path) -> Tried<Exit> {
+    let bytes = match read(path) {
+        Ok(bytes) => bytes,
+        Err(why) => return Ok(Err(why)),
+    };
+    let name = printable_path(path.file_name().map_or(path, Path::new));
+    let write = |out: &mut dyn Write| match parse(path, &bytes) {
+        Ok(elf) => Ok(reassemble(&elf, &name, out)?.map_err(|why| about(path, &why))),
+        Err(why) => Ok(Err(why)),
+    };
+    let outcome = if output == "-" {
+        let mut out = stdout();
+        let outcome = write(&mut out)?;
+        out.flush()?;
+        outcome
+    } else if fs::metadata(output).is_ok_and(|metadata| !metadata.is_file()) {
+        // A pipe or a device, which a file in its place would not be.
+        let mut out = BufWriter::new(File::options().write(true).open(output)?);
+        let outcome = write(&mut out)?;
+        out.flush()?;
+        outcome
+    } else {
+        replaced(output, write)?
+    };
+    Ok(match outcome {
+        Ok(outcome) => Ok(tell(&outcome)?),
+        Err(why) => Err(why),
+    })
+}
+
+/// Writes a file beside `output`, and puts it in its place once it is whole.
+fn replaced(output: &Path, write: impl FnOnce(&mut dyn Write) -> Tried<Outcome>) -> Tried<Outcome> {
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    // As any new file: what the user's mask leaves.
+    let permissions = fs::Permissions::from_mode(0o666);
+    let mut file = Builder::new().permissions(permissions).tempfile_in(folder)?;
+    let mut out = BufWriter::with_capacity(1 << 16, file.as_file_mut());
+    let outcome = write(&mut out)?;
+    out.flush()?;
+    drop(out);
+    if outcome.is_ok() {
+        file.persist(output).map_err(|error| error.error)?;
+    }
+    Ok(outcome)
+}
+
+/// What was written and what was not, on standard error: standard output may be the assembly.
+fn tell(outcome: &Outcome) -> io::Result<Exit> {
+    let mut out = io::stderr().lock();
+    let functions = counted(outcome.functions, "function");
+    let sections = counted(outcome.sections, "section");
+    writeln!(out, "{functions} in {sections}, {} of code", counted(outcome.bytes, "byte"))?;
+    tell_left_out(&mut out, &outcome.left_out)?;
+    Ok(if outcome.left_out.is_empty() { Exit::Clean } else { Exit::Incomplete })
+}
+
+fn tell_left_out(out: &mut dyn Write, left_out: &LeftOut) -> io::Result<()> {
+    for (reason, (count, first)) in &left_out.functions {
+        let functions = counted(*count, "function");
+        writeln!(out, "left out: {functions}, the first at {}: {reason}", Place(*first))?;
+    }
+    match left_out.entries {
+        0 => Ok(()),
+        count => writeln!(out, "left out: {} of CFI that cannot be read", counted(count, "part")),
+    }
+}
+
+/// `--compare REBUILT`.
+fn compared(path: &Path, rebuilt: &Path) -> Tried<Exit> {
+    let run = || {
+        let (first, second) = (read(path)?, read(rebuilt)?);
+        let (first, second) = (parse(path, &first)?, parse(rebuilt, &second)?);
+        compare(&first, &second).map_err(|why| about(rebuilt, &why))
+    };
+    Ok(match run() {
+        Ok(comparison) => Ok(tell_comparison(&comparison)?),
+        Err(why) => Err(why),
+    })
+}
+
+fn tell_comparison(comparison: &Comparison) -> io::Result<Exit> {
+    let mut out = stdout();
+    let different = comparison.different.len() as u64;
+    for (start, mismatch) in comparison.different.iter().take(SHOWN) {
+        let what = match mismatch {
+            Mismatch::Missing => "missing, or cannot be read".to_owned(),
+            Mismatch::Size => "another size".to_owned(),
+            Mismatch::Code => "other code".to_owned(),
+            Mismatch::Attributes => "another return column, key or signal mark".to_owned(),
+            Mismatch::Rows(at) => format!("other rules from +{at:#x} on"),
+        };
+        writeln!(out, "different: the function at {}: {what}", Place(*start))?;
+    }
+    if comparison.different.len() > SHOWN {
+        writeln!(out, "and {} more", comparison.different.len() - SHOWN)?;
+    }
+    let same = counted(comparison.functions - different, "function");
+    let rows = counted(comparison.rows, "row");
+    writeln!(out, "{same} with {rows} the same, {different} different")?;
+    if comparison.added > 0 {
+        writeln!(out, "{} only in the rebuilt file", counted(comparison.added, "function"))?;
+    }
+    tell_left_out(&mut out, &comparison.left_out)?;
+    out.flush()?;
+    Ok(if different + comparison.added > 0 {
+        Exit::Findings
+    } else if comparison.functions == 0 || !comparison.left_out.is_empty() {
+        Exit::Incomplete
+    } else {
+        Exit::Clean
+    })
+}
+
+fn about(path: &Path, why: &str) -> String {
+    format!("{}: {why}", printable_path(path))
+}
+
+fn read(path: &Path) -> Result<FileBytes, String> {
+    let system = |error| about(path, &plain_error(&error));
+    if !path.metadata().map_err(system)?.is_file() {
+        return Err(about(path, "not a regular file"));
+    }
+    let bytes = FileBytes::open(path).map_err(system)?;
+    match archive::is_archive(&bytes) {
+        true => Err(about(path, "an archive: take out the member")),
+        false => Ok(bytes),
+    }
+}
+
+fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Elf<'a>, String> {
+    Elf::parse(bytes).map_err(|error| about(path, &error.to_string()))
+}

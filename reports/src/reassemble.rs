@@ -1,0 +1,175 @@
+//! An existing file's code and its call frame information (CFI) as assembly, so that an assembler
+//! can be tested on the CFI of programs that nobody rebuilds.
+//!
+//! The code is bytes, the CFI is `.cfi_` directives at the PCs where the file has its instructions.
+//! What comes out is what a compiler would have written: `.cfi_startproc` with the machine's state at
+//! entry, where a function has that, and a directive for each instruction that has one. Personality
+//! routines and LSDAs are left out, for no row depends on them.
+//!
+//! [`compare`] is the other half: whether what was assembled from it has the same rows for all
+//! registers, and the same code.
+
+mod assembly;
+mod compare;
+mod directive;
+mod functions;
+mod initial;
+mod labels;
+mod placed;
+mod rules;
+mod start;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+
+use sframe_oracle::cfi::{Cfi, CfiErrorKind, CfiSource};
+use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::section::CodeAddress;
+
+pub use compare::{Comparison, Mismatch, compare};
+use functions::{Initials, Plan};
+
+/// What the symbols at the start of each section are called, without the section's number: they say
+/// where the code of a section has come to stand.
+const SECTION_SYMBOL: &str = "sframe_check.section.";
+
+/// Why a function is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// Its range is not in one code section with bytes in the file.
+    NoCode,
+    /// Its range has no bytes.
+    Empty,
+    /// Its range overlaps another one, and a function cannot be in a function.
+    Overlap,
+    /// Its instructions cannot be read or evaluated.
+    Unreadable,
+    /// Its instructions advance past its end.
+    PastEnd,
+    /// A register's place is no multiple of 8, or an instruction's place none of the machine's: the
+    /// factors that assemblers write do not allow it.
+    Unaligned,
+    /// It has an expression of more than 1,024 bytes, or goes back to an expression of its CIE.
+    Expression,
+    /// Its CIE has more than 64 rules.
+    ManyRules,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::NoCode => "the range is not in one code section with bytes in the file",
+            Reason::Empty => "the range has no bytes",
+            Reason::Overlap => "the range overlaps another function's",
+            Reason::Unreadable => "the instructions cannot be read or evaluated",
+            Reason::PastEnd => "the instructions advance past the end",
+            Reason::Unaligned => "an offset is no multiple of what assemblers divide it by",
+            Reason::Expression => "an expression is too long, or the CIE's is restored",
+            Reason::ManyRules => "the CIE has more than 64 rules",
+        })
+    }
+}
+
+/// Where a function starts, as text: an address, or a section's number and an offset.
+#[derive(Clone, Copy, Debug)]
+pub struct Place(pub CodeAddress);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CodeAddress { section, address } = self.0;
+        match section {
+            0 => write!(f, "{address:#x}"),
+            _ => write!(f, "{address:#x} of section {section}"),
+        }
+    }
+}
+
+/// What was left out: how many functions for each reason, and the first of them.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// By reason: the number, and where the first one starts.
+    pub functions: BTreeMap<Reason, (u64, CodeAddress)>,
+    /// Entries and sections that cannot be read at all.
+    pub entries: u64,
+}
+
+impl LeftOut {
+    fn add(&mut self, reason: Reason, start: CodeAddress) {
+        self.functions.entry(reason).or_insert((0, start)).0 += 1;
+    }
+
+    /// Whether there is anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty() && self.entries == 0
+    }
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Code sections.
+    pub sections: u64,
+    /// Bytes of code.
+    pub bytes: u64,
+    /// Functions with their CFI.
+    pub functions: u64,
+    /// Functions without.
+    pub left_out: LeftOut,
+}
+
+/// What is needed to read a file's functions.
+struct Loaded<'e> {
+    cfis: Vec<Cfi<'e>>,
+    /// Entries and sections that cannot be read.
+    unreadable: u64,
+}
+
+impl<'e> Loaded<'e> {
+    /// Reads the entries.
+    fn of(source: &'e CfiSource<'_, '_>) -> Result<Loaded<'e>, String> {
+        let cfis = source.load_all().map_err(|error| error.to_string())?;
+        // These are about entries that can be read.
+        let readable = |kind| {
+            use CfiErrorKind as Kind;
+            matches!(kind, Kind::EmptyRange | Kind::Overlap(_) | Kind::EntriesAfterTerminator)
+        };
+        let defects = cfis.iter().flat_map(Cfi::defect_counts);
+        let counts = defects.filter(|(first, _)| !readable(first.kind)).map(|(_, count)| count);
+        let unreadable = counts.sum();
+        Ok(Loaded { cfis, unreadable })
+    }
+}
+
+/// Writes `elf`, whose name is `name`, to `out`; or says in the first place why it cannot.
+///
+/// # Errors
+/// Those of writing. The inner one: the file is not for a machine that SFrame is defined for, or its
+/// relocations cannot be read.
+pub fn reassemble(
+    elf: &Elf<'_>,
+    name: &str,
+    out: &mut dyn Write,
+) -> io::Result<Result<Outcome, String>> {
+    let Some(abi) = elf.abi() else {
+        return Ok(Err("it is for a machine that SFrame is not defined for".to_owned()));
+    };
+    let source = CfiSource::of(elf);
+    let loaded = match Loaded::of(&source) {
+        Ok(loaded) => loaded,
+        Err(why) => return Ok(Err(why)),
+    };
+    let initials = Initials::of(&loaded.cfis);
+    let mut plan = Plan::of(elf, &loaded.cfis, &initials);
+    plan.left_out.entries = loaded.unreadable;
+    // Names are for those who read; without them everything else is still right.
+    let symbols = SymbolTable::load(elf).unwrap_or_default();
+    assembly::write(&plan, abi, name, &symbols, elf, out)?;
+    Ok(Ok(Outcome {
+        sections: plan.sections.len() as u64,
+        bytes: plan.sections.iter().map(|section| section.data.len() as u64).sum(),
+        functions: plan.sections.iter().map(|section| section.functions.len() as u64).sum(),
+        left_out: plan.left_out,
+    }))
+}

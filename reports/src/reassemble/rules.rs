@@ -1,0 +1,291 @@
+//! The rules of all registers, as call frame instructions change them (DWARF 5 6.4.2).
+//!
+//! The oracle's rows have what SFrame has: CFA, RA and FP. Here each register counts, for
+//! assemblers trip over the others, too.
+
+use std::collections::BTreeMap;
+
+use sframe_oracle::cfi::{Cfi, Cie, Instruction, MAX_STATES};
+use sframe_validator::Abi;
+use sframe_validator::unwind::{Expression, Register};
+
+use super::Reason;
+
+/// The longest expression that is carried. Real ones have some ten bytes.
+const MAX_EXPRESSION: u32 = 1024;
+
+/// How the CFA is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cfa<'c> {
+    Register(Register, i64),
+    Expression(&'c [u8]),
+}
+
+/// How a register of the caller is found. One without a rule is in no table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule<'c> {
+    Undefined,
+    SameValue,
+    /// At the CFA plus this.
+    Offset(i64),
+    /// The CFA plus this.
+    ValOffset(i64),
+    Register(Register),
+    Expression(&'c [u8]),
+    ValExpression(&'c [u8]),
+}
+
+/// What holds at a place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct State<'c> {
+    pub(super) cfa: Option<Cfa<'c>>,
+    pub(super) rules: BTreeMap<Register, Rule<'c>>,
+    /// What the machine's own instructions have toggled: AArch64's signing state, SPARC's windows.
+    pub(super) toggles: Toggles,
+}
+
+/// Bits that instructions without operands toggle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Toggles {
+    pub(super) signed: bool,
+    pub(super) signed_with_pc: bool,
+    pub(super) window: bool,
+}
+
+impl State<'_> {
+    /// What assemblers say at the start of each function, unless they are told not to: the state at
+    /// entry by the machine's ABI.
+    pub(super) fn at_entry(abi: Abi) -> State<'static> {
+        let (offset, rules) = match abi {
+            Abi::Amd64 => (8, BTreeMap::from([(abi.ra(), Rule::Offset(-8))])),
+            Abi::Aarch64Little | Abi::Aarch64Big => (0, BTreeMap::new()),
+            Abi::S390x => (160, BTreeMap::new()),
+        };
+        let cfa = Some(Cfa::Register(abi.sp(), offset));
+        State { cfa, rules, toggles: Toggles::default() }
+    }
+}
+
+/// Part of a state, as it was before a change.
+#[derive(Clone, Copy, Debug)]
+enum Before<'c> {
+    Cfa(Option<Cfa<'c>>),
+    Rule(Register, Option<Rule<'c>>),
+    Toggles(Toggles),
+    /// Nothing: a state was remembered here.
+    Mark,
+}
+
+/// What an instruction has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Cfa,
+    Rule(Register),
+    Toggles,
+}
+
+/// A state and what it takes to go back to those that are remembered.
+///
+/// Only changes are kept, so that a state with many registers that is remembered many times costs no
+/// more than the instructions that made it.
+#[derive(Debug)]
+pub(super) struct Machine<'c> {
+    cfi: &'c Cfi<'c>,
+    data_factor: i64,
+    /// What `DW_CFA_restore` goes back to; `None` while it is made.
+    initial: Option<&'c State<'c>>,
+    pub(super) state: State<'c>,
+    before: Vec<Before<'c>>,
+    remembered: usize,
+}
+
+impl<'c> Machine<'c> {
+    pub(super) fn new(cfi: &'c Cfi<'c>, cie: &Cie, initial: Option<&'c State<'c>>) -> Machine<'c> {
+        Machine {
+            cfi,
+            data_factor: cie.data_alignment_factor,
+            initial,
+            state: initial.cloned().unwrap_or_default(),
+            before: Vec::new(),
+            remembered: 0,
+        }
+    }
+
+    fn factored(&self, offset: i64) -> Result<i64, Reason> {
+        offset.checked_mul(self.data_factor).ok_or(Reason::Unreadable)
+    }
+
+    fn expression(&self, expression: Expression) -> Result<&'c [u8], Reason> {
+        if expression.length > MAX_EXPRESSION {
+            return Err(Reason::Expression);
+        }
+        Ok(self.cfi.expression(expression))
+    }
+
+    fn set_cfa(&mut self, cfa: Cfa<'c>, changed: &mut impl FnMut(Change)) {
+        let old = self.state.cfa.replace(cfa);
+        self.log(Before::Cfa(old));
+        changed(Change::Cfa);
+    }
+
+    fn set(&mut self, register: Register, rule: Rule<'c>, changed: &mut impl FnMut(Change)) {
+        let old = self.state.rules.insert(register, rule);
+        self.log(Before::Rule(register, old));
+        changed(Change::Rule(register));
+    }
+
+    fn log(&mut self, before: Before<'c>) {
+        if self.remembered > 0 {
+            self.before.push(before);
+        }
+    }
+
+    /// The rule that `DW_CFA_restore` goes back to.
+    pub(super) fn initial_rule(&self, register: Register) -> Option<Rule<'c>> {
+        self.initial.and_then(|state| state.rules.get(&register)).copied()
+    }
+
+    /// Evaluates an instruction that is no advance, and tells `changed` what it has changed.
+    pub(super) fn apply(
+        &mut self,
+        instruction: &Instruction,
+        mut changed: impl FnMut(Change),
+    ) -> Result<(), Reason> {
+        let changed = &mut changed;
+        match *instruction {
+            Instruction::Nop | Instruction::ArgsSize(_) => {}
+            Instruction::AdvanceLoc(_) | Instruction::SetLoc(_) => return Err(Reason::Unreadable),
+            Instruction::DefCfa(register, offset) => {
+                self.set_cfa(Cfa::Register(register, offset.cast_signed()), changed);
+            }
+            Instruction::DefCfaSf(register, offset) => {
+                self.set_cfa(Cfa::Register(register, self.factored(offset)?), changed);
+            }
+            Instruction::DefCfaRegister(register) => {
+                let Some(Cfa::Register(_, offset)) = self.state.cfa else {
+                    return Err(Reason::Unreadable);
+                };
+                self.set_cfa(Cfa::Register(register, offset), changed);
+            }
+            Instruction::DefCfaOffset(offset) => self.set_offset(offset.cast_signed(), changed)?,
+            Instruction::DefCfaOffsetSf(offset) => {
+                self.set_offset(self.factored(offset)?, changed)?;
+            }
+            Instruction::DefCfaExpression(expression) => {
+                self.set_cfa(Cfa::Expression(self.expression(expression)?), changed);
+            }
+            Instruction::Undefined(register) => self.set(register, Rule::Undefined, changed),
+            Instruction::SameValue(register) => self.set(register, Rule::SameValue, changed),
+            Instruction::Offset(register, offset) => {
+                let offset = self.factored(offset.cast_signed())?;
+                self.set(register, Rule::Offset(offset), changed);
+            }
+            Instruction::OffsetSf(register, offset) => {
+                let offset = self.factored(offset)?;
+                self.set(register, Rule::Offset(offset), changed);
+            }
+            Instruction::NegativeOffset(register, offset) => {
+                let offset = self.factored(offset.cast_signed().wrapping_neg())?;
+                self.set(register, Rule::Offset(offset), changed);
+            }
+            Instruction::ValOffset(register, offset) => {
+                let offset = self.factored(offset.cast_signed())?;
+                self.set(register, Rule::ValOffset(offset), changed);
+            }
+            Instruction::ValOffsetSf(register, offset) => {
+                let offset = self.factored(offset)?;
+                self.set(register, Rule::ValOffset(offset), changed);
+            }
+            Instruction::Register(register, other) => {
+                self.set(register, Rule::Register(other), changed);
+            }
+            Instruction::Expression(register, expression) => {
+                let expression = self.expression(expression)?;
+                self.set(register, Rule::Expression(expression), changed);
+            }
+            Instruction::ValExpression(register, expression) => {
+                let expression = self.expression(expression)?;
+                self.set(register, Rule::ValExpression(expression), changed);
+            }
+            Instruction::Restore(register) => self.restore(register, changed)?,
+            Instruction::RememberState => self.remember()?,
+            Instruction::RestoreState => self.go_back(changed)?,
+            Instruction::WindowSave => self.toggle(|t| &mut t.window, changed),
+            Instruction::NegateRaState => self.toggle(|t| &mut t.signed, changed),
+            Instruction::NegateRaStateWithPc => self.toggle(|t| &mut t.signed_with_pc, changed),
+        }
+        Ok(())
+    }
+
+    fn set_offset(&mut self, offset: i64, changed: &mut impl FnMut(Change)) -> Result<(), Reason> {
+        let Some(Cfa::Register(register, _)) = self.state.cfa else {
+            return Err(Reason::Unreadable);
+        };
+        self.set_cfa(Cfa::Register(register, offset), changed);
+        Ok(())
+    }
+
+    fn restore(
+        &mut self,
+        register: Register,
+        changed: &mut impl FnMut(Change),
+    ) -> Result<(), Reason> {
+        let initial = self.initial.ok_or(Reason::Unreadable)?;
+        match initial.rules.get(&register) {
+            Some(rule) => self.set(register, *rule, changed),
+            None => {
+                let old = self.state.rules.remove(&register);
+                self.log(Before::Rule(register, old));
+                changed(Change::Rule(register));
+            }
+        }
+        Ok(())
+    }
+
+    fn toggle(
+        &mut self,
+        bit: impl Fn(&mut Toggles) -> &mut bool,
+        changed: &mut impl FnMut(Change),
+    ) {
+        self.log(Before::Toggles(self.state.toggles));
+        let bit = bit(&mut self.state.toggles);
+        *bit = !*bit;
+        changed(Change::Toggles);
+    }
+
+    fn remember(&mut self) -> Result<(), Reason> {
+        if self.remembered == MAX_STATES {
+            return Err(Reason::Unreadable);
+        }
+        self.remembered += 1;
+        self.before.push(Before::Mark);
+        Ok(())
+    }
+
+    fn go_back(&mut self, changed: &mut impl FnMut(Change)) -> Result<(), Reason> {
+        while let Some(before) = self.before.pop() {
+            match before {
+                Before::Cfa(cfa) => {
+                    self.state.cfa = cfa;
+                    changed(Change::Cfa);
+                }
+                Before::Rule(register, rule) => {
+                    match rule {
+                        Some(rule) => self.state.rules.insert(register, rule),
+                        None => self.state.rules.remove(&register),
+                    };
+                    changed(Change::Rule(register));
+                }
+                Before::Toggles(toggles) => {
+                    self.state.toggles = toggles;
+                    changed(Change::Toggles);
+                }
+                Before::Mark => {
+                    self.remembered -= 1;
+                    return Ok(());
+                }
+            }
+        }
+        Err(Reason::Unreadable)
+    }
+}
