@@ -11,6 +11,7 @@ use super::functions::{CodeSection, Function, Plan};
 use super::labels::{Labels, section_name};
 use super::placed::Placed;
 use super::rules::State;
+use super::start::Settled;
 
 /// The largest alignment that sections are given; pages of every machine have less.
 const MAX_ALIGNMENT: u64 = 1 << 16;
@@ -26,11 +27,13 @@ pub(super) fn write(
     head(out, abi, name)?;
     let mut labels = Labels::new(symbols, elf.data().len());
     let at_entry = State::at_entry(abi);
+    let mut settled = Settled::default();
     for section in &plan.sections {
         Body { out, endian: abi.endian(), data: section.data, written: 0 }.write(
             section,
             &mut labels,
             &at_entry,
+            &mut settled,
         )?;
     }
     Ok(())
@@ -68,10 +71,11 @@ struct Body<'w, 'c> {
 
 impl Body<'_, '_> {
     fn write(
-        &mut self,
+        mut self,
         code: &CodeSection<'_>,
         labels: &mut Labels<'_, '_>,
         at_entry: &State<'_>,
+        settled: &mut Settled,
     ) -> io::Result<()> {
         let alignment = code.section.alignment.clamp(1, MAX_ALIGNMENT);
         let alignment = if alignment.is_power_of_two() { alignment } else { 1 };
@@ -83,7 +87,7 @@ impl Body<'_, '_> {
         writeln!(self.out, "\"{SECTION_SYMBOL}{}\":", code.section.index)?;
         for function in &code.functions {
             self.bytes_to(function.offset)?;
-            self.function(function, &labels.of(function.fde.start()), at_entry)?;
+            self.function(function, &labels.of(function.fde.start()), at_entry, settled)?;
         }
         self.bytes_to(self.data.len() as u64)
     }
@@ -93,12 +97,14 @@ impl Body<'_, '_> {
         function: &Function<'_>,
         label: &str,
         at_entry: &State<'_>,
+        settled: &mut Settled,
     ) -> io::Result<()> {
         let size = function.fde.size();
         writeln!(self.out, "\n\t.type \"{label}\", @function")?;
         writeln!(self.out, "\t.size \"{label}\", {size}")?;
         writeln!(self.out, "\"{label}\":")?;
-        directive::start(self.out, function, at_entry)?;
+        let pinned = settled.pins(function, at_entry);
+        directive::start(self.out, function, at_entry, pinned)?;
         let mut machine = function.machine();
         // What cannot be followed was left out.
         for (at, instruction) in Placed::of(&function.fde).flatten() {

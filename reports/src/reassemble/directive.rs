@@ -19,11 +19,12 @@ const EXPRESSION: u8 = 0x10;
 const VAL_EXPRESSION: u8 = 0x16;
 const ARGS_SIZE: u8 = 0x2e;
 
-/// `.cfi_startproc`, and what makes the state at entry the CIE's.
+/// `.cfi_startproc`, and what makes the state at entry the CIE's; `pinned` keeps it all in the FDE.
 pub(super) fn start(
     out: &mut dyn Write,
     function: &Function<'_>,
     at_entry: &State<'_>,
+    pinned: bool,
 ) -> io::Result<()> {
     let cie = function.fde.cie();
     let abi = function.fde.cfi().abi();
@@ -42,7 +43,7 @@ pub(super) fn start(
     if cie.return_address != abi.ra() {
         writeln!(out, "\t.cfi_return_column {}", cie.return_address.0)?;
     }
-    if function.start.pinned {
+    if pinned {
         escape(out, &[NOP], &[])?;
     }
     let initial = function.initial;

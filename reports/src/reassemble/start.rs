@@ -18,13 +18,48 @@ const DATA_FACTOR: i64 = 8;
 pub(super) struct Start {
     /// The state at entry is not a part of the CIE's: `.cfi_startproc simple`.
     pub(super) simple: bool,
-    /// The first instructions must stay in the FDE.
-    ///
-    /// GNU as moves what stands before the first advance to a new CIE, unless an older one fits; and
-    /// `.cfi_restore` goes back to the CIE's rule (observed: 2.40 to 2.47.50). So whether a register
-    /// that is saved there has its rule back later depends on the functions before. What is no rule
-    /// ends the moving.
+    /// The first instructions must stay in the FDE: see [`Settled`].
     pub(super) pinned: bool,
+}
+
+/// The kinds of CIE that the assembler has by then with no more than the state at entry.
+///
+/// GNU as moves what stands before the first advance to a new CIE, where no older one is the start of
+/// it; and `.cfi_restore` goes back to the CIE's rule (observed: 2.40 to 2.47.50). So whether a
+/// register that is saved there has its rule back later depends on the functions before. Once there
+/// is a CIE with the state at entry alone, it is taken for all; before that, an instruction that says
+/// nothing keeps the others in the FDE.
+#[derive(Debug, Default)]
+pub(super) struct Settled(BTreeSet<(Register, bool, bool)>);
+
+impl Settled {
+    /// Whether the function must be kept as it is. It is the next one that is written.
+    pub(super) fn pins(&mut self, function: &Function<'_>, at_entry: &State<'_>) -> bool {
+        let cie = function.fde.cie();
+        let kind = (cie.return_address, cie.signal, cie.pauth_key_b);
+        if function.initial == at_entry && !moves_first(function) {
+            self.0.insert(kind);
+        }
+        function.start.pinned && (function.start.simple || !self.0.contains(&kind))
+    }
+}
+
+/// Whether the function has a rule before the first advance, and nothing else before that.
+fn moves_first(function: &Function<'_>) -> bool {
+    match Placed::of(&function.fde).next() {
+        Some(Ok((0, first))) => !matches!(
+            first,
+            Instruction::RememberState
+                | Instruction::DefCfaExpression(_)
+                | Instruction::Expression(..)
+                | Instruction::ValExpression(..)
+                | Instruction::ArgsSize(_)
+                | Instruction::WindowSave
+                | Instruction::NegateRaState
+                | Instruction::NegateRaStateWithPc
+        ),
+        _ => false,
+    }
 }
 
 impl Start {
