@@ -6,7 +6,8 @@
 # `restore` goes back to the rule of the CIE. LLVM's CIE has none for FP, so that FP is unchanged; its SFrame goes back to the
 # function's first row instead, and says that the caller's FP is at CFA - 16.
 # At the return the pop has restored FP, and its slot, below SP by now, has been overwritten. CFI is right.
-# (GNU as puts the first rules into the CIE: the same source means something else there, and both of its sections agree.)
+# (GNU as puts the first rules into the CIE: the same source means something else there, and both of its sections agree. Where it does not,
+# see `restore-with-older-cie`.)
 	.text
 	.globl	f
 	.type	f, @function
