@@ -1,0 +1,164 @@
+//! Files that are made to break things: what cannot be carried is told, what comes out can be
+//! assembled, and there is no more of it than the file accounts for.
+
+use std::fs;
+use std::path::Path;
+
+use object::{Object, ObjectSection};
+
+use crate::tools::{Machine, corpus, folder, sframe_check, text};
+
+const FILE: &str = "golden/2.47.50/x86_64/throw.so";
+
+fn reassemble(file: &Path, output: &Path) -> (i32, String) {
+    let (status, _, told) = sframe_check(&["reassemble".as_ref(), file, "-o".as_ref(), output]);
+    (status, told)
+}
+
+/// The range of the file that a section has.
+fn range(data: &[u8], name: &str) -> std::ops::Range<usize> {
+    let file = object::File::parse(data).expect("ELF");
+    let section = file.section_by_name(name).expect("a section");
+    let (start, size) = section.file_range().expect("in the file");
+    usize::try_from(start).expect("small")..usize::try_from(start + size).expect("small")
+}
+
+#[test]
+fn damaged_cfi_still_makes_assembly() {
+    let folder = folder("damaged");
+    let sound = fs::read(corpus().join(FILE)).expect("readable");
+    let machine = Machine::of(&object::File::parse(&*sound).expect("ELF")).expect("known");
+    let assemblers = machine.assemblers();
+    let (damaged, source, object) =
+        (folder.join("damaged.so"), folder.join("damaged.s"), folder.join("damaged.o"));
+    let mut left_out = 0;
+    for (turn, place) in range(&sound, ".eh_frame").step_by(5).enumerate() {
+        let mut data = sound.clone();
+        data[place] ^= [0x01, 0x80, 0xff, 0x0e, 0x40][turn % 5];
+        fs::write(&damaged, &data).expect("writable");
+        let (status, told) = reassemble(&damaged, &source);
+        left_out += u64::from(status == 2);
+        assert!(status == 0 || status == 2 && told.contains("left out:"), "{place:#x}: {told}");
+        let Some(toolchain) = assemblers.iter().find(|name| **name != "llvm-23") else { continue };
+        let output = machine.assemble_plainly(toolchain, &source, &object);
+        assert!(output.status.success(), "{place:#x}: {}", text(&output.stderr));
+        let (compared, said, complaint) =
+            sframe_check(&["reassemble".as_ref(), &*damaged, "--compare".as_ref(), &object]);
+        assert_eq!(compared, status, "{place:#x}: {said}{complaint}");
+    }
+    assert!(left_out > 20, "{left_out}");
+}
+
+/// The places in the file of the FDEs of `.eh_frame`, and where their functions start. Ranges are a
+/// PC-relative start of 4 bytes and a size.
+fn entries(data: &[u8]) -> Vec<(usize, u64)> {
+    let section = range(data, ".eh_frame");
+    let word = |at: usize| u32::from_le_bytes(data[at..at + 4].try_into().expect("four bytes"));
+    let file = object::File::parse(data).expect("ELF");
+    let address = file.section_by_name(".eh_frame").expect("a section").address();
+    let mut found = Vec::new();
+    let mut entry = section.start;
+    while entry + 4 < section.end && word(entry) != 0 {
+        if word(entry + 4) != 0 {
+            let field = address + (entry + 8 - section.start) as u64;
+            let distance = i64::from(word(entry + 8).cast_signed());
+            found.push((entry, field.wrapping_add_signed(distance)));
+        }
+        entry += word(entry) as usize + 4;
+    }
+    found
+}
+
+/// Gives functions other sizes; what is told, and how many functions come out.
+fn with_sizes(name: &str, size: impl Fn(u64) -> u64) -> (i32, String, usize) {
+    let folder = folder(name);
+    let mut data = fs::read(corpus().join(FILE)).expect("readable");
+    for (entry, start) in entries(&data) {
+        let size = u32::try_from(size(start)).expect("small");
+        data[entry + 12..entry + 16].copy_from_slice(&size.to_le_bytes());
+    }
+    let (file, output) = (folder.join("sizes.so"), folder.join("sizes.s"));
+    fs::write(&file, &data).expect("writable");
+    let (status, told) = reassemble(&file, &output);
+    let assembly = fs::read_to_string(&output).expect("written");
+    assert!(assembly.len() < 10 * data.len());
+    (status, told, assembly.matches(".cfi_startproc").count())
+}
+
+#[test]
+fn ranges_that_no_code_has_are_told() {
+    let (status, told, functions) = with_sizes("outside", |_| 0x7fff_ffff);
+    assert!(status == 2 && functions == 0, "{told}");
+    assert!(told.contains("the range is not in one code section"), "{told}");
+    let (status, told, functions) = with_sizes("empty", |_| 0);
+    assert!(status == 2 && functions == 0, "{told}");
+    assert!(told.contains("the range has no bytes"), "{told}");
+}
+
+/// All functions of `.text` reach to its end: the first one has it all.
+#[test]
+fn functions_in_functions_are_told() {
+    let data = fs::read(corpus().join(FILE)).expect("readable");
+    let file = object::File::parse(&*data).expect("ELF");
+    let text = file.section_by_name(".text").expect("a section");
+    let end = text.address() + text.size();
+    let inside = |start: u64| start >= text.address() && start < end;
+    let others = entries(&data).iter().filter(|(_, start)| inside(*start)).count() - 1;
+    assert!(others > 1, "{others}");
+    // Functions elsewhere, as the stubs, have no bytes.
+    let size = |start| if inside(start) { end - start } else { 0 };
+    let (status, told, functions) = with_sizes("overlap", size);
+    assert!(status == 2 && functions == 1, "{told}");
+    let line = format!("left out: {others} functions");
+    let overlap = told.lines().find(|line| line.contains("overlaps another function's"));
+    assert!(overlap.is_some_and(|told| told.starts_with(&line)), "{told}");
+}
+
+/// A symbol's name is any bytes.
+#[test]
+fn names_cannot_write_assembly() {
+    let folder = folder("names");
+    let mut data =
+        fs::read(corpus().join("differences/same-value-ignored/2.44.o")).expect("readable");
+    let strings = range(&data, ".strtab");
+    let name = data[strings.clone()].iter().position(|byte| *byte == b'f').expect("the function");
+    data[strings.start + name] = b'"';
+    let (file, output) = (folder.join("names.o"), folder.join("names.s"));
+    fs::write(&file, &data).expect("writable");
+    assert_eq!(reassemble(&file, &output).0, 0);
+    let assembly = fs::read_to_string(&output).expect("written");
+    assert!(assembly.contains("\n\"__\":\n"), "{assembly}");
+}
+
+#[test]
+fn nothing_half_written_is_left() {
+    let folder = folder("atomic");
+    let output = folder.join("out.s");
+    fs::write(&output, "before").expect("writable");
+    let (status, told) = reassemble(&corpus().join("README.md"), &output);
+    assert!(status == 2 && told.contains("README.md: "), "{status} {told}");
+    assert_eq!(fs::read_to_string(&output).expect("readable"), "before");
+    let (status, told) = reassemble(&folder.join("no-such-file"), &output);
+    assert!(status == 2 && told.contains("No such file"), "{status} {told}");
+    let nowhere = folder.join("no-such-folder/out.s");
+    let (status, _) = reassemble(&corpus().join(FILE), &nowhere);
+    assert_eq!(status, 3);
+    let (status, _) = reassemble(&corpus().join(FILE), Path::new("/dev/null"));
+    assert_eq!(status, 0);
+    assert!(!fs::metadata("/dev/null").expect("still there").is_file());
+    assert_eq!(fs::read_dir(&folder).expect("readable").count(), 1);
+}
+
+/// A file that is not what was assembled is told apart.
+#[test]
+fn another_file_is_not_the_same() {
+    let file = corpus().join(FILE);
+    let compare = |rebuilt: &str| {
+        let rebuilt = corpus().join(rebuilt);
+        sframe_check(&["reassemble".as_ref(), &*file, "--compare".as_ref(), &rebuilt])
+    };
+    let (status, _, told) = compare("golden/2.47.50/x86_64/plt.so");
+    assert!(status == 2 && told.contains("no symbol sframe_check.section."), "{told}");
+    let (status, _, told) = compare("golden/2.47.50/s390x/plt.so");
+    assert!(status == 2 && told.contains("not for one machine"), "{told}");
+}

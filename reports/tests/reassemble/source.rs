@@ -1,0 +1,75 @@
+//! The directives that come out are those that went in: the sources of the corpus against what is
+//! made of the objects that GNU as has assembled from them.
+
+use std::fs;
+
+use crate::tools::{corpus, sframe_check};
+
+/// Sources and their objects. Left out are sources with directives that count from the place before
+/// (`.cfi_adjust_cfa_offset`, `.cfi_rel_offset`), of which the object has the sum, and with rules that GNU as
+/// moves into the CIE and `.cfi_restore` goes back to.
+const PAIRS: [(&str, &str); 14] = [
+    ("differences/cfa-in-other-register/input.s", "differences/cfa-in-other-register/2.40.o"),
+    ("differences/escape-of-other-register/input.s", "differences/escape-of-other-register/2.44.o"),
+    ("differences/frame-pointer-only/input.s", "differences/frame-pointer-only/2.40.o"),
+    ("differences/frame-pointer-undefined/input.s", "differences/frame-pointer-undefined/2.44.o"),
+    ("differences/odd-offset/input.s", "differences/odd-offset/2.47.50.o"),
+    ("differences/other-register-saved/input.s", "differences/other-register-saved/2.40.o"),
+    ("differences/register-in-place/input.s", "differences/register-in-place/2.47.50.o"),
+    ("differences/remembered-in-place/input.s", "differences/remembered-in-place/2.44.o"),
+    ("differences/remembers-one-state/input.s", "differences/remembers-one-state/2.47.50.o"),
+    ("differences/restore-with-older-cie/input.s", "differences/restore-with-older-cie/2.44.o"),
+    ("differences/return-in-register/input.s", "differences/return-in-register/2.44.o"),
+    ("differences/return-offset-cut/input.s", "differences/return-offset-cut/2.47.50.o"),
+    ("differences/return-restore-ignored/input.s", "differences/return-restore-ignored/2.47.50.o"),
+    ("differences/same-value-ignored/input.s", "differences/same-value-ignored/2.44.o"),
+];
+
+/// A register's DWARF number (System V ABI, AMD64 and AArch64 supplements; s390x ELF ABI).
+fn number(register: &str) -> Option<u32> {
+    let amd64 = [
+        "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
+        "r13", "r14", "r15", "rip",
+    ];
+    let place = amd64.iter().position(|name| *name == register.trim_start_matches('%'));
+    let by_name = place.and_then(|place| u32::try_from(place).ok());
+    let digits = |prefix: &str| register.strip_prefix(prefix).and_then(|n| n.parse().ok());
+    by_name.or_else(|| digits("x")).or_else(|| digits("%r")).or_else(|| match register {
+        "sp" => Some(31),
+        _ => None,
+    })
+}
+
+/// The CFI directives of a source, with registers by their numbers.
+fn directives(source: &str) -> Vec<String> {
+    let lines = source.lines().map(|line| line.split(['#', ';']).next().unwrap_or_default());
+    let lines = lines.map(|line| line.split("//").next().unwrap_or_default().trim());
+    let cfi = lines.filter_map(|line| line.find(".cfi_").map(|at| &line[at..]));
+    cfi.map(|line| {
+        let (name, operands) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+        let operands = operands.split(',').map(str::trim).map(|operand| match number(operand) {
+            Some(number) => number.to_string(),
+            None => operand.to_owned(),
+        });
+        format!("{name} {}", operands.collect::<Vec<_>>().join(","))
+    })
+    .collect()
+}
+
+#[test]
+fn directives_are_those_of_the_source() {
+    let mut wrong = Vec::new();
+    for (source, object) in PAIRS {
+        let source = fs::read_to_string(corpus().join(source)).expect("readable");
+        let path = corpus().join(object);
+        let (status, assembly, told) =
+            sframe_check(&["reassemble".as_ref(), path.as_os_str(), "-o".as_ref(), "-".as_ref()]);
+        assert_eq!(status, 0, "{object}: {told}");
+        let (wanted, found) = (directives(&source), directives(&assembly));
+        assert!(wanted.len() > 2, "{object}");
+        if wanted != found {
+            wrong.push(format!("{object}: {wanted:#?} {found:#?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
