@@ -52,7 +52,7 @@ pub enum Reason {
     Unaligned,
     /// It has an expression of more than 1,024 bytes, or goes back to an expression of its CIE.
     Expression,
-    /// Its CIE has more than 64 rules.
+    /// Its CIE has more than 64 rules, or long expressions.
     ManyRules,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Reason {
             Reason::PastEnd => "the instructions advance past the end",
             Reason::Unaligned => "an offset is no multiple of what assemblers divide it by",
             Reason::Expression => "an expression is too long, or the CIE's is restored",
-            Reason::ManyRules => "the CIE has more than 64 rules",
+            Reason::ManyRules => "the CIE has more than 64 rules, or long expressions",
         })
     }
 }

@@ -94,7 +94,7 @@ depends on them. What cannot be said in assembly is left out, too, and told.
 Exit status:
   0  all functions were carried; with --compare: and all are the same
   1  with --compare: one is not
-  2  some functions were left out, or a file could not be read
+  2  some functions were left out, there were none, or a file could not be read
   3  wrong usage, or the program itself failed";
 
 /// The command line.

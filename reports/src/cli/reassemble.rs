@@ -87,7 +87,8 @@ fn tell(outcome: &Outcome) -> io::Result<Exit> {
     let sections = counted(outcome.sections, "section");
     writeln!(out, "{functions} in {sections}, {} of code", counted(outcome.bytes, "byte"))?;
     tell_left_out(&mut out, &outcome.left_out)?;
-    Ok(if outcome.left_out.is_empty() { Exit::Clean } else { Exit::Incomplete })
+    let whole = outcome.functions > 0 && outcome.left_out.is_empty();
+    Ok(if whole { Exit::Clean } else { Exit::Incomplete })
 }
 
 fn tell_left_out(out: &mut dyn Write, left_out: &LeftOut) -> io::Result<()> {

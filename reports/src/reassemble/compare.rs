@@ -59,13 +59,14 @@ pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, Stri
     plan.left_out.entries = loaded.0.unreadable;
     let there = Plan::of(rebuilt, &loaded.1.cfis, &initials.1);
     let symbols = SymbolTable::load(rebuilt).map_err(|error| error.to_string())?;
+    let bases = section_starts(&symbols);
     let there = there.sections.iter().flat_map(|section| &section.functions);
     let mut there: BTreeMap<_, _> = there.map(|f| (f.fde.start(), f)).collect();
     let mut comparison = Comparison::default();
     for section in &plan.sections {
-        let symbol = format!("{SECTION_SYMBOL}{}", section.section.index);
-        let base = symbols.symbols().iter().find(|s| s.name == symbol.as_bytes());
-        let base = base.ok_or_else(|| format!("the rebuilt file has no symbol {symbol}"))?.start;
+        let number = section.section.index;
+        let missing = || format!("the rebuilt file has no symbol {SECTION_SYMBOL}{number}");
+        let base = *bases.get(&number).ok_or_else(missing)?;
         for function in &section.functions {
             let address = base.address.wrapping_add(function.offset);
             let place = CodeAddress { address, ..base };
@@ -83,6 +84,16 @@ pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, Stri
     comparison.added = there.len() as u64;
     comparison.left_out = plan.left_out;
     Ok(comparison)
+}
+
+/// Where the original's code sections have come to stand, by their numbers.
+fn section_starts(symbols: &SymbolTable<'_>) -> BTreeMap<u32, CodeAddress> {
+    let starts = symbols.symbols().iter().filter_map(|symbol| {
+        let number = symbol.name.strip_prefix(SECTION_SYMBOL.as_bytes())?;
+        let number = std::str::from_utf8(number).ok()?.parse().ok()?;
+        Some((number, symbol.start))
+    });
+    starts.collect()
 }
 
 /// Compares two functions; the number of rows, if they are the same.

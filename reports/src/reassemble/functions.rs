@@ -11,7 +11,8 @@ use super::rules::{Machine, State};
 use super::start::Start;
 use super::{LeftOut, Reason};
 
-/// The most rules that a CIE may have: they are written for each function. Real ones have ten.
+/// The most rules that a CIE may have, an expression counted as one for each 16 bytes: they are
+/// written for each function. Real CIEs have ten.
 const MAX_INITIAL_RULES: usize = 64;
 
 /// The state that each CIE starts its functions with, by its section's place among the CFI sections
@@ -44,7 +45,7 @@ fn state_of<'c>(cfi: &'c Cfi<'c>, cie: &Cie) -> Result<State<'c>, Reason> {
     for instruction in &instructions {
         machine.apply(instruction, |_| {})?;
     }
-    if machine.state.rules.len() > MAX_INITIAL_RULES {
+    if machine.state.weight() > MAX_INITIAL_RULES {
         return Err(Reason::ManyRules);
     }
     Ok(machine.state)

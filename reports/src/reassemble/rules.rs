@@ -66,6 +66,22 @@ impl State<'_> {
     }
 }
 
+impl State<'_> {
+    /// How many rules it has, an expression counted as one more for each 16 bytes.
+    pub(super) fn weight(&self) -> usize {
+        let cfa = match self.cfa {
+            Some(Cfa::Expression(expression)) => expression.len(),
+            Some(Cfa::Register(..)) | None => 0,
+        };
+        let rules = self.rules.values().map(|rule| match rule {
+            Rule::Expression(expression) | Rule::ValExpression(expression) => expression.len(),
+            _ => 0,
+        });
+        let bytes: usize = rules.sum::<usize>() + cfa;
+        self.rules.len() + bytes / 16
+    }
+}
+
 /// Part of a state, as it was before a change.
 #[derive(Clone, Copy, Debug)]
 enum Before<'c> {

@@ -95,6 +95,28 @@ fn ranges_that_no_code_has_are_told() {
     assert!(told.contains("the range has no bytes"), "{told}");
 }
 
+/// Assemblers divide the places of registers by 8, and have no directive that changes it.
+#[test]
+fn places_that_assemblers_cannot_say_are_told() {
+    let folder = folder("factor");
+    let mut data = fs::read(corpus().join(FILE)).expect("readable");
+    let eh_frame = &mut data[range(&fs::read(corpus().join(FILE)).expect("readable"), ".eh_frame")];
+    // Code alignment factor 1, data alignment factor -8, return address in column 16.
+    let mut changed = 0;
+    for place in 0..eh_frame.len() - 3 {
+        if eh_frame[place..place + 3] == [1, 0x78, 16] {
+            eh_frame[place + 1] = 0x7c;
+            changed += 1;
+        }
+    }
+    assert!(changed > 0);
+    let (file, output) = (folder.join("factor.so"), folder.join("factor.s"));
+    fs::write(&file, &data).expect("writable");
+    let (status, told) = reassemble(&file, &output);
+    assert!(status == 2 && told.contains("an offset is no multiple"), "{told}");
+    assert!(told.starts_with("0 functions"), "{told}");
+}
+
 /// All functions of `.text` reach to its end: the first one has it all.
 #[test]
 fn functions_in_functions_are_told() {

@@ -34,10 +34,8 @@ fn number(register: &str) -> Option<u32> {
     let place = amd64.iter().position(|name| *name == register.trim_start_matches('%'));
     let by_name = place.and_then(|place| u32::try_from(place).ok());
     let digits = |prefix: &str| register.strip_prefix(prefix).and_then(|n| n.parse().ok());
-    by_name.or_else(|| digits("x")).or_else(|| digits("%r")).or_else(|| match register {
-        "sp" => Some(31),
-        _ => None,
-    })
+    let stack_pointer = (register == "sp").then_some(31);
+    by_name.or(stack_pointer).or_else(|| digits("x")).or_else(|| digits("%r"))
 }
 
 /// The CFI directives of a source, with registers by their numbers.

@@ -53,7 +53,7 @@ impl Machine {
             let released = |name: &&&str| ["2.40", "2.44"].contains(*name);
             assert!(!required || !missing.iter().any(released), "{missing:?} are missing");
         }
-        emitting.iter().copied().filter(|name| there(&name)).collect()
+        emitting.iter().copied().filter(|name| there(name)).collect()
     }
 
     fn gnu(self, toolchain: &str, tool: &str) -> Command {
