@@ -81,9 +81,10 @@ Exit status:
 
 const REASSEMBLE_HELP: &str = "\
 The code is written as bytes, each entry of .eh_frame or .debug_frame as a function with .cfi_
-directives at the PCs where its instructions are: what a compiler would have written. So assemblers that emit
-SFrame can be tried on the CFI of any program. Personality routines and LSDAs are left out, for no row
-depends on them. What cannot be said in assembly is left out, too, and told.
+directives at the PCs where its instructions are: what a compiler would have written. So
+assemblers that emit SFrame can be tried on the CFI of any program. Personality routines and
+LSDAs are left out, for no row depends on them. What cannot be said in assembly is left out, too,
+and told.
 
       sframe-check reassemble libfoo.so -o foo.s
       as --gsframe foo.s -o foo.o

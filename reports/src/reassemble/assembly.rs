@@ -41,20 +41,25 @@ pub(super) fn write(
 
 /// What it is, and what to do with it.
 fn head(out: &mut dyn Write, abi: Abi, name: &str) -> io::Result<()> {
-    let (gnu, order, llvm) = match abi {
-        Abi::Amd64 => ("x86_64", "", "x86_64"),
-        Abi::Aarch64Little => ("aarch64", "", "aarch64"),
-        Abi::Aarch64Big => ("aarch64", " -EB", "aarch64_be"),
-        Abi::S390x => ("s390x", "", "s390x"),
+    let (machine, order) = match abi {
+        Abi::Amd64 => ("x86_64", ""),
+        Abi::Aarch64Little => ("aarch64", ""),
+        Abi::Aarch64Big => ("aarch64", " -EB"),
+        Abi::S390x => ("s390x", ""),
     };
     writeln!(out, "# Code and call frame information of {name}, by sframe-check reassemble.")?;
     writeln!(out, "#")?;
-    writeln!(out, "#   {gnu}-linux-gnu-as{order} --gsframe THIS.s -o rebuilt.o")?;
-    writeln!(
-        out,
-        "#   llvm-mc -triple={llvm}-linux-gnu -filetype=obj --gsframe THIS.s -o rebuilt.o"
-    )?;
-    writeln!(out, "#   {gnu}-linux-gnu-ld{order} -shared rebuilt.o -o rebuilt.so")?;
+    writeln!(out, "#   {machine}-linux-gnu-as{order} --gsframe THIS.s -o rebuilt.o")?;
+    if abi == Abi::Amd64 {
+        // The one machine for which LLVM emits SFrame.
+        writeln!(out, "# or")?;
+        writeln!(
+            out,
+            "#   llvm-mc -triple=x86_64-linux-gnu -filetype=obj --gsframe THIS.s -o rebuilt.o"
+        )?;
+        writeln!(out, "# and")?;
+    }
+    writeln!(out, "#   {machine}-linux-gnu-ld{order} -shared rebuilt.o -o rebuilt.so")?;
     writeln!(out, "#   sframe-check rebuilt.so")?;
     writeln!(out, "#   sframe-check reassemble FILE --compare rebuilt.so")?;
     writeln!(out, "\t.section .note.GNU-stack,\"\",@progbits")

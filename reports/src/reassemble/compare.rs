@@ -72,7 +72,7 @@ pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, Stri
             let place = CodeAddress { address, ..base };
             comparison.functions += 1;
             let outcome = match there.remove(&place) {
-                Some(other) => same(original, function, rebuilt, other),
+                Some(other) => same(function, other),
                 None => Err(Mismatch::Missing),
             };
             match outcome {
@@ -97,18 +97,12 @@ fn section_starts(symbols: &SymbolTable<'_>) -> BTreeMap<u32, CodeAddress> {
 }
 
 /// Compares two functions; the number of rows, if they are the same.
-fn same(
-    elf: &Elf<'_>,
-    function: &Function<'_>,
-    other_elf: &Elf<'_>,
-    other: &Function<'_>,
-) -> Result<u64, Mismatch> {
+fn same(function: &Function<'_>, other: &Function<'_>) -> Result<u64, Mismatch> {
     let size = function.fde.size();
     if other.fde.size() != size {
         return Err(Mismatch::Size);
     }
-    let code = elf.code_bytes(function.fde.start(), size);
-    if code != other_elf.code_bytes(other.fde.start(), size) {
+    if function.code != other.code {
         return Err(Mismatch::Code);
     }
     let attributes = |function: &Function<'_>| {

@@ -58,6 +58,7 @@ pub(super) struct Function<'c> {
     pub(super) initial: &'c State<'c>,
     /// Bytes from the start of its section.
     pub(super) offset: u64,
+    pub(super) code: &'c [u8],
     pub(super) start: Start,
 }
 
@@ -130,11 +131,14 @@ impl<'c> Plan<'c> {
             return Err(Reason::Overlap);
         }
         let (number, offset) = finder.find(fde.start(), fde.size()).ok_or(Reason::NoCode)?;
-        let initial = initial?;
+        let section = self.sections.get_mut(number).ok_or(Reason::NoCode)?;
+        let code = usize::try_from(offset).ok().and_then(|offset| section.data.get(offset..));
+        let code = code.zip(usize::try_from(fde.size()).ok());
+        let code = code.and_then(|(code, size)| code.get(..size)).ok_or(Reason::NoCode)?;
         let start = Start { simple: false, pinned: false };
-        let mut function = Function { fde, initial, offset, start };
+        let mut function = Function { fde, initial: initial?, offset, code, start };
         function.start = Start::of(&function, &State::at_entry(fde.cfi().abi()))?;
-        self.sections.get_mut(number).ok_or(Reason::NoCode)?.functions.push(function);
+        section.functions.push(function);
         Ok(())
     }
 }
