@@ -47,7 +47,8 @@ pub enum Cause {
     UndefinedFp,
     /// FP is saved on the stack and RA is not.
     FpWithoutRa,
-    /// `GNU_args_size` where the CFA counts from SP, or `GNU_window_save`.
+    /// `GNU_args_size` where the CFA counts from SP, `GNU_window_save`, `val_expression` of any
+    /// register, or `expression` of SP; before version 3 of any register.
     UnsupportedEscape,
     /// `remember_state` before there is another row.
     RememberFirst,
@@ -276,6 +277,9 @@ fn of_traces(traces: Traces, version: Version) -> Cause {
         (Traces::UNDEFINED_SP, Cause::UndefinedFp),
         (Traces::ESCAPE, Cause::UnsupportedEscape),
     ];
+    // observed: what takes a `.cfi_escape` to say, GNU as 2.40 and 2.44 refuse altogether.
+    let escaped = version < Version::V3 && traces.contains(Traces::EXPRESSION);
+    let escaped = if escaped { Cause::UnsupportedEscape } else { Cause::None };
     let seen = table.iter().filter(|(trace, _)| traces.contains(*trace)).map(|(_, cause)| *cause);
     // observed: GNU as 2.40 and 2.44 before the first advance, LLVM 23 before the first other row.
     let remembered = match version {
@@ -284,5 +288,5 @@ fn of_traces(traces: Traces, version: Version) -> Cause {
         Version::V3 => false,
     };
     let first = if remembered { Cause::RememberFirst } else { Cause::None };
-    seen.min().unwrap_or(Cause::None).min(first)
+    seen.min().unwrap_or(Cause::None).min(escaped).min(first)
 }

@@ -103,6 +103,18 @@ fn fp_on_the_stack_without_ra() {
     amd64(&[ADVANCE, 0x0e, 16, 0x86, 2], [Cause::None; 3]);
 }
 
+/// "skipping SFrame FDE; CFI insn CFI_escape (0x103)": 2.40 and 2.44 of all. 2.47.50 says "no
+/// SFrame FDE emitted; .cfi_escape DW_CFA_expression with SP reg 7" and ".cfi_escape with op (0x16)".
+#[test]
+fn expressions_of_registers_that_sframe_does_not_have() {
+    let escape = Cause::UnsupportedEscape;
+    // expression and val_expression of RBX and RSP: rsp+8.
+    amd64(&[ADVANCE, 0x10, 3, 2, 0x77, 8], [escape, escape, Cause::None]);
+    amd64(&[ADVANCE, 0x10, 7, 2, 0x77, 8], [escape; 3]);
+    amd64(&[ADVANCE, 0x16, 3, 2, 0x77, 8], [escape; 3]);
+    amd64(&[ADVANCE, 0x16, 7, 2, 0x77, 8], [escape; 3]);
+}
+
 /// One for each of the rest (`cfi-mapping`'s table); of several the first is told.
 #[test]
 fn each_cause() {

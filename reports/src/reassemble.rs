@@ -13,7 +13,6 @@ mod assembly;
 mod compare;
 mod directive;
 mod functions;
-mod initial;
 mod labels;
 mod placed;
 mod rules;

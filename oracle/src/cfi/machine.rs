@@ -63,12 +63,14 @@ impl Traces {
     pub(crate) const UNDEFINED_SP: Traces = Traces(4);
     /// SP is saved in another register.
     pub(crate) const SAVED_SP: Traces = Traces(8);
-    /// `GNU_args_size` or `GNU_window_save`.
+    /// `GNU_args_size`, `GNU_window_save`, `val_expression`, or `expression` of SP.
     pub(crate) const ESCAPE: Traces = Traces(16);
     /// `remember_state` before the first advance.
     pub(crate) const REMEMBER_AT_START: Traces = Traces(32);
     /// `remember_state` before a rule that is compared has changed.
     pub(crate) const REMEMBER_FIRST: Traces = Traces(64);
+    /// An expression of any kind, also of a register that is not kept.
+    pub(crate) const EXPRESSION: Traces = Traces(128);
 
     pub(crate) const fn contains(self, other: Traces) -> bool {
         self.0 & other.0 != 0
@@ -281,6 +283,7 @@ impl<'c> Machine<'c> {
 
     #[cold]
     fn cfa_expression(&mut self, expression: Expression) {
+        self.traces.add(Traces::EXPRESSION);
         let simple = self.bytes(expression).and_then(Bytes::cfa);
         self.touch();
         self.state.frame.cfa = simple.unwrap_or(Cfa::Expression(expression));
@@ -289,6 +292,7 @@ impl<'c> Machine<'c> {
 
     #[cold]
     fn value_expression(&mut self, register: Register, expression: Expression) {
+        self.traces.add(Traces::ESCAPE);
         if self.columns.aarch64 && register == RA_SIGN_STATE {
             // 0: not signed; bit 0: signed.
             if let Some(value) = self.bytes(expression).and_then(Bytes::constant) {
@@ -303,6 +307,10 @@ impl<'c> Machine<'c> {
 
     #[cold]
     fn saved_at_expression(&mut self, register: Register, expression: Expression) {
+        self.traces.add(Traces::EXPRESSION);
+        if register == self.columns.sp {
+            self.traces.add(Traces::ESCAPE);
+        }
         if self.wants(register) {
             let simple = self.bytes(expression).and_then(Bytes::saved_at);
             self.set(register, simple.unwrap_or(Recovery::AtExpression(expression)));

@@ -173,12 +173,8 @@ impl<'a> Cfi<'a> {
     }
 
     fn add_cie(&mut self, mut cie: Cie, states: &mut Vec<machine::State>) {
-        let initial = machine::initial_state(
-            self.instructions(cie.instructions, &cie),
-            &cie,
-            self.abi,
-            states,
-        );
+        let initial =
+            machine::initial_state(self.initial_instructions(&cie), &cie, self.abi, states);
         match initial {
             Ok((_, traces)) => cie.traces = traces,
             Err(error) => self.defect(error),
@@ -241,6 +237,12 @@ impl<'a> Cfi<'a> {
             bases: &self.layout.bases,
             aarch64: self.abi.is_aarch64(),
         }
+    }
+
+    /// The instructions that each function of one of the section's CIEs starts with.
+    #[must_use]
+    pub fn initial_instructions(&self, cie: &Cie) -> Instructions<'_> {
+        self.instructions(cie.instructions, cie)
     }
 
     pub(super) fn instructions(&self, span: (u32, u32), cie: &Cie) -> Instructions<'_> {

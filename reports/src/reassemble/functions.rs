@@ -6,7 +6,6 @@ use sframe_oracle::cfi::{Cfi, Cie, Fde, Kind};
 use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHT_NOBITS};
 use sframe_validator::section::CodeAddress;
 
-use super::initial::initial_instructions;
 use super::rules::{Machine, State};
 use super::start::Start;
 use super::{LeftOut, Reason};
@@ -40,10 +39,9 @@ impl<'c> Initials<'c> {
 }
 
 fn state_of<'c>(cfi: &'c Cfi<'c>, cie: &Cie) -> Result<State<'c>, Reason> {
-    let instructions = initial_instructions(cfi, cie).ok_or(Reason::Unreadable)?;
     let mut machine = Machine::new(cfi, cie, None);
-    for instruction in &instructions {
-        machine.apply(instruction, |_| {})?;
+    for instruction in cfi.initial_instructions(cie) {
+        machine.apply(&instruction.map_err(|_| Reason::Unreadable)?, |_| {})?;
     }
     if machine.state.weight() > MAX_INITIAL_RULES {
         return Err(Reason::ManyRules);
