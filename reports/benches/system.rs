@@ -3,14 +3,15 @@
 //! `cargo bench -p sframe-check --bench system [-- FOLDER...]`; without folders, `/usr/lib` and
 //! `/usr/bin`. Wall seconds on two threads, best of five, files in the page cache:
 //!
-//! - *floor*: every file is found and mapped as the program does it, the bytes of `.eh_frame` are
-//!   summed up, and gimli's instruction iterator walks over all functions;
-//! - *sframe-check*: the whole program, `--coverage --threads 2`.
+//! - *floor*: every ELF file is mapped as the program does it, the bytes of `.eh_frame` are summed
+//!   up, and gimli's instruction iterator walks over all functions;
+//! - *sframe-check*: the whole program on the same files, `--coverage --threads 2`;
+//! - *folders*: the same, and it has to find the ELF files among all others.
 
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 
-use std::ffi::OsString;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -33,27 +34,40 @@ fn main() {
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(THREADS).build();
     let Ok(pool) = pool else { return println!("no threads") };
-    let mut floors = Vec::new();
-    let mut programs = Vec::new();
+    let files = elf_files(&folders);
+    let (mut floors, mut programs, mut walks) = (Vec::new(), Vec::new(), Vec::new());
     let mut walked = Walked::default();
     for _ in 0..RUNS {
         let start = Instant::now();
-        walked = pool.install(|| floor(&folders));
+        walked = pool.install(|| floor(&files));
         floors.push(start.elapsed());
-        programs.extend(program(&folders));
+        programs.extend(program(&files));
+        walks.extend(program(&folders));
     }
     let best = |times: &[Duration]| times.iter().min().copied().unwrap_or_default().as_secs_f64();
-    let (floor, program) = (best(&floors), best(&programs));
-    println!("{} files, {} functions, {} instructions", walked.files, walked.fdes, walked.steps);
+    let (floor, program, walk) = (best(&floors), best(&programs), best(&walks));
+    let Walked { files: with, fdes, steps, .. } = walked;
+    println!("{} files, {with} with CFI: {fdes} functions, {steps} instructions", files.len());
     println!("floor         {floor:>8.3} s");
     println!("sframe-check  {program:>8.3} s, {:.2} times the floor", program / floor);
+    println!("folders       {walk:>8.3} s");
 }
 
-fn program(folders: &[OsString]) -> Option<Duration> {
+fn elf_files(folders: &[OsString]) -> Vec<PathBuf> {
+    let is_elf = |path: &PathBuf| matches!(FileBytes::open_if(path, Elf::is_elf), Ok(Some(_)));
+    let file = |input| match input {
+        Input::File(path) => Some(path).filter(is_elf),
+        Input::Special(..) | Input::Unreadable(..) => None,
+    };
+    Selection::new(folders, &[]).filter_map(file).collect()
+}
+
+/// The time that the program takes; `None` where it does not start, as with too many arguments.
+fn program(paths: &[impl AsRef<OsStr>]) -> Option<Duration> {
     let start = Instant::now();
     let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
     command.args(["--coverage", "--fail-on", "never", "--threads", &THREADS.to_string()]);
-    let status = command.args(folders).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let status = command.args(paths).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.ok().map(|_| start.elapsed())
 }
 
@@ -76,13 +90,9 @@ impl Walked {
     }
 }
 
-fn floor(folders: &[OsString]) -> Walked {
-    let inputs: Vec<Input> = Selection::new(folders, &[]).collect();
-    let walk = |input: &Input| match input {
-        Input::File(path) => walk(path).unwrap_or_default(),
-        Input::Special(..) | Input::Unreadable(..) => Walked::default(),
-    };
-    inputs.par_iter().map(walk).reduce(Walked::default, Walked::and)
+fn floor(files: &[PathBuf]) -> Walked {
+    let walk = |file: &PathBuf| walk(file).unwrap_or_default();
+    files.par_iter().map(walk).reduce(Walked::default, Walked::and)
 }
 
 fn walk(path: &Path) -> Option<Walked> {

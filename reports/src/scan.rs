@@ -21,7 +21,7 @@ use crate::report::{FileReport, Summary};
 const BATCH: usize = 16;
 /// How many batches are in work or waiting to be written, for each thread: enough that one slow
 /// file does not idle the others, few enough that memory stays bounded.
-const WINDOW_PER_THREAD: usize = 8;
+const WINDOW_PER_THREAD: usize = 32;
 /// How often a progress display is told that the scan is alive.
 const TICK: Duration = Duration::from_millis(100);
 

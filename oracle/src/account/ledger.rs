@@ -84,16 +84,25 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     /// What CFI alone describes.
     fn lost(&mut self, range: &Range<'c>) {
         let Some((function, _)) = range.cfi else { return };
-        let Some(source) = self.source(&function) else { return };
-        let known = source.lost.filter(|(last, _)| *last == function);
-        let cause = known.map_or_else(|| self.first_lost(&function, range), |(_, cause)| cause);
-        if let Some(loss) = self.losses.get_mut(cause as usize) {
-            loss.bytes = loss.bytes.saturating_add(range.end - range.start);
+        let (cause, first) = self.count_bytes(&function, range.end - range.start);
+        if first && cause == Cause::None && !self.sections.is_empty() {
+            self.unexplained(range);
         }
     }
 
+    /// Counts bytes of a function as lost: why, and whether they are its first ones.
+    fn count_bytes(&mut self, function: &Fde<'c>, bytes: u64) -> (Cause, bool) {
+        let last = self.source(function).and_then(|source| source.lost);
+        let known = last.filter(|(last, _)| last == function).map(|(_, cause)| cause);
+        let cause = known.unwrap_or_else(|| self.first_lost(function));
+        if let Some(loss) = self.losses.get_mut(cause as usize) {
+            loss.bytes = loss.bytes.saturating_add(bytes);
+        }
+        (cause, known.is_none())
+    }
+
     /// The cause of a function's loss, counted.
-    fn first_lost(&mut self, function: &Fde<'c>, range: &Range<'_>) -> Cause {
+    fn first_lost(&mut self, function: &Fde<'c>) -> Cause {
         let (version, stubs) = (self.version, std::mem::take(&mut self.stubs));
         let examined = self.source(function).and_then(|source| {
             let rows = source.evaluation.start(function)?;
@@ -107,9 +116,6 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             self.error(function, error);
         }
         self.count_lost(function, cause);
-        if cause == Cause::None && !self.sections.is_empty() {
-            self.unexplained(range);
-        }
         cause
     }
 
@@ -250,6 +256,15 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
             Verdict::Undecided => self.undecided.range(range),
             Verdict::Equal | Verdict::Neither => {}
         }
+    }
+
+    fn without_sframe(&mut self, function: &Fde<'c>, bytes: u64) -> bool {
+        // Where there are sections, the loss may be a finding.
+        let silent = self.sections.is_empty();
+        if silent {
+            self.count_bytes(function, bytes);
+        }
+        silent
     }
 
     fn error(&mut self, function: &Fde<'c>, error: CfiError) {

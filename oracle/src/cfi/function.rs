@@ -19,20 +19,8 @@ pub struct Fde<'c> {
 impl Cfi<'_> {
     /// Orders functions by address, and finds those that are empty or overlap.
     pub(super) fn sort(&mut self) {
-        // Section, address and size in one number, which is compared without branches. Sizes from
-        // 4 GiB on are alike.
-        let key = |fde: &FdeRecord| {
-            let size = fde.size.min(u32::MAX.into());
-            u128::from(fde.start.section) << 96
-                | u128::from(fde.start.address) << 32
-                | u128::from(size)
-        };
-        if !self.fdes.is_sorted_by_key(key) {
-            // With their keys beside them, indices are sorted in half the time.
-            let mut order: Vec<_> =
-                self.fdes.iter().zip(0..).map(|(fde, index)| (key(fde), index)).collect();
-            order.sort_by_key(|(key, _)| *key);
-            self.order = order.into_iter().map(|(_, index)| index).collect();
+        if !self.fdes.is_sorted_by_key(|fde| (fde.start, fde.size)) {
+            self.order = self.order_by_address();
         }
         let mut defects = Vec::new();
         // The function before that reaches furthest.
@@ -58,6 +46,27 @@ impl Cfi<'_> {
         for error in defects {
             self.defect(error);
         }
+    }
+
+    /// Indices into the functions by section, address and size.
+    fn order_by_address(&self) -> Vec<u32> {
+        // Section, address and index in one number, which is compared without branches.
+        let place = |(fde, index): (&FdeRecord, u32)| {
+            u128::from(fde.start.section) << 96
+                | u128::from(fde.start.address) << 32
+                | u128::from(index)
+        };
+        let mut places: Vec<u128> = self.fdes.iter().zip(0..).map(place).collect();
+        places.sort();
+        let mut order: Vec<u32> = places
+            .iter()
+            .filter_map(|place| u32::try_from(place & u128::from(u32::MAX)).ok())
+            .collect();
+        let apart = |a: &u128, b: &u128| a >> 32 != b >> 32;
+        if !places.is_sorted_by(apart) {
+            order.sort_by_key(|index| self.record(*index).map(|fde| (fde.start, fde.size)));
+        }
+        order
     }
 
     fn record(&self, index: u32) -> Option<&FdeRecord> {

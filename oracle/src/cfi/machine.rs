@@ -24,6 +24,10 @@ const RA_SIGN_STATE: Register = Register(34);
 const NOP: u8 = 0x00;
 /// `DW_CFA_advance_loc1`.
 const ADVANCE_LOC1: u8 = 0x02;
+/// `DW_CFA_def_cfa`.
+const DEF_CFA: u8 = 0x0c;
+/// `DW_CFA_def_cfa_register`.
+const DEF_CFA_REGISTER: u8 = 0x0d;
 /// `DW_CFA_def_cfa_offset`.
 const DEF_CFA_OFFSET: u8 = 0x0e;
 
@@ -352,6 +356,15 @@ impl<'c> Machine<'c> {
                 [DEF_CFA_OFFSET, operand @ ..0x80, behind @ ..] => {
                     let Ok((register, _)) = self.cfa_parts() else { break None };
                     self.cfa(register, i64::from(*operand));
+                    rest = behind;
+                }
+                [DEF_CFA_REGISTER, register @ ..0x80, behind @ ..] => {
+                    let Ok((_, offset)) = self.cfa_parts() else { break None };
+                    self.cfa(Register(u32::from(*register)), offset);
+                    rest = behind;
+                }
+                [DEF_CFA, register @ ..0x80, offset @ ..0x80, behind @ ..] => {
+                    self.cfa(Register(u32::from(*register)), i64::from(*offset));
                     rest = behind;
                 }
                 [NOP, behind @ ..] => rest = behind,

@@ -48,6 +48,12 @@ pub(crate) trait Sink<'c> {
     /// A range whose verdict is not [`Verdict::Equal`], in the order of addresses.
     fn range(&mut self, range: &Range<'c>);
 
+    /// Takes up code of a function that no SFrame function is about, if its size is all that the
+    /// sink wants to know of it. Else it gets a range.
+    fn without_sframe(&mut self, _: &Fde<'c>, _bytes: u64) -> bool {
+        false
+    }
+
     /// What ends the rows of a function too early, once for each function whose rows were read.
     fn error(&mut self, _: &Fde<'c>, _: CfiError) {}
 }
@@ -257,8 +263,16 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
                 },
             };
             let verdict = decide(ours, truth);
-            self.sums.add(verdict, until - place.address);
-            if verdict == Verdict::Equal || verdict == Verdict::Neither && !S::NEITHER {
+            let bytes = until - place.address;
+            self.sums.add(verdict, bytes);
+            let told = match truth {
+                Said::Nothing => verdict == Verdict::Neither && !S::NEITHER,
+                Said::Something(function) if ours.is_none() => {
+                    self.sink.without_sframe(&function, bytes)
+                }
+                _ => verdict == Verdict::Equal,
+            };
+            if told {
                 flush(&mut self.pending, self.sink);
             } else {
                 let range = describe(place, until, verdict, ours, truth);
