@@ -9,7 +9,7 @@
 //! without a cause, and the finding's page names this one among those to look for.
 
 use sframe_validator::elf::{Elf, ElfKind};
-use sframe_validator::unwind::{Cfa, Frame, Recovery};
+use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::{Abi, Version};
 
 use crate::cfi::{CfiError, Fde, RowContext, Rows, Traces};
@@ -193,7 +193,8 @@ pub(crate) fn examine_rows<'c>(
 /// Whether nothing in the instructions keeps the function out: so it is with nearly all. Where the
 /// answer is no, the rows have to be read to know.
 fn is_ordinary(rows: &mut Rows<'_, '_>, version: Version, abi: Abi) -> bool {
-    rows.all_frames(MAX_ROWS, |frame| is_usual(frame, abi))
+    let bases = [abi.sp(), abi.fp()];
+    rows.all_frames(MAX_ROWS, |frame| is_usual(frame, bases))
         && of_traces(rows.traces(), version) == Cause::None
 }
 
@@ -221,13 +222,13 @@ fn of_rows(rows: &mut Rows<'_, '_>, version: Version, abi: Abi) -> (Cause, Optio
     (found, error)
 }
 
-/// Whether a frame says what any version can: nearly all do.
+/// Whether a frame says what any version can, its CFA based on SP or FP: nearly all do.
 #[inline]
-fn is_usual(frame: &Frame, abi: Abi) -> bool {
+fn is_usual(frame: &Frame, [sp, base]: [Register; 2]) -> bool {
     let Cfa::RegisterOffset { register, .. } = frame.cfa else { return false };
     let saved = |rule| matches!(rule, Recovery::AtCfa(_));
     let fp = frame.fp == Recovery::Unchanged || saved(frame.fp);
-    fp && saved(frame.ra) && (register == abi.sp() || register == abi.fp())
+    fp && saved(frame.ra) && (register == sp || register == base)
 }
 
 /// What a frame says that the version cannot.
@@ -270,6 +271,9 @@ fn of_frame(frame: &Frame, version: Version, abi: Abi) -> Cause {
 
 /// What instructions say that leaves no trace in the rows.
 fn of_traces(traces: Traces, version: Version) -> Cause {
+    if traces == Traces::default() {
+        return Cause::None;
+    }
     let table = [
         (Traces::SIGN_WITH_PC, Cause::RaSignWithPc),
         (Traces::SAVED_SP, Cause::RegisterSave),

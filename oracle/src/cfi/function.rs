@@ -57,7 +57,7 @@ impl Cfi<'_> {
                 | u128::from(index)
         };
         let mut places: Vec<u128> = self.fdes.iter().zip(0..).map(place).collect();
-        places.sort();
+        places.sort_unstable();
         let mut order: Vec<u32> = places
             .iter()
             .filter_map(|place| u32::try_from(place & u128::from(u32::MAX)).ok())
@@ -92,6 +92,12 @@ impl Cfi<'_> {
     #[inline]
     pub(crate) fn nth_sorted(&self, place: usize) -> Option<Fde<'_>> {
         self.fde(self.record_at(place)?)
+    }
+
+    /// Where function number `place` of [`Cfi::sorted`] starts, and its size.
+    #[inline]
+    pub(crate) fn nth_range(&self, place: usize) -> Option<(CodeAddress, u64)> {
+        self.record_at(place).map(|record| (record.start, record.size))
     }
 
     /// Entry `place` of the order by address.

@@ -130,15 +130,6 @@ pub(crate) struct Machine<'c> {
     pub(crate) row: Row,
 }
 
-/// An advance of the location.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Advance {
-    /// As it is stored.
-    pub(crate) delta: u64,
-    /// Bytes of the instruction.
-    size: usize,
-}
-
 /// What an instruction asks of the loop around it.
 pub(crate) enum Step {
     /// The state changed, or nothing did.
@@ -326,23 +317,20 @@ impl<'c> Machine<'c> {
         self.state.frame.ra_signed = !self.state.frame.ra_signed;
     }
 
-    /// Carries out instructions up to the next advance, as long as they are of those that compilers
-    /// write in nearly every function, with operands of one byte. `None` before any other
-    /// instruction. The advance itself is still to be [passed](Machine::pass), or to be refused.
+    /// Carries out instructions up to the next advance and with it, as long as they are of those
+    /// that compilers write in nearly every function, with operands of one byte: the bytes of code
+    /// that it stands for. `None` before any other instruction, and before an advance of more than
+    /// `limit` bytes.
     ///
     /// They are decoded here without a detour over [`Instruction`], and with the place kept in
     /// registers, which takes half the time.
     #[inline(always)]
-    pub(crate) fn until_advance(&mut self) -> Option<Advance> {
+    pub(crate) fn until_advance(&mut self, limit: u64) -> Option<u64> {
         let mut rest = self.instructions.input.slice();
-        let advance = loop {
-            match rest {
-                [code @ 0x40..=0x7f, ..] => {
-                    break Some(Advance { delta: u64::from(code & 0x3f), size: 1 });
-                }
-                [ADVANCE_LOC1, delta, ..] => {
-                    break Some(Advance { delta: u64::from(*delta), size: 2 });
-                }
+        let bytes = loop {
+            let (delta, behind) = match rest {
+                [code @ 0x40..=0x7f, behind @ ..] => (code & 0x3f, behind),
+                [ADVANCE_LOC1, delta, behind @ ..] => (*delta, behind),
                 [code @ 0x80..=0xbf, operand @ ..0x80, behind @ ..] => {
                     let register = Register(u32::from(code & 0x3f));
                     if self.wants(register) {
@@ -352,40 +340,44 @@ impl<'c> Machine<'c> {
                         self.set(register, Recovery::AtCfa(offset));
                     }
                     rest = behind;
+                    continue;
                 }
                 [DEF_CFA_OFFSET, operand @ ..0x80, behind @ ..] => {
                     let Ok((register, _)) = self.cfa_parts() else { break None };
                     self.cfa(register, i64::from(*operand));
                     rest = behind;
+                    continue;
                 }
                 [DEF_CFA_REGISTER, register @ ..0x80, behind @ ..] => {
                     let Ok((_, offset)) = self.cfa_parts() else { break None };
                     self.cfa(Register(u32::from(*register)), offset);
                     rest = behind;
+                    continue;
                 }
                 [DEF_CFA, register @ ..0x80, offset @ ..0x80, behind @ ..] => {
                     self.cfa(Register(u32::from(*register)), i64::from(*offset));
                     rest = behind;
+                    continue;
                 }
-                [NOP, behind @ ..] => rest = behind,
+                [NOP, behind @ ..] => {
+                    rest = behind;
+                    continue;
+                }
                 _ => break None,
+            };
+            let bytes = self.bytes_of(delta.into()).filter(|bytes| *bytes <= limit);
+            if bytes.is_some() {
+                rest = behind;
             }
+            break bytes;
         };
         self.instructions.input = Slice::new(rest, self.instructions.input.endian());
-        advance
-    }
-
-    /// Goes behind an advance.
-    #[inline]
-    pub(crate) fn pass(&mut self, advance: Advance) {
-        let input = &mut self.instructions.input;
-        let behind = input.slice().get(advance.size..).unwrap_or_default();
-        *input = Slice::new(behind, input.endian());
+        bytes
     }
 
     /// The bytes of code that an advance stands for.
     #[inline]
-    pub(crate) const fn bytes_of(&self, delta: u64) -> Option<u64> {
+    const fn bytes_of(&self, delta: u64) -> Option<u64> {
         delta.checked_mul(self.code_factor)
     }
 

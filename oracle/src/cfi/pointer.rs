@@ -99,6 +99,9 @@ pub(crate) struct Bases {
     pub(crate) relocations: Option<Relocations>,
 }
 
+/// The signed distance in 4 bytes from the field to the place.
+const PC_RELATIVE: u8 = dw::DW_EH_PE_pcrel.0 | dw::DW_EH_PE_sdata4.0;
+
 /// Whether a pointer encoding is defined and says where something is, whatever it counts from.
 pub(crate) const fn is_defined(encoding: u8) -> bool {
     let format = matches!(encoding & 0xf, 0..=4 | 9..=12);
@@ -182,6 +185,12 @@ impl Bases {
         encoding: u8,
         address_size: u8,
     ) -> Result<CodeAddress, CfiErrorKind> {
+        // What linked files have, nearly all of them.
+        if encoding == PC_RELATIVE && address_size == 8 && self.relocations.is_none() {
+            let place = self.section.wrapping_add(input.offset_from(whole) as u64);
+            let distance = i64::from(input.read_i32()?);
+            return Ok(CodeAddress::absolute(place.wrapping_add_signed(distance)));
+        }
         if encoding == dw::DW_EH_PE_omit.0 {
             return Err(CfiErrorKind::PointerEncoding(encoding));
         }

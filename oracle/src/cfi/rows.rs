@@ -203,17 +203,14 @@ impl<'c, 'x> Rows<'c, 'x> {
     #[inline(always)]
     pub(super) fn advance(&mut self) -> Result<u64, Ending> {
         loop {
-            let machine = &mut self.machine;
-            if let Some(advance) = machine.until_advance()
-                && let Some(bytes) = machine.bytes_of(advance.delta)
-                && bytes <= self.end - self.location
-            {
-                machine.pass(advance);
-                if bytes > 0 {
-                    return Ok(self.location + bytes);
+            match self.machine.until_advance(self.end - self.location) {
+                Some(0) => {}
+                Some(bytes) => return Ok(self.location + bytes),
+                None => {
+                    if let Some(to) = self.step()? {
+                        return Ok(to);
+                    }
                 }
-            } else if let Some(to) = self.step()? {
-                return Ok(to);
             }
         }
     }

@@ -205,28 +205,29 @@ impl<'c, 'x> Stream<'c, 'x> {
     #[inline]
     fn enter(&mut self, place: CodeAddress) -> Option<u64> {
         loop {
-            let Some(function) = self.cfi.nth_sorted(self.next) else { return Some(u64::MAX) };
-            let start = function.start();
+            let Some((start, size)) = self.cfi.nth_range(self.next) else {
+                return Some(u64::MAX);
+            };
             if start > place {
                 return Some(if start.section == place.section { start.address } else { u64::MAX });
             }
+            let number = self.next;
             self.next += 1;
-            let end = start.address.saturating_add(function.size());
+            let end = start.address.saturating_add(size);
             if start.section < place.section || end <= place.address {
                 continue;
             }
             // Of functions that overlap the last one to start is found.
             let behind = loop {
-                match self.cfi.nth_sorted(self.next) {
-                    Some(next) if next.size() == 0 => self.next += 1,
-                    next => break next.map(|next| next.start()),
+                match self.cfi.nth_range(self.next) {
+                    Some((_, 0)) => self.next += 1,
+                    next => break next.map(|(start, _)| start),
                 }
             };
             let cut = behind.filter(|next| next.section == start.section);
             let limit = cut.map_or(end, |next| end.min(next.address));
-            if limit <= place.address {
-                continue;
-            }
+            let function = self.cfi.nth_sorted(number).filter(|_| place.address < limit);
+            let Some(function) = function else { continue };
             self.function = Some(function);
             self.section = start.section;
             self.limit = limit;
