@@ -18,6 +18,7 @@ pub mod generate;
 pub mod image;
 pub mod mutate;
 pub mod parts;
+pub mod peer;
 pub mod program;
 pub mod seeded;
 pub mod standalone;
