@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod assembler;
 pub mod detection;
 pub mod generate;
 pub mod image;
