@@ -22,6 +22,7 @@ pub mod parts;
 pub mod peer;
 pub mod program;
 pub mod seeded;
+pub mod seeds;
 pub mod standalone;
 pub mod targets;
 pub mod twin;

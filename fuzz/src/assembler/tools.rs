@@ -116,7 +116,7 @@ impl Assembler {
         }
         // Status 139 is a shell's word for a signal.
         if let Some(signal) = output.status.signal().or(output.status.code().filter(|c| *c > 127)) {
-            return Err(Complaint::Died(format!("signal {}: {last}", signal % 128)));
+            return Err(Complaint::Died(format!("signal {}", signal % 128)));
         }
         if !output.status.success() {
             return Err(Complaint::Refused(words("rror: ").unwrap_or(last)));
