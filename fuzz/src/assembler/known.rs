@@ -106,9 +106,9 @@ const KNOWN: &[Known] = &[
     known_case("base-in-passing", &["2.44", "2.47.50"], "lost", &["cfa*", "cfa*"]),
     known_case("base-in-passing, for a lost FP", NEW, "lost", &["undefined:fp", "restore:fp"]),
     known_case("SP in itself is SP saved in a register", ALL, "lost", &["in-itself:sp"]),
-    known_case("restore-with-older-cie", NEW, "fp", &["saved:fp", "restore:fp"]),
-    known_case("restore-with-older-cie", NEW, "ra", &["saved:ra", "restore:ra"]),
-    known_case("restore-with-older-cie", NEW, "fp", &["in-register:fp", "restore:fp"]),
+    known_case("restore-with-older-cie", GNU, "fp", &["saved:fp", "restore:fp"]),
+    known_case("restore-with-older-cie", GNU, "ra", &["saved:ra", "restore:ra"]),
+    known_case("restore-with-older-cie", GNU, "fp", &["in-register:fp", "restore:fp"]),
     known_case("restore in a CIE has no meaning", NEW, "undecided", &["restore:*"]),
     known_case("the register itself is the same value", NEW, "fp", &["in-itself:fp"]),
 ];
