@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let sections = seeds::sections(&files);
     let targets = [
         ("bytes", sections.clone()),
-        ("cfi", seeds::cfi(&files)),
+        ("cfi", [seeds::cfi(&files), entropy(5)].concat()),
         ("files", files.into_iter().map(|file| file.bytes).collect()),
         ("generated", entropy(1)),
         ("mutated", entropy(2)),
