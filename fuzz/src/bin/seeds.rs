@@ -4,8 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use sframe_fuzz::generate::{Configuration, Plan};
 use sframe_fuzz::seeded::Seeded;
 use sframe_fuzz::seeds;
+use sframe_fuzz::targets::generated::{file, object};
 
 /// Inputs of entropy for a target, and bytes of the longest.
 const COUNT: u64 = 64;
@@ -22,7 +24,7 @@ fn main() -> ExitCode {
     let targets = [
         ("bytes", sections.clone()),
         ("cfi", [seeds::cfi(&files), entropy(5)].concat()),
-        ("files", files.into_iter().map(|file| file.bytes).collect()),
+        ("files", files.into_iter().map(|file| file.bytes).chain(generated(6)).collect()),
         ("generated", entropy(1)),
         ("mutated", entropy(2)),
         ("readers", [sections, entropy(3)].concat()),
@@ -37,6 +39,20 @@ fn main() -> ExitCode {
         println!("{target}: {} inputs", inputs.len());
     }
     ExitCode::SUCCESS
+}
+
+/// Linked files and objects around generated sections.
+fn generated(seed: u64) -> impl Iterator<Item = Vec<u8>> {
+    entropy(seed).into_iter().filter_map(|entropy| {
+        let plan = Plan::new(&entropy, &Configuration::ALL);
+        let built = plan.build().ok()?;
+        let relocations = plan.relocations(&built);
+        match (plan.fits_file(), plan.fits_object()) {
+            (true, _) => Some(file(&plan, &built.bytes)),
+            (_, true) => Some(object(&plan, &built.bytes, &relocations)),
+            _ => None,
+        }
+    })
 }
 
 fn entropy(seed: u64) -> Vec<Vec<u8>> {
