@@ -12,9 +12,11 @@ pub use answer::{Answer, Function, Meaning, Row, Stored};
 pub use libraries::libraries;
 
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -44,7 +46,7 @@ pub struct Peer {
 #[derive(Debug)]
 struct Process {
     child: Child,
-    input: ChildStdin,
+    input: UnixStream,
     lines: Receiver<String>,
 }
 
@@ -114,13 +116,15 @@ impl Peer {
 
 impl Process {
     fn start(program: &Path, library: &Path) -> io::Result<Process> {
+        // Not a pipe: under libFuzzer, whose `main` is not Rust's, writing to one that nobody reads any
+        // more would end this process by SIGPIPE.
+        let (input, theirs) = UnixStream::pair()?;
         let mut child = Command::new(program)
             .arg(library)
-            .stdin(Stdio::piped())
+            .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
-        let input = child.stdin.take().expect("piped");
         let output = BufReader::new(child.stdout.take().expect("piped"));
         // Bounded, so that a process that never stops to answer does not fill the memory.
         let (sender, lines) = sync_channel(1 << 12);
