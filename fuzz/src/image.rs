@@ -1,11 +1,16 @@
 //! Minimal linked ELF files: code, an SFrame section, and CFI where it is asked for.
 
+mod object;
+
+pub use object::Object;
+
 use sframe_validator::elf::{
     EM_AARCH64, EM_S390, EM_X86_64, PF_R, PF_X, PT_GNU_SFRAME, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR,
     SHT_GNU_SFRAME, SHT_NOBITS, SHT_PROGBITS,
 };
 use sframe_validator::{Abi, Endian};
 
+const ET_DYN: u16 = 3;
 const SHT_STRTAB: u32 = 3;
 /// Where the file's contents start: behind the header and four program headers.
 const CONTENT: usize = 64 + 4 * 56;
@@ -35,6 +40,8 @@ struct Section<'a> {
     address: u64,
     size: u64,
     data: &'a [u8],
+    /// `sh_link`, `sh_info` and `sh_entsize`.
+    links: (u32, u32, u64),
 }
 
 impl Image<'_> {
@@ -45,30 +52,7 @@ impl Image<'_> {
         let code = vec![0; if size <= MOST_CODE { size as usize } else { 0 }];
         let sections = self.sections(&code);
         let mut out = Out { bytes: vec![0; CONTENT], endian: self.abi.endian() };
-        let mut offsets = Vec::new();
-        for section in &sections {
-            out.align();
-            offsets.push(out.bytes.len() as u64);
-            out.bytes.extend_from_slice(section.data);
-        }
-        let mut names = vec![0];
-        for section in &sections {
-            names.extend(section.name.bytes().chain([0]));
-        }
-        names.extend(b".shstrtab\0");
-        let names_at = out.bytes.len() as u64;
-        out.bytes.extend(&names);
-        out.align();
-        let table = out.bytes.len() as u64;
-        out.section_header(0, &Section::null(), 0);
-        let mut name = 1;
-        for (section, offset) in sections.iter().zip(&offsets) {
-            out.section_header(name, section, *offset);
-            name += section.name.len() as u32 + 1;
-        }
-        let size = names.len() as u64;
-        let strings = Section { sh_type: SHT_STRTAB, size, ..Section::null() };
-        out.section_header(name, &strings, names_at);
+        let (offsets, table) = out.sections(&sections);
         let header = self.headers(&sections, &offsets, table);
         out.bytes[..header.len()].copy_from_slice(&header);
         out.bytes
@@ -84,6 +68,7 @@ impl Image<'_> {
             address,
             size: data.len() as u64,
             data,
+            links: (0, 0, 0),
         };
         let mut sections = vec![
             Section {
@@ -93,6 +78,7 @@ impl Image<'_> {
                 address: self.code.0,
                 size,
                 data: code,
+                links: (0, 0, 0),
             },
             data(".sframe", if self.typed { SHT_GNU_SFRAME } else { SHT_PROGBITS }, self.sframe),
         ];
@@ -103,23 +89,7 @@ impl Image<'_> {
     /// The file header and the program headers.
     fn headers(&self, sections: &[Section<'_>], offsets: &[u64], table: u64) -> Vec<u8> {
         let mut out = Out { bytes: Vec::new(), endian: self.abi.endian() };
-        let order = if self.abi.endian() == Endian::Big { 2 } else { 1 };
-        out.bytes.extend([0x7f, b'E', b'L', b'F', 2, order, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-        out.u16(3); // ET_DYN
-        out.u16(match self.abi {
-            Abi::Amd64 => EM_X86_64,
-            Abi::S390x => EM_S390,
-            Abi::Aarch64Big | Abi::Aarch64Little => EM_AARCH64,
-        });
-        out.u32(1);
-        out.u64(0);
-        out.u64(64);
-        out.u64(table);
-        out.u32(0);
-        let count = sections.len() as u16;
-        for number in [64, 56, count + 1, 64, count + 2, count + 1] {
-            out.u16(number);
-        }
+        out.file_header(ET_DYN, self.abi, table, (sections.len(), sections.len()));
         for (section, offset) in sections.iter().zip(offsets) {
             let flags = if section.flags & SHF_EXECINSTR != 0 { PF_R | PF_X } else { PF_R };
             out.program_header(PT_LOAD, flags, section, *offset);
@@ -133,7 +103,8 @@ impl Image<'_> {
 
 impl Section<'_> {
     const fn null() -> Section<'static> {
-        Section { name: "", sh_type: 0, flags: 0, address: 0, size: 0, data: &[] }
+        let links = (0, 0, 0);
+        Section { name: "", sh_type: 0, flags: 0, address: 0, size: 0, data: &[], links }
     }
 }
 
@@ -166,16 +137,70 @@ impl Out {
         self.ordered(value.to_le_bytes());
     }
 
+    /// The file header, for a section header table at `table` and so many program headers and
+    /// sections besides the first and the one of names.
+    fn file_header(&mut self, e_type: u16, abi: Abi, table: u64, counts: (usize, usize)) {
+        let order = if abi.endian() == Endian::Big { 2 } else { 1 };
+        self.bytes.extend([0x7f, b'E', b'L', b'F', 2, order, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        self.u16(e_type);
+        self.u16(match abi {
+            Abi::Amd64 => EM_X86_64,
+            Abi::S390x => EM_S390,
+            Abi::Aarch64Big | Abi::Aarch64Little => EM_AARCH64,
+        });
+        self.u32(1);
+        self.u64(0);
+        self.u64(if counts.0 == 0 { 0 } else { 64 });
+        self.u64(table);
+        self.u32(0);
+        let (segments, sections) = (counts.0 as u16, counts.1 as u16);
+        // One more program header, for SFrame.
+        let segments = if segments == 0 { 0 } else { segments + 1 };
+        for number in [64, 56, segments, 64, sections + 2, sections + 1] {
+            self.u16(number);
+        }
+    }
+
+    /// The sections' contents and their headers, with those of the first and of the names; where
+    /// each is, and where the headers are.
+    fn sections(&mut self, sections: &[Section<'_>]) -> (Vec<u64>, u64) {
+        let mut offsets = Vec::new();
+        for section in sections {
+            self.align();
+            offsets.push(self.bytes.len() as u64);
+            self.bytes.extend_from_slice(section.data);
+        }
+        let mut names = vec![0];
+        for section in sections {
+            names.extend(section.name.bytes().chain([0]));
+        }
+        names.extend(b".shstrtab\0");
+        let names_at = self.bytes.len() as u64;
+        self.bytes.extend(&names);
+        self.align();
+        let table = self.bytes.len() as u64;
+        self.section_header(0, &Section::null(), 0);
+        let mut name = 1;
+        for (section, offset) in sections.iter().zip(&offsets) {
+            self.section_header(name, section, *offset);
+            name += section.name.len() as u32 + 1;
+        }
+        let size = names.len() as u64;
+        let strings = Section { sh_type: SHT_STRTAB, size, ..Section::null() };
+        self.section_header(name, &strings, names_at);
+        (offsets, table)
+    }
+
     fn section_header(&mut self, name: u32, section: &Section<'_>, offset: u64) {
         self.u32(name);
         self.u32(section.sh_type);
         for value in [section.flags, section.address, offset, section.size] {
             self.u64(value);
         }
-        self.u32(0);
-        self.u32(0);
+        self.u32(section.links.0);
+        self.u32(section.links.1);
         self.u64(8);
-        self.u64(0);
+        self.u64(section.links.2);
     }
 
     fn program_header(&mut self, p_type: u32, flags: u32, section: &Section<'_>, offset: u64) {

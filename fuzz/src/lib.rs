@@ -13,13 +13,16 @@
 
 #![forbid(unsafe_code)]
 
+pub mod assembler;
 pub mod detection;
 pub mod generate;
 pub mod image;
 pub mod mutate;
 pub mod parts;
+pub mod peer;
 pub mod program;
 pub mod seeded;
+pub mod seeds;
 pub mod standalone;
 pub mod targets;
 pub mod twin;

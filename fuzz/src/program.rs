@@ -5,6 +5,7 @@
 //! The meaning is DWARF 5 6.4.2's, for what is compared: the CFA, the return address, the frame
 //! pointer, and AArch64's signing state.
 
+mod assembly;
 mod generate;
 mod machine;
 mod write;

@@ -5,4 +5,5 @@ pub mod cfi;
 pub mod files;
 pub mod generated;
 pub mod mutated;
+pub mod readers;
 pub mod twins;

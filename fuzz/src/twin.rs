@@ -52,7 +52,13 @@ impl Twin {
             Abi::Amd64 | Abi::Aarch64Big | Abi::Aarch64Little => version,
         };
         let allows = |abi, frame| has_row(of_abi(abi), abi, frame);
-        let scope = Scope { for_gimli: false, in_file: true, abi: None, allows: &allows };
+        let scope = Scope {
+            for_gimli: false,
+            in_file: true,
+            abi: None,
+            ops: Scope::ALL_OPS,
+            allows: &allows,
+        };
         let program = Program::new(entropy, CODE, &scope);
         let version = of_abi(program.abi);
         let functions = program.functions.iter().map(|function| FunctionPlan {

@@ -42,7 +42,13 @@ fn every_instruction_is_reached() {
     // GNU_window_save or AARCH64_negate_ra_state, GNU_args_size, GNU_negative_offset_extended.
     let mut wanted: BTreeSet<u8> = (0..=0x16).collect();
     wanted.extend([0x40, 0x80, 0xc0, 0x1d, 0x2c, 0x2d, 0x2e, 0x2f]);
-    let scope = Scope { for_gimli: false, in_file: false, abi: None, allows: &|_, _| true };
+    let scope = Scope {
+        for_gimli: false,
+        in_file: false,
+        abi: None,
+        ops: Scope::ALL_OPS,
+        allows: &|_, _| true,
+    };
     let found: BTreeSet<_> = programs(&scope).iter().flat_map(codes).collect();
     assert_eq!(found, wanted);
     let scope = Scope { for_gimli: true, ..scope };
@@ -53,7 +59,13 @@ fn every_instruction_is_reached() {
 
 #[test]
 fn every_rule_is_reached() {
-    let scope = Scope { for_gimli: false, in_file: false, abi: None, allows: &|_, _| true };
+    let scope = Scope {
+        for_gimli: false,
+        in_file: false,
+        abi: None,
+        ops: Scope::ALL_OPS,
+        allows: &|_, _| true,
+    };
     let mut found = BTreeSet::new();
     for program in programs(&scope) {
         for (_, frame) in program.functions.iter().flat_map(|function| program.rows(function)) {

@@ -46,3 +46,13 @@ fn cfi() {
 fn twins() {
     smoke(targets::twins::run, Vec::new());
 }
+
+#[test]
+fn readers() {
+    if !targets::readers::has_peers() {
+        assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "no libsframe");
+        println!("skipped: no libsframe, `corpus/build fetch` unpacks some");
+        return;
+    }
+    smoke(targets::readers::run, sections());
+}

@@ -84,6 +84,16 @@ impl Plan {
         warnings
     }
 
+    /// What relocatable objects are warned of besides.
+    #[must_use]
+    pub fn warnings_in_object(&self, warned: bool) -> Warnings {
+        let mut warnings = self.warnings(warned);
+        if self.functions.iter().any(|function| function.repeat.is_some()) {
+            warnings.must.insert("repeat-in-object");
+        }
+        warnings
+    }
+
     /// Whether the bytes behind the rows are the padding that assemblers write.
     fn is_padded(&self) -> bool {
         let size = self.build().map_or(0, |built| built.bytes.len());
@@ -91,14 +101,21 @@ impl Plan {
         self.trailing.iter().all(|byte| *byte == 0) && size == end.next_multiple_of(8)
     }
 
-    /// Whether the section can be in a file: the ABI's byte order, in a linked file.
+    /// Whether the section can be in a linked file: the ABI's byte order, apart from the code.
     #[must_use]
     pub fn fits_file(&self) -> bool {
         let (start, end) = self.code();
         let apart = end <= self.address || self.address + 0x1000 <= start;
-        self.endian == self.abi.endian()
-            && !self.object
-            && apart
-            && !(self.abi == Abi::S390x && self.version == Version::V1)
+        self.fits_machine() && !self.object && apart
+    }
+
+    /// Whether the section can be in a relocatable object.
+    #[must_use]
+    pub fn fits_object(&self) -> bool {
+        self.fits_machine() && self.object
+    }
+
+    fn fits_machine(&self) -> bool {
+        self.endian == self.abi.endian() && !(self.abi == Abi::S390x && self.version == Version::V1)
     }
 }

@@ -29,9 +29,16 @@ pub struct Scope<'s> {
     pub in_file: bool,
     /// The machine, where it is not to be chosen.
     pub abi: Option<Abi>,
+    /// Which kinds of instructions, by the bits of a number; advances always are among them.
+    pub ops: u32,
     /// Whether a frame may be in force where the location advances. What a new function starts
     /// with always may.
     pub allows: &'s dyn Fn(Abi, Frame) -> bool,
+}
+
+impl Scope<'_> {
+    /// Every kind of instruction.
+    pub const ALL_OPS: u32 = (1 << 24) - 1;
 }
 
 impl Program {
@@ -206,7 +213,9 @@ fn op(
         2 => abi.fp(),
         _ => other(number, abi),
     };
-    Ok(Some(match class % 24 {
+    let mut classes = (0..24).map(|further| (class % 24 + further) % 24);
+    let class = classes.find(|class| *class <= 4 || scope.ops & 1 << class != 0).unwrap_or(0);
+    Ok(Some(match class {
         0..=4 => {
             let bytes = u32::from(size.unsigned_abs()) % if form & 0x40 == 0 { 32 } else { 0x800 };
             Op::Advance { bytes, form }

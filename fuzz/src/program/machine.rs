@@ -80,6 +80,16 @@ impl Frames {
         }
     }
 
+    /// Whether an instruction has a meaning here.
+    #[must_use]
+    pub const fn can_step(&self, op: &Op) -> bool {
+        match op {
+            Op::DefCfaOffset { .. } | Op::DefCfaRegister { .. } => self.has_cfa_parts(),
+            Op::RestoreState => self.depth() > 0,
+            _ => true,
+        }
+    }
+
     /// Carries out an instruction other than an advance.
     ///
     /// # Panics

@@ -47,6 +47,13 @@ impl Program {
         out.bytes
     }
 
+    /// An instruction by itself, other than an advance.
+    pub(super) fn op_bytes(&self, op: &Op) -> Vec<u8> {
+        let mut out = Out { bytes: Vec::new(), endian: self.abi.endian(), address: 0 };
+        self.write_op(&mut out, op, &mut 0);
+        out.bytes
+    }
+
     fn write_cie(&self, out: &mut Out) {
         out.u32(if self.kind == Kind::EhFrame { 0 } else { u32::MAX });
         out.bytes.push(self.version);

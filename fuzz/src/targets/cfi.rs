@@ -22,7 +22,8 @@ const ADDRESS: u64 = 0x10_0000;
 /// Where its functions start.
 const CODE: u64 = 0x1000;
 /// Every frame may be in force.
-const FREE: Scope<'_> = Scope { for_gimli: true, in_file: false, abi: None, allows: &|_, _| true };
+const FREE: Scope<'_> =
+    Scope { for_gimli: true, in_file: false, abi: None, ops: Scope::ALL_OPS, allows: &|_, _| true };
 
 /// How many remembered states gimli is given room for; ours has more than any input needs.
 const STACK: usize = 64;

@@ -17,9 +17,11 @@ use sframe_check::report::{
 use sframe_oracle::account::{self, account};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Sums, compare};
+use sframe_oracle::debug_file;
+use sframe_oracle::diff::{Change, Matching, Set, diff};
 use sframe_validator::Section;
 use sframe_validator::check::{Options, check_elf, check_link_set};
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, SymbolTable};
 
 /// Checks a file or an archive, and says what was found.
 ///
@@ -55,6 +57,7 @@ fn file(data: &[u8]) {
     assert_eq!(quick.counts, thorough.counts);
     let report = check_elf(&elf, &Options { pedantic: true, ..Options::default() });
     let sources: Vec<_> = sframe_sections(&elf).flatten().collect();
+    own_debug_file(&elf, data);
     let names = Names::of(Some(&elf));
     let comparison = compared(&elf, &sources, &names).unwrap_or_default();
     render(Outcome::Checked(Box::new(Checked::new(report, &sources, &names, comparison))));
@@ -72,6 +75,7 @@ fn compared(
         let placement = source.placement().with_abi(elf.abi());
         sections.extend(Section::parse(source.data, placement));
     }
+    same_as_itself(elf, &sections);
     let cfi = Cfi::load_all(elf).ok()?;
     let mut last = (0, 0);
     let mut told = 0_u128;
@@ -91,6 +95,29 @@ fn compared(
         .collect();
     let coverage = Some(Coverage::of(&account, !sections.is_empty(), names, None));
     Some(Comparison { differences, coverage })
+}
+
+/// A file says what it says: compared with itself nothing differs.
+fn same_as_itself(elf: &Elf<'_>, sections: &[Section<'_>]) {
+    let symbols = SymbolTable::load(elf).unwrap_or_default();
+    let set = Set { sections, elf, symbols: &symbols };
+    for matching in [Matching::Address, Matching::Symbol] {
+        let mut undecided = 0_u128;
+        let totals = diff(&set, &set, matching, |range| {
+            assert_eq!(range.change, Change::Undecided, "{range:?}");
+            undecided += u128::from(range.end - range.start);
+        });
+        assert_eq!(undecided.min(LARGE), u128::from(totals.undecided).min(LARGE));
+        assert_eq!((totals.functions_only_first, totals.functions_only_second), (0, 0));
+    }
+}
+
+/// Looks where the file's debug file would be, and whether it is that itself.
+fn own_debug_file(elf: &Elf<'_>, data: &[u8]) {
+    let candidates = debug_file::candidates(Path::new("/bin/file"), elf, &["/debug".into()]);
+    assert!(candidates.len() <= 4, "{candidates:?}");
+    let checked = debug_file::check(elf, data);
+    assert!(checked.is_ok() || debug_file::build_id(elf).is_none(), "{checked:?}");
 }
 
 /// Bytes of code from which on sums may be cut: sections of objects can be that long each.

@@ -3,16 +3,17 @@
 
 use std::collections::BTreeSet;
 
+use sframe_check::input::sframe_sections;
 use sframe_validator::check::{Options, check_elf, check_section};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Report;
 use sframe_validator::rules::Severity;
-use sframe_validator::section::{CodeAddress, ErrorKind, Function};
+use sframe_validator::section::{CodeAddress, ErrorKind, Function, StartRelocation};
 use sframe_validator::unwind::{Frame, Row};
 use sframe_validator::{Section, Version};
 
 use crate::generate::{Configuration, FunctionPlan, Plan, Warnings};
-use crate::image::Image;
+use crate::image::{Image, Object};
 
 /// Builds the section that `data` stands for, with what is warned of where the first byte is odd.
 ///
@@ -39,6 +40,13 @@ pub fn check_plan(plan: &Plan, warned: bool) {
         let elf = Elf::parse(&file).expect("a sound file");
         silent(&check_elf(&elf, &Options::default()), &plan.warnings_in_file(warned));
     }
+    if plan.fits_object() {
+        let file = object(plan, &built.bytes, &relocations);
+        let elf = Elf::parse(&file).expect("a sound object");
+        silent(&check_elf(&elf, &Options::default()), &plan.warnings_in_object(warned));
+        let source = sframe_sections(&elf).flatten().next().expect("it has one");
+        read(plan, &Section::parse(source.data, source.placement()).expect("a sound header"));
+    }
     let section = Section::parse(&built.bytes, placement).expect("a sound header");
     read(plan, &section);
 }
@@ -54,6 +62,21 @@ pub fn file(plan: &Plan, section: &[u8]) -> Vec<u8> {
         sframe: (section, plan.address),
         typed: plan.pcrel,
         eh_frame: None,
+    }
+    .bytes()
+}
+
+/// An object around the section, with the relocations of its start fields.
+#[must_use]
+pub fn object(plan: &Plan, section: &[u8], relocations: &[StartRelocation]) -> Vec<u8> {
+    let (_, end) = plan.code();
+    Object {
+        abi: plan.abi,
+        version: plan.version,
+        code: end.max(4),
+        sframe: section,
+        typed: plan.pcrel,
+        relocations,
     }
     .bytes()
 }

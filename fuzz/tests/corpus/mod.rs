@@ -2,36 +2,16 @@
 
 #![allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use sframe_fuzz::seeds;
 use sframe_validator::elf::Elf;
 
-/// A checked-in file.
-#[derive(Clone, Debug)]
-pub struct File {
-    pub path: PathBuf,
-    pub bytes: Vec<u8>,
-}
+pub use sframe_fuzz::seeds::File;
 
 /// Every ELF file, archive and bare section below `corpus/`, in the order of their names.
 pub fn files() -> Vec<File> {
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("readable") {
-            let path = entry.expect("readable").path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let bytes = std::fs::read(&path).expect("readable");
-            let bare = path.extension().is_some_and(|extension| extension == "sframe");
-            if bare || Elf::is_elf(&bytes) || bytes.starts_with(b"!<arch>") {
-                files.push(File { path, bytes });
-            }
-        }
-    }
-    files.sort_by(|a, b| a.path.cmp(&b.path));
+    let files = seeds::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus"));
     assert!(files.len() > 500, "only {} files", files.len());
     files
 }

@@ -1,0 +1,21 @@
+// The CFA counts from another register than SP and FP, and from SP again at the same place: the whole function is lost.
+//
+// Machine: aarch64
+// File: 2.44.o     2.44
+// File: 2.47.50.o  2.47.50
+//
+// "non-SP/FP register 9 in .cfi_def_cfa". The rule holds at no PC, and there is no row that SFrame could not say.
+// (2.44 does the same on AMD64; 2.47.50 can say it there. Found by `assemblers` in `fuzz/`.)
+	.text
+	.globl	f
+	.type	f, %function
+f:
+	.cfi_startproc
+	sub	sp, sp, 16
+	.cfi_def_cfa x9, 16
+	.cfi_def_cfa sp, 16
+	add	sp, sp, 16
+	.cfi_def_cfa_offset 0
+	ret
+	.cfi_endproc
+	.size	f, .-f

@@ -1,0 +1,21 @@
+# The caller's FP is computed from the CFA: said to be unchanged.
+#
+# Machine: x86_64
+# File: llvm-23.o  llvm-23
+#
+# SFrame 2 cannot say it, and the function should have been left out.
+# `f` is entered with FP = SP before the call, which is the CFA. After the `xor` FP is 0; the `lea` finds the caller's where CFI says. CFI is
+# right. (Found by `assemblers` in `fuzz/`.)
+	.text
+	.globl	f
+	.type	f, @function
+f:
+	.cfi_startproc
+	xor	%ebp, %ebp
+	.cfi_val_offset rbp, 0
+	nop				# FP is 0, the caller's is SP + 8
+	lea	8(%rsp), %rbp
+	.cfi_restore rbp
+	ret
+	.cfi_endproc
+	.size	f, .-f

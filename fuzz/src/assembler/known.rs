@@ -1,0 +1,157 @@
+//! Which symptoms are no news: the cases in `corpus/differences/` and `corpus/NOTES.md`, told by what a reduced program
+//! consists of.
+
+use sframe_validator::Abi;
+
+use super::{Assembler, signature};
+use crate::program::{Function, Op, Program};
+
+/// A defect that is known.
+struct Known {
+    /// The case in `corpus/differences/`, or where else it is told of.
+    case: &'static str,
+    /// The assemblers that have it.
+    assemblers: &'static [&'static str],
+    /// The symptom, or one field of those that differ.
+    symptom: &'static str,
+    /// Words of the signature that have to be there, in this order; a `*` stands for any end of a word.
+    words: &'static [&'static str],
+    /// The machine, where it matters.
+    abi: Option<Abi>,
+}
+
+const ALL: &[&str] = &["2.40", "2.44", "2.47.50", "llvm-23"];
+const GNU: &[&str] = &["2.40", "2.44", "2.47.50"];
+const OLD: &[&str] = &["2.40", "2.44"];
+const OLD_AND_LLVM: &[&str] = &["2.40", "2.44", "llvm-23"];
+const NEW: &[&str] = &["2.47.50"];
+const LLVM: &[&str] = &["llvm-23"];
+
+/// What is known without looking closer: GNU as drops nearly every function with an escape, so that its reduction
+/// would take most of the time.
+#[must_use]
+pub fn known_at_once(
+    assembler: &Assembler,
+    function: &Function,
+    symptom: &str,
+) -> Option<&'static str> {
+    let escaped = function.ops.iter().any(Op::is_escaped);
+    let case = if assembler.name == "2.47.50" {
+        "escape-of-directive"
+    } else {
+        "escape-of-other-register"
+    };
+    (escaped && symptom == "lost" && !assembler.is_llvm()).then_some(case)
+}
+
+const fn known_case(
+    case: &'static str,
+    assemblers: &'static [&'static str],
+    symptom: &'static str,
+    words: &'static [&'static str],
+) -> Known {
+    Known { case, assemblers, symptom, words, abi: None }
+}
+
+impl Known {
+    const fn on(mut self, abi: Abi) -> Known {
+        self.abi = Some(abi);
+        self
+    }
+}
+
+const KNOWN: &[Known] = &[
+    known_case("NOTES.md: restore before a row", OLD, "died", &["restore:*"]),
+    known_case("NOTES.md: cfa-register before a row", OLD, "died", &["cfa-register:*"]),
+    known_case(
+        "NOTES.md: restored state without a row",
+        NEW,
+        "died",
+        &["remember", "restore-state"],
+    ),
+    known_case(
+        "regressions/llvm-mc-dies-of-state-that-was-not-remembered.s",
+        LLVM,
+        "died",
+        &["remember", "restore-state"],
+    ),
+    known_case("escape-of-other-register", OLD, "lost", &["(*"]),
+    known_case("escape-of-directive", NEW, "lost", &["(*"]),
+    known_case("escape-of-directive", LLVM, "lost", &["(*"]),
+    known_case("return-in-escape", LLVM, "ra", &["(*ra@*"]),
+    known_case("value-offset-ignored", LLVM, "fp", &["value:fp"]),
+    known_case("value-offset-ignored", LLVM, "ra", &["value:ra"]),
+    known_case("other-register-saved", &["2.40"], "lost", &["in-register:*"]),
+    known_case("other-register-saved", &["2.40"], "lost", &["in-itself:*"]),
+    known_case("remembered-in-place", OLD, "differs", &["*", "remember", "*", "restore-state"]),
+    known_case("remembers-one-state", GNU, "differs", &["remember", "remember", "restore-state"]),
+    known_case("register-in-place", GNU, "cfa", &["cfa*", "cfa-register:*"]),
+    known_case("cfa-in-other-register", &["2.40"], "cfa", &["cfa*:other"]),
+    known_case("return-elsewhere", OLD_AND_LLVM, "ra", &["saved:ra"]).on(Abi::Amd64),
+    known_case("return-offset-cut", NEW, "ra", &["saved:ra"]),
+    known_case("return-in-register", &["2.44", "llvm-23"], "ra", &["in-register:ra"]),
+    known_case("return-restore-ignored", NEW, "ra", &["in-register:ra", "restore:ra"]),
+    known_case("undefined-for-good", NEW, "undefined-ra", &["undefined:ra"]),
+    known_case("RA has no register of its own", ALL, "ra", &["same:ra"]).on(Abi::Amd64),
+    known_case("RA has no register of its own", ALL, "ra", &["in-itself:ra"]).on(Abi::Amd64),
+    known_case("the register itself is the same value", NEW, "ra", &["in-itself:ra"]),
+    known_case("frame-pointer-undefined", OLD_AND_LLVM, "fp", &["undefined:fp"]),
+    known_case("same-value-ignored", OLD_AND_LLVM, "fp", &["saved:fp", "same:fp"]),
+    known_case("same-value-ignored", OLD_AND_LLVM, "ra", &["saved:ra", "same:ra"]),
+    known_case("frame-pointer-only", &["2.40"], "ra", &["saved:fp"]),
+    known_case("frame-pointer-only", &["2.40"], "fp", &["saved:fp"]),
+    known_case("frame-pointer-in-register", LLVM, "fp", &["in-register:fp"]),
+    known_case("relative-save-ignored", LLVM, "fp", &["saved:fp"]),
+    known_case("restore-to-first-row", LLVM, "fp", &["saved:fp", "restore:fp"]),
+    known_case("base-in-passing", &["2.44", "2.47.50"], "lost", &["cfa*", "cfa*"]),
+    known_case("base-in-passing, for a lost FP", NEW, "lost", &["undefined:fp", "restore:fp"]),
+    known_case("SP in itself is SP saved in a register", ALL, "lost", &["in-itself:sp"]),
+    known_case("restore-with-older-cie", GNU, "fp", &["saved:fp", "restore:fp"]),
+    known_case("restore-with-older-cie", GNU, "ra", &["saved:ra", "restore:ra"]),
+    known_case("restore-with-older-cie", GNU, "fp", &["in-register:fp", "restore:fp"]),
+    known_case("restore in a CIE has no meaning", NEW, "undecided", &["restore:*"]),
+    known_case("the register itself is the same value", NEW, "fp", &["in-itself:fp"]),
+];
+
+/// The case that a reduced program shows once more; `None`: it is news.
+#[must_use]
+pub fn known(assembler: &Assembler, program: &Program, symptom: &str) -> Option<&'static str> {
+    let signature = signature(program);
+    let words: Vec<_> = signature.split(' ').collect();
+    let find = |symptom: &str| {
+        KNOWN.iter().find(|known| {
+            known.assemblers.contains(&assembler.name.as_str())
+                && (known.symptom == symptom || known.symptom == "differs" && is_field(symptom))
+                && known.abi.is_none_or(|abi| abi == assembler.abi)
+                && in_order(known.words, &words)
+        })
+    };
+    match symptom.split_once(": ") {
+        // Several fields, each for a reason of its own.
+        Some(("differs", fields)) => {
+            let mut found = fields.split(", ").map(find);
+            let first = found.next()??;
+            found.all(|found| found.is_some()).then_some(first.case)
+        }
+        Some((kind, _)) => find(kind).map(|known| known.case),
+        None => find(symptom).map(|known| known.case),
+    }
+}
+
+fn is_field(symptom: &str) -> bool {
+    !["died", "lost", "only-sframe", "undecided", "misread"].contains(&symptom)
+}
+
+fn in_order(wanted: &[&str], words: &[&str]) -> bool {
+    let mut words = words.iter();
+    wanted.iter().all(|wanted| words.any(|word| matches(wanted, word)))
+}
+
+fn matches(pattern: &str, word: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((start, end)) => {
+            word.len() >= start.len() + end.len() && word.starts_with(start) && word.ends_with(end)
+        }
+        None => pattern == word,
+    }
+}

@@ -1,0 +1,159 @@
+//! Another reader: libsframe, in a process of its own (`ask-libsframe`), which may crash, or never
+//! come to an end. It serves section after section until it does.
+//!
+//! A request is the length of the section and the number of PCs (32 bits each), the section, and the
+//! PCs (64 bits each, from the section's start), little-endian. An [`Answer`] comes as lines of
+//! text.
+
+mod answer;
+mod libraries;
+
+pub use answer::{Answer, Function, Meaning, Row, Stored};
+pub use libraries::libraries;
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+/// How long libsframe may take over a section.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// libsframe has not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Failure {
+    /// Its process has ended, by a signal or with a status.
+    Died(i32),
+    /// It has not come to an end.
+    TimedOut,
+    /// It has answered nonsense.
+    Garbled,
+}
+
+/// A libsframe.
+#[derive(Debug)]
+pub struct Peer {
+    /// The program that asks it.
+    program: PathBuf,
+    library: PathBuf,
+    process: Option<Process>,
+}
+
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    input: UnixStream,
+    lines: Receiver<String>,
+}
+
+impl Peer {
+    /// A library, to be asked by the program `ask-libsframe`.
+    #[must_use]
+    pub const fn new(program: PathBuf, library: PathBuf) -> Peer {
+        Peer { program, library, process: None }
+    }
+
+    /// The library's path.
+    #[must_use]
+    pub fn library(&self) -> &Path {
+        &self.library
+    }
+
+    /// What libsframe reads of a section, and at `pcs`, in a process that has read nothing before.
+    ///
+    /// # Errors
+    /// As [`Peer::ask`].
+    ///
+    /// # Panics
+    /// As [`Peer::ask`].
+    pub fn ask_afresh(&mut self, section: &[u8], pcs: &[i64]) -> Result<Answer, Failure> {
+        self.process = None;
+        self.ask(section, pcs)
+    }
+
+    /// What libsframe reads of a section, and at `pcs`. What it has read before may have damaged its
+    /// process, so that it fails or errs on another section than the one that is to blame.
+    ///
+    /// # Errors
+    /// Where libsframe does not survive. The next section gets a new process.
+    ///
+    /// # Panics
+    /// Where the process cannot be started.
+    pub fn ask(&mut self, section: &[u8], pcs: &[i64]) -> Result<Answer, Failure> {
+        let mut process = match self.process.take() {
+            Some(process) => process,
+            None => Process::start(&self.program, &self.library)
+                .unwrap_or_else(|error| panic!("{}: {error}", self.program.display())),
+        };
+        // Where this fails, reading the answer does, too.
+        let _ = process.send(section, pcs);
+        let mut lines = Vec::new();
+        loop {
+            match process.lines.recv_timeout(PATIENCE) {
+                Ok(line) if line == "done" => break,
+                Ok(line) => lines.push(line),
+                Err(RecvTimeoutError::Timeout) => {
+                    process.child.kill().expect("our own child");
+                    process.child.wait().expect("our own child");
+                    return Err(Failure::TimedOut);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = process.child.wait().expect("our own child");
+                    let number = status.signal().or(status.code());
+                    return Err(Failure::Died(number.expect("a signal or a status")));
+                }
+            }
+        }
+        let answer = Answer::parse(&lines).ok_or(Failure::Garbled)?;
+        self.process = Some(process);
+        Ok(answer)
+    }
+}
+
+impl Process {
+    fn start(program: &Path, library: &Path) -> io::Result<Process> {
+        // Not a pipe: under libFuzzer, whose `main` is not Rust's, writing to one that nobody reads any
+        // more would end this process by SIGPIPE.
+        let (input, theirs) = UnixStream::pair()?;
+        let mut child = Command::new(program)
+            .arg(library)
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let output = BufReader::new(child.stdout.take().expect("piped"));
+        // Bounded, so that a process that never stops to answer does not fill the memory.
+        let (sender, lines) = sync_channel(1 << 12);
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Process { child, input, lines })
+    }
+
+    fn send(&mut self, section: &[u8], pcs: &[i64]) -> io::Result<()> {
+        let mut request = Vec::with_capacity(8 + section.len() + 8 * pcs.len());
+        for number in [section.len(), pcs.len()] {
+            request.extend(u32::try_from(number).expect("small").to_le_bytes());
+        }
+        request.extend(section);
+        request.extend(pcs.iter().flat_map(|pc| pc.to_le_bytes()));
+        self.input.write_all(&request)?;
+        self.input.flush()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may wait for more input, or have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,225 @@
+//! Where libsframe is known to be wrong, or says the same in another way.
+
+use sframe_validator::section::{FunctionEntry, FunctionInfo, Version};
+use sframe_validator::{Abi, Endian};
+
+use super::compare::{Difference, Kind};
+use crate::parts::Parts;
+
+/// A kind of difference that is no news.
+struct Known {
+    /// What libsframe does.
+    reason: &'static str,
+    /// Which libsframe: 1 for that of binutils 2.40, 2 for 2.44's, 3 for 2.47.50's.
+    apis: &'static [u8],
+    holds: fn(&Difference<'_>) -> bool,
+}
+
+/// Whether a libsframe means to read a version. 2.44 lets version 1 pass and takes its entries of 17
+/// bytes for 20; 2.40 and 2.47.50 refuse what they do not read.
+pub(super) const fn reads(api: u8, version: Version) -> bool {
+    matches!((api, version), (1, Version::V1) | (2 | 3, Version::V2) | (3, Version::V3))
+}
+
+/// Why a difference is no news.
+pub(super) fn reason(difference: &Difference<'_>) -> Option<&'static str> {
+    let mut known = KNOWN.iter().filter(|known| known.apis.contains(&difference.api));
+    known.find(|known| (known.holds)(difference)).map(|known| known.reason)
+}
+
+const KNOWN: &[Known] = &[
+    Known {
+        reason: "sub-sections that are not where producers put them are read there all the same",
+        apis: &[1, 2],
+        holds: |difference| !is_packed(difference),
+    },
+    Known {
+        reason: "the other byte order is swapped in place, part by part: where the parts do not lie \
+                 side by side the section is refused or spoilt",
+        apis: &[1, 2, 3],
+        holds: |difference| {
+            difference.section.endian() == Endian::Big && !lies_side_by_side(difference)
+        },
+    },
+    Known {
+        reason: "flag 0x4 is not known",
+        apis: &[2],
+        holds: |difference| {
+            difference.kind == Kind::Refused && difference.section.header().flags.pcrel()
+        },
+    },
+    Known {
+        reason: "s390x is not known",
+        apis: &[2],
+        holds: |difference| {
+            matches!(difference.kind, Kind::Meaning(_))
+                && difference.section.abi() == Ok(Abi::S390x)
+        },
+    },
+    Known {
+        reason: "a row without words has no meaning yet (errata 2 of version 2)",
+        apis: &[2],
+        holds: |difference| difference.kind == Kind::Meaning("undefined RA"),
+    },
+    Known {
+        reason: "RA's padding is its offset 0 (SFRAME_FRE_RA_OFFSET_INVALID)",
+        apis: &[3],
+        holds: |difference| {
+            difference.kind == Kind::Meaning("RA")
+                && (is_flexible(difference) || difference.section.abi() == Ok(Abi::S390x))
+        },
+    },
+    Known {
+        reason: "the bit for signed return addresses is read on machines that do not sign",
+        apis: &[1, 2, 3],
+        holds: |difference| {
+            difference.kind == Kind::Meaning("signing")
+                && difference.section.abi().is_ok_and(|abi| !abi.is_aarch64())
+        },
+    },
+    Known {
+        reason: "a fixed RA has no offset",
+        apis: &[1],
+        holds: |difference| {
+            difference.kind == Kind::Meaning("RA")
+                && difference.section.header().cfa_fixed_ra_offset != 0
+        },
+    },
+    Known {
+        reason: "a function table that is not sorted is not searched",
+        apis: &[1, 2, 3],
+        holds: |difference| {
+            difference.kind == Kind::Lookup && !difference.section.header().flags.sorted()
+        },
+    },
+    Known {
+        reason: "a fixed FP has no offset",
+        apis: &[1, 2, 3],
+        holds: |difference| {
+            difference.kind == Kind::Meaning("FP")
+                && difference.section.header().cfa_fixed_fp_offset != 0
+        },
+    },
+    Known {
+        reason: "addresses are compared as signed distances from the section",
+        apis: &[1, 2, 3],
+        holds: |difference| difference.kind == Kind::Lookup && wraps(difference),
+    },
+    Known {
+        reason: "a PC behind the end of a function is found in it",
+        apis: &[1, 2],
+        holds: |difference| difference.kind == Kind::Lookup && difference.function.is_none(),
+    },
+    Known {
+        reason: "a function that the section's start or 2 GiB behind it lies in is not searched to its end",
+        apis: &[1, 2],
+        holds: |difference| difference.kind == Kind::Lookup && wraps_32_bits(difference),
+    },
+    Known {
+        reason: "rows of a repeated block are looked up by absolute addresses",
+        apis: &[1, 2],
+        holds: |difference| difference.kind == Kind::Lookup && repeats(difference),
+    },
+    Known {
+        reason: "a function without bytes is found in place of the one that it starts in",
+        apis: &[1, 2, 3],
+        holds: |difference| difference.kind == Kind::Lookup && has_empty(difference),
+    },
+    Known {
+        reason: "of rows that start at one place, it is not the last that is found",
+        apis: &[3],
+        holds: |difference| difference.kind == Kind::Lookup && has_double_start(difference),
+    },
+    Known {
+        reason: "the distance from a function's start is cut to 32 bits",
+        apis: &[3],
+        holds: |difference| difference.kind == Kind::Lookup && far_behind(difference),
+    },
+    Known {
+        reason: "PCs are looked up as if flag 0x4 were set",
+        apis: &[3],
+        holds: |difference| {
+            difference.kind == Kind::Lookup && !difference.section.header().flags.pcrel()
+        },
+    },
+    Known {
+        reason: "PCs are looked up as if the function table stood right behind the header",
+        apis: &[3],
+        holds: |difference| {
+            difference.kind == Kind::Lookup && difference.section.header().fdeoff > 0
+        },
+    },
+];
+
+/// Whether header, function table and rows follow each other without a gap.
+fn is_packed(difference: &Difference<'_>) -> bool {
+    let header = difference.section.header();
+    header.auxhdr_len == 0 && header.fdeoff == 0 && header.fde_table_end() == header.fre_start()
+}
+
+/// Whether no bytes belong to two parts or none, and there is no auxiliary header.
+fn lies_side_by_side(difference: &Difference<'_>) -> bool {
+    let section = difference.section;
+    let address = section.placement().address;
+    let Some(parts) = Parts::read(section.data(), address) else { return false };
+    let spaces =
+        [&parts.auxiliary, &parts.gap_before_functions, &parts.gap_before_rows, &parts.unused];
+    let holes = parts.functions.iter().map(|function| &function.hole);
+    spaces.into_iter().chain([&parts.trailing]).chain(holes).all(Vec::is_empty)
+}
+
+fn is_flexible(difference: &Difference<'_>) -> bool {
+    difference.function.is_some_and(|function| function.is_flexible())
+}
+
+fn repeats(difference: &Difference<'_>) -> bool {
+    let info = |function: sframe_validator::section::Function<'_>| function.attributes().info;
+    difference.function.is_some_and(|f| info(f).0 & FunctionInfo::PC_MASK != 0)
+}
+
+/// Whether a function without bytes starts in the function.
+fn has_empty(difference: &Difference<'_>) -> bool {
+    let place = |function: &FunctionEntry<'_>| function.start().map_or(0, |start| start.address);
+    difference.function.is_some_and(|function| {
+        let covers = |pc: u64| pc.wrapping_sub(place(function.entry())) < function.size().into();
+        let mut empty = difference.section.entries().filter(|entry| entry.size() == 0);
+        empty.any(|entry| covers(place(&entry)))
+    })
+}
+
+/// Whether the way from the section to a function leads around the end of the address space.
+fn wraps(difference: &Difference<'_>) -> bool {
+    let address = difference.section.placement().address;
+    let start = |entry: FunctionEntry<'_>| entry.start().map_or(address, |start| start.address);
+    let mut starts = difference.section.entries().map(start);
+    starts.any(|start| {
+        let distance = start.wrapping_sub(address).cast_signed();
+        address.checked_add_signed(distance).is_none()
+    })
+}
+
+/// Whether the PC is in a function but for the upper half of the distance.
+fn far_behind(difference: &Difference<'_>) -> bool {
+    let Some(pc) = difference.pc else { return false };
+    difference.section.entries().any(|entry| {
+        let distance = pc.wrapping_sub(entry.start().map_or(pc, |start| start.address));
+        distance > u64::from(u32::MAX) && (distance as u32) < entry.size()
+    })
+}
+
+fn has_double_start(difference: &Difference<'_>) -> bool {
+    let rows = difference.function.and_then(|function| function.frame_row_entries().ok());
+    let starts = rows.into_iter().flatten().map_while(Result::ok).map(|row| row.start);
+    let starts: Vec<_> = starts.collect();
+    starts.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+fn wraps_32_bits(difference: &Difference<'_>) -> bool {
+    let address = difference.section.placement().address;
+    difference.function.is_some_and(|function| {
+        let start = function.start().map_or(0, |start| start.address);
+        let distance = start.wrapping_sub(address).cast_signed();
+        let end = distance.saturating_add(function.size().into());
+        distance < 0 && end > 0 || end > i64::from(i32::MAX)
+    })
+}
