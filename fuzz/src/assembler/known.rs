@@ -36,12 +36,7 @@ pub fn known_at_once(
     symptom: &str,
 ) -> Option<&'static str> {
     let escaped = function.ops.iter().any(Op::is_escaped);
-    let case = if assembler.name == "2.47.50" {
-        "escape-of-directive"
-    } else {
-        "escape-of-other-register"
-    };
-    (escaped && symptom == "lost" && !assembler.is_llvm()).then_some(case)
+    (escaped && symptom == "lost" && !assembler.is_llvm()).then_some("escape-of-directive")
 }
 
 const fn known_case(
@@ -75,8 +70,7 @@ const KNOWN: &[Known] = &[
         "died",
         &["remember", "restore-state"],
     ),
-    known_case("escape-of-other-register", OLD, "lost", &["(*"]),
-    known_case("escape-of-directive", NEW, "lost", &["(*"]),
+    known_case("escape-of-directive", GNU, "lost", &["(*"]),
     known_case("escape-of-directive", LLVM, "lost", &["(*"]),
     known_case("return-in-escape", LLVM, "ra", &["(*ra@*"]),
     known_case("value-offset-ignored", LLVM, "fp", &["value:fp"]),
