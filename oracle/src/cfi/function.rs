@@ -24,19 +24,18 @@ impl Cfi<'_> {
         }
         let mut defects = Vec::new();
         // The function before that reaches furthest.
-        let mut reaching: Option<FdeRecord> = None;
-        for fde in self.sorted() {
-            let record = *fde.record;
+        let mut reaching: Option<&FdeRecord> = None;
+        for record in (0..self.fdes.len()).filter_map(|place| self.record_at(place)) {
             if record.size == 0 {
                 defects.push(CfiErrorKind::EmptyRange.at(record.offset.into()));
                 continue;
             }
             let end = |fde: &FdeRecord| fde.start.address.saturating_add(fde.size);
             match reaching.filter(|last| last.start.section == record.start.section) {
-                Some(last) if end(&last) > record.start.address => {
+                Some(last) if end(last) > record.start.address => {
                     let kind = CfiErrorKind::Overlap(last.offset.into());
                     defects.push(kind.at(record.offset.into()));
-                    if end(&record) > end(&last) {
+                    if end(record) > end(last) {
                         reaching = Some(record);
                     }
                 }
