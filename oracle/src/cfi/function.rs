@@ -49,23 +49,31 @@ impl Cfi<'_> {
 
     /// Indices into the functions by section, address and size.
     fn order_by_address(&self) -> Vec<u32> {
-        // Section, address and index in one number, which is compared without branches.
-        let place = |(fde, index): (&FdeRecord, u32)| {
-            u128::from(fde.start.section) << 96
-                | u128::from(fde.start.address) << 32
-                | u128::from(index)
-        };
-        let mut places: Vec<u128> = self.fdes.iter().zip(0..).map(place).collect();
-        places.sort_unstable();
-        let mut order: Vec<u32> = places
-            .iter()
-            .filter_map(|place| u32::try_from(place & u128::from(u32::MAX)).ok())
-            .collect();
-        let apart = |a: &u128, b: &u128| a >> 32 != b >> 32;
-        if !places.is_sorted_by(apart) {
+        self.order_by_distance().unwrap_or_else(|| {
+            let mut order: Vec<u32> = self.fdes.iter().zip(0..).map(|(_, index)| index).collect();
             order.sort_by_key(|index| self.record(*index).map(|fde| (fde.start, fde.size)));
-        }
-        order
+            order
+        })
+    }
+
+    /// The same by the distance from the first function and the index in one number, which takes
+    /// less than half the time; `None` where they do not fit in one, or two functions start at one
+    /// place.
+    fn order_by_distance(&self) -> Option<Vec<u32>> {
+        const INDEX_BITS: u32 = 24;
+        let first = self.fdes.iter().map(|fde| fde.start).min()?;
+        let fits = self.fdes.len() <= 1 << INDEX_BITS;
+        let place = |(fde, index): (&FdeRecord, u64)| {
+            let distance = fde.start.address.checked_sub(first.address)?;
+            let near = fits && fde.start.section == first.section;
+            (near && distance < 1 << (u64::BITS - INDEX_BITS))
+                .then_some(distance << INDEX_BITS | index)
+        };
+        let mut places: Vec<u64> = self.fdes.iter().zip(0..).map(place).collect::<Option<_>>()?;
+        places.sort_unstable();
+        let apart = |a: &u64, b: &u64| a >> INDEX_BITS != b >> INDEX_BITS;
+        let index = |place: &u64| u32::try_from(place & ((1 << INDEX_BITS) - 1)).ok();
+        places.is_sorted_by(apart).then(|| places.iter().filter_map(index).collect())
     }
 
     fn record(&self, index: u32) -> Option<&FdeRecord> {
