@@ -15,6 +15,7 @@ mod zip;
 
 pub use limits::{FREE, Limits};
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek};
 
@@ -22,12 +23,19 @@ use super::Special;
 use super::kind::{HEAD, Kind, Package};
 use super::select::plain_error;
 use limits::{Meter, size_text};
-use stream::fill;
+use stream::{fill, hold};
 
 /// How much of a file is read at once.
 const BUFFER: usize = 1 << 17;
 /// No name or header is longer: nothing is held in memory because a package says so.
 const HEADERS: u64 = 1 << 20;
+
+/// How much memory a thread keeps from one package to the next.
+const KEPT: usize = 1 << 24;
+
+thread_local! {
+    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// A file in a package.
 #[derive(Debug)]
@@ -68,10 +76,13 @@ pub fn visit(
 ) -> Result<(), String> {
     let size = file.metadata().map_err(|error| plain_error(&error))?.len();
     let meter = Meter::new(limits, size);
-    let mut visit = Visit { limits, meter: &meter, members: 0, spare: Vec::new(), found };
+    let room = ROOM.take();
+    let mut visit = Visit { limits, meter: &meter, members: 0, room, found };
     let mut reader = BufReader::with_capacity(BUFFER, file);
-    let place = Place::default();
-    let result = visit.input(&place, &mut reader);
+    let result = visit.input(&Place::default(), &mut reader);
+    if visit.room.len() <= KEPT {
+        ROOM.set(visit.room);
+    }
     result.map_err(|Stop(reason)| after(visit.members, &reason))
 }
 
@@ -126,8 +137,8 @@ struct Visit<'v> {
     limits: &'v Limits,
     meter: &'v Meter,
     members: u64,
-    /// Memory for the next member that is held.
-    spare: Vec<u8>,
+    /// For the next member that is held, whatever is in it.
+    room: Vec<u8>,
     found: &'v mut dyn FnMut(Member<'_>),
 }
 
@@ -159,13 +170,9 @@ impl Visit<'_> {
             Kind::Empty => self.report(place, Content::Empty),
             Kind::Other => self.report(place, Content::Other),
             Kind::Elf | Kind::Archive | Kind::Package(Package::Zip) => {
-                let mut bytes = std::mem::take(&mut self.spare);
-                bytes.clear();
-                let result = match self.hold(&mut stream, &mut bytes) {
-                    Ok(()) => self.held(place, kind, &bytes),
-                    Err(reason) => self.damaged(place, reason),
-                };
-                self.spare = bytes;
+                let mut room = std::mem::take(&mut self.room);
+                let result = self.whole(place, kind, &mut stream, &mut room);
+                self.room = room;
                 return result;
             }
             Kind::Package(package) => {
@@ -177,7 +184,22 @@ impl Visit<'_> {
     }
 
     /// What is read as a whole.
-    fn held(&mut self, place: &Place, kind: Kind, bytes: &[u8]) -> Result<(), Stop> {
+    fn whole(
+        &mut self,
+        place: &Place,
+        kind: Kind,
+        stream: &mut dyn Read,
+        room: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let most = self.limits.member_size;
+        let bytes = match hold(stream, most, room) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.damaged(place, plain_error(&error)),
+        };
+        if bytes.len() as u64 > most {
+            let reason = format!("it is larger than {} (--max-member-size)", size_text(most));
+            return self.damaged(place, reason);
+        }
         match kind {
             Kind::Elf => self.report(place, Content::Elf(bytes)),
             Kind::Archive => self.report(place, Content::Archive(bytes)),
@@ -238,17 +260,6 @@ impl Visit<'_> {
             return Err(Stop(reason.to_owned()));
         }
         self.report(place, Content::Unreadable(reason));
-        Ok(())
-    }
-
-    /// Reads a whole file into memory.
-    fn hold(&mut self, stream: &mut dyn Read, bytes: &mut Vec<u8>) -> Result<(), String> {
-        let most = self.limits.member_size;
-        let read = stream.take(most.saturating_add(1)).read_to_end(bytes);
-        read.map_err(|error| plain_error(&error))?;
-        if bytes.len() as u64 > most {
-            return Err(format!("it is larger than {} (--max-member-size)", size_text(most)));
-        }
         Ok(())
     }
 

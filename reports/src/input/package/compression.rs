@@ -7,10 +7,11 @@ use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 
-use super::BUFFER;
 use super::limits::{Meter, Metered};
 use crate::input::kind::Compression;
 
+/// How much is handed to a decompressor at once. Most of what is opened is a short text.
+const BUFFER: usize = 1 << 14;
 /// Memory for decoding xz, which a file asks for: level 9 takes 65 MiB.
 const XZ_MEMORY: u64 = 256 << 20;
 

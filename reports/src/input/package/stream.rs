@@ -63,3 +63,29 @@ pub(super) fn fill<'b>(stream: &mut dyn Read, buffer: &'b mut [u8]) -> io::Resul
     }
     Ok(buffer.get(..filled).unwrap_or_default())
 }
+
+/// How much room for a file's bytes grows at once.
+const STEP: usize = 1 << 18;
+
+/// The bytes of a stream up to its end, or one more than `most`, in `room`, which grows as it has to: what
+/// has been there before is written over, for to clear memory takes longer than to check most files.
+pub(super) fn hold<'r>(
+    stream: &mut dyn Read,
+    most: u64,
+    room: &'r mut Vec<u8>,
+) -> io::Result<&'r [u8]> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX).saturating_add(1);
+    let mut filled = 0;
+    loop {
+        if filled == room.len() {
+            room.resize(filled.saturating_add(STEP), 0);
+        }
+        let end = room.len().min(most);
+        let free = room.get_mut(filled..end).unwrap_or_default();
+        let read = fill(stream, free)?.len();
+        filled += read;
+        if filled < end || end == most {
+            return Ok(room.get(..filled).unwrap_or_default());
+        }
+    }
+}

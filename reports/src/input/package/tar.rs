@@ -4,9 +4,11 @@ use std::cell::Cell;
 use std::io::{self, BufReader, Read};
 
 use super::stream::{Part, drain};
-use super::{BUFFER, Content, Failure, HEADERS, Place, Visit, relative};
+use super::{Content, Failure, HEADERS, Place, Visit, relative};
 use crate::input::Special;
 
+/// How much is taken out of a decompressor at once.
+const BUFFER: usize = 1 << 16;
 /// Headers and content are multiples of this (POSIX.1-2017, "ustar Interchange Format").
 const BLOCK: u64 = 512;
 
