@@ -17,11 +17,11 @@ pub use limits::{FREE, Limits};
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Seek};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-use super::Special;
 use super::kind::{HEAD, Kind, Package};
 use super::select::plain_error;
+use super::{FileBytes, Special};
 use limits::{Meter, size_text};
 use stream::{fill, hold};
 
@@ -78,8 +78,7 @@ pub fn visit(
     let meter = Meter::new(limits, size);
     let room = ROOM.take();
     let mut visit = Visit { limits, meter: &meter, members: 0, room, found };
-    let mut reader = BufReader::with_capacity(BUFFER, file);
-    let result = visit.input(&Place::default(), &mut reader);
+    let result = visit.input(file);
     if visit.room.len() <= KEPT {
         ROOM.set(visit.room);
     }
@@ -143,18 +142,18 @@ struct Visit<'v> {
 }
 
 impl Visit<'_> {
-    /// The input itself: of a zip, the end is needed first.
-    fn input<R: Read + Seek>(&mut self, place: &Place, reader: &mut R) -> Result<(), Stop> {
+    /// The input itself.
+    fn input(&mut self, file: &File) -> Result<(), Stop> {
         let system = |error: io::Error| Stop(plain_error(&error));
-        let mut head = [0; HEAD];
-        let kind = fill(reader, &mut head).map(Kind::of).map_err(system)?;
-        reader.rewind().map_err(system)?;
-        match kind {
-            Kind::Package(Package::Zip) => {
-                self.container(place, |visit, inside| zip::visit(visit, inside, reader))
-            }
-            _ => self.content(place, reader),
+        let place = Place::default();
+        let mut reader = BufReader::with_capacity(BUFFER, file);
+        let head = reader.fill_buf().map_err(system)?;
+        if Kind::of(head.get(..HEAD).unwrap_or(head)) != Kind::Package(Package::Zip) {
+            return self.content(&place, &mut reader);
         }
+        // Its table is at the end, its members anywhere: each would be read with all around it.
+        let bytes = FileBytes::of(file).map_err(system)?;
+        self.container(&place, |visit, inside| zip::visit(visit, inside, Cursor::new(&*bytes)))
     }
 
     /// The content of a file at `place`, all that `stream` has.

@@ -1,6 +1,6 @@
 //! Zip files: wheels, jars. Their table of members is at the end, and says what counts.
 
-use std::io::{Read, Seek};
+use std::io::Cursor;
 
 use ::zip::ZipReadOptions;
 use ::zip::result::ZipError;
@@ -14,10 +14,10 @@ use crate::input::Special;
 const KIND: u32 = 0o17_0000;
 const LINK: u32 = 0o12_0000;
 
-pub(super) fn visit<R: Read + Seek>(
+pub(super) fn visit(
     visit: &mut Visit<'_>,
     place: &Place,
-    reader: R,
+    reader: Cursor<&[u8]>,
 ) -> Result<(), Failure> {
     // The usual reader holds all of the table, which may be all of the file.
     let mut zip = ZipIterable::try_new(reader, ::zip::read::Config::default())?;
