@@ -11,6 +11,8 @@
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -54,9 +56,8 @@ fn main() {
 }
 
 fn elf_files(folders: &[OsString]) -> Vec<PathBuf> {
-    let is_elf = |path: &PathBuf| matches!(FileBytes::open_if(path, Elf::is_elf), Ok(Some(_)));
     let file = |input| match input {
-        Input::File(path) => Some(path).filter(is_elf),
+        Input::File(path) => elf_bytes(&path).is_some().then_some(path),
         Input::Special(..) | Input::Unreadable(..) => None,
     };
     Selection::new(folders, &[]).filter_map(file).collect()
@@ -67,6 +68,10 @@ fn program(paths: &[impl AsRef<OsStr>]) -> Option<Duration> {
     let start = Instant::now();
     let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
     command.args(["--coverage", "--fail-on", "never", "--threads", &THREADS.to_string()]);
+    // The floor unpacks nothing.
+    if cfg!(feature = "packages") {
+        command.args(["--max-depth", "0"]);
+    }
     let status = command.args(paths).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.ok().map(|_| start.elapsed())
 }
@@ -95,8 +100,16 @@ fn floor(files: &[PathBuf]) -> Walked {
     files.par_iter().map(walk).reduce(Walked::default, Walked::and)
 }
 
+/// The bytes of an ELF file; nothing of any other.
+fn elf_bytes(path: &Path) -> Option<FileBytes> {
+    let mut file = File::open(path).ok()?;
+    let mut head = [0; 8];
+    let length = file.read(&mut head).ok()?;
+    Elf::is_elf(head.get(..length)?).then(|| FileBytes::of(&file))?.ok()
+}
+
 fn walk(path: &Path) -> Option<Walked> {
-    let data = FileBytes::open_if(path, Elf::is_elf).ok()??;
+    let data = elf_bytes(path)?;
     let elf = Elf::parse(&data).ok()?;
     let section = elf.sections().iter().find(|section| section.name == b".eh_frame")?;
     let bytes = elf.section_data(section).ok()?;

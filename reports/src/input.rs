@@ -1,8 +1,11 @@
-//! From what the user names to bytes: paths, directories, patterns, lists, archives.
+//! From what the user names to bytes: paths, directories, patterns, lists, archives, packages.
 
 pub mod archive;
 mod debug_file;
+pub mod kind;
 mod map;
+#[cfg(feature = "packages")]
+pub mod package;
 mod section;
 mod select;
 mod walk;

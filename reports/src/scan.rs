@@ -2,6 +2,8 @@
 
 mod check;
 mod compare;
+#[cfg(feature = "packages")]
+mod package;
 
 pub use check::CheckOptions;
 pub use compare::Against;

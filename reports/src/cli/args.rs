@@ -11,6 +11,8 @@ use sframe_validator::{Abi, Endian};
 use crate::dump::Style;
 use crate::explain;
 use crate::input::RawOptions;
+#[cfg(feature = "packages")]
+use crate::input::package::Limits;
 
 const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF files";
 
@@ -19,7 +21,7 @@ Checks the SFrame stack-trace sections (.sframe) of ELF files: whether each is w
 specification says, and whether it recovers at every PC what DWARF call frame information
 does; for versions 1, 2 and 3 on AMD64, AArch64 and s390x.
 
-Give it files, folders, archives or patterns. Files without a section are counted, not
+Give it files, folders, archives, packages or patterns. Files without a section are counted, not
 complained about: most are.";
 
 const AFTER_LONG_HELP: &str = "\
@@ -36,6 +38,8 @@ Examples:
       sframe-check --fail-on warning 'build/**/*.o' build/libfoo.a
   Check a list of files:
       find / -xdev -name '*.so*' -print0 | sframe-check -
+  Check packages, without unpacking them to disk:
+      sframe-check libfoo_1.0_amd64.deb libfoo-1.0.x86_64.rpm
   Which code has stack-trace entries, and why has some none?
       sframe-check --coverage libfoo.so
   What does this finding mean?
@@ -174,6 +178,9 @@ pub(super) struct CheckArgs {
     /// The least severity that makes the exit status 1
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
     pub(super) fail_on: Level,
+    #[cfg(feature = "packages")]
+    #[command(flatten)]
+    pub(super) unpack: UnpackArgs,
     #[command(flatten)]
     pub(super) raw: RawArgs,
 
@@ -328,6 +335,38 @@ pub(super) struct LimitedArgs {
     /// The command
     #[arg(last = true, required = true)]
     pub(super) command: Vec<OsString>,
+}
+
+/// What unpacking may cost.
+#[cfg(feature = "packages")]
+#[derive(Debug, Args)]
+pub(super) struct UnpackArgs {
+    /// The largest ELF file that is taken out of a package: it is held in memory
+    #[arg(long, value_name = "MIB", default_value_t = Limits::default().member_size >> 20, help_heading = "Packages")]
+    max_member_size: u64,
+    /// How much may come out of one package
+    #[arg(long, value_name = "MIB", default_value_t = Limits::default().unpacked_size >> 20, help_heading = "Packages")]
+    max_unpacked_size: u64,
+    /// How many times its own size may come out of one package; the first 256 MiB are free
+    #[arg(long, value_name = "N", default_value_t = Limits::default().ratio, help_heading = "Packages")]
+    max_ratio: u64,
+    /// How many containers and compressions may be within each other; 0 to unpack nothing
+    #[arg(long, value_name = "N", default_value_t = Limits::default().depth, value_parser = clap::value_parser!(u32).range(..=64), help_heading = "Packages")]
+    max_depth: u32,
+}
+
+#[cfg(feature = "packages")]
+impl UnpackArgs {
+    /// The limits that these are.
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            member_size: self.max_member_size.saturating_mul(1 << 20),
+            unpacked_size: self.max_unpacked_size.saturating_mul(1 << 20),
+            ratio: self.max_ratio,
+            depth: self.max_depth,
+            ..Limits::default()
+        }
+    }
 }
 
 /// Bytes without an ELF file around them.

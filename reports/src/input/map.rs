@@ -1,7 +1,7 @@
 //! The one place where files become bytes, and the one place with `unsafe` code.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
@@ -24,23 +24,11 @@ impl FileBytes {
         FileBytes::of(&file)
     }
 
-    /// Opens and maps a regular file if its first bytes are of interest: most of a distribution's
-    /// files are not, and mapping them costs more than everything else that is done with them.
+    /// Maps a regular file that is open.
     ///
     /// # Errors
-    /// As [`FileBytes::open`].
-    pub fn open_if(
-        path: &Path,
-        wanted: impl FnOnce(&[u8]) -> bool,
-    ) -> io::Result<Option<FileBytes>> {
-        let mut file = File::open(path)?;
-        let mut head = [0; 8];
-        let length = file.read(&mut head)?;
-        let head = head.get(..length).unwrap_or_default();
-        if wanted(head) { FileBytes::of(&file).map(Some) } else { Ok(None) }
-    }
-
-    fn of(file: &File) -> io::Result<FileBytes> {
+    /// What the system says.
+    pub fn of(file: &File) -> io::Result<FileBytes> {
         if file.metadata()?.len() == 0 {
             return Ok(FileBytes { map: None });
         }

@@ -27,6 +27,8 @@ pub enum Special {
     Link,
     /// A symbolic link to nothing, or to itself.
     DanglingLink,
+    /// Another name of a member of a package, or a symbolic link in one.
+    StoredLink,
     /// A named pipe: opening it would block.
     Fifo,
     /// A socket.
@@ -42,6 +44,7 @@ impl Special {
         match self {
             Special::Link => "symbolic links to files seen elsewhere",
             Special::DanglingLink => "symbolic links to nothing",
+            Special::StoredLink => "links in packages",
             Special::Fifo => "named pipes",
             Special::Socket => "sockets",
             Special::Device => "devices",
@@ -54,6 +57,7 @@ impl Special {
         match self {
             Special::Link => "symbolic link to a file seen elsewhere",
             Special::DanglingLink => "symbolic link to nothing",
+            Special::StoredLink => "link in a package",
             Special::Fifo => "named pipe",
             Special::Socket => "socket",
             Special::Device => "device",

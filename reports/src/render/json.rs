@@ -94,6 +94,7 @@ impl<W: Write> Renderer for JsonLines<W> {
 
 fn file(report: &FileReport) -> File {
     let path = report.name.path.as_os_str().as_bytes();
+    let inside = report.name.inside.as_deref();
     let member = report.name.member.as_deref();
     let (status, reason) = match &report.outcome {
         Outcome::Checked(checked) if checked.sections.is_empty() => (Status::NoSection, None),
@@ -108,6 +109,8 @@ fn file(report: &FileReport) -> File {
     let mut file = File {
         path: name(path),
         path_hex: exact_name(path),
+        inside: inside.map(name),
+        inside_hex: inside.and_then(exact_name),
         member: member.map(name),
         member_hex: member.and_then(exact_name),
         status,

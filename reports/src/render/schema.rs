@@ -63,7 +63,7 @@ pub struct Tool {
     pub version: &'static str,
 }
 
-/// One file, or one member of an archive.
+/// One file, or one member of a package or archive.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct File {
     /// The path as it was given or found.
@@ -71,7 +71,14 @@ pub struct File {
     /// The path's bytes in hexadecimal, where they are not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_hex: Option<String>,
-    /// The member of the archive at `path`.
+    /// The path of the file in the package at `path`, without `./` at the start; behind a
+    /// package's own path and a `!`, where one package is inside another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<String>,
+    /// That path in hexadecimal, where it is not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside_hex: Option<String>,
+    /// The member of the archive there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
     /// The member's name in hexadecimal, where it is not valid UTF-8.

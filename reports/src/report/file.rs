@@ -1,6 +1,6 @@
 //! One file or member: what became of it, and what was found in it.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use sframe_validator::finding::{Finding, Report, SectionSummary, Undecided};
 use sframe_validator::rules::Rule;
@@ -10,32 +10,61 @@ use super::coverage::Coverage;
 use super::evidence::Evidence;
 use super::names::{Names, SymbolPlace};
 use crate::input::{SectionSource, Special};
-use crate::printable::{printable, printable_path};
+use crate::printable::{path_of, printable, printable_path};
 
-/// A file, or a member of an archive.
+/// A file, or one inside a package, an archive, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileName {
     /// The file.
     pub path: PathBuf,
-    /// The member's name, where the file is an archive.
+    /// The path of the file in the package, where the file is one; with a `!` behind each package,
+    /// where one is inside another.
+    pub inside: Option<Vec<u8>>,
+    /// The member's name, where that is an archive.
     pub member: Option<Vec<u8>>,
 }
 
 impl FileName {
-    /// `lib.a(member.o)`, fit for a terminal.
+    /// The name of a file as such.
+    #[must_use]
+    pub const fn file(path: PathBuf) -> FileName {
+        FileName { path, inside: None, member: None }
+    }
+
+    /// The name of the member `name` of the archive that this names.
+    #[must_use]
+    pub fn member_of(&self, name: Vec<u8>) -> FileName {
+        FileName { member: Some(name), ..self.clone() }
+    }
+
+    /// `package.deb!usr/lib/lib.a(member.o)`, fit for a terminal.
     #[must_use]
     pub fn display(&self) -> String {
-        let path = printable_path(&self.path);
-        match &self.member {
-            Some(_) => format!("{path}({})", self.member_display()),
-            None => path,
+        let mut name = printable_path(&self.path);
+        if let Some(inside) = &self.inside {
+            name.push('!');
+            name.push_str(&printable(inside));
         }
+        if self.member.is_some() {
+            name.push_str(&format!("({})", self.member_display()));
+        }
+        name
     }
 
     /// `member.o`, fit for a terminal; empty where the file is no archive.
     #[must_use]
     pub fn member_display(&self) -> String {
         self.member.as_deref().map(printable).unwrap_or_default()
+    }
+
+    /// Where the file is, or would be where its package is installed.
+    #[must_use]
+    pub fn installed(&self) -> PathBuf {
+        let Some(inside) = &self.inside else { return self.path.clone() };
+        let path = inside.rsplit(|byte| *byte == b'!').next().unwrap_or_default();
+        // What leads out of the package leads nowhere.
+        let parts = path_of(path).components().filter(|part| matches!(part, Component::Normal(_)));
+        Path::new("/").join(parts.collect::<PathBuf>())
     }
 }
 

@@ -1,5 +1,9 @@
 //! What one worker does with one input.
 
+use std::fs::File;
+#[cfg(feature = "packages")]
+use std::io::Seek;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -10,7 +14,12 @@ use sframe_validator::finding::Report;
 use sframe_validator::rules::Rule;
 
 use super::compare::{self, Against};
+#[cfg(feature = "packages")]
+use super::package;
 use crate::input::archive::{self, Content, Member};
+use crate::input::kind::{HEAD, Kind};
+#[cfg(feature = "packages")]
+use crate::input::package::Limits;
 use crate::input::{FileBytes, Input, RawOptions, SectionSource, plain_error, sframe_sections};
 use crate::printable::printable_path;
 use crate::report::{Checked, Comparison, FileName, FileReport, Names, Outcome};
@@ -35,6 +44,9 @@ pub struct CheckOptions {
     pub named_examples: bool,
     /// Where separate debug files are looked for; nowhere, where this is empty.
     pub debug_dirs: Vec<PathBuf>,
+    /// What unpacking may cost.
+    #[cfg(feature = "packages")]
+    pub limits: Limits,
 }
 
 impl CheckOptions {
@@ -48,55 +60,83 @@ impl CheckOptions {
     }
 }
 
-/// Checks an input: one report for a file, one for each member of an archive.
+/// Checks an input: one report for a file, one for each member of an archive or package.
 pub(super) fn check_input(input: Input, options: &CheckOptions) -> Vec<FileReport> {
     let (path, outcome) = match input {
         Input::File(path) => return check_file(path, options),
         Input::Special(path, kind) => (path, Outcome::Special(kind)),
         Input::Unreadable(path, error) => (path, Outcome::Unreadable(error)),
     };
-    vec![FileReport { name: FileName { path, member: None }, outcome }]
+    vec![FileReport { name: FileName::file(path), outcome }]
 }
 
 fn check_file(path: PathBuf, options: &CheckOptions) -> Vec<FileReport> {
-    let wanted = |head: &[u8]| {
-        options.raw.is_some() || head.is_empty() || Elf::is_elf(head) || archive::is_archive(head)
-    };
-    let outcome = match FileBytes::open_if(&path, wanted) {
-        Err(error) => Outcome::Unreadable(plain_error(&error)),
-        Ok(None) => Outcome::NotElf,
-        Ok(Some(data)) if options.raw.is_none() && archive::is_archive(&data) => {
-            return check_archive(&path, &data, options);
-        }
-        Ok(Some(data)) => check_bytes(&path, &data, options),
-    };
-    vec![FileReport { name: FileName { path, member: None }, outcome }]
+    let name = FileName::file(path);
+    try_file(&name, options).unwrap_or_else(|error| {
+        let outcome = Outcome::Unreadable(plain_error(&error));
+        vec![FileReport { name, outcome }]
+    })
 }
 
-fn check_archive(path: &Path, data: &[u8], options: &CheckOptions) -> Vec<FileReport> {
-    let members = match archive::members(path, data) {
-        Ok(members) => members,
-        Err(error) => {
-            let name = FileName { path: path.to_owned(), member: None };
-            return vec![FileReport { name, outcome: Outcome::Unreadable(error) }];
+/// Most of a distribution's files are of no interest, and mapping them costs more than everything
+/// else that is done with them: their first bytes decide.
+fn try_file(name: &FileName, options: &CheckOptions) -> io::Result<Vec<FileReport>> {
+    let mut file = File::open(&name.path)?;
+    let kind = match options.raw {
+        Some(_) => Kind::Elf,
+        None => {
+            let mut head = [0; HEAD];
+            let length = file.read(&mut head)?;
+            Kind::of(head.get(..length).unwrap_or_default())
         }
     };
-    let check = |member: Member<'_>| FileReport {
-        name: FileName { path: path.to_owned(), member: Some(member.name) },
-        outcome: match member.content {
-            Content::Bytes(data) => check_bytes(path, data, options),
+    let outcome = match kind {
+        Kind::Elf => check_bytes(name, &FileBytes::of(&file)?, options),
+        Kind::Archive => return Ok(check_archive(name, &FileBytes::of(&file)?, options)),
+        #[cfg(feature = "packages")]
+        Kind::Package(_) if options.limits.depth > 0 => {
+            file.rewind()?;
+            return Ok(package::check(name, &file, options));
+        }
+        Kind::Empty => Outcome::Empty,
+        Kind::Package(_) | Kind::Other => Outcome::NotElf,
+    };
+    Ok(vec![FileReport { name: name.clone(), outcome }])
+}
+
+/// Checks the members of the archive called `name`, of which `data` are the bytes.
+pub(super) fn check_archive(
+    name: &FileName,
+    data: &[u8],
+    options: &CheckOptions,
+) -> Vec<FileReport> {
+    let members = match archive::members(&name.path, data) {
+        Ok(members) => members,
+        Err(error) => {
+            return vec![FileReport { name: name.clone(), outcome: Outcome::Unreadable(error) }];
+        }
+    };
+    let check = |member: Member<'_>| {
+        let name = name.member_of(member.name);
+        let outcome = match member.content {
+            Content::Bytes(data) => check_bytes(&name, data, options),
+            Content::File(_) if name.inside.is_some() => {
+                let reason = "a thin archive in a package: its members are elsewhere";
+                Outcome::Unreadable(reason.to_owned())
+            }
             Content::File(path) => check_thin_member(&path, options),
             Content::Damaged(error) => Outcome::Unreadable(error),
-        },
+        };
+        FileReport { name, outcome }
     };
     let mut reports: Vec<FileReport> = members.into_par_iter().map(check).collect();
-    reports.extend(check_members(path, &reports, options));
+    reports.extend(check_members(name, &reports, options));
     reports
 }
 
 /// The members of an archive as inputs of one link; `None` where they match.
 fn check_members(
-    path: &Path,
+    name: &FileName,
     reports: &[FileReport],
     options: &CheckOptions,
 ) -> Option<FileReport> {
@@ -115,9 +155,8 @@ fn check_members(
         &Names::of(None),
         Comparison::default(),
     )));
-    let name = FileName { path: path.to_owned(), member: None };
     let found = matches!(&outcome, Outcome::Members(checked) if !checked.counts.is_empty());
-    found.then_some(FileReport { name, outcome })
+    found.then(|| FileReport { name: name.clone(), outcome })
 }
 
 fn check_thin_member(path: &Path, options: &CheckOptions) -> Outcome {
@@ -128,14 +167,15 @@ fn check_thin_member(path: &Path, options: &CheckOptions) -> Outcome {
             Outcome::Unreadable(format!("{} is not a regular file", printable_path(path)))
         }
         Ok(_) => match FileBytes::open(path) {
-            Ok(data) => check_bytes(path, &data, options),
+            Ok(data) => check_bytes(&FileName::file(path.to_owned()), &data, options),
             Err(error) => unreadable(error),
         },
         Err(error) => unreadable(error),
     }
 }
 
-fn check_bytes(path: &Path, data: &[u8], options: &CheckOptions) -> Outcome {
+/// Checks the file called `name`, of which `data` are the bytes.
+pub(super) fn check_bytes(name: &FileName, data: &[u8], options: &CheckOptions) -> Outcome {
     if let Some(raw) = options.raw {
         let mut report = check_section(data, raw.placement(), &options.validator);
         options.select(&mut report);
@@ -164,7 +204,7 @@ fn check_bytes(path: &Path, data: &[u8], options: &CheckOptions) -> Outcome {
         sframe_sections(&elf).filter_map(Result::ok).collect()
     };
     let comparison = if compared {
-        compare::compare(path, &elf, &sources, &names, &mut report, options)
+        compare::compare(&name.installed(), &elf, &sources, &names, &mut report, options)
     } else {
         Comparison::default()
     };

@@ -1,0 +1,127 @@
+//! What a file is, told by its first bytes and never by its name.
+
+use sframe_validator::elf::Elf;
+
+use super::archive;
+
+/// How many bytes [`Kind::of`] looks at: a tar archive's first header.
+pub const HEAD: usize = 512;
+/// Where a tar header says that it is one (POSIX.1-1988; GNU tar writes the same five bytes).
+const TAR_MAGIC: usize = 257;
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// No bytes at all.
+    Empty,
+    /// An ELF file.
+    Elf,
+    /// A static library, `.a`.
+    Archive,
+    /// Something that holds files, or a file in compressed form.
+    Package(Package),
+    /// Anything else.
+    Other,
+}
+
+/// What holds files, or a file in compressed form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Package {
+    /// One file, which may be a tar archive.
+    Compressed(Compression),
+    /// `tar`, in POSIX's and GNU's forms.
+    Tar,
+    /// `.deb` or `.udeb`.
+    Deb,
+    /// `.rpm`.
+    Rpm,
+    /// `cpio` in its portable form, `newc`.
+    Cpio,
+    /// `zip`: wheels, jars.
+    Zip,
+    /// `.apk` of version 3, which is a format of its own; those of version 2 are compressed tar.
+    Apk3,
+}
+
+/// A form of compression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// `gzip` (RFC 1952).
+    Gzip,
+    /// `xz`.
+    Xz,
+    /// `zstd` (RFC 8878).
+    Zstd,
+    /// `bzip2`.
+    Bzip2,
+}
+
+impl Compression {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Compression::Gzip => "gzip",
+            Compression::Xz => "xz",
+            Compression::Zstd => "zstd",
+            Compression::Bzip2 => "bzip2",
+        }
+    }
+
+    /// The compression of what starts with `head`.
+    #[must_use]
+    pub fn of(head: &[u8]) -> Option<Compression> {
+        match head {
+            // 8: deflate, the only method that RFC 1952 defines.
+            [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
+            // A block, or the end of a stream without any.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
+            | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => {
+                Some(Compression::Bzip2)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Kind {
+    /// What starts with `head`: the first [`HEAD`] bytes, or all that there are.
+    #[must_use]
+    pub fn of(head: &[u8]) -> Kind {
+        if head.is_empty() {
+            return Kind::Empty;
+        }
+        if Elf::is_elf(head) {
+            return Kind::Elf;
+        }
+        if let Some(package) = Package::of(head) {
+            return Kind::Package(package);
+        }
+        if archive::is_archive(head) { Kind::Archive } else { Kind::Other }
+    }
+}
+
+impl Package {
+    fn of(head: &[u8]) -> Option<Package> {
+        if let Some(compression) = Compression::of(head) {
+            return Some(Package::Compressed(compression));
+        }
+        let starts: [(&[u8], Package); 9] = [
+            (b"!<arch>\ndebian-binary", Package::Deb),
+            (&[0xed, 0xab, 0xee, 0xdb], Package::Rpm),
+            (b"070701", Package::Cpio),
+            (b"070702", Package::Cpio),
+            (b"PK\x03\x04", Package::Zip),
+            // One without members has nothing but its end.
+            (b"PK\x05\x06", Package::Zip),
+            (b"ADB.", Package::Apk3),
+            (b"ADBd", Package::Apk3),
+            (b"ADBc", Package::Apk3),
+        ];
+        let found = starts.into_iter().find(|(magic, _)| head.starts_with(magic));
+        let tar = || head.get(TAR_MAGIC..)?.starts_with(b"ustar").then_some(Package::Tar);
+        found.map(|(_, package)| package).or_else(tar)
+    }
+}

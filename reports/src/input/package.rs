@@ -1,0 +1,299 @@
+//! Packages and everything else that holds files: read as a stream, member by member, without
+//! unpacking to disk.
+//!
+//! In memory is one member at a time, and only where it is an ELF file, a static library or a zip
+//! inside something else. Whatever else there is passes by. [`Limits`] bound what that costs.
+
+mod compression;
+mod cpio;
+mod deb;
+mod limits;
+mod rpm;
+mod stream;
+mod tar;
+mod zip;
+
+pub use limits::{FREE, Limits};
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use super::kind::{HEAD, Kind, Package};
+use super::select::plain_error;
+use super::{FileBytes, Special};
+use limits::{Meter, size_text};
+use stream::{fill, hold};
+
+/// How much of a file is read at once.
+const BUFFER: usize = 1 << 17;
+/// No name or header is longer: nothing is held in memory because a package says so.
+const HEADERS: u64 = 1 << 20;
+
+/// How much memory a thread keeps from one package to the next.
+const KEPT: usize = 1 << 24;
+
+thread_local! {
+    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A file in a package.
+#[derive(Debug)]
+pub struct Member<'a> {
+    /// Its path, without `./` at the start; behind the package's own and a `!` where a package is
+    /// inside another. `None` where the input is one compressed file, and this is it.
+    pub name: Option<Vec<u8>>,
+    /// What it is.
+    pub content: Content<'a>,
+}
+
+/// What a member is.
+#[derive(Debug)]
+pub enum Content<'a> {
+    /// An ELF file, whole.
+    Elf(&'a [u8]),
+    /// A static library, whole.
+    Archive(&'a [u8]),
+    /// Nothing to check.
+    Other,
+    /// A file without bytes.
+    Empty,
+    /// Not a regular file.
+    Special(Special),
+    /// It could not be read, or not to its end; why.
+    Unreadable(String),
+}
+
+/// Hands every file in `file` to `found`, in stored order. Folders are no files. What is damaged is a
+/// member that is [`Content::Unreadable`], among the others where they can still be read.
+///
+/// # Errors
+/// Why reading ended early: a limit, or the system.
+pub fn visit(
+    file: &File,
+    limits: &Limits,
+    found: &mut dyn FnMut(Member<'_>),
+) -> Result<(), String> {
+    let size = file.metadata().map_err(|error| plain_error(&error))?.len();
+    let meter = Meter::new(limits, size);
+    let room = ROOM.take();
+    let mut visit = Visit { limits, meter: &meter, members: 0, room, found };
+    let result = visit.input(file);
+    if visit.room.len() <= KEPT {
+        ROOM.set(visit.room);
+    }
+    result.map_err(|Stop(reason)| after(visit.members, &reason))
+}
+
+/// Why nothing more of the input is read.
+struct Stop(String);
+
+/// Why a container is not read to its end.
+enum Failure {
+    /// It is damaged; what is around it may not be.
+    Damaged(String),
+    /// A limit of the whole input.
+    Stop(Stop),
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Failure {
+        Failure::Stop(stop)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Damaged(plain_error(&error))
+    }
+}
+
+/// Where a file stands in the input.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    name: Option<Vec<u8>>,
+    depth: u32,
+}
+
+impl Place {
+    /// The place of a member called `name`.
+    fn member(&self, name: &[u8]) -> Place {
+        let name = match &self.name {
+            None => name.to_vec(),
+            Some(outer) => [outer, b"!".as_slice(), name].concat(),
+        };
+        Place { name: Some(name), depth: self.depth }
+    }
+
+    /// The place of what comes out of a container or compression here.
+    fn inside(&self) -> Place {
+        Place { name: self.name.clone(), depth: self.depth + 1 }
+    }
+}
+
+/// The walk through one input.
+struct Visit<'v> {
+    limits: &'v Limits,
+    meter: &'v Meter,
+    members: u64,
+    /// For the next member that is held, whatever is in it.
+    room: Vec<u8>,
+    found: &'v mut dyn FnMut(Member<'_>),
+}
+
+impl Visit<'_> {
+    /// The input itself.
+    fn input(&mut self, file: &File) -> Result<(), Stop> {
+        let system = |error: io::Error| Stop(plain_error(&error));
+        let place = Place::default();
+        let mut reader = BufReader::with_capacity(BUFFER, file);
+        let head = reader.fill_buf().map_err(system)?;
+        if Kind::of(head.get(..HEAD).unwrap_or(head)) != Kind::Package(Package::Zip) {
+            return self.content(&place, &mut reader);
+        }
+        // Its table is at the end, its members anywhere: each would be read with all around it.
+        let bytes = FileBytes::of(file).map_err(system)?;
+        self.container(&place, |visit, inside| zip::visit(visit, inside, Cursor::new(&*bytes)))
+    }
+
+    /// The content of a file at `place`, all that `stream` has.
+    fn content(&mut self, place: &Place, stream: &mut dyn Read) -> Result<(), Stop> {
+        let mut head = [0; HEAD];
+        let head = match fill(stream, &mut head) {
+            Ok(head) => head,
+            Err(error) => return self.damaged(place, plain_error(&error)),
+        };
+        let kind = Kind::of(head);
+        let mut stream = head.chain(stream);
+        match kind {
+            Kind::Empty => self.report(place, Content::Empty),
+            Kind::Other => self.report(place, Content::Other),
+            Kind::Elf | Kind::Archive | Kind::Package(Package::Zip) => {
+                let mut room = std::mem::take(&mut self.room);
+                let result = self.whole(place, kind, &mut stream, &mut room);
+                self.room = room;
+                return result;
+            }
+            Kind::Package(package) => {
+                return self
+                    .container(place, |visit, inside| visit.package(inside, package, &mut stream));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is read as a whole.
+    fn whole(
+        &mut self,
+        place: &Place,
+        kind: Kind,
+        stream: &mut dyn Read,
+        room: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let most = self.limits.member_size;
+        let bytes = match hold(stream, most, room) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.damaged(place, plain_error(&error)),
+        };
+        if bytes.len() as u64 > most {
+            let reason = format!("it is larger than {} (--max-member-size)", size_text(most));
+            return self.damaged(place, reason);
+        }
+        match kind {
+            Kind::Elf => self.report(place, Content::Elf(bytes)),
+            Kind::Archive => self.report(place, Content::Archive(bytes)),
+            _ => {
+                let reader = Cursor::new(bytes);
+                return self.container(place, |visit, inside| zip::visit(visit, inside, reader));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is read as a stream.
+    fn package(
+        &mut self,
+        inside: &Place,
+        package: Package,
+        stream: &mut dyn Read,
+    ) -> Result<(), Failure> {
+        match package {
+            Package::Compressed(compression) => {
+                let mut stream = compression::decoder(compression, stream, self.meter)?;
+                Ok(self.content(inside, &mut stream)?)
+            }
+            Package::Tar => tar::visit(self, inside, b"", stream),
+            Package::Deb => deb::visit(self, inside, stream),
+            Package::Rpm => rpm::visit(self, inside, stream),
+            Package::Cpio => cpio::visit(self, inside, stream),
+            Package::Apk3 => Err(damaged("it is an apk package of version 3")),
+            // Its table is at the end: it has been held in memory.
+            Package::Zip => Ok(()),
+        }
+    }
+
+    /// Visits the container at `place`; damage is told there.
+    fn container(
+        &mut self,
+        place: &Place,
+        visit: impl FnOnce(&mut Self, &Place) -> Result<(), Failure>,
+    ) -> Result<(), Stop> {
+        let depth = self.limits.depth;
+        if place.depth >= depth {
+            let reason = format!("it is inside {depth} other containers (--max-depth)");
+            return self.damaged(place, reason);
+        }
+        let before = self.members;
+        match visit(self, &place.inside()) {
+            Ok(()) => Ok(()),
+            Err(Failure::Stop(stop)) => Err(stop),
+            Err(Failure::Damaged(reason)) => {
+                self.damaged(place, after(self.members - before, &reason))
+            }
+        }
+    }
+
+    /// Tells that what is at `place` could not be read; whether to go on.
+    fn damaged(&mut self, place: &Place, reason: String) -> Result<(), Stop> {
+        if let Some(reason) = self.meter.reached() {
+            return Err(Stop(reason.to_owned()));
+        }
+        self.report(place, Content::Unreadable(reason));
+        Ok(())
+    }
+
+    /// Counts what a container lists.
+    fn count(&mut self) -> Result<(), Stop> {
+        self.members += 1;
+        if self.members > self.limits.members {
+            let members = self.limits.members;
+            return Err(Stop(format!("it has more than {members} members")));
+        }
+        Ok(())
+    }
+
+    fn report(&mut self, place: &Place, content: Content<'_>) {
+        (self.found)(Member { name: place.name.clone(), content });
+    }
+}
+
+/// The reason for not reading on behind so many members.
+fn after(members: u64, reason: &str) -> String {
+    match members {
+        0 => reason.to_owned(),
+        1 => format!("{reason}; read up to there: 1 member"),
+        _ => format!("{reason}; read up to there: {members} members"),
+    }
+}
+
+fn damaged(what: &str) -> Failure {
+    Failure::Damaged(what.to_owned())
+}
+
+/// A stored path as it is shown: relative to the package.
+fn relative(mut name: &[u8]) -> &[u8] {
+    while let Some(rest) = name.strip_prefix(b"./").or(name.strip_prefix(b"/")) {
+        name = rest;
+    }
+    name
+}

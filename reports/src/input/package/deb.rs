@@ -1,0 +1,70 @@
+//! Debian packages: an archive of control files and one of the package's files (deb(5)).
+
+use std::io::Read;
+
+use super::stream::{Part, fill};
+use super::{Failure, Place, Visit, compression, damaged, tar};
+use crate::input::kind::{Compression, HEAD};
+
+/// `!<arch>\n`.
+const MAGIC: usize = 8;
+/// The size's place in a member's header, in decimal.
+const SIZE: std::ops::Range<usize> = 48..58;
+
+pub(super) fn visit(
+    visit: &mut Visit<'_>,
+    place: &Place,
+    stream: &mut dyn Read,
+) -> Result<(), Failure> {
+    fill(stream, &mut [0; MAGIC])?;
+    let mut any = false;
+    let mut header = [0; 60];
+    loop {
+        match fill(stream, &mut header)?.len() {
+            0 => break,
+            60 if header.ends_with(b"`\n") => {}
+            _ => return Err(damaged("a member has no header")),
+        }
+        let size = size(&header).ok_or_else(|| damaged("a member's size is no number"))?;
+        let mut part = Part::new(stream, size);
+        // The name may end with a slash. What else there is, is not for the package's files.
+        let prefix: Option<&[u8]> = match header.split(|byte| b" /".contains(byte)).next() {
+            // Where dpkg-deb --raw-extract puts them.
+            Some(name) if name.starts_with(b"control.tar") => Some(b"DEBIAN/"),
+            Some(name) if name.starts_with(b"data.tar") => Some(b""),
+            _ => None,
+        };
+        if let Some(prefix) = prefix {
+            any |= prefix.is_empty();
+            files(visit, place, prefix, &mut part)?;
+        }
+        part.skip()?;
+        // Members start at even places; the last one's padding may be missing.
+        if !size.is_multiple_of(2) {
+            fill(stream, &mut [0])?;
+        }
+    }
+    if any { Ok(()) } else { Err(damaged("it has no data.tar")) }
+}
+
+/// A tar archive, compressed or not.
+fn files(
+    visit: &mut Visit<'_>,
+    place: &Place,
+    prefix: &[u8],
+    stream: &mut dyn Read,
+) -> Result<(), Failure> {
+    let mut head = [0; HEAD];
+    let head = fill(stream, &mut head)?;
+    let compression = Compression::of(head);
+    let mut stream = head.chain(stream);
+    let Some(compression) = compression else {
+        return tar::visit(visit, place, prefix, &mut stream);
+    };
+    let mut stream = compression::decoder(compression, &mut stream, visit.meter)?;
+    tar::visit(visit, place, prefix, &mut stream)
+}
+
+fn size(header: &[u8]) -> Option<u64> {
+    str::from_utf8(header.get(SIZE)?).ok()?.trim_end().parse().ok()
+}

@@ -1,0 +1,239 @@
+//! Packages: what is found in a member is what is found in the plain file, whatever holds it. The
+//! packages are made by the tools that everybody makes them with.
+//!
+//! What tool is missing is said, and is a failure where `SFRAME_REQUIRE_TOOLS` is set.
+
+#![cfg(feature = "packages")]
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod packing;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use packing::{Folder, corpus, newc, rpm};
+use serde_json::Value;
+
+/// What the program says of files, by the path of each below `base`; what differs between a file and a member,
+/// the name, is left out.
+fn findings(folder: &Folder, arguments: &[&str], base: &str) -> BTreeMap<String, Value> {
+    let (_, text) = folder.check(&[&["--format", "json", "--pedantic"], arguments].concat());
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let named = |file: &Value| {
+        let mut file = file.as_object().expect("an object").clone();
+        let path = file.remove("path").expect("a path");
+        let path = path.as_str().expect("text").to_owned();
+        let inside = file.remove("inside").map(|inside| inside.as_str().expect("text").to_owned());
+        let mut name = inside.unwrap_or(path);
+        name = name.strip_prefix(base).unwrap_or(&name).to_owned();
+        if let Some(member) = file.remove("member") {
+            name.push_str(&format!("({})", member.as_str().expect("text")));
+        }
+        (name, Value::Object(file))
+    };
+    document["files"].as_array().expect("files").iter().map(named).collect()
+}
+
+/// A tree as packages have it, from the corpus: programs, a library, objects, an archive, text.
+fn tree(folder: &Folder) -> BTreeMap<String, Value> {
+    let golden = corpus().join("golden/2.47.50/x86_64");
+    fs::create_dir_all(folder.path("tree/usr/lib")).expect("writable");
+    let mut copied = 0;
+    for entry in fs::read_dir(golden).expect("the corpus is there") {
+        let path = entry.expect("readable").path();
+        let to = folder.path("tree/usr/lib").join(path.file_name().expect("a name"));
+        fs::copy(&path, to).expect("it can be copied");
+        copied += 1;
+    }
+    assert!(copied > 50, "{copied}");
+    let plain = findings(folder, &["tree"], "tree/");
+    let found = |file: &Value| file["findings"].as_array().is_some_and(|found| !found.is_empty());
+    assert!(plain.values().filter(|file| found(file)).count() > 10);
+    assert!(plain.keys().any(|name| name == "usr/lib/archive.a(leaf.o)"));
+    plain
+}
+
+#[test]
+fn members_are_checked_as_files_are() {
+    let folder = Folder::new("as-files");
+    let plain = tree(&folder);
+    let packed = [
+        ("plain", "tar", "tar -cf plain -C tree usr"),
+        ("gzip", "gzip", "gzip -c plain > gzip"),
+        ("xz", "xz", "xz -c plain > xz"),
+        ("zstd", "zstd", "zstd -q -c plain > zstd"),
+        ("bzip2", "bzip2", "bzip2 -c plain > bzip2"),
+        ("zip", "zip", "cd tree && zip -q -r ../zip.zip usr && mv ../zip.zip ../zip"),
+        ("pax", "tar", "tar --format=pax -cJf pax -C tree ./usr"),
+    ];
+    for (name, tool, command) in packed {
+        if folder.make(tool, command) {
+            assert!(findings(&folder, &[name], "") == plain, "{name}");
+        }
+    }
+}
+
+#[test]
+fn debian_packages_are_read() {
+    let folder = Folder::new("deb");
+    let plain = tree(&folder);
+    fs::create_dir(folder.path("tree/DEBIAN")).expect("writable");
+    let control = "Package: x\nVersion: 1\nArchitecture: amd64\nMaintainer: x <x@example.org>\nDescription: x\n";
+    fs::write(folder.path("tree/DEBIAN/control"), control).expect("writable");
+    for compression in ["xz", "gzip", "zstd", "none"] {
+        let command = format!("dpkg-deb -Z{compression} --root-owner-group -b tree x.deb");
+        if !folder.make("dpkg-deb", &command) {
+            continue;
+        }
+        let mut members = findings(&folder, &["x.deb"], "");
+        let control = members.remove("DEBIAN/control").expect("a control file");
+        assert_eq!(control["status"], "not-elf");
+        assert!(members == plain, "{compression}");
+    }
+}
+
+#[test]
+fn alpine_and_arch_packages_are_read() {
+    let folder = Folder::new("apk");
+    let plain = tree(&folder);
+    fs::write(folder.path(".PKGINFO"), "pkgname = x\n").expect("writable");
+    // abuild-tar --cut takes the end off the first part: the parts are one archive then.
+    let apk = "tar -c .PKGINFO | head -c 1024 | gzip > x.apk && tar -c -C tree usr | gzip >> x.apk";
+    let arch = "tar -c .PKGINFO -C tree usr | zstd -q > x.pkg.tar.zst";
+    for (name, tool, command) in [("x.apk", "gzip", apk), ("x.pkg.tar.zst", "zstd", arch)] {
+        if folder.make(tool, command) {
+            let mut members = findings(&folder, &[name], "");
+            assert!(members.remove(".PKGINFO").is_some());
+            assert!(members == plain, "{name}");
+        }
+    }
+}
+
+#[test]
+fn rpm_packages_are_read() {
+    let folder = Folder::new("rpm");
+    let plain = tree(&folder);
+    let archive = newc(&folder.path("tree"), &plain);
+    fs::write(folder.path("payload"), &archive).expect("writable");
+    assert!(findings(&folder, &["payload"], "") == plain, "cpio");
+    for (tool, command) in [
+        ("gzip", "gzip -c payload > packed"),
+        ("xz", "xz -c payload > packed"),
+        ("zstd", "zstd -q -c payload > packed"),
+        ("bzip2", "bzip2 -c payload > packed"),
+        ("cat", "cat payload > packed"),
+    ] {
+        if folder.make(tool, command) {
+            let packed = fs::read(folder.path("packed")).expect("readable");
+            fs::write(folder.path("x.rpm"), rpm(&packed)).expect("writable");
+            assert!(findings(&folder, &["x.rpm"], "") == plain, "{tool}");
+        }
+    }
+    let spec = "Name: x\nVersion: 1\nRelease: 1\nSummary: x\nLicense: MIT\nAutoReq: no\nAutoProv: no\n%description\nx\n\
+                %global __os_install_post %{nil}\n%global debug_package %{nil}\n\
+                %install\nmkdir -p %{buildroot} && cp -r %{source} %{buildroot}/usr\n%files\n/usr\n";
+    fs::write(folder.path("x.spec"), spec).expect("writable");
+    for payload in ["w6.xzdio", "w3.zstdio", "w9.gzdio", "w9.bzdio"] {
+        let command = format!(
+            "rpmbuild -bb --quiet --define \"_topdir $PWD/rpmbuild\" --define \"_binary_payload {payload}\" \
+             --define \"source $PWD/tree/usr\" x.spec && mv rpmbuild/RPMS/*/x-1-1.*.rpm x.rpm"
+        );
+        if folder.make("rpmbuild", &command) {
+            assert!(findings(&folder, &["x.rpm"], "") == plain, "{payload}");
+        }
+    }
+}
+
+#[test]
+fn a_member_is_named_by_all_that_holds_it() {
+    let folder = Folder::new("names");
+    folder.copy("golden/2.47.50/x86_64/archive.a", "archive.a");
+    folder.copy("golden/2.47.50/x86_64/static.exe", "static.exe");
+    let made = folder.make("gzip", "gzip -k static.exe && tar -czf inner archive.a static.exe.gz")
+        && folder.make("zip", "zip -q -0 outer.zip inner && mv outer.zip outer")
+        && folder.make("tar", "tar -cf outermost ./outer");
+    if !made {
+        return;
+    }
+    let (status, text) = folder.check(&["-v", "outermost", "static.exe.gz"]);
+    assert_eq!(status, 0, "{text}");
+    for name in [
+        "outermost!outer!inner!archive.a(leaf.o): .sframe",
+        "outermost!outer!inner!static.exe.gz: .sframe",
+        "\nstatic.exe.gz: .sframe",
+    ] {
+        assert!(text.contains(name), "no {name} in {text}");
+    }
+    // gzip, zip, tar and gzip around it: a fifth is not there to be opened.
+    let (status, text) = folder.check(&["-v", "--max-depth", "4", "outermost"]);
+    assert!(text.contains("static.exe.gz: cannot be read: it is inside 4"), "{status} {text}");
+    assert!(text.contains("archive.a(leaf.o): .sframe") && status == 2, "{text}");
+    let (status, text) = folder.check(&["-v", "--max-depth", "0", "outermost"]);
+    assert!(status == 2 && text.contains("outermost: not checked, not an ELF file"), "{text}");
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let folder = Folder::new("threads");
+    tree(&folder);
+    let many = "for n in 1 2 3 4 5 6 7 8 9; do tar -czf $n.tar.gz -C tree usr; done";
+    if folder.make("gzip", many) {
+        fs::remove_dir_all(folder.path("tree")).expect("it was made");
+        let run = |threads| folder.check(&["--threads", threads, "--format", "ndjson", "."]).1;
+        assert!(run("1") == run("4"));
+    }
+}
+
+/// What tar knows besides files: each kind is named, and none stops the scan.
+#[test]
+fn everything_that_tar_stores_is_accounted_for() {
+    let folder = Folder::new("kinds");
+    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
+    let long = "d/".repeat(40) + &"n".repeat(150);
+    let commands = format!(
+        "ln -s program link && ln program name && mkfifo pipe && mkdir -p {folder} && cp program {long} \
+         && cp program holes && truncate -s 3M holes && : > empty",
+        folder = "d/".repeat(40),
+    );
+    assert!(folder.make("mkfifo", &commands));
+    for format in ["gnu", "pax", "oldgnu"] {
+        let command = format!(
+            "tar -P --sparse --format={format} -cf all.tar --transform 's,^up,../../up,' \
+             program name link pipe d holes empty && cp program up && tar -P -rf all.tar \
+             --format={format} --transform 's,^up,../../up,' up"
+        );
+        if !folder.make("tar", &command) {
+            return;
+        }
+        let (status, text) = folder.check(&["-v", "all.tar"]);
+        assert_eq!(text.matches("link in a package").count(), 2, "{text}");
+        for expected in [
+            "all.tar!program: .sframe V3",
+            "all.tar!pipe: not checked, named pipe",
+            "all.tar!empty: not checked, empty",
+            "all.tar!../../up: .sframe V3",
+            &format!("all.tar!{long}: .sframe V3"),
+        ] {
+            assert!(text.contains(expected), "{format}: no {expected} in {text}");
+        }
+        let holes = text.lines().find(|line| line.contains("holes")).expect("the sparse file");
+        match format {
+            "pax" => assert!(status == 2 && holes.contains("sparse file"), "{holes}"),
+            _ => assert!(status == 0 && holes.contains(".sframe V3"), "{holes}"),
+        }
+    }
+}
+
+#[test]
+fn nothing_is_written_beside_the_package() {
+    let folder = Folder::new("unwritten");
+    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
+    if folder.make("tar", "tar -P --transform 's,^,../../escaped/,' -czf x program && rm program") {
+        let (status, text) = folder.check(&["-v", "x"]);
+        assert!(status == 0 && text.contains("x!../../escaped/program: .sframe"), "{text}");
+        let left: Vec<_> = fs::read_dir(folder.path("")).expect("readable").collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert!(!Path::new(&folder.path("../../escaped")).exists());
+    }
+}
