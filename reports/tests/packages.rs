@@ -139,7 +139,8 @@ fn rpm_packages_are_read() {
             "rpmbuild -bb --quiet --define \"_topdir $PWD/rpmbuild\" --define \"_binary_payload {payload}\" \
              --define \"source $PWD/tree/usr\" x.spec && mv rpmbuild/RPMS/*/x-1-1.*.rpm x.rpm"
         );
-        if folder.make("rpmbuild", &command) {
+        // On Debian it is no tool that is there anyway: never required.
+        if packing::has("rpmbuild") && folder.make("rpmbuild", &command) {
             assert!(findings(&folder, &["x.rpm"], "") == plain, "{payload}");
         }
     }

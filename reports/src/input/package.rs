@@ -42,7 +42,7 @@ thread_local! {
 pub struct Member<'a> {
     /// Its path, without `./` at the start; behind the package's own and a `!` where a package is
     /// inside another. `None` where the input is one compressed file, and this is it.
-    pub name: Option<Vec<u8>>,
+    pub name: Option<&'a [u8]>,
     /// What it is.
     pub content: Content<'a>,
 }
@@ -273,7 +273,7 @@ impl Visit<'_> {
     }
 
     fn report(&mut self, place: &Place, content: Content<'_>) {
-        (self.found)(Member { name: place.name.clone(), content });
+        (self.found)(Member { name: place.name.as_deref(), content });
     }
 }
 

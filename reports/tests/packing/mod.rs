@@ -13,6 +13,16 @@ pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")
 }
 
+/// Whether there is a tool of this name.
+pub(crate) fn has(tool: &str) -> bool {
+    let found = Command::new("sh")
+        .args(["-c", "command -v \"$0\"", tool])
+        .stdout(Stdio::null())
+        .status()
+        .expect("there is a shell");
+    found.success()
+}
+
 /// An empty folder of a test's own.
 pub(crate) struct Folder(PathBuf);
 
@@ -43,12 +53,7 @@ impl Folder {
 
     /// Runs a shell command here; `false` where `tool`, which it uses, is missing and may be.
     pub(crate) fn make(&self, tool: &str, command: &str) -> bool {
-        let found = Command::new("sh")
-            .args(["-c", "command -v \"$0\"", tool])
-            .stdout(Stdio::null())
-            .status()
-            .expect("there is a shell");
-        if !found.success() {
+        if !has(tool) {
             println!("skipped: {tool} is missing");
             assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "{tool} is missing");
             return false;
