@@ -11,7 +11,7 @@ use crate::unwind::Frame;
 /// data words, not among the last bytes of the sub-section, and within a budget.
 ///
 /// A row that is not plain ends them. Who meets one reads the function's [`Rows`](super::Rows)
-/// instead, which say the same of plain ones, and take twice the time.
+/// instead, which say the same of plain ones, and keep more beside them.
 #[derive(Clone, Debug)]
 pub struct PlainRows<'a> {
     /// From the next row on, as far as the budget allows.
