@@ -137,7 +137,7 @@ fn unequal(sums: &Sums) -> u128 {
 }
 
 fn render(outcome: Outcome) {
-    let name = FileName { path: "file".into(), member: None };
+    let name = FileName { path: "file".into(), inside: None, member: None };
     let report = FileReport { name, outcome };
     let options = TextOptions { verbose: true, coverage: true, width: Some(80) };
     let written = Text::new(io::sink(), options)
