@@ -1,4 +1,4 @@
-//! Assemblers on random programs: what they make of [`crate::program`]s with `.cfi_` directives is
+//! Assemblers on random programs: what they make of [programs](mod@crate::program) with `.cfi_` directives is
 //! compared by the differential engine, and reduced to the smallest function that shows the same.
 
 mod known;

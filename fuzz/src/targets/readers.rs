@@ -1,7 +1,7 @@
 //! Two readers, ours and libsframe: on every function and row, and on look-ups at the edges of rows and in gaps.
 //!
 //! libsframe runs in a process of its own ([`crate::peer`]). Where it does not survive a section that is its
-//! own defect, and counted; where it answers, the answers have to be ours, or be [known](known) to be wrong.
+//! own defect, and counted; where it answers, the answers have to be ours, or be known (`known.rs`) to be wrong.
 
 mod compare;
 mod known;
