@@ -33,6 +33,15 @@ struct Source<'c, 'x> {
     told: Option<Fde<'c>>,
 }
 
+/// The source that has a function.
+#[inline]
+fn source_of<'s, 'c, 'x>(
+    sources: &'s mut [Source<'c, 'x>],
+    function: &Fde<'c>,
+) -> Option<&'s mut Source<'c, 'x>> {
+    sources.iter_mut().find(|source| core::ptr::eq(source.cfi, function.cfi()))
+}
+
 /// The account in the making.
 pub(super) struct Ledger<'s, 'c, 'x> {
     sections: &'s [Section<'s>],
@@ -92,7 +101,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
 
     /// Counts bytes of a function as lost: why, and whether they are its first ones.
     fn count_bytes(&mut self, function: &Fde<'c>, bytes: u64) -> (Cause, bool) {
-        let last = self.source(function).and_then(|source| source.lost);
+        let last = source_of(&mut self.sources, function).and_then(|source| source.lost);
         let known = last.filter(|(last, _)| last == function).map(|(_, cause)| cause);
         let cause = known.unwrap_or_else(|| self.first_lost(function));
         if let Some(loss) = self.losses.get_mut(cause as usize) {
@@ -103,14 +112,13 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
 
     /// The cause of a function's loss, counted.
     fn first_lost(&mut self, function: &Fde<'c>) -> Cause {
-        let (version, stubs) = (self.version, std::mem::take(&mut self.stubs));
-        let examined = self.source(function).and_then(|source| {
+        let (version, stubs) = (self.version, &self.stubs);
+        let examined = source_of(&mut self.sources, function).and_then(|source| {
             let rows = source.evaluation.start(function)?;
-            let Examined { cause, error } = examine_rows(&stubs, function, version, rows);
+            let Examined { cause, error } = examine_rows(stubs, function, version, rows);
             source.lost = Some((*function, cause));
             Some((cause, error))
         });
-        self.stubs = stubs;
         let (cause, error) = examined.unwrap_or((Cause::Unreadable, None));
         if let Some(error) = error {
             self.error(function, error);
@@ -196,10 +204,6 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
     }
 
-    fn source(&mut self, function: &Fde<'c>) -> Option<&mut Source<'c, 'x>> {
-        self.sources.iter_mut().find(|source| core::ptr::eq(source.cfi, function.cfi()))
-    }
-
     /// Functions without bytes, which the sweep does not see.
     fn empty(&mut self, counts: &mut FunctionCounts) {
         let empty = |source: &Source<'c, '_>| -> Vec<_> {
@@ -268,7 +272,7 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
     }
 
     fn error(&mut self, function: &Fde<'c>, error: CfiError) {
-        let Some(source) = self.source(function) else { return };
+        let Some(source) = source_of(&mut self.sources, function) else { return };
         if source.told.replace(*function) == Some(*function) {
             return;
         }

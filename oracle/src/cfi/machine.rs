@@ -4,7 +4,7 @@
 //! AArch64's signing state. That makes a state small enough to be copied, so that remembering one
 //! costs no more than a push, and a row is a comparison of two states.
 
-use gimli::Reader;
+use gimli::{Endianity, Reader};
 use sframe_validator::Abi;
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Register, Row};
@@ -24,6 +24,12 @@ const RA_SIGN_STATE: Register = Register(34);
 const NOP: u8 = 0x00;
 /// `DW_CFA_advance_loc1`.
 const ADVANCE_LOC1: u8 = 0x02;
+/// `DW_CFA_advance_loc2`.
+const ADVANCE_LOC2: u8 = 0x03;
+/// `DW_CFA_remember_state`.
+const REMEMBER_STATE: u8 = 0x0a;
+/// `DW_CFA_restore_state`.
+const RESTORE_STATE: u8 = 0x0b;
 /// `DW_CFA_def_cfa`.
 const DEF_CFA: u8 = 0x0c;
 /// `DW_CFA_def_cfa_register`.
@@ -130,12 +136,19 @@ pub(crate) struct Machine<'c> {
     pub(crate) row: Row,
 }
 
+/// Where in a function's rows instructions stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// No advance is before them.
+    pub(crate) at_start: bool,
+    /// No row has ended before them.
+    pub(crate) in_first_row: bool,
+}
+
 /// What an instruction asks of the loop around it.
 pub(crate) enum Step {
     /// The state changed, or nothing did.
     Same,
-    /// As [`Step::Same`]: a state was put aside.
-    Remembered,
     /// The location moves on by so many bytes.
     Advance(u64),
     /// The location moves to an address.
@@ -276,6 +289,35 @@ impl<'c> Machine<'c> {
         Ok(())
     }
 
+    /// Puts the state aside, and notes where there is no row yet to go back to.
+    #[inline]
+    fn remember(
+        &mut self,
+        states: &mut Vec<State>,
+        standing: Standing,
+    ) -> Result<(), CfiErrorKind> {
+        if states.len() >= MAX_STATES {
+            return Err(CfiErrorKind::TooManyStates);
+        }
+        states.push(self.state);
+        if standing.at_start {
+            self.traces.add(Traces::REMEMBER_AT_START);
+        }
+        let changed = self.touched && self.state.frame != self.row.frame;
+        if standing.in_first_row && (standing.at_start || !changed) {
+            self.traces.add(Traces::REMEMBER_FIRST);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn restore_state(&mut self, states: &mut Vec<State>) -> Result<(), CfiErrorKind> {
+        let state = states.pop().ok_or(CfiErrorKind::UnbalancedRestoreState)?;
+        self.touch();
+        self.state = state;
+        Ok(())
+    }
+
     #[cold]
     fn cfa_expression(&mut self, expression: Expression) {
         self.traces.add(Traces::EXPRESSION);
@@ -318,19 +360,28 @@ impl<'c> Machine<'c> {
     }
 
     /// Carries out instructions up to the next advance and with it, as long as they are of those
-    /// that compilers write in nearly every function, with operands of one byte: the bytes of code
-    /// that it stands for. `None` before any other instruction, and before an advance of more than
-    /// `limit` bytes.
+    /// that compilers write in nearly every function, with operands as short as they are there: the
+    /// bytes of code that it stands for. `None` before any other instruction, and before an advance
+    /// of more than `limit` bytes.
     ///
     /// They are decoded here without a detour over [`Instruction`], and with the place kept in
     /// registers, which takes half the time.
     #[inline(always)]
-    pub(crate) fn until_advance(&mut self, limit: u64) -> Option<u64> {
+    pub(crate) fn until_advance(
+        &mut self,
+        limit: u64,
+        states: &mut Vec<State>,
+        standing: Standing,
+    ) -> Option<u64> {
+        let endian = self.instructions.input.endian();
         let mut rest = self.instructions.input.slice();
         let bytes = loop {
             let (delta, behind) = match rest {
-                [code @ 0x40..=0x7f, behind @ ..] => (code & 0x3f, behind),
-                [ADVANCE_LOC1, delta, behind @ ..] => (*delta, behind),
+                [code @ 0x40..=0x7f, behind @ ..] => (u16::from(code & 0x3f), behind),
+                [ADVANCE_LOC1, delta, behind @ ..] => (u16::from(*delta), behind),
+                [ADVANCE_LOC2, first, second, behind @ ..] => {
+                    (endian.read_u16(&[*first, *second]), behind)
+                }
                 [code @ 0x80..=0xbf, operand @ ..0x80, behind @ ..] => {
                     let register = Register(u32::from(code & 0x3f));
                     if self.wants(register) {
@@ -345,6 +396,22 @@ impl<'c> Machine<'c> {
                 [DEF_CFA_OFFSET, operand @ ..0x80, behind @ ..] => {
                     let Ok((register, _)) = self.cfa_parts() else { break None };
                     self.cfa(register, i64::from(*operand));
+                    rest = behind;
+                    continue;
+                }
+                [DEF_CFA_OFFSET, low @ 0x80..=0xff, high @ ..0x80, behind @ ..] => {
+                    let Ok((register, _)) = self.cfa_parts() else { break None };
+                    self.cfa(register, i64::from(*low & 0x7f) | i64::from(*high) << 7);
+                    rest = behind;
+                    continue;
+                }
+                [REMEMBER_STATE, behind @ ..] => {
+                    let Ok(()) = self.remember(states, standing) else { break None };
+                    rest = behind;
+                    continue;
+                }
+                [RESTORE_STATE, behind @ ..] => {
+                    let Ok(()) = self.restore_state(states) else { break None };
                     rest = behind;
                     continue;
                 }
@@ -371,7 +438,7 @@ impl<'c> Machine<'c> {
             }
             break bytes;
         };
-        self.instructions.input = Slice::new(rest, self.instructions.input.endian());
+        self.instructions.input = Slice::new(rest, endian);
         bytes
     }
 
@@ -387,7 +454,11 @@ impl<'c> Machine<'c> {
 
     /// Decodes and carries out one instruction.
     #[inline(never)]
-    pub(crate) fn step(&mut self, states: &mut Vec<State>) -> Result<Step, CfiErrorKind> {
+    pub(crate) fn step(
+        &mut self,
+        states: &mut Vec<State>,
+        standing: Standing,
+    ) -> Result<Step, CfiErrorKind> {
         match self.instructions.decode()? {
             Instruction::Nop => {}
             Instruction::ArgsSize(_) | Instruction::WindowSave => self.traces.add(Traces::ESCAPE),
@@ -444,18 +515,8 @@ impl<'c> Machine<'c> {
                 self.value_expression(register, expression);
             }
             Instruction::Restore(register) => self.restore(register)?,
-            Instruction::RememberState => {
-                if states.len() >= MAX_STATES {
-                    return Err(CfiErrorKind::TooManyStates);
-                }
-                states.push(self.state);
-                return Ok(Step::Remembered);
-            }
-            Instruction::RestoreState => {
-                let state = states.pop().ok_or(CfiErrorKind::UnbalancedRestoreState)?;
-                self.touch();
-                self.state = state;
-            }
+            Instruction::RememberState => self.remember(states, standing)?,
+            Instruction::RestoreState => self.restore_state(states)?,
             Instruction::NegateRaState => self.negate_ra_state(),
             Instruction::NegateRaStateWithPc => {
                 self.traces.add(Traces::SIGN_WITH_PC);
@@ -475,11 +536,13 @@ pub(crate) fn initial_state(
 ) -> Result<(State, Traces), CfiError> {
     states.clear();
     let mut machine = Machine::new(instructions, cie, abi, None);
+    // What is put aside before a function begins is none of its own.
+    let standing = Standing { at_start: false, in_first_row: false };
     while !machine.instructions.input.is_empty() {
         let offset = machine.instructions.offset();
         let code = machine.instructions.input.slice().first().copied().unwrap_or_default();
-        match machine.step(states) {
-            Ok(Step::Same | Step::Remembered) => {}
+        match machine.step(states, standing) {
+            Ok(Step::Same) => {}
             Ok(_) | Err(CfiErrorKind::NotInitial(_)) => {
                 return Err(CfiErrorKind::NotInitial(code).at(offset));
             }

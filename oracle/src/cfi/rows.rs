@@ -6,7 +6,7 @@ use sframe_validator::unwind::{Cfa, Expression, Frame, Row};
 
 use super::error::{CfiError, CfiErrorKind};
 use super::expression::{Bytes, Plt};
-use super::machine::{Machine, State, Step, Traces, same};
+use super::machine::{Machine, Standing, State, Step, Traces, same};
 use super::pointer::Slice;
 use super::{Cfi, Fde};
 
@@ -202,8 +202,10 @@ impl<'c, 'x> Rows<'c, 'x> {
     /// How the rows end, when the instructions do or are wrong.
     #[inline(always)]
     pub(super) fn advance(&mut self) -> Result<u64, Ending> {
+        let standing = self.standing();
         loop {
-            match self.machine.until_advance(self.end - self.location) {
+            let limit = self.end - self.location;
+            match self.machine.until_advance(limit, &mut self.context.states, standing) {
                 Some(0) => {}
                 Some(bytes) => return Ok(self.location + bytes),
                 None => {
@@ -221,12 +223,9 @@ impl<'c, 'x> Rows<'c, 'x> {
         if at.is_empty() {
             return Err(Ending::Row(None));
         }
-        let to = match self.machine.step(&mut self.context.states) {
+        let standing = self.standing();
+        let to = match self.machine.step(&mut self.context.states, standing) {
             Ok(Step::Same) => return Ok(None),
-            Ok(Step::Remembered) => {
-                self.remembered();
-                return Ok(None);
-            }
             Ok(Step::Advance(bytes)) => {
                 self.location.checked_add(bytes).ok_or(CfiErrorKind::AddressOverflow)
             }
@@ -248,15 +247,11 @@ impl<'c, 'x> Rows<'c, 'x> {
         }
     }
 
-    /// Notes where a state is put aside: there may be no row yet to go back to.
-    fn remembered(&mut self) {
-        let machine = &mut self.machine;
-        if self.location == self.start {
-            machine.traces.add(Traces::REMEMBER_AT_START);
-        }
-        let changed = machine.touched && machine.state.frame != machine.row.frame;
-        if self.row_start == self.start && !(changed && self.location > self.start) {
-            machine.traces.add(Traces::REMEMBER_FIRST);
+    #[inline]
+    const fn standing(&self) -> Standing {
+        Standing {
+            at_start: self.location == self.start,
+            in_first_row: self.row_start == self.start,
         }
     }
 

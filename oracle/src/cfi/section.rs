@@ -13,6 +13,10 @@ use super::pointer::{Bases, Slice};
 /// Defects that are listed one by one; more are only counted.
 const MAX_DEFECTS: usize = 1000;
 
+/// Bytes of a short entry. Room for as many functions as a section could have of these is never
+/// much larger than the section, and what is not used of it is not touched.
+const USUAL_ENTRY: usize = 32;
+
 /// Which of the two formats a section has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -99,13 +103,14 @@ impl<'a> Cfi<'a> {
 
     /// Reads the entries of section number `section`, of at most 4 GiB, in a file of `file_size`.
     pub(super) fn read(layout: Layout<'a>, abi: Abi, section: u32, file_size: u64) -> Cfi<'a> {
+        let entries = layout.whole.len() / USUAL_ENTRY;
         let mut cfi = Cfi {
             layout,
             section,
             abi,
             file_size,
             cies: Vec::new(),
-            fdes: Vec::new(),
+            fdes: Vec::with_capacity(entries),
             order: Vec::new(),
             defects: Vec::new(),
             defect_counts: Vec::new(),
