@@ -6,7 +6,7 @@
 //! file system hands locks on, on many. A live writer that loses its file all the same fails when it
 //! renames, and spoils nothing.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -77,6 +77,11 @@ impl Draft {
             return Ok(None);
         }
         Ok(Some(Draft { temporary, file: BufWriter::new(Locked(file)) }))
+    }
+
+    /// What the system says of it.
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
+        self.file.get_ref().0.metadata()
     }
 
     /// Gives it its name, unless that is taken: then it is gone, and the answer is `false`.

@@ -86,6 +86,8 @@ pub(crate) struct FramePlace {
     pub(crate) offset: u64,
     /// How many bytes it has, compressed.
     pub(crate) length: u64,
+    /// How many bytes of lines it holds.
+    pub(crate) lines: usize,
 }
 
 /// Reads frames one after the other, within limits.
@@ -115,15 +117,15 @@ impl<R: Read> FrameReader<R> {
         let mut decoder = Decoder::with_buffer(input)?.single_frame();
         decoder.window_log_max(MAX_WINDOW)?;
         let limit = self.budget.min((FRAME + MAX_LINE) as u64);
-        let length = (&mut decoder).take(limit + 1).read_to_end(frame)? as u64;
-        if length > limit {
+        let lines = (&mut decoder).take(limit + 1).read_to_end(frame)?;
+        if lines as u64 > limit {
             return Err(invalid("it decompresses to more than any store's lines do"));
         }
-        self.budget -= length;
+        self.budget -= lines as u64;
         let input = decoder.finish();
         let length = input.read - offset;
         self.input = Some(input);
-        Ok(Some(FramePlace { offset, length }))
+        Ok(Some(FramePlace { offset, length, lines }))
     }
 }
 
@@ -149,7 +151,7 @@ pub(crate) struct LinePlace {
 impl<R: Read> LinesReader<R> {
     /// A reader of a file of `size` bytes, before its first line.
     pub(crate) fn new(input: R, size: u64) -> LinesReader<R> {
-        let place = LinePlace { frame: FramePlace { offset: 0, length: 0 }, start: 0 };
+        let place = LinePlace { frame: FramePlace { offset: 0, length: 0, lines: 0 }, start: 0 };
         LinesReader { frames: FrameReader::new(input, size), frame: Vec::new(), place, end: 0 }
     }
 
@@ -186,12 +188,12 @@ pub(crate) fn first_line(rest: &[u8]) -> io::Result<&[u8]> {
     Ok(line)
 }
 
-/// Decompresses one frame, of which is known that it has `length` bytes of lines at most.
+/// Decompresses one frame that has held `length` bytes of lines before; one more where it has more.
 pub(crate) fn decompress(frame: &[u8], length: usize) -> io::Result<Vec<u8>> {
-    let mut lines = Vec::new();
+    let mut lines = Vec::with_capacity(length + 1);
     let mut decoder = Decoder::with_buffer(frame)?.single_frame();
     decoder.window_log_max(MAX_WINDOW)?;
-    decoder.take(length as u64).read_to_end(&mut lines)?;
+    decoder.take(length as u64 + 1).read_to_end(&mut lines)?;
     Ok(lines)
 }
 

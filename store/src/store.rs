@@ -1,10 +1,12 @@
 //! A store: the folder that holds the results of one scan.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::Manifest;
 use crate::durable;
 use crate::error::{Error, Result};
+use crate::journal::{self, Journal};
 use crate::run::{Run, Totals};
 use crate::shard::{self, ShardReader, ShardState, ShardTotals, ShardWriter};
 use crate::status::{self, Status};
@@ -120,6 +122,26 @@ impl Store {
         }
     }
 
+    /// Starts a journal of what is in work of a shard; one serves all threads of a process.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn journal(&self, shard: u32) -> Result<Journal> {
+        Journal::start(&self.folder, shard)
+    }
+
+    /// The items of a shard that were in work when processes died, and at how many deaths.
+    ///
+    /// A death proves nothing: the process may have been ended from outside, and whatever other
+    /// threads worked on is suspect with the culprit. So suspects are best tried first and one at a
+    /// time, in a process of their own.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn suspects(&self, shard: u32) -> Result<BTreeMap<u32, u32>> {
+        journal::suspects(&self.folder, shard)
+    }
+
     /// What is known of a shard; all of it is read.
     ///
     /// # Errors
@@ -167,6 +189,7 @@ impl Store {
         if self.run != run {
             run.draft(&self.folder)?.replace(&self.folder.join(RUN))?;
         }
+        journal::sweep(&self.folder)?;
         drop(lock);
         self.run = run;
         Ok(self.run.totals.clone().unwrap_or_default())
