@@ -1,0 +1,43 @@
+//! Results of scans that last: what `sframe-check` has to say of a tree, a pile of packages or a
+//! whole distribution, kept so that it can be resumed, spread over machines, and asked for years.
+//!
+//! A [`Manifest`] says what is to be checked and in which shard. A [`Store`] is the folder that
+//! holds the results, a file for each shard; a shard is there whole, or not there. When all shards
+//! are, [`Store::merge`] marks it complete.
+//!
+//! A *record* is what a scan has to say of one file or member: a line of JSON, here kept as it
+//! is. Files that are no ELF files have none, and are counted. Nothing in a store speaks of times,
+//! machines or threads: the same inputs give the same bytes.
+
+#![forbid(unsafe_code)]
+
+mod counts;
+mod durable;
+mod error;
+mod field;
+mod hash;
+mod journal;
+mod key;
+mod lines;
+mod manifest;
+mod path_name;
+mod previous;
+mod run;
+mod shard;
+mod stamps;
+mod status;
+mod store;
+
+pub use counts::Counts;
+pub use error::{Error, Result};
+pub use field::Defect;
+pub use hash::{ContentHash, NotAHash};
+pub use journal::{Journal, Working};
+pub use key::Key;
+pub use manifest::{FORMAT, Item, MAX_ITEMS, MAX_SHARDS, Manifest, Plan};
+pub use previous::{Previous, Unchanged};
+pub use run::{Run, Totals};
+pub use shard::{Finished, ItemLine, ShardLine, ShardReader, ShardState, ShardTotals, ShardWriter};
+pub use stamps::{Known, Stamps, StampsWriter};
+pub use status::{DamagedShard, Status, status};
+pub use store::{Shard, Store};

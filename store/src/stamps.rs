@@ -1,0 +1,271 @@
+//! Stamps: by which files are known to be unchanged without reading them.
+//!
+//! They stand beside the results and are none: what they say holds for this machine's file systems
+//! only. The file is
+//!
+//! ```text
+//! 16 bytes   "sframe-stamps 1\n"
+//! 32         hash of the key
+//!  1         number of kinds; of each: 1 byte its length, then its name
+//!  8, 8      number of stamps with content, number of stamps without; little-endian
+//! 48 each    stamp (16), hash of the content (32); in ascending order
+//! 17 each    stamp (16), number of the kind (1); in ascending order
+//! 32         BLAKE3 of all before
+//! ```
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::durable::Draft;
+use crate::error::{Error, Result};
+use crate::{ContentHash, Key};
+
+/// The file's name in a store.
+const NAME: &str = "stamps";
+const MAGIC: &[u8; 16] = b"sframe-stamps 1\n";
+/// How many kinds the file can name.
+const MAX_KINDS: usize = 255;
+/// How much older than a scan's start a file's last change has to be for its stamp to be trusted,
+/// in nanoseconds: FAT counts in steps of 2 s, the coarsest there are. Within one step a file can
+/// change again and look the same; git calls such an entry racily clean.
+const STEP: i128 = 2_000_000_000;
+
+/// What the system says of a file: its device, inode, size, and when its content and its status
+/// last changed, in nanoseconds. Held as 128 bits of their BLAKE3, for it is asked for equality
+/// only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Stamp([u8; 16]);
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Stamp {
+        let mut bytes = Vec::with_capacity(64);
+        for number in [metadata.dev(), metadata.ino(), metadata.size()] {
+            bytes.extend(number.to_le_bytes());
+        }
+        bytes.extend(modified(metadata).to_le_bytes());
+        bytes.extend(changed(metadata).to_le_bytes());
+        let mut stamp = [0; 16];
+        blake3::Hasher::new().update(&bytes).finalize_xof().fill(&mut stamp);
+        Stamp(stamp)
+    }
+}
+
+/// When the content last changed, in nanoseconds since 1970.
+fn modified(metadata: &Metadata) -> i128 {
+    i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())
+}
+
+/// When the content or the status last changed; programs cannot set it.
+fn changed(metadata: &Metadata) -> i128 {
+    i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec())
+}
+
+/// What is known of a file that has not changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known<'a> {
+    /// The hash of its bytes.
+    Content(ContentHash),
+    /// It has no record, and is counted under this kind.
+    Without(&'a str),
+}
+
+/// The stamps that an earlier scan has left in its store.
+#[derive(Debug, Default)]
+pub struct Stamps {
+    content: Vec<(Stamp, ContentHash)>,
+    without: Vec<(Stamp, u8)>,
+    kinds: Vec<String>,
+}
+
+impl Stamps {
+    /// Those in the store at `folder`; none where there are none. Under another key only the hashes
+    /// of contents still hold, for what has no record is the program's decision.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and [`Error::Damaged`]: then [`Stamps::default`] serves, and all is read.
+    pub fn load(folder: &Path, key: &Key) -> Result<Stamps> {
+        let path = folder.join(NAME);
+        let mut bytes = Vec::new();
+        match File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stamps::default()),
+            Err(error) => return Err(Error::io("read", &path)(error)),
+        }
+        Stamps::parse(&bytes, key).ok_or_else(|| {
+            let reason = "its bytes are not those that were written".to_owned();
+            Error::Damaged { path, reason }
+        })
+    }
+
+    fn parse(bytes: &[u8], key: &Key) -> Option<Stamps> {
+        let (bytes, hash) = bytes.split_last_chunk::<32>()?;
+        if ContentHash::of(bytes).as_bytes() != hash {
+            return None;
+        }
+        let (magic, bytes) = bytes.split_first_chunk::<16>()?;
+        let (made_with, bytes) = bytes.split_first_chunk::<32>()?;
+        let (&kinds_number, mut bytes) = bytes.split_first()?;
+        if magic != MAGIC {
+            return None;
+        }
+        let mut kinds = Vec::new();
+        for _ in 0..kinds_number {
+            let (&length, rest) = bytes.split_first()?;
+            let (name, rest) = rest.split_at_checked(usize::from(length))?;
+            kinds.push(str::from_utf8(name).ok()?.to_owned());
+            bytes = rest;
+        }
+        let (content_number, bytes) = bytes.split_first_chunk::<8>()?;
+        let (without_number, bytes) = bytes.split_first_chunk::<8>()?;
+        let length = usize::try_from(u64::from_le_bytes(*content_number)).ok()?.checked_mul(48)?;
+        let (content, without) = bytes.split_at_checked(length)?;
+        let (content, _) = content.as_chunks::<48>();
+        let (without, rest) = without.as_chunks::<17>();
+        if !rest.is_empty() || without.len() as u64 != u64::from_le_bytes(*without_number) {
+            return None;
+        }
+        let mut stamps = Stamps { content: Vec::new(), without: Vec::new(), kinds };
+        stamps.content = content.iter().filter_map(hashed).collect();
+        if made_with == key.hash().as_bytes() {
+            stamps.without = without.iter().filter_map(counted).collect();
+        }
+        Some(stamps)
+    }
+
+    /// What is known of a file by what the system says of it now.
+    #[must_use]
+    pub fn find(&self, metadata: &Metadata) -> Option<Known<'_>> {
+        let stamp = Stamp::of(metadata);
+        if let Ok(place) = self.content.binary_search_by_key(&stamp, |&(stamp, _)| stamp) {
+            return self.content.get(place).map(|&(_, hash)| Known::Content(hash));
+        }
+        let place = self.without.binary_search_by_key(&stamp, |&(stamp, _)| stamp).ok()?;
+        let &(_, kind) = self.without.get(place)?;
+        self.kinds.get(usize::from(kind)).map(|kind| Known::Without(kind))
+    }
+
+    /// How many files it knows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.content.len() + self.without.len()
+    }
+
+    /// Whether it knows none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn hashed(entry: &[u8; 48]) -> Option<(Stamp, ContentHash)> {
+    let (stamp, hash) = entry.split_first_chunk::<16>()?;
+    Some((Stamp(*stamp), ContentHash::from(*hash.first_chunk::<32>()?)))
+}
+
+fn counted(entry: &[u8; 17]) -> Option<(Stamp, u8)> {
+    let (stamp, kind) = entry.split_first_chunk::<16>()?;
+    Some((Stamp(*stamp), *kind.first()?))
+}
+
+/// Takes the stamps of a scan's files, for the next scan.
+#[derive(Debug)]
+pub struct StampsWriter {
+    path: PathBuf,
+    draft: Draft,
+    key: Key,
+    /// When the scan started, in nanoseconds since 1970.
+    start: i128,
+    stamps: Stamps,
+}
+
+impl StampsWriter {
+    /// Starts, when the scan does and before any file is looked at, for the store at `folder`.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn start(folder: &Path, key: &Key) -> Result<StampsWriter> {
+        let draft = Draft::new(folder)?;
+        // The earlier of two clocks: a file server has its own.
+        let there = draft.metadata().map_err(Error::io("read", folder))?;
+        let here = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let here = i128::try_from(here.as_nanos()).unwrap_or(i128::MAX);
+        let start = modified(&there).min(here);
+        let (path, key, stamps) = (folder.join(NAME), key.clone(), Stamps::default());
+        Ok(StampsWriter { path, draft, key, start, stamps })
+    }
+
+    /// Takes a file: what the system said of it before its content was read, and what is known of
+    /// it since. One that has changed just before the scan, or since, is left out, for it may
+    /// change again and look the same.
+    pub fn note(&mut self, metadata: &Metadata, known: Known<'_>) {
+        if modified(metadata).max(changed(metadata)) >= self.start - STEP {
+            return;
+        }
+        let stamp = Stamp::of(metadata);
+        match known {
+            Known::Content(hash) => self.stamps.content.push((stamp, hash)),
+            Known::Without(kind) => {
+                if let Some(kind) = self.kind(kind) {
+                    self.stamps.without.push((stamp, kind));
+                }
+            }
+        }
+    }
+
+    /// The number of a kind; `None` where there are too many, or its name is too long.
+    fn kind(&mut self, name: &str) -> Option<u8> {
+        let kinds = &mut self.stamps.kinds;
+        let place = kinds.iter().position(|kind| kind == name).unwrap_or(kinds.len());
+        if place == kinds.len() {
+            if place == MAX_KINDS || name.len() > usize::from(u8::MAX) {
+                return None;
+            }
+            kinds.push(name.to_owned());
+        }
+        u8::try_from(place).ok()
+    }
+
+    /// Writes them to the store, in place of what was there.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn save(mut self) -> Result<()> {
+        let bytes = self.bytes();
+        let hash = ContentHash::of(&bytes);
+        let mut write = |bytes: &[u8]| self.draft.write_all(bytes);
+        write(&bytes)
+            .and_then(|()| write(hash.as_bytes()))
+            .map_err(Error::io("write", &self.path))?;
+        self.draft.replace(&self.path)
+    }
+
+    fn bytes(&mut self) -> Vec<u8> {
+        let Stamps { content, without, kinds } = &mut self.stamps;
+        // Hard links have one stamp.
+        content.sort_unstable();
+        content.dedup_by_key(|(stamp, _)| *stamp);
+        without.sort_unstable();
+        without.dedup_by_key(|(stamp, _)| *stamp);
+        let mut bytes = Vec::with_capacity(content.len() * 48 + without.len() * 17);
+        bytes.extend(MAGIC);
+        bytes.extend(self.key.hash().as_bytes());
+        let length = |length: usize| u8::try_from(length).unwrap_or(u8::MAX);
+        bytes.push(length(kinds.len()));
+        for kind in kinds {
+            bytes.push(length(kind.len()));
+            bytes.extend(kind.as_bytes());
+        }
+        bytes.extend((content.len() as u64).to_le_bytes());
+        bytes.extend((without.len() as u64).to_le_bytes());
+        for (Stamp(stamp), hash) in content {
+            bytes.extend(stamp.iter().chain(hash.as_bytes()));
+        }
+        for (Stamp(stamp), kind) in without {
+            bytes.extend(stamp.iter().chain([&*kind]));
+        }
+        bytes
+    }
+}
