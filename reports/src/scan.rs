@@ -44,36 +44,70 @@ pub trait Sink {
 /// # Errors
 /// Those of the sink, and of starting threads.
 pub fn scan(
-    mut inputs: impl Iterator<Item = Input>,
+    inputs: impl Iterator<Item = Input>,
     options: &CheckOptions,
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary> {
+    let mut summary = Summary::default();
+    in_order(
+        inputs,
+        threads,
+        |input| check::check_input(input, options),
+        |event| {
+            match event {
+                Event::Done(reports) => reports.iter().try_for_each(|report| {
+                    summary.add(report);
+                    sink.report(report)
+                })?,
+                Event::Waiting => sink.tick(&summary),
+            }
+            Ok(())
+        },
+    )?;
+    Ok(summary)
+}
+
+/// What [`in_order`] tells.
+pub(crate) enum Event<R> {
+    /// The result of the next input.
+    Done(R),
+    /// Some time has passed without one.
+    Waiting,
+}
+
+/// Works on every input on `threads` threads, or on as many as the machine has for 0, and tells the
+/// results in the order of the inputs.
+///
+/// # Errors
+/// Those of `tell`, which end the work, and of starting threads.
+pub(crate) fn in_order<I: Send, R: Send>(
+    mut inputs: impl Iterator<Item = I>,
+    threads: usize,
+    work: impl Fn(I) -> R + Sync,
+    mut tell: impl FnMut(Event<R>) -> io::Result<()>,
+) -> io::Result<()> {
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
     let window = pool.current_num_threads() * WINDOW_PER_THREAD;
-    let mut summary = Summary::default();
+    let work = &work;
     pool.in_place_scope(|scope| {
-        let mut waiting: VecDeque<Receiver<Vec<FileReport>>> = VecDeque::new();
-        let mut drain = |slot: Receiver<Vec<FileReport>>| -> io::Result<()> {
-            for report in receive(&slot, sink, &summary) {
-                summary.add(&report);
-                sink.report(&report)?;
-            }
-            Ok(())
+        let mut waiting: VecDeque<Receiver<Vec<R>>> = VecDeque::new();
+        let mut drain = |slot: Receiver<Vec<R>>| -> io::Result<()> {
+            let results = receive(&slot, || tell(Event::Waiting))?;
+            results.into_iter().try_for_each(|result| tell(Event::Done(result)))
         };
         loop {
-            let batch: Vec<Input> = inputs.by_ref().take(BATCH).collect();
+            let batch: Vec<I> = inputs.by_ref().take(BATCH).collect();
             if batch.is_empty() {
                 break;
             }
-            // One slot a batch, so that reports come out in the order of the slots.
+            // One slot a batch, so that results come out in the order of the slots.
             let (sender, slot) = sync_channel(1);
             scope.spawn(move |_| {
-                let reports =
-                    batch.into_par_iter().flat_map_iter(|i| check::check_input(i, options));
-                // The receiver is gone only where writing has failed: nobody misses the reports.
-                drop(sender.send(reports.collect()));
+                let results = batch.into_par_iter().map(work).collect();
+                // The receiver is gone only where telling has failed: nobody misses the results.
+                drop(sender.send(results));
             });
             waiting.push_back(slot);
             if waiting.len() >= window
@@ -83,21 +117,19 @@ pub fn scan(
             }
         }
         waiting.into_iter().try_for_each(drain)
-    })?;
-    Ok(summary)
+    })
 }
 
-fn receive(
-    slot: &Receiver<Vec<FileReport>>,
-    sink: &mut dyn Sink,
-    summary: &Summary,
-) -> Vec<FileReport> {
+fn receive<R>(
+    slot: &Receiver<Vec<R>>,
+    mut wait: impl FnMut() -> io::Result<()>,
+) -> io::Result<Vec<R>> {
     loop {
         match slot.recv_timeout(TICK) {
-            Ok(reports) => return reports,
-            Err(RecvTimeoutError::Timeout) => sink.tick(summary),
+            Ok(results) => return Ok(results),
+            Err(RecvTimeoutError::Timeout) => wait()?,
             // A worker that panics: the panic itself ends the scope.
-            Err(RecvTimeoutError::Disconnected) => return Vec::new(),
+            Err(RecvTimeoutError::Disconnected) => return Ok(Vec::new()),
         }
     }
 }
