@@ -2,11 +2,16 @@
 
 mod args;
 mod check;
+mod compare;
 mod diff;
 mod dump;
 mod reassemble;
+mod shards;
+mod store;
+mod supervise;
 mod torture;
 
+use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
@@ -28,6 +33,10 @@ pub enum Exit {
     Incomplete,
     /// Wrong usage, or the tool itself failed.
     Failure,
+    /// Of a shard: another try has no sense.
+    Never,
+    /// Of a shard: another try may succeed.
+    Again,
 }
 
 impl From<Exit> for ExitCode {
@@ -37,6 +46,9 @@ impl From<Exit> for ExitCode {
             Exit::Findings => 1,
             Exit::Incomplete => 2,
             Exit::Failure => 3,
+            // EX_USAGE and EX_TEMPFAIL of sysexits.h, as engines know them.
+            Exit::Never => 64,
+            Exit::Again => 75,
         })
     }
 }
@@ -50,11 +62,19 @@ pub fn run() -> Exit {
             // Help and version are asked for; the rest is wrong usage, of which clap says 2.
             let wanted = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             let _ = error.print();
-            return if wanted { Exit::Clean } else { Exit::Failure };
+            return if wanted { Exit::Clean } else { wrong_usage() };
         }
     };
     let result = match cli.command {
-        None => check::run(&cli.check),
+        None => match &cli.check.store.store {
+            Some(folder) => store::run(folder, &cli.check),
+            None => check::run(&cli.check),
+        },
+        Some(Command::Compare(args)) => compare::run(&args),
+        Some(Command::Plan(args)) => shards::plan(&args),
+        Some(Command::Scan(args)) => Ok(shards::scan(&args)),
+        Some(Command::Status(args)) => Ok(shards::status(&args)),
+        Some(Command::Merge(args)) => Ok(shards::merge(&args)),
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Explain(args)) => explain(&args),
@@ -76,6 +96,14 @@ pub fn run() -> Exit {
         let _ = writeln!(io::stderr(), "sframe-check: {error}");
         Exit::Failure
     })
+}
+
+/// Whatever runs shards has to know that the next try is as wrong.
+fn wrong_usage() -> Exit {
+    let command = std::env::args_os().nth(1);
+    let of_shards = ["scan", "status", "merge"].map(OsStr::new);
+    let never = command.is_some_and(|command| of_shards.contains(&command.as_os_str()));
+    if never { Exit::Never } else { Exit::Failure }
 }
 
 /// Standard output for what has no styles: looking for them costs more than a dump.

@@ -24,4 +24,5 @@ pub mod reassemble;
 pub mod render;
 pub mod report;
 pub mod scan;
+pub mod stored;
 pub mod torture;

@@ -6,6 +6,7 @@ mod coverage;
 pub(crate) mod evidence;
 mod file;
 mod names;
+mod recorded;
 pub(crate) mod rows;
 mod summary;
 mod tables;

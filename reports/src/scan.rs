@@ -6,6 +6,7 @@ mod compare;
 mod package;
 
 pub use check::CheckOptions;
+pub(crate) use check::check_input;
 pub use compare::Against;
 
 use std::collections::VecDeque;
@@ -53,8 +54,8 @@ pub fn scan(
     in_order(
         inputs,
         threads,
-        |input| check::check_input(input, options),
-        |event| {
+        |input| check_input(input, options),
+        |event| -> io::Result<()> {
             match event {
                 Event::Done(reports) => reports.iter().try_for_each(|report| {
                     summary.add(report);
@@ -81,19 +82,19 @@ pub(crate) enum Event<R> {
 ///
 /// # Errors
 /// Those of `tell`, which end the work, and of starting threads.
-pub(crate) fn in_order<I: Send, R: Send>(
+pub(crate) fn in_order<I: Send, R: Send, E: From<io::Error>>(
     mut inputs: impl Iterator<Item = I>,
     threads: usize,
     work: impl Fn(I) -> R + Sync,
-    mut tell: impl FnMut(Event<R>) -> io::Result<()>,
-) -> io::Result<()> {
+    mut tell: impl FnMut(Event<R>) -> Result<(), E>,
+) -> Result<(), E> {
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
     let window = pool.current_num_threads() * WINDOW_PER_THREAD;
     let work = &work;
     pool.in_place_scope(|scope| {
         let mut waiting: VecDeque<Receiver<Vec<R>>> = VecDeque::new();
-        let mut drain = |slot: Receiver<Vec<R>>| -> io::Result<()> {
+        let mut drain = |slot: Receiver<Vec<R>>| -> Result<(), E> {
             let results = receive(&slot, || tell(Event::Waiting))?;
             results.into_iter().try_for_each(|result| tell(Event::Done(result)))
         };
@@ -120,10 +121,10 @@ pub(crate) fn in_order<I: Send, R: Send>(
     })
 }
 
-fn receive<R>(
+fn receive<R, E>(
     slot: &Receiver<Vec<R>>,
-    mut wait: impl FnMut() -> io::Result<()>,
-) -> io::Result<Vec<R>> {
+    mut wait: impl FnMut() -> Result<(), E>,
+) -> Result<Vec<R>, E> {
     loop {
         match slot.recv_timeout(TICK) {
             Ok(results) => return Ok(results),

@@ -176,11 +176,11 @@ pub struct FunctionCounts {
 
 impl AddAssign for FunctionCounts {
     fn add_assign(&mut self, other: FunctionCounts) {
-        let FunctionCounts { both, partly, only_cfi, only_sframe } = other;
-        self.both += both;
-        self.partly += partly;
-        self.only_cfi += only_cfi;
-        self.only_sframe += only_sframe;
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.both, other.both);
+        add(&mut self.partly, other.partly);
+        add(&mut self.only_cfi, other.only_cfi);
+        add(&mut self.only_sframe, other.only_sframe);
     }
 }
 

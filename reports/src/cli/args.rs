@@ -1,5 +1,7 @@
 //! The definition of the command line, from which help, completions and the man page are made.
 
+pub(super) mod stored;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -13,6 +15,7 @@ use crate::explain;
 use crate::input::RawOptions;
 #[cfg(feature = "packages")]
 use crate::input::package::Limits;
+use stored::StoreArgs;
 
 const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF files";
 
@@ -53,6 +56,9 @@ Examples:
       sframe-check --format ndjson build | jq -c 'select(.findings | length > 0)?'
   What do assemblers make of the CFI of a library?
       sframe-check reassemble libfoo.so -o foo.s
+  Keep the results, and see in the morning what changed:
+      sframe-check --store scans/today --previous scans/yesterday mirror/pool
+      sframe-check compare scans/yesterday scans/today
   Which readers crash on a malformed section?
       sframe-check torture --reader readelf --reader 'my-reader --all {}'
   Check bytes that a program has read from memory:
@@ -132,6 +138,21 @@ pub(super) enum Command {
     Diff(DiffArgs),
     /// Say what a rule means, what goes wrong, and what to do
     Explain(ExplainArgs),
+    /// Say what changed between two scans: new and fixed findings, coverage gained and lost
+    #[command(after_long_help = stored::COMPARE_HELP)]
+    Compare(stored::CompareArgs),
+    /// Distribute a scan: write a manifest of what there is to check, in shards of the same size
+    #[command(after_long_help = stored::SHARDS_HELP)]
+    Plan(stored::PlanArgs),
+    /// Check one shard of a manifest
+    #[command(after_long_help = stored::SHARDS_HELP)]
+    Scan(stored::ScanArgs),
+    /// Tell which shards of a manifest a store has
+    #[command(after_long_help = stored::SHARDS_HELP)]
+    Status(stored::StatusArgs),
+    /// Make a store complete, once it has every shard
+    #[command(after_long_help = stored::SHARDS_HELP)]
+    Merge(stored::MergeArgs),
     /// Try readers of SFrame on malformed sections: which crash, hang, or accept what cannot be read?
     #[command(after_long_help = TORTURE_HELP)]
     Torture(TortureArgs),
@@ -159,6 +180,35 @@ pub(super) struct CheckArgs {
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(super) paths: Vec<OsString>,
 
+    #[command(flatten)]
+    pub(super) what: WhatArgs,
+    /// The least severity that makes the exit status 1
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
+    pub(super) fail_on: Level,
+    #[command(flatten)]
+    pub(super) raw: RawArgs,
+    #[command(flatten)]
+    pub(super) store: StoreArgs,
+
+    /// How to write what is found
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
+    pub(super) format: Format,
+    /// Tell which code SFrame and CFI describe, and why CFI alone describes some of it; files
+    /// without a section are in the sums, and with --verbose told one by one
+    #[arg(long, help_heading = "Output")]
+    pub(super) coverage: bool,
+    /// Name every file, also those that are sound or not checked
+    #[arg(short, long, help_heading = "Output")]
+    pub(super) verbose: bool,
+
+    /// Number of threads; 0 for as many as the machine has
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    pub(super) threads: usize,
+}
+
+/// What is looked at, and what of it is reported: what results depend on besides the bytes.
+#[derive(Debug, Args)]
+pub(super) struct WhatArgs {
     /// Check lints, too: legal, and worth a look
     #[arg(long, help_heading = "What to check")]
     pub(super) pedantic: bool,
@@ -175,32 +225,12 @@ pub(super) struct CheckArgs {
     /// belong to a file for certain
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "What to check")]
     pub(super) debug_dir: Vec<PathBuf>,
-    /// The least severity that makes the exit status 1
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
-    pub(super) fail_on: Level,
-    #[cfg(feature = "packages")]
-    #[command(flatten)]
-    pub(super) unpack: UnpackArgs,
-    #[command(flatten)]
-    pub(super) raw: RawArgs,
-
-    /// How to write what is found
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
-    pub(super) format: Format,
-    /// Tell which code SFrame and CFI describe, and why CFI alone describes some of it; files
-    /// without a section are in the sums, and with --verbose told one by one
-    #[arg(long, help_heading = "Output")]
-    pub(super) coverage: bool,
     /// Show each finding, not the first few of each rule and file
     #[arg(long, help_heading = "Output")]
     pub(super) all: bool,
-    /// Name every file, also those that are sound or not checked
-    #[arg(short, long, help_heading = "Output")]
-    pub(super) verbose: bool,
-
-    /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
-    pub(super) threads: usize,
+    #[cfg(feature = "packages")]
+    #[command(flatten)]
+    pub(super) unpack: UnpackArgs,
 }
 
 /// `dump`.

@@ -1,10 +1,11 @@
 //! `sframe-check PATH...`.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 
 use sframe_validator::check::Options;
 
-use super::args::{CheckArgs, Format, Oracle};
+use super::args::{CheckArgs, Format, Level, Oracle, WhatArgs};
 use super::{Exit, stdout, styled_stdout, terminal_width};
 use crate::input::Selection;
 use crate::render::{JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
@@ -12,30 +13,40 @@ use crate::report::Summary;
 use crate::scan::{Against, CheckOptions, scan};
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
-    if args.coverage && args.against == Some(Oracle::None) {
+    if args.coverage && args.what.against == Some(Oracle::None) {
         let message = "--coverage tells what CFI describes: it cannot go with --against none";
         writeln!(io::stderr(), "sframe-check: {message}")?;
         return Ok(Exit::Failure);
     }
-    let list = if args.paths.iter().any(|path| path == "-") { read_list()? } else { Vec::new() };
-    let inputs = Selection::new(&args.paths, &list);
+    let inputs = selection(&args.paths)?;
     let mut renderer = renderer(args);
     renderer.begin()?;
     let mut sink = WithProgress::new(renderer.as_mut(), io::stderr().is_terminal());
     let summary = scan(inputs, &check_options(args), args.threads, &mut sink)?;
     sink.finish();
     renderer.end(&summary)?;
-    Ok(exit(args, &summary))
+    Ok(exit(args.fail_on, &summary))
 }
 
 fn check_options(args: &CheckArgs) -> CheckOptions {
+    CheckOptions {
+        raw: args.raw.options(),
+        coverage: args.coverage,
+        // As text they are shown on request only.
+        named_examples: args.verbose || args.format != Format::Text,
+        ..what_options(&args.what)
+    }
+}
+
+/// What to check, by itself.
+pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
     let mut validator = Options { pedantic: args.pedantic, ..Options::default() };
     if args.all {
         validator.keep = usize::MAX;
     }
     CheckOptions {
         validator,
-        raw: args.raw.options(),
+        raw: None,
         only: args.only.clone(),
         ignore: args.ignore.clone(),
         against: match args.against {
@@ -43,13 +54,18 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
             Some(Oracle::Cfi) => Against::Cfi,
             Some(Oracle::None) => Against::None,
         },
-        coverage: args.coverage,
-        // As text they are shown on request only.
-        named_examples: args.verbose || args.format != Format::Text,
+        coverage: false,
+        named_examples: false,
         debug_dirs: args.debug_dir.clone(),
         #[cfg(feature = "packages")]
         limits: args.unpack.limits(),
     }
+}
+
+/// What the words of the command line name.
+pub(super) fn selection(paths: &[OsString]) -> io::Result<Selection> {
+    let list = if paths.iter().any(|path| path == "-") { read_list()? } else { Vec::new() };
+    Ok(Selection::new(paths, &list))
 }
 
 fn renderer(args: &CheckArgs) -> Box<dyn Renderer> {
@@ -73,8 +89,9 @@ fn read_list() -> io::Result<Vec<u8>> {
     Ok(list)
 }
 
-fn exit(args: &CheckArgs, summary: &Summary) -> Exit {
-    let found = args.fail_on.severity().is_some_and(|level| summary.worst() >= Some(level));
+/// The exit status that a scan's findings have.
+pub(super) fn exit(level: Level, summary: &Summary) -> Exit {
+    let found = level.severity().is_some_and(|level| summary.worst() >= Some(level));
     if found {
         Exit::Findings
     } else if summary.is_incomplete() {

@@ -51,6 +51,21 @@ impl Special {
         }
     }
 
+    const ALL: [Special; 6] = [
+        Special::Link,
+        Special::DanglingLink,
+        Special::StoredLink,
+        Special::Fifo,
+        Special::Socket,
+        Special::Device,
+    ];
+
+    /// The one that has this name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Special> {
+        Special::ALL.into_iter().find(|special| special.name() == name)
+    }
+
     /// The words used for one.
     #[must_use]
     pub const fn name(self) -> &'static str {

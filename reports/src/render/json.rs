@@ -92,7 +92,8 @@ impl<W: Write> Renderer for JsonLines<W> {
     }
 }
 
-fn file(report: &FileReport) -> File {
+/// What is to be said of one file.
+pub(crate) fn file(report: &FileReport) -> File {
     let path = report.name.path.as_os_str().as_bytes();
     let inside = report.name.inside.as_deref();
     let member = report.name.member.as_deref();
@@ -105,6 +106,7 @@ fn file(report: &FileReport) -> File {
         Outcome::Empty => (Status::NotElf, Some("empty".to_owned())),
         Outcome::Special(kind) => (Status::Special, Some(kind.name().to_owned())),
         Outcome::Unreadable(why) => (Status::Unreadable, Some(why.clone())),
+        Outcome::Crashed(how) => (Status::Crashed, Some(how.clone())),
     };
     let mut file = File {
         path: name(path),
@@ -239,6 +241,7 @@ fn summary(summary: &Summary) -> super::schema::Summary {
         unsupported: summary.unsupported.iter().map(|(name, n)| kind(name, *n)).collect(),
         special: summary.special.iter().map(|(special, n)| kind(special.name(), *n)).collect(),
         unreadable: summary.unreadable,
+        crashed: summary.crashed,
         sections: summary
             .sections
             .iter()

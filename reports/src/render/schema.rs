@@ -125,6 +125,8 @@ pub enum Status {
     Special,
     /// It could not be read, or is a damaged ELF file.
     Unreadable,
+    /// Its checker has died: a defect of the program.
+    Crashed,
 }
 
 /// An SFrame section.
@@ -366,6 +368,8 @@ pub struct Summary {
     pub special: Vec<KindCount>,
     /// What could not be read.
     pub unreadable: u64,
+    /// Files at which their checker has died.
+    pub crashed: u64,
     /// Sections by version and machine.
     pub sections: Vec<SectionCount>,
     /// Functions that were read.

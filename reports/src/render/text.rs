@@ -146,7 +146,11 @@ impl<W: Write> Text<W> {
         wrap(text, indent, self.options.width)
     }
 
-    fn totals(&mut self, summary: &Summary) -> io::Result<()> {
+    /// Writes a scan in numbers, and nothing of any file.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn totals(&mut self, summary: &Summary) -> io::Result<()> {
         let checked = counted(summary.checked, "file");
         let inputs = counted(summary.inputs, "input");
         let with = grouped(summary.with_section);
@@ -271,6 +275,9 @@ impl<W: Write> Text<W> {
                     "{BOLD}{name}{BOLD:#}: {WARNING}cannot be read{WARNING:#}: {why}"
                 )
             }
+            Outcome::Crashed(how) => {
+                writeln!(self.out, "{BOLD}{name}{BOLD:#}: {WARNING}not checked{WARNING:#}: {how}")
+            }
             Outcome::Unsupported(kind) if verbose => {
                 writeln!(self.out, "{name}: not checked, SFrame is not defined for {kind}")
             }
@@ -367,6 +374,9 @@ fn section_in_short(section: &SectionSummary) -> String {
 /// Everything that was met and not checked, by kind.
 fn left_out(summary: &Summary) -> Vec<String> {
     let mut kinds = Vec::new();
+    if summary.crashed > 0 {
+        kinds.push(format!("{} at which the checker has died", grouped(summary.crashed)));
+    }
     if summary.unreadable > 0 {
         kinds.push(format!("{} unreadable", grouped(summary.unreadable)));
     }

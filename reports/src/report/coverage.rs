@@ -118,7 +118,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    fn add(&mut self, functions: u64, bytes: u64) {
+    pub(super) fn add(&mut self, functions: u64, bytes: u64) {
         self.functions = self.functions.saturating_add(functions);
         self.bytes = self.bytes.saturating_add(bytes);
     }

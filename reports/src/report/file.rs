@@ -94,6 +94,8 @@ pub enum Outcome {
     Special(Special),
     /// It could not be read, why.
     Unreadable(String),
+    /// Its checker has died, how: that is a defect of this program.
+    Crashed(String),
 }
 
 /// What was found in a file.

@@ -35,6 +35,8 @@ pub struct Summary {
     pub special: BTreeMap<Special, u64>,
     /// What could not be read.
     pub unreadable: u64,
+    /// Files at which their checker has died.
+    pub crashed: u64,
     /// Sections by version and machine; `unreadable` where the header is.
     pub sections: BTreeMap<(String, String), u64>,
     /// Functions that were read.
@@ -52,7 +54,7 @@ pub struct Summary {
     /// What was not checked.
     pub undecided: u64,
     /// By rule, in the catalogue's order.
-    rules: BTreeMap<usize, (&'static Rule, Counts)>,
+    pub(super) rules: BTreeMap<usize, (&'static Rule, Counts)>,
 }
 
 impl Summary {
@@ -67,6 +69,7 @@ impl Summary {
             Outcome::NotElf | Outcome::Empty => self.not_elf += 1,
             Outcome::Special(kind) => *self.special.entry(*kind).or_default() += 1,
             Outcome::Unreadable(_) => self.unreadable += 1,
+            Outcome::Crashed(_) => self.crashed += 1,
         }
     }
 
@@ -124,10 +127,10 @@ impl Summary {
         self.rules().map(|(rule, _)| rule.severity).max()
     }
 
-    /// Whether something that was asked for is not known in the end: it could not be read, the
-    /// check left it undecided, or nothing at all was there to check.
+    /// Whether something that was asked for is not known in the end: it could not be read, its
+    /// checker died, the check left it undecided, or nothing at all was there to check.
     #[must_use]
     pub const fn is_incomplete(&self) -> bool {
-        self.unreadable > 0 || self.undecided > 0 || self.checked == 0
+        self.unreadable > 0 || self.crashed > 0 || self.undecided > 0 || self.checked == 0
     }
 }

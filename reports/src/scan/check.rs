@@ -4,6 +4,7 @@ use std::fs::File;
 #[cfg(feature = "packages")]
 use std::io::Seek;
 use std::io::{self, Read};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -61,13 +62,28 @@ impl CheckOptions {
 }
 
 /// Checks an input: one report for a file, one for each member of an archive or package.
-pub(super) fn check_input(input: Input, options: &CheckOptions) -> Vec<FileReport> {
+pub(crate) fn check_input(input: Input, options: &CheckOptions) -> Vec<FileReport> {
     let (path, outcome) = match input {
-        Input::File(path) => return check_file(path, options),
+        Input::File(path) => return check_guarded(path, options),
         Input::Special(path, kind) => (path, Outcome::Special(kind)),
         Input::Unreadable(path, error) => (path, Outcome::Unreadable(error)),
     };
     vec![FileReport { name: FileName::file(path), outcome }]
+}
+
+/// A defect of this program must not cost more than the file that shows it.
+fn check_guarded(path: PathBuf, options: &CheckOptions) -> Vec<FileReport> {
+    let name = FileName::file(path.clone());
+    // What a panic leaves behind is this input's own; the room for members starts anew.
+    panic::catch_unwind(AssertUnwindSafe(|| check_file(path, options))).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+        let outcome = Outcome::Crashed(match message {
+            Some(message) => format!("its checker panicked: {message}"),
+            None => "its checker panicked".to_owned(),
+        });
+        vec![FileReport { name, outcome }]
+    })
 }
 
 fn check_file(path: PathBuf, options: &CheckOptions) -> Vec<FileReport> {

@@ -1,0 +1,162 @@
+//! The command line of scans whose results are kept: `--store`, `compare`, and what distributes a
+//! scan over machines.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::{DiffFormat, WhatArgs};
+
+pub(in crate::cli) const COMPARE_HELP: &str = "\
+A scan is a store, or a report that was written with --format json or ndjson. Files are matched by
+package, path and member, also where versions in their names have changed; findings by rule, symbol
+and shape: code that has only moved is no change.
+
+Exit status:
+  0  nothing got worse
+  1  something did: a new error or difference, coverage lost, a file that cannot be read any more
+  2  nothing that is known got worse, but something could not be decided
+  3  wrong usage, or a scan cannot be read";
+
+pub(in crate::cli) const SHARDS_HELP: &str = "\
+A manifest says what there is to check, and in which shard. Shards are checked one by one, anywhere
+that sees the same files and the store; each is there whole, or not there. The options that say what
+to check have to be the same for plan and scan. A store that has every shard is merged: then it is
+complete.
+
+      sframe-check plan pool --shards 16 --output night.manifest
+      for k in $(seq 0 15); do sframe-check scan --manifest night.manifest --shard $k --store night; done
+      sframe-check status --manifest night.manifest --store night
+      sframe-check merge --manifest night.manifest --store night
+
+Exit status of scan, for whatever runs it:
+  0   the shard is done, now or before
+  64  there is no sense in trying again: wrong usage, a bad manifest, another scan's store
+  75  another try may succeed
+
+Of plan: 0 done, 3 wrong usage. Of status: 0 every shard is whole, 1 some are not, 64, 75. Of merge:
+0 done, 1 some shards are not whole, 64, 75.";
+
+/// Where results are kept.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct StoreArgs {
+    /// Keep the results in this folder, made anew; what is printed is what they have in common
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["format", "raw", "coverage"], help_heading = "Results that last")]
+    pub(in crate::cli) store: Option<PathBuf>,
+    /// Go on with the store where its scan has ended too early
+    #[arg(long, requires = "store", help_heading = "Results that last")]
+    pub(in crate::cli) resume: bool,
+    /// Take over from this store what was said of files that have not changed
+    #[arg(long, value_name = "DIR", requires = "store", value_hint = ValueHint::DirPath, help_heading = "Results that last")]
+    pub(in crate::cli) previous: Option<PathBuf>,
+    /// What a scan with --store starts for the work itself
+    #[arg(long, hide = true, requires = "store")]
+    pub(in crate::cli) at_work: bool,
+    #[command(flatten)]
+    pub(in crate::cli) alone: AloneArgs,
+}
+
+/// What a scan starts for a file at which a process has died.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct AloneArgs {
+    /// Check one item of the store's manifest, and write its records to standard output
+    #[arg(long, hide = true, value_name = "N")]
+    pub(in crate::cli) item: Option<u32>,
+}
+
+/// `compare`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CompareArgs {
+    /// A store or a report
+    #[arg(value_name = "OLD", value_hint = ValueHint::AnyPath)]
+    pub(in crate::cli) old: PathBuf,
+    /// A later one
+    #[arg(value_name = "NEW", value_hint = ValueHint::AnyPath)]
+    pub(in crate::cli) new: PathBuf,
+    /// How to write what changed
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(in crate::cli) format: CompareFormat,
+    /// Show each change in full, not the first twenty
+    #[arg(long)]
+    pub(in crate::cli) all: bool,
+}
+
+/// `compare --format`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum CompareFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
+    /// For a merge request or an issue
+    Markdown,
+}
+
+/// `plan`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct PlanArgs {
+    /// Files, folders, patterns; - for a list on standard input
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub(in crate::cli) paths: Vec<OsString>,
+    /// How many shards to make
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(sframe_store::MAX_SHARDS)))]
+    pub(in crate::cli) shards: u32,
+    /// The manifest to write; compressed where its name ends in .zst
+    #[arg(short, long, value_name = "MANIFEST", value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) output: PathBuf,
+    #[command(flatten)]
+    pub(in crate::cli) what: WhatArgs,
+    /// Number of threads; 0 for as many as the machine has
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    pub(in crate::cli) threads: usize,
+}
+
+/// Which shards of which scan.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ShardsArgs {
+    /// What `plan` has written
+    #[arg(long, value_name = "MANIFEST", value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) manifest: PathBuf,
+    /// The folder of the results
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(in crate::cli) store: PathBuf,
+}
+
+/// `scan`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScanArgs {
+    #[command(flatten)]
+    pub(in crate::cli) shards: ShardsArgs,
+    /// The number of the shard, from 0
+    #[arg(long, value_name = "K")]
+    pub(in crate::cli) shard: u32,
+    /// End when the process that has started this one does
+    #[arg(long)]
+    pub(in crate::cli) die_with_parent: bool,
+    #[command(flatten)]
+    pub(in crate::cli) what: WhatArgs,
+    /// Number of threads; 0 for as many as the machine has
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    pub(in crate::cli) threads: usize,
+    #[command(flatten)]
+    pub(in crate::cli) alone: AloneArgs,
+}
+
+/// `status`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct StatusArgs {
+    #[command(flatten)]
+    pub(in crate::cli) shards: ShardsArgs,
+    /// How to write what is there
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(in crate::cli) format: DiffFormat,
+}
+
+/// `merge`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct MergeArgs {
+    #[command(flatten)]
+    pub(in crate::cli) shards: ShardsArgs,
+}

@@ -1,0 +1,69 @@
+//! `sframe-check compare OLD NEW`.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+use std::str;
+
+use sframe_history::changes::{self, Options, Scan};
+use sframe_history::{Comparison, Record, When, report};
+use sframe_store::{ShardLine, ShardState, Store};
+
+use super::args::stored::{CompareArgs, CompareFormat};
+use super::{Exit, styled_stdout};
+
+pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
+    let name = |path: &Path| Scan { name: path.display().to_string(), ..Scan::default() };
+    let mut comparison = Comparison::new(name(&args.old), name(&args.new));
+    for (when, path) in [(When::Old, &args.old), (When::New, &args.new)] {
+        let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
+        let read = if path.is_dir() { store } else { self::report };
+        read(path, when, &mut comparison).map_err(named)?;
+    }
+    let changes = comparison.finish();
+    let mut out = styled_stdout();
+    let options = if args.all { Options { details: usize::MAX } } else { Options::default() };
+    match args.format {
+        CompareFormat::Text => changes::write_text(&mut out, &changes, &options)?,
+        CompareFormat::Json => changes::write_json(&mut out, &changes)?,
+        CompareFormat::Markdown => changes::write_markdown(&mut out, &changes, &options)?,
+    }
+    out.flush()?;
+    Ok(if changes.worse {
+        Exit::Findings
+    } else if changes.undecided.is_empty() {
+        Exit::Clean
+    } else {
+        Exit::Incomplete
+    })
+}
+
+fn report(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
+    let input = BufReader::new(File::open(path)?);
+    let ending = report::read(input, |record| comparison.add(when, record));
+    let ending = ending.map_err(io::Error::other)?;
+    let scan = comparison.scan_mut(when);
+    (scan.complete, scan.tool) = (ending.complete, ending.tool);
+    Ok(())
+}
+
+/// Every whole shard of a store.
+fn store(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
+    let store = Store::open(path).map_err(io::Error::other)?;
+    for shard in 0..store.manifest().shards() {
+        if !matches!(store.state(shard).map_err(io::Error::other)?, ShardState::Whole(_)) {
+            continue;
+        }
+        let mut reader = store.read(shard).map_err(io::Error::other)?;
+        while let Some(line) = reader.next_line().map_err(io::Error::other)? {
+            if let ShardLine::Record(line) = line {
+                let text = str::from_utf8(line).map_err(io::Error::other)?;
+                comparison.add(when, &Record::parse(text)?);
+            }
+        }
+    }
+    let scan = comparison.scan_mut(when);
+    scan.complete = store.run().totals.is_some();
+    scan.tool = Some(store.run().key.tool.clone());
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! `sframe-check plan`, `scan`, `status` and `merge`: a scan that is distributed.
+
+use std::io::{self, Write};
+
+use nix::sys::{prctl, signal::Signal};
+use nix::unistd::getppid;
+use sframe_store::{Counts, Manifest, Previous, Stamps, Store};
+
+use super::args::DiffFormat;
+use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
+use super::{Exit, check, stdout};
+use crate::scan::CheckOptions;
+use crate::stored::{self, Error, Planning, Result, Scanner};
+
+/// Findings of a rule that a record has at most, where `--all` is not given.
+const KEPT: usize = 100;
+
+/// What is checked where results are kept: always the coverage as well.
+pub(super) fn options(what: &super::args::WhatArgs) -> CheckOptions {
+    let mut options = check::what_options(what);
+    options.validator.keep = options.validator.keep.max(KEPT);
+    CheckOptions { coverage: true, ..options }
+}
+
+pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
+    let options = options(&args.what);
+    let planning = Planning {
+        key: stored::key(&options),
+        inputs: &args.paths,
+        shards: Some(args.shards),
+        hash: true,
+        scanner: Scanner {
+            options: &options,
+            previous: &Previous::default(),
+            known: &Stamps::default(),
+            threads: args.threads,
+        },
+    };
+    let manifest = stored::plan(planning, check::selection(&args.paths)?, None)?;
+    manifest.save(&args.output).map_err(Error::from)?;
+    let bytes = manifest.items().iter().fold(0, |sum: u64, item| sum.saturating_add(item.size));
+    let (items, shards) = (manifest.items().len(), manifest.shards());
+    writeln!(io::stderr(), "sframe-check: {items} items of {bytes} bytes in {shards} shards")?;
+    Ok(Exit::Clean)
+}
+
+pub(super) fn scan(args: &ScanArgs) -> Exit {
+    if args.die_with_parent && !die_with_parent() {
+        return Exit::Again;
+    }
+    status_of(scan_shard(args))
+}
+
+/// Asks the system to end this process when its parent ends; `false` where that is gone already.
+fn die_with_parent() -> bool {
+    // A parent that is gone has left its children to the first process.
+    prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && getppid().as_raw() != 1
+}
+
+fn scan_shard(args: &ScanArgs) -> Result<Exit> {
+    let store = store(&args.shards)?;
+    let options = options(&args.what);
+    let key = stored::key(&options);
+    if store.manifest().key() != &key {
+        let message =
+            "the manifest was made by another version, or with other options for what to check";
+        return Err(sframe_store::Error::Usage(message.to_owned()).into());
+    }
+    if let Some(item) = args.alone.item {
+        return check_item(&store, item, &options);
+    }
+    let scanner = Scanner {
+        options: &options,
+        previous: &Previous::default(),
+        known: &Stamps::default(),
+        threads: args.threads,
+    };
+    stored::check_shard(&store, args.shard, scanner, None, &mut |_| {})?;
+    Ok(Exit::Clean)
+}
+
+/// Checks one item for the process that has started this one.
+pub(super) fn check_item(store: &Store, item: u32, options: &CheckOptions) -> Result<Exit> {
+    let number = usize::try_from(item).unwrap_or(usize::MAX);
+    let Some(item) = store.manifest().items().get(number) else {
+        return Err(sframe_store::Error::Usage(format!("the manifest has no item {item}")).into());
+    };
+    stored::check_alone(item, options, &mut stdout())?;
+    Ok(Exit::Clean)
+}
+
+fn store(args: &ShardsArgs) -> Result<Store> {
+    Ok(Store::create(&args.store, Manifest::open(&args.manifest)?)?)
+}
+
+pub(super) fn status(args: &StatusArgs) -> Exit {
+    status_of(show_status(args))
+}
+
+fn show_status(args: &StatusArgs) -> Result<Exit> {
+    let manifest = Manifest::open(&args.shards.manifest)?;
+    let status = sframe_store::status(&manifest, &args.shards.store)?;
+    let mut out = stdout();
+    match args.format {
+        DiffFormat::Text => writeln!(out, "{status}")?,
+        DiffFormat::Json => {
+            serde_json::to_writer(&mut out, &status).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    out.flush()?;
+    Ok(if status.is_whole() { Exit::Clean } else { Exit::Findings })
+}
+
+pub(super) fn merge(args: &MergeArgs) -> Exit {
+    status_of(merge_shards(&args.shards))
+}
+
+fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
+    let mut store = store(args)?;
+    match store.merge() {
+        Ok(totals) => {
+            let without: u64 = Counts::iter(&totals.without).map(|(_, number)| number).sum();
+            let (items, records) = (totals.items, totals.records);
+            let told = format!("{records} records of {items} items, {without} files without");
+            writeln!(io::stderr(), "sframe-check: complete: {told}")?;
+            Ok(Exit::Clean)
+        }
+        Err(error @ sframe_store::Error::Unmergeable(_)) => {
+            writeln!(io::stderr(), "sframe-check: {error}")?;
+            Ok(Exit::Findings)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What whoever runs shards is told.
+fn status_of(result: Result<Exit>) -> Exit {
+    result.unwrap_or_else(|error| {
+        let _ = writeln!(io::stderr(), "sframe-check: {error}");
+        if error.may_pass() { Exit::Again } else { Exit::Never }
+    })
+}

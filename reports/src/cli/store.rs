@@ -1,0 +1,98 @@
+//! `sframe-check --store DIR PATH...`.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use sframe_store::{Previous, Stamps, StampsWriter, Store};
+
+use super::args::CheckArgs;
+use super::shards::{check_item, options};
+use super::supervise::supervise;
+use super::{Exit, check, styled_stdout, terminal_width};
+use crate::render::{Text, TextOptions};
+use crate::scan::CheckOptions;
+use crate::stored::{self, Planning, Result, Scanner, Total};
+
+/// How many root causes are shown.
+const CAUSES: usize = 10;
+
+pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
+    let options = options(&args.what);
+    if let Some(item) = args.store.alone.item {
+        return Ok(check_item(&open(folder)?, item, &options)?);
+    }
+    if args.store.at_work {
+        return Ok(work(folder, args, &options)?);
+    }
+    if is_there(folder) {
+        if !args.store.resume {
+            let message = format!(
+                "{} is a store already: --resume goes on with it, and --previous takes over from it \
+                 to a new one",
+                folder.display()
+            );
+            return Err(io::Error::other(message));
+        }
+        check_that_it_is(folder, args, &options)?;
+    }
+    supervise(|| Ok(open(folder)?.status().map_err(stored::Error::from)?.whole.len()))
+}
+
+fn is_there(folder: &Path) -> bool {
+    folder.join("run.json").exists()
+}
+
+fn open(folder: &Path) -> Result<Store> {
+    Ok(Store::open(folder)?)
+}
+
+/// Whether a store that is to be gone on with is of the same scan.
+fn check_that_it_is(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<()> {
+    let store = open(folder)?;
+    let same_paths = store.manifest().inputs().iter().eq(args.paths.iter());
+    let what = match () {
+        () if !same_paths => "of other inputs",
+        () if store.manifest().key() != &stored::key(options) => {
+            "made by another version, or with other options for what to check"
+        }
+        () => return Ok(()),
+    };
+    Err(sframe_store::Error::Foreign { path: folder.to_owned(), reason: what.to_owned() }.into())
+}
+
+/// Does all that is left to do, in the process that is started for it.
+fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit> {
+    let key = stored::key(options);
+    let (previous, known) = match &args.store.previous {
+        Some(previous) => (Previous::open(previous, &key)?, Stamps::load(previous, &key)?),
+        None => (Previous::default(), Stamps::default()),
+    };
+    fs::create_dir_all(folder)?;
+    let mut stamps = StampsWriter::start(folder, &key)?;
+    let scanner = Scanner { options, previous: &previous, known: &known, threads: args.threads };
+    let mut store = if is_there(folder) {
+        open(folder)?
+    } else {
+        let planning = Planning { key, inputs: &args.paths, shards: None, hash: false, scanner };
+        let found = check::selection(&args.paths)?;
+        Store::create(folder, stored::plan(planning, found, Some(&mut stamps))?)?
+    };
+    for shard in 0..store.manifest().shards() {
+        stored::check_shard(&store, shard, scanner, Some(&mut stamps), &mut |_| {})?;
+    }
+    store.merge()?;
+    stamps.save()?;
+    tell(&store, args)
+}
+
+/// Tells what a complete store says.
+fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
+    let Total { summary, causes } = stored::summary(store)?;
+    let mut out = styled_stdout();
+    sframe_history::groups::write_text(&mut out, &causes, CAUSES)?;
+    let options = TextOptions { verbose: args.verbose, coverage: true, width: terminal_width() };
+    Text::new(&mut out, options).totals(&summary)?;
+    out.flush()?;
+    Ok(check::exit(args.fail_on, &summary))
+}

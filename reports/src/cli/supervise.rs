@@ -1,0 +1,55 @@
+//! The process that starts the one at work, and starts it again where a file has ended it.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+
+use super::Exit;
+
+/// Ends of the process at work without a shard more. The file that has ended it is checked apart
+/// from the second try on, so a third end of this kind has another reason.
+const MOST_IN_VAIN: u32 = 3;
+
+/// Runs this program with the same arguments as the process at work, until that has ended in order.
+/// `done` tells how far the store is.
+///
+/// # Errors
+/// It cannot be started, or dies again and again.
+pub(super) fn supervise(done: impl Fn() -> io::Result<usize>) -> io::Result<Exit> {
+    let (mut before, mut in_vain) = (0, 0);
+    loop {
+        let mut arguments: Vec<OsString> = env::args_os().skip(1).collect();
+        arguments.insert(0, "--at-work".into());
+        let status = Command::new(env::current_exe()?).args(arguments).status()?;
+        if let Some(code) = status.code() {
+            return Ok(exit_of(code));
+        }
+        let signal = status.signal().and_then(|number| Signal::try_from(number).ok());
+        if matches!(signal, Some(Signal::SIGINT | Signal::SIGTERM | Signal::SIGHUP)) {
+            return Err(io::Error::other("it was interrupted: --resume goes on with the store"));
+        }
+        let shards = done()?;
+        in_vain = if shards > before { 0 } else { in_vain + 1 };
+        before = shards;
+        let name = signal.map_or("a signal", Signal::as_str);
+        if in_vain >= MOST_IN_VAIN {
+            let message = format!("the process at work was ended by {name}, again and again");
+            return Err(io::Error::other(message));
+        }
+        let told = "goes on; the files it was at are checked one by one";
+        writeln!(io::stderr(), "sframe-check: the process at work was ended by {name}: {told}")?;
+    }
+}
+
+fn exit_of(code: i32) -> Exit {
+    match code {
+        0 => Exit::Clean,
+        1 => Exit::Findings,
+        2 => Exit::Incomplete,
+        _ => Exit::Failure,
+    }
+}

@@ -1,0 +1,67 @@
+//! What can end a scan whose results are kept.
+
+use std::fmt;
+use std::io;
+
+/// The result of a part of such a scan.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can end a scan whose results are kept. What is wrong with the files that are checked does
+/// not.
+#[derive(Debug)]
+pub enum Error {
+    /// The store.
+    Store(sframe_store::Error),
+    /// The system: no threads, no processes, no output.
+    Io(io::Error),
+}
+
+impl Error {
+    /// Whether the same may succeed another time.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Error::Store(error) => error.may_pass(),
+            Error::Io(_) => true,
+        }
+    }
+}
+
+impl From<sframe_store::Error> for Error {
+    fn from(error: sframe_store::Error) -> Error {
+        Error::Store(error)
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Error {
+        Error::Io(error)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Store(error) => error.fmt(f),
+            Error::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(match self {
+            Error::Store(error) => error,
+            Error::Io(error) => error,
+        })
+    }
+}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> io::Error {
+        match error {
+            Error::Store(error) => io::Error::other(error),
+            Error::Io(error) => error,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What results depend on besides the bytes of the files.
+
+use std::fmt::Write as _;
+
+use sframe_store::{ContentHash, Key};
+use sframe_validator::rules::Rule;
+
+use crate::catalogue;
+use crate::scan::CheckOptions;
+
+/// The key of a scan with these options: this program, its rules, and whatever of the options
+/// changes what is said of a file. Of folders with separate debug files the names count, not what is
+/// in them.
+#[must_use]
+pub fn key(options: &CheckOptions) -> Key {
+    Key {
+        tool: concat!("sframe-check ", env!("CARGO_PKG_VERSION")).to_owned(),
+        rules: ContentHash::of(rules().as_bytes()),
+        options: ContentHash::of(told(options).as_bytes()),
+    }
+}
+
+/// The catalogue, as far as findings show it.
+fn rules() -> String {
+    let mut text = String::new();
+    for rule in catalogue::all() {
+        let (name, severity, group) = (rule.name, rule.severity.name(), rule.group.name());
+        let _ = writeln!(text, "{name} {severity} {group} {}", rule.summary);
+    }
+    text
+}
+
+fn told(options: &CheckOptions) -> String {
+    let names = |rules: &[&'static Rule]| {
+        let mut names: Vec<_> = rules.iter().map(|rule| rule.name).collect();
+        names.sort_unstable();
+        names.join(" ")
+    };
+    let CheckOptions {
+        validator, only, ignore, against, coverage, named_examples, debug_dirs, ..
+    } = options;
+    let (only, ignore) = (names(only), names(ignore));
+    let mut text = format!(
+        "{validator:?}\nonly {only}\nignore {ignore}\nagainst {against:?}\ncoverage {coverage} \
+         {named_examples}\ndebug {debug_dirs:?}\n"
+    );
+    #[cfg(feature = "packages")]
+    let _ = writeln!(text, "{:?}", options.limits);
+    text.push_str(if cfg!(feature = "disassembly") { "disassembly" } else { "" });
+    text
+}

@@ -1,0 +1,134 @@
+//! From the words of a command line to a manifest.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use sframe_store::{ContentHash, Counts, Item, Key, Known, Manifest, Plan, StampsWriter};
+
+use super::record::NOT_ELF;
+use super::{Result, Scanner};
+use crate::input::Input;
+use crate::input::kind::{HEAD, Kind};
+use crate::scan::{CheckOptions, Event, in_order};
+
+/// A shard of a scan on one machine is that large, so that little is lost where it is killed, ...
+const SHARD_BYTES: u64 = 1 << 30;
+/// ... or has so many files.
+const SHARD_ITEMS: usize = 4096;
+
+/// How a plan is made.
+#[derive(Debug)]
+pub struct Planning<'p> {
+    /// What results will depend on.
+    pub key: Key,
+    /// The inputs as the user has named them.
+    pub inputs: &'p [OsString],
+    /// How many shards; `None` for as many as are sensible on one machine.
+    pub shards: Option<u32>,
+    /// Read every file for the hash of its content.
+    pub hash: bool,
+    /// What will check them: its options, and what it knows of files that have not changed.
+    pub scanner: Scanner<'p>,
+}
+
+/// What was met at a place.
+enum Met {
+    Item(Item),
+    /// It needs no checking: its kind, and what the system says of it, where that may be known by
+    /// the next scan.
+    Without(&'static str, Option<Metadata>),
+}
+
+/// Finds what there is to check among `found`, and puts it into shards. Files that are no ELF
+/// files, archives or packages are counted, and noted in `stamps`.
+///
+/// # Errors
+/// Those of threads, and of a plan that makes no sense.
+pub fn plan(
+    planning: Planning<'_>,
+    found: impl Iterator<Item = Input>,
+    mut stamps: Option<&mut StampsWriter>,
+) -> Result<Manifest> {
+    let (mut items, mut without) = (Vec::new(), Counts::default());
+    let meet = |input| meet(input, &planning);
+    in_order(found, planning.scanner.threads, meet, |event| -> Result<()> {
+        match event {
+            Event::Done(Met::Item(item)) => items.push(item),
+            Event::Done(Met::Without(kind, metadata)) => {
+                without.add(kind, 1);
+                if let (Some(stamps), Some(metadata)) = (&mut stamps, metadata) {
+                    stamps.note(&metadata, Known::Without(kind));
+                }
+            }
+            Event::Waiting => {}
+        }
+        Ok(())
+    })?;
+    let shards = planning.shards.unwrap_or_else(|| default_shards(&items));
+    let inputs = planning.inputs.iter().map(PathBuf::from).collect();
+    Ok(Manifest::plan(Plan { key: planning.key, inputs, shards, without, items })?)
+}
+
+/// How many shards a scan on one machine has.
+#[must_use]
+pub fn default_shards(items: &[Item]) -> u32 {
+    let bytes = items.iter().fold(0, |sum: u64, item| sum.saturating_add(item.size));
+    let by_size = u32::try_from(bytes / SHARD_BYTES).unwrap_or(u32::MAX);
+    let by_number = u32::try_from(items.len() / SHARD_ITEMS).unwrap_or(u32::MAX);
+    by_size.max(by_number).clamp(1, 1000)
+}
+
+fn meet(input: Input, planning: &Planning<'_>) -> Met {
+    match input {
+        Input::File(path) => meet_file(path, planning),
+        Input::Special(_, kind) => Met::Without(kind.name(), None),
+        // Whoever checks it will tell why.
+        Input::Unreadable(path, _) => Met::Item(Item { path, size: 0, hash: None }),
+    }
+}
+
+fn meet_file(path: PathBuf, planning: &Planning<'_>) -> Met {
+    let Ok(metadata) = fs::metadata(&path) else {
+        return Met::Item(Item { path, size: 0, hash: None });
+    };
+    let size = metadata.len();
+    let Scanner { options, known, .. } = planning.scanner;
+    match known.find(&metadata) {
+        Some(Known::Content(hash)) => return Met::Item(Item { path, size, hash: Some(hash) }),
+        Some(Known::Without(NOT_ELF)) => return Met::Without(NOT_ELF, Some(metadata)),
+        Some(Known::Without(_)) | None => {}
+    }
+    if options.raw.is_none() && is_of_no_interest(&path, options).unwrap_or(false) {
+        return Met::Without(NOT_ELF, Some(metadata));
+    }
+    let hash = if planning.hash { hash_of(&path).ok() } else { None };
+    Met::Item(Item { path, size, hash })
+}
+
+/// Whether a file's first bytes say that nothing in it is to be checked.
+fn is_of_no_interest(path: &Path, options: &CheckOptions) -> io::Result<bool> {
+    let mut head = [0; HEAD];
+    let length = File::open(path)?.read(&mut head)?;
+    Ok(match Kind::of(head.get(..length).unwrap_or_default()) {
+        Kind::Elf | Kind::Archive => false,
+        Kind::Package(_) => !unpacks(options),
+        Kind::Empty | Kind::Other => true,
+    })
+}
+
+#[cfg(feature = "packages")]
+fn unpacks(options: &CheckOptions) -> bool {
+    options.limits.depth > 0
+}
+
+#[cfg(not(feature = "packages"))]
+const fn unpacks(_: &CheckOptions) -> bool {
+    false
+}
+
+/// The hash of a file's bytes.
+pub(super) fn hash_of(path: &Path) -> io::Result<ContentHash> {
+    ContentHash::of_reader(File::open(path)?)
+}

@@ -1,0 +1,63 @@
+//! What a complete store says: in numbers, and by root cause.
+
+use std::str;
+
+use sframe_history::Record;
+use sframe_history::groups::{Groups, RootCauses};
+use sframe_store::{Counts, ShardLine, Store};
+
+use super::record::NOT_ELF;
+use super::{Error, Result};
+use crate::input::Special;
+use crate::report::Summary;
+
+/// All that a store says, summed up.
+#[derive(Debug)]
+pub struct Total {
+    /// In numbers.
+    pub summary: Summary,
+    /// Findings by what has caused them.
+    pub causes: RootCauses,
+}
+
+/// Sums up a store's records.
+///
+/// # Errors
+/// A shard is missing or damaged, or cannot be read.
+pub fn summary(store: &Store) -> Result<Total> {
+    let (mut summary, mut groups) = (Summary::default(), Groups::default());
+    count(&mut summary, store.manifest().without());
+    for shard in 0..store.manifest().shards() {
+        let mut reader = store.read(shard)?;
+        while let Some(line) = reader.next_line()? {
+            match line {
+                ShardLine::Record(line) => {
+                    let record = parse(line, shard)?;
+                    summary.add_record(&record);
+                    groups.add(&record);
+                }
+                ShardLine::Item(item) => count(&mut summary, &item.without),
+            }
+        }
+    }
+    Ok(Total { summary, causes: groups.finish() })
+}
+
+fn parse(line: &[u8], shard: u32) -> Result<Record<'_>> {
+    let damaged = |error: String| {
+        Error::Io(std::io::Error::other(format!("shard {shard}: a record is damaged: {error}")))
+    };
+    let text = str::from_utf8(line).map_err(|error| damaged(error.to_string()))?;
+    Record::parse(text).map_err(|error| damaged(error.to_string()))
+}
+
+fn count(summary: &mut Summary, without: &Counts) {
+    for (kind, number) in without.iter() {
+        summary.inputs += number;
+        match Special::of_name(kind) {
+            Some(special) => *summary.special.entry(special).or_default() += number,
+            None if kind == NOT_ELF => summary.not_elf += number,
+            None => summary.unreadable += number,
+        }
+    }
+}
