@@ -13,6 +13,7 @@ pub mod compare;
 pub mod groups;
 pub mod record;
 pub mod report;
+mod shape;
 
 pub use compare::{Comparison, When};
 pub use groups::Groups;
