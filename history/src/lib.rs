@@ -14,6 +14,7 @@ pub mod groups;
 pub mod record;
 pub mod report;
 mod shape;
+mod words;
 
 pub use compare::{Comparison, When};
 pub use groups::Groups;

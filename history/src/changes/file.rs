@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CountChange, CoverageChange, FindingChange};
+use crate::Record;
+use crate::record::Text;
 
 /// A file of one scan, or of both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -69,6 +71,22 @@ pub struct FileName {
     /// The package's name, where it says one itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
+}
+
+impl FileName {
+    /// The name of a record's file.
+    pub(crate) fn of(record: &Record<'_>) -> FileName {
+        let text = |text: &Option<Text<'_>>| text.as_ref().map(ToString::to_string);
+        FileName {
+            path: record.path.to_string(),
+            path_hex: text(&record.path_hex),
+            inside: text(&record.inside),
+            inside_hex: text(&record.inside_hex),
+            member: text(&record.member),
+            member_hex: text(&record.member_hex),
+            package: record.package.as_ref().map(|package| package.name.to_string()),
+        }
+    }
 }
 
 /// `PATH!INSIDE(MEMBER)`, as `sframe-check` names members.
