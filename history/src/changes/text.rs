@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::{Change, Changes, FileChange, FindingChange, Options, told};
 use crate::record::Severity;
-use crate::words::{counted, printable};
+use crate::words::counted;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -50,12 +50,8 @@ fn summary(out: &mut dyn Write, changes: &Changes) -> io::Result<()> {
         format!("{severity:7} {rule}")
     });
     some(out, rules, "more rules")?;
-    let packages = changes.packages.iter().map(|package| {
-        let coverage = told::from_to(&package.old, &package.new);
-        let verdict = told::verdict_of(package.verdict);
-        format!("package {}: {verdict}: {coverage}", printable(&package.package))
-    });
-    some(out, packages, "more packages")?;
+    let packages = changes.packages.iter().map(told::package);
+    some(out, packages.map(|package| format!("package {package}")), "more packages")?;
     some(out, changes.producers.iter().map(told::producer), "more changes of producers")?;
     some(out, changes.undecided.iter().map(|why| format!("undecided: {why}")), "more")
 }
@@ -77,8 +73,7 @@ fn some(
 }
 
 fn file(out: &mut dyn Write, change: &FileChange, left: &mut usize) -> io::Result<()> {
-    let name = change.name().map_or(String::new(), |name| printable(&name.to_string()));
-    writeln!(out, "\n{BOLD}{name}{BOLD:#}")?;
+    writeln!(out, "\n{BOLD}{}{BOLD:#}", told::name(change))?;
     if let Some(matched) = told::matched(change) {
         writeln!(out, "  {DIM}{matched}{DIM:#}")?;
     }
@@ -103,14 +98,12 @@ fn file(out: &mut dyn Write, change: &FileChange, left: &mut usize) -> io::Resul
         let more = counted(findings.len() as u64, "more finding");
         writeln!(out, "  and {more} (--all shows each)")?;
     }
-    for count in &change.counts {
-        writeln!(out, "  undecided: {}", told::count(count))?;
-    }
-    for why in &change.undecided {
-        writeln!(out, "  undecided: {}", printable(why))?;
-    }
-    if !change.counts.is_empty() || !change.undecided.is_empty() {
+    let mut undecided = told::undecided(change).peekable();
+    if undecided.peek().is_some() {
         *left = left.saturating_sub(1);
+    }
+    for line in undecided {
+        writeln!(out, "  undecided: {line}")?;
     }
     Ok(())
 }
@@ -122,14 +115,10 @@ fn finding(out: &mut dyn Write, finding: &FindingChange) -> io::Result<()> {
         _ => Style::new(),
     };
     let (change, severity) = (told::change(finding.change), finding.severity.name());
-    let (rule, message) = (printable(&finding.rule), told::message(finding));
+    let (rule, message) = (told::rule_name(finding), told::message(finding));
     writeln!(out, "  {style}{change} {severity}[{rule}]{style:#}: {message}")?;
-    if let Some(before) = told::before(finding) {
-        writeln!(out, "    {before}")?;
-    }
-    let place = finding.place().map(told::place).filter(|place| !place.is_empty());
-    if let Some(place) = place {
-        writeln!(out, "    at {place}")?;
+    for line in told::before(finding).into_iter().chain(told::at(finding)) {
+        writeln!(out, "    {line}")?;
     }
     for line in told::table(finding) {
         writeln!(out, "      {line}")?;

@@ -2,8 +2,8 @@
 
 use super::{
     Became, Change, Changes, CountChange, CoverageChange, CoverageVerdict, Described, FileChange,
-    FindingChange, Matched, Place, ProducerChange, RuleChange, Scan, SeverityCounts, TableLine,
-    TableSide, UndescribedFunction,
+    FindingChange, Matched, PackageChange, Place, ProducerChange, RuleChange, Scan, SeverityCounts,
+    TableLine, TableSide, UndescribedFunction,
 };
 use crate::words::{counted, grouped, printable};
 
@@ -98,7 +98,7 @@ fn severities(counts: &SeverityCounts, what: &str) -> Option<String> {
 }
 
 /// `12 of 15, before 14 of 15`.
-pub(super) fn from_to(old: &Described, new: &Described) -> String {
+fn from_to(old: &Described, new: &Described) -> String {
     let of = |described: &Described| {
         let all = described.functions.saturating_add(described.undescribed);
         format!("{} of {}", grouped(described.functions), grouped(all))
@@ -114,7 +114,7 @@ pub(super) fn rule(rule: &RuleChange) -> String {
         some(rule.fixed, "fixed"),
         some(rule.changed, "changed"),
     ]);
-    let parts = if parts.is_empty() { "which is not known".to_owned() } else { parts };
+    let parts = if parts.is_empty() { "not listed, or undecided".to_owned() } else { parts };
     let (old, new) = (grouped(rule.old), grouped(rule.new));
     let files = counted(rule.files, "file");
     format!("{}: {new}, before {old}: {parts}, in {files}", printable(&rule.rule))
@@ -129,6 +129,17 @@ pub(super) fn producer(change: &ProducerChange) -> String {
     let files = counted(change.files, "file");
     let kind = printable(&change.kind);
     format!("{kind} {}, before {}: {files}", names(&change.new), names(&change.old))
+}
+
+/// `package libfoo: functions have lost their entries: 10 of 15, before 12 of 15`.
+pub(super) fn package(package: &PackageChange) -> String {
+    let coverage = from_to(&package.old, &package.new);
+    format!("{}: {}: {coverage}", printable(&package.package), verdict_of(package.verdict))
+}
+
+/// The file's name.
+pub(super) fn name(change: &FileChange) -> String {
+    change.name().map_or(String::new(), |name| printable(&name.to_string()))
 }
 
 /// The old name, where it is another one, and by what the file is known.
@@ -170,10 +181,26 @@ pub(super) const fn change(change: Change) -> &'static str {
     }
 }
 
-/// `cfa-mismatch: CFA is rbp+8, CFI says rbp+16`.
+/// `CFA is rbp+8, CFI says rbp+16`.
 pub(super) fn message(finding: &FindingChange) -> String {
     let message = finding.place().map_or("", |place| place.message.as_str());
     printable(message)
+}
+
+/// The rule's name.
+pub(super) fn rule_name(finding: &FindingChange) -> String {
+    printable(&finding.rule)
+}
+
+/// Where a finding is, if anything is known of that.
+pub(super) fn at(finding: &FindingChange) -> Option<String> {
+    let place = finding.place().map(place).filter(|place| !place.is_empty())?;
+    Some(format!("at {place}"))
+}
+
+/// What is not known of a file, in lines.
+pub(super) fn undecided(change: &FileChange) -> impl Iterator<Item = String> {
+    change.counts.iter().map(count).chain(change.undecided.iter().map(|why| printable(why)))
 }
 
 /// What a changed finding said before.
@@ -187,7 +214,7 @@ pub(super) fn before(finding: &FindingChange) -> Option<String> {
 }
 
 /// `f+0x4, row 1, 0x401004, and 12 more functions`.
-pub(super) fn place(place: &Place) -> String {
+fn place(place: &Place) -> String {
     let mut parts = Vec::new();
     if let Some(symbol) = &place.symbol {
         let offset = place.offset.filter(|offset| *offset > 0);
@@ -207,10 +234,10 @@ pub(super) fn place(place: &Place) -> String {
 }
 
 /// `error bad-info: 15, before 12`, and what is not known of the listed ones.
-pub(super) fn count(count: &CountChange) -> String {
+fn count(count: &CountChange) -> String {
     let undecided = count.undecided_old.saturating_add(count.undecided_new);
     let left = match undecided {
-        0 => "the findings are not listed".to_owned(),
+        0 => "not all of them are listed".to_owned(),
         n => format!("{} not known to be new or fixed", counted(n, "listed finding")),
     };
     let (severity, rule) = (count.severity.name(), printable(&count.rule));
@@ -223,7 +250,7 @@ pub(super) fn coverage(coverage: &CoverageChange) -> String {
 }
 
 /// What became of coverage.
-pub(super) const fn verdict_of(verdict: CoverageVerdict) -> &'static str {
+const fn verdict_of(verdict: CoverageVerdict) -> &'static str {
     match verdict {
         CoverageVerdict::Lost => "functions have lost their entries",
         CoverageVerdict::MoreUndescribed => {
@@ -265,9 +292,9 @@ fn functions(functions: &[&UndescribedFunction], what: &str) -> Option<String> {
 }
 
 /// What the marks of a table mean.
-pub(super) const TITLE: &str = "(- SFrame, + CFI)";
+const TITLE: &str = "(- SFrame, + CFI)";
 /// What they mean where both scans' tables are laid over each other.
-pub(super) const TITLE_OF_BOTH: &str = "(< old scan, > new scan; - SFrame, + CFI)";
+const TITLE_OF_BOTH: &str = "(< old scan, > new scan; - SFrame, + CFI)";
 
 /// The lines of a table, with the title first.
 pub(super) fn table(finding: &FindingChange) -> Vec<String> {

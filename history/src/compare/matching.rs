@@ -70,12 +70,12 @@ pub(super) struct Matches<'i> {
     pub(super) undecided_new: u64,
 }
 
-/// Matches the findings of one rule; whether the scans can be held against each other at all, the
-/// caller says.
+/// Matches the findings of one rule; `sees` says whether the old scan and the new one could find
+/// what breaks it.
 pub(super) fn match_items<'i>(
     old: &Listed<'i>,
     new: &Listed<'i>,
-    comparable: bool,
+    sees: [bool; 2],
     strings: &Strings,
 ) -> Matches<'i> {
     let mut matching = Matching {
@@ -88,14 +88,14 @@ pub(super) fn match_items<'i>(
     matching.run(strings);
     matches.pairs = matching.pairs;
     for left in matching.old {
-        if comparable && !left.ambiguous && new.excludes(left.item) {
+        if sees[1] && !left.ambiguous && new.excludes(left.item) {
             matches.fixed.push(left.item);
         } else {
             matches.undecided_old += 1;
         }
     }
     for left in matching.new {
-        if comparable && !left.ambiguous && old.excludes(left.item) {
+        if sees[0] && !left.ambiguous && old.excludes(left.item) {
             matches.new.push(left.item);
         } else {
             matches.undecided_new += 1;

@@ -85,7 +85,8 @@ pub(super) fn of_single(
         true => Some(Became::Came),
         false => Some(Became::Unmatched),
     };
-    let known = Known { all: known, compared: true, why: None };
+    let sight = Sight { all: known, compared: known };
+    let known = Known { old: sight, new: sight, why: Vec::new() };
     rules(&mut outcome, old, new, &known, context);
     finish(outcome)
 }
@@ -125,39 +126,43 @@ fn became(old: Status, new: Status) -> Option<Became> {
     }
 }
 
-/// What of a file can be held against the other scan.
-struct Known {
+/// What a scan could see of a file: a finding that it does not have was not there.
+#[derive(Clone, Copy)]
+struct Sight {
     /// Anything.
     all: bool,
-    /// Rules that compare with CFI.
+    /// What breaks rules that compare with CFI.
     compared: bool,
-    why: Option<String>,
+}
+
+/// What both scans could see of a file, and why one could see less.
+struct Known {
+    old: Sight,
+    new: Sight,
+    why: Vec<String>,
 }
 
 impl Known {
     fn of(old: &File, new: &File, strings: &Strings) -> Known {
-        let unreadable = |file: &File| matches!(file.status, Status::Unreadable | Status::Crashed);
-        // A file that cannot be read is told by what it became.
-        if unreadable(old) || unreadable(new) {
-            return Known { all: false, compared: false, why: None };
-        }
-        let left = |one: &File, other: &File| {
-            let mut reasons = one.undecided.iter();
-            reasons.find(|reason| !other.undecided.contains(reason)).copied()
-        };
-        for (scan, reason) in [("old", left(old, new)), ("new", left(new, old))] {
-            if let Some(reason) = reason {
-                let why =
-                    format!("the {scan} scan could not check it all: {}", strings.text(reason));
-                return Known { all: false, compared: false, why: Some(why) };
+        let mut why = Vec::new();
+        let mut sight = |scan: &str, file: &File, other: &File| {
+            // What became of a file that cannot be read is told already.
+            let mut all = !matches!(file.status, Status::Unreadable | Status::Crashed);
+            let mut reasons = file.undecided.iter();
+            if let Some(reason) = reasons.find(|reason| !other.undecided.contains(reason)) {
+                let reason = strings.text(*reason);
+                why.push(format!("the {scan} scan could not check all of it: {reason}"));
+                all = false;
             }
-        }
-        let both_checked = old.status == Status::Checked && new.status == Status::Checked;
-        if both_checked && old.coverage.is_some() != new.coverage.is_some() {
-            let why = "only one of the scans has compared it with CFI".to_owned();
-            return Known { all: true, compared: false, why: Some(why) };
-        }
-        Known { all: true, compared: true, why: None }
+            let both_checked = old.status == Status::Checked && new.status == Status::Checked;
+            let blind = both_checked && file.coverage.is_none() && other.coverage.is_some();
+            if blind && all {
+                why.push(format!("the {scan} scan has not compared it with CFI"));
+            }
+            Sight { all, compared: all && !blind }
+        };
+        let (old, new) = (sight("old", old, new), sight("new", new, old));
+        Known { old, new, why }
     }
 }
 
@@ -192,11 +197,13 @@ fn rules(
         was.sort(strings);
         is.sort(strings);
         let compares = was.items.iter().chain(&is.items).any(|item| item.compared);
-        let comparable = known.all
-            && (known.compared || !compares)
-            && !(context.lints_in_one && severity == Severity::Lint);
-        let matches = match_items(&was, &is, comparable, strings);
-        tell(outcome, (rule, severity), [&was, &is], matches, comparable, strings);
+        let lints = !(context.lints_in_one && severity == Severity::Lint);
+        let sees = [known.old, known.new]
+            .map(|sight| lints && if compares { sight.compared } else { sight.all });
+        let matches = match_items(&was, &is, sees, strings);
+        let worse = sees[0] && severity == Severity::Error && is.count > was.count;
+        outcome.change.worse |= worse;
+        tell(outcome, (rule, severity), [&was, &is], matches, strings);
     }
 }
 
@@ -206,7 +213,6 @@ fn tell(
     (rule, severity): (Id, Severity),
     [was, is]: [&Listed<'_>; 2],
     matches: Matches<'_>,
-    comparable: bool,
     strings: &Strings,
 ) {
     let weight = |items: &[&Item]| items.iter().map(|i| i.weight).fold(0, u64::saturating_add);
@@ -244,7 +250,6 @@ fn tell(
             undecided_new: matches.undecided_new,
         });
     }
-    outcome.change.worse |= comparable && severity == Severity::Error && is.count > was.count;
     outcome.rules.push(RuleOutcome {
         rule,
         severity,
