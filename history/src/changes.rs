@@ -13,6 +13,7 @@ mod finding;
 mod json;
 mod markdown;
 mod text;
+mod told;
 
 pub use coverage::{
     CauseChange, CoverageChange, CoverageVerdict, Described, PackageChange, UndescribedFunction,

@@ -15,8 +15,25 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod coverage;
+mod kept;
+mod matching;
+mod names;
+mod outcome;
+mod pairs;
+pub(crate) mod strings;
+mod sums;
+mod tables;
+mod unread;
+
 use crate::Record;
 use crate::changes::{Changes, Scan};
+use kept::File;
+use outcome::Context;
+use pairs::Single;
+use strings::Strings;
+use sums::Sums;
+use unread::Unread;
 
 /// Which of two scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,27 +44,37 @@ pub enum When {
     New,
 }
 
-/// Two scans as their records come in, in any order. What records have in common with others is
-/// held once, and what no change is seen by not at all: some hundred bytes a file.
+/// Two scans as their records come in, in any order.
+///
+/// Of each record is kept what a change is seen by, and of strings that many records share one.
 #[derive(Debug)]
 pub struct Comparison {
     old: Scan,
     new: Scan,
+    old_files: Vec<File>,
+    new_files: Vec<File>,
+    strings: Strings,
 }
 
 impl Comparison {
     /// Starts with the names of both scans, and whether they ended.
     #[must_use]
     pub fn new(old: Scan, new: Scan) -> Comparison {
-        Comparison { old, new }
+        let strings = Strings::default();
+        Comparison { old, new, old_files: Vec::new(), new_files: Vec::new(), strings }
     }
 
     /// Takes a record of one of the scans.
     pub fn add(&mut self, when: When, record: &Record<'_>) {
-        let _ = (when, record);
+        let file = File::of(record, &mut self.strings);
+        match when {
+            When::Old => self.old_files.push(file),
+            When::New => self.new_files.push(file),
+        }
     }
 
-    /// Whether a scan ended, and what made it, where that is known only behind its records.
+    /// One of the scans, for what is known of it only behind its records: whether it ended, and
+    /// what made it.
     pub fn scan_mut(&mut self, when: When) -> &mut Scan {
         match when {
             When::Old => &mut self.old,
@@ -58,6 +85,32 @@ impl Comparison {
     /// What changed. The order in which records came makes no difference.
     #[must_use]
     pub fn finish(self) -> Changes {
-        todo!()
+        let Comparison { mut old, mut new, mut old_files, mut new_files, strings } = self;
+        old.files = old_files.len() as u64;
+        new.files = new_files.len() as u64;
+        old_files.sort_by(|a, b| kept::order(a, b, &strings));
+        new_files.sort_by(|a, b| kept::order(a, b, &strings));
+        let lints = [&old_files, &new_files].map(|files| files.iter().any(File::has_lints));
+        let context = Context { strings: &strings, lints_in_one: lints[0] != lints[1] };
+        let pairs = pairs::pair(&old_files, &new_files, &strings);
+        let mut sums = Sums::default();
+        for (old, new, how) in &pairs.matched {
+            sums.pair(old, new, *how, outcome::of_pair(old, new, *how, context), &strings);
+        }
+        // A file that one scan does not have was not there, if that scan could see it.
+        let known = |single: &Single<'_>, other: &Scan, unread: &Unread| {
+            other.complete && !single.ambiguous && !unread.hides(single.file, &strings)
+        };
+        let unread = Unread::of(&new_files, &strings);
+        for single in &pairs.old {
+            let known = known(single, &new, &unread);
+            sums.single(outcome::of_single(Some(single.file), None, known, context), &strings);
+        }
+        let unread = Unread::of(&old_files, &strings);
+        for single in &pairs.new {
+            let known = known(single, &old, &unread);
+            sums.single(outcome::of_single(None, Some(single.file), known, context), &strings);
+        }
+        sums.finish(old, new, context.lints_in_one)
     }
 }

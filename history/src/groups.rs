@@ -21,10 +21,13 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
+mod cause;
+mod instructions;
 mod text;
 
 pub use text::write as write_text;
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use schemars::JsonSchema;
@@ -33,25 +36,42 @@ use serde::Serialize;
 use crate::Record;
 use crate::changes::FileName;
 use crate::record::Severity;
+use cause::{Findings, Key, of_record};
 
 /// The version of the JSON format. Fields may be added within a version; a reader skips what it
 /// does not know.
 pub const FORMAT: u32 = 1;
 
-/// The findings of a scan by root cause, as they come in.
+/// The findings of a scan by root cause, as they come in. Memory grows with the number of causes
+/// and packages, not with that of findings.
 #[derive(Debug, Default)]
-pub struct Groups {}
+pub struct Groups {
+    causes: HashMap<Key, Findings>,
+    findings: u64,
+    files: u64,
+}
 
 impl Groups {
     /// Takes the findings of a file.
     pub fn add(&mut self, record: &Record<'_>) {
-        let _ = record;
+        let causes = of_record(record);
+        self.files += u64::from(!causes.is_empty());
+        for (key, findings) in causes {
+            self.findings = self.findings.saturating_add(findings.findings);
+            self.causes.entry(key).or_default().add(findings);
+        }
     }
 
     /// The causes. The order in which records came makes no difference.
     #[must_use]
     pub fn finish(self) -> RootCauses {
-        todo!()
+        let mut causes: Vec<(Key, Findings)> = self.causes.into_iter().collect();
+        causes.sort_unstable_by(|(a, of_a), (b, of_b)| {
+            let by_number = of_b.findings.cmp(&of_a.findings);
+            a.severity.cmp(&b.severity).then(by_number).then_with(|| a.cmp(b))
+        });
+        let causes = causes.into_iter().map(|(key, findings)| findings.told(key)).collect();
+        RootCauses { format: FORMAT, findings: self.findings, files: self.files, causes }
     }
 }
 
@@ -76,12 +96,13 @@ pub struct RootCause {
     pub rule: String,
     /// How bad it is to break it.
     pub severity: Severity,
-    /// The programs that made the files: assemblers, or what else is known.
+    /// The programs that made the files: assemblers, or where none are known, compilers, or any.
     pub producers: Vec<String>,
     /// What the findings have in common; empty where nothing is known, as of those that are only
     /// counted.
     pub shape: String,
-    /// The operations of the first instructions where the sides differ.
+    /// The first two instructions where the sides differ, without registers and numbers; `*` for
+    /// those that neither move the stack or frame pointer nor leave the function.
     pub instructions: Vec<String>,
     /// The findings are counted in their files, and not listed: nothing else is known of them.
     pub unlisted: bool,

@@ -13,6 +13,8 @@ pub mod compare;
 pub mod groups;
 pub mod record;
 pub mod report;
+mod shape;
+mod words;
 
 pub use compare::{Comparison, When};
 pub use groups::Groups;

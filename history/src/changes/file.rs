@@ -1,9 +1,13 @@
 //! What changed in one file.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CountChange, CoverageChange, FindingChange};
+use crate::Record;
+use crate::record::Text;
 
 /// A file of one scan, or of both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -36,6 +40,14 @@ pub struct FileChange {
     pub undecided: Vec<String>,
 }
 
+impl FileChange {
+    /// Its name in the new scan, or in the old one where it is gone.
+    #[must_use]
+    pub fn name(&self) -> Option<&FileName> {
+        self.new.as_ref().or(self.old.as_ref())
+    }
+}
+
 /// The name of a file, or of a member of a package or archive, as in the report's formats.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct FileName {
@@ -59,6 +71,36 @@ pub struct FileName {
     /// The package's name, where it says one itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
+}
+
+impl FileName {
+    /// The name of a record's file.
+    pub(crate) fn of(record: &Record<'_>) -> FileName {
+        let text = |text: &Option<Text<'_>>| text.as_ref().map(ToString::to_string);
+        FileName {
+            path: record.path.to_string(),
+            path_hex: text(&record.path_hex),
+            inside: text(&record.inside),
+            inside_hex: text(&record.inside_hex),
+            member: text(&record.member),
+            member_hex: text(&record.member_hex),
+            package: record.package.as_ref().map(|package| package.name.to_string()),
+        }
+    }
+}
+
+/// `PATH!INSIDE(MEMBER)`, as `sframe-check` names members.
+impl fmt::Display for FileName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        if let Some(inside) = &self.inside {
+            write!(f, "!{inside}")?;
+        }
+        if let Some(member) = &self.member {
+            write!(f, "({member})")?;
+        }
+        Ok(())
+    }
 }
 
 /// By what a file of the old scan and one of the new are known to be one.

@@ -13,7 +13,7 @@ pub enum Change {
     New,
     /// Both have it, and it says something else: other values, or more or fewer functions.
     Changed,
-    /// Only the old scan has it; where its file is gone, it went with it.
+    /// Only the old scan has it; where its file or section is gone, it went with that.
     Fixed,
 }
 

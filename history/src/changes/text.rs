@@ -1,14 +1,127 @@
-//! The changes for people.
+//! The changes for people at a terminal.
 
 use std::io::{self, Write};
 
-use super::{Changes, Options};
+use anstyle::{AnsiColor, Style};
+
+use super::{Change, Changes, FileChange, FindingChange, Options, told};
+use crate::record::Severity;
+use crate::words::counted;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const RED: Style = AnsiColor::Red.on_default();
+const GREEN: Style = AnsiColor::Green.on_default();
+
+/// How many lines of one kind the summary has: it fits a screen.
+const LINES: usize = 5;
 
 /// Writes a summary that fits a screen, then the changes, worst first.
 ///
 /// # Errors
 /// Those of writing.
 pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::Result<()> {
-    let _ = (changes, options);
+    summary(out, changes)?;
+    let mut left = options.details;
+    let mut files = changes.files.iter();
+    for change in files.by_ref() {
+        if left == 0 {
+            let more = counted(files.len() as u64 + 1, "more file");
+            writeln!(out, "\nand {more} with changes (--all shows each)")?;
+            break;
+        }
+        file(out, change, &mut left)?;
+    }
     out.flush()
+}
+
+fn summary(out: &mut dyn Write, changes: &Changes) -> io::Result<()> {
+    writeln!(out, "old: {}", told::scan(&changes.old))?;
+    writeln!(out, "new: {}", told::scan(&changes.new))?;
+    writeln!(out, "{BOLD}{}{BOLD:#}", told::verdict(changes))?;
+    if changes.is_empty() {
+        return Ok(());
+    }
+    for line in told::summary(changes) {
+        writeln!(out, "  {line}")?;
+    }
+    let rules = changes.rules.iter().map(|rule| {
+        let (severity, rule) = (rule.severity.name(), told::rule(rule));
+        format!("{severity:7} {rule}")
+    });
+    some(out, rules, "more rules")?;
+    let packages = changes.packages.iter().map(told::package);
+    some(out, packages.map(|package| format!("package {package}")), "more packages")?;
+    some(out, changes.producers.iter().map(told::producer), "more changes of producers")?;
+    some(out, changes.undecided.iter().map(|why| format!("undecided: {why}")), "more")
+}
+
+/// The first few lines, and how many more there are.
+fn some(
+    out: &mut dyn Write,
+    lines: impl ExactSizeIterator<Item = String>,
+    what: &str,
+) -> io::Result<()> {
+    let more = lines.len().saturating_sub(LINES);
+    for line in lines.take(LINES) {
+        writeln!(out, "    {line}")?;
+    }
+    if more > 0 {
+        writeln!(out, "    {DIM}and {more} {what}{DIM:#}")?;
+    }
+    Ok(())
+}
+
+fn file(out: &mut dyn Write, change: &FileChange, left: &mut usize) -> io::Result<()> {
+    writeln!(out, "\n{BOLD}{}{BOLD:#}", told::name(change))?;
+    if let Some(matched) = told::matched(change) {
+        writeln!(out, "  {DIM}{matched}{DIM:#}")?;
+    }
+    if let Some(became) = told::became(change) {
+        let style = if change.worse { RED } else { Style::new() };
+        writeln!(out, "  {style}{became}{style:#}")?;
+        *left = left.saturating_sub(1);
+    }
+    if let Some(coverage) = &change.coverage {
+        writeln!(out, "  coverage: {}", told::coverage(coverage))?;
+        for line in told::causes(coverage) {
+            writeln!(out, "    {line}")?;
+        }
+        *left = left.saturating_sub(1);
+    }
+    let mut findings = change.findings.iter();
+    for change in findings.by_ref().take(*left) {
+        finding(out, change)?;
+        *left = left.saturating_sub(1);
+    }
+    if findings.len() > 0 {
+        let more = counted(findings.len() as u64, "more finding");
+        writeln!(out, "  and {more} (--all shows each)")?;
+    }
+    let mut undecided = told::undecided(change).peekable();
+    if undecided.peek().is_some() {
+        *left = left.saturating_sub(1);
+    }
+    for line in undecided {
+        writeln!(out, "  undecided: {line}")?;
+    }
+    Ok(())
+}
+
+fn finding(out: &mut dyn Write, finding: &FindingChange) -> io::Result<()> {
+    let style = match (finding.change, finding.severity) {
+        (Change::New, Severity::Error) => RED,
+        (Change::Fixed, _) => GREEN,
+        _ => Style::new(),
+    };
+    let (change, severity) = (told::change(finding.change), finding.severity.name());
+    let (rule, message) = (told::rule_name(finding), told::message(finding));
+    writeln!(out, "  {style}{change} {severity}[{rule}]{style:#}: {message}")?;
+    for line in told::before(finding).into_iter().chain(told::at(finding)) {
+        writeln!(out, "    {line}")?;
+    }
+    for line in told::table(finding) {
+        writeln!(out, "      {line}")?;
+    }
+    Ok(())
 }

@@ -1,0 +1,349 @@
+//! The changes in words, for both renderers for people.
+
+use super::{
+    Became, Change, Changes, CountChange, CoverageChange, CoverageVerdict, Described, FileChange,
+    FindingChange, Matched, PackageChange, Place, ProducerChange, RuleChange, Scan, SeverityCounts,
+    TableLine, TableSide, UndescribedFunction,
+};
+use crate::words::{counted, grouped, printable};
+
+/// How many names a list has.
+const NAMES: usize = 5;
+
+/// What got worse; `nothing got worse` where nothing did.
+pub(super) fn verdict(changes: &Changes) -> String {
+    if changes.is_empty() {
+        return "nothing changed".to_owned();
+    }
+    let summary = &changes.summary;
+    let files = |n: u64, what: &str| format!("{} {what}", counted(n, "file"));
+    let grown: Vec<&RuleChange> = (changes.rules.iter())
+        .filter(|rule| rule.severity == crate::record::Severity::Error)
+        .filter(|rule| rule.appeared == 0 && rule.new > rule.old)
+        .collect();
+    let reasons = [
+        (summary.new.errors > 0).then(|| counted(summary.new.errors, "new error")),
+        (summary.unreadable > 0).then(|| files(summary.unreadable, "can no longer be read")),
+        (summary.coverage_lost > 0)
+            .then(|| files(summary.coverage_lost, "with functions that lost their entries")),
+        (changes.worse && !grown.is_empty())
+            .then(|| format!("more findings of {}", counted(grown.len() as u64, "error rule"))),
+    ];
+    let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+    match (changes.worse, reasons.is_empty()) {
+        (false, _) => "nothing got worse".to_owned(),
+        (true, true) => "worse: rules are broken more often".to_owned(),
+        (true, false) => format!("worse: {}", reasons.join(", ")),
+    }
+}
+
+/// `monday: 512 files, by sframe-check 0.1.0`.
+pub(super) fn scan(scan: &Scan) -> String {
+    let tool = scan.tool.as_ref().map(|tool| format!(", by sframe-check {}", printable(tool)));
+    let ended = if scan.complete { "" } else { ", not complete" };
+    let files = counted(scan.files, "file");
+    format!("{}: {files}{}{ended}", printable(&scan.name), tool.unwrap_or_default())
+}
+
+/// The lines of the summary, without a bullet.
+pub(super) fn summary(changes: &Changes) -> Vec<String> {
+    let summary = &changes.summary;
+    let mut lines = Vec::new();
+    let some = |n: u64, what: &str| (n > 0).then(|| format!("{} {what}", grouped(n)));
+    let files = [
+        Some(format!("{} in both", grouped(summary.matched))),
+        some(summary.renamed, "of these under another name"),
+        some(summary.came, "new"),
+        some(summary.gone, "gone"),
+        some(summary.unmatched, "in one alone, undecided"),
+        some(summary.unreadable, "can no longer be read"),
+        some(summary.readable, "can be read again"),
+    ];
+    lines.push(format!("files: {}", list(files)));
+    let findings = [
+        severities(&summary.new, "new"),
+        severities(&summary.fixed, "fixed"),
+        severities(&summary.changed, "changed"),
+        some(summary.undecided, "undecided"),
+    ];
+    if findings.iter().any(Option::is_some) {
+        lines.push(format!("findings: {}", list(findings)));
+    }
+    let (old, new) = (&summary.described_old, &summary.described_new);
+    if old != new {
+        lines.push(format!("functions with entries: {}", from_to(old, new)));
+    }
+    let coverage = [
+        some(summary.coverage_lost, "files lost entries"),
+        some(summary.coverage_gained, "files gained entries"),
+    ];
+    if coverage.iter().any(Option::is_some) {
+        lines.push(format!("coverage: {}", list(coverage)));
+    }
+    lines
+}
+
+fn list<const N: usize>(parts: [Option<String>; N]) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn severities(counts: &SeverityCounts, what: &str) -> Option<String> {
+    let some = |n: u64, severity: &str| (n > 0).then(|| counted(n, severity));
+    let parts = list([
+        some(counts.errors, "error"),
+        some(counts.warnings, "warning"),
+        some(counts.lints, "lint"),
+    ]);
+    (!parts.is_empty()).then(|| format!("{parts} {what}"))
+}
+
+/// `12 of 15, before 14 of 15`.
+fn from_to(old: &Described, new: &Described) -> String {
+    let of = |described: &Described| {
+        let all = described.functions.saturating_add(described.undescribed);
+        format!("{} of {}", grouped(described.functions), grouped(all))
+    };
+    format!("{}, before {}", of(new), of(old))
+}
+
+/// `cfa-mismatch: 15, before 12: 4 new, 1 fixed in 2 files`.
+pub(super) fn rule(rule: &RuleChange) -> String {
+    let some = |n: u64, what: &str| (n > 0).then(|| format!("{} {what}", grouped(n)));
+    let parts = list([
+        some(rule.appeared, "new"),
+        some(rule.fixed, "fixed"),
+        some(rule.changed, "changed"),
+    ]);
+    let parts = if parts.is_empty() { "not listed, or undecided".to_owned() } else { parts };
+    let (old, new) = (grouped(rule.old), grouped(rule.new));
+    let files = counted(rule.files, "file");
+    format!("{}: {new}, before {old}: {parts}, in {files}", printable(&rule.rule))
+}
+
+/// `compiler GCC 14.2.0, before GCC 13.1.0: 120 files`.
+pub(super) fn producer(change: &ProducerChange) -> String {
+    let names = |names: &[String]| match names {
+        [] => "none".to_owned(),
+        names => printable(&names.join(", ")),
+    };
+    let files = counted(change.files, "file");
+    let kind = printable(&change.kind);
+    format!("{kind} {}, before {}: {files}", names(&change.new), names(&change.old))
+}
+
+/// `package libfoo: functions have lost their entries: 10 of 15, before 12 of 15`.
+pub(super) fn package(package: &PackageChange) -> String {
+    let coverage = from_to(&package.old, &package.new);
+    format!("{}: {}: {coverage}", printable(&package.package), verdict_of(package.verdict))
+}
+
+/// The file's name.
+pub(super) fn name(change: &FileChange) -> String {
+    change.name().map_or(String::new(), |name| printable(&name.to_string()))
+}
+
+/// The old name, where it is another one, and by what the file is known.
+pub(super) fn matched(change: &FileChange) -> Option<String> {
+    let how = match change.matched? {
+        Matched::Name => return None,
+        Matched::Version => "another version of",
+        Matched::Root | Matched::Folder => "before",
+        Matched::Content => "the same bytes as",
+    };
+    Some(format!("{how} {}", printable(&change.old.as_ref()?.to_string())))
+}
+
+/// What became of the file as a whole.
+pub(super) fn became(change: &FileChange) -> Option<String> {
+    let what = match change.became? {
+        Became::Unreadable => "can no longer be read",
+        Became::SectionLost => "has lost its SFrame section",
+        Became::Came => "is new",
+        Became::Gone => "is gone",
+        Became::OtherKind => "is another kind of file",
+        Became::Readable => "can be read again",
+        Became::SectionGained => "has an SFrame section now",
+        Became::Unmatched if change.old.is_some() => {
+            "only in the old scan: whether it is gone is not known"
+        }
+        Became::Unmatched => "only in the new scan: whether it is new is not known",
+    };
+    let reason = change.reason.as_ref().map(|reason| format!(": {}", printable(reason)));
+    Some(format!("{what}{}", reason.unwrap_or_default()))
+}
+
+/// What became of a finding, before its rule.
+pub(super) const fn change(change: Change) -> &'static str {
+    match change {
+        Change::New => "new",
+        Change::Changed => "changed",
+        Change::Fixed => "fixed",
+    }
+}
+
+/// `CFA is rbp+8, CFI says rbp+16`.
+pub(super) fn message(finding: &FindingChange) -> String {
+    let message = finding.place().map_or("", |place| place.message.as_str());
+    printable(message)
+}
+
+/// The rule's name.
+pub(super) fn rule_name(finding: &FindingChange) -> String {
+    printable(&finding.rule)
+}
+
+/// Where a finding is, if anything is known of that.
+pub(super) fn at(finding: &FindingChange) -> Option<String> {
+    let place = finding.place().map(place).filter(|place| !place.is_empty())?;
+    Some(format!("at {place}"))
+}
+
+/// What is not known of a file, in lines.
+pub(super) fn undecided(change: &FileChange) -> impl Iterator<Item = String> {
+    change.counts.iter().map(count).chain(change.undecided.iter().map(|why| printable(why)))
+}
+
+/// What a changed finding said before.
+pub(super) fn before(finding: &FindingChange) -> Option<String> {
+    let (old, new) = finding.old.as_ref().zip(finding.new.as_ref())?;
+    if old.functions != new.functions {
+        let (old, new) = (counted(old.functions, "function"), grouped(new.functions));
+        return Some(format!("in {new}, before {old}"));
+    }
+    (old.message != new.message).then(|| format!("before: {}", printable(&old.message)))
+}
+
+/// `f+0x4, row 1, 0x401004, and 12 more functions`.
+fn place(place: &Place) -> String {
+    let mut parts = Vec::new();
+    if let Some(symbol) = &place.symbol {
+        let offset = place.offset.filter(|offset| *offset > 0);
+        let offset = offset.map_or(String::new(), |offset| format!("+{offset:#x}"));
+        parts.push(format!("{}{offset}", printable(symbol)));
+    } else if let Some(section) = &place.section {
+        parts.push(printable(section));
+    }
+    parts.extend(place.row.map(|row| format!("row {row}")));
+    parts.extend(place.address.as_ref().map(|address| format!("code {address}")));
+    parts.extend(place.field.as_ref().map(|field| printable(field)));
+    let more = place.functions.saturating_sub(1);
+    if more > 0 {
+        parts.push(format!("and {}", counted(more, "more function")));
+    }
+    parts.join(", ")
+}
+
+/// `error bad-info: 15, before 12`, and what is not known of the listed ones.
+fn count(count: &CountChange) -> String {
+    let undecided = count.undecided_old.saturating_add(count.undecided_new);
+    let left = match undecided {
+        0 => "not all of them are listed".to_owned(),
+        n => format!("{} not known to be new or fixed", counted(n, "listed finding")),
+    };
+    let (severity, rule) = (count.severity.name(), printable(&count.rule));
+    format!("{severity} {rule}: {}, before {}: {left}", grouped(count.new), grouped(count.old))
+}
+
+/// What changed in the coverage, in one line.
+pub(super) fn coverage(coverage: &CoverageChange) -> String {
+    format!("{}: {}", verdict_of(coverage.verdict), from_to(&coverage.old, &coverage.new))
+}
+
+/// What became of coverage.
+const fn verdict_of(verdict: CoverageVerdict) -> &'static str {
+    match verdict {
+        CoverageVerdict::Lost => "functions have lost their entries",
+        CoverageVerdict::MoreUndescribed => {
+            "more functions without entries, whether these had one is not known"
+        }
+        CoverageVerdict::Other => "other functions or causes without entries",
+        CoverageVerdict::FewerUndescribed => {
+            "fewer functions without entries, whether these have one now is not known"
+        }
+        CoverageVerdict::Gained => "functions have got entries",
+    }
+}
+
+/// Causes and functions of a coverage change.
+pub(super) fn causes(coverage: &CoverageChange) -> Vec<String> {
+    let mut lines: Vec<String> = (coverage.causes.iter())
+        .map(|cause| {
+            let (old, new) = (grouped(cause.old), grouped(cause.new));
+            format!("{}: {new}, before {old}", printable(&cause.cause))
+        })
+        .collect();
+    let (with, without): (Vec<_>, Vec<_>) =
+        coverage.functions.iter().partition(|f| f.new.is_none());
+    lines.extend(functions(&without, "without an entry"));
+    lines.extend(functions(&with, "no longer without an entry, or gone"));
+    lines
+}
+
+fn functions(functions: &[&UndescribedFunction], what: &str) -> Option<String> {
+    let names: Vec<String> = (functions.iter().take(NAMES))
+        .map(|function| {
+            let known = if function.known { "" } else { " (?)" };
+            format!("{}{known}", printable(&function.symbol))
+        })
+        .collect();
+    let more = functions.len().saturating_sub(NAMES) as u64;
+    let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
+    (!names.is_empty()).then(|| format!("{what}: {}{more}", names.join(", ")))
+}
+
+/// What the marks of a table mean.
+const TITLE: &str = "(- SFrame, + CFI)";
+/// What they mean where both scans' tables are laid over each other.
+const TITLE_OF_BOTH: &str = "(< old scan, > new scan; - SFrame, + CFI)";
+
+/// The lines of a table, with the title first.
+pub(super) fn table(finding: &FindingChange) -> Vec<String> {
+    if finding.table.is_empty() {
+        return Vec::new();
+    }
+    let changed = finding.change == Change::Changed;
+    let cells = |line: &TableLine| -> [String; 4] {
+        let signed = if line.ra_signed { " signed" } else { "" };
+        let (cfa, ra, fp) = (printable(&line.cfa), printable(&line.ra), printable(&line.fp));
+        [printable(&line.start), cfa, format!("{ra}{signed}"), fp]
+    };
+    let title = ["PC", "CFA", "RA", "FP"].map(str::to_owned);
+    let rows: Vec<[String; 4]> =
+        std::iter::once(title).chain(finding.table.iter().map(cells)).collect();
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let [a, b, c, d] = [0, 1, 2, 3].map(width);
+    let marks = std::iter::once("  ".to_owned())
+        .chain(finding.table.iter().map(|line| marks(line, changed)));
+    let mut lines: Vec<String> = rows
+        .iter()
+        .zip(marks)
+        .map(|([pc, cfa, ra, fp], marks)| {
+            format!("{marks} {pc:a$}  {cfa:b$}  {ra:c$}  {fp:d$}").trim_end().to_owned()
+        })
+        .collect();
+    if let Some(title) = lines.first_mut() {
+        title.push_str("  ");
+        title.push_str(if changed { TITLE_OF_BOTH } else { TITLE });
+    }
+    lines
+}
+
+fn marks(line: &TableLine, changed: bool) -> String {
+    let scan = match line.scan {
+        "old" if changed => '<',
+        "new" if changed => '>',
+        _ => ' ',
+    };
+    let side = match line.side {
+        TableSide::Both => ' ',
+        TableSide::Sframe => '-',
+        TableSide::Cfi => '+',
+    };
+    format!("{scan}{side}")
+}

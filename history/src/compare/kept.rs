@@ -1,0 +1,299 @@
+//! What is kept of a record: all that a change is seen by.
+
+use std::cmp::Ordering;
+
+use super::strings::{Id, Strings};
+use crate::changes::TableSide;
+use crate::record::{
+    self, CoveredFunctions, Difference, Finding, FunctionPlace, Record, Severity, Side, Status,
+    Text,
+};
+use crate::shape;
+
+/// A name as text, and its bytes in hexadecimal where it is not valid UTF-8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Name {
+    pub(super) text: Id,
+    pub(super) hex: Option<Id>,
+}
+
+impl Name {
+    fn of(text: &Text<'_>, hex: Option<&Text<'_>>, strings: &mut Strings) -> Name {
+        Name { text: strings.id(text), hex: hex.map(|hex| strings.id(hex)) }
+    }
+
+    fn maybe(
+        text: Option<&Text<'_>>,
+        hex: Option<&Text<'_>>,
+        strings: &mut Strings,
+    ) -> Option<Name> {
+        text.map(|text| Name::of(text, hex, strings))
+    }
+}
+
+/// A file.
+#[derive(Debug)]
+pub(super) struct File {
+    pub(super) path: Name,
+    pub(super) inside: Option<Name>,
+    pub(super) member: Option<Name>,
+    /// Name and architecture.
+    pub(super) package: Option<(Id, Option<Id>)>,
+    pub(super) content: Option<Id>,
+    pub(super) status: Status,
+    pub(super) reason: Option<Id>,
+    pub(super) code_bytes: u64,
+    pub(super) covered_bytes: u64,
+    /// Functions of all sections.
+    pub(super) functions: u64,
+    pub(super) counts: Box<[(Id, Severity, u64)]>,
+    pub(super) items: Box<[Item]>,
+    pub(super) coverage: Option<Box<Covered>>,
+    /// Kind, and name with version.
+    pub(super) producers: Box<[(Id, Id)]>,
+    /// Reasons, without numbers.
+    pub(super) undecided: Box<[Id]>,
+}
+
+/// A finding.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) rule: Id,
+    pub(super) severity: Severity,
+    /// What the rule compares with may be left out of a scan.
+    pub(super) compared: bool,
+    pub(super) message: Id,
+    pub(super) section: Option<Id>,
+    pub(super) symbol: Option<Name>,
+    pub(super) symbol_offset: u64,
+    /// Name and value.
+    pub(super) field: Option<(Id, Id)>,
+    pub(super) row: Option<u32>,
+    pub(super) index: Option<u32>,
+    pub(super) function: Option<u64>,
+    pub(super) function_size: Option<u32>,
+    pub(super) code: Option<(u64, u64)>,
+    pub(super) offset: Option<u64>,
+    /// The fields that differ, in one string, and the tables.
+    pub(super) difference: Option<Id>,
+    pub(super) table: Box<[Line]>,
+    pub(super) shape: Id,
+    /// For how many functions it stands.
+    pub(super) weight: u64,
+}
+
+/// A line of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Line {
+    pub(super) side: TableSide,
+    pub(super) start: u64,
+    pub(super) cells: Cells,
+}
+
+/// What a line of the tables says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Cells {
+    pub(super) cfa: Id,
+    pub(super) ra: Id,
+    pub(super) fp: Id,
+    pub(super) ra_signed: bool,
+}
+
+/// Who describes the functions.
+#[derive(Debug)]
+pub(super) struct Covered {
+    pub(super) functions: CoveredFunctions,
+    pub(super) described_bytes: u64,
+    pub(super) undecided_bytes: u64,
+    pub(super) losses: Box<[Lost]>,
+}
+
+/// Functions that are left out for one cause.
+#[derive(Debug)]
+pub(super) struct Lost {
+    pub(super) cause: Id,
+    pub(super) functions: u64,
+    /// Those that are named.
+    pub(super) examples: Box<[Name]>,
+}
+
+impl File {
+    pub(super) fn of(record: &Record<'_>, strings: &mut Strings) -> File {
+        let functions = record.sections.iter().map(|section| section.functions);
+        let counts = record.counts.iter();
+        let coverage = record.coverage.as_ref();
+        File {
+            path: Name::of(&record.path, record.path_hex.as_ref(), strings),
+            inside: Name::maybe(record.inside.as_ref(), record.inside_hex.as_ref(), strings),
+            member: Name::maybe(record.member.as_ref(), record.member_hex.as_ref(), strings),
+            package: record.package.as_ref().map(|package| {
+                let machine = package.architecture.as_ref();
+                (strings.id(&package.name), machine.map(|machine| strings.id(machine)))
+            }),
+            content: record.content.as_ref().map(|content| strings.id(&content.hash)),
+            status: record.status,
+            reason: record.reason.as_ref().map(|reason| strings.id(reason)),
+            code_bytes: record.code_bytes,
+            covered_bytes: record.covered_bytes,
+            functions: functions.fold(0, u64::saturating_add),
+            counts: counts.map(|c| (strings.id(&c.rule), c.severity, c.count)).collect(),
+            items: record.findings.iter().map(|f| Item::of(f, record, strings)).collect(),
+            coverage: coverage.map(|coverage| Box::new(Covered::of(coverage, strings))),
+            producers: producers(record, strings),
+            undecided: (record.undecided.iter())
+                .map(|left| strings.id(&shape::without_numbers(&left.reason)))
+                .collect(),
+        }
+    }
+
+    pub(super) fn has_lints(&self) -> bool {
+        self.counts.iter().any(|(_, severity, count)| *severity == Severity::Lint && *count > 0)
+    }
+}
+
+/// Files by name; those of one name by what is in them.
+pub(super) fn order(a: &File, b: &File, strings: &Strings) -> Ordering {
+    let text = |id: Option<Id>| id.map(|id| strings.text(id));
+    let name = |name: Option<Name>| (text(name.map(|n| n.text)), text(name.and_then(|n| n.hex)));
+    let names = |file: &File| (name(Some(file.path)), name(file.inside), name(file.member));
+    let content = |file: &File| (file.status, text(file.content), file.code_bytes);
+    let counted = |file: &File| (file.covered_bytes, file.functions, file.items.len());
+    let counts = |file: &File| -> Vec<(String, u64)> {
+        file.counts.iter().map(|(rule, _, n)| (strings.text(*rule).to_owned(), *n)).collect()
+    };
+    (names(a).cmp(&names(b)))
+        .then_with(|| content(a).cmp(&content(b)))
+        .then_with(|| counted(a).cmp(&counted(b)))
+        .then_with(|| counts(a).cmp(&counts(b)))
+        .then_with(|| {
+            let messages = |file: &'_ File| -> Vec<String> {
+                file.items.iter().map(|item| strings.text(item.message).to_owned()).collect()
+            };
+            messages(a).cmp(&messages(b))
+        })
+}
+
+fn producers(record: &Record<'_>, strings: &mut Strings) -> Box<[(Id, Id)]> {
+    let mut told: Vec<(&str, String)> = (record.producers.iter())
+        .map(|producer| match &producer.version {
+            Some(version) => (producer.kind.as_str(), format!("{} {version}", producer.name)),
+            None => (producer.kind.as_str(), producer.name.to_string()),
+        })
+        .collect();
+    told.sort_unstable();
+    told.dedup();
+    told.iter().map(|(kind, name)| (strings.id(kind), strings.id(name))).collect()
+}
+
+impl Item {
+    fn of(finding: &Finding<'_>, record: &Record<'_>, strings: &mut Strings) -> Item {
+        let function = finding.function.as_ref();
+        let code = finding.code.as_ref();
+        let difference = finding.difference.as_ref();
+        let section = finding.section.and_then(|position| record.sections.get(position));
+        let similar = difference.map_or(0, |difference| difference.similar.functions);
+        Item {
+            rule: strings.id(&finding.rule),
+            severity: finding.severity,
+            compared: matches!(finding.group.as_str(), "comparison" | "cfi"),
+            message: strings.id(&finding.message),
+            section: section.map(|section| strings.id(&section.name)),
+            symbol: symbol(finding, strings),
+            symbol_offset: function.and_then(|function| function.symbol_offset).unwrap_or(0),
+            field: (finding.field.as_ref())
+                .map(|field| (strings.id(&field.name), strings.id(&field.value))),
+            row: finding.row,
+            index: function.map(|function| function.index),
+            function: function.and_then(|function| function.start).map(|start| start.0),
+            function_size: function.map(|function| function.size),
+            code: code.map(|code| (code.start.0, code.end.0)),
+            offset: finding.offset,
+            difference: difference.map(|difference| fields(difference, strings)),
+            table: difference.map_or_else(Box::default, |d| table(d, strings)),
+            shape: strings.id(&shape::of(finding)),
+            weight: similar.saturating_add(1),
+        }
+    }
+
+    /// Bytes from the function's start to the code.
+    pub(super) fn relative(&self) -> Option<u64> {
+        self.code.zip(self.function).and_then(|((start, _), function)| start.checked_sub(function))
+    }
+
+    /// What the sides say where they differ.
+    pub(super) fn told(&self) -> impl Iterator<Item = (TableSide, Cells)> {
+        let differing = self.table.iter().filter(|line| line.side != TableSide::Both);
+        differing.map(|line| (line.side, line.cells))
+    }
+}
+
+fn symbol(finding: &Finding<'_>, strings: &mut Strings) -> Option<Name> {
+    let function = finding.function.as_ref();
+    let code = finding.code.as_ref();
+    let of_function = function.and_then(|f| f.symbol.as_ref().map(|s| (s, f.symbol_hex.as_ref())));
+    let of_code = || code.and_then(|c| c.symbol.as_ref().map(|s| (s, c.symbol_hex.as_ref())));
+    let (text, hex) = of_function.or_else(of_code)?;
+    Some(Name::of(text, hex, strings))
+}
+
+fn fields(difference: &Difference<'_>, strings: &mut Strings) -> Id {
+    let names: Vec<&str> = difference.fields.iter().map(Text::as_str).collect();
+    strings.id(&names.join(", "))
+}
+
+fn table(difference: &Difference<'_>, strings: &mut Strings) -> Box<[Line]> {
+    let lines = difference.table.iter().map(|line| Line {
+        side: match line.side {
+            Side::Both => TableSide::Both,
+            Side::Sframe => TableSide::Sframe,
+            Side::Cfi => TableSide::Cfi,
+        },
+        start: line.start.0,
+        cells: Cells {
+            cfa: strings.id(&line.cfa),
+            ra: strings.id(&line.ra),
+            fp: strings.id(&line.fp),
+            ra_signed: line.ra_signed,
+        },
+    });
+    lines.collect()
+}
+
+impl Covered {
+    fn of(coverage: &record::Coverage<'_>, strings: &mut Strings) -> Covered {
+        let bytes = &coverage.bytes;
+        let described = [bytes.equal, bytes.limited, bytes.different, bytes.only_sframe];
+        let mut losses = Vec::with_capacity(coverage.losses.len());
+        for loss in &coverage.losses {
+            losses.push(Lost {
+                cause: strings.id(&loss.cause),
+                functions: loss.functions,
+                examples: loss.examples.iter().filter_map(|e| example(e, strings)).collect(),
+            });
+        }
+        Covered {
+            functions: coverage.functions,
+            described_bytes: described.into_iter().fold(0, u64::saturating_add),
+            undecided_bytes: bytes.undecided,
+            losses: losses.into(),
+        }
+    }
+
+    /// Functions that are left out for a cause.
+    pub(super) fn functions_of(&self, cause: Id) -> u64 {
+        let of_cause = self.losses.iter().filter(|lost| lost.cause == cause);
+        of_cause.map(|lost| lost.functions).fold(0, u64::saturating_add)
+    }
+
+    /// Functions that CFI describes, and SFrame does not, or not wholly.
+    pub(super) fn undescribed(&self) -> u64 {
+        self.losses.iter().map(|lost| lost.functions).fold(0, u64::saturating_add)
+    }
+}
+
+/// The symbol of a function that starts at one.
+fn example(place: &FunctionPlace<'_>, strings: &mut Strings) -> Option<Name> {
+    let at_start = place.symbol_offset.is_none_or(|offset| offset == 0);
+    let symbol = place.symbol.as_ref().filter(|_| at_start)?;
+    Some(Name::of(symbol, place.symbol_hex.as_ref(), strings))
+}

@@ -1,0 +1,327 @@
+//! What became of a file: of its findings, of its coverage and of itself.
+
+use std::collections::BTreeMap;
+
+use super::coverage;
+use super::kept::{File, Item};
+use super::matching::{Listed, Matches, match_items, say_the_same};
+use super::strings::{Id, Strings};
+use super::tables;
+use crate::changes::{
+    Became, Change, CountChange, CoverageVerdict, FileChange, FileName, FindingChange, Matched,
+    Place,
+};
+use crate::record::{Severity, Status};
+
+/// What holds for all files.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'s> {
+    pub(super) strings: &'s Strings,
+    /// Only one of the scans has looked for lints, as far as is known.
+    pub(super) lints_in_one: bool,
+}
+
+/// A rule's findings in one file, and what became of them.
+pub(super) struct RuleOutcome {
+    pub(super) rule: Id,
+    pub(super) severity: Severity,
+    pub(super) old: u64,
+    pub(super) new: u64,
+    pub(super) appeared: u64,
+    pub(super) fixed: u64,
+    pub(super) changed: u64,
+    pub(super) undecided: u64,
+}
+
+/// Everything about one file.
+pub(super) struct Outcome {
+    pub(super) change: FileChange,
+    pub(super) rules: Vec<RuleOutcome>,
+}
+
+impl Outcome {
+    /// There is nothing to tell.
+    pub(super) fn is_empty(&self) -> bool {
+        let change = &self.change;
+        change.became.is_none()
+            && change.findings.is_empty()
+            && change.counts.is_empty()
+            && change.coverage.is_none()
+            && change.undecided.is_empty()
+    }
+}
+
+/// A file of both scans.
+pub(super) fn of_pair(old: &File, new: &File, how: Matched, context: Context<'_>) -> Outcome {
+    let strings = context.strings;
+    let mut outcome = Outcome { change: change(Some(old), Some(new), strings), rules: Vec::new() };
+    outcome.change.matched = Some(how);
+    outcome.change.became = became(old.status, new.status);
+    if outcome.change.became.is_some() {
+        outcome.change.reason = new.reason.map(|reason| strings.text(reason).to_owned());
+    }
+    let known = Known::of(old, new, strings);
+    rules(&mut outcome, Some(old), Some(new), &known, context);
+    outcome.change.undecided.extend(known.why);
+    coverage_of(&mut outcome.change, old, new, strings);
+    finish(outcome)
+}
+
+/// A file of one scan alone; `known` where it is certain that the other had none.
+pub(super) fn of_single(
+    old: Option<&File>,
+    new: Option<&File>,
+    known: bool,
+    context: Context<'_>,
+) -> Outcome {
+    let mut outcome = Outcome { change: change(old, new, context.strings), rules: Vec::new() };
+    let file = old.or(new);
+    let is_file = file.is_some_and(|file| {
+        !matches!(file.status, Status::NotElf | Status::Special | Status::Archive)
+    });
+    outcome.change.became = match known {
+        _ if !is_file => None,
+        true if old.is_some() => Some(Became::Gone),
+        true => Some(Became::Came),
+        false => Some(Became::Unmatched),
+    };
+    let sight = Sight { all: known, compared: known };
+    let known = Known { old: sight, new: sight, why: Vec::new() };
+    rules(&mut outcome, old, new, &known, context);
+    finish(outcome)
+}
+
+/// Sorts, and says whether it is worse.
+fn finish(mut outcome: Outcome) -> Outcome {
+    let change = &mut outcome.change;
+    change.findings.sort_by(|a, b| {
+        let key = |f: &FindingChange| (f.severity, f.change);
+        let (one, other) = (a.place(), b.place());
+        key(a).cmp(&key(b)).then_with(|| a.rule.cmp(&b.rule)).then_with(|| {
+            let key =
+                |p: &Place| (p.symbol.clone(), p.offset, p.address.clone(), p.message.clone());
+            one.map(key).cmp(&other.map(key))
+        })
+    });
+    change.counts.sort_by(|a, b| (a.severity, &a.rule).cmp(&(b.severity, &b.rule)));
+    let new_error = |f: &FindingChange| f.severity == Severity::Error && f.change == Change::New;
+    change.worse |= matches!(change.became, Some(Became::Unreadable | Became::SectionLost))
+        || change.findings.iter().any(new_error)
+        || change.coverage.as_ref().is_some_and(|c| c.verdict == CoverageVerdict::Lost);
+    outcome
+}
+
+fn became(old: Status, new: Status) -> Option<Became> {
+    let unreadable = |status| matches!(status, Status::Unreadable | Status::Crashed);
+    let other = |status| matches!(status, Status::NotElf | Status::Special | Status::Unsupported);
+    match (old, new) {
+        (old, new) if old == new => None,
+        (old, new) if unreadable(old) && unreadable(new) => None,
+        (_, new) if unreadable(new) => Some(Became::Unreadable),
+        (old, _) if unreadable(old) => Some(Became::Readable),
+        (Status::Checked, Status::NoSection) => Some(Became::SectionLost),
+        (Status::NoSection, Status::Checked) => Some(Became::SectionGained),
+        (old, new) if other(old) && other(new) => None,
+        _ => Some(Became::OtherKind),
+    }
+}
+
+/// What a scan could see of a file: a finding that it does not have was not there.
+#[derive(Clone, Copy)]
+struct Sight {
+    /// Anything.
+    all: bool,
+    /// What breaks rules that compare with CFI.
+    compared: bool,
+}
+
+/// What both scans could see of a file, and why one could see less.
+struct Known {
+    old: Sight,
+    new: Sight,
+    why: Vec<String>,
+}
+
+impl Known {
+    fn of(old: &File, new: &File, strings: &Strings) -> Known {
+        let mut why = Vec::new();
+        let mut sight = |scan: &str, file: &File, other: &File| {
+            // What became of a file that cannot be read is told already.
+            let mut all = !matches!(file.status, Status::Unreadable | Status::Crashed);
+            let mut reasons = file.undecided.iter();
+            if let Some(reason) = reasons.find(|reason| !other.undecided.contains(reason)) {
+                let reason = strings.text(*reason);
+                why.push(format!("the {scan} scan could not check all of it: {reason}"));
+                all = false;
+            }
+            let both_checked = old.status == Status::Checked && new.status == Status::Checked;
+            let blind = both_checked && file.coverage.is_none() && other.coverage.is_some();
+            if blind && all {
+                why.push(format!("the {scan} scan has not compared it with CFI"));
+            }
+            Sight { all, compared: all && !blind }
+        };
+        let (old, new) = (sight("old", old, new), sight("new", new, old));
+        Known { old, new, why }
+    }
+}
+
+/// The findings of each rule, held against the other scan's.
+fn rules(
+    outcome: &mut Outcome,
+    old: Option<&File>,
+    new: Option<&File>,
+    known: &Known,
+    context: Context<'_>,
+) {
+    let strings = context.strings;
+    let mut sides: BTreeMap<&str, (Id, Severity, [Listed<'_>; 2])> = BTreeMap::new();
+    for (side, file) in [old, new].into_iter().enumerate() {
+        for item in file.into_iter().flat_map(|file| &file.items) {
+            let rule = sides.entry(strings.text(item.rule));
+            let (_, _, listed) = rule.or_insert_with(|| {
+                (item.rule, item.severity, [Listed::default(), Listed::default()])
+            });
+            listed.get_mut(side).into_iter().for_each(|listed| listed.items.push(item));
+        }
+        for (rule, severity, count) in file.into_iter().flat_map(|file| &file.counts) {
+            let known = sides.entry(strings.text(*rule));
+            let (_, _, listed) =
+                known.or_insert_with(|| (*rule, *severity, [Listed::default(), Listed::default()]));
+            if let Some(listed) = listed.get_mut(side) {
+                listed.count = listed.count.saturating_add(*count);
+            }
+        }
+    }
+    for (rule, severity, [mut was, mut is]) in sides.into_values() {
+        was.sort(strings);
+        is.sort(strings);
+        let compares = was.items.iter().chain(&is.items).any(|item| item.compared);
+        let lints = !(context.lints_in_one && severity == Severity::Lint);
+        let sees = [known.old, known.new]
+            .map(|sight| lints && if compares { sight.compared } else { sight.all });
+        let matches = match_items(&was, &is, sees, strings);
+        let worse = sees[0] && severity == Severity::Error && is.count > was.count;
+        outcome.change.worse |= worse;
+        tell(outcome, (rule, severity), [&was, &is], matches, strings);
+    }
+}
+
+/// Tells what became of a rule's findings.
+fn tell(
+    outcome: &mut Outcome,
+    (rule, severity): (Id, Severity),
+    [was, is]: [&Listed<'_>; 2],
+    matches: Matches<'_>,
+    strings: &Strings,
+) {
+    let weight = |items: &[&Item]| items.iter().map(|i| i.weight).fold(0, u64::saturating_add);
+    let told = |change, old: Option<&Item>, new: Option<&Item>| FindingChange {
+        change,
+        rule: strings.text(rule).to_owned(),
+        severity,
+        old: old.map(|item| place(item, strings)),
+        new: new.map(|item| place(item, strings)),
+        table: match (old, new) {
+            (Some(old), Some(new)) => tables::both(old, new, strings),
+            (Some(old), None) => tables::one(old, "old", strings),
+            (None, Some(new)) => tables::one(new, "new", strings),
+            (None, None) => Vec::new(),
+        },
+    };
+    let findings = &mut outcome.change.findings;
+    findings.extend(matches.fixed.iter().map(|item| told(Change::Fixed, Some(item), None)));
+    findings.extend(matches.new.iter().map(|item| told(Change::New, None, Some(item))));
+    let mut changed = 0;
+    let mut grown = i128::from(weight(&matches.new)) - i128::from(weight(&matches.fixed));
+    for (old, new) in matches.pairs.iter().filter(|(old, new)| !say_the_same(old, new)) {
+        findings.push(told(Change::Changed, Some(old), Some(new)));
+        changed += 1;
+        grown += i128::from(new.weight) - i128::from(old.weight);
+    }
+    let undecided = matches.undecided_old.saturating_add(matches.undecided_new);
+    if undecided > 0 || grown != i128::from(is.count) - i128::from(was.count) {
+        outcome.change.counts.push(CountChange {
+            rule: strings.text(rule).to_owned(),
+            severity,
+            old: was.count,
+            new: is.count,
+            undecided_old: matches.undecided_old,
+            undecided_new: matches.undecided_new,
+        });
+    }
+    outcome.rules.push(RuleOutcome {
+        rule,
+        severity,
+        old: was.count,
+        new: is.count,
+        appeared: weight(&matches.new),
+        fixed: weight(&matches.fixed),
+        changed,
+        undecided,
+    });
+}
+
+fn coverage_of(change: &mut FileChange, old: &File, new: &File, strings: &Strings) {
+    change.coverage = coverage::compare(old, new, strings);
+    let undecided = |file: &File| file.coverage.as_ref().map_or(0, |c| c.undecided_bytes);
+    let (was, is) = (undecided(old), undecided(new));
+    if was != is && old.coverage.is_some() && new.coverage.is_some() && (was == 0 || is == 0) {
+        change.undecided.push(format!("{is} bytes of code could not be compared, {was} before"));
+    }
+    let uncompared = old.coverage.is_none() || new.coverage.is_none();
+    if uncompared && new.status == Status::Checked && new.functions < old.functions {
+        change.undecided.push(format!(
+            "{} functions have entries, {} before: whether the others are gone is not known without CFI",
+            new.functions, old.functions
+        ));
+    }
+}
+
+fn place(item: &Item, strings: &Strings) -> Place {
+    let text = |id: Id| strings.text(id).to_owned();
+    let start = item.code.map(|(start, _)| start).or(item.function);
+    Place {
+        message: text(item.message),
+        symbol: item.symbol.map(|symbol| text(symbol.text)),
+        symbol_hex: item.symbol.and_then(|symbol| symbol.hex).map(text),
+        section: item.section.map(text),
+        address: start.map(|start| format!("{start:#x}")),
+        offset: item.relative(),
+        row: item.row,
+        field: item
+            .field
+            .map(|(name, value)| format!("{} = {}", strings.text(name), strings.text(value))),
+        functions: item.weight,
+    }
+}
+
+/// A change without content.
+fn change(old: Option<&File>, new: Option<&File>, strings: &Strings) -> FileChange {
+    FileChange {
+        old: old.map(|file| file_name(file, strings)),
+        new: new.map(|file| file_name(file, strings)),
+        matched: None,
+        worse: false,
+        became: None,
+        reason: None,
+        findings: Vec::new(),
+        counts: Vec::new(),
+        coverage: None,
+        undecided: Vec::new(),
+    }
+}
+
+/// The name of a file.
+pub(super) fn file_name(file: &File, strings: &Strings) -> FileName {
+    let text = |id: Id| strings.text(id).to_owned();
+    FileName {
+        path: text(file.path.text),
+        path_hex: file.path.hex.map(text),
+        inside: file.inside.map(|name| text(name.text)),
+        inside_hex: file.inside.and_then(|name| name.hex).map(text),
+        member: file.member.map(|name| text(name.text)),
+        member_hex: file.member.and_then(|name| name.hex).map(text),
+        package: file.package.map(|(name, _)| text(name)),
+    }
+}

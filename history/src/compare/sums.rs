@@ -1,0 +1,245 @@
+//! The sums over all files, and the order in which changes are told.
+
+use std::collections::BTreeMap;
+
+use super::coverage;
+use super::kept::File;
+use super::names::{self, Versions};
+use super::outcome::{Outcome, file_name};
+use super::strings::Strings;
+use crate::changes::{
+    Became, Change, Changes, CoverageVerdict, Described, FORMAT, FileChange, Matched,
+    PackageChange, ProducerChange, RuleChange, Scan, Summary,
+};
+use crate::record::{Severity, Status};
+
+/// How many files are named for a change of producers.
+const EXAMPLES: usize = 3;
+
+/// Sums as they grow.
+#[derive(Default)]
+pub(super) struct Sums {
+    summary: Summary,
+    rules: BTreeMap<(Severity, String), RuleChange>,
+    files: Vec<FileChange>,
+    packages: BTreeMap<String, Package>,
+    /// By kind, and names in both scans.
+    producers: ByProducers,
+}
+
+#[derive(Default)]
+struct Package {
+    changed: u64,
+    old: Described,
+    new: Described,
+}
+
+#[derive(Default)]
+struct Producers {
+    files: u64,
+    examples: Vec<String>,
+}
+
+impl Sums {
+    /// A file of both scans.
+    pub(super) fn pair(
+        &mut self,
+        old: &File,
+        new: &File,
+        how: Matched,
+        outcome: Outcome,
+        strings: &Strings,
+    ) {
+        self.summary.matched += 1;
+        self.summary.renamed += u64::from(how != Matched::Name);
+        self.coverage(old, new, &outcome.change, strings);
+        self.producers(old, new, strings);
+        self.outcome(outcome, strings);
+    }
+
+    /// A file of one scan.
+    pub(super) fn single(&mut self, outcome: Outcome, strings: &Strings) {
+        self.outcome(outcome, strings);
+    }
+
+    fn outcome(&mut self, outcome: Outcome, strings: &Strings) {
+        self.count_rules(&outcome, strings);
+        let summary = &mut self.summary;
+        let change = &outcome.change;
+        match change.became {
+            Some(Became::Came) => summary.came += 1,
+            Some(Became::Gone) => summary.gone += 1,
+            Some(Became::Unmatched) => summary.unmatched += 1,
+            Some(Became::Unreadable) => summary.unreadable += 1,
+            Some(Became::Readable) => summary.readable += 1,
+            Some(Became::SectionLost | Became::SectionGained | Became::OtherKind) | None => {}
+        }
+        let verdict = change.coverage.as_ref().map(|coverage| coverage.verdict);
+        let lost = verdict == Some(CoverageVerdict::Lost);
+        let gained = verdict == Some(CoverageVerdict::Gained);
+        summary.coverage_lost += u64::from(lost || change.became == Some(Became::SectionLost));
+        summary.coverage_gained +=
+            u64::from(gained || change.became == Some(Became::SectionGained));
+        for finding in &change.findings {
+            let functions = finding.place().map_or(1, |place| place.functions);
+            match finding.change {
+                Change::New => summary.new.add(finding.severity, functions),
+                Change::Fixed => summary.fixed.add(finding.severity, functions),
+                Change::Changed => summary.changed.add(finding.severity, 1),
+            }
+        }
+        if !outcome.is_empty() {
+            self.files.push(outcome.change);
+        }
+    }
+
+    fn count_rules(&mut self, outcome: &Outcome, strings: &Strings) {
+        for rule in &outcome.rules {
+            self.summary.undecided = self.summary.undecided.saturating_add(rule.undecided);
+            let name = strings.text(rule.rule);
+            let sums =
+                self.rules.entry((rule.severity, name.to_owned())).or_insert_with(|| RuleChange {
+                    rule: name.to_owned(),
+                    severity: rule.severity,
+                    old: 0,
+                    new: 0,
+                    appeared: 0,
+                    fixed: 0,
+                    changed: 0,
+                    files: 0,
+                });
+            let touched = rule.old != rule.new
+                || rule.appeared > 0
+                || rule.fixed > 0
+                || rule.changed > 0
+                || rule.undecided > 0;
+            sums.files += u64::from(touched);
+            sums.old = sums.old.saturating_add(rule.old);
+            sums.new = sums.new.saturating_add(rule.new);
+            sums.appeared = sums.appeared.saturating_add(rule.appeared);
+            sums.fixed = sums.fixed.saturating_add(rule.fixed);
+            sums.changed = sums.changed.saturating_add(rule.changed);
+        }
+    }
+
+    fn coverage(&mut self, old: &File, new: &File, change: &FileChange, strings: &Strings) {
+        let both = old.status == Status::Checked && new.status == Status::Checked;
+        let (was, is) = match &change.coverage {
+            Some(coverage) => (coverage.old, coverage.new),
+            None if both => match coverage::described(old).zip(coverage::described(new)) {
+                Some(described) => described,
+                None => return,
+            },
+            None => return,
+        };
+        self.summary.described_old.add(&was);
+        self.summary.described_new.add(&is);
+        let Some(name) = package(new, strings).or_else(|| package(old, strings)) else { return };
+        let package = self.packages.entry(name).or_default();
+        package.changed += u64::from(change.coverage.is_some());
+        package.old.add(&was);
+        package.new.add(&is);
+    }
+
+    fn producers(&mut self, old: &File, new: &File, strings: &Strings) {
+        // A scan that did not look says nothing.
+        if old.producers == new.producers || old.producers.is_empty() || new.producers.is_empty() {
+            return;
+        }
+        let mut kinds: BTreeMap<&str, [Vec<String>; 2]> = BTreeMap::new();
+        for (side, file) in [old, new].into_iter().enumerate() {
+            for (kind, name) in &file.producers {
+                let names = kinds.entry(strings.text(*kind)).or_default();
+                if let Some(names) = names.get_mut(side) {
+                    names.push(strings.text(*name).to_owned());
+                }
+            }
+        }
+        for (kind, [was, is]) in kinds.into_iter().filter(|(_, [was, is])| was != is) {
+            let producers = self.producers.entry((kind.to_owned(), was, is)).or_default();
+            producers.files += 1;
+            let name = file_name(new, strings).to_string();
+            let place = producers.examples.partition_point(|example| *example < name);
+            producers.examples.insert(place, name);
+            producers.examples.truncate(EXAMPLES);
+        }
+    }
+
+    /// All changes, worst first.
+    pub(super) fn finish(mut self, old: Scan, new: Scan, lints_in_one: bool) -> Changes {
+        self.files.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.name().cmp(&b.name())));
+        let mut undecided = Vec::new();
+        for (which, scan) in [("old", &old), ("new", &new)] {
+            if !scan.complete {
+                undecided.push(format!(
+                    "the {which} scan has not ended: what it does not have is not gone"
+                ));
+            }
+        }
+        if lints_in_one {
+            undecided.push(
+                "only one of the scans has lints, the other may not have looked for them"
+                    .to_owned(),
+            );
+        }
+        Changes {
+            format: FORMAT,
+            worse: self.files.iter().any(|file| file.worse),
+            summary: self.summary,
+            rules: self.rules.into_values().filter(|rule| rule.files > 0).collect(),
+            packages: packages(self.packages),
+            producers: producers(self.producers),
+            files: self.files,
+            old,
+            new,
+            undecided,
+        }
+    }
+}
+
+fn packages(sums: BTreeMap<String, Package>) -> Vec<PackageChange> {
+    let mut packages: Vec<PackageChange> = sums
+        .into_iter()
+        .filter(|(_, sums)| sums.changed > 0)
+        .map(|(package, sums)| PackageChange {
+            package,
+            verdict: coverage::verdict(&sums.old, &sums.new).unwrap_or(CoverageVerdict::Other),
+            files: sums.changed,
+            old: sums.old,
+            new: sums.new,
+        })
+        .collect();
+    packages.sort_by(|a, b| (a.verdict, &a.package).cmp(&(b.verdict, &b.package)));
+    packages
+}
+
+type ByProducers = BTreeMap<(String, Vec<String>, Vec<String>), Producers>;
+
+fn producers(sums: ByProducers) -> Vec<ProducerChange> {
+    let mut producers: Vec<ProducerChange> = sums
+        .into_iter()
+        .map(|((kind, old, new), sums)| ProducerChange {
+            kind,
+            old,
+            new,
+            files: sums.files,
+            examples: sums.examples,
+        })
+        .collect();
+    producers.sort_by_key(|change| std::cmp::Reverse(change.files));
+    producers
+}
+
+/// What is told first.
+fn rank(change: &FileChange) -> (bool, Option<Became>, Option<(Severity, Change)>) {
+    let finding = change.findings.first().map(|finding| (finding.severity, finding.change));
+    (!change.worse, change.became, finding)
+}
+
+/// The package that a file is in: by its own name, or the path of its file without versions.
+fn package(file: &File, strings: &Strings) -> Option<String> {
+    if let Some((name, _)) = file.package {
+        return Some(strings.text(name).to_owned());
+    }
+    file.inside.map(|_| names::path(strings.text(file.path.text), Versions::LeaveOut))
+}

@@ -1,0 +1,56 @@
+//! Tables of rows, and those of two scans laid over each other.
+
+use similar::{Algorithm, ChangeTag, capture_diff_slices};
+
+use super::kept::{Cells, Item, Line};
+use super::strings::Strings;
+use crate::changes::{TableLine, TableSide};
+
+/// How many lines of a table are kept; reports show 24.
+const MAX_LINES: usize = 64;
+
+/// A finding's table, as one scan shows it.
+pub(super) fn one(item: &Item, scan: &'static str, strings: &Strings) -> Vec<TableLine> {
+    let lines = item.table.iter().take(MAX_LINES);
+    lines.map(|line| told(line, item, scan, strings)).collect()
+}
+
+/// The tables of a finding in both scans, laid over each other: lines are the same that say the
+/// same, wherever they are.
+pub(super) fn both(old: &Item, new: &Item, strings: &Strings) -> Vec<TableLine> {
+    let said = |item: &Item| -> Vec<(TableSide, Cells)> {
+        item.table.iter().take(MAX_LINES).map(|line| (line.side, line.cells)).collect()
+    };
+    let (was, is) = (said(old), said(new));
+    let mut lines = Vec::new();
+    for operation in capture_diff_slices(Algorithm::Myers, &was, &is) {
+        for change in operation.iter_changes(&was, &is) {
+            let line = match (change.tag(), change.old_index(), change.new_index()) {
+                (ChangeTag::Delete, Some(place), _) => {
+                    old.table.get(place).map(|l| (l, old, "old"))
+                }
+                (ChangeTag::Insert, _, Some(place)) => {
+                    new.table.get(place).map(|l| (l, new, "new"))
+                }
+                (_, _, Some(place)) => new.table.get(place).map(|l| (l, new, "both")),
+                _ => None,
+            };
+            lines.extend(line.map(|(line, item, scan)| told(line, item, scan, strings)));
+        }
+    }
+    lines
+}
+
+fn told(line: &Line, item: &Item, scan: &'static str, strings: &Strings) -> TableLine {
+    let from_start = item.function.and_then(|start| line.start.checked_sub(start));
+    let text = |id| strings.text(id).to_owned();
+    TableLine {
+        scan,
+        side: line.side,
+        start: format!("{:#x}", from_start.unwrap_or(line.start)),
+        cfa: text(line.cells.cfa),
+        ra: text(line.cells.ra),
+        fp: text(line.cells.fp),
+        ra_signed: line.cells.ra_signed,
+    }
+}

@@ -1,0 +1,39 @@
+//! Packages and archives that a scan could not read: what they hold is not gone.
+
+use std::collections::HashSet;
+
+use super::kept::{File, Name};
+use super::names::{self, Versions};
+use super::strings::Strings;
+use crate::record::Status;
+
+/// The names of what could not be read, without versions.
+pub(super) struct Unread(HashSet<String>);
+
+impl Unread {
+    pub(super) fn of(files: &[File], strings: &Strings) -> Unread {
+        let unread = |file: &&File| matches!(file.status, Status::Unreadable | Status::Crashed);
+        Unread(files.iter().filter(unread).map(|file| name(file, strings)).collect())
+    }
+
+    /// Whether the file is in something that could not be read.
+    pub(super) fn hides(&self, file: &File, strings: &Strings) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let name = name(file, strings);
+        let mut ends = name.match_indices('!').map(|(end, _)| end);
+        ends.any(|end| name.get(..end).is_some_and(|outer| self.0.contains(outer)))
+    }
+}
+
+/// `PATH!INSIDE!MEMBER`.
+fn name(file: &File, strings: &Strings) -> String {
+    let text = |name: Name| names::path(strings.text(name.text), Versions::LeaveOut);
+    let mut whole = text(file.path);
+    for part in [file.inside, file.member].into_iter().flatten() {
+        whole.push('!');
+        whole.push_str(&text(part));
+    }
+    whole
+}

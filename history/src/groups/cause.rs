@@ -1,0 +1,181 @@
+//! What findings of one cause have in common, and what is told of them.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::instructions;
+use super::{Example, RootCause};
+use crate::changes::FileName;
+use crate::record::{Finding, Record, Severity};
+use crate::shape;
+
+/// How many findings of a cause are shown.
+const EXAMPLES: usize = 3;
+
+/// What findings of one cause have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) rule: String,
+    pub(super) severity: Severity,
+    producers: Vec<String>,
+    shape: String,
+    instructions: Vec<String>,
+    unlisted: bool,
+}
+
+/// Findings of one cause.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub(super) findings: u64,
+    functions: u64,
+    files: u64,
+    packages: HashSet<String>,
+    /// The least by name and place.
+    examples: BTreeSet<Example>,
+}
+
+impl Findings {
+    /// Takes others of the same cause in.
+    pub(super) fn add(&mut self, other: Findings) {
+        self.findings = self.findings.saturating_add(other.findings);
+        self.functions = self.functions.saturating_add(other.functions);
+        self.files = self.files.saturating_add(other.files);
+        self.packages.extend(other.packages);
+        for example in other.examples {
+            self.keep(example);
+        }
+    }
+
+    fn keep(&mut self, example: Example) {
+        self.examples.insert(example);
+        if self.examples.len() > EXAMPLES {
+            self.examples.pop_last();
+        }
+    }
+
+    pub(super) fn told(self, key: Key) -> RootCause {
+        RootCause {
+            rule: key.rule,
+            severity: key.severity,
+            producers: key.producers,
+            shape: key.shape,
+            instructions: key.instructions,
+            unlisted: key.unlisted,
+            findings: self.findings,
+            functions: self.functions,
+            files: self.files,
+            packages: self.packages.len() as u64,
+            examples: self.examples.into_iter().collect(),
+        }
+    }
+}
+
+/// The findings of one file by cause.
+pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
+    let mut causes: HashMap<Key, Findings> = HashMap::new();
+    if record.counts.is_empty() && record.findings.is_empty() {
+        return causes;
+    }
+    let file = FileName::of(record);
+    let producers = producers(record);
+    let mut listed: HashMap<&str, u64> = HashMap::new();
+    let mut functions: HashMap<Key, HashSet<u64>> = HashMap::new();
+    for finding in &record.findings {
+        let similar = finding.difference.as_ref().map_or(0, |d| d.similar.functions);
+        let weight = similar.saturating_add(1);
+        let of_rule = listed.entry(&finding.rule).or_default();
+        *of_rule = of_rule.saturating_add(weight);
+        let key = key(finding, &producers);
+        if let Some(function) = function(finding) {
+            functions.entry(key.clone()).or_default().insert(function);
+        }
+        let findings = causes.entry(key).or_default();
+        findings.findings = findings.findings.saturating_add(weight);
+        findings.functions = findings.functions.saturating_add(similar);
+        findings.keep(example(finding, &file));
+    }
+    for (key, functions) in functions {
+        let known = causes.entry(key).or_default();
+        known.functions = known.functions.saturating_add(functions.len() as u64);
+    }
+    for count in &record.counts {
+        let of_rule = listed.get(count.rule.as_str()).copied().unwrap_or(0);
+        let Some(unlisted) = count.count.checked_sub(of_rule).filter(|n| *n > 0) else { continue };
+        let key = Key {
+            rule: count.rule.to_string(),
+            severity: count.severity,
+            producers: producers.clone(),
+            shape: String::new(),
+            instructions: Vec::new(),
+            unlisted: true,
+        };
+        let findings = causes.entry(key).or_default();
+        findings.findings = findings.findings.saturating_add(unlisted);
+        let message = String::new();
+        let file = file.clone();
+        findings.keep(Example { file, symbol: None, symbol_hex: None, address: None, message });
+    }
+    let package = package(record);
+    for findings in causes.values_mut() {
+        findings.files = 1;
+        findings.packages.extend(package.clone());
+    }
+    causes
+}
+
+fn key(finding: &Finding<'_>, producers: &[String]) -> Key {
+    let code = finding.difference.as_ref().map(|difference| difference.instructions.as_slice());
+    Key {
+        rule: finding.rule.to_string(),
+        severity: finding.severity,
+        producers: producers.to_vec(),
+        shape: shape::of(finding),
+        instructions: instructions::pattern(code.unwrap_or_default()),
+        unlisted: false,
+    }
+}
+
+/// A number for the function that a finding is about.
+fn function(finding: &Finding<'_>) -> Option<u64> {
+    let index = finding.function.as_ref().map(|function| u64::from(function.index));
+    index.or_else(|| finding.code.as_ref().map(|code| code.start.0))
+}
+
+/// Assemblers, for they make the rows; or else compilers, or all there are.
+fn producers(record: &Record<'_>) -> Vec<String> {
+    let of_kind = |kind: Option<&str>| -> Vec<String> {
+        let told = record.producers.iter().filter(|p| kind.is_none_or(|kind| *p.kind == *kind));
+        let mut names: Vec<String> = told
+            .map(|producer| match &producer.version {
+                Some(version) => format!("{} {version}", producer.name),
+                None => producer.name.to_string(),
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    };
+    let kinds = [Some("assembler"), Some("compiler"), None];
+    kinds.into_iter().map(of_kind).find(|names| !names.is_empty()).unwrap_or_default()
+}
+
+/// The package, by its own name or the path of its file.
+fn package(record: &Record<'_>) -> Option<String> {
+    let own = record.package.as_ref().map(|package| package.name.to_string());
+    own.or_else(|| record.inside.as_ref().map(|_| record.path.to_string()))
+}
+
+fn example(finding: &Finding<'_>, file: &FileName) -> Example {
+    let function = finding.function.as_ref();
+    let code = finding.code.as_ref();
+    let symbol = function.and_then(|f| f.symbol.as_ref()).or(code.and_then(|c| c.symbol.as_ref()));
+    let hex = function.and_then(|f| f.symbol_hex.as_ref());
+    let hex = hex.or(code.and_then(|c| c.symbol_hex.as_ref()));
+    let start = code.map(|code| code.start).or(function.and_then(|function| function.start));
+    Example {
+        file: file.clone(),
+        symbol: symbol.map(ToString::to_string),
+        symbol_hex: hex.map(ToString::to_string),
+        address: start.map(|start| format!("{:#x}", start.0)),
+        message: finding.message.to_string(),
+    }
+}

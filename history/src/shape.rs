@@ -1,0 +1,172 @@
+//! What findings have in common that one mistake has made: registers and kinds of values, without
+//! the numbers that each function has of its own.
+
+use crate::record::{Difference, Finding, Side, TableLine};
+
+/// The shape of a finding: of a difference what both sides say about the fields that differ, with
+/// the distance between the numbers; else the field and the class of its value.
+///
+/// `CFA rsp+16` where CFI says `rsp+8` has one shape with `rsp+240` against `rsp+232`.
+pub(crate) fn of(finding: &Finding<'_>) -> String {
+    if let Some(difference) = &finding.difference {
+        let start = finding.code.as_ref().map(|code| code.start.0);
+        return of_difference(difference, start);
+    }
+    match &finding.field {
+        Some(field) => format!("{} = {}", field.name, value_class(&field.name, &field.value)),
+        None => String::new(),
+    }
+}
+
+fn of_difference(difference: &Difference<'_>, start: Option<u64>) -> String {
+    let line = |side: Side| {
+        let mut lines = difference.table.iter().filter(|line| line.side == side);
+        match start {
+            Some(start) => lines.find(|line| line.start.0 == start),
+            None => lines.next(),
+        }
+    };
+    // Where rows are the same, it is the function's marks that differ.
+    let Some((ours, truth)) = line(Side::Sframe).zip(line(Side::Cfi)) else {
+        let fields: Vec<&str> = difference.fields.iter().map(|field| field.as_str()).collect();
+        return fields.join(", ");
+    };
+    let fields = difference.fields.iter();
+    let told: Vec<String> = fields.map(|field| one_field(field, ours, truth)).collect();
+    told.join(", ")
+}
+
+fn one_field(field: &str, ours: &TableLine<'_>, truth: &TableLine<'_>) -> String {
+    let apart = |name: &str, ours: &str, truth: &str| {
+        let (ours, truth) = both_values(ours, truth);
+        format!("{name} {ours}, CFI {truth}")
+    };
+    match field {
+        "cfa" => apart("CFA", &ours.cfa, &truth.cfa),
+        "ra" | "undefined-ra" => apart("RA", &ours.ra, &truth.ra),
+        "fp" => apart("FP", &ours.fp, &truth.fp),
+        "ra-signing" if ours.ra_signed != truth.ra_signed => {
+            if ours.ra_signed { "RA signed, CFI not" } else { "RA not signed, CFI signed" }
+                .to_owned()
+        }
+        other => other.to_owned(),
+    }
+}
+
+/// Two values with `N` for the first one's number and its distance from there for the second's.
+fn both_values(ours: &str, truth: &str) -> (String, String) {
+    let (ours_cut, truth_cut) = (Cut::of(ours), Cut::of(truth));
+    let distance =
+        ours_cut.number.zip(truth_cut.number).map(|(a, b)| i128::from(b) - i128::from(a));
+    let truth = match distance {
+        Some(0) | None => truth_cut.with("+N"),
+        Some(distance) => truth_cut.with(&format!("+N{distance:+}")),
+    };
+    (ours_cut.with("+N"), truth)
+}
+
+/// A value cut at its number: `*(CFA`, -8, `)`.
+struct Cut<'v> {
+    before: &'v str,
+    number: Option<i64>,
+    behind: &'v str,
+}
+
+impl<'v> Cut<'v> {
+    /// Cuts at the first sign that digits follow. Digits without a sign are a register's name.
+    fn of(value: &'v str) -> Cut<'v> {
+        for (place, sign) in value.match_indices(['+', '-']) {
+            let (before, rest) = value.split_at(place);
+            let digits = rest.get(sign.len()..).unwrap_or_default();
+            let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            let (digits, behind) = digits.split_at(end);
+            if let Ok(number) = format!("{sign}{digits}").parse() {
+                return Cut { before, number: Some(number), behind };
+            }
+        }
+        Cut { before: value, number: None, behind: "" }
+    }
+
+    fn with(&self, number: &str) -> String {
+        let number = if self.number.is_some() { number } else { "" };
+        format!("{}{number}{}", self.before, self.behind)
+    }
+}
+
+/// A field's value without what moves with the code: of addresses and offsets, which are
+/// hexadecimal, only that they are; flags and codes as they are.
+fn value_class(name: &str, value: &str) -> String {
+    let codes = ["flags", "info", "info2", "type", "magic", "version", "class"];
+    if codes.iter().any(|end| name.to_ascii_lowercase().ends_with(end)) {
+        return value.to_owned();
+    }
+    without_addresses(value)
+}
+
+/// `text` with `0x#` for each hexadecimal number other than 0.
+pub(crate) fn without_addresses(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut parts = text.split("0x");
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(part.len());
+        let (digits, behind) = part.split_at(end);
+        let zero = digits.bytes().all(|digit| digit == b'0');
+        out.push_str(if zero { "0x" } else { "0x#" });
+        out.push_str(if zero { digits } else { "" });
+        out.push_str(behind);
+    }
+    out
+}
+
+/// `text` with `#` for each word that starts with a digit.
+pub(crate) fn without_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut in_word, mut in_number) = (false, false);
+    for character in text.chars() {
+        let wordly = character.is_ascii_alphanumeric();
+        if wordly && !in_word {
+            in_number = character.is_ascii_digit();
+            if in_number {
+                out.push('#');
+            }
+        }
+        if !wordly || !in_number {
+            out.push(character);
+        }
+        in_word = wordly;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_lose_their_numbers_and_keep_registers_and_distance() {
+        let both = |ours, truth| {
+            let (ours, truth) = both_values(ours, truth);
+            format!("{ours} | {truth}")
+        };
+        assert_eq!(both("rsp+16", "rsp+8"), "rsp+N | rsp+N-8");
+        assert_eq!(both("rsp+240", "rsp+232"), "rsp+N | rsp+N-8");
+        assert_eq!(both("x29+16", "sp+16"), "x29+N | sp+N");
+        assert_eq!(both("*(CFA-16)", "unchanged"), "*(CFA+N) | unchanged");
+        assert_eq!(both("*(CFA-16)", "*(CFA-8)"), "*(CFA+N) | *(CFA+N+8)");
+        // Registers alone, and what is no number at all.
+        assert_eq!(both("r11", "r12"), "r11 | r12");
+        assert_eq!(both("a+b-", "+"), "a+b- | +");
+        assert_eq!(both("r+99999999999999999999", ""), "r+99999999999999999999 | ");
+    }
+
+    #[test]
+    fn addresses_are_abstracted_and_codes_are_not() {
+        assert_eq!(value_class("sh_addr", "0x240..0x290"), "0x#..0x#");
+        assert_eq!(value_class("sfde_func_size", "0"), "0");
+        assert_eq!(value_class("sfdi_func_start_offset", "0x0"), "0x0");
+        assert_eq!(value_class("sfp_flags", "0x05"), "0x05");
+        assert_eq!(value_class("sfp_magic", "0xe2de"), "0xe2de");
+        assert_eq!(without_numbers("relocation 12 at 0x4f"), "relocation # at #");
+    }
+}
