@@ -197,6 +197,7 @@ def scan(program: Program, options: argparse.Namespace) -> None:
     never: set[int] = set()
     unfinished, shards = program.unfinished()
     progress = Progress(shards, len(unfinished))
+    command = program.command("scan", "--die-with-parent", "--threads", str(options.threads), *options.options)
     for attempt in range(options.retries + 1):
         todo = [shard for shard in unfinished if shard not in never]
         if not todo:
@@ -206,7 +207,7 @@ def scan(program: Program, options: argparse.Namespace) -> None:
             progress.say(f"{len(todo)} of {shards} shards to try again in {pause:.0f} s")
             time.sleep(pause)
         with connected(options.scheduler, options.workers, options.patience) as client:
-            never |= run_round(client, program.command("scan", "--die-with-parent"), todo, options.patience, progress)
+            never |= run_round(client, command, todo, options.patience, progress)
         unfinished, _ = program.unfinished()
         progress.done = shards - len(unfinished)
     if unfinished:
@@ -235,6 +236,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--patience", type=float, default=300, metavar="SECONDS", help="without scheduler or workers (default: %(default)s)"
     )
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of each shard (default: %(default)s)")
+    parser.add_argument("options", nargs="*", metavar="OPTION", help="after --: for scan, the same as plan was given")
     options = parser.parse_args()
     if options.workers < 1 or options.retries < 0:
         parser.error("--workers is at least 1, --retries at least 0")

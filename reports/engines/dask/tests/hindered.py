@@ -50,7 +50,7 @@ def count(folder: Path, shard: str) -> int:
 
 
 def hold(command: list[str], folder: Path, shard: str, store: Path) -> int:
-    """Stops the program in the middle of its work: when a file that was not there is in the store, and has something in it."""
+    """Stops the program in the middle of its work: when it has begun to write its shard."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     worker = os.getppid()
     with subprocess.Popen(command) as program:
@@ -69,12 +69,12 @@ def hold(command: list[str], folder: Path, shard: str, store: Path) -> int:
 
 
 def writes(pid: int, store: Path) -> bool:
-    """Whether the process has a file below the store open that is not empty."""
+    """Whether the process has a file among the shards open under a temporary name, and something in it."""
     # Descriptors and files may be gone before they are looked at.
     with suppress(OSError):
         for descriptor in Path(f"/proc/{pid}/fd").iterdir():
             target = Path(os.readlink(descriptor))
-            if target.is_relative_to(store) and target.is_file() and target.stat().st_size > 0:
+            if target.parent == store / "shards" and target.name.startswith(".") and target.stat().st_size > 0:
                 return True
     return False
 
