@@ -1,0 +1,64 @@
+"""A network of machines that can be cut off, made of network namespaces: nothing outside them is reached."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from types import TracebackType
+
+# Addresses for documentation (RFC 5737), here within the namespaces alone.
+SUBNET = "192.0.2"
+
+
+def ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True)
+
+
+def available() -> bool:
+    name = f"sframe-{os.getpid()}-probe"
+    try:
+        ip("netns", "add", name)
+        ip("netns", "delete", name)
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
+
+
+class Network:
+    """Machine 0 is a bridge that the others hang on; `address(0)` is where a scheduler listens."""
+
+    def __init__(self, machines: int) -> None:
+        self.names = [f"sframe-{os.getpid()}-{machine}" for machine in range(machines)]
+
+    def __enter__(self) -> Network:
+        for machine, name in enumerate(self.names):
+            ip("netns", "add", name)
+            ip("-n", name, "link", "set", "lo", "up")
+            if machine == 0:
+                ip("-n", name, "link", "add", "bridge", "type", "bridge")
+                ip("-n", name, "addr", "add", f"{self.address(0)}/24", "dev", "bridge")
+                ip("-n", name, "link", "set", "bridge", "up")
+            else:
+                ip("-n", name, "link", "add", "uplink", "type", "veth", "peer", "name", f"m{machine}", "netns", self.names[0])
+                ip("-n", name, "addr", "add", f"{self.address(machine)}/24", "dev", "uplink")
+                ip("-n", name, "link", "set", "uplink", "up")
+                ip("-n", self.names[0], "link", "set", f"m{machine}", "master", "bridge")
+                self.join(machine)
+        return self
+
+    def address(self, machine: int) -> str:
+        return f"{SUBNET}.{machine + 1}"
+
+    def prefix(self, machine: int) -> list[str]:
+        """What a command is started with to run on this machine."""
+        return ["ip", "netns", "exec", self.names[machine]]
+
+    def cut(self, machine: int) -> None:
+        ip("-n", self.names[0], "link", "set", f"m{machine}", "down")
+
+    def join(self, machine: int) -> None:
+        ip("-n", self.names[0], "link", "set", f"m{machine}", "up")
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for name in self.names:
+            ip("netns", "delete", name)
