@@ -2,6 +2,7 @@
 
 pub mod archive;
 mod debug_file;
+mod identity;
 pub mod kind;
 mod map;
 #[cfg(feature = "packages")]
@@ -11,7 +12,8 @@ mod select;
 mod walk;
 
 pub use debug_file::DebugFile;
-pub use map::FileBytes;
+pub use identity::PackageIdentity;
+pub use map::{FileBytes, Stamp};
 pub use section::{RawOptions, SectionSource, sframe_sections};
 pub(crate) use select::plain_error;
 pub use select::{Input, Selection, Special};

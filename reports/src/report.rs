@@ -13,7 +13,7 @@ mod tables;
 pub use context::{Context, Part};
 pub use coverage::{Coverage, CoverageTotals, Example, Extent, Files, Limit, Loss};
 pub use evidence::{Evidence, Gatherer};
-pub use file::{Checked, Comparison, FileName, FileReport, LocatedFinding, Outcome};
+pub use file::{Checked, Comparison, Content, FileName, FileReport, LocatedFinding, Outcome};
 pub use names::{Names, SymbolPlace};
 pub use summary::{Counts, Summary};
 pub use tables::{Cells, Line, Side, Tables};

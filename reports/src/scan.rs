@@ -4,6 +4,7 @@ mod check;
 mod compare;
 #[cfg(feature = "packages")]
 mod package;
+mod seen;
 
 pub use check::CheckOptions;
 pub use compare::Against;
@@ -53,6 +54,7 @@ pub fn scan(
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
     let window = pool.current_num_threads() * WINDOW_PER_THREAD;
     let mut summary = Summary::default();
+    let checker = &check::Checker::new(options);
     pool.in_place_scope(|scope| {
         let mut waiting: VecDeque<Receiver<Vec<FileReport>>> = VecDeque::new();
         let mut drain = |slot: Receiver<Vec<FileReport>>| -> io::Result<()> {
@@ -70,8 +72,7 @@ pub fn scan(
             // One slot a batch, so that reports come out in the order of the slots.
             let (sender, slot) = sync_channel(1);
             scope.spawn(move |_| {
-                let reports =
-                    batch.into_par_iter().flat_map_iter(|i| check::check_input(i, options));
+                let reports = batch.into_par_iter().flat_map_iter(|input| checker.input(input));
                 // The receiver is gone only where writing has failed: nobody misses the reports.
                 drop(sender.send(reports.collect()));
             });

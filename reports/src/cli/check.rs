@@ -47,6 +47,7 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
         // As text they are shown on request only.
         named_examples: args.verbose || args.format != Format::Text,
         debug_dirs: args.debug_dir.clone(),
+        hash: false,
         #[cfg(feature = "packages")]
         limits: args.unpack.limits(),
     }

@@ -18,10 +18,11 @@ pub use limits::{FREE, Limits};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
 
 use super::kind::{HEAD, Kind, Package};
 use super::select::plain_error;
-use super::{FileBytes, Special};
+use super::{FileBytes, PackageIdentity, Special};
 use limits::{Meter, size_text};
 use stream::{fill, hold};
 
@@ -45,6 +46,9 @@ pub struct Member<'a> {
     pub name: Option<&'a [u8]>,
     /// What it is.
     pub content: Content<'a>,
+    /// The package that it is from, as far as that has said what it is: all do so before their
+    /// files.
+    pub package: Option<&'a Arc<PackageIdentity>>,
 }
 
 /// What a member is.
@@ -77,7 +81,7 @@ pub fn visit(
     let size = file.metadata().map_err(|error| plain_error(&error))?.len();
     let meter = Meter::new(limits, size);
     let room = ROOM.take();
-    let mut visit = Visit { limits, meter: &meter, members: 0, room, found };
+    let mut visit = Visit { limits, meter: &meter, members: 0, room, package: None, found };
     let result = visit.input(file);
     if visit.room.len() <= KEPT {
         ROOM.set(visit.room);
@@ -138,6 +142,8 @@ struct Visit<'v> {
     members: u64,
     /// For the next member that is held, whatever is in it.
     room: Vec<u8>,
+    /// The innermost package around that has said what it is.
+    package: Option<Arc<PackageIdentity>>,
     found: &'v mut dyn FnMut(Member<'_>),
 }
 
@@ -244,7 +250,10 @@ impl Visit<'_> {
             return self.damaged(place, reason);
         }
         let before = self.members;
-        match visit(self, &place.inside()) {
+        let outer = self.package.clone();
+        let result = visit(self, &place.inside());
+        self.package = outer;
+        match result {
             Ok(()) => Ok(()),
             Err(Failure::Stop(stop)) => Err(stop),
             Err(Failure::Damaged(reason)) => {
@@ -273,7 +282,15 @@ impl Visit<'_> {
     }
 
     fn report(&mut self, place: &Place, content: Content<'_>) {
-        (self.found)(Member { name: place.name.as_deref(), content });
+        let (name, package) = (place.name.as_deref(), self.package.as_ref());
+        (self.found)(Member { name, content, package });
+    }
+
+    /// The container that is read has said which package it is.
+    fn identify(&mut self, identity: Option<PackageIdentity>) {
+        if let Some(identity) = identity {
+            self.package = Some(Arc::new(identity));
+        }
     }
 }
 
