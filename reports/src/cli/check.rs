@@ -1,12 +1,16 @@
 //! `sframe-check PATH...`.
 
 use std::io::{self, IsTerminal, Read, Write};
+#[cfg(feature = "packages")]
+use std::sync::Arc;
 
 use sframe_validator::check::Options;
 
 use super::args::{CheckArgs, Format, Oracle};
 use super::{Exit, stdout, styled_stdout, terminal_width};
-use crate::input::Selection;
+#[cfg(feature = "packages")]
+use crate::input::DebugPackages;
+use crate::input::{Input, Selection};
 use crate::render::{JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
 use crate::report::Summary;
 use crate::scan::{Against, CheckOptions, scan};
@@ -18,11 +22,13 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
         return Ok(Exit::Failure);
     }
     let list = if args.paths.iter().any(|path| path == "-") { read_list()? } else { Vec::new() };
-    let inputs = Selection::new(&args.paths, &list);
+    let mut options = check_options(args);
+    let unusable = debug_packages(args, &mut options);
+    let inputs = unusable.into_iter().chain(Selection::new(&args.paths, &list));
     let mut renderer = renderer(args);
     renderer.begin()?;
     let mut sink = WithProgress::new(renderer.as_mut(), io::stderr().is_terminal());
-    let summary = scan(inputs, &check_options(args), args.threads, &mut sink)?;
+    let summary = scan(inputs, &options, args.threads, &mut sink)?;
     sink.finish();
     renderer.end(&summary)?;
     Ok(exit(args, &summary))
@@ -47,10 +53,28 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
         // As text they are shown on request only.
         named_examples: args.verbose || args.format != Format::Text,
         debug_dirs: args.debug_dir.clone(),
+        #[cfg(feature = "packages")]
+        debug_packages: None,
         hash: false,
         #[cfg(feature = "packages")]
         limits: args.unpack.limits(),
     }
+}
+
+/// Looks into the packages of debug files; those that are of no use are inputs that cannot be read.
+#[cfg(feature = "packages")]
+fn debug_packages(args: &CheckArgs, options: &mut CheckOptions) -> Vec<Input> {
+    if args.unpack.debug_packages.is_empty() {
+        return Vec::new();
+    }
+    let (packages, unusable) = DebugPackages::index(&args.unpack.debug_packages, options.limits);
+    options.debug_packages = Some(Arc::new(packages));
+    unusable
+}
+
+#[cfg(not(feature = "packages"))]
+fn debug_packages(_: &CheckArgs, _: &mut CheckOptions) -> Vec<Input> {
+    Vec::new()
 }
 
 fn renderer(args: &CheckArgs) -> Box<dyn Renderer> {

@@ -18,6 +18,7 @@ pub use limits::{FREE, Limits};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::kind::{HEAD, Kind, Package};
@@ -68,25 +69,33 @@ pub enum Content<'a> {
     Unreadable(String),
 }
 
-/// Hands every file in `file` to `found`, in stored order. Folders are no files. What is damaged is a
+/// Who is told of what is in a package.
+pub trait Visitor {
+    /// Whether the file called so is of interest, if it is an ELF file or static library; what is not,
+    /// passes by as [`Content::Other`].
+    fn wants(&mut self, _name: Option<&[u8]>) -> bool {
+        true
+    }
+
+    /// The next file, in stored order. Whether to go on.
+    fn found(&mut self, member: Member<'_>) -> ControlFlow<()>;
+}
+
+impl<F: FnMut(Member<'_>)> Visitor for F {
+    fn found(&mut self, member: Member<'_>) -> ControlFlow<()> {
+        self(member);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Hands every file in `file` to `visitor`, in stored order. Folders are no files. What is damaged is a
 /// member that is [`Content::Unreadable`], among the others where they can still be read.
 ///
 /// # Errors
 /// Why reading ended early: a limit, or the system.
-pub fn visit(
-    file: &File,
-    limits: &Limits,
-    found: &mut dyn FnMut(Member<'_>),
-) -> Result<(), String> {
+pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
     let size = file.metadata().map_err(|error| plain_error(&error))?.len();
-    let meter = Meter::new(limits, size);
-    let room = ROOM.take();
-    let mut visit = Visit { limits, meter: &meter, members: 0, room, package: None, found };
-    let result = visit.input(file);
-    if visit.room.len() <= KEPT {
-        ROOM.set(visit.room);
-    }
-    result.map_err(|Stop(reason)| after(visit.members, &reason))
+    Visit::run(limits, size, visitor, |visit| visit.input(file))
 }
 
 /// Why nothing more of the input is read.
@@ -144,7 +153,39 @@ struct Visit<'v> {
     room: Vec<u8>,
     /// The innermost package around that has said what it is.
     package: Option<Arc<PackageIdentity>>,
-    found: &'v mut dyn FnMut(Member<'_>),
+    visitor: &'v mut dyn Visitor,
+    /// The visitor has seen enough.
+    enough: bool,
+}
+
+impl<'v> Visit<'v> {
+    /// Walks through an input of `size` bytes, as `walk` does it.
+    fn run(
+        limits: &'v Limits,
+        size: u64,
+        visitor: &'v mut dyn Visitor,
+        walk: impl FnOnce(&mut Visit<'_>) -> Result<(), Stop>,
+    ) -> Result<(), String> {
+        let meter = Meter::new(limits, size);
+        let mut visit = Visit {
+            limits,
+            meter: &meter,
+            members: 0,
+            room: ROOM.take(),
+            package: None,
+            visitor,
+            enough: false,
+        };
+        let result = walk(&mut visit);
+        let Visit { members, enough, room, .. } = visit;
+        if room.len() <= KEPT {
+            ROOM.set(room);
+        }
+        match result {
+            Err(Stop(reason)) if !enough => Err(after(members, &reason)),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Visit<'_> {
@@ -171,9 +212,13 @@ impl Visit<'_> {
         };
         let kind = Kind::of(head);
         let mut stream = head.chain(stream);
+        let name = place.name.as_deref();
         match kind {
             Kind::Empty => self.report(place, Content::Empty),
             Kind::Other => self.report(place, Content::Other),
+            Kind::Elf | Kind::Archive if !self.visitor.wants(name) => {
+                self.report(place, Content::Other);
+            }
             Kind::Elf | Kind::Archive | Kind::Package(Package::Zip) => {
                 let mut room = std::mem::take(&mut self.room);
                 let result = self.whole(place, kind, &mut stream, &mut room);
@@ -273,6 +318,9 @@ impl Visit<'_> {
 
     /// Counts what a container lists.
     fn count(&mut self) -> Result<(), Stop> {
+        if self.enough {
+            return Err(Stop(String::new()));
+        }
         self.members += 1;
         if self.members > self.limits.members {
             let members = self.limits.members;
@@ -283,7 +331,7 @@ impl Visit<'_> {
 
     fn report(&mut self, place: &Place, content: Content<'_>) {
         let (name, package) = (place.name.as_deref(), self.package.as_ref());
-        (self.found)(Member { name, content, package });
+        self.enough |= self.visitor.found(Member { name, content, package }).is_break();
     }
 
     /// The container that is read has said which package it is.

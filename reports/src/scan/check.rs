@@ -21,7 +21,7 @@ use super::seen::{Origin, Seen, Subject};
 use crate::input::archive::{self, Member};
 use crate::input::kind::{HEAD, Kind};
 #[cfg(feature = "packages")]
-use crate::input::package::Limits;
+use crate::input::{DebugPackages, package::Limits};
 use crate::input::{
     FileBytes, Input, RawOptions, SectionSource, Stamp, plain_error, sframe_sections,
 };
@@ -48,6 +48,9 @@ pub struct CheckOptions {
     pub named_examples: bool,
     /// Where separate debug files are looked for; nowhere, where this is empty.
     pub debug_dirs: Vec<PathBuf>,
+    /// Packages of separate debug files.
+    #[cfg(feature = "packages")]
+    pub debug_packages: Option<Arc<DebugPackages>>,
     /// Hash every ELF file, for [`FileReport::content`].
     pub hash: bool,
     /// What unpacking may cost.

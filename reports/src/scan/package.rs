@@ -13,7 +13,7 @@ use crate::report::{FileName, FileReport, Outcome};
 /// for the package itself where it is not read to its end.
 pub(super) fn check(checker: &Checker<'_>, name: &FileName, file: &File) -> Vec<FileReport> {
     let mut found = Found::default();
-    let read = package::visit(file, &checker.options.limits, &mut |member| {
+    let read = package::visit(file, &checker.options.limits, &mut |member: Member<'_>| {
         found.add(name, member, checker);
     });
     let mut reports = found.reports(name);
