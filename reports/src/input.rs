@@ -2,6 +2,9 @@
 
 pub mod archive;
 mod debug_file;
+#[cfg(feature = "packages")]
+mod debug_package;
+mod identity;
 pub mod kind;
 mod map;
 #[cfg(feature = "packages")]
@@ -10,8 +13,11 @@ mod section;
 mod select;
 mod walk;
 
-pub use debug_file::DebugFile;
-pub use map::FileBytes;
+pub use debug_file::{DebugBytes, DebugFile};
+#[cfg(feature = "packages")]
+pub use debug_package::DebugPackages;
+pub use identity::PackageIdentity;
+pub use map::{FileBytes, Stamp};
 pub use section::{RawOptions, SectionSource, sframe_sections};
 pub(crate) use select::plain_error;
 pub use select::{Input, Selection, Special};

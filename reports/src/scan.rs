@@ -4,9 +4,10 @@ mod check;
 mod compare;
 #[cfg(feature = "packages")]
 mod package;
+mod seen;
 
 pub use check::CheckOptions;
-pub(crate) use check::check_input;
+pub use check::Checker;
 pub use compare::Against;
 
 use std::collections::VecDeque;
@@ -51,10 +52,11 @@ pub fn scan(
     sink: &mut dyn Sink,
 ) -> io::Result<Summary> {
     let mut summary = Summary::default();
+    let checker = Checker::new(options);
     in_order(
         inputs,
         threads,
-        |input| check_input(input, options),
+        |input| checker.input(input),
         |event| -> io::Result<()> {
             match event {
                 Event::Done(reports) => reports.iter().try_for_each(|report| {

@@ -238,3 +238,54 @@ fn nothing_is_written_beside_the_package() {
         assert!(!Path::new(&folder.path("../../escaped")).exists());
     }
 }
+
+/// A package with a file of 4 GiB or more lists its files in the header, and its archive has only
+/// their places there; here with small ones.
+#[test]
+fn archives_without_names_take_them_from_the_header() {
+    let folder = Folder::new("stripped");
+    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
+    let program = folder.read("program");
+    let size = program.len() as u64;
+    let texts =
+        |texts: &[&str]| packing::Value::Texts(texts.iter().map(|t| (*t).to_owned()).collect());
+    // Two names of one file, of which the last has the bytes; a symbolic link; a folder; a file.
+    let names = ["first", "second", "link", "lib", "tool"];
+    let tags = [
+        (1030, packing::Value::Shorts(vec![0o10_0755, 0o10_0755, 0o12_0777, 0o4_0755, 0o10_0755])),
+        (1095, packing::Value::Words(vec![1; 5])),
+        (1096, packing::Value::Words(vec![7, 7, 8, 9, 10])),
+        (1116, packing::Value::Words(vec![0, 0, 0, 1, 0])),
+        (1117, texts(&names)),
+        (1118, texts(&["/usr/bin/", "/usr/"])),
+        (5008, packing::Value::Longs(vec![size, size, 6, 4096, size])),
+    ];
+    let mut archive = Vec::new();
+    for (place, content) in [&b""[..], &program, b"second", b"", &program].iter().enumerate() {
+        archive.extend(format!("07070X{place:08X}\0\0").bytes());
+        archive.extend(*content);
+        archive.resize(archive.len().next_multiple_of(4), 0);
+    }
+    archive.extend(packing::newc_member("TRAILER!!!", 0, 1, b""));
+    folder.write("x.rpm", &packing::rpm_with(&tags, &archive));
+    let (status, text) = folder.check(&["-v", "x.rpm"]);
+    assert_eq!(status, 0, "{text}");
+    for told in [
+        "x.rpm!usr/bin/first: not checked, link in a package",
+        "x.rpm!usr/bin/second: .sframe V3",
+        "x.rpm!usr/bin/link: not checked, link in a package",
+        "x.rpm!usr/bin/tool: .sframe V3",
+        "4 inputs",
+    ] {
+        assert!(text.contains(told), "no {told} in {text}");
+    }
+    // A place that the list has not.
+    let tail = b"07070X00000005\0\0";
+    folder.write("beyond.rpm", &packing::rpm_with(&tags, tail));
+    let (status, text) = folder.check(&["beyond.rpm"]);
+    assert!(status == 2 && text.contains("a member is not in the list of files"), "{text}");
+    // A list of which a part is missing.
+    folder.write("short.rpm", &packing::rpm_with(&tags[1..], &archive));
+    let (status, text) = folder.check(&["short.rpm"]);
+    assert!(status == 2 && text.contains("its list of files is damaged"), "{text}");
+}

@@ -383,6 +383,10 @@ pub(super) struct UnpackArgs {
     /// How many containers and compressions may be within each other; 0 to unpack nothing
     #[arg(long, value_name = "N", default_value_t = Limits::default().depth, value_parser = clap::value_parser!(u32).range(..=64), help_heading = "Packages")]
     max_depth: u32,
+    /// Packages of separate debug files (-dbgsym, -debuginfo, -debug), or folders of them: their
+    /// .debug_frame goes with what is checked, by build-id
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Packages")]
+    pub(super) debug_packages: Vec<OsString>,
 }
 
 #[cfg(feature = "packages")]

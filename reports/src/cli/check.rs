@@ -2,12 +2,16 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
+#[cfg(feature = "packages")]
+use std::sync::Arc;
 
 use sframe_validator::check::Options;
 
 use super::args::{CheckArgs, Format, Level, Oracle, WhatArgs};
 use super::{Exit, stdout, styled_stdout, terminal_width};
-use crate::input::Selection;
+#[cfg(feature = "packages")]
+use crate::input::DebugPackages;
+use crate::input::{Input, Selection};
 use crate::render::{JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
 use crate::report::Summary;
 use crate::scan::{Against, CheckOptions, scan};
@@ -18,11 +22,13 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
         writeln!(io::stderr(), "sframe-check: {message}")?;
         return Ok(Exit::Failure);
     }
-    let inputs = selection(&args.paths)?;
+    let mut options = check_options(args);
+    let unusable = debug_packages(&args.what, &mut options);
+    let inputs = unusable.into_iter().chain(selection(&args.paths)?);
     let mut renderer = renderer(args);
     renderer.begin()?;
     let mut sink = WithProgress::new(renderer.as_mut(), io::stderr().is_terminal());
-    let summary = scan(inputs, &check_options(args), args.threads, &mut sink)?;
+    let summary = scan(inputs, &options, args.threads, &mut sink)?;
     sink.finish();
     renderer.end(&summary)?;
     Ok(exit(args.fail_on, &summary))
@@ -32,6 +38,7 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
     CheckOptions {
         raw: args.raw.options(),
         coverage: args.coverage,
+        producers: args.format != Format::Text,
         // As text they are shown on request only.
         named_examples: args.verbose || args.format != Format::Text,
         ..what_options(&args.what)
@@ -58,6 +65,10 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
         named_examples: false,
         debug_dirs: args.debug_dir.clone(),
         #[cfg(feature = "packages")]
+        debug_packages: None,
+        hash: false,
+        producers: false,
+        #[cfg(feature = "packages")]
         limits: args.unpack.limits(),
     }
 }
@@ -66,6 +77,22 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
 pub(super) fn selection(paths: &[OsString]) -> io::Result<Selection> {
     let list = if paths.iter().any(|path| path == "-") { read_list()? } else { Vec::new() };
     Ok(Selection::new(paths, &list))
+}
+
+/// Looks into the packages of debug files; those that are of no use are inputs that cannot be read.
+#[cfg(feature = "packages")]
+pub(super) fn debug_packages(args: &WhatArgs, options: &mut CheckOptions) -> Vec<Input> {
+    if args.unpack.debug_packages.is_empty() {
+        return Vec::new();
+    }
+    let (packages, unusable) = DebugPackages::index(&args.unpack.debug_packages, options.limits);
+    options.debug_packages = Some(Arc::new(packages));
+    unusable
+}
+
+#[cfg(not(feature = "packages"))]
+pub(super) fn debug_packages(_: &WhatArgs, _: &mut CheckOptions) -> Vec<Input> {
+    Vec::new()
 }
 
 fn renderer(args: &CheckArgs) -> Box<dyn Renderer> {

@@ -6,31 +6,41 @@ use nix::sys::{prctl, signal::Signal};
 use nix::unistd::getppid;
 use sframe_store::{Counts, Manifest, Previous, Stamps, Store};
 
-use super::args::DiffFormat;
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
+use super::args::{DiffFormat, WhatArgs};
 use super::{Exit, check, stdout};
-use crate::scan::CheckOptions;
+use crate::input::Input;
+use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Error, Planning, Result, Scanner};
 
 /// Findings of a rule that a record has at most, where `--all` is not given.
 const KEPT: usize = 100;
 
 /// What is checked where results are kept: always the coverage as well.
-pub(super) fn options(what: &super::args::WhatArgs) -> CheckOptions {
+///
+/// # Errors
+/// Packages of debug files were named that are none.
+pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
     let mut options = check::what_options(what);
+    if let Some(Input::Unreadable(path, reason)) =
+        check::debug_packages(what, &mut options).into_iter().next()
+    {
+        let what = format!("{}: {reason}", path.display());
+        return Err(sframe_store::Error::Usage(what).into());
+    }
     options.validator.keep = options.validator.keep.max(KEPT);
-    CheckOptions { coverage: true, ..options }
+    Ok(CheckOptions { coverage: true, hash: true, producers: true, ..options })
 }
 
 pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
-    let options = options(&args.what);
+    let options = options(&args.what)?;
     let planning = Planning {
         key: stored::key(&options),
         inputs: &args.paths,
         shards: Some(args.shards),
         hash: true,
         scanner: Scanner {
-            options: &options,
+            checker: &Checker::new(&options),
             previous: &Previous::default(),
             known: &Stamps::default(),
             threads: args.threads,
@@ -59,7 +69,7 @@ fn die_with_parent() -> bool {
 
 fn scan_shard(args: &ScanArgs) -> Result<Exit> {
     let store = store(&args.shards)?;
-    let options = options(&args.what);
+    let options = options(&args.what)?;
     let key = stored::key(&options);
     if store.manifest().key() != &key {
         let message =
@@ -70,7 +80,7 @@ fn scan_shard(args: &ScanArgs) -> Result<Exit> {
         return check_item(&store, item, &options);
     }
     let scanner = Scanner {
-        options: &options,
+        checker: &Checker::new(&options),
         previous: &Previous::default(),
         known: &Stamps::default(),
         threads: args.threads,
@@ -85,7 +95,7 @@ pub(super) fn check_item(store: &Store, item: u32, options: &CheckOptions) -> Re
     let Some(item) = store.manifest().items().get(number) else {
         return Err(sframe_store::Error::Usage(format!("the manifest has no item {item}")).into());
     };
-    stored::check_alone(item, options, &mut stdout())?;
+    stored::check_alone(item, &Checker::new(options), &mut stdout())?;
     Ok(Exit::Clean)
 }
 

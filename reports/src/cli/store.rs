@@ -11,14 +11,14 @@ use super::shards::{check_item, options};
 use super::supervise::supervise;
 use super::{Exit, check, styled_stdout, terminal_width};
 use crate::render::{Text, TextOptions};
-use crate::scan::CheckOptions;
+use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Planning, Result, Scanner, Total};
 
 /// How many root causes are shown.
 const CAUSES: usize = 10;
 
 pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
-    let options = options(&args.what);
+    let options = options(&args.what)?;
     if let Some(item) = args.store.alone.item {
         return Ok(check_item(&open(folder)?, item, &options)?);
     }
@@ -70,7 +70,9 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
     };
     fs::create_dir_all(folder)?;
     let mut stamps = StampsWriter::start(folder, &key)?;
-    let scanner = Scanner { options, previous: &previous, known: &known, threads: args.threads };
+    let checker = Checker::new(options);
+    let scanner =
+        Scanner { checker: &checker, previous: &previous, known: &known, threads: args.threads };
     let mut store = if is_there(folder) {
         open(folder)?
     } else {

@@ -11,6 +11,8 @@ pub struct Member<'a> {
     pub name: Vec<u8>,
     /// Where its bytes are.
     pub content: Content<'a>,
+    /// Where they start in the archive, if that is where they are.
+    pub start: u64,
 }
 
 /// Where a member's bytes are.
@@ -45,7 +47,7 @@ pub fn members<'a>(path: &Path, data: &'a [u8]) -> Result<Vec<Member<'a>>, Strin
             Ok(member) => member,
             Err(error) => {
                 let content = Content::Damaged(error.to_string());
-                members.push(Member { name: b"?".to_vec(), content });
+                members.push(Member { name: b"?".to_vec(), content, start: 0 });
                 break;
             }
         };
@@ -57,7 +59,8 @@ pub fn members<'a>(path: &Path, data: &'a [u8]) -> Result<Vec<Member<'a>>, Strin
                 Err(error) => Content::Damaged(error.to_string()),
             }
         };
-        members.push(Member { name: member.name().to_vec(), content });
+        let (start, _) = member.file_range();
+        members.push(Member { name: member.name().to_vec(), content, start });
     }
     Ok(members)
 }

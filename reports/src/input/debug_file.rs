@@ -1,6 +1,8 @@
 //! The separate debug file of a file.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sframe_oracle::debug_file::{candidates, check};
 use sframe_validator::elf::Elf;
@@ -11,10 +13,33 @@ use crate::printable::printable_path;
 /// A debug file that belongs to a file for certain.
 #[derive(Debug)]
 pub struct DebugFile {
-    /// Where it is.
+    /// Where it is; in a package, with a `!` behind the package's path.
     pub path: PathBuf,
     /// Its bytes.
-    pub data: FileBytes,
+    pub data: DebugBytes,
+}
+
+/// The bytes of a debug file.
+#[derive(Debug)]
+pub enum DebugBytes {
+    /// A file's.
+    File(FileBytes),
+    /// A package's member's.
+    Member(Arc<Vec<u8>>),
+    /// Not read, for it has no CFI.
+    WithoutCfi,
+}
+
+impl Deref for DebugBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            DebugBytes::File(bytes) => bytes,
+            DebugBytes::Member(bytes) => bytes,
+            DebugBytes::WithoutCfi => &[],
+        }
+    }
 }
 
 impl DebugFile {
@@ -36,7 +61,7 @@ impl DebugFile {
             }
             let Ok(data) = FileBytes::open(&path) else { continue };
             match check(elf, &data) {
-                Ok(()) => return Ok(Some(DebugFile { path, data })),
+                Ok(()) => return Ok(Some(DebugFile { path, data: DebugBytes::File(data) })),
                 Err(why) => {
                     refused =
                         Some(format!("{} is not its debug file: {why}", printable_path(&path)));

@@ -1,8 +1,9 @@
 //! The one place where files become bytes, and the one place with `unsafe` code.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use memmap2::Mmap;
@@ -12,6 +13,30 @@ use memmap2::Mmap;
 pub struct FileBytes {
     /// `None` for an empty file, which cannot be mapped.
     map: Option<Mmap>,
+    stamp: Stamp,
+}
+
+/// Which file it is, and when it was last changed: two files with the same have the same bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    device: u64,
+    inode: u64,
+    size: u64,
+    /// Seconds and nanoseconds since 1970.
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Stamp {
+        Stamp {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
 }
 
 impl FileBytes {
@@ -29,10 +54,15 @@ impl FileBytes {
     /// # Errors
     /// What the system says.
     pub fn of(file: &File) -> io::Result<FileBytes> {
-        if file.metadata()?.len() == 0 {
-            return Ok(FileBytes { map: None });
-        }
-        Ok(FileBytes { map: Some(map(file)?) })
+        let stamp = Stamp::of(&file.metadata()?);
+        let map = if stamp.size == 0 { None } else { Some(map(file)?) };
+        Ok(FileBytes { map, stamp })
+    }
+
+    /// Which file they are of, as it was when it was mapped.
+    #[must_use]
+    pub const fn stamp(&self) -> Stamp {
+        self.stamp
     }
 }
 

@@ -18,10 +18,12 @@ pub use limits::{FREE, Limits};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::kind::{HEAD, Kind, Package};
 use super::select::plain_error;
-use super::{FileBytes, Special};
+use super::{FileBytes, PackageIdentity, Special};
 use limits::{Meter, size_text};
 use stream::{fill, hold};
 
@@ -45,6 +47,9 @@ pub struct Member<'a> {
     pub name: Option<&'a [u8]>,
     /// What it is.
     pub content: Content<'a>,
+    /// The package that it is from, as far as that has said what it is: all do so before their
+    /// files.
+    pub package: Option<&'a Arc<PackageIdentity>>,
 }
 
 /// What a member is.
@@ -64,25 +69,33 @@ pub enum Content<'a> {
     Unreadable(String),
 }
 
-/// Hands every file in `file` to `found`, in stored order. Folders are no files. What is damaged is a
+/// Who is told of what is in a package.
+pub trait Visitor {
+    /// Whether the file called so is of interest, if it is an ELF file or static library; what is not,
+    /// passes by as [`Content::Other`].
+    fn wants(&mut self, _name: Option<&[u8]>) -> bool {
+        true
+    }
+
+    /// The next file, in stored order. Whether to go on.
+    fn found(&mut self, member: Member<'_>) -> ControlFlow<()>;
+}
+
+impl<F: FnMut(Member<'_>)> Visitor for F {
+    fn found(&mut self, member: Member<'_>) -> ControlFlow<()> {
+        self(member);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Hands every file in `file` to `visitor`, in stored order. Folders are no files. What is damaged is a
 /// member that is [`Content::Unreadable`], among the others where they can still be read.
 ///
 /// # Errors
 /// Why reading ended early: a limit, or the system.
-pub fn visit(
-    file: &File,
-    limits: &Limits,
-    found: &mut dyn FnMut(Member<'_>),
-) -> Result<(), String> {
+pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
     let size = file.metadata().map_err(|error| plain_error(&error))?.len();
-    let meter = Meter::new(limits, size);
-    let room = ROOM.take();
-    let mut visit = Visit { limits, meter: &meter, members: 0, room, found };
-    let result = visit.input(file);
-    if visit.room.len() <= KEPT {
-        ROOM.set(visit.room);
-    }
-    result.map_err(|Stop(reason)| after(visit.members, &reason))
+    Visit::run(limits, size, visitor, |visit| visit.input(file))
 }
 
 /// Why nothing more of the input is read.
@@ -138,7 +151,41 @@ struct Visit<'v> {
     members: u64,
     /// For the next member that is held, whatever is in it.
     room: Vec<u8>,
-    found: &'v mut dyn FnMut(Member<'_>),
+    /// The innermost package around that has said what it is.
+    package: Option<Arc<PackageIdentity>>,
+    visitor: &'v mut dyn Visitor,
+    /// The visitor has seen enough.
+    enough: bool,
+}
+
+impl<'v> Visit<'v> {
+    /// Walks through an input of `size` bytes, as `walk` does it.
+    fn run(
+        limits: &'v Limits,
+        size: u64,
+        visitor: &'v mut dyn Visitor,
+        walk: impl FnOnce(&mut Visit<'_>) -> Result<(), Stop>,
+    ) -> Result<(), String> {
+        let meter = Meter::new(limits, size);
+        let mut visit = Visit {
+            limits,
+            meter: &meter,
+            members: 0,
+            room: ROOM.take(),
+            package: None,
+            visitor,
+            enough: false,
+        };
+        let result = walk(&mut visit);
+        let Visit { members, enough, room, .. } = visit;
+        if room.len() <= KEPT {
+            ROOM.set(room);
+        }
+        match result {
+            Err(Stop(reason)) if !enough => Err(after(members, &reason)),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Visit<'_> {
@@ -165,9 +212,13 @@ impl Visit<'_> {
         };
         let kind = Kind::of(head);
         let mut stream = head.chain(stream);
+        let name = place.name.as_deref();
         match kind {
             Kind::Empty => self.report(place, Content::Empty),
             Kind::Other => self.report(place, Content::Other),
+            Kind::Elf | Kind::Archive if !self.visitor.wants(name) => {
+                self.report(place, Content::Other);
+            }
             Kind::Elf | Kind::Archive | Kind::Package(Package::Zip) => {
                 let mut room = std::mem::take(&mut self.room);
                 let result = self.whole(place, kind, &mut stream, &mut room);
@@ -244,7 +295,10 @@ impl Visit<'_> {
             return self.damaged(place, reason);
         }
         let before = self.members;
-        match visit(self, &place.inside()) {
+        let outer = self.package.clone();
+        let result = visit(self, &place.inside());
+        self.package = outer;
+        match result {
             Ok(()) => Ok(()),
             Err(Failure::Stop(stop)) => Err(stop),
             Err(Failure::Damaged(reason)) => {
@@ -264,6 +318,9 @@ impl Visit<'_> {
 
     /// Counts what a container lists.
     fn count(&mut self) -> Result<(), Stop> {
+        if self.enough {
+            return Err(Stop(String::new()));
+        }
         self.members += 1;
         if self.members > self.limits.members {
             let members = self.limits.members;
@@ -273,7 +330,15 @@ impl Visit<'_> {
     }
 
     fn report(&mut self, place: &Place, content: Content<'_>) {
-        (self.found)(Member { name: place.name.as_deref(), content });
+        let (name, package) = (place.name.as_deref(), self.package.as_ref());
+        self.enough |= self.visitor.found(Member { name, content, package }).is_break();
+    }
+
+    /// The container that is read has said which package it is.
+    fn identify(&mut self, identity: Option<PackageIdentity>) {
+        if let Some(identity) = identity {
+            self.package = Some(Arc::new(identity));
+        }
     }
 }
 

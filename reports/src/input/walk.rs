@@ -1,8 +1,9 @@
 //! A walk: a folder with all that is in it, or as much of it as matches a pattern.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, FileType};
+use std::ffi::OsStr;
+use std::fs::{self, DirEntry, FileType};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -28,10 +29,26 @@ pub(super) struct Walk {
 #[derive(Debug)]
 struct Pending {
     path: PathBuf,
+    /// What it is, where its folder has said so: that saves asking the system for each file.
+    kind: Option<FileType>,
     /// Folders between the start and the entry.
     depth: usize,
     /// Below a folder that the pattern matches: as the shell would, all of it is meant.
     included: bool,
+}
+
+impl Pending {
+    /// Where a walk starts.
+    const fn start(path: PathBuf, included: bool) -> Pending {
+        Pending { path, kind: None, depth: 0, included }
+    }
+
+    fn kind(&self) -> io::Result<FileType> {
+        match self.kind {
+            Some(kind) => Ok(kind),
+            None => Ok(fs::symlink_metadata(here(&self.path))?.file_type()),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -48,7 +65,7 @@ impl Walk {
     /// All that is in a folder.
     pub(super) fn tree(root: PathBuf) -> Walk {
         let roots = fs::canonicalize(&root).into_iter().collect();
-        let pending = vec![Pending { path: root, depth: 0, included: true }];
+        let pending = vec![Pending::start(root, true)];
         Walk { pending, filter: None, roots, seen: HashSet::new() }
     }
 
@@ -67,7 +84,7 @@ impl Walk {
         let unbounded = below.iter().any(|part| part.as_os_str() == "**");
         let depth = if unbounded { usize::MAX } else { below.len() };
         let roots = fs::canonicalize(here(&base)).into_iter().collect();
-        let pending = vec![Pending { path: base, depth: 0, included: false }];
+        let pending = vec![Pending::start(base, false)];
         let filter = Some(Filter { matcher, pattern, depth, matched: false });
         Ok(Walk { pending, filter, roots, seen: HashSet::new() })
     }
@@ -76,8 +93,8 @@ impl Walk {
         if entry.depth > 0 {
             entry.included |= self.matches(&entry.path);
         }
-        let kind = match fs::symlink_metadata(here(&entry.path)) {
-            Ok(metadata) => metadata.file_type(),
+        let kind = match entry.kind() {
+            Ok(kind) => kind,
             // The folder a pattern starts in: that nothing matches is said at the end.
             Err(_) if !entry.included => return None,
             Err(error) => return Some(Input::Unreadable(entry.path, plain_error(&error))),
@@ -140,12 +157,17 @@ impl Walk {
             Ok(entries) => entries,
             Err(error) => return Some(Input::Unreadable(folder.path, plain_error(&error))),
         };
-        let mut names: Vec<OsString> =
-            entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect();
-        names.sort_unstable_by(|a, b| b.as_bytes().cmp(a.as_bytes()));
+        // The kind costs nothing here, save on file systems that do not store it in folders.
+        let named = |entry: DirEntry| (entry.file_name(), entry.file_type().ok());
+        let mut names: Vec<_> = entries.filter_map(Result::ok).map(named).collect();
+        names.sort_unstable_by(|(a, _), (b, _)| b.as_bytes().cmp(a.as_bytes()));
         let (depth, included) = (folder.depth + 1, folder.included);
-        let inside =
-            names.iter().map(|name| Pending { path: folder.path.join(name), depth, included });
+        let inside = names.into_iter().map(|(name, kind)| Pending {
+            path: folder.path.join(name),
+            kind,
+            depth,
+            included,
+        });
         self.pending.extend(inside);
         None
     }

@@ -13,11 +13,12 @@ use sframe_validator::{Endian, finding};
 
 use super::Renderer;
 use super::schema::{
-    Code, FORMAT, Field, File, Finding, Function, Header, KindCount, Line, Part, RuleCount,
-    Section, SectionCount, Status, SummaryLine, Tool, Undecided,
+    Code, Content, FORMAT, Field, File, Finding, Function, Header, KindCount, Line, Package, Part,
+    Producer, RuleCount, Section, SectionCount, Status, SummaryLine, Tool, Undecided,
 };
+use crate::input::PackageIdentity;
 use crate::printable::printable;
-use crate::report::{Checked, FileReport, LocatedFinding, Outcome, Summary};
+use crate::report::{self, Checked, FileReport, LocatedFinding, Outcome, Summary};
 
 pub(crate) const TOOL: Tool = Tool { name: "sframe-check", version: env!("CARGO_PKG_VERSION") };
 
@@ -115,6 +116,9 @@ pub(crate) fn file(report: &FileReport) -> File {
         inside_hex: inside.and_then(exact_name),
         member: member.map(name),
         member_hex: member.and_then(exact_name),
+        content: report.content.as_ref().map(content),
+        package: report.package.as_deref().map(package),
+        producers: Vec::new(),
         status,
         reason,
         code_bytes: 0,
@@ -142,7 +146,22 @@ fn fill(file: &mut File, checked: &Checked) {
         .iter()
         .map(|left| Undecided { section: left.section, reason: left.reason.clone() })
         .collect();
+    file.producers = checked.producers.iter().map(producer).collect();
     file.coverage = checked.coverage.as_ref().map(coverage::of_file);
+}
+
+fn content(content: &report::Content) -> Content {
+    Content { size: content.size, hash: hex(&content.hash) }
+}
+
+fn package(package: &PackageIdentity) -> Package {
+    let PackageIdentity { name, version, architecture, source } = package.clone();
+    Package { name, version, architecture, source }
+}
+
+fn producer(producer: &report::Producer) -> Producer {
+    let report::Producer { kind, name, version, text } = producer.clone();
+    Producer { kind: kind.name(), name, version, text }
 }
 
 fn section(section: &finding::SectionSummary) -> Section {

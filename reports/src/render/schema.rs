@@ -84,6 +84,15 @@ pub struct File {
     /// The member's name in hexadecimal, where it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member_hex: Option<String>,
+    /// The file's bytes, where results are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Content>,
+    /// The package it is in, where that says so itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package: Option<Package>,
+    /// What made the file, as far as its `.comment` section and its notes say so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub producers: Vec<Producer>,
     /// What became of it.
     pub status: Status,
     /// Why it was not checked, or which kind of file it is.
@@ -104,6 +113,45 @@ pub struct File {
     /// What SFrame and CFI describe of its code, where that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
+}
+
+/// The bytes of a file or member.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Content {
+    /// How many.
+    pub size: u64,
+    /// Their BLAKE3 hash, 64 hexadecimal digits.
+    pub hash: String,
+}
+
+/// What a package says of itself.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The architecture, in its distribution's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<String>,
+    /// The source package, where the package names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// A program that had a part in making a file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Producer {
+    /// `compiler`, `assembler`, `linker` or `other`.
+    pub kind: &'static str,
+    /// Its name: `GCC`.
+    pub name: String,
+    /// Its version, where it says one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// What it has left in the file: `GCC: (Debian 12.2.0-14) 12.2.0`.
+    pub text: String,
 }
 
 /// What became of a file.

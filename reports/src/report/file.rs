@@ -1,6 +1,7 @@
 //! One file or member: what became of it, and what was found in it.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use sframe_validator::finding::{Finding, Report, SectionSummary, Undecided};
 use sframe_validator::rules::Rule;
@@ -9,7 +10,8 @@ use super::context::Context;
 use super::coverage::Coverage;
 use super::evidence::Evidence;
 use super::names::{Names, SymbolPlace};
-use crate::input::{SectionSource, Special};
+use super::producers::Producer;
+use crate::input::{PackageIdentity, SectionSource, Special};
 use crate::printable::{path_of, printable, printable_path};
 
 /// A file, or one inside a package, an archive, or both.
@@ -75,15 +77,45 @@ pub struct FileReport {
     pub name: FileName,
     /// What became of it.
     pub outcome: Outcome,
+    /// Its bytes, where it is an ELF file and
+    /// [`CheckOptions::hash`](crate::scan::CheckOptions::hash) asks for them.
+    pub content: Option<Content>,
+    /// The package that it is in, if it is in one that says which it is.
+    pub package: Option<Arc<PackageIdentity>>,
+}
+
+impl FileReport {
+    /// A report that says what became of a file, and nothing else.
+    #[must_use]
+    pub const fn new(name: FileName, outcome: Outcome) -> FileReport {
+        FileReport { name, outcome, content: None, package: None }
+    }
+}
+
+/// Which bytes a file has, wherever it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Content {
+    /// How many.
+    pub size: u64,
+    /// Their BLAKE3 hash.
+    pub hash: [u8; 32],
+}
+
+impl Content {
+    /// Of these bytes.
+    #[must_use]
+    pub fn of(data: &[u8]) -> Content {
+        Content { size: data.len() as u64, hash: blake3::hash(data).into() }
+    }
 }
 
 /// What became of a file.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// It was checked; it may have no section.
-    Checked(Box<Checked>),
+    Checked(Arc<Checked>),
     /// The members of an archive taken together: what is wrong with them as inputs of one link.
-    Members(Box<Checked>),
+    Members(Arc<Checked>),
     /// An ELF file of a kind that SFrame is not defined for, and without a section; which kind.
     Unsupported(String),
     /// No ELF file.
@@ -113,6 +145,8 @@ pub struct Checked {
     pub code_bytes: u64,
     /// What SFrame and CFI describe of it, where that was looked at.
     pub coverage: Option<Coverage>,
+    /// What made it, where that is asked for.
+    pub producers: Vec<Producer>,
 }
 
 /// What came of comparing a file's sections with its CFI; nothing, where that was not done.
@@ -175,6 +209,21 @@ impl Checked {
             sections,
             code_bytes,
             coverage: comparison.coverage,
+            producers: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Content;
+
+    /// The hash of "abc" as `b3sum` prints it.
+    #[test]
+    fn content_is_size_and_hash() {
+        let Content { size, hash } = Content::of(b"abc");
+        let text: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(size, 3);
+        assert_eq!(text, "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85");
     }
 }

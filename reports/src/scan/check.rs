@@ -6,6 +6,7 @@ use std::io::Seek;
 use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use sframe_validator::Endian;
@@ -17,13 +18,16 @@ use sframe_validator::rules::Rule;
 use super::compare::{self, Against};
 #[cfg(feature = "packages")]
 use super::package;
-use crate::input::archive::{self, Content, Member};
+use super::seen::{Origin, Seen, Subject};
+use crate::input::archive::{self, Member};
 use crate::input::kind::{HEAD, Kind};
 #[cfg(feature = "packages")]
-use crate::input::package::Limits;
-use crate::input::{FileBytes, Input, RawOptions, SectionSource, plain_error, sframe_sections};
+use crate::input::{DebugPackages, package::Limits};
+use crate::input::{
+    FileBytes, Input, RawOptions, SectionSource, Stamp, plain_error, sframe_sections,
+};
 use crate::printable::printable_path;
-use crate::report::{Checked, Comparison, FileName, FileReport, Names, Outcome};
+use crate::report::{Checked, Comparison, Content, FileName, FileReport, Names, Outcome, Producer};
 
 /// What to check, and what of it to report.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +49,13 @@ pub struct CheckOptions {
     pub named_examples: bool,
     /// Where separate debug files are looked for; nowhere, where this is empty.
     pub debug_dirs: Vec<PathBuf>,
+    /// Packages of separate debug files.
+    #[cfg(feature = "packages")]
+    pub debug_packages: Option<Arc<DebugPackages>>,
+    /// Hash every ELF file, for [`FileReport::content`].
+    pub hash: bool,
+    /// Tell what made each file.
+    pub producers: bool,
     /// What unpacking may cost.
     #[cfg(feature = "packages")]
     pub limits: Limits,
@@ -61,93 +72,200 @@ impl CheckOptions {
     }
 }
 
-/// Checks an input: one report for a file, one for each member of an archive or package.
-pub(crate) fn check_input(input: Input, options: &CheckOptions) -> Vec<FileReport> {
-    let (path, outcome) = match input {
-        Input::File(path) => return check_guarded(path, options),
-        Input::Special(path, kind) => (path, Outcome::Special(kind)),
-        Input::Unreadable(path, error) => (path, Outcome::Unreadable(error)),
-    };
-    vec![FileReport { name: FileName::file(path), outcome }]
+/// What the workers of a scan share.
+#[derive(Debug)]
+pub struct Checker<'o> {
+    pub(crate) options: &'o CheckOptions,
+    seen: Seen,
 }
 
-/// A defect of this program must not cost more than the file that shows it.
-fn check_guarded(path: PathBuf, options: &CheckOptions) -> Vec<FileReport> {
-    let name = FileName::file(path.clone());
-    // What a panic leaves behind is this input's own; the room for members starts anew.
-    panic::catch_unwind(AssertUnwindSafe(|| check_file(path, options))).unwrap_or_else(|panic| {
-        let message = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
-        let outcome = Outcome::Crashed(match message {
-            Some(message) => format!("its checker panicked: {message}"),
-            None => "its checker panicked".to_owned(),
-        });
-        vec![FileReport { name, outcome }]
-    })
+/// What became of some bytes, and which they are where that is asked for.
+pub(super) struct Verdict {
+    pub(super) outcome: Outcome,
+    pub(super) content: Option<Content>,
 }
 
-fn check_file(path: PathBuf, options: &CheckOptions) -> Vec<FileReport> {
-    let name = FileName::file(path);
-    try_file(&name, options).unwrap_or_else(|error| {
-        let outcome = Outcome::Unreadable(plain_error(&error));
-        vec![FileReport { name, outcome }]
-    })
+impl Verdict {
+    /// The report on the file that has these bytes.
+    pub(super) fn named(self, name: FileName) -> FileReport {
+        FileReport { content: self.content, ..FileReport::new(name, self.outcome) }
+    }
 }
 
-/// Most of a distribution's files are of no interest, and mapping them costs more than everything
-/// else that is done with them: their first bytes decide.
-fn try_file(name: &FileName, options: &CheckOptions) -> io::Result<Vec<FileReport>> {
-    let mut file = File::open(&name.path)?;
-    let kind = match options.raw {
-        Some(_) => Kind::Elf,
-        None => {
-            let mut head = [0; HEAD];
-            let length = file.read(&mut head)?;
-            Kind::of(head.get(..length).unwrap_or_default())
-        }
-    };
-    let outcome = match kind {
-        Kind::Elf => check_bytes(name, &FileBytes::of(&file)?, options),
-        Kind::Archive => return Ok(check_archive(name, &FileBytes::of(&file)?, options)),
-        #[cfg(feature = "packages")]
-        Kind::Package(_) if options.limits.depth > 0 => {
-            file.rewind()?;
-            return Ok(package::check(name, &file, options));
-        }
-        Kind::Empty => Outcome::Empty,
-        Kind::Package(_) | Kind::Other => Outcome::NotElf,
-    };
-    Ok(vec![FileReport { name: name.clone(), outcome }])
+impl From<Outcome> for Verdict {
+    fn from(outcome: Outcome) -> Verdict {
+        Verdict { outcome, content: None }
+    }
 }
 
-/// Checks the members of the archive called `name`, of which `data` are the bytes.
-pub(super) fn check_archive(
-    name: &FileName,
-    data: &[u8],
-    options: &CheckOptions,
-) -> Vec<FileReport> {
-    let members = match archive::members(&name.path, data) {
-        Ok(members) => members,
-        Err(error) => {
-            return vec![FileReport { name: name.clone(), outcome: Outcome::Unreadable(error) }];
-        }
-    };
-    let check = |member: Member<'_>| {
-        let name = name.member_of(member.name);
-        let outcome = match member.content {
-            Content::Bytes(data) => check_bytes(&name, data, options),
-            Content::File(_) if name.inside.is_some() => {
-                let reason = "a thin archive in a package: its members are elsewhere";
-                Outcome::Unreadable(reason.to_owned())
-            }
-            Content::File(path) => check_thin_member(&path, options),
-            Content::Damaged(error) => Outcome::Unreadable(error),
+impl<'o> Checker<'o> {
+    /// A checker that has seen nothing yet.
+    #[must_use]
+    pub fn new(options: &'o CheckOptions) -> Checker<'o> {
+        Checker { options, seen: Seen::default() }
+    }
+
+    /// Checks an input: one report for a file, one for each member of an archive or package.
+    #[must_use]
+    pub fn input(&self, input: Input) -> Vec<FileReport> {
+        let (path, outcome) = match input {
+            Input::File(path) => return self.guarded(path),
+            Input::Special(path, kind) => (path, Outcome::Special(kind)),
+            Input::Unreadable(path, error) => (path, Outcome::Unreadable(error)),
         };
-        FileReport { name, outcome }
-    };
-    let mut reports: Vec<FileReport> = members.into_par_iter().map(check).collect();
-    reports.extend(check_members(name, &reports, options));
-    reports
+        vec![FileReport::new(FileName::file(path), outcome)]
+    }
+
+    /// A defect of this program must not cost more than the file that shows it.
+    fn guarded(&self, path: PathBuf) -> Vec<FileReport> {
+        let name = FileName::file(path.clone());
+        // What a panic leaves behind is this input's own, but for locks, which are not poisoned.
+        panic::catch_unwind(AssertUnwindSafe(|| self.file(path))).unwrap_or_else(|panic| {
+            let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+            let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+            let outcome = Outcome::Crashed(match message {
+                Some(message) => format!("its checker panicked: {message}"),
+                None => "its checker panicked".to_owned(),
+            });
+            vec![FileReport::new(name, outcome)]
+        })
+    }
+
+    fn file(&self, path: PathBuf) -> Vec<FileReport> {
+        let name = FileName::file(path);
+        self.try_file(&name).unwrap_or_else(|error| {
+            vec![FileReport::new(name, Outcome::Unreadable(plain_error(&error)))]
+        })
+    }
+
+    /// Most of a distribution's files are of no interest, and mapping them costs more than everything
+    /// else that is done with them: their first bytes decide.
+    fn try_file(&self, name: &FileName) -> io::Result<Vec<FileReport>> {
+        let mut file = File::open(&name.path)?;
+        let kind = match self.options.raw {
+            Some(_) => Kind::Elf,
+            None => {
+                let mut head = [0; HEAD];
+                let length = file.read(&mut head)?;
+                Kind::of(head.get(..length).unwrap_or_default())
+            }
+        };
+        let verdict = match kind {
+            Kind::Elf => self.mapped(name, &FileBytes::of(&file)?),
+            Kind::Archive => {
+                let data = FileBytes::of(&file)?;
+                return Ok(self.archive(name, &data, Some(data.stamp())));
+            }
+            #[cfg(feature = "packages")]
+            Kind::Package(_) if self.options.limits.depth > 0 => {
+                file.rewind()?;
+                return Ok(package::check(self, name, &file));
+            }
+            Kind::Empty => Outcome::Empty.into(),
+            Kind::Package(_) | Kind::Other => Outcome::NotElf.into(),
+        };
+        Ok(vec![verdict.named(name.clone())])
+    }
+
+    fn mapped(&self, name: &FileName, data: &FileBytes) -> Verdict {
+        self.bytes(name, data, Some((data.stamp(), 0)))
+    }
+
+    /// Checks the members of the archive called `name`, of which `data` are the bytes; `stamp` says
+    /// which file's, where they are one's.
+    pub(super) fn archive(
+        &self,
+        name: &FileName,
+        data: &[u8],
+        stamp: Option<Stamp>,
+    ) -> Vec<FileReport> {
+        let members = match archive::members(&name.path, data) {
+            Ok(members) => members,
+            Err(error) => return vec![FileReport::new(name.clone(), Outcome::Unreadable(error))],
+        };
+        let check = |member: Member<'_>| {
+            let name = name.member_of(member.name);
+            let verdict = match member.content {
+                archive::Content::Bytes(bytes) => {
+                    self.bytes(&name, bytes, stamp.map(|stamp| (stamp, member.start)))
+                }
+                archive::Content::File(_) if name.inside.is_some() => {
+                    let reason = "a thin archive in a package: its members are elsewhere";
+                    Outcome::Unreadable(reason.to_owned()).into()
+                }
+                archive::Content::File(path) => self.thin_member(&path),
+                archive::Content::Damaged(error) => Outcome::Unreadable(error).into(),
+            };
+            verdict.named(name)
+        };
+        let mut reports: Vec<FileReport> = members.into_par_iter().map(check).collect();
+        reports.extend(check_members(name, &reports, self.options));
+        reports
+    }
+
+    fn thin_member(&self, path: &Path) -> Verdict {
+        let unreadable = |error| {
+            let reason = format!("{}: {}", printable_path(path), plain_error(&error));
+            Outcome::Unreadable(reason).into()
+        };
+        match path.metadata() {
+            Ok(metadata) if !metadata.is_file() => {
+                let reason = format!("{} is not a regular file", printable_path(path));
+                Outcome::Unreadable(reason).into()
+            }
+            Ok(_) => match FileBytes::open(path) {
+                Ok(data) => self.mapped(&FileName::file(path.to_owned()), &data),
+                Err(error) => unreadable(error),
+            },
+            Err(error) => unreadable(error),
+        }
+    }
+
+    /// Checks the file called `name`, of which `data` are the bytes; where they can be read again, `stored`
+    /// says in which file and from where on.
+    pub(super) fn bytes(
+        &self,
+        name: &FileName,
+        data: &[u8],
+        stored: Option<(Stamp, u64)>,
+    ) -> Verdict {
+        let options = self.options;
+        if let Some(raw) = options.raw {
+            return check_raw(data, raw, options).into();
+        }
+        if data.is_empty() {
+            return Outcome::Empty.into();
+        }
+        let elf = match Elf::parse(data) {
+            Ok(elf) => elf,
+            Err(ElfError::NotElf) => return Outcome::NotElf.into(),
+            Err(error) => {
+                let outcome = Outcome::Unreadable(format!("damaged ELF file: {error}"));
+                return Verdict { outcome, content: self.content(data) };
+            }
+        };
+        let content = self.content(data);
+        if let Some(kind) = unsupported(&elf) {
+            return Verdict { outcome: Outcome::Unsupported(kind), content };
+        }
+        let path = name.installed();
+        let check = || check_elf_file(&path, &elf, options);
+        // To look at a file without a section takes less than to find out whether it is known.
+        if !options.coverage && elf.sframe_sections().next().is_none() {
+            return Verdict { outcome: check(), content };
+        }
+        let subject = Subject {
+            data,
+            content,
+            path: (!options.debug_dirs.is_empty()).then_some(&path),
+            origin: stored.map(|(stamp, start)| Origin { path: name.path.clone(), stamp, start }),
+        };
+        Verdict { outcome: self.seen.or_check(subject, check), content }
+    }
+
+    fn content(&self, data: &[u8]) -> Option<Content> {
+        self.options.hash.then(|| Content::of(data))
+    }
 }
 
 /// The members of an archive as inputs of one link; `None` where they match.
@@ -165,67 +283,46 @@ fn check_members(
     }
     let mut report = check_link_set(&inputs, &options.validator);
     options.select(&mut report);
-    let outcome = Outcome::Members(Box::new(Checked::new(
+    let outcome = Outcome::Members(Arc::new(Checked::new(
         report,
         &[],
         &Names::of(None),
         Comparison::default(),
     )));
     let found = matches!(&outcome, Outcome::Members(checked) if !checked.counts.is_empty());
-    found.then(|| FileReport { name: name.clone(), outcome })
+    found.then(|| FileReport::new(name.clone(), outcome))
 }
 
-fn check_thin_member(path: &Path, options: &CheckOptions) -> Outcome {
-    let unreadable =
-        |error| Outcome::Unreadable(format!("{}: {}", printable_path(path), plain_error(&error)));
-    match path.metadata() {
-        Ok(metadata) if !metadata.is_file() => {
-            Outcome::Unreadable(format!("{} is not a regular file", printable_path(path)))
-        }
-        Ok(_) => match FileBytes::open(path) {
-            Ok(data) => check_bytes(&FileName::file(path.to_owned()), &data, options),
-            Err(error) => unreadable(error),
-        },
-        Err(error) => unreadable(error),
-    }
+/// Checks bytes that are one section and nothing else.
+fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Outcome {
+    let mut report = check_section(data, raw.placement(), &options.validator);
+    options.select(&mut report);
+    let source = SectionSource::bare(data, raw);
+    let checked = Checked::new(report, &[source], &Names::of(None), Comparison::default());
+    Outcome::Checked(Arc::new(checked))
 }
 
-/// Checks the file called `name`, of which `data` are the bytes.
-pub(super) fn check_bytes(name: &FileName, data: &[u8], options: &CheckOptions) -> Outcome {
-    if let Some(raw) = options.raw {
-        let mut report = check_section(data, raw.placement(), &options.validator);
-        options.select(&mut report);
-        let source = SectionSource::bare(data, raw);
-        let names = Names::of(None);
-        let checked = Checked::new(report, &[source], &names, Comparison::default());
-        return Outcome::Checked(Box::new(checked));
-    }
-    if data.is_empty() {
-        return Outcome::Empty;
-    }
-    let elf = match Elf::parse(data) {
-        Ok(elf) => elf,
-        Err(ElfError::NotElf) => return Outcome::NotElf,
-        Err(error) => return Outcome::Unreadable(format!("damaged ELF file: {error}")),
-    };
-    if let Some(kind) = unsupported(&elf) {
-        return Outcome::Unsupported(kind);
-    }
-    let mut report = check_elf(&elf, &options.validator);
-    let names = Names::of(Some(&elf));
+/// Checks a file, and compares it with its CFI; `path` is where it is installed.
+fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions) -> Outcome {
+    let mut report = check_elf(elf, &options.validator);
+    let names = Names::of(Some(elf));
     let compared = compare::is_wanted(&report, options);
     let sources: Vec<SectionSource<'_>> = if report.findings.is_empty() && !compared {
         Vec::new()
     } else {
-        sframe_sections(&elf).filter_map(Result::ok).collect()
+        sframe_sections(elf).filter_map(Result::ok).collect()
     };
     let comparison = if compared {
-        compare::compare(&name.installed(), &elf, &sources, &names, &mut report, options)
+        compare::compare(path, elf, &sources, &names, &mut report, options)
     } else {
         Comparison::default()
     };
     options.select(&mut report);
-    Outcome::Checked(Box::new(Checked::new(report, &sources, &names, comparison)))
+    let mut checked = Checked::new(report, &sources, &names, comparison);
+    if options.producers {
+        checked.producers = Producer::all_of(elf);
+    }
+    Outcome::Checked(Arc::new(checked))
 }
 
 /// The kind of an ELF file that SFrame is not defined for. One that has a section all the same is

@@ -40,13 +40,10 @@ pub(super) fn compare(
     report: &mut Report,
     options: &CheckOptions,
 ) -> Comparison {
-    let debug_file = match options.debug_dirs.as_slice() {
-        [] => None,
-        folders => DebugFile::find(path, elf, folders).unwrap_or_else(|refused| {
-            report.undecided.push(Undecided { section: None, reason: refused });
-            None
-        }),
-    };
+    let debug_file = debug_file(path, elf, options).unwrap_or_else(|refused| {
+        report.undecided.push(Undecided { section: None, reason: refused });
+        None
+    });
     let debug_elf = debug_file.as_ref().and_then(|file| Elf::parse(&file.data).ok());
     let cfi: Vec<CfiSource<'_, '_>> =
         [Some(elf), debug_elf.as_ref()].into_iter().flatten().map(CfiSource::of).collect();
@@ -82,6 +79,25 @@ pub(super) fn compare(
     report.counts.extend(account.counts);
     report.undecided.extend(account.undecided);
     Comparison { differences, coverage: Some(coverage) }
+}
+
+/// The separate debug file of `elf`: in a folder, or else in a package.
+fn debug_file(
+    path: &Path,
+    elf: &Elf<'_>,
+    options: &CheckOptions,
+) -> Result<Option<DebugFile>, String> {
+    let found = match options.debug_dirs.as_slice() {
+        [] => None,
+        folders => DebugFile::find(path, elf, folders)?,
+    };
+    #[cfg(feature = "packages")]
+    if found.is_none()
+        && let Some(packages) = &options.debug_packages
+    {
+        return packages.find(elf);
+    }
+    Ok(found)
 }
 
 /// The sections that `report` is about. What is stored in them has to be certain: else nothing can

@@ -2,22 +2,23 @@
 
 use std::fs::File;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::check::{CheckOptions, check_archive, check_bytes};
+use super::check::{Checker, Verdict};
+use crate::input::PackageIdentity;
 use crate::input::package::{self, Content, Member};
 use crate::report::{FileName, FileReport, Outcome};
 
 /// Checks all that is in the package called `name`: one report for each member, in stored order; one
 /// for the package itself where it is not read to its end.
-pub(super) fn check(name: &FileName, file: &File, options: &CheckOptions) -> Vec<FileReport> {
+pub(super) fn check(checker: &Checker<'_>, name: &FileName, file: &File) -> Vec<FileReport> {
     let mut found = Found::default();
-    let read = package::visit(file, &options.limits, &mut |member| {
-        found.add(name, member, options);
+    let read = package::visit(file, &checker.options.limits, &mut |member: Member<'_>| {
+        found.add(name, member, checker);
     });
     let mut reports = found.reports(name);
     if let Err(reason) = read {
-        let outcome = Outcome::Unreadable(reason);
-        reports.push(FileReport { name: name.clone(), outcome });
+        reports.push(FileReport::new(name.clone(), Outcome::Unreadable(reason)));
     }
     reports
 }
@@ -27,42 +28,49 @@ pub(super) fn check(name: &FileName, file: &File, options: &CheckOptions) -> Vec
 #[derive(Default)]
 struct Found {
     names: Vec<u8>,
-    members: Vec<(Option<Range<usize>>, Became)>,
+    members: Vec<FoundMember>,
+}
+
+struct FoundMember {
+    name: Option<Range<usize>>,
+    package: Option<Arc<PackageIdentity>>,
+    became: Became,
 }
 
 enum Became {
-    File(Outcome),
+    File(Verdict),
     Archive(Vec<FileReport>),
 }
 
 impl Found {
-    fn add(&mut self, package: &FileName, member: Member<'_>, options: &CheckOptions) {
+    fn add(&mut self, package: &FileName, member: Member<'_>, checker: &Checker<'_>) {
         let name = || FileName { inside: member.name.map(<[u8]>::to_vec), ..package.clone() };
-        let result = match member.content {
-            Content::Archive(data) => Became::Archive(check_archive(&name(), data, options)),
-            Content::Elf(data) => Became::File(check_bytes(&name(), data, options)),
-            Content::Other => Became::File(Outcome::NotElf),
-            Content::Empty => Became::File(Outcome::Empty),
-            Content::Special(kind) => Became::File(Outcome::Special(kind)),
-            Content::Unreadable(reason) => Became::File(Outcome::Unreadable(reason)),
+        let became = match member.content {
+            Content::Archive(data) => Became::Archive(checker.archive(&name(), data, None)),
+            Content::Elf(data) => Became::File(checker.bytes(&name(), data, None)),
+            Content::Other => Became::File(Outcome::NotElf.into()),
+            Content::Empty => Became::File(Outcome::Empty.into()),
+            Content::Special(kind) => Became::File(Outcome::Special(kind).into()),
+            Content::Unreadable(reason) => Became::File(Outcome::Unreadable(reason).into()),
         };
-        let range = member.name.map(|name| {
+        let name = member.name.map(|name| {
             let start = self.names.len();
             self.names.extend(name);
             start..self.names.len()
         });
-        self.members.push((range, result));
+        self.members.push(FoundMember { name, package: member.package.cloned(), became });
     }
 
-    fn reports(self, package: &FileName) -> Vec<FileReport> {
+    fn reports(self, file: &FileName) -> Vec<FileReport> {
         let mut reports = Vec::with_capacity(self.members.len());
-        for (range, result) in self.members {
-            match result {
-                Became::Archive(members) => reports.extend(members),
-                Became::File(outcome) => {
-                    let inside = range.and_then(|range| self.names.get(range)).map(<[u8]>::to_vec);
-                    let name = FileName { inside, ..package.clone() };
-                    reports.push(FileReport { name, outcome });
+        for FoundMember { name, package, became } in self.members {
+            let of_package = |report| FileReport { package: package.clone(), ..report };
+            match became {
+                Became::Archive(members) => reports.extend(members.into_iter().map(of_package)),
+                Became::File(verdict) => {
+                    let inside = name.and_then(|range| self.names.get(range)).map(<[u8]>::to_vec);
+                    let name = FileName { inside, ..file.clone() };
+                    reports.push(of_package(verdict.named(name)));
                 }
             }
         }

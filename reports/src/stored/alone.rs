@@ -13,7 +13,7 @@ use sframe_store::{Counts, Item};
 use super::record::{Kept, crashed};
 use super::shard::check;
 use crate::report::FileName;
-use crate::scan::CheckOptions;
+use crate::scan::Checker;
 
 /// How the last line starts: how many files of which kind have no record.
 const WITHOUT: &str = r#"{"without":"#;
@@ -31,8 +31,8 @@ pub struct Alone {
 ///
 /// # Errors
 /// Those of writing.
-pub fn check_alone(item: &Item, options: &CheckOptions, out: &mut dyn Write) -> io::Result<()> {
-    let (records, without) = check(&item.path, options)?;
+pub fn check_alone(item: &Item, checker: &Checker<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (records, without) = check(&item.path, checker)?;
     for record in records {
         out.write_all(&record)?;
         out.write_all(b"\n")?;

@@ -6,11 +6,13 @@ use sframe_store::{ContentHash, Key};
 use sframe_validator::rules::Rule;
 
 use crate::catalogue;
+#[cfg(feature = "packages")]
+use crate::input::DebugPackages;
 use crate::scan::CheckOptions;
 
 /// The key of a scan with these options: this program, its rules, and whatever of the options
 /// changes what is said of a file. Of folders with separate debug files the names count, not what is
-/// in them.
+/// in them; of packages of such, the build-ids.
 #[must_use]
 pub fn key(options: &CheckOptions) -> Key {
     Key {
@@ -45,7 +47,11 @@ fn told(options: &CheckOptions) -> String {
          {named_examples}\ndebug {debug_dirs:?}\n"
     );
     #[cfg(feature = "packages")]
-    let _ = writeln!(text, "{:?}", options.limits);
+    {
+        let _ = writeln!(text, "{:?}", options.limits);
+        let ids = options.debug_packages.as_deref().map(DebugPackages::build_ids);
+        let _ = writeln!(text, "debug packages {:02x?}", ids.unwrap_or_default());
+    }
     text.push_str(if cfg!(feature = "disassembly") { "disassembly" } else { "" });
     text
 }

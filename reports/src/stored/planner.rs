@@ -94,7 +94,8 @@ fn meet_file(path: PathBuf, planning: &Planning<'_>) -> Met {
         return Met::Item(Item { path, size: 0, hash: None });
     };
     let size = metadata.len();
-    let Scanner { options, known, .. } = planning.scanner;
+    let Scanner { checker, known, .. } = planning.scanner;
+    let options = checker.options;
     match known.find(&metadata) {
         Some(Known::Content(hash)) => return Met::Item(Item { path, size, hash: Some(hash) }),
         Some(Known::Without(NOT_ELF)) => return Met::Without(NOT_ELF, Some(metadata)),

@@ -26,5 +26,5 @@ pub(super) fn of(report: &FileReport) -> serde_json::Result<Kept> {
 
 /// The record of a file at which its checker has died.
 pub(super) fn crashed(name: FileName, reason: String) -> serde_json::Result<Kept> {
-    of(&FileReport { name, outcome: Outcome::Crashed(reason) })
+    of(&FileReport::new(name, Outcome::Crashed(reason)))
 }

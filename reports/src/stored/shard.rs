@@ -16,13 +16,13 @@ use super::planner::hash_of;
 use super::record::{self, Kept};
 use crate::input::Input;
 use crate::report::FileReport;
-use crate::scan::{CheckOptions, Event, check_input, in_order};
+use crate::scan::{Checker, Event, in_order};
 
 /// What checks items.
 #[derive(Clone, Copy, Debug)]
 pub struct Scanner<'s> {
-    /// What to check.
-    pub options: &'s CheckOptions,
+    /// What checks a file.
+    pub checker: &'s Checker<'s>,
     /// What an earlier scan has said.
     pub previous: &'s Previous,
     /// By what it knows files that have not changed.
@@ -113,7 +113,7 @@ fn work(
         }
         None => {
             let working = journal.working(number)?;
-            let kept = check(&item.path, scanner.options)?;
+            let kept = check(&item.path, scanner.checker)?;
             drop(working);
             kept
         }
@@ -122,8 +122,8 @@ fn work(
 }
 
 /// Checks a file: its records, and how many of which kind have none.
-pub(super) fn check(path: &Path, options: &CheckOptions) -> io::Result<(Vec<Vec<u8>>, Counts)> {
-    keep(&check_input(Input::File(path.to_owned()), options))
+pub(super) fn check(path: &Path, checker: &Checker<'_>) -> io::Result<(Vec<Vec<u8>>, Counts)> {
+    keep(&checker.input(Input::File(path.to_owned())))
 }
 
 fn keep(reports: &[FileReport]) -> io::Result<(Vec<Vec<u8>>, Counts)> {

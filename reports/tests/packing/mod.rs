@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::Value as Json;
 
 pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus")
@@ -96,7 +96,7 @@ pub(crate) fn newc_member(name: &str, mode: usize, links: usize, content: &[u8])
 }
 
 /// The files of a tree that a check has named, as a `newc` archive.
-pub(crate) fn newc(tree: &Path, names: &BTreeMap<String, Value>) -> Vec<u8> {
+pub(crate) fn newc(tree: &Path, names: &BTreeMap<String, Json>) -> Vec<u8> {
     let mut archive = newc_member("./usr", 0o4_0755, 2, b"");
     for name in names.keys().filter(|name| !name.contains('(')) {
         let content = fs::read(tree.join(name)).expect("readable");
@@ -120,6 +120,49 @@ pub(crate) fn rpm(payload: &[u8]) -> Vec<u8> {
     bytes.extend(rpm_header(5));
     bytes.extend(payload);
     bytes
+}
+
+/// A value of a header's tag.
+pub(crate) enum Value {
+    Text(&'static str),
+    Texts(Vec<String>),
+    Shorts(Vec<u16>),
+    Words(Vec<u32>),
+    Longs(Vec<u64>),
+}
+
+/// An RPM package whose header has these tags ("Header Structure": types 3 to 6 and 8, numbers in
+/// big-endian order at multiples of their size).
+pub(crate) fn rpm_with(tags: &[(u32, Value)], payload: &[u8]) -> Vec<u8> {
+    let (mut index, mut store) = (Vec::new(), Vec::<u8>::new());
+    for (tag, value) in tags {
+        let (kind, align, count, bytes): (u32, usize, usize, Vec<u8>) = match value {
+            Value::Text(text) => (6, 1, 1, [text.as_bytes(), b"\0"].concat()),
+            Value::Texts(texts) => (8, 1, texts.len(), (texts.join("\0") + "\0").into_bytes()),
+            Value::Shorts(n) => (3, 2, n.len(), n.iter().flat_map(|n| n.to_be_bytes()).collect()),
+            Value::Words(n) => (4, 4, n.len(), n.iter().flat_map(|n| n.to_be_bytes()).collect()),
+            Value::Longs(n) => (5, 8, n.len(), n.iter().flat_map(|n| n.to_be_bytes()).collect()),
+        };
+        store.resize(store.len().next_multiple_of(align), 0);
+        for field in [*tag, kind, number(store.len()), number(count)] {
+            index.extend(field.to_be_bytes());
+        }
+        store.extend(bytes);
+    }
+    let mut bytes = vec![0xed, 0xab, 0xee, 0xdb, 3, 0];
+    bytes.resize(96, 0);
+    bytes.extend(rpm_header(0));
+    bytes.extend([0x8e, 0xad, 0xe8, 1, 0, 0, 0, 0]);
+    bytes.extend(number(tags.len()).to_be_bytes());
+    bytes.extend(number(store.len()).to_be_bytes());
+    bytes.extend(index);
+    bytes.extend(store);
+    bytes.extend(payload);
+    bytes
+}
+
+fn number(count: usize) -> u32 {
+    count.try_into().expect("small")
 }
 
 /// A header with one index entry and some bytes of data.

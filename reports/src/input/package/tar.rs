@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read};
 
 use super::stream::{Part, drain};
 use super::{Content, Failure, HEADERS, Place, Visit, relative};
-use crate::input::Special;
+use crate::input::{PackageIdentity, Special};
 
 /// How much is taken out of a decompressor at once.
 const BUFFER: usize = 1 << 16;
@@ -62,13 +62,31 @@ fn member<R: Read>(
                 visit.report(&place, Content::Unreadable(reason));
             } else {
                 let size = entry.size();
-                visit.content(&place, &mut Part::new(entry, size))?;
+                content(visit, &place, &name, &mut Part::new(entry, size))?;
             }
         }
         return Ok(());
     };
     visit.report(&place, Content::Special(special));
     Ok(())
+}
+
+/// The content of a file called `name` in its package: that may be what says which package it is.
+fn content(
+    visit: &mut Visit<'_>,
+    place: &Place,
+    name: &[u8],
+    part: &mut Part<'_>,
+) -> Result<(), Failure> {
+    let parse = match name {
+        b"DEBIAN/control" => PackageIdentity::of_control,
+        b".PKGINFO" => PackageIdentity::of_pkginfo,
+        _ => return Ok(visit.content(place, part)?),
+    };
+    let mut text = Vec::new();
+    part.take(HEADERS).read_to_end(&mut text)?;
+    visit.identify(parse(&text));
+    Ok(visit.content(place, &mut text.chain(part))?)
 }
 
 /// Whether extended headers say that the content has a map of holes before it, as GNU tar writes

@@ -1,0 +1,137 @@
+//! The archive of an RPM package with a file of 4 GiB or more, and of any of version 6: a member's
+//! header is the place of the file in the package's own list, which has what cpio's 32 bits cannot
+//! say (RPM's "Package Format V4" and "V6", "Payload").
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::ops::Range;
+
+use super::super::stream::{Part, drain, fill};
+use super::super::{Content, Failure, HEADERS, Place, Visit, damaged, relative};
+use super::header::{Header, Tag};
+use crate::input::Special;
+
+/// The magic number and one field of 8 hexadecimal digits, padded to 4 bytes.
+const HEADER: usize = 16;
+/// What a member starts with, and the archive's end, which is an ordinary member.
+const MEMBER: &[u8] = b"07070X";
+const END: &[u8] = b"070701";
+/// The kind of file in a mode (`S_IFMT`).
+const KIND: u16 = 0o17_0000;
+const REGULAR: u16 = 0o10_0000;
+const LINK: u16 = 0o12_0000;
+
+/// The files that a header lists.
+#[derive(Debug)]
+pub(super) struct Files {
+    header: Header,
+    /// Where the names of folders are in the header's store.
+    folders: Vec<Range<usize>>,
+    list: Vec<File>,
+}
+
+#[derive(Debug)]
+struct File {
+    /// Where its name is in the store.
+    name: Range<usize>,
+    folder: usize,
+    mode: u16,
+    size: u64,
+}
+
+impl Files {
+    /// The files of `header`, at most `most`.
+    pub(super) fn of(header: Header, most: u64) -> Result<Files, Failure> {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let texts = |tag| header.texts(tag).into_iter().flatten();
+        if texts(Tag::BaseNames).nth(most).is_some() {
+            return Err(damaged("its list of files is too long"));
+        }
+        let file = |(index, name)| {
+            let folder = u32::from_be_bytes(header.value(Tag::DirectoryIndexes, index)?);
+            Some(File {
+                name,
+                folder: usize::try_from(folder).ok()?,
+                mode: u16::from_be_bytes(header.value(Tag::FileModes, index)?),
+                size: u64::from_be_bytes(header.value(Tag::LongFileSizes, index)?),
+            })
+        };
+        let list: Option<Vec<File>> = texts(Tag::BaseNames).enumerate().map(file).collect();
+        let list = list.ok_or_else(|| damaged("its list of files is damaged"))?;
+        let folders = texts(Tag::DirectoryNames).take(most).collect();
+        let mut files = Files { header, folders, list };
+        files.empty_links();
+        Ok(files)
+    }
+
+    /// Of several names of a file, only the last has its bytes.
+    fn empty_links(&mut self) {
+        let mut last: HashMap<([u8; 4], [u8; 4]), usize> = HashMap::new();
+        for index in 0..self.list.len() {
+            let device = self.header.value(Tag::FileDevices, index).unwrap_or_default();
+            let Some(inode) = self.header.value(Tag::FileInodes, index) else { continue };
+            if self.list.get(index).is_none_or(|file| file.mode & KIND != REGULAR) {
+                continue;
+            }
+            let earlier = last.insert((device, inode), index);
+            if let Some(earlier) = earlier.and_then(|earlier| self.list.get_mut(earlier)) {
+                *earlier = File { name: earlier.name.clone(), mode: LINK, size: 0, ..*earlier };
+            }
+        }
+    }
+
+    fn name(&self, file: &File) -> Option<Vec<u8>> {
+        let folder = self.header.text_at(self.folders.get(file.folder)?)?;
+        let name = self.header.text_at(&file.name)?;
+        let fits = folder.len().saturating_add(name.len()) as u64 <= HEADERS;
+        fits.then(|| [folder, name].concat())
+    }
+
+    /// Visits the members of the archive.
+    pub(super) fn visit(
+        &self,
+        visit: &mut Visit<'_>,
+        place: &Place,
+        stream: &mut dyn Read,
+    ) -> Result<(), Failure> {
+        loop {
+            let mut header = [0; HEADER];
+            let header = fill(stream, &mut header)?;
+            if header.starts_with(END) {
+                return Ok(drain(stream)?);
+            }
+            let digits = header.strip_prefix(MEMBER).and_then(|rest| rest.first_chunk::<8>());
+            let digits = digits.and_then(|digits| str::from_utf8(digits).ok());
+            let index = digits.and_then(|digits| usize::from_str_radix(digits, 16).ok());
+            let file = index.and_then(|index| self.list.get(index));
+            let named = file.and_then(|file| Some((file, self.name(file)?)));
+            let (file, name) =
+                named.ok_or_else(|| damaged("a member is not in the list of files"))?;
+            visit.count()?;
+            let size = if matches!(file.mode & KIND, REGULAR | LINK) { file.size } else { 0 };
+            let mut part = Part::new(stream, size);
+            member(visit, &place.member(relative(&name)), file, &mut part)?;
+            part.skip()?;
+            let padding = size.checked_next_multiple_of(4).map_or(0, |padded| padded - size);
+            Part::new(stream, padding).skip()?;
+        }
+    }
+}
+
+fn member(
+    visit: &mut Visit<'_>,
+    place: &Place,
+    file: &File,
+    part: &mut Part<'_>,
+) -> Result<(), Failure> {
+    let special = match file.mode & KIND {
+        REGULAR => return Ok(visit.content(place, part)?),
+        LINK => Special::StoredLink,
+        0o01_0000 => Special::Fifo,
+        0o02_0000 | 0o06_0000 => Special::Device,
+        0o14_0000 => Special::Socket,
+        _ => return Ok(()),
+    };
+    visit.report(place, Content::Special(special));
+    Ok(())
+}

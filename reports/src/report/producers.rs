@@ -1,0 +1,181 @@
+//! What made a file, as far as it says so: the strings that compilers, assemblers and linkers leave
+//! in `.comment` (System V ABI, "Special Sections"), and two notes.
+
+use std::str;
+
+use sframe_validator::elf::Elf;
+
+/// How many are told: each object of a link may bring its own.
+const MOST: usize = 32;
+/// Bytes of a string that are told.
+const LONGEST: usize = 200;
+
+/// What a program did to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProducerKind {
+    /// It compiled a part of it.
+    Compiler,
+    /// It assembled a part of it.
+    Assembler,
+    /// It linked it.
+    Linker,
+    /// Nobody knows.
+    Other,
+}
+
+impl ProducerKind {
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ProducerKind::Compiler => "compiler",
+            ProducerKind::Assembler => "assembler",
+            ProducerKind::Linker => "linker",
+            ProducerKind::Other => "other",
+        }
+    }
+}
+
+/// A program that had a part in making a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Producer {
+    /// What it did.
+    pub kind: ProducerKind,
+    /// Its name.
+    pub name: String,
+    /// Its version, where it says one.
+    pub version: Option<String>,
+    /// What it has left in the file.
+    pub text: String,
+}
+
+/// Programs by what stands before the version in the string they leave.
+const KNOWN: [(&str, &str, ProducerKind); 9] = [
+    ("clang version ", "clang", ProducerKind::Compiler),
+    ("flang version ", "flang", ProducerKind::Compiler),
+    ("rustc version ", "rustc", ProducerKind::Compiler),
+    ("ldc version ", "LDC", ProducerKind::Compiler),
+    ("GHC ", "GHC", ProducerKind::Compiler),
+    ("FPC ", "Free Pascal", ProducerKind::Compiler),
+    ("The Netwide Assembler ", "NASM", ProducerKind::Assembler),
+    ("LLD ", "LLD", ProducerKind::Linker),
+    ("mold ", "mold", ProducerKind::Linker),
+];
+
+impl Producer {
+    /// All that a file names, each once, in the order they are named.
+    #[must_use]
+    pub fn all_of(elf: &Elf<'_>) -> Vec<Producer> {
+        let mut found: Vec<Producer> = Vec::new();
+        for section in elf.sections() {
+            let strings: fn(&[u8]) -> Vec<Producer> = match section.name {
+                b".comment" => comments,
+                b".note.gnu.gold-version" => gold,
+                b".note.go.buildid" => |_| vec![go()],
+                _ => continue,
+            };
+            for producer in strings(elf.section_data(section).unwrap_or_default()) {
+                if found.len() < MOST && !found.contains(&producer) {
+                    found.push(producer);
+                }
+            }
+        }
+        found
+    }
+
+    /// What a string of `.comment` says.
+    ///
+    /// ```
+    /// use sframe_check::report::{Producer, ProducerKind};
+    ///
+    /// let gcc = Producer::of("GCC: (Debian 12.2.0-14+deb12u1) 12.2.0");
+    /// assert_eq!((gcc.kind, gcc.name.as_str()), (ProducerKind::Compiler, "GCC"));
+    /// assert_eq!(gcc.version.as_deref(), Some("12.2.0"));
+    /// ```
+    #[must_use]
+    pub fn of(text: &str) -> Producer {
+        let (name, version, kind) = recognized(text).unwrap_or((text, None, ProducerKind::Other));
+        let version = version.map(str::to_owned);
+        Producer { kind, name: name.to_owned(), version, text: text.to_owned() }
+    }
+}
+
+fn recognized(text: &str) -> Option<(&str, Option<&str>, ProducerKind)> {
+    if let Some(rest) = text.strip_prefix("GCC: (") {
+        // Who has built it, in parentheses, which may hold more of them.
+        let version = rest.split(") ").nth(1).and_then(first_word);
+        return Some(("GCC", version, ProducerKind::Compiler));
+    }
+    KNOWN.iter().find_map(|(before, name, kind)| {
+        let (front, behind) = text.split_once(before)?;
+        // Distributions put their names in front.
+        let apart = front.is_empty() || front.ends_with(' ');
+        apart.then(|| (*name, first_word(behind), *kind))
+    })
+}
+
+fn first_word(text: &str) -> Option<&str> {
+    text.split_whitespace().next()
+}
+
+fn comments(data: &[u8]) -> Vec<Producer> {
+    let strings = data.split(|byte| *byte == 0).filter(|string| !string.is_empty());
+    // A linker merges equal strings; whatever else repeats them is not to cost more.
+    strings.take(MOST * 4).map(|string| Producer::of(&told(string))).collect()
+}
+
+/// `NT_GNU_GOLD_VERSION`: three words of sizes and type, the name `GNU`, then the text.
+fn gold(data: &[u8]) -> Vec<Producer> {
+    let text = data.get(16..).and_then(|text| text.split(|byte| *byte == 0).next());
+    let Some(text) = text.map(told) else { return Vec::new() };
+    let version = text.strip_prefix("gold ").map(str::to_owned);
+    vec![Producer { kind: ProducerKind::Linker, name: "gold".to_owned(), version, text }]
+}
+
+/// Go's linker leaves the build's identity, and no version.
+fn go() -> Producer {
+    let text = ".note.go.buildid".to_owned();
+    Producer { kind: ProducerKind::Compiler, name: "Go".to_owned(), version: None, text }
+}
+
+/// The start of a string, as text.
+fn told(string: &[u8]) -> String {
+    let start = string.get(..LONGEST).unwrap_or(string);
+    String::from_utf8_lossy(start).trim_end_matches('\u{fffd}').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Producer, ProducerKind};
+
+    /// Strings as these programs write them.
+    #[test]
+    fn strings_of_comment() {
+        let cases = [
+            ("GCC: (GNU) 13.2.1 20230801 (Red Hat 13.2.1-7)", "GCC", Some("13.2.1")),
+            ("GCC: (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0", "GCC", Some("11.4.0")),
+            ("Debian clang version 14.0.6", "clang", Some("14.0.6")),
+            ("clang version 17.0.6 (Fedora 17.0.6-2.fc39)", "clang", Some("17.0.6")),
+            ("rustc version 1.75.0 (82e1608df 2023-12-21)", "rustc", Some("1.75.0")),
+            ("Linker: Ubuntu LLD 14.0.0", "LLD", Some("14.0.0")),
+            ("mold 2.4.0 (compatible with GNU ld)", "mold", Some("2.4.0")),
+            ("The Netwide Assembler 2.16.01", "NASM", Some("2.16.01")),
+            ("hand-made", "hand-made", None),
+        ];
+        for (text, name, version) in cases {
+            let producer = Producer::of(text);
+            assert_eq!((producer.name.as_str(), producer.version.as_deref()), (name, version));
+            assert_eq!(producer.text, text);
+        }
+        assert_eq!(Producer::of("hand-made").kind, ProducerKind::Other);
+        assert_eq!(Producer::of("Linker: LLD 16.0.6").kind, ProducerKind::Linker);
+    }
+
+    #[test]
+    fn a_note_of_gold() {
+        let note = [b"\x04\0\0\0\x09\0\0\0\x04\0\0\0GNU\0".as_slice(), b"gold 1.16\0\0\0"].concat();
+        let [gold] = super::gold(&note).try_into().expect("one");
+        assert_eq!((gold.kind, gold.version.as_deref()), (ProducerKind::Linker, Some("1.16")));
+        assert!(super::gold(b"short").is_empty());
+    }
+}
