@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use nix::sys::{prctl, signal::Signal};
-use nix::unistd::getppid;
 use sframe_store::{Counts, Manifest, Previous, Stamps, Store};
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
 use super::args::{DiffFormat, WhatArgs};
+use super::supervise::die_with_parent;
 use super::{Exit, check, stdout};
 use crate::input::Input;
 use crate::scan::{CheckOptions, Checker};
@@ -55,16 +54,11 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
 }
 
 pub(super) fn scan(args: &ScanArgs) -> Exit {
-    if args.die_with_parent && !die_with_parent() {
+    let started = args.die_with_parent || args.alone.item.is_some();
+    if started && !die_with_parent() {
         return Exit::Again;
     }
     status_of(scan_shard(args))
-}
-
-/// Asks the system to end this process when its parent ends; `false` where that is gone already.
-fn die_with_parent() -> bool {
-    // A parent that is gone has left its children to the first process.
-    prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && getppid().as_raw() != 1
 }
 
 fn scan_shard(args: &ScanArgs) -> Result<Exit> {

@@ -8,7 +8,7 @@ use sframe_store::{Previous, Stamps, StampsWriter, Store};
 
 use super::args::CheckArgs;
 use super::shards::{check_item, options};
-use super::supervise::supervise;
+use super::supervise::{die_with_parent, supervise};
 use super::{Exit, check, styled_stdout, terminal_width};
 use crate::render::{Text, TextOptions};
 use crate::scan::{CheckOptions, Checker};
@@ -18,6 +18,10 @@ use crate::stored::{self, Planning, Result, Scanner, Total};
 const CAUSES: usize = 10;
 
 pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
+    let started = args.store.at_work || args.store.alone.item.is_some();
+    if started && !die_with_parent() {
+        return Err(io::Error::other("the process that has started this one is gone"));
+    }
     let options = options(&args.what)?;
     if let Some(item) = args.store.alone.item {
         return Ok(check_item(&open(folder)?, item, &options)?);

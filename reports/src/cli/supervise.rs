@@ -1,4 +1,5 @@
-//! The process that starts the one at work, and starts it again where a file has ended it.
+//! The process that starts the one at work, and starts it again where a file has ended it; and
+//! how the one at work ends with it.
 
 use std::env;
 use std::ffi::OsString;
@@ -6,7 +7,9 @@ use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
+use nix::sys::prctl;
 use nix::sys::signal::Signal;
+use nix::unistd::getppid;
 
 use super::Exit;
 
@@ -52,4 +55,10 @@ fn exit_of(code: i32) -> Exit {
         2 => Exit::Incomplete,
         _ => Exit::Failure,
     }
+}
+
+/// Asks the system to end this process when its parent ends; `false` where that is gone already.
+pub(super) fn die_with_parent() -> bool {
+    // A parent that is gone has left its children to the first process.
+    prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && getppid().as_raw() != 1
 }

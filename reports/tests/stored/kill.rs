@@ -1,0 +1,46 @@
+//! A scan that is killed, at whatever moment, goes on where it was.
+
+use std::os::unix::process::ExitStatusExt;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::{command, folder, golden_tree, records, run};
+
+const KILLS: u32 = 40;
+
+#[test]
+fn nothing_is_lost_or_doubled() {
+    let folder = folder("killed");
+    for copy in 0..40 {
+        golden_tree(&folder.join("tree").join(copy.to_string()));
+    }
+    let started = Instant::now();
+    let whole = run(&folder, &["--store", "whole", "tree"]);
+    let takes = started.elapsed();
+    let expected = records(&folder.join("whole"));
+    assert!(expected.len() >= 9 * 40, "{} records", expected.len());
+    let (mut killed, mut number) = (0, 0);
+    // Moments spread over the time that it takes, and never the same.
+    for round in 0..KILLS {
+        let store = format!("store-{number}");
+        let mut child =
+            command(&folder, &["--store", &store, "--resume", "tree"]).spawn().expect("it starts");
+        let share = f64::from(round * 7919 % 97) / 97.0;
+        thread::sleep(takes.mul_f64(share).min(Duration::from_secs(5)));
+        let _ = child.kill();
+        let status = child.wait().expect("it ends");
+        killed += u32::from(status.signal().is_some());
+        if status.code() == whole.status.code() {
+            assert_eq!(records(&folder.join(&store)), expected);
+            number += 1;
+        }
+    }
+    let store = format!("store-{number}");
+    // What the killed process had started ends with it, and does not stand in the way.
+    let last = run(&folder, &["--store", &store, "--resume", "tree"]);
+    assert_eq!(last.status.code(), whole.status.code());
+    assert_eq!(last.stdout, whole.stdout);
+    assert_eq!(records(&folder.join(&store)), expected);
+    assert!(killed >= KILLS / 4, "{killed} of {KILLS} came in time");
+    println!("{killed} kills in {KILLS} scans");
+}
