@@ -139,6 +139,26 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     File::open(folder).and_then(|open| open.sync_all()).map_err(Error::io("sync", folder))
 }
 
+/// Starts a folder in the making; dropped, it is gone with all that is in it.
+#[cfg(feature = "parquet")]
+pub(crate) fn draft_folder(folder: &Path) -> Result<tempfile::TempDir> {
+    tempfile::Builder::new()
+        .prefix(PREFIX)
+        .suffix(SUFFIX)
+        .permissions(fs::Permissions::from_mode(0o777))
+        .tempdir_in(folder)
+        .map_err(Error::io("make a folder in", folder))
+}
+
+/// Syncs a folder and all folders in it; their files are synced as they are written.
+#[cfg(feature = "parquet")]
+pub(crate) fn sync_tree(folder: &Path) -> Result<()> {
+    for path in names_in(folder)?.iter().filter(|path| path.is_dir()) {
+        sync_tree(path)?;
+    }
+    sync_folder(folder)
+}
+
 /// Locks a folder against others who lock it; `None` where another does. Dropped, it is free.
 pub(crate) fn lock_folder(folder: &Path) -> Result<Option<Flock<File>>> {
     let open = File::open(folder).map_err(Error::io("open", folder))?;
@@ -161,7 +181,9 @@ pub(crate) fn wait_for_folder(folder: &Path) -> Result<Flock<File>> {
 pub(crate) fn sweep(folder: &Path) -> Result<()> {
     for path in names_in(folder)? {
         if is_temporary(&path) && is_abandoned(&path) {
-            match fs::remove_file(&path) {
+            let removed =
+                if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            match removed {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(Error::io("remove", &path)(error));
                 }

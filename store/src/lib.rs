@@ -27,6 +27,8 @@ mod shard;
 mod stamps;
 mod status;
 mod store;
+#[cfg(feature = "parquet")]
+pub mod tables;
 
 pub use counts::Counts;
 pub use error::{Error, Result};

@@ -10,6 +10,8 @@ use crate::journal::{self, Journal};
 use crate::run::{Run, Totals};
 use crate::shard::{self, ShardReader, ShardState, ShardTotals, ShardWriter};
 use crate::status::{self, Status};
+#[cfg(feature = "parquet")]
+use crate::tables;
 
 /// The folder of shards in a store.
 pub(crate) const SHARDS: &str = "shards";
@@ -186,6 +188,10 @@ impl Store {
         let (items, records, mut without) = status::sum(&totals);
         without.add_all(self.manifest.without());
         let run = Run { totals: Some(Totals { items, records, without }), ..self.run.clone() };
+        #[cfg(feature = "parquet")]
+        if self.run != run || !self.folder.join(tables::TABLES).is_dir() {
+            tables::write(&self.folder, &self.manifest)?;
+        }
         if self.run != run {
             run.draft(&self.folder)?.replace(&self.folder.join(RUN))?;
         }

@@ -135,7 +135,10 @@ fn one_shard_in_a_process() {
         let Shard::ToDo(mut writer) = store.begin(0)? else { return Ok(()) };
         while let Some(item) = writer.next_item() {
             // Hashes do not compress.
-            let record = format!("{{\"type\":\"file\",\"path\":\"{}\"}}", content(item));
+            let record = format!(
+                "{{\"type\":\"file\",\"path\":\"{}\",\"status\":\"checked\"}}",
+                content(item)
+            );
             writer.record(record.as_bytes())?;
             writer.item_done(item, Some(content(item)), Counts::default())?;
         }

@@ -42,6 +42,12 @@ impl<'m> ShardReader<'m> {
         Ok(ShardReader { path, lines, check: Check::new(manifest, shard) })
     }
 
+    /// The shard's file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The next line; `None` at the end of a whole shard.
     ///
     /// # Errors

@@ -46,15 +46,18 @@ pub(crate) fn manifest(number: u32, shards: u32) -> Manifest {
     Manifest::plan(plan(items(number), shards)).expect("a plan")
 }
 
+const FINDING: &str =
+    r#"{"rule":"cfa-mismatch","severity":"error","group":"rows","message":"fact"},"#;
+
 /// The records of an item: none of each seventh, two of each fifth, of the others one; of different
 /// length.
 pub(crate) fn records(item: u32) -> Vec<String> {
     let number = if item % 7 == 0 { 0 } else { 1 + u32::from(item % 5 == 0) };
     let record = |record: u32| {
-        let findings = "{\"rule\":\"cfa-mismatch\"},".repeat((item % 13) as usize);
+        let findings = FINDING.repeat((item % 13) as usize);
         let path = path_of(item);
         format!(
-            "{{\"type\":\"file\",\"path\":\"{}\",\"member\":\"{record}\",\"findings\":[{}]}}",
+            "{{\"type\":\"file\",\"path\":\"{}\",\"member\":\"{record}\",\"status\":\"checked\",\"findings\":[{}]}}",
             path.display(),
             findings.trim_end_matches(',')
         )

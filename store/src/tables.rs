@@ -1,0 +1,143 @@
+//! Tables of a complete store, as Parquet: `tables/TABLE/shard=00017/rows.parquet`.
+//!
+//! They are partitioned by shard, as the records are: each file follows from one shard's lines, is
+//! written in one pass while a row group is in memory, and the same scan gives the same bytes. By
+//! package or its initial, every shard would add to every file. What a partition saves elsewhere,
+//! readers get from the statistics of the row groups.
+
+mod column;
+mod coverage;
+mod describe;
+mod files;
+mod findings;
+mod write;
+
+pub use describe::markdown;
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use sframe_history::Record;
+
+use crate::durable;
+use crate::error::{Error, Result};
+use crate::manifest::Manifest;
+use crate::shard::{ShardLine, ShardReader};
+use crate::store;
+use column::Table;
+use coverage::Coverage;
+use files::{Counts, Files, Producers};
+use findings::{Difference, Differences, Findings};
+use write::TableWriter;
+
+/// The folder of tables in a store.
+pub(crate) const TABLES: &str = "tables";
+/// The version of the tables: it grows where a column goes or changes its meaning. Columns may be
+/// added within a version.
+pub const TABLES_FORMAT: u32 = 1;
+
+/// Writes the tables of a store whose shards are all whole, in place of those that are there. They
+/// are there whole or not at all; the caller holds the store's lock.
+pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
+    let tables = folder.join(TABLES);
+    let draft = durable::draft_folder(folder)?;
+    // So that who sweeps meanwhile sees that its writer lives.
+    let lock = durable::wait_for_folder(draft.path())?;
+    let mut number = 0;
+    for shard in 0..manifest.shards() {
+        let reader = ShardReader::open(store::shard_path(folder, shard), manifest, shard)?;
+        write_shard(reader, draft.path(), manifest, shard, &mut number)?;
+    }
+    durable::sync_tree(draft.path())?;
+    match fs::remove_dir_all(&tables) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(Error::io("remove", &tables)(error));
+        }
+        _ => {}
+    }
+    let written = draft.keep();
+    fs::rename(&written, &tables).map_err(Error::io("write", &tables))?;
+    drop(lock);
+    durable::sync_folder(folder)
+}
+
+/// Writes a shard's part of all tables. `number` is that of the next record in the store.
+fn write_shard(
+    mut reader: ShardReader<'_>,
+    draft: &Path,
+    manifest: &Manifest,
+    shard: u32,
+    number: &mut u64,
+) -> Result<()> {
+    let path = reader.path().to_owned();
+    let mut tables = ShardTables::start(draft, manifest, shard)?;
+    while let Some(line) = reader.next_line()? {
+        let ShardLine::Record(line) = line else { continue };
+        let text = str::from_utf8(line).map_err(|error| error.to_string());
+        let record = text.and_then(|text| Record::parse(text).map_err(|error| error.to_string()));
+        let record = record.map_err(|error| Error::Damaged {
+            path: path.clone(),
+            reason: format!("record {number} of the store is none: {error}"),
+        })?;
+        tables.add(*number, &record)?;
+        *number += 1;
+    }
+    tables.finish()
+}
+
+/// A shard's part of each table.
+struct ShardTables {
+    files: TableWriter<Files>,
+    counts: TableWriter<Counts>,
+    findings: TableWriter<Findings>,
+    differences: TableWriter<Differences>,
+    coverage: TableWriter<Coverage>,
+    producers: TableWriter<Producers>,
+}
+
+impl ShardTables {
+    fn start(draft: &Path, manifest: &Manifest, shard: u32) -> Result<ShardTables> {
+        Ok(ShardTables {
+            files: start(draft, manifest, shard)?,
+            counts: start(draft, manifest, shard)?,
+            findings: start(draft, manifest, shard)?,
+            differences: start(draft, manifest, shard)?,
+            coverage: start(draft, manifest, shard)?,
+            producers: start(draft, manifest, shard)?,
+        })
+    }
+
+    fn add(&mut self, number: u64, record: &Record<'_>) -> Result<()> {
+        self.files.row(number, record, record)?;
+        record.counts.iter().try_for_each(|count| self.counts.row(number, record, count))?;
+        for finding in &record.findings {
+            self.findings.row(number, record, finding)?;
+            if let Some(difference) = &finding.difference {
+                self.differences.row(number, record, &Difference { finding, difference })?;
+            }
+        }
+        if let Some(coverage) = &record.coverage {
+            let mut losses = coverage.losses.iter();
+            losses.try_for_each(|loss| self.coverage.row(number, record, loss))?;
+        }
+        record.producers.iter().try_for_each(|made| self.producers.row(number, record, made))
+    }
+
+    fn finish(self) -> Result<()> {
+        self.files.finish()?;
+        self.counts.finish()?;
+        self.findings.finish()?;
+        self.differences.finish()?;
+        self.coverage.finish()?;
+        self.producers.finish()
+    }
+}
+
+fn start<T: Table>(draft: &Path, manifest: &Manifest, shard: u32) -> Result<TableWriter<T>> {
+    let folder = draft.join(T::NAME).join(format!("shard={shard:05}"));
+    fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
+    let path = folder.join("rows.parquet");
+    let file = File::create(&path).map_err(Error::io("write", &path))?;
+    TableWriter::start(file, path, manifest.hash())
+}

@@ -1,0 +1,262 @@
+//! Tables about whole files: the files, how often they break each rule, and what made them.
+
+use sframe_history::Record;
+use sframe_history::record::{
+    CoveredFunctions, Header, Producer, RuleCount, Section, Severity, Status, Verdicts,
+};
+
+use super::column::{Cell, Column, ColumnKind, Table};
+
+/// `files`.
+pub(super) enum Files {}
+
+impl Table for Files {
+    const NAME: &'static str = "files";
+    const ABOUT: &'static str = "A file, or a member of a package or archive, that has a record.";
+    type Row<'r> = Record<'r>;
+    const COLUMNS: &'static [Column<Files>] = &[
+        column(
+            ColumnKind::texts("path_hex", "bytes of `path`, where they are not UTF-8").or_null(),
+            |file| Cell::optional_text(file.path_hex.as_deref()),
+        ),
+        column(
+            ColumnKind::texts("inside_hex", "bytes of `inside`, where they are not UTF-8")
+                .or_null(),
+            |file| Cell::optional_text(file.inside_hex.as_deref()),
+        ),
+        column(
+            ColumnKind::texts("member_hex", "bytes of `member`, where they are not UTF-8")
+                .or_null(),
+            |file| Cell::optional_text(file.member_hex.as_deref()),
+        ),
+        column(
+            ColumnKind::texts(
+                "status",
+                "`checked`, `archive` (its members taken together), `no-section`, `unsupported`, \
+                 `not-elf`, `special`, `unreadable`, or `crashed`",
+            ),
+            |file| Cell::text(status(file.status)),
+        ),
+        column(
+            ColumnKind::texts("reason", "why it was not checked, or which kind of file it is")
+                .or_null(),
+            |file| Cell::optional_text(file.reason.as_deref()),
+        ),
+        column(
+            ColumnKind::texts("hash", "BLAKE3 of its bytes, 64 hexadecimal digits").or_null(),
+            |file| Cell::optional_text(file.content.as_ref().map(|content| content.hash.as_str())),
+        ),
+        column(ColumnKind::numbers("size", "bytes", "size of the file").or_null(), |file| {
+            Cell::optional_number(file.content.as_ref().map(|content| content.size))
+        }),
+        column(ColumnKind::numbers("code_bytes", "bytes", "loaded, executable sections"), |file| {
+            Cell::Number(file.code_bytes)
+        }),
+        column(
+            ColumnKind::numbers("covered_bytes", "bytes", "code that functions of SFrame describe"),
+            |file| Cell::Number(file.covered_bytes),
+        ),
+        column(ColumnKind::numbers("sframe_sections", "", "how many `.sframe` sections"), |file| {
+            Cell::Number(file.sections.len() as u64)
+        }),
+        column(ColumnKind::numbers("sframe_bytes", "bytes", "size of these"), |file| {
+            sum(file, |section| section.size)
+        }),
+        column(
+            ColumnKind::numbers("sframe_version", "", "format version of the first").or_null(),
+            |file| Cell::optional_number(header(file).map(|header| u64::from(header.version))),
+        ),
+        column(
+            ColumnKind::texts(
+                "abi",
+                "`AMD64`, `AArch64`, `AArch64-BE` or `s390x`, as the first says",
+            )
+            .or_null(),
+            |file| Cell::optional_text(header(file).and_then(|header| header.abi.as_deref())),
+        ),
+        column(ColumnKind::numbers("functions", "", "functions that were read"), |file| {
+            sum(file, |section| section.functions)
+        }),
+        column(ColumnKind::numbers("rows", "", "rows that were read"), |file| {
+            sum(file, |section| section.rows)
+        }),
+        column(
+            ColumnKind::numbers(
+                "equal_bytes",
+                "bytes",
+                "code of which SFrame and CFI say the same",
+            )
+            .or_null(),
+            |file| bytes(file, |of| of.equal),
+        ),
+        column(
+            ColumnKind::numbers(
+                "limited_bytes",
+                "bytes",
+                "of which they say the same as far as the version can",
+            )
+            .or_null(),
+            |file| bytes(file, |of| of.limited),
+        ),
+        column(
+            ColumnKind::numbers("different_bytes", "bytes", "of which they differ").or_null(),
+            |file| bytes(file, |of| of.different),
+        ),
+        column(
+            ColumnKind::numbers("only_cfi_bytes", "bytes", "that CFI alone describes").or_null(),
+            |file| bytes(file, |of| of.only_cfi),
+        ),
+        column(
+            ColumnKind::numbers("only_sframe_bytes", "bytes", "that SFrame alone describes")
+                .or_null(),
+            |file| bytes(file, |of| of.only_sframe),
+        ),
+        column(
+            ColumnKind::numbers("neither_bytes", "bytes", "that neither does").or_null(),
+            |file| bytes(file, |of| of.neither),
+        ),
+        column(
+            ColumnKind::numbers("undecided_bytes", "bytes", "of which it could not be decided")
+                .or_null(),
+            |file| bytes(file, |of| of.undecided),
+        ),
+        column(
+            ColumnKind::numbers("both_functions", "", "functions that SFrame and CFI describe")
+                .or_null(),
+            |file| functions(file, |of| of.both),
+        ),
+        column(
+            ColumnKind::numbers("partly_functions", "", "that CFI describes, and SFrame a part of")
+                .or_null(),
+            |file| functions(file, |of| of.partly),
+        ),
+        column(
+            ColumnKind::numbers("only_cfi_functions", "", "that CFI alone describes").or_null(),
+            |file| functions(file, |of| of.only_cfi),
+        ),
+        column(
+            ColumnKind::numbers("only_sframe_functions", "", "that SFrame alone describes")
+                .or_null(),
+            |file| functions(file, |of| of.only_sframe),
+        ),
+        column(
+            ColumnKind::numbers("errors", "", "findings of severity error, all of them"),
+            |file| found(file, Severity::Error),
+        ),
+        column(ColumnKind::numbers("warnings", "", "of severity warning"), |file| {
+            found(file, Severity::Warning)
+        }),
+        column(
+            ColumnKind::numbers("lints", "", "of severity lint, where they were asked for"),
+            |file| found(file, Severity::Lint),
+        ),
+        column(
+            ColumnKind::numbers("undecided", "", "what was not checked: how many reasons"),
+            |file| Cell::Number(file.undecided.len() as u64),
+        ),
+        column(
+            ColumnKind::texts("debug_file", "separate debug file that CFI was taken from as well")
+                .or_null(),
+            |file| {
+                Cell::optional_text(file.coverage.as_ref().and_then(|of| of.debug_file.as_deref()))
+            },
+        ),
+    ];
+}
+
+const fn column(
+    what: ColumnKind,
+    cell: for<'c, 'r> fn(&'c Record<'r>) -> Cell<'c>,
+) -> Column<Files> {
+    Column { what, cell }
+}
+
+/// The word that records have for it.
+const fn status(status: Status) -> &'static str {
+    match status {
+        Status::Checked => "checked",
+        Status::Archive => "archive",
+        Status::NoSection => "no-section",
+        Status::Unsupported => "unsupported",
+        Status::NotElf => "not-elf",
+        Status::Special => "special",
+        Status::Unreadable => "unreadable",
+        Status::Crashed => "crashed",
+    }
+}
+
+/// What the header of the first section says, where it can be read.
+fn header<'c, 'r>(file: &'c Record<'r>) -> Option<&'c Header<'r>> {
+    file.sections.first()?.header.as_ref()
+}
+
+fn sum<'c>(file: &'c Record<'_>, of: fn(&Section<'_>) -> u64) -> Cell<'c> {
+    Cell::Number(file.sections.iter().map(of).fold(0, u64::saturating_add))
+}
+
+/// Code by verdict; none where the file was not compared.
+fn bytes<'c>(file: &'c Record<'_>, of: fn(&Verdicts) -> u64) -> Cell<'c> {
+    Cell::optional_number(file.coverage.as_ref().map(|coverage| of(&coverage.bytes)))
+}
+
+/// Functions by who describes them; none where the file was not compared.
+fn functions<'c>(file: &'c Record<'_>, of: fn(&CoveredFunctions) -> u64) -> Cell<'c> {
+    Cell::optional_number(file.coverage.as_ref().map(|coverage| of(&coverage.functions)))
+}
+
+fn found<'c>(file: &'c Record<'_>, severity: Severity) -> Cell<'c> {
+    let counts = file.counts.iter().filter(|count| count.severity == severity);
+    Cell::Number(counts.map(|count| count.count).fold(0, u64::saturating_add))
+}
+
+/// `counts`.
+pub(super) enum Counts {}
+
+impl Table for Counts {
+    const NAME: &'static str = "counts";
+    const ABOUT: &'static str =
+        "How often a file breaks a rule: exact, where `findings` has the first few.";
+    type Row<'r> = RuleCount<'r>;
+    const COLUMNS: &'static [Column<Counts>] = &[
+        Column {
+            what: ColumnKind::texts("rule", "name of the rule"),
+            cell: |of| Cell::text(&of.rule),
+        },
+        Column {
+            what: ColumnKind::texts("severity", "`error`, `warning` or `lint`"),
+            cell: |of| Cell::text(of.severity.name()),
+        },
+        Column {
+            what: ColumnKind::numbers("count", "", "how often"),
+            cell: |of| Cell::Number(of.count),
+        },
+    ];
+}
+
+/// `producers`.
+pub(super) enum Producers {}
+
+impl Table for Producers {
+    const NAME: &'static str = "producers";
+    const ABOUT: &'static str =
+        "A compiler, assembler or linker that a file names as one of its makers.";
+    type Row<'r> = Producer<'r>;
+    const COLUMNS: &'static [Column<Producers>] = &[
+        Column {
+            what: ColumnKind::texts("kind", "`compiler`, `assembler`, `linker` or `other`"),
+            cell: |made| Cell::text(&made.kind),
+        },
+        Column {
+            what: ColumnKind::texts("producer", "its name, such as `GCC`"),
+            cell: |made| Cell::text(&made.name),
+        },
+        Column {
+            what: ColumnKind::texts("producer_version", "its version").or_null(),
+            cell: |made| Cell::optional_text(made.version.as_deref()),
+        },
+        Column {
+            what: ColumnKind::texts("text", "what the file says, word by word").or_null(),
+            cell: |made| Cell::optional_text(made.text.as_deref()),
+        },
+    ];
+}

@@ -1,0 +1,201 @@
+//! Findings, and both tables of rows where SFrame and CFI differ.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use sframe_history::record::{self, Code, Finding, Function, Side};
+
+use super::column::{Cell, Column, ColumnKind, Table};
+
+/// `findings`.
+pub(super) enum Findings {}
+
+impl Table for Findings {
+    const NAME: &'static str = "findings";
+    const ABOUT: &'static str = "A rule that is broken at a place; of each file and rule the first few, or all with `--all`.";
+    type Row<'r> = Finding<'r>;
+    const COLUMNS: &'static [Column<Findings>] = &[
+        column(ColumnKind::texts("rule", "name of the rule"), |found| Cell::text(&found.rule)),
+        column(ColumnKind::texts("severity", "`error`, `warning` or `lint`"), |found| {
+            Cell::text(found.severity.name())
+        }),
+        column(ColumnKind::texts("rule_group", "what the rule is about"), |found| {
+            Cell::text(&found.group)
+        }),
+        column(ColumnKind::texts("message", "the fact, then the rule"), |found| {
+            Cell::text(&found.message)
+        }),
+        column(
+            ColumnKind::numbers("section", "", "which of the file's sections, from 0").or_null(),
+            |found| Cell::optional_number(found.section.map(|section| section as u64)),
+        ),
+        column(
+            ColumnKind::numbers("section_offset", "bytes", "from the start of the section")
+                .or_null(),
+            |found| Cell::optional_number(found.offset),
+        ),
+        column(
+            ColumnKind::numbers("file_offset", "bytes", "from the start of the file or member")
+                .or_null(),
+            |found| Cell::optional_number(found.file_offset),
+        ),
+        column(
+            ColumnKind::texts("field", "the field, in the specification's word").or_null(),
+            |found| Cell::optional_text(found.field.as_ref().map(|field| field.name.as_str())),
+        ),
+        column(ColumnKind::texts("value", "its value").or_null(), |found| {
+            Cell::optional_text(found.field.as_ref().map(|field| field.value.as_str()))
+        }),
+        column(ColumnKind::texts("allowed", "what would be right").or_null(), |found| {
+            Cell::optional_text(found.field.as_ref().map(|field| field.allowed.as_str()))
+        }),
+        column(
+            ColumnKind::numbers("function_index", "", "place of the function in its section")
+                .or_null(),
+            |found| {
+                Cell::optional_number(found.function.as_ref().map(|function| function.index.into()))
+            },
+        ),
+        column(ColumnKind::texts("function", "symbol at its start").or_null(), |found| {
+            symbol(found)
+        }),
+        column(
+            ColumnKind::texts(
+                "function_start",
+                "`0x...`: an address, or an offset in `code_section`",
+            )
+            .or_null(),
+            |found| Cell::address(found.function.as_ref().and_then(|function| function.start)),
+        ),
+        column(ColumnKind::numbers("function_size", "bytes", "its code").or_null(), |found| {
+            Cell::optional_number(found.function.as_ref().map(|function| function.size.into()))
+        }),
+        column(ColumnKind::numbers("row", "", "row of the function, from 0").or_null(), |found| {
+            Cell::optional_number(found.row.map(u64::from))
+        }),
+        column(
+            ColumnKind::texts("code_start", "first PC of the code, `0x...`").or_null(),
+            |found| Cell::address(found.code.as_ref().map(|code| code.start)),
+        ),
+        column(ColumnKind::texts("code_end", "first PC behind it, `0x...`").or_null(), |found| {
+            Cell::address(found.code.as_ref().map(|code| code.end))
+        }),
+        column(
+            ColumnKind::texts("code_section", "section of these, in relocatable objects").or_null(),
+            code_section,
+        ),
+    ];
+}
+
+const fn column(
+    what: ColumnKind,
+    cell: for<'c, 'r> fn(&'c Finding<'r>) -> Cell<'c>,
+) -> Column<Findings> {
+    Column { what, cell }
+}
+
+/// The symbol of the function, or of the code where no function is named.
+fn symbol<'c>(found: &'c Finding<'_>) -> Cell<'c> {
+    let of_function = found.function.as_ref().and_then(|Function { symbol, .. }| symbol.as_deref());
+    let of_code = found.code.as_ref().and_then(|Code { symbol, .. }| symbol.as_deref());
+    Cell::optional_text(of_function.or(of_code))
+}
+
+fn code_section<'c>(found: &'c Finding<'_>) -> Cell<'c> {
+    let function = found.function.as_ref().and_then(|function| function.code_section.as_deref());
+    let code = found.code.as_ref().and_then(|code| code.code_section.as_deref());
+    Cell::optional_text(code.or(function))
+}
+
+/// `differences`.
+pub(super) enum Differences {}
+
+/// A finding with the difference that it is about.
+pub(super) struct Difference<'r> {
+    pub(super) finding: &'r Finding<'r>,
+    pub(super) difference: &'r record::Difference<'r>,
+}
+
+impl Table for Differences {
+    const NAME: &'static str = "differences";
+    const ABOUT: &'static str =
+        "Code of which SFrame and CFI say different things; each is a finding as well.";
+    type Row<'r> = Difference<'r>;
+    const COLUMNS: &'static [Column<Differences>] = &[
+        difference(ColumnKind::texts("rule", "name of the finding's rule"), |of| {
+            Cell::text(&of.finding.rule)
+        }),
+        difference(
+            ColumnKind::lists(
+                "fields",
+                "what differs: `cfa`, `ra`, `fp`, `ra-signing`, `undefined-ra`, `signal`",
+            ),
+            |of| {
+                let fields = of.difference.fields.iter();
+                Cell::List(fields.map(|field| field.as_str().into()).collect())
+            },
+        ),
+        difference(ColumnKind::texts("function", "symbol of the code").or_null(), |of| {
+            symbol(of.finding)
+        }),
+        difference(ColumnKind::texts("code_start", "first PC, `0x...`").or_null(), |of| {
+            Cell::address(of.finding.code.as_ref().map(|code| code.start))
+        }),
+        difference(ColumnKind::texts("code_end", "first PC behind, `0x...`").or_null(), |of| {
+            Cell::address(of.finding.code.as_ref().map(|code| code.end))
+        }),
+        difference(
+            ColumnKind::texts("code_section", "section of these, in relocatable objects").or_null(),
+            |of| code_section(of.finding),
+        ),
+        difference(
+            ColumnKind::texts(
+                "sframe_rows",
+                "SFrame's rows around the code, a line each: PC, CFA, RA, FP, `signed` where RA is",
+            ),
+            |of| rows(of, Side::Sframe),
+        ),
+        difference(ColumnKind::texts("cfi_rows", "CFI's rows, likewise"), |of| rows(of, Side::Cfi)),
+        difference(
+            ColumnKind::texts("instructions", "the code, a line each; of long code the first ones"),
+            instructions,
+        ),
+        difference(
+            ColumnKind::numbers("similar_functions", "", "other functions of the same pattern"),
+            |of| Cell::Number(of.difference.similar.functions),
+        ),
+        difference(ColumnKind::numbers("similar_ranges", "", "other ranges of it"), |of| {
+            Cell::Number(of.difference.similar.ranges)
+        }),
+        difference(ColumnKind::numbers("similar_bytes", "bytes", "code of these"), |of| {
+            Cell::Number(of.difference.similar.bytes)
+        }),
+    ];
+}
+
+const fn difference(
+    what: ColumnKind,
+    cell: for<'c, 'r> fn(&'c Difference<'r>) -> Cell<'c>,
+) -> Column<Differences> {
+    Column { what, cell }
+}
+
+/// The rows of one side, with those that both have.
+fn rows<'c>(of: &'c Difference<'_>, side: Side) -> Cell<'c> {
+    let mut text = String::new();
+    for row in of.difference.table.iter().filter(|row| row.side == side || row.side == Side::Both) {
+        let signed = if row.ra_signed { "  signed" } else { "" };
+        let (start, cfa, ra, fp) = (row.start.0, &row.cfa, &row.ra, &row.fp);
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{start:#x}  {cfa}  {ra}  {fp}{signed}");
+    }
+    Cell::Text(Cow::Owned(text))
+}
+
+fn instructions<'c>(of: &'c Difference<'_>) -> Cell<'c> {
+    let mut text = String::new();
+    for instruction in &of.difference.instructions {
+        let _ = writeln!(text, "{:#x}  {}", instruction.address.0, instruction.text);
+    }
+    Cell::Text(Cow::Owned(text))
+}
