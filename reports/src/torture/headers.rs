@@ -70,7 +70,8 @@ impl Headers {
         out.extend(1_u32.to_le_bytes());
         out.extend([0, programs, table].map(u64::to_le_bytes).concat());
         out.extend(0_u32.to_le_bytes());
-        let counts = [64, 56, self.segments.len() as u16, 64, self.sections.len() as u16, 3];
+        let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        let counts = [64, 56, count(self.segments.len()), 64, count(self.sections.len()), 3];
         out.extend(counts.map(u16::to_le_bytes).concat());
         out.extend_from_slice(&self.contents);
         for Segment { kind, flags, offset, size } in &self.segments {

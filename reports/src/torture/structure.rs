@@ -139,6 +139,7 @@ fn sound_file(kind: u16, section: &[u8]) -> Headers {
 /// Places in [`Headers::sections`].
 const OF_SFRAME: usize = 2;
 const OF_NAMES: usize = 3;
+const OF_SYMBOLS: u32 = 4;
 
 /// The number of sections is in the first header's size, for it does not fit where it belongs.
 fn section_count(section: &[u8], count: u64) -> Vec<u8> {
@@ -193,13 +194,12 @@ fn names_without_bytes(section: &[u8]) -> Vec<u8> {
 fn symbols(section: &[u8], size: u64, entry_size: u64) -> Vec<u8> {
     let mut file = sound_file(ET_DYN, section);
     let offset = file.append(&[0; 24]);
-    let link = file.sections.len() as u32;
     file.sections.push(SectionHeader {
         name: SYMTAB,
         kind: SHT_SYMTAB,
         offset,
         size,
-        link,
+        link: OF_SYMBOLS,
         info: u32::MAX,
         entry_size,
         ..SectionHeader::default()
@@ -213,7 +213,7 @@ fn relocations(offset: u64, size: u64) -> SectionHeader {
         kind: SHT_RELA,
         offset,
         size,
-        info: OF_SFRAME as u32,
+        info: 2,
         entry_size: 24,
         ..SectionHeader::default()
     }
@@ -276,11 +276,11 @@ fn shared_cfi(section: &[u8]) -> Vec<u8> {
     // Length, identifier 0, version 1, no augmentation, factors 1 and -8, return address in 16; CFA is SP + 8. An FDE
     // has the distance back to the CIE, start and size, both absolute.
     let mut cfi = vec![12, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 12, 7, 8];
-    for number in 0..2_000_u64 {
-        let back = cfi.len() as u32 + 4;
+    for number in 0..2_000_u32 {
+        let back = 16 + number * 24 + 4;
         cfi.extend(20_u32.to_le_bytes());
         cfi.extend(back.to_le_bytes());
-        cfi.extend((0x1000 + number * 16).to_le_bytes());
+        cfi.extend((0x1000 + u64::from(number) * 16).to_le_bytes());
         cfi.extend(16_u64.to_le_bytes());
     }
     let mut file = sound_file(ET_DYN, section);
