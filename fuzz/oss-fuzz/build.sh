@@ -9,8 +9,8 @@ export CARGO_TARGET_DIR=$WORK/target
 # The workspace's link-time optimisation makes instrumented builds slow.
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 
-# A tool of this build machine, which needs no instrumentation.
-RUSTFLAGS='' cargo run -p sframe-fuzz --bin seeds -- "$WORK/seeds"
+# A tool of this build machine, which needs no instrumentation: neither of Rust, nor of the C libraries that it is linked with.
+RUSTFLAGS='' CFLAGS='' CXXFLAGS='' cargo run -p sframe-fuzz --bin seeds -- "$WORK/seeds"
 
 for source in fuzz/fuzz_targets/*.rs; do
 	target=$(basename "$source" .rs)

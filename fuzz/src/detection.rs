@@ -6,6 +6,7 @@
 //! field.
 
 mod fields;
+mod readers;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use sframe_validator::{Abi, Placement, Section, Version};
 
 use crate::view;
 use fields::field_names;
+pub use readers::{ByteChange, OtherReader, Reaction, other_readers};
 
 /// Who noticed a change; of several, the first one in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,6 +91,8 @@ pub struct Subject {
     pub version: Version,
     /// The machine.
     pub abi: Abi,
+    /// File offset of the section.
+    pub offset: u64,
     /// Whether the file has CFI to compare with.
     pub has_cfi: bool,
 }
@@ -164,7 +168,8 @@ pub fn experiment(file: &[u8], mut sink: impl FnMut(Change<'_>, Noticed)) -> Opt
         changed[start + offset] = old;
     }
     let has_cfi = Cfi::load_all(&elf).is_ok_and(|cfi| cfi.iter().any(|cfi| !cfi.is_empty()));
-    Some(Subject { version: section.header().version, abi: section.abi().ok()?, has_cfi })
+    let version = section.header().version;
+    Some(Subject { version, abi: section.abi().ok()?, offset: header.offset, has_cfi })
 }
 
 fn notice(

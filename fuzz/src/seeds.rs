@@ -1,10 +1,14 @@
 //! The checked-in files, as inputs of targets.
 
+mod packages;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
+
+pub use packages::packages;
 
 /// A checked-in file.
 #[derive(Clone, Debug)]

@@ -5,5 +5,6 @@ pub mod cfi;
 pub mod files;
 pub mod generated;
 pub mod mutated;
+pub mod packages;
 pub mod readers;
 pub mod twins;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use sframe_fuzz::detection::{Noticed, experiment};
+use sframe_fuzz::detection::{Noticed, Reaction, experiment, other_readers};
 
 fn golden(name: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/golden");
@@ -44,4 +44,51 @@ fn what_is_broken_or_not_linked_is_left_out() {
         assert_eq!(experiment(&golden(name), |_, _| panic!("{name}")), None);
     }
     assert_eq!(experiment(b"no file", |_, _| panic!()), None);
+}
+
+/// Of many files in one process, each gets what the reader does when it is given that file alone; and no reader takes
+/// another magic number, all take what they have no use for.
+#[test]
+fn other_readers_are_judged_file_by_file() {
+    let readers = other_readers();
+    if readers.len() < 4 {
+        assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "not all readers");
+        println!("skipped: not all readers, `corpus/build fetch` unpacks them");
+        return;
+    }
+    let reads = |name: &str| -> Vec<String> {
+        let file = golden(name);
+        let mut changes = Vec::new();
+        let section = experiment(&file, |change, _| {
+            changes.push((change.offset as u64, change.values.1, change.field.to_owned()));
+        });
+        let offset = section.expect("a sound section").offset;
+        // More than fit into two processes, from everywhere.
+        changes =
+            changes.into_iter().enumerate().filter(|(n, _)| n % 5 == 0).map(|c| c.1).collect();
+        let bytes: Vec<_> = changes.iter().map(|(at, value, _)| (offset + at, *value)).collect();
+        let mut read_by = Vec::new();
+        for reader in &readers {
+            let of = |together| reader.reactions(&file, &bytes, together).expect("it runs");
+            let (Some(together), Some(alone)) = (of(true), of(false)) else { continue };
+            for ((change, together), alone) in changes.iter().zip(together).zip(alone) {
+                // What a reader crashes of may lie in memory behind the section.
+                let by_chance = together == Reaction::Crash || alone == Reaction::Crash;
+                assert!(by_chance || together == alone, "{}: {change:?}", reader.name);
+                match change.2.as_str() {
+                    "sfp_magic" => assert_eq!(alone, Reaction::Notice, "{}", reader.name),
+                    "sfh_cfa_fixed_ra_offset" => assert_eq!(alone, Reaction::Silence),
+                    _ => {}
+                }
+            }
+            read_by.push(reader.name.clone());
+        }
+        read_by
+    };
+    assert_eq!(reads("2.40/x86_64/outermost.so"), ["readelf 2.40"]);
+    assert_eq!(
+        reads("2.44/aarch64_be/outermost.so"),
+        ["readelf 2.44", "readelf 2.47.50", "llvm-readobj 23"]
+    );
+    assert_eq!(reads("2.47.50/s390x/outermost.so"), ["readelf 2.47.50"]);
 }

@@ -28,6 +28,14 @@ fn whole_files() {
 }
 
 #[test]
+fn packages() {
+    let packages = sframe_fuzz::seeds::packages(&files()[0].bytes);
+    packages.iter().for_each(|package| targets::packages::run(package));
+    seeded(COUNT, &packages, targets::packages::run);
+    seeded(COUNT, &[], targets::packages::run);
+}
+
+#[test]
 fn generated() {
     smoke(targets::generated::run, Vec::new());
 }

@@ -10,11 +10,13 @@ mod cases;
 mod child;
 mod corpus;
 mod defects;
+mod headers;
 mod image;
 pub mod json;
 mod limited;
 mod reader;
 mod sound;
+mod structure;
 mod text;
 mod verdict;
 

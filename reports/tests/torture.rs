@@ -161,6 +161,52 @@ fn text_has_the_failures_and_the_scoreboard() {
     );
 }
 
+/// Whatever ends this program, and leaves it no time to do anything, takes the readers with it.
+#[test]
+fn no_reader_outlives_the_program() {
+    for signal in ["INT", "KILL"] {
+        let name = format!("reader-that-stays-{signal}");
+        let place = folder(&name);
+        // The script, and a process of its own.
+        let reader = script(
+            &format!("{name}-script"),
+            &format!("echo $$ > {}/$$; sleep 600; :", place.display()),
+        );
+        let mut program = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+            .args(["torture", "--timeout", "600", "--threads", "2", "--reader", &reader])
+            .stdout(Stdio::null())
+            .stdin(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        let readers = || {
+            let names =
+                fs::read_dir(&place).expect("readable").map(|e| e.expect("readable").file_name());
+            let numbers = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
+            numbers.filter(|number| is_alive(*number)).count()
+        };
+        assert!(eventually(|| readers() > 0), "no reader runs");
+        let number = program.id().to_string();
+        assert!(
+            Command::new("kill").args(["-s", signal, &number]).status().expect("runs").success()
+        );
+        program.wait().expect("it ends");
+        assert!(eventually(|| readers() == 0), "readers live on after SIG{signal}");
+    }
+}
+
+/// Whether a process is there and no zombie that nobody waits for.
+fn is_alive(number: u32) -> bool {
+    let state = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+    state.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    (0..1_000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        holds()
+    })
+}
+
 /// This program, on everything that it asks of others; and each defect is what its name says.
 #[test]
 fn the_program_itself_conforms() {

@@ -5,7 +5,7 @@
 // File: 2.47.50.o  2.47.50
 //
 // "non-SP/FP register 9 in .cfi_def_cfa". The rule holds at no PC, and there is no row that SFrame could not say.
-// (2.44 does the same on AMD64; 2.47.50 can say it there. Found by `assemblers` in `fuzz/`.)
+// (2.44 and LLVM 23 do the same on AMD64; 2.47.50 can say it there. Found by `assemblers` in `fuzz/`.)
 	.text
 	.globl	f
 	.type	f, %function

@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         ("files", files.into_iter().map(|file| file.bytes).chain(generated(6)).collect()),
         ("generated", entropy(1)),
         ("mutated", entropy(2)),
+        ("packages", packages(&corpus)),
         ("readers", [sections, entropy(3)].concat()),
         ("twins", entropy(4)),
     ];
@@ -39,6 +40,12 @@ fn main() -> ExitCode {
         println!("{target}: {} inputs", inputs.len());
     }
     ExitCode::SUCCESS
+}
+
+/// Packages around the smallest program of the corpus that has a section.
+fn packages(corpus: &Path) -> Vec<Vec<u8>> {
+    let program = std::fs::read(corpus.join("golden/2.47.50/x86_64/collected.exe"));
+    seeds::packages(&program.expect("checked in"))
 }
 
 /// Linked files and objects around generated sections.

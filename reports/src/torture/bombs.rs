@@ -58,7 +58,7 @@ fn function(number: u32) -> FunctionBuilder {
 }
 
 /// A function with `rows` rows of 3 bytes.
-fn block(rows: u32) -> FunctionBuilder {
+pub(super) fn block(rows: u32) -> FunctionBuilder {
     (0..rows).fold(function(0), |function, _| function.raw_row(0, 0x03, &[8]))
 }
 

@@ -8,7 +8,7 @@ use sframe_validator::section::Flags;
 use sframe_validator::{Abi, Version};
 
 use super::image::Image;
-use super::{bombs, corpus, defects, sound};
+use super::{bombs, corpus, defects, sound, structure};
 
 /// What a conforming reader does with a case, besides ending in time, within its memory and of its
 /// own accord.
@@ -33,7 +33,7 @@ pub enum Kind {
     Malformed,
     /// The same defects in sections of older versions.
     Defect,
-    /// Sections that promise far more than they have.
+    /// Sections and files that promise far more than they have.
     Bomb,
 }
 
@@ -90,6 +90,7 @@ pub fn all() -> Vec<Case> {
     cases.extend(corpus::cases());
     cases.extend(defects::cases());
     cases.extend(bombs::cases());
+    cases.extend(structure::cases());
     cases
 }
 

@@ -10,11 +10,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
-
 use super::Limits;
-use super::limited::Ended;
+use super::limited::{Ended, kill_group};
 use super::verdict::End;
 
 /// How much of what a child prints is kept of each stream; the rest is read and dropped.
@@ -51,13 +48,15 @@ pub(super) fn run(
     report: &Path,
 ) -> Result<Ran, String> {
     let mut child = start(program, command, limits, report).map_err(|error| error.to_string())?;
+    let lifeline = child.stdin.take();
     let output = drain(child.stdout.take());
     let errors = drain(child.stderr.take());
     let in_time = wait(&mut child, Duration::from_secs(limits.seconds.saturating_mul(PATIENCE)));
     if !in_time {
-        kill_group(&child);
+        kill_group(child.id());
         let _ = child.wait();
     }
+    drop(lifeline);
     let (output, printed) = output.recv_timeout(LINGER).unwrap_or_default();
     let (errors, printed_errors) = errors.recv_timeout(LINGER).unwrap_or_default();
     let mut ran =
@@ -88,7 +87,8 @@ fn start(program: &Path, command: &[OsString], limits: Limits, report: &Path) ->
         .env("LC_ALL", "C")
         .env_remove("LANGUAGE")
         .process_group(0)
-        .stdin(Stdio::null())
+        // What `limited` holds on to: it ends when this process does, whatever ends it.
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -121,13 +121,6 @@ fn wait(child: &mut Child, time: Duration) -> bool {
             Ok(None) => thread::sleep(pause),
         }
         pause = (pause * 2).min(Duration::from_millis(20));
-    }
-}
-
-fn kill_group(child: &Child) {
-    if let Ok(group) = i32::try_from(child.id()) {
-        // It may have ended by now.
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
     }
 }
 

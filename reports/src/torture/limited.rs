@@ -6,12 +6,15 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
 
 use nix::sys::resource::{Resource, UsageWho, getrusage, setrlimit};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use super::Limits;
@@ -39,9 +42,30 @@ pub(super) struct Ended {
 /// # Errors
 /// The limits cannot be set, or the report cannot be written.
 pub fn run_limited(command: &[OsString], limits: Limits, report: &Path) -> io::Result<()> {
+    end_with_parent()?;
     set(limits)?;
     let ended = run(command)?;
     fs::write(report, serde_json::to_vec(&ended)?)
+}
+
+/// Ends the process group, and the command with it, once nobody holds the other end of standard input. Signals from
+/// a terminal do not get here, for the group is not the terminal's; and of its own end by SIGKILL no process can tell.
+fn end_with_parent() -> io::Result<()> {
+    let watch = || {
+        // Nothing is written to it.
+        let _ = io::stdin().read(&mut [0]);
+        kill_group(std::process::id());
+    };
+    // The address space is what the command may have.
+    thread::Builder::new().stack_size(1 << 16).spawn(watch).map(drop)
+}
+
+/// Ends the process group that a process leads.
+pub(super) fn kill_group(leader: u32) {
+    if let Ok(group) = i32::try_from(leader) {
+        // It may have ended by now, or lead none.
+        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
 }
 
 fn set(limits: Limits) -> io::Result<()> {
@@ -57,7 +81,7 @@ fn set(limits: Limits) -> io::Result<()> {
 
 fn run(command: &[OsString]) -> io::Result<Ended> {
     let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let status = Command::new(program).args(arguments).status();
+    let status = Command::new(program).args(arguments).stdin(Stdio::null()).status();
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let milliseconds = [usage.user_time(), usage.system_time()]
         .map(|time| time.tv_sec().saturating_mul(1000).saturating_add(time.tv_usec() / 1000));

@@ -1,0 +1,130 @@
+//! The counts, and how they are printed.
+
+use std::collections::BTreeMap;
+
+use sframe_fuzz::detection::{Noticed, Reaction};
+
+/// Tables by version and machine, and `all`.
+pub(crate) type Tables = BTreeMap<String, Table>;
+
+/// What came of the files of a kind.
+#[derive(Default)]
+pub(crate) struct Table {
+    pub(crate) files: u64,
+    pub(crate) with_cfi: u64,
+    flipped: Counts,
+    set: Counts,
+}
+
+/// What came of changes of a kind.
+#[derive(Default)]
+pub(crate) struct Counts {
+    /// By who noticed them.
+    noticed: BTreeMap<Noticed, u64>,
+    /// By other reader.
+    readers: BTreeMap<String, OfReader>,
+}
+
+/// What came of the changes of files that a reader reads.
+#[derive(Default)]
+struct OfReader {
+    /// By what it does.
+    reactions: BTreeMap<Reaction, u64>,
+    /// Those that a check or the comparison notices.
+    ours: u64,
+    /// Those that only the reader notices, in whatever way.
+    alone: u64,
+}
+
+impl Table {
+    /// The counts of flipped bits, or of bytes that were set.
+    pub(crate) const fn of_mut(&mut self, flipped: bool) -> &mut Counts {
+        if flipped { &mut self.flipped } else { &mut self.set }
+    }
+
+    const fn of(&self, flipped: bool) -> &Counts {
+        if flipped { &self.flipped } else { &self.set }
+    }
+
+    pub(crate) fn add(&mut self, other: &Table) {
+        self.files += other.files;
+        self.with_cfi += other.with_cfi;
+        for flipped in [true, false] {
+            self.of_mut(flipped).add(other.of(flipped));
+        }
+    }
+}
+
+impl Counts {
+    pub(crate) fn count(&mut self, noticed: Noticed) {
+        *self.noticed.entry(noticed).or_default() += 1;
+    }
+
+    pub(crate) fn react(&mut self, reader: &str, noticed: Noticed, reaction: Reaction) {
+        if !self.readers.contains_key(reader) {
+            self.readers.insert(reader.to_owned(), OfReader::default());
+        }
+        let Some(counts) = self.readers.get_mut(reader) else { return };
+        *counts.reactions.entry(reaction).or_default() += 1;
+        let ours = noticed < Noticed::Invisible;
+        counts.ours += u64::from(ours);
+        counts.alone += u64::from(!ours && reaction < Reaction::Silence);
+    }
+
+    fn add(&mut self, other: &Counts) {
+        for (noticed, count) in &other.noticed {
+            *self.noticed.entry(*noticed).or_default() += count;
+        }
+        for (reader, counts) in &other.readers {
+            let sums = self.readers.entry(reader.clone()).or_default();
+            for (reaction, count) in &counts.reactions {
+                *sums.reactions.entry(*reaction).or_default() += count;
+            }
+            sums.ours += counts.ours;
+            sums.alone += counts.alone;
+        }
+    }
+}
+
+/// Who noticed flipped bits, or bytes that were set.
+pub(crate) fn print(title: &str, tables: &Tables, flipped: bool) {
+    print!("{title:<27}{:>6}{:>6}{:>10}", "files", "CFI", "changes");
+    Noticed::ALL.iter().for_each(|noticed| print!("{:>10}", noticed.name()));
+    println!();
+    for (name, table) in tables {
+        let sums = &table.of(flipped).noticed;
+        let total: u64 = sums.values().sum();
+        print!("{name:<27}{:>6}{:>6}{total:>10}", table.files, table.with_cfi);
+        for noticed in Noticed::ALL {
+            let count = sums.get(&noticed).copied().unwrap_or(0);
+            print!("{:>9.3}%", percent(count, total));
+        }
+        println!();
+    }
+    println!();
+}
+
+/// What another reader does, beside what this project notices of the same changes.
+pub(crate) fn print_reader(reader: &str, tables: &Tables) {
+    let columns = ["changes", "notices", "crashes", "hangs", "we notice", "it alone"];
+    print!("{reader:<27}{:>6}", "");
+    columns.iter().for_each(|column| print!("{column:>11}"));
+    println!();
+    for (name, table) in tables {
+        for (kind, flipped) in [("bits", true), ("bytes", false)] {
+            let Some(counts) = table.of(flipped).readers.get(reader) else { continue };
+            let total: u64 = counts.reactions.values().sum();
+            print!("{name:<27}{kind:>6}{total:>11}");
+            for reaction in [Reaction::Notice, Reaction::Crash, Reaction::Hang] {
+                let count = counts.reactions.get(&reaction).copied().unwrap_or(0);
+                print!("{:>10.3}%", percent(count, total));
+            }
+            println!("{:>10.3}%{:>11}", percent(counts.ours, total), counts.alone);
+        }
+    }
+    println!();
+}
+
+fn percent(count: u64, total: u64) -> f64 {
+    100.0 * count as f64 / total.max(1) as f64
+}

@@ -1,0 +1,158 @@
+//! Packages of each format, with one small program inside.
+
+use std::io::{Cursor, Write};
+
+use flate2::write::GzEncoder;
+
+/// A file of each container and form of compression, and of some inside each other.
+///
+/// # Panics
+/// Where a container cannot be written, which it can in memory.
+#[must_use]
+pub fn packages(program: &[u8]) -> Vec<Vec<u8>> {
+    let tar = tar(&[("usr/lib/libfoo.so", program)]);
+    let archive = archive(&[("foo.o/", program)]);
+    let cpio = cpio(&[("./usr/bin/foo", program), ("TRAILER!!!", b"")]);
+    let deb = |data: (&str, Vec<u8>)| {
+        let control = gzip(&self::tar(&[("./control", b"Package: foo\n")]));
+        let members = [("debian-binary", b"2.0\n".to_vec()), ("control.tar.gz", control), data];
+        self::archive(&members.each_ref().map(|(name, bytes)| (*name, &**bytes)))
+    };
+    let zip_deflated = zip(program, ::zip::CompressionMethod::Deflated);
+    vec![
+        gzip(program),
+        xz(program),
+        zstd(program),
+        bzip2(program),
+        tar.clone(),
+        gzip(&tar),
+        xz(&tar),
+        zstd(&tar),
+        bzip2(&tar),
+        deb(("data.tar.xz", xz(&tar))),
+        deb(("data.tar.zst", zstd(&tar))),
+        deb(("data.tar", tar.clone())),
+        cpio.clone(),
+        rpm(&cpio),
+        rpm(&zstd(&cpio)),
+        rpm(&gzip(&cpio)),
+        zip(program, ::zip::CompressionMethod::Stored),
+        zip_deflated.clone(),
+        self::tar(&[("lib/libfoo.a", &archive), ("foo.whl", &zip_deflated)]),
+        gzip(&gzip(&gzip(&tar))),
+        // Of version 3, which is refused by name.
+        b"ADB.0000".to_vec(),
+    ]
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("room")
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 6);
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("room")
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    ::zstd::encode_all(bytes, 3).expect("room")
+}
+
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = ::bzip2::write::BzEncoder::new(Vec::new(), ::bzip2::Compression::best());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("room")
+}
+
+fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut builder = ::tar::Builder::new(Vec::new());
+    for (name, bytes) in members {
+        let mut header = ::tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        builder.append_data(&mut header, name, *bytes).expect("room");
+    }
+    builder.into_inner().expect("room")
+}
+
+fn zip(program: &[u8], method: ::zip::CompressionMethod) -> Vec<u8> {
+    let mut writer = ::zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = ::zip::write::SimpleFileOptions::default().compression_method(method);
+    writer.start_file("foo/_native.so", options).expect("room");
+    writer.write_all(program).expect("room");
+    writer.finish().expect("room").into_inner()
+}
+
+/// ar(5): a header of 60 bytes for each member, in text, and an even number of bytes.
+fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = b"!<arch>\n".to_vec();
+    for (name, bytes) in members {
+        let size = bytes.len();
+        archive
+            .extend(format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644).bytes());
+        archive.extend_from_slice(bytes);
+        archive.resize(archive.len().next_multiple_of(2), b'\n');
+    }
+    archive
+}
+
+/// cpio(5), the portable form: 13 fields of 8 hexadecimal digits, name and content, both padded to 4 bytes.
+fn cpio(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = Vec::new();
+    for (name, bytes) in members {
+        let fields = [1, 0o10_0755, 0, 0, 1, 0, bytes.len(), 0, 0, 0, 0, name.len() + 1, 0];
+        archive.extend(b"070701");
+        fields.iter().for_each(|field| archive.extend(format!("{field:08X}").bytes()));
+        archive.extend(name.bytes());
+        archive.push(0);
+        archive.resize(archive.len().next_multiple_of(4), 0);
+        archive.extend_from_slice(bytes);
+        archive.resize(archive.len().next_multiple_of(4), 0);
+    }
+    archive
+}
+
+/// RPM's "Package Format V4": a lead, a header of signatures and one of the package, neither with anything in it.
+fn rpm(payload: &[u8]) -> Vec<u8> {
+    let mut package = vec![0xed, 0xab, 0xee, 0xdb, 3, 0];
+    package.resize(96, 0);
+    for _ in 0..2 {
+        package.extend([0x8e, 0xad, 0xe8, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+    package.extend_from_slice(payload);
+    package
+}
+
+#[cfg(test)]
+mod tests {
+    use super::packages;
+    use sframe_check::input::package::{Content, Limits, visit};
+    use std::io::Write;
+
+    /// The program's own bytes are what comes out of each.
+    #[test]
+    fn the_program_is_in_all_of_them() {
+        let program = [b"\x7fELF".as_slice(), &[7; 100]].concat();
+        let packages = packages(&program);
+        let count = packages.len();
+        for (number, package) in packages.into_iter().enumerate() {
+            let path =
+                std::env::temp_dir().join(format!("sframe-seed-{}-{number}", std::process::id()));
+            let mut file = std::fs::File::create_new(&path).expect("room");
+            file.write_all(&package).expect("room");
+            let file = std::fs::File::open(&path).expect("just written");
+            std::fs::remove_file(&path).expect("our own");
+            let mut found = 0;
+            let ended = visit(&file, &Limits::default(), &mut |member| match member.content {
+                Content::Elf(bytes) => found += u64::from(bytes == program),
+                Content::Archive(bytes) => found += u64::from(bytes.ends_with(&program)),
+                Content::Unreadable(why) => assert!(number + 1 == count, "{number}: {why}"),
+                _ => {}
+            });
+            assert_eq!(ended, Ok(()));
+            // In the library and in the wheel; not in apk's.
+            let wanted = if number + 3 == count { 2 } else { u64::from(number + 1 < count) };
+            assert_eq!(found, wanted, "{number}");
+        }
+    }
+}

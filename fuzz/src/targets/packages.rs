@@ -1,0 +1,74 @@
+//! Packages, archives and what is compressed, in each other: nothing panics, and what a package says of itself does
+//! not decide what reading it costs.
+
+use std::cell::RefCell;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, Write};
+
+use sframe_check::input::archive;
+use sframe_check::input::package::{Content, Limits, visit};
+use sframe_validator::elf::Elf;
+
+/// A thousandth of what the program allows: an input is done in a fraction of a second.
+const LIMITS: Limits =
+    Limits { member_size: 1 << 20, unpacked_size: 8 << 20, ratio: 500, depth: 6, members: 1_000 };
+/// No name or header is held that is longer.
+const NAME: usize = 1 << 20;
+
+thread_local! {
+    static ROOM: RefCell<Option<File>> = const { RefCell::new(None) };
+}
+
+/// Visits everything in an input, and looks at what is handed out.
+///
+/// # Panics
+/// Where a promise of [`visit`] is broken, or there is no room for a file.
+pub fn run(data: &[u8]) {
+    ROOM.with_borrow_mut(|room| {
+        let mut file = match room {
+            Some(file) => &*file,
+            None => room.insert(nameless().expect("room for a file")),
+        };
+        file.set_len(0).and_then(|()| file.rewind()).expect("our own file");
+        file.write_all(data).and_then(|()| file.rewind()).expect("room for an input");
+        judge(file, data);
+    });
+}
+
+fn judge(file: &File, data: &[u8]) {
+    let (mut members, mut held) = (0, 0);
+    let ended = visit(file, &LIMITS, &mut |member| {
+        members += 1;
+        let name = member.name.unwrap_or_default();
+        assert!(name.len() <= NAME * LIMITS.depth as usize, "a name of {} bytes", name.len());
+        match member.content {
+            Content::Elf(bytes) => {
+                assert!(Elf::is_elf(bytes));
+                held += bytes.len() as u64;
+                assert!(bytes.len() as u64 <= LIMITS.member_size);
+            }
+            Content::Archive(bytes) => {
+                assert!(archive::is_archive(bytes));
+                held += bytes.len() as u64;
+                assert!(bytes.len() as u64 <= LIMITS.member_size);
+            }
+            Content::Unreadable(reason) => assert!(!reason.is_empty() && !reason.ends_with('.')),
+            Content::Other | Content::Empty | Content::Special(_) => {}
+        }
+    });
+    // Each one that is listed, and beside it one for each container that is damaged.
+    assert!(members <= 2 * LIMITS.members + 1, "{members} members");
+    // What no decompressor has passed on is in the input as it is, in each container around it.
+    let stored = data.len() as u64 * u64::from(LIMITS.depth);
+    assert!(held <= LIMITS.unpacked_size + stored, "{held} bytes held");
+    assert!(ended.is_ok() || !data.is_empty(), "{ended:?} of nothing");
+}
+
+/// A file that is gone when it is closed.
+fn nameless() -> io::Result<File> {
+    let name = format!("sframe-packages-{}-{:?}", std::process::id(), std::thread::current().id());
+    let path = std::env::temp_dir().join(name);
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
