@@ -69,7 +69,7 @@ fn program(folders: &[OsString], options: &[&str]) {
 fn decompress(folders: &[OsString]) -> u64 {
     let files = Selection::new(folders, &[]).filter_map(|input| match input {
         Input::File(path) => Some(path),
-        Input::Special(..) | Input::Unreadable(..) => None,
+        Input::Image(_) | Input::Special(..) | Input::Unreadable(..) => None,
     });
     let sizes = files.map(|path| {
         let reader = BufReader::with_capacity(1 << 17, File::open(path)?);

@@ -58,7 +58,7 @@ fn main() {
 fn elf_files(folders: &[OsString]) -> Vec<PathBuf> {
     let file = |input| match input {
         Input::File(path) => elf_bytes(&path).is_some().then_some(path),
-        Input::Special(..) | Input::Unreadable(..) => None,
+        Input::Image(_) | Input::Special(..) | Input::Unreadable(..) => None,
     };
     Selection::new(folders, &[]).filter_map(file).collect()
 }

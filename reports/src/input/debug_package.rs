@@ -60,7 +60,7 @@ impl DebugPackages {
             let inputs: Vec<Input> = Selection::new(std::slice::from_ref(path), &[]).collect();
             let read = |input| match input {
                 Input::File(path) => read_through(path, &limits),
-                Input::Special(..) => (Vec::new(), None),
+                Input::Image(_) | Input::Special(..) => (Vec::new(), None),
                 unreadable @ Input::Unreadable(..) => (Vec::new(), Some(unreadable)),
             };
             let read: Vec<(Vec<_>, Option<Input>)> = inputs.into_par_iter().map(read).collect();

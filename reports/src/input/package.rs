@@ -7,12 +7,15 @@
 mod compression;
 mod cpio;
 mod deb;
+mod digest;
+mod image;
 mod limits;
 mod rpm;
 mod stream;
 mod tar;
 mod zip;
 
+pub use image::visit_image;
 pub use limits::{FREE, Limits};
 
 use std::cell::Cell;

@@ -14,6 +14,8 @@ use super::walk::Walk;
 pub enum Input {
     /// A regular file.
     File(PathBuf),
+    /// A folder that is a container image (OCI Image Layout).
+    Image(PathBuf),
     /// Something that holds no bytes of its own, by path and kind.
     Special(PathBuf, Special),
     /// A path that leads nowhere, and why.

@@ -1,7 +1,7 @@
 //! A walk: a folder with all that is in it, or as much of it as matches a pattern.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -160,6 +160,9 @@ impl Walk {
         // The kind costs nothing here, save on file systems that do not store it in folders.
         let named = |entry: DirEntry| (entry.file_name(), entry.file_type().ok());
         let mut names: Vec<_> = entries.filter_map(Result::ok).map(named).collect();
+        if cfg!(feature = "packages") && folder.included && is_image(&names) {
+            return Some(Input::Image(folder.path));
+        }
         names.sort_unstable_by(|(a, _), (b, _)| b.as_bytes().cmp(a.as_bytes()));
         let (depth, included) = (folder.depth + 1, folder.included);
         let inside = names.into_iter().map(|(name, kind)| Pending {
@@ -185,6 +188,12 @@ impl Iterator for Walk {
         let filter = self.filter.take_if(|filter| !filter.matched)?;
         Some(Input::Unreadable(filter.pattern, "no file matches the pattern".to_owned()))
     }
+}
+
+/// Whether these are the names in a container image (OCI Image Layout Specification, "Content").
+fn is_image(names: &[(OsString, Option<FileType>)]) -> bool {
+    let has = |wanted: &str| names.iter().any(|(name, _)| name == wanted);
+    has("oci-layout") && has("index.json") && has("blobs")
 }
 
 /// The empty path is where the program runs.

@@ -110,6 +110,7 @@ impl<'o> Checker<'o> {
     pub fn input(&self, input: Input) -> Vec<FileReport> {
         let (path, outcome) = match input {
             Input::File(path) => return self.guarded(path),
+            Input::Image(path) => return self.guarded(path),
             Input::Special(path, kind) => (path, Outcome::Special(kind)),
             Input::Unreadable(path, error) => (path, Outcome::Unreadable(error)),
         };
@@ -134,8 +135,20 @@ impl<'o> Checker<'o> {
     fn file(&self, path: PathBuf) -> Vec<FileReport> {
         let name = FileName::file(path);
         self.try_file(&name).unwrap_or_else(|error| {
+            if error.kind() == io::ErrorKind::IsADirectory {
+                return self.image(name);
+            }
             vec![FileReport::new(name, Outcome::Unreadable(plain_error(&error)))]
         })
+    }
+
+    /// A folder that is a container image, where packages are opened at all.
+    fn image(&self, name: FileName) -> Vec<FileReport> {
+        #[cfg(feature = "packages")]
+        if self.options.limits.depth > 0 && self.options.raw.is_none() {
+            return package::check_image(self, &name);
+        }
+        vec![FileReport::new(name, Outcome::NotElf)]
     }
 
     /// Most of a distribution's files are of no interest, and mapping them costs more than everything

@@ -6,16 +6,29 @@ use std::sync::Arc;
 
 use super::check::{Checker, Verdict};
 use crate::input::PackageIdentity;
-use crate::input::package::{self, Content, Member};
+use crate::input::package::{self, Content, Member, Visitor};
 use crate::report::{FileName, FileReport, Outcome};
 
 /// Checks all that is in the package called `name`: one report for each member, in stored order; one
 /// for the package itself where it is not read to its end.
 pub(super) fn check(checker: &Checker<'_>, name: &FileName, file: &File) -> Vec<FileReport> {
+    let limits = &checker.options.limits;
+    members(checker, name, |visitor| package::visit(file, limits, visitor))
+}
+
+/// Checks all that is in the container image called `name`, in the same way.
+pub(super) fn check_image(checker: &Checker<'_>, name: &FileName) -> Vec<FileReport> {
+    let limits = &checker.options.limits;
+    members(checker, name, |visitor| package::visit_image(&name.path, limits, visitor))
+}
+
+fn members(
+    checker: &Checker<'_>,
+    name: &FileName,
+    visit: impl FnOnce(&mut dyn Visitor) -> Result<(), String>,
+) -> Vec<FileReport> {
     let mut found = Found::default();
-    let read = package::visit(file, &checker.options.limits, &mut |member: Member<'_>| {
-        found.add(name, member, checker);
-    });
+    let read = visit(&mut |member: Member<'_>| found.add(name, member, checker));
     let mut reports = found.reports(name);
     if let Err(reason) = read {
         reports.push(FileReport::new(name.clone(), Outcome::Unreadable(reason)));

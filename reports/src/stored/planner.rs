@@ -84,8 +84,10 @@ fn meet(input: Input, planning: &Planning<'_>) -> Met {
     match input {
         Input::File(path) => meet_file(path, planning),
         Input::Special(_, kind) => Met::Without(kind.name(), None),
-        // Whoever checks it will tell why.
-        Input::Unreadable(path, _) => Met::Item(Item { path, size: 0, hash: None }),
+        // Whoever checks it will tell what is in it, or why it cannot be read.
+        Input::Image(path) | Input::Unreadable(path, _) => {
+            Met::Item(Item { path, size: 0, hash: None })
+        }
     }
 }
 

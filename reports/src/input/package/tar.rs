@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::io::{self, BufReader, Read};
 
+use super::digest::Hashed;
+use super::image::{OTHER, called_by};
 use super::stream::{Part, drain};
 use super::{Content, Failure, HEADERS, Place, Visit, relative};
 use crate::input::{PackageIdentity, Special};
@@ -81,12 +83,31 @@ fn content(
     let parse = match name {
         b"DEBIAN/control" => PackageIdentity::of_control,
         b".PKGINFO" => PackageIdentity::of_pkginfo,
-        _ => return Ok(visit.content(place, part)?),
+        _ => match called_by(name) {
+            Some(hash) => return blob(visit, place, hash, part),
+            None => return Ok(visit.content(place, part)?),
+        },
     };
     let mut text = Vec::new();
     part.take(HEADERS).read_to_end(&mut text)?;
     visit.identify(parse(&text));
     Ok(visit.content(place, &mut text.chain(part))?)
+}
+
+/// A file of a container image, which is called by its SHA-256.
+fn blob(
+    visit: &mut Visit<'_>,
+    place: &Place,
+    hash: &str,
+    part: &mut Part<'_>,
+) -> Result<(), Failure> {
+    let mut stream = Hashed::new(part);
+    visit.content(place, &mut stream)?;
+    let (_, found) = stream.finish()?;
+    if found != hash {
+        visit.damaged(place, OTHER.to_owned())?;
+    }
+    Ok(())
 }
 
 /// Whether extended headers say that the content has a map of holes before it, as GNU tar writes
