@@ -174,6 +174,8 @@ fn no_reader_outlives_the_program() {
         );
         let mut program = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
             .args(["torture", "--timeout", "600", "--threads", "2", "--reader", &reader])
+            // What it leaves behind stays among the tests' files.
+            .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
             .stdout(Stdio::null())
             .stdin(Stdio::null())
             .spawn()
