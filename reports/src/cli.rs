@@ -2,12 +2,16 @@
 
 mod args;
 mod check;
+#[cfg(feature = "store")]
 mod compare;
 mod diff;
 mod dump;
 mod reassemble;
+#[cfg(feature = "store")]
 mod shards;
+#[cfg(feature = "store")]
 mod store;
+#[cfg(feature = "store")]
 mod supervise;
 mod torture;
 
@@ -20,7 +24,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use crate::{catalogue, explain};
-use args::{Cli, Command, ExplainArgs};
+use args::{CheckArgs, Cli, Command, ExplainArgs};
 
 /// What the program's exit status says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +70,16 @@ pub fn run() -> Exit {
         }
     };
     let result = match cli.command {
-        None => match &cli.check.store.store {
-            Some(folder) => store::run(folder, &cli.check),
-            None => check::run(&cli.check),
-        },
+        None => unnamed(&cli.check),
+        #[cfg(feature = "store")]
         Some(Command::Compare(args)) => compare::run(&args),
+        #[cfg(feature = "store")]
         Some(Command::Plan(args)) => shards::plan(&args),
+        #[cfg(feature = "store")]
         Some(Command::Scan(args)) => Ok(shards::scan(&args)),
+        #[cfg(feature = "store")]
         Some(Command::Status(args)) => Ok(shards::status(&args)),
+        #[cfg(feature = "store")]
         Some(Command::Merge(args)) => Ok(shards::merge(&args)),
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
@@ -96,6 +102,15 @@ pub fn run() -> Exit {
         let _ = writeln!(io::stderr(), "sframe-check: {error}");
         Exit::Failure
     })
+}
+
+/// The check, which has no name on the command line.
+fn unnamed(args: &CheckArgs) -> io::Result<Exit> {
+    #[cfg(feature = "store")]
+    if let Some(folder) = &args.store.store {
+        return store::run(folder, args);
+    }
+    check::run(args)
 }
 
 /// Whatever runs shards has to know that the next try is as wrong.

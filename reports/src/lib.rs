@@ -24,5 +24,6 @@ pub mod reassemble;
 pub mod render;
 pub mod report;
 pub mod scan;
+#[cfg(feature = "store")]
 pub mod stored;
 pub mod torture;

@@ -7,6 +7,7 @@ pub(crate) mod evidence;
 mod file;
 mod names;
 mod producers;
+#[cfg(feature = "store")]
 mod recorded;
 pub(crate) mod rows;
 mod summary;

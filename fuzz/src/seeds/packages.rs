@@ -143,12 +143,13 @@ mod tests {
             let file = std::fs::File::open(&path).expect("just written");
             std::fs::remove_file(&path).expect("our own");
             let mut found = 0;
-            let ended = visit(&file, &Limits::default(), &mut |member| match member.content {
-                Content::Elf(bytes) => found += u64::from(bytes == program),
-                Content::Archive(bytes) => found += u64::from(bytes.ends_with(&program)),
-                Content::Unreadable(why) => assert!(number + 1 == count, "{number}: {why}"),
-                _ => {}
-            });
+            let ended =
+                visit(&file, &Limits::default(), &mut |member: Member<'_>| match member.content {
+                    Content::Elf(bytes) => found += u64::from(bytes == program),
+                    Content::Archive(bytes) => found += u64::from(bytes.ends_with(&program)),
+                    Content::Unreadable(why) => assert!(number + 1 == count, "{number}: {why}"),
+                    _ => {}
+                });
             assert_eq!(ended, Ok(()));
             // In the library and in the wheel; not in apk's.
             let wanted = if number + 3 == count { 2 } else { u64::from(number + 1 < count) };

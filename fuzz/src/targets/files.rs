@@ -6,6 +6,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use sframe_check::input::SectionSource;
 use sframe_check::input::archive::{self, Content};
@@ -47,7 +48,7 @@ pub fn run(data: &[u8]) {
     let inputs: Vec<_> = headers.into_iter().map(|header| ("member", header)).collect();
     let report = check_link_set(&inputs, &Options::default());
     let checked = Checked::new(report, &[], &Names::of(None), Comparison::default());
-    render(Outcome::Members(Box::new(checked)));
+    render(Outcome::Members(Arc::new(checked)));
 }
 
 fn file(data: &[u8]) {
@@ -60,7 +61,7 @@ fn file(data: &[u8]) {
     own_debug_file(&elf, data);
     let names = Names::of(Some(&elf));
     let comparison = compared(&elf, &sources, &names).unwrap_or_default();
-    render(Outcome::Checked(Box::new(Checked::new(report, &sources, &names, comparison))));
+    render(Outcome::Checked(Arc::new(Checked::new(report, &sources, &names, comparison))));
 }
 
 /// Sweeps over the code with both sides: the ranges have to be in order, no byte is counted twice,
@@ -138,7 +139,7 @@ fn unequal(sums: &Sums) -> u128 {
 
 fn render(outcome: Outcome) {
     let name = FileName { path: "file".into(), inside: None, member: None };
-    let report = FileReport { name, outcome };
+    let report = FileReport::new(name, outcome);
     let options = TextOptions { verbose: true, coverage: true, width: Some(80) };
     let written = Text::new(io::sink(), options)
         .file(&report)

@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, Write};
 
 use sframe_check::input::archive;
-use sframe_check::input::package::{Content, Limits, visit};
+use sframe_check::input::package::{Content, Limits, Member, visit};
 use sframe_validator::elf::Elf;
 
 /// A thousandth of what the program allows: an input is done in a fraction of a second.
@@ -37,7 +37,7 @@ pub fn run(data: &[u8]) {
 
 fn judge(file: &File, data: &[u8]) {
     let (mut members, mut held) = (0, 0);
-    let ended = visit(file, &LIMITS, &mut |member| {
+    let ended = visit(file, &LIMITS, &mut |member: Member<'_>| {
         members += 1;
         let name = member.name.unwrap_or_default();
         assert!(name.len() <= NAME * LIMITS.depth as usize, "a name of {} bytes", name.len());

@@ -1,5 +1,6 @@
 //! The definition of the command line, from which help, completions and the man page are made.
 
+#[cfg(feature = "store")]
 pub(super) mod stored;
 
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use crate::explain;
 use crate::input::RawOptions;
 #[cfg(feature = "packages")]
 use crate::input::package::Limits;
+#[cfg(feature = "store")]
 use stored::StoreArgs;
 
 const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF files";
@@ -138,18 +140,23 @@ pub(super) enum Command {
     Diff(DiffArgs),
     /// Say what a rule means, what goes wrong, and what to do
     Explain(ExplainArgs),
+    #[cfg(feature = "store")]
     /// Say what changed between two scans: new and fixed findings, coverage gained and lost
     #[command(after_long_help = stored::COMPARE_HELP)]
     Compare(stored::CompareArgs),
+    #[cfg(feature = "store")]
     /// Distribute a scan: write a manifest of what there is to check, in shards of the same size
     #[command(after_long_help = stored::SHARDS_HELP)]
     Plan(stored::PlanArgs),
+    #[cfg(feature = "store")]
     /// Check one shard of a manifest
     #[command(after_long_help = stored::SHARDS_HELP)]
     Scan(stored::ScanArgs),
+    #[cfg(feature = "store")]
     /// Tell which shards of a manifest a store has
     #[command(after_long_help = stored::SHARDS_HELP)]
     Status(stored::StatusArgs),
+    #[cfg(feature = "store")]
     /// Make a store complete, once it has every shard
     #[command(after_long_help = stored::SHARDS_HELP)]
     Merge(stored::MergeArgs),
@@ -187,6 +194,7 @@ pub(super) struct CheckArgs {
     pub(super) fail_on: Level,
     #[command(flatten)]
     pub(super) raw: RawArgs,
+    #[cfg(feature = "store")]
     #[command(flatten)]
     pub(super) store: StoreArgs,
 
