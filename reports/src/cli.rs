@@ -6,6 +6,8 @@ mod compare;
 mod diff;
 mod dump;
 mod reassemble;
+#[cfg(feature = "packages")]
+mod repo;
 mod shards;
 mod store;
 mod supervise;
@@ -78,6 +80,8 @@ pub fn run() -> Exit {
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Explain(args)) => explain(&args),
+        #[cfg(feature = "packages")]
+        Some(Command::Repo(args)) => repo::run(&args),
         Some(Command::Reassemble(args)) => reassemble::run(&args),
         Some(Command::Torture(args)) => torture::run(&args),
         Some(Command::Limited(args)) => torture::limited(&args),
