@@ -7,6 +7,8 @@ mod compare;
 mod diff;
 mod dump;
 mod reassemble;
+#[cfg(feature = "packages")]
+mod repo;
 #[cfg(feature = "store")]
 mod shards;
 #[cfg(feature = "store")]
@@ -84,6 +86,8 @@ pub fn run() -> Exit {
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Explain(args)) => explain(&args),
+        #[cfg(feature = "packages")]
+        Some(Command::Repo(args)) => repo::run(&args),
         Some(Command::Reassemble(args)) => reassemble::run(&args),
         Some(Command::Torture(args)) => torture::run(&args),
         Some(Command::Limited(args)) => torture::limited(&args),

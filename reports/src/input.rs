@@ -9,6 +9,8 @@ pub mod kind;
 mod map;
 #[cfg(feature = "packages")]
 pub mod package;
+#[cfg(feature = "packages")]
+pub mod repository;
 mod section;
 mod select;
 mod walk;

@@ -18,6 +18,8 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use crate::input::Input;
+#[cfg(feature = "packages")]
+use crate::input::repository::Entry;
 use crate::report::{FileReport, Summary};
 
 /// How many inputs are handed over at once. Most files of a folder are no ELF files, and to see
@@ -51,23 +53,42 @@ pub fn scan(
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary> {
-    let mut summary = Summary::default();
     let checker = Checker::new(options);
-    in_order(
-        inputs,
-        threads,
-        |input| checker.input(input),
-        |event| -> io::Result<()> {
-            match event {
-                Event::Done(reports) => reports.iter().try_for_each(|report| {
-                    summary.add(report);
-                    sink.report(report)
-                })?,
-                Event::Waiting => sink.tick(&summary),
-            }
-            Ok(())
-        },
-    )?;
+    reported(inputs, |input| checker.input(input), threads, sink)
+}
+
+/// Checks what a repository lists, in the same way.
+///
+/// # Errors
+/// Those of the sink, and of starting threads.
+#[cfg(feature = "packages")]
+pub fn scan_repository(
+    entries: impl Iterator<Item = Entry>,
+    options: &CheckOptions,
+    threads: usize,
+    sink: &mut dyn Sink,
+) -> io::Result<Summary> {
+    let checker = Checker::new(options);
+    reported(entries, |entry| checker.entry(entry), threads, sink)
+}
+
+fn reported<I: Send>(
+    inputs: impl Iterator<Item = I>,
+    check: impl Fn(I) -> Vec<FileReport> + Sync,
+    threads: usize,
+    sink: &mut dyn Sink,
+) -> io::Result<Summary> {
+    let mut summary = Summary::default();
+    in_order(inputs, threads, check, |event| -> io::Result<()> {
+        match event {
+            Event::Done(reports) => reports.iter().try_for_each(|report| {
+                summary.add(report);
+                sink.report(report)
+            })?,
+            Event::Waiting => sink.tick(&summary),
+        }
+        Ok(())
+    })?;
     Ok(summary)
 }
 

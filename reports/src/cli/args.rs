@@ -160,6 +160,10 @@ pub(super) enum Command {
     /// Make a store complete, once it has every shard
     #[command(after_long_help = stored::SHARDS_HELP)]
     Merge(stored::MergeArgs),
+    /// Check the packages of a Debian repository, by its index
+    #[cfg(feature = "packages")]
+    #[command(after_long_help = super::repo::HELP)]
+    Repo(super::repo::RepoArgs),
     /// Try readers of SFrame on malformed sections: which crash, hang, or accept what cannot be read?
     #[command(after_long_help = TORTURE_HELP)]
     Torture(TortureArgs),

@@ -25,7 +25,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     let mut options = check_options(args);
     let unusable = debug_packages(&args.what, &mut options);
     let inputs = unusable.into_iter().chain(selection(&args.paths)?);
-    let mut renderer = renderer(args);
+    let mut renderer = renderer(args.format, args.verbose, args.coverage);
     renderer.begin()?;
     let mut sink = WithProgress::new(renderer.as_mut(), io::stderr().is_terminal());
     let summary = scan(inputs, &options, args.threads, &mut sink)?;
@@ -95,14 +95,11 @@ pub(super) fn debug_packages(_: &WhatArgs, _: &mut CheckOptions) -> Vec<Input> {
     Vec::new()
 }
 
-fn renderer(args: &CheckArgs) -> Box<dyn Renderer> {
-    match args.format {
+/// A renderer to standard output.
+pub(super) fn renderer(format: Format, verbose: bool, coverage: bool) -> Box<dyn Renderer> {
+    match format {
         Format::Text => {
-            let options = TextOptions {
-                verbose: args.verbose,
-                coverage: args.coverage,
-                width: terminal_width(),
-            };
+            let options = TextOptions { verbose, coverage, width: terminal_width() };
             Box::new(Text::new(styled_stdout(), options))
         }
         Format::Json => Box::new(JsonDocument::new(stdout())),

@@ -15,6 +15,7 @@ mod stream;
 mod tar;
 mod zip;
 
+pub(super) use digest::is_sha256;
 pub use image::visit_image;
 pub use limits::{FREE, Limits};
 
@@ -24,9 +25,10 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::kind::{HEAD, Kind, Package};
+use super::kind::{Compression, HEAD, Kind, Package};
 use super::select::plain_error;
 use super::{FileBytes, PackageIdentity, Special};
+use digest::Hashed;
 use limits::{Meter, size_text};
 use stream::{fill, hold};
 
@@ -99,6 +101,39 @@ impl<F: FnMut(Member<'_>)> Visitor for F {
 pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
     let size = file.metadata().map_err(|error| plain_error(&error))?.len();
     Visit::run(limits, size, visitor, |visit| visit.input(file))
+}
+
+/// Hands every file in a stream of some `size` bytes to `visitor`, in stored order, and reads the stream to its end: how
+/// many bytes it had, and their SHA-256 in hexadecimal digits.
+///
+/// # Errors
+/// Why reading ended early.
+pub(super) fn visit_stream(
+    stream: impl Read,
+    size: u64,
+    limits: &Limits,
+    visitor: &mut dyn Visitor,
+) -> Result<(u64, String), String> {
+    let mut stream = Hashed::new(stream);
+    let place = Place::default();
+    Visit::run(limits, size, visitor, |visit| visit.content(&place, &mut stream))?;
+    stream.finish().map_err(|error| plain_error(&error))
+}
+
+/// Reads what is in `stream`, decompressed if it is compressed, at most `most` bytes.
+pub(super) fn unpacked(
+    mut stream: impl Read,
+    most: u64,
+    read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut head = [0; HEAD];
+    let head = fill(&mut stream, &mut head)?;
+    let compression = Compression::of(head);
+    let mut stream = head.chain(stream);
+    let Some(compression) = compression else { return read(&mut stream.take(most)) };
+    let limits = Limits { unpacked_size: most, ratio: u64::MAX, ..Limits::default() };
+    let meter = Meter::new(&limits, u64::MAX);
+    read(&mut compression::decoder(compression, &mut stream, &meter)?)
 }
 
 /// Why nothing more of the input is read.

@@ -22,7 +22,7 @@ use super::seen::{Origin, Seen, Subject};
 use crate::input::archive::{self, Member};
 use crate::input::kind::{HEAD, Kind};
 #[cfg(feature = "packages")]
-use crate::input::{DebugPackages, package::Limits};
+use crate::input::{DebugPackages, package::Limits, repository::Entry};
 use crate::input::{
     FileBytes, Input, RawOptions, SectionSource, Stamp, plain_error, sframe_sections,
 };
@@ -109,27 +109,27 @@ impl<'o> Checker<'o> {
     #[must_use]
     pub fn input(&self, input: Input) -> Vec<FileReport> {
         let (path, outcome) = match input {
-            Input::File(path) => return self.guarded(path),
-            Input::Image(path) => return self.guarded(path),
+            Input::File(path) | Input::Image(path) => {
+                return guarded(path.clone(), || self.file(path));
+            }
             Input::Special(path, kind) => (path, Outcome::Special(kind)),
             Input::Unreadable(path, error) => (path, Outcome::Unreadable(error)),
         };
         vec![FileReport::new(FileName::file(path), outcome)]
     }
 
-    /// A defect of this program must not cost more than the file that shows it.
-    fn guarded(&self, path: PathBuf) -> Vec<FileReport> {
-        let name = FileName::file(path.clone());
-        // What a panic leaves behind is this input's own, but for locks, which are not poisoned.
-        panic::catch_unwind(AssertUnwindSafe(|| self.file(path))).unwrap_or_else(|panic| {
-            let message = panic.downcast_ref::<&str>().map(ToString::to_string);
-            let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
-            let outcome = Outcome::Crashed(match message {
-                Some(message) => format!("its checker panicked: {message}"),
-                None => "its checker panicked".to_owned(),
-            });
-            vec![FileReport::new(name, outcome)]
-        })
+    /// Checks what a repository lists: one report for each member of a package.
+    #[cfg(feature = "packages")]
+    #[must_use]
+    pub fn entry(&self, entry: Entry) -> Vec<FileReport> {
+        match entry {
+            Entry::Package(listed) => {
+                guarded(listed.address(), || package::check_listed(self, &listed))
+            }
+            Entry::Unreadable(path, error) => {
+                vec![FileReport::new(FileName::file(path), Outcome::Unreadable(error))]
+            }
+        }
     }
 
     fn file(&self, path: PathBuf) -> Vec<FileReport> {
@@ -279,6 +279,20 @@ impl<'o> Checker<'o> {
     fn content(&self, data: &[u8]) -> Option<Content> {
         self.options.hash.then(|| Content::of(data))
     }
+}
+
+/// A defect of this program must not cost more than the file at `path`, which shows it.
+fn guarded(path: PathBuf, check: impl FnOnce() -> Vec<FileReport>) -> Vec<FileReport> {
+    // What a panic leaves behind is this input's own, but for locks, which are not poisoned.
+    panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+        let outcome = Outcome::Crashed(match message {
+            Some(message) => format!("its checker panicked: {message}"),
+            None => "its checker panicked".to_owned(),
+        });
+        vec![FileReport::new(FileName::file(path), outcome)]
+    })
 }
 
 /// The members of an archive as inputs of one link; `None` where they match.

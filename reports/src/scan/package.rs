@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::check::{Checker, Verdict};
 use crate::input::PackageIdentity;
 use crate::input::package::{self, Content, Member, Visitor};
+use crate::input::repository::Listed;
 use crate::report::{FileName, FileReport, Outcome};
 
 /// Checks all that is in the package called `name`: one report for each member, in stored order; one
@@ -20,6 +21,12 @@ pub(super) fn check(checker: &Checker<'_>, name: &FileName, file: &File) -> Vec<
 pub(super) fn check_image(checker: &Checker<'_>, name: &FileName) -> Vec<FileReport> {
     let limits = &checker.options.limits;
     members(checker, name, |visitor| package::visit_image(&name.path, limits, visitor))
+}
+
+/// Checks all that is in a package of a repository, in the same way.
+pub(super) fn check_listed(checker: &Checker<'_>, listed: &Listed) -> Vec<FileReport> {
+    let limits = &checker.options.limits;
+    members(checker, &FileName::file(listed.address()), |visitor| listed.visit(limits, visitor))
 }
 
 fn members(

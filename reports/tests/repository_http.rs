@@ -1,0 +1,128 @@
+//! A repository on a server on loopback, that fails now and then as servers do.
+
+#![cfg(feature = "http")]
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod packing;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use packing::Folder;
+
+/// What a request says: its path, and where it goes on.
+type Requests = Arc<Mutex<Vec<(String, Option<usize>)>>>;
+
+/// Serves the files of a folder; its address, and what was asked for. The first request for a package is
+/// answered with 503, the second with half of the body.
+fn serve(folder: PathBuf) -> (String, Requests) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = format!("http://{}", listener.local_addr().expect("an address"));
+    let requests = Requests::default();
+    let told = requests.clone();
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let _ = answer(&folder, connection.expect("a connection"), &told);
+        }
+    });
+    (address, requests)
+}
+
+fn answer(folder: &Path, mut connection: TcpStream, requests: &Requests) -> std::io::Result<()> {
+    let lines: Vec<String> = BufReader::new(connection.try_clone()?)
+        .lines()
+        .map_while(|line| line.ok().filter(|line| !line.is_empty()))
+        .collect();
+    let path = lines[0].split(' ').nth(1).expect("a path").trim_start_matches('/').to_owned();
+    let range = lines
+        .iter()
+        .find_map(|line| line.to_lowercase().strip_prefix("range: bytes=").map(str::to_owned));
+    let start = range.map(|range| range.trim_end_matches('-').parse().expect("a number"));
+    let before = {
+        let mut requests = requests.lock().expect("not poisoned");
+        requests.push((path.clone(), start));
+        requests.iter().filter(|(asked, _)| *asked == path).count() - 1
+    };
+    let package = path.ends_with(".deb");
+    let Ok(body) = fs::read(folder.join(path.replace("%2B", "+").replace("%25", "%"))) else {
+        return write!(
+            connection,
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
+    };
+    if package && before == 0 {
+        return write!(
+            connection,
+            "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
+    }
+    let (status, rest) = match start {
+        Some(start) => ("206 Partial Content", &body[start..]),
+        None => ("200 OK", &body[..]),
+    };
+    let length = rest.len();
+    write!(
+        connection,
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    )?;
+    let most = if package && before == 1 { length / 2 } else { length };
+    connection.write_all(&rest[..most])
+}
+
+/// A repository with one package, which has a name that URLs have no letters for.
+fn folder(name: &str) -> Option<Folder> {
+    let folder = Folder::new(name);
+    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
+    let commands = "mkdir -p d/DEBIAN d/usr/bin repository/pool repository/dists/sid/main/binary-amd64; cp program d/usr/bin
+        head -c 300000 /dev/urandom > d/usr/bin/text
+        printf 'Package: x\\nVersion: 1+b1\\nArchitecture: amd64\\nMaintainer: x <x@example.org>\\nDescription: x\\n' > d/DEBIAN/control
+        dpkg-deb --root-owner-group -b d 'repository/pool/x_1%3a1+b1.deb'; cd repository
+        dpkg-scanpackages pool 2> /dev/null | gzip > dists/sid/main/binary-amd64/Packages.gz
+        printf 'Components: main\\nArchitectures: amd64\\n' > dists/sid/Release";
+    folder.make("dpkg-scanpackages", commands).then_some(folder)
+}
+
+#[test]
+fn packages_come_from_a_server_that_fails_now_and_then() {
+    let Some(folder) = folder("repo-http") else { return };
+    let (address, requests) = serve(folder.path("repository"));
+    let (status, text) = folder.check(&["repo", "-v", "--suite", "sid", &address]);
+    assert!(
+        text.contains(&format!("{address}/pool/x_1%253a1+b1.deb!usr/bin/program: .sframe V3")),
+        "{text}"
+    );
+    assert_eq!(status, 0, "{text}");
+    let requests = requests.lock().expect("not poisoned");
+    let asked: Vec<_> = requests.iter().filter(|(path, _)| path.ends_with(".deb")).collect();
+    assert_eq!(asked.len(), 3, "{asked:?}");
+    assert_eq!((asked[0].1, asked[1].1), (None, None));
+    let size =
+        fs::metadata(folder.path("repository/pool/x_1%3a1+b1.deb")).expect("it is there").len();
+    assert_eq!(asked[2].1.map(|start| start as u64), Some(size / 2));
+}
+
+#[test]
+fn what_a_server_has_not_is_told() {
+    let Some(folder) = folder("repo-http-none") else { return };
+    let (address, _) = serve(folder.path("repository"));
+    let (status, text) = folder.check(&["repo", &address]);
+    assert!(status == 2 && text.contains("name a suite (--suite)"), "{text}");
+    let (status, text) = folder.check(&[
+        "repo",
+        "-v",
+        "--suite",
+        "none",
+        "--component",
+        "main",
+        "--architecture",
+        "amd64",
+        &address,
+    ]);
+    assert!(status == 2, "{text}");
+    fs::remove_file(folder.path("repository/pool/x_1%3a1+b1.deb")).expect("it is there");
+    let (status, text) = folder.check(&["repo", "-v", "--suite", "sid", &address]);
+    assert!(status == 2 && text.contains("cannot be read: the server has no such file"), "{text}");
+}
