@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use scan::{Numbers, folder};
 use sframe_store::{Shard, Store};
 
-const ITEMS: u32 = 600;
-const SHARDS: u32 = 12;
+const ITEMS: u32 = 300;
+const SHARDS: u32 = 5;
 const KILLS: u32 = 200;
 
 /// Not a test: the process that is killed.
