@@ -85,7 +85,8 @@ fn a_scan_that_is_killed_loses_and_doubles_nothing() {
     while kills < KILLS {
         let mut child = start(&store);
         // A little more than it takes, so that the last moments are met as well.
-        let delay = numbers.below(takes.as_micros() as u64 * 9 / 8 + 1);
+        let longest = u64::try_from(takes.as_micros()).expect("seconds") * 9 / 8;
+        let delay = numbers.below(longest + 1);
         std::thread::sleep(Duration::from_micros(delay));
         child.kill().expect("ours");
         let ended = child.wait().expect("it ends");
