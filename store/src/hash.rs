@@ -33,6 +33,13 @@ impl ContentHash {
         Ok(hasher.finalize().into())
     }
 
+    /// Its first 128 bits: enough where one of a few million is looked up, and half the memory.
+    pub(crate) fn short(&self) -> [u8; 16] {
+        let mut short = [0; 16];
+        short.copy_from_slice(self.0.split_at(16).0);
+        short
+    }
+
     /// Its bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {

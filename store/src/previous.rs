@@ -69,9 +69,7 @@ impl Name {
         let mut hasher = blake3::Hasher::new();
         hasher.update(hash.as_bytes());
         hasher.update(path.as_os_str().as_bytes());
-        let mut name = [0; 16];
-        hasher.finalize_xof().fill(&mut name);
-        Name(name)
+        Name(ContentHash::from(hasher.finalize()).short())
     }
 }
 

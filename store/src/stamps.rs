@@ -41,15 +41,17 @@ struct Stamp([u8; 16]);
 
 impl Stamp {
     fn of(metadata: &Metadata) -> Stamp {
-        let mut bytes = Vec::with_capacity(64);
-        for number in [metadata.dev(), metadata.ino(), metadata.size()] {
-            bytes.extend(number.to_le_bytes());
+        let mut hashed = [0; 56];
+        let (numbers, times) = hashed.split_at_mut(24);
+        let said = [metadata.dev(), metadata.ino(), metadata.size()];
+        for (place, number) in numbers.chunks_exact_mut(8).zip(said) {
+            place.copy_from_slice(&number.to_le_bytes());
         }
-        bytes.extend(modified(metadata).to_le_bytes());
-        bytes.extend(changed(metadata).to_le_bytes());
-        let mut stamp = [0; 16];
-        blake3::Hasher::new().update(&bytes).finalize_xof().fill(&mut stamp);
-        Stamp(stamp)
+        let said = [modified(metadata), changed(metadata)];
+        for (place, time) in times.chunks_exact_mut(16).zip(said) {
+            place.copy_from_slice(&time.to_le_bytes());
+        }
+        Stamp(ContentHash::of(&hashed).short())
     }
 }
 

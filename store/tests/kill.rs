@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use scan::{Numbers, folder};
 use sframe_store::{Shard, Store};
 
-const ITEMS: u32 = 600;
-const SHARDS: u32 = 12;
+const ITEMS: u32 = 300;
+const SHARDS: u32 = 5;
 const KILLS: u32 = 200;
 
 /// Not a test: the process that is killed.
@@ -85,7 +85,8 @@ fn a_scan_that_is_killed_loses_and_doubles_nothing() {
     while kills < KILLS {
         let mut child = start(&store);
         // A little more than it takes, so that the last moments are met as well.
-        let delay = numbers.below(takes.as_micros() as u64 * 9 / 8 + 1);
+        let longest = u64::try_from(takes.as_micros()).expect("seconds") * 9 / 8;
+        let delay = numbers.below(longest + 1);
         std::thread::sleep(Duration::from_micros(delay));
         child.kill().expect("ours");
         let ended = child.wait().expect("it ends");

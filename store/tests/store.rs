@@ -81,7 +81,7 @@ fn a_merge_needs_every_shard_exactly_once() {
     plan.without.add("not-elf", 1000);
     let manifest = Manifest::plan(plan).expect("a plan");
     let mut store = Store::create(&folder, manifest).expect("a store");
-    let mut refused = |store: &mut Store, what: &str| match store.merge() {
+    let refused = |store: &mut Store, what: &str| match store.merge() {
         Err(Error::Unmergeable(status)) => assert!(status.to_string().contains(what), "{status}"),
         other => panic!("{other:?}"),
     };

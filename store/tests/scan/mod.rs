@@ -52,7 +52,7 @@ const FINDING: &str =
 /// The records of an item: none of each seventh, two of each fifth, of the others one; of different
 /// length.
 pub(crate) fn records(item: u32) -> Vec<String> {
-    let number = if item % 7 == 0 { 0 } else { 1 + u32::from(item % 5 == 0) };
+    let number = if item.is_multiple_of(7) { 0 } else { 1 + u32::from(item.is_multiple_of(5)) };
     let record = |record: u32| {
         let findings = FINDING.repeat((item % 13) as usize);
         let path = path_of(item);
@@ -68,7 +68,7 @@ pub(crate) fn records(item: u32) -> Vec<String> {
 /// What an item has without records.
 pub(crate) fn without(item: u32) -> Counts {
     let mut counts = Counts::default();
-    counts.add("not-elf", u64::from(item % 7 == 0));
+    counts.add("not-elf", u64::from(item.is_multiple_of(7)));
     counts
 }
 
