@@ -168,6 +168,39 @@ fn functions_are_known_by_symbol_wherever_they_are() {
 }
 
 #[test]
+fn what_is_wrong_counts_before_where_in_the_function_it_is() {
+    let at = |offset: u64, value: &str| {
+        let mut finding = finding("f", 0x1000, 1);
+        let (start, end) = (format!("{:#x}", 0x1000 + offset), format!("{:#x}", 0x1001 + offset));
+        finding["code"] = json!({"start": start, "end": end});
+        finding["field"]["value"] = json!(value);
+        finding
+    };
+    let old = vec![at(4, "0x10"), at(8, "0x20")];
+    assert_eq!(outcome(old.clone(), vec![at(5, "0x20"), at(9, "0x10")]), [0, 0, 0, 0]);
+    assert_eq!(outcome(old, vec![at(5, "0x20")]), [0, 1, 0, 0]);
+}
+
+#[test]
+fn of_cut_lists_only_what_the_other_has_as_a_whole_is_known() {
+    let listed = |names: &[&str], count: u64| {
+        let findings = names.iter().map(|name| finding(name, 0, 0)).collect();
+        let mut record = with_findings("a", findings);
+        record["counts"][0]["count"] = json!(count);
+        record
+    };
+    let told = |old: Value, new: Value| {
+        let summary = compare(&[old], &[new]).summary;
+        [summary.new.all(), summary.fixed.all(), summary.undecided]
+    };
+    let (fgh, ghi) = (["f", "g", "h"], ["g", "h", "i"]);
+    assert_eq!(told(listed(&fgh, 12), listed(&ghi, 12)), [0, 0, 2]);
+    assert_eq!(told(listed(&fgh, 3), listed(&ghi, 12)), [1, 0, 1]);
+    assert_eq!(told(listed(&fgh, 12), listed(&ghi, 3)), [0, 1, 1]);
+    assert_eq!(told(listed(&fgh, 3), listed(&ghi, 3)), [1, 1, 0]);
+}
+
+#[test]
 fn numbers_of_copies_are_a_second_try() {
     let copies = |names: &[&str]| names.iter().map(|name| finding(name, 0, 0)).collect::<Vec<_>>();
     assert_eq!(outcome(copies(&["f.part.0"]), copies(&["f.part.1"])), [0, 0, 0, 0]);

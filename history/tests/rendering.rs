@@ -88,7 +88,7 @@ fn without_colours(text: &str) -> String {
 /// What comes from files is neither a control sequence nor markup.
 #[test]
 fn hostile_names_stay_names() {
-    const NAME: &str = "\\u001b[2J`` <img src=x> @all\\n# [x](y) | \\u202e";
+    const NAME: &str = "\\u001b[2J`` ` <img src=x> @all\\n# [x](y) | \\u202e";
     let line = |count: u32| {
         let finding = format!(
             r#"{{"rule":"{NAME}","severity":"error","group":"{NAME}","message":"{NAME}","field":{{"name":"{NAME}","value":"{NAME}"}},"function":{{"index":0,"size":1,"symbol":"{NAME}"}},"difference":{{"fields":["cfa"],"table":[{{"side":"sframe","start":"0x0","cfa":"{NAME}","ra":"```","fp":"{NAME}"}}]}}}}"#
