@@ -1,9 +1,8 @@
 //! Which file of the new scan is which of the old one.
 //!
 //! Names that are the same come first; then, among those that are left, names without versions,
-//! ever more freely. Of files with one name left over on both sides, those that have the same
-//! content belong together, and the last two; others stay apart, and it is not known what became
-//! of them.
+//! ever more freely. Of several files with one name, those that have the same content belong
+//! together, and the last two; others stay apart, and it is not known what became of them.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -76,7 +75,7 @@ impl<'f> Pairing<'f> {
         }
         let (mut paired_old, mut paired_new) = (HashSet::new(), HashSet::new());
         for [old, new] in buckets.into_values().filter(|[_, new]| !new.is_empty()) {
-            for (one, other) in self.bucket(old, new) {
+            for (one, other) in self.bucket(how, old, new) {
                 let files = self.old.get(one).zip(self.new.get(other));
                 self.pairs.extend(files.map(|(one, other)| (one.file, other.file, how)));
                 paired_old.insert(one);
@@ -88,34 +87,54 @@ impl<'f> Pairing<'f> {
     }
 
     /// The pairs among files of one key. What is left over of both is ambiguous.
-    fn bucket(&mut self, mut old: Vec<usize>, mut new: Vec<usize>) -> Vec<(usize, usize)> {
+    fn bucket(
+        &mut self,
+        how: Matched,
+        mut old: Vec<usize>,
+        mut new: Vec<usize>,
+    ) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         if old.len() > 1 || new.len() > 1 {
-            pairs = self.same_content(&mut old, &mut new);
+            pairs =
+                self.alike(&mut old, &mut new, |file| file.content.map(|content| digest(&content)));
+        }
+        if let ([one], [other]) = (old.as_slice(), new.as_slice()) {
+            pairs.push((*one, *other));
+            return pairs;
+        }
+        // That two files have no findings makes them one only if their name says so, or if nobody
+        // else could be meant.
+        let (mut left_old, mut left_new) = (old.clone(), new.clone());
+        let others = self.alike(&mut left_old, &mut left_new, |file| Some(digest_of(file)));
+        if how == Matched::Name || left_old.is_empty() && left_new.is_empty() {
+            pairs.extend(others);
+            (old, new) = (left_old, left_new);
         }
         if let ([one], [other]) = (old.as_slice(), new.as_slice()) {
             pairs.push((*one, *other));
         } else if !old.is_empty() && !new.is_empty() {
-            for place in old {
-                self.old.get_mut(place).into_iter().for_each(|single| single.ambiguous = true);
-            }
-            for place in new {
-                self.new.get_mut(place).into_iter().for_each(|single| single.ambiguous = true);
-            }
+            mark(&mut self.old, &old);
+            mark(&mut self.new, &new);
         }
         pairs
     }
 
-    /// Takes those out that say the same, in the order of their names.
-    fn same_content(&self, old: &mut Vec<usize>, new: &mut Vec<usize>) -> Vec<(usize, usize)> {
+    /// Takes those out that have the same digest, in the order of their names.
+    fn alike(
+        &self,
+        old: &mut Vec<usize>,
+        new: &mut Vec<usize>,
+        digest: impl Fn(&File) -> Option<u64>,
+    ) -> Vec<(usize, usize)> {
         let mut known: HashMap<u64, Vec<usize>> = HashMap::new();
         for &place in old.iter().rev() {
-            let Some(single) = self.old.get(place) else { continue };
-            known.entry(digest(single.file)).or_default().push(place);
+            if let Some(digest) = self.old.get(place).and_then(|single| digest(single.file)) {
+                known.entry(digest).or_default().push(place);
+            }
         }
         let mut pairs = Vec::new();
         new.retain(|&place| {
-            let digest = self.new.get(place).map(|single| digest(single.file));
+            let digest = self.new.get(place).and_then(|single| digest(single.file));
             let one = digest.and_then(|digest| known.get_mut(&digest)?.pop());
             pairs.extend(one.map(|one| (one, place)));
             one.is_none()
@@ -123,6 +142,12 @@ impl<'f> Pairing<'f> {
         let paired: HashSet<usize> = pairs.iter().map(|(one, _)| *one).collect();
         old.retain(|place| !paired.contains(place));
         pairs
+    }
+}
+
+fn mark(singles: &mut [Single<'_>], places: &[usize]) {
+    for place in places {
+        singles.get_mut(*place).into_iter().for_each(|single| single.ambiguous = true);
     }
 }
 
@@ -134,15 +159,17 @@ fn retain(singles: &mut Vec<Single<'_>>, paired: &HashSet<usize>) {
     });
 }
 
-/// A number for all that a change is seen by, without addresses.
-fn digest(file: &File) -> u64 {
+fn digest(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    if let Some(content) = file.content {
-        content.hash(&mut hasher);
-        return hasher.finish();
-    }
-    (file.status, file.code_bytes, file.covered_bytes, file.functions).hash(&mut hasher);
-    file.counts.hash(&mut hasher);
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A number for all that a change is seen by, without addresses.
+fn digest_of(file: &File) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (file.content, file.status, file.code_bytes, file.covered_bytes).hash(&mut hasher);
+    (file.functions, &file.counts).hash(&mut hasher);
     for item in &file.items {
         (item.rule, item.symbol, item.relative(), item.shape).hash(&mut hasher);
         item.told().for_each(|told| told.hash(&mut hasher));

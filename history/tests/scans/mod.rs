@@ -38,9 +38,14 @@ fn program() -> &'static Path {
 
 /// Runs the program in a folder: its NDJSON.
 pub(crate) fn scan(folder: &Path, arguments: &[&str]) -> String {
+    scan_as("ndjson", folder, arguments)
+}
+
+/// Runs the program in a folder: what it prints in a format.
+pub(crate) fn scan_as(format: &str, folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new(program())
         .current_dir(folder)
-        .args(["--format", "ndjson"])
+        .args(["--format", format])
         .args(arguments)
         .stdin(Stdio::null())
         .output()

@@ -1,0 +1,330 @@
+//! Which file is which, and which finding: small records, and what anybody would say of them.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use serde_json::{Value, json};
+use sframe_history::changes::{Became, Changes, Matched, Scan};
+use sframe_history::{Comparison, Record, When};
+
+fn compare(old: &[Value], new: &[Value]) -> Changes {
+    let mut comparison = Comparison::new(Scan::complete("old"), Scan::complete("new"));
+    for (when, records) in [(When::Old, old), (When::New, new)] {
+        for record in records {
+            comparison.add(when, &Record::parse(&record.to_string()).expect("a record"));
+        }
+    }
+    comparison.finish()
+}
+
+/// A file with one error in function `f`, so that two which are matched differ in nothing.
+fn file(path: &str) -> Value {
+    with_findings(path, vec![finding("f", 0x1000, 1)])
+}
+
+fn with_findings(path: &str, findings: Vec<Value>) -> Value {
+    let count = findings.len();
+    let counts = json!([{"rule": "bad-info", "severity": "error", "count": count}]);
+    let counts = if count == 0 { json!([]) } else { counts };
+    json!({"path": path, "status": "checked", "counts": counts, "findings": findings})
+}
+
+/// A finding in a function; without a symbol where that is empty.
+fn finding(symbol: &str, start: u64, index: u32) -> Value {
+    let function = json!({"index": index, "start": format!("{start:#x}"), "size": 16});
+    let mut finding = json!({
+        "rule": "bad-info", "severity": "error", "message": format!("at {start:#x}"),
+        "function": function, "field": {"name": "sfde_func_info", "value": "0x10"},
+    });
+    if !symbol.is_empty() {
+        finding["function"]["symbol"] = json!(symbol);
+    }
+    finding
+}
+
+fn inside(path: &str, inside: &str) -> Value {
+    let mut record = file(path);
+    record["inside"] = json!(inside);
+    record
+}
+
+fn in_package(name: &str, architecture: &str, path: &str, inside: &str) -> Value {
+    let mut record = self::inside(path, inside);
+    record["package"] = json!({"name": name, "version": "1", "architecture": architecture});
+    record
+}
+
+/// How the only file of both scans was matched.
+fn matched(old: &Value, new: &Value) -> Option<Matched> {
+    let mut new = new.clone();
+    // Something to tell, so that the file is told.
+    new["undecided"] = json!([{"reason": "x"}]);
+    let changes = compare(std::slice::from_ref(old), &[new]);
+    changes.files.first().and_then(|change| change.matched)
+}
+
+#[test]
+fn names_match_without_their_versions_and_no_further() {
+    let how = |old: &str, new: &str| matched(&file(old), &file(new));
+    assert_eq!(how("lib/a.so", "lib/a.so"), Some(Matched::Name));
+    assert_eq!(how("lib/a.so.1.2.3", "lib/a.so.1.2.4"), Some(Matched::Version));
+    assert_eq!(how("lib/a.so.1", "lib/a.so.2"), Some(Matched::Version));
+    assert_eq!(how("x/a-1.2/lib.so", "x/a-1.3/lib.so"), Some(Matched::Version));
+    assert_eq!(how("monday/a.so", "tuesday/a.so"), Some(Matched::Root));
+    assert_eq!(how("lib/aes-128.o", "lib/aes-256.o"), None);
+    assert_eq!(how("lib/a.so", "lib/b.so"), None);
+
+    let how = |old: (&str, &str), new: (&str, &str)| {
+        matched(&inside(old.0, old.1), &inside(new.0, new.1))
+    };
+    let old = ("pool/foo_1.2-3_amd64.deb", "usr/lib/libfoo.so.1.2");
+    let new = ("pool/foo_1.3-1_amd64.deb", "usr/lib/libfoo.so.1.3");
+    assert_eq!(how(old, new), Some(Matched::Version));
+    assert_eq!(how(old, ("pool/foo_1.3-1_arm64.deb", "usr/lib/libfoo.so.1.3")), None);
+    assert_eq!(how(old, ("pool/bar_1.3-1_amd64.deb", "usr/lib/libfoo.so.1.3")), None);
+
+    // A package that says its name may lie anywhere, and its files may move.
+    let old = in_package("foo", "amd64", "main/x.deb", "usr/lib/libfoo.so.1");
+    let new = in_package("foo", "amd64", "updates/y.deb", "usr/lib/libfoo.so.1");
+    assert_eq!(matched(&old, &new), Some(Matched::Version));
+    let new = in_package("foo", "amd64", "updates/y.deb", "usr/lib/x86/libfoo.so.2");
+    assert_eq!(matched(&old, &new), Some(Matched::Folder));
+    let new = in_package("foo", "arm64", "updates/y.deb", "usr/lib/libfoo.so.1");
+    assert_eq!(matched(&old, &new), None);
+
+    // The same bytes elsewhere.
+    let content = |path: &str, hash: &str| {
+        let mut record = file(path);
+        record["content"] = json!({"size": 1, "hash": hash.repeat(64)});
+        record
+    };
+    assert_eq!(matched(&content("lib/a", "0"), &content("lib/b", "0")), Some(Matched::Content));
+    assert_eq!(matched(&content("lib/a", "0"), &content("lib/b", "1")), None);
+}
+
+#[test]
+fn of_two_versions_the_right_one_is_taken() {
+    let old = [file("l/a.so.1.2"), file("l/a.so.2.0")];
+    let new = [file("l/a.so.2.1"), file("l/a.so.1.3")];
+    let changes = compare(&old, &new);
+    assert_eq!((changes.summary.matched, changes.summary.renamed), (2, 2));
+    assert!(changes.is_empty(), "{changes:#?}");
+    // Where it cannot be told which is which, nothing is new nor fixed.
+    let old = [with_findings("l/a.so.1.2", vec![])];
+    let new = [file("l/a.so.1.3"), with_findings("l/a.so.1.4", vec![])];
+    let changes = compare(&old, &new);
+    assert!(!changes.worse, "{changes:#?}");
+    assert_eq!((changes.summary.matched, changes.summary.unmatched), (0, 3));
+    let changes = compare(
+        &[file("l/a.so.1.2")],
+        &[
+            with_findings("l/a.so.1.3", vec![finding("g", 0, 0)]),
+            with_findings("l/a.so.1.4", vec![finding("h", 0, 0)]),
+        ],
+    );
+    assert_eq!(changes.summary.unmatched, 3);
+    assert_eq!((changes.summary.new.all(), changes.summary.fixed.all()), (0, 0));
+    assert!(!changes.worse);
+}
+
+#[test]
+fn what_a_broken_package_holds_is_not_gone() {
+    let old = [
+        inside("p/foo_1.2_amd64.deb", "usr/lib/a.so"),
+        inside("p/bar_1.2_amd64.deb", "usr/lib/b.so"),
+    ];
+    let broken =
+        json!({"path": "p/foo_1.3_amd64.deb", "status": "unreadable", "reason": "cut off"});
+    let changes = compare(&old, std::slice::from_ref(&broken));
+    let became: Vec<_> = changes.files.iter().map(|change| change.became).collect();
+    assert_eq!(changes.summary.gone, 1, "{changes:#?}");
+    assert_eq!(changes.summary.unmatched, 1);
+    assert!(became.contains(&Some(Became::Gone)));
+    // And what a package holds that could not be read before is not new.
+    let changes = compare(&[broken], &old);
+    assert_eq!((changes.summary.came, changes.summary.unmatched), (1, 1));
+    assert_eq!(changes.summary.new.errors, 1);
+}
+
+/// New, fixed, changed and undecided of one file.
+fn outcome(old: Vec<Value>, new: Vec<Value>) -> [u64; 4] {
+    let changes = compare(&[with_findings("a", old)], &[with_findings("a", new)]);
+    let summary = changes.summary;
+    [summary.new.all(), summary.fixed.all(), summary.changed.all(), summary.undecided]
+}
+
+#[test]
+fn functions_are_known_by_symbol_wherever_they_are() {
+    let f = finding("f", 0x1000, 1);
+    assert_eq!(outcome(vec![f.clone()], vec![finding("f", 0x2000, 7)]), [0, 0, 0, 0]);
+    assert_eq!(outcome(vec![f.clone()], vec![finding("g", 0x1000, 1)]), [1, 1, 0, 0]);
+    // Static functions may share a name: two of three are left.
+    let three = |start| (0..3_u64).map(|n| finding("init", start + n * 16, 1)).collect::<Vec<_>>();
+    assert_eq!(outcome(three(0), three(0x100)), [0, 0, 0, 0]);
+    assert_eq!(outcome(three(0), three(0x100).split_off(1)), [0, 1, 0, 0]);
+    // Another value of the field is a change.
+    let mut other = finding("f", 0x1000, 1);
+    other["field"]["value"] = json!("0x20");
+    assert_eq!(outcome(vec![f], vec![other]), [0, 0, 1, 0]);
+}
+
+#[test]
+fn what_is_wrong_counts_before_where_in_the_function_it_is() {
+    let at = |offset: u64, value: &str| {
+        let mut finding = finding("f", 0x1000, 1);
+        let (start, end) = (format!("{:#x}", 0x1000 + offset), format!("{:#x}", 0x1001 + offset));
+        finding["code"] = json!({"start": start, "end": end});
+        finding["field"]["value"] = json!(value);
+        finding
+    };
+    let old = vec![at(4, "0x10"), at(8, "0x20")];
+    assert_eq!(outcome(old.clone(), vec![at(5, "0x20"), at(9, "0x10")]), [0, 0, 0, 0]);
+    assert_eq!(outcome(old, vec![at(5, "0x20")]), [0, 1, 0, 0]);
+}
+
+#[test]
+fn of_cut_lists_only_what_the_other_has_as_a_whole_is_known() {
+    let listed = |names: &[&str], count: u64| {
+        let findings = names.iter().map(|name| finding(name, 0, 0)).collect();
+        let mut record = with_findings("a", findings);
+        record["counts"][0]["count"] = json!(count);
+        record
+    };
+    let told = |old: Value, new: Value| {
+        let summary = compare(&[old], &[new]).summary;
+        [summary.new.all(), summary.fixed.all(), summary.undecided]
+    };
+    let (fgh, ghi) = (["f", "g", "h"], ["g", "h", "i"]);
+    assert_eq!(told(listed(&fgh, 12), listed(&ghi, 12)), [0, 0, 2]);
+    assert_eq!(told(listed(&fgh, 3), listed(&ghi, 12)), [1, 0, 1]);
+    assert_eq!(told(listed(&fgh, 12), listed(&ghi, 3)), [0, 1, 1]);
+    assert_eq!(told(listed(&fgh, 3), listed(&ghi, 3)), [1, 1, 0]);
+}
+
+#[test]
+fn numbers_of_copies_are_a_second_try() {
+    let copies = |names: &[&str]| names.iter().map(|name| finding(name, 0, 0)).collect::<Vec<_>>();
+    assert_eq!(outcome(copies(&["f.part.0"]), copies(&["f.part.1"])), [0, 0, 0, 0]);
+    assert_eq!(outcome(copies(&["f.isra.0.cold"]), copies(&["f.isra.3.cold"])), [0, 0, 0, 0]);
+    // Another kind of copy is another function; and exact matches come first.
+    assert_eq!(outcome(copies(&["f.part.0"]), copies(&["f.isra.0"])), [1, 1, 0, 0]);
+    let (one, two) = (copies(&["f.part.0"]), copies(&["f.part.0", "f.part.1"]));
+    assert_eq!(outcome(one.clone(), two.clone()), [1, 0, 0, 0]);
+    assert_eq!(outcome(two, one), [0, 1, 0, 0]);
+}
+
+#[test]
+fn without_symbols_it_is_said_what_is_not_known() {
+    let stripped = |starts: &[u64]| {
+        (0..).zip(starts).map(|(index, start)| finding("", *start, index)).collect::<Vec<_>>()
+    };
+    // Nothing has moved: the one that is left is new.
+    assert_eq!(outcome(stripped(&[0, 16]), stripped(&[0, 16, 32])), [1, 0, 0, 0]);
+    // All have moved: as many as before.
+    assert_eq!(outcome(stripped(&[0, 16]), stripped(&[64, 96])), [0, 0, 0, 0]);
+    // One more, and nobody knows which.
+    assert_eq!(outcome(stripped(&[0, 16]), stripped(&[64, 96, 128])), [0, 0, 0, 1]);
+    // The file was stripped between the scans.
+    assert_eq!(outcome(vec![finding("f", 0, 0)], stripped(&[64])), [0, 0, 0, 2]);
+}
+
+#[test]
+fn what_a_scan_did_not_look_for_is_not_fixed() {
+    let difference = |rule: &str| {
+        let mut finding = finding("f", 0, 0);
+        finding["rule"] = json!(rule);
+        finding["group"] = json!("comparison");
+        let mut record = with_findings("a", vec![finding]);
+        record["counts"][0]["rule"] = json!(rule);
+        record["coverage"] = json!({"functions": {"both": 1}});
+        record
+    };
+    // `--against none` in one of the scans.
+    let changes = compare(&[difference("cfa-mismatch")], &[with_findings("a", vec![])]);
+    assert_eq!((changes.summary.fixed.all(), changes.summary.undecided), (0, 1));
+    let changes = compare(&[with_findings("a", vec![])], &[difference("cfa-mismatch")]);
+    assert_eq!((changes.summary.new.all(), changes.worse), (0, false));
+    // `--pedantic` in one of the scans.
+    let mut lint = file("a");
+    lint["findings"][0]["severity"] = json!("lint");
+    lint["counts"][0]["severity"] = json!("lint");
+    let changes = compare(&[lint], &[with_findings("a", vec![])]);
+    assert_eq!((changes.summary.fixed.all(), changes.summary.undecided), (0, 1));
+    assert_eq!(changes.undecided.len(), 1);
+    // Something kept the new scan from checking it all: what is gone may still be there.
+    let mut blind = with_findings("a", vec![]);
+    blind["undecided"] = json!([{"reason": "functions and rows not checked"}]);
+    let changes = compare(&[file("a")], std::slice::from_ref(&blind));
+    assert_eq!((changes.summary.fixed.all(), changes.summary.undecided), (0, 1));
+    // But what it finds, it finds.
+    blind["findings"] = file("a")["findings"].clone();
+    blind["counts"] = file("a")["counts"].clone();
+    assert_eq!(compare(&[with_findings("a", vec![])], &[blind]).summary.new.errors, 1);
+}
+
+/// A difference that stands for `functions`.
+fn pattern(symbol: &str, start: u64, sframe: &str, cfi: &str, functions: u64) -> Value {
+    let pc = format!("{:#x}", start + 4);
+    let line = |side: &str, cfa: &str| json!({"side": side, "start": pc, "cfa": cfa, "ra": "*(CFA-8)", "fp": "unchanged"});
+    json!({
+        "rule": "cfa-mismatch", "severity": "error", "group": "comparison", "message": "CFA",
+        "function": {"index": 0, "start": format!("{start:#x}"), "size": 32, "symbol": symbol},
+        "code": {"start": pc, "end": format!("{:#x}", start + 5)},
+        "difference": {
+            "fields": ["cfa"], "table": [line("sframe", sframe), line("cfi", cfi)],
+            "instructions": [], "similar": {"functions": functions - 1},
+        },
+    })
+}
+
+fn with_patterns(findings: Vec<Value>, count: u64) -> Value {
+    json!({
+        "path": "a", "status": "checked", "coverage": {}, "findings": findings,
+        "counts": [{"rule": "cfa-mismatch", "severity": "error", "count": count}],
+    })
+}
+
+#[test]
+fn a_pattern_is_one_finding_whichever_function_shows_it_first() {
+    let of = |symbol: &str, functions| pattern(symbol, 0x40, "rsp+16", "rsp+8", functions);
+    let other = |functions| pattern("g", 0x90, "rsp+240", "rsp+232", functions);
+    let changes =
+        compare(&[with_patterns(vec![of("f", 9)], 9)], &[with_patterns(vec![other(9)], 9)]);
+    assert!(changes.is_empty(), "{changes:#?}");
+    let changes =
+        compare(&[with_patterns(vec![of("f", 9)], 9)], &[with_patterns(vec![other(12)], 12)]);
+    assert_eq!((changes.summary.changed.errors, changes.worse), (1, true));
+    // Alone, a function is known: another one is another finding.
+    let changes =
+        compare(&[with_patterns(vec![of("f", 1)], 1)], &[with_patterns(vec![other(1)], 1)]);
+    assert_eq!((changes.summary.new.errors, changes.summary.fixed.errors), (1, 1));
+    // Another pattern is another finding, and counts for its functions.
+    let apart = pattern("g", 0x90, "rbp+8", "rbp+16", 5);
+    let changes = compare(
+        &[with_patterns(vec![of("f", 9)], 9)],
+        &[with_patterns(vec![of("f", 9), apart], 14)],
+    );
+    assert_eq!((changes.summary.new.errors, changes.summary.changed.all()), (5, 0));
+    // One scan lists all functions of a pattern, the other one of them.
+    let all = vec![of("f", 1), of("g", 1), of("h", 1)];
+    let changes = compare(&[with_patterns(vec![of("f", 3)], 3)], &[with_patterns(all, 3)]);
+    assert!(changes.is_empty(), "{changes:#?}");
+}
+
+#[test]
+fn producers_are_told_by_what_they_were() {
+    let by = |path: &str, assembler: &str| {
+        let mut record = file(path);
+        record["producers"] = json!([
+            {"kind": "compiler", "name": "GCC", "version": "14.2.0"},
+            {"kind": "assembler", "name": "GNU as", "version": assembler},
+        ]);
+        record
+    };
+    let of = |assembler: &str| ["a", "b", "c", "d"].map(|path| by(path, assembler));
+    let changes = compare(&of("2.44"), &of("2.47.50"));
+    let told = &changes.producers[0];
+    assert_eq!((told.kind.as_str(), told.files), ("assembler", 4));
+    assert_eq!((&*told.old[0], &*told.new[0]), ("GNU as 2.44", "GNU as 2.47.50"));
+    assert_eq!(told.examples, ["a", "b", "c"]);
+    assert_eq!(changes.producers.len(), 1, "the compiler is the same");
+}
