@@ -204,14 +204,25 @@ fn values_are_those_of_the_lines() {
 fn many_rows_are_all_there() {
     let Some(python) = python() else { return };
     let count = r#"{"rule":"r","severity":"error","count":1,"files":1},"#;
+    let loss = r#"{"cause":"c","functions":1,"bytes":1,"examples":[{"start":"0x1","size":1},{"start":"0x2","size":1}]},"#;
     let record = |n: u32| {
         let counts = count.repeat(10_000);
-        let counts = counts.trim_end_matches(',');
-        format!(r#"{{"type":"file","path":"{n}","status":"checked","counts":[{counts}]}}"#)
+        let (counts, losses) = (counts.trim_end_matches(','), loss.repeat(10_000));
+        let losses = losses.trim_end_matches(',');
+        format!(
+            r#"{{"type":"file","path":"{n}","status":"checked","counts":[{counts}],"coverage":{{
+"bytes":{{"equal":0,"limited":0,"different":0,"only_cfi":0,"only_sframe":0,"neither":0,"undecided":0}},
+"functions":{{"both":0,"partly":0,"only_cfi":0,"only_sframe":0}},"limits":[],"losses":[{losses}]}}}}"#
+        )
+        .replace('\n', "")
     };
     let mut store = store("tables-many", &(0..20).map(record).collect::<Vec<_>>());
     store.merge().expect("all shards");
     assert!(read(&python, "pandas", &store, "counts").contains("rule\t200000\n"));
+    let sql = store.folder().join("lists.sql");
+    fs::write(&sql, "SELECT count(*), sum(len(examples)) FROM coverage").expect("writable");
+    let rows = read(&python, "duckdb", &store, sql.to_str().expect("UTF-8"));
+    assert_eq!(rows, "200000\t400000\n");
     let sql = here("queries/what-broke.sql");
     let rows = read(&python, "duckdb", &store, sql.to_str().expect("UTF-8"));
     assert_eq!(rows, "error\tr\t0\t200000\t200000\n");
