@@ -83,7 +83,6 @@ impl Repository {
     }
 
     /// The packages that are wanted, in the order of the indexes, each once.
-    #[must_use]
     pub fn packages(&self, wanted: Wanted) -> impl Iterator<Item = Entry> + use<> {
         let (sender, entries) = sync_channel(AHEAD);
         let base = self.base.clone();
