@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod diff;
 mod dump;
+mod interrupt;
 mod reassemble;
 #[cfg(feature = "packages")]
 mod repo;
@@ -43,6 +44,8 @@ pub enum Exit {
     Never,
     /// Of a shard: another try may succeed.
     Again,
+    /// Ctrl-C has ended the scan: what was known has been told.
+    Interrupted,
 }
 
 impl From<Exit> for ExitCode {
@@ -55,6 +58,7 @@ impl From<Exit> for ExitCode {
             // EX_USAGE and EX_TEMPFAIL of sysexits.h, as engines know them.
             Exit::Never => 64,
             Exit::Again => 75,
+            Exit::Interrupted => interrupt::STATUS,
         })
     }
 }

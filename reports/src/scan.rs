@@ -54,7 +54,8 @@ pub fn scan(
     sink: &mut dyn Sink,
 ) -> io::Result<Summary> {
     let checker = Checker::new(options);
-    reported(inputs, |input| checker.input(input), threads, sink)
+    let check = |input| checker.input(input);
+    reported(inputs, options, check, threads, sink)
 }
 
 /// Checks what a repository lists, in the same way.
@@ -69,16 +70,20 @@ pub fn scan_repository(
     sink: &mut dyn Sink,
 ) -> io::Result<Summary> {
     let checker = Checker::new(options);
-    reported(entries, |entry| checker.entry(entry), threads, sink)
+    let check = |entry| checker.entry(entry);
+    reported(entries, options, check, threads, sink)
 }
 
 fn reported<I: Send>(
     inputs: impl Iterator<Item = I>,
+    options: &CheckOptions,
     check: impl Fn(I) -> Vec<FileReport> + Sync,
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary> {
     let mut summary = Summary::default();
+    let check = |input| if options.is_stopped() { Vec::new() } else { check(input) };
+    let inputs = inputs.take_while(|_| !options.is_stopped());
     in_order(inputs, threads, check, |event| -> io::Result<()> {
         match event {
             Event::Done(reports) => reports.iter().try_for_each(|report| {

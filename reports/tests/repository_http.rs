@@ -91,7 +91,7 @@ fn packages_come_from_a_server_that_fails_now_and_then() {
     let (address, requests) = serve(folder.path("repository"));
     let (status, text) = folder.check(&["repo", "-v", "--suite", "sid", &address]);
     assert!(
-        text.contains(&format!("{address}/pool/x_1%253a1+b1.deb!usr/bin/program: .sframe V3")),
+        text.contains(&format!("{address}/pool/x_1%253a1%2Bb1.deb!usr/bin/program: .sframe V3")),
         "{text}"
     );
     assert_eq!(status, 0, "{text}");

@@ -35,6 +35,7 @@ Exit status:
   1  something at or above the failure level was found
   2  no such finding, but something could not be read or decided, or there was nothing to check
   3  wrong usage, or the program itself failed
+  130  interrupted by Ctrl-C: report and summary say what was known until then
 
 Examples:
   Check everything that is installed:
@@ -200,6 +201,8 @@ pub(super) struct CheckArgs {
     pub(super) raw: RawArgs,
     #[cfg(feature = "store")]
     #[command(flatten)]
+    pub(super) output: OutputArgs,
+    #[command(flatten)]
     pub(super) store: StoreArgs,
 
     /// How to write what is found
@@ -216,6 +219,37 @@ pub(super) struct CheckArgs {
     /// Number of threads; 0 for as many as the machine has
     #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
     pub(super) threads: usize,
+}
+
+/// What a scan on this machine may take, and how much it says while it runs.
+#[derive(Debug, Args)]
+pub(super) struct OutputArgs {
+    /// Say what is found, and nothing else: no summary, no progress
+    #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
+    quiet: bool,
+    /// Memory for the members of packages, all threads together, as 500M or 2G: each thread has its
+    /// part, and a member that is larger is left out, and told
+    #[cfg(feature = "packages")]
+    #[arg(long, value_name = "SIZE", value_parser = super::repo::size, help_heading = "Packages")]
+    pub(super) memory_limit: Option<u64>,
+    #[cfg(not(feature = "packages"))]
+    #[arg(skip)]
+    pub(super) memory_limit: Option<u64>,
+}
+
+impl OutputArgs {
+    /// How the results are written, all in all.
+    pub(super) const fn how(&self, format: Format, verbose: bool, coverage: bool) -> How {
+        How { format, verbose, coverage, quiet: self.quiet }
+    }
+}
+
+/// How results are written.
+pub(super) struct How {
+    pub(super) format: Format,
+    pub(super) verbose: bool,
+    pub(super) coverage: bool,
+    pub(super) quiet: bool,
 }
 
 /// What is looked at, and what of it is reported: what results depend on besides the bytes.

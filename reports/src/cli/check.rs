@@ -2,19 +2,21 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
 #[cfg(feature = "packages")]
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sframe_validator::check::Options;
 
-use super::args::{CheckArgs, Format, Level, Oracle, WhatArgs};
-use super::{Exit, stdout, styled_stdout, terminal_width};
+use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
+use super::{Exit, interrupt, stdout, styled_stdout, terminal_width};
 #[cfg(feature = "packages")]
 use crate::input::DebugPackages;
 use crate::input::{Input, Selection};
 use crate::render::{JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
 use crate::report::Summary;
-use crate::scan::{Against, CheckOptions, scan};
+use crate::scan::{Against, CheckOptions, Sink, scan};
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     if args.coverage && args.what.against == Some(Oracle::None) {
@@ -22,17 +24,58 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
         writeln!(io::stderr(), "sframe-check: {message}")?;
         return Ok(Exit::Failure);
     }
-    let mut options = check_options(args);
+    let interrupted = interrupt::flag()?;
+    let mut options = CheckOptions { stop: Some(interrupted.clone()), ..check_options(args) };
+    limit_memory(&mut options, args.output.memory_limit, args.threads);
     let unusable = debug_packages(&args.what, &mut options);
     let inputs = unusable.into_iter().chain(selection(&args.paths)?);
-    let mut renderer = renderer(args.format, args.verbose, args.coverage);
+    let total = total(&args.paths);
+    let how = args.output.how(args.format, args.verbose, args.coverage);
+    let summary = told(&how, total, |sink| scan(inputs, &options, args.threads, sink))?;
+    Ok(ended(&interrupted, exit(args.fail_on, &summary)))
+}
+
+/// Scans, and writes what comes of it.
+pub(super) fn told(
+    how: &How,
+    total: Option<u64>,
+    scan: impl FnOnce(&mut dyn Sink) -> io::Result<Summary>,
+) -> io::Result<Summary> {
+    let mut renderer = renderer(how);
     renderer.begin()?;
-    let mut sink = WithProgress::new(renderer.as_mut(), io::stderr().is_terminal());
-    let summary = scan(inputs, &options, args.threads, &mut sink)?;
+    let shown = !how.quiet && io::stderr().is_terminal();
+    let mut sink = WithProgress::new(renderer.as_mut(), shown).of(total);
+    let summary = scan(&mut sink)?;
     sink.finish();
     renderer.end(&summary)?;
-    Ok(exit(args.fail_on, &summary))
+    Ok(summary)
 }
+
+/// The exit status of a scan that may have been interrupted.
+pub(super) fn ended(interrupted: &AtomicBool, exit: Exit) -> Exit {
+    if !interrupted.load(Ordering::Relaxed) {
+        return exit;
+    }
+    // Who has closed the terminal does not read it.
+    let _ = writeln!(io::stderr(), "sframe-check: interrupted: the rest was not checked");
+    Exit::Interrupted
+}
+
+/// How many inputs `paths` are, where that shows without a look into folders.
+fn total(paths: &[OsString]) -> Option<u64> {
+    paths.iter().all(|path| Path::new(path).is_file()).then_some(paths.len() as u64)
+}
+
+/// Gives each thread its part of the memory that members may take.
+#[cfg(feature = "packages")]
+pub(super) fn limit_memory(options: &mut CheckOptions, limit: Option<u64>, threads: usize) {
+    let Some(limit) = limit else { return };
+    let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
+    options.limits.held = limit / (threads as u64).max(1);
+}
+
+#[cfg(not(feature = "packages"))]
+pub(super) fn limit_memory(_: &mut CheckOptions, _: Option<u64>, _: usize) {}
 
 fn check_options(args: &CheckArgs) -> CheckOptions {
     CheckOptions {
@@ -66,6 +109,7 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
         debug_dirs: args.debug_dir.clone(),
         #[cfg(feature = "packages")]
         debug_packages: None,
+        stop: None,
         hash: false,
         producers: false,
         #[cfg(feature = "packages")]
@@ -96,11 +140,13 @@ pub(super) fn debug_packages(_: &WhatArgs, _: &mut CheckOptions) -> Vec<Input> {
 }
 
 /// A renderer to standard output.
-pub(super) fn renderer(format: Format, verbose: bool, coverage: bool) -> Box<dyn Renderer> {
+fn renderer(how: &How) -> Box<dyn Renderer> {
+    let How { format, verbose, coverage, quiet } = *how;
     match format {
         Format::Text => {
             let options = TextOptions { verbose, coverage, width: terminal_width() };
-            Box::new(Text::new(styled_stdout(), options))
+            let text = Text::new(styled_stdout(), options);
+            Box::new(if quiet { text.without_summary() } else { text })
         }
         Format::Json => Box::new(JsonDocument::new(stdout())),
         Format::Ndjson => Box::new(JsonLines::new(stdout())),

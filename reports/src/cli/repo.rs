@@ -1,18 +1,17 @@
 //! `sframe-check repo`.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use clap::{Args, ValueHint};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::Exit;
-use super::args::{Format, Level, WhatArgs};
-use super::check::{debug_packages, exit, renderer, what_options};
+use super::args::{Format, Level, OutputArgs, WhatArgs};
+use super::check::{debug_packages, ended, exit, limit_memory, told, what_options};
+use super::{Exit, interrupt};
 use crate::input::Input;
 use crate::input::repository::{Entry, Repository, Wanted};
-use crate::render::WithProgress;
-use crate::scan::{CheckOptions, scan_repository};
+use crate::scan::{CheckOptions, Sink, scan_repository};
 
 pub(super) const HELP: &str = "\
 A repository is a folder or an address with Packages in it (a flat one, as dpkg-scanpackages makes
@@ -60,6 +59,8 @@ pub(super) struct RepoArgs {
 
     #[command(flatten)]
     what: WhatArgs,
+    #[command(flatten)]
+    output: OutputArgs,
     /// The least severity that makes the exit status 1
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
     fail_on: Level,
@@ -88,25 +89,25 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
             return Ok(Exit::Failure);
         }
     };
+    let interrupted = interrupt::flag()?;
     let mut options = CheckOptions {
+        stop: Some(interrupted.clone()),
         coverage: args.coverage,
         producers: args.format != Format::Text,
         named_examples: args.verbose || args.format != Format::Text,
         ..what_options(&args.what)
     };
+    limit_memory(&mut options, args.output.memory_limit, args.threads);
     let unusable =
         debug_packages(&args.what, &mut options).into_iter().filter_map(|input| match input {
             Input::Unreadable(path, why) => Some(Entry::Unreadable(path, why)),
             Input::File(_) | Input::Image(_) | Input::Special(..) => None,
         });
     let entries = unusable.chain(repository.packages(wanted));
-    let mut renderer = renderer(args.format, args.verbose, args.coverage);
-    renderer.begin()?;
-    let mut sink = WithProgress::new(renderer.as_mut(), io::stderr().is_terminal());
-    let summary = scan_repository(entries, &options, args.threads, &mut sink)?;
-    sink.finish();
-    renderer.end(&summary)?;
-    Ok(exit(args.fail_on, &summary))
+    let how = args.output.how(args.format, args.verbose, args.coverage);
+    let scan = |sink: &mut dyn Sink| scan_repository(entries, &options, args.threads, sink);
+    let summary = told(&how, None, scan)?;
+    Ok(ended(&interrupted, exit(args.fail_on, &summary)))
 }
 
 fn wanted(args: &RepoArgs) -> Result<Wanted, String> {

@@ -194,6 +194,8 @@ struct Visit<'v> {
     visitor: &'v mut dyn Visitor,
     /// The visitor has seen enough.
     enough: bool,
+    /// Bytes in memory of what is around the next member.
+    held: u64,
 }
 
 impl<'v> Visit<'v> {
@@ -213,6 +215,7 @@ impl<'v> Visit<'v> {
             package: None,
             visitor,
             enough: false,
+            held: 0,
         };
         let result = walk(&mut visit);
         let Visit { members, enough, room, .. } = visit;
@@ -279,21 +282,28 @@ impl Visit<'_> {
         stream: &mut dyn Read,
         room: &mut Vec<u8>,
     ) -> Result<(), Stop> {
-        let most = self.limits.member_size;
+        let free = self.limits.held.saturating_sub(self.held);
+        let most = self.limits.member_size.min(free);
         let bytes = match hold(stream, most, room) {
             Ok(bytes) => bytes,
             Err(error) => return self.damaged(place, plain_error(&error)),
         };
         if bytes.len() as u64 > most {
-            let reason = format!("it is larger than {} (--max-member-size)", size_text(most));
+            let option = if most == free { "--memory-limit" } else { "--max-member-size" };
+            let reason = format!("it is larger than {} ({option})", size_text(most));
             return self.damaged(place, reason);
         }
         match kind {
             Kind::Elf => self.report(place, Content::Elf(bytes)),
             Kind::Archive => self.report(place, Content::Archive(bytes)),
             _ => {
+                let size = bytes.len() as u64;
                 let reader = Cursor::new(bytes);
-                return self.container(place, |visit, inside| zip::visit(visit, inside, reader));
+                self.held += size;
+                let result =
+                    self.container(place, |visit, inside| zip::visit(visit, inside, reader));
+                self.held -= size;
+                return result;
             }
         }
         Ok(())

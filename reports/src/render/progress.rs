@@ -1,16 +1,22 @@
 //! A sign of life on a terminal, for what takes longer than a second.
 
 use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sframe_validator::rules::Severity;
 
 use super::Renderer;
-use crate::report::{FileReport, Summary};
+use super::numbers::{counted, grouped};
+use crate::printable::printable_path;
+use crate::report::{FileReport, Outcome, Summary};
 use crate::scan::Sink;
 
 /// What finishes sooner shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The line is a text of ours, cut to the terminal's width.
+const TEMPLATE: &str = "{spinner} {wide_msg}";
 
 /// Hands reports to a renderer, and shows how far the scan is on standard error where that is a
 /// terminal.
@@ -19,13 +25,36 @@ pub struct WithProgress<'r> {
     started: Instant,
     bar: Option<ProgressBar>,
     allowed: bool,
-    done: u64,
+    state: State,
+}
+
+/// How far a scan is.
+#[derive(Debug, Default)]
+struct State {
+    /// How many inputs there are, where that is known.
+    total: Option<u64>,
+    /// How many inputs have been met; a package is one.
+    inputs: u64,
+    /// The last of them.
+    current: PathBuf,
+    /// Files and members that were reported.
+    files: u64,
+    errors: u64,
+    warnings: u64,
 }
 
 impl<'r> WithProgress<'r> {
     /// Progress over a renderer; none at all where it is not `allowed`.
     pub fn new(renderer: &'r mut dyn Renderer, allowed: bool) -> WithProgress<'r> {
-        WithProgress { renderer, started: Instant::now(), bar: None, allowed, done: 0 }
+        let state = State::default();
+        WithProgress { renderer, started: Instant::now(), bar: None, allowed, state }
+    }
+
+    /// Says how many inputs there are: with that, how long the rest takes is told.
+    #[must_use]
+    pub fn of(mut self, total: Option<u64>) -> WithProgress<'r> {
+        self.state.total = total;
+        self
     }
 
     /// Takes the display away.
@@ -36,7 +65,8 @@ impl<'r> WithProgress<'r> {
     }
 
     fn show(&mut self) {
-        if !self.allowed || self.started.elapsed() < PATIENCE {
+        let elapsed = self.started.elapsed();
+        if !self.allowed || elapsed < PATIENCE {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
@@ -47,18 +77,67 @@ impl<'r> WithProgress<'r> {
             }
             bar
         });
-        bar.set_position(self.done);
+        bar.set_message(self.state.line(elapsed));
         bar.tick();
     }
 }
 
-const TEMPLATE: &str = "{spinner} {human_pos} files checked, {elapsed}";
+impl State {
+    fn add(&mut self, report: &FileReport) {
+        self.files += 1;
+        if self.inputs == 0 || self.current != report.name.path {
+            self.inputs += 1;
+            self.current.clone_from(&report.name.path);
+        }
+        let (Outcome::Checked(checked) | Outcome::Members(checked)) = &report.outcome else {
+            return;
+        };
+        for (rule, count) in &checked.counts {
+            match rule.severity {
+                Severity::Error => self.errors += count,
+                Severity::Warning => self.warnings += count,
+                Severity::Lint => {}
+            }
+        }
+    }
+
+    /// Counts, rate, what is left, and where the scan is.
+    fn line(&self, elapsed: Duration) -> String {
+        let seconds = elapsed.as_secs().max(1);
+        let mut line = format!(
+            "{} checked, {}/s, {}, {}, {}",
+            counted(self.files, "file"),
+            grouped(self.files / seconds),
+            counted(self.errors, "error"),
+            counted(self.warnings, "warning"),
+            clock(seconds),
+        );
+        if let Some(total) = self.total {
+            let left = total.saturating_sub(self.inputs);
+            let rest = seconds.saturating_mul(left).checked_div(self.inputs);
+            let rest = rest.map(|rest| format!(", {} left", clock(rest))).unwrap_or_default();
+            line.push_str(&format!("{rest} ({} of {})", grouped(self.inputs), grouped(total)));
+        }
+        format!("{line}: {}", printable_path(&self.current))
+    }
+}
+
+/// Minutes and seconds, or hours as well.
+fn clock(seconds: u64) -> String {
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
 
 impl Sink for WithProgress<'_> {
     fn report(&mut self, report: &FileReport) -> io::Result<()> {
-        self.done += 1;
+        if self.allowed {
+            self.state.add(report);
+        }
         // Looking at the clock for each of a million files would show in a profile.
-        if self.done.is_multiple_of(64) {
+        if self.allowed && self.state.files.is_multiple_of(64) {
             self.show();
         }
         match &self.bar {
@@ -74,10 +153,30 @@ impl Sink for WithProgress<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::TEMPLATE;
+    use super::*;
+    use crate::report::FileName;
 
     #[test]
     fn the_template_is_one() {
-        assert!(indicatif::ProgressStyle::with_template(TEMPLATE).is_ok());
+        assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
+    }
+
+    /// Two of eight packages in 100 seconds: 300 more at that rate.
+    #[test]
+    fn a_line_says_how_far_the_scan_is() {
+        let mut state = State { total: Some(8), ..State::default() };
+        for (path, inside) in [("a.deb", "x"), ("a.deb", "y"), ("b\n.deb", "x")] {
+            let inside = Some(inside.as_bytes().to_vec());
+            let name = FileName { inside, ..FileName::file(path.into()) };
+            state.add(&FileReport::new(name, Outcome::NotElf));
+        }
+        state.files = 12_345;
+        state.errors = 1;
+        assert_eq!(
+            state.line(Duration::from_secs(100)),
+            "12,345 files checked, 123/s, 1 error, 0 warnings, 1:40, 5:00 left (2 of 8): b\\x0a.deb"
+        );
+        state.total = None;
+        assert!(state.line(Duration::from_secs(3700)).contains("0 warnings, 1:01:40: b"));
     }
 }

@@ -40,12 +40,20 @@ pub struct TextOptions {
 pub struct Text<W> {
     out: W,
     options: TextOptions,
+    summary: bool,
 }
 
 impl<W: Write> Text<W> {
     /// A renderer that writes to `out`.
     pub const fn new(out: W, options: TextOptions) -> Text<W> {
-        Text { out, options }
+        Text { out, options, summary: true }
+    }
+
+    /// Leaves the summary out.
+    #[must_use]
+    pub fn without_summary(mut self) -> Text<W> {
+        self.summary = false;
+        self
     }
 
     fn checked(&mut self, name: &str, checked: &Checked) -> io::Result<()> {
@@ -248,7 +256,9 @@ impl<W: Write> Renderer for Text<W> {
     }
 
     fn end(&mut self, summary: &Summary) -> io::Result<()> {
-        self.totals(summary)?;
+        if self.summary {
+            self.totals(summary)?;
+        }
         self.out.flush()
     }
 }

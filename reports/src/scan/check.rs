@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use sframe_validator::Endian;
@@ -52,6 +53,9 @@ pub struct CheckOptions {
     /// Packages of separate debug files.
     #[cfg(feature = "packages")]
     pub debug_packages: Option<Arc<DebugPackages>>,
+    /// Ends the scan early once it is set: what has not been begun is not reported, a package as far as it
+    /// has been read.
+    pub stop: Option<Arc<AtomicBool>>,
     /// Hash every ELF file, for [`FileReport::content`].
     pub hash: bool,
     /// Tell what made each file.
@@ -64,6 +68,11 @@ pub struct CheckOptions {
 impl CheckOptions {
     pub(super) fn wants(&self, rule: &'static Rule) -> bool {
         (self.only.is_empty() || self.only.contains(&rule)) && !self.ignore.contains(&rule)
+    }
+
+    /// Whether the scan is to end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     fn select(&self, report: &mut Report) {

@@ -1,7 +1,7 @@
 //! What one worker does with a package: its members are checked as they are unpacked.
 
 use std::fs::File;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::check::{Checker, Verdict};
@@ -34,13 +34,31 @@ fn members(
     name: &FileName,
     visit: impl FnOnce(&mut dyn Visitor) -> Result<(), String>,
 ) -> Vec<FileReport> {
-    let mut found = Found::default();
-    let read = visit(&mut |member: Member<'_>| found.add(name, member, checker));
+    let mut checking = Checking { found: Found::default(), name, checker };
+    let read = visit(&mut checking);
+    let found = checking.found;
     let mut reports = found.reports(name);
     if let Err(reason) = read {
         reports.push(FileReport::new(name.clone(), Outcome::Unreadable(reason)));
     }
     reports
+}
+
+/// Checks members as they are unpacked.
+struct Checking<'c> {
+    found: Found,
+    name: &'c FileName,
+    checker: &'c Checker<'c>,
+}
+
+impl Visitor for Checking<'_> {
+    fn found(&mut self, member: Member<'_>) -> ControlFlow<()> {
+        self.found.add(self.name, member, self.checker);
+        match self.checker.options.is_stopped() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
 }
 
 /// What has become of members. Their names are made when the last decompressor is gone: small pieces of

@@ -9,6 +9,9 @@ pub struct Limits {
     /// Bytes of a member that is held in memory: an ELF file, a static library, a zip inside
     /// something else. A larger one is left out, and told.
     pub member_size: u64,
+    /// Bytes of members that one thread has in memory at the same time: of a zip inside something
+    /// else, and of what is taken out of it. One that does not fit is left out, and told.
+    pub held: u64,
     /// Bytes that come out of decompression.
     pub unpacked_size: u64,
     /// How many times the input's own size may come out of decompression, of what is more than
@@ -31,6 +34,7 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             member_size: 1 << 30,
+            held: u64::MAX,
             unpacked_size: 64 << 30,
             ratio: 500,
             depth: 12,

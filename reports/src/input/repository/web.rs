@@ -37,7 +37,8 @@ impl Web {
         Web { agent, base: base.trim_end_matches('/').to_owned() }
     }
 
-    /// The URL of a file: what a path cannot have as it is, is written `%xx` (RFC 3986, 3.3).
+    /// The URL of a file: what a path cannot have as it is, is written `%xx` (RFC 3986, 3.3); `+` as well, which some
+    /// servers take for a space.
     pub(super) fn url(&self, path: &str) -> String {
         let mut url = format!("{}/", self.base);
         for byte in path.bytes() {

@@ -1,0 +1,100 @@
+//! Ctrl-C, `--quiet` and `--memory-limit`.
+
+#![cfg(feature = "packages")]
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod packing;
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use packing::Folder;
+use serde_json::Value;
+
+/// A program, then many packages that take a second each, as this is built, then a program.
+fn slow(name: &str) -> Option<Folder> {
+    let folder = Folder::new(name);
+    folder.copy("golden/2.47.50/x86_64/static.exe", "a");
+    let command = "cp a z && mkdir b && for n in $(seq 8); do cp a b/$n && truncate -s 16M b/$n; done; \
+                   tar -cf - -C b . | gzip -1 > b01.gz && rm -r b; for n in $(seq 10 60); do ln b01.gz b$n.gz; done";
+    folder.make("gzip", command).then_some(folder)
+}
+
+/// Starts a scan, and interrupts it soon; its status, and all that it printed.
+fn interrupted(folder: &Folder, times: u32) -> (Option<i32>, String, String) {
+    let child = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+        .current_dir(folder.path(""))
+        .args(["--threads", "1", "--format", "json", "."])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program runs");
+    let pid = Pid::from_raw(child.id().try_into().expect("a process"));
+    // Until it has begun, there is nothing to wait for.
+    std::thread::sleep(Duration::from_millis(700));
+    for _ in 0..times {
+        kill(pid, Signal::SIGINT).expect("it runs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn what_is_known_is_told_at_the_end() {
+    let Some(folder) = slow("interrupt") else { return };
+    let (status, text, complaints) = interrupted(&folder, 1);
+    assert_eq!(status, Some(130), "{complaints}");
+    assert!(complaints.contains("interrupted"), "{complaints}");
+    let document: Value = serde_json::from_str(&text).expect("JSON to its end");
+    let files = document["files"].as_array().expect("files");
+    assert_eq!(document["summary"]["inputs"], files.len());
+    assert_eq!(files[0]["path"], "./a");
+    // What stands behind has not been looked at.
+    assert!(files.iter().all(|file| file["path"] != "./z"), "{text}");
+}
+
+#[test]
+fn the_second_time_ends_it_at_once() {
+    let Some(folder) = slow("interrupt-twice") else { return };
+    let (status, text, _) = interrupted(&folder, 2);
+    assert_eq!(status, Some(130));
+    assert!(!text.contains("summary"), "{text}");
+}
+
+#[test]
+fn quiet_is_findings_alone() {
+    let folder = Folder::new("quiet");
+    folder.copy("golden/2.47.50/x86_64/static.exe", "sound");
+    folder.copy("golden/2.47.50/x86_64/edges.so", "warnings");
+    assert_eq!(folder.check(&["-q", "sound"]), (0, String::new()));
+    let (_, text) = folder.check(&["--quiet", "sound", "warnings"]);
+    let (_, whole) = folder.check(&["sound", "warnings"]);
+    assert!(text.contains("warning[") && !text.contains("inputs"), "{text}");
+    assert!(whole.starts_with(&text), "{text}");
+}
+
+/// Each thread has its part: what is larger is told. A zip and what is in it count together.
+#[test]
+fn memory_for_members_is_divided() {
+    let folder = Folder::new("memory-limit");
+    folder.copy("golden/2.47.50/x86_64/static.exe", "a");
+    if !folder.make("zip", "truncate -s 3M a && zip -q -0 x.zip a && tar -cf x.tar a x.zip") {
+        return;
+    }
+    let left_out = |limit: &str, threads: &str| {
+        let (_, text) = folder.check(&["-v", "--memory-limit", limit, "-j", threads, "x.tar"]);
+        [
+            "x.tar!a: cannot be read: it is larger than",
+            "x.tar!x.zip: cannot",
+            "x.tar!x.zip!a: cannot",
+        ]
+        .map(|told| text.contains(told))
+    };
+    assert_eq!(left_out("8M", "1"), [false, false, false]);
+    assert_eq!(left_out("5M", "1"), [false, false, true]);
+    assert_eq!(left_out("8M", "4"), [true, true, false]);
+}
