@@ -42,10 +42,10 @@ class Scan:
     folder: Path
 
     def loop(self, store: Path) -> None:
-        """One shard after the other, as a shell would."""
+        """One shard after the other, as a shell would, each on one thread, as the driver has it."""
         where = ["--manifest", str(self.manifest), "--store", str(store)]
         for shard in range(self.shards):
-            quiet([self.program, "scan", *where, "--shard", str(shard)])
+            quiet([self.program, "scan", *where, "--shard", str(shard), "--threads", "1"])
         quiet([self.program, "merge", *where])
 
     def engine(self, workers: int, store: Path) -> None:

@@ -15,12 +15,12 @@ from types import TracebackType
 
 # Dask waits minutes before it takes a machine for lost; here, seconds (of TCP 11 at least).
 IMPATIENT = {
-    "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "4s",
-    "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "4s",
+    "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s",
+    "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "10s",
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "12s",
 }
 
-DEADLINE = 90.0
+DEADLINE = 180.0
 
 
 def wait_for(what: str, ready: Callable[[], bool], seconds: float = DEADLINE) -> None:

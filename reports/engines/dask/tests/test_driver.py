@@ -92,7 +92,7 @@ def test_scheduler_killed_and_restarted(run: Run, expected: dict[str, bytes]) ->
         driver = run.start("--scheduler", cluster.address)
         _, _, program = run.held(4)
         cluster.kill_scheduler()
-        wait_for("the program ends when its task is lost", lambda: not alive(program))
+        wait_for("the program ends when its task is lost", lambda: not alive(program), seconds=10)
         cluster.restart()
         status, errors = finish(driver)
         assert (status, errors.splitlines()[-1]) == (0, ALL_DONE), errors
