@@ -2,12 +2,16 @@
 
 pub(crate) mod json;
 pub(crate) mod numbers;
+#[cfg(feature = "store")]
+mod pace;
 mod progress;
 pub mod schema;
 pub(crate) mod text;
 mod wrap;
 
 pub use json::{JsonDocument, JsonLines};
+#[cfg(feature = "store")]
+pub use pace::Pace;
 pub use progress::WithProgress;
 pub use text::{Text, TextOptions};
 pub use wrap::wrap;

@@ -10,8 +10,14 @@ use sframe_check::input::package::{Content, Limits, Member, visit};
 use sframe_validator::elf::Elf;
 
 /// A thousandth of what the program allows: an input is done in a fraction of a second.
-const LIMITS: Limits =
-    Limits { member_size: 1 << 20, unpacked_size: 8 << 20, ratio: 500, depth: 6, members: 1_000 };
+const LIMITS: Limits = Limits {
+    member_size: 1 << 20,
+    held: u64::MAX,
+    unpacked_size: 8 << 20,
+    ratio: 500,
+    depth: 6,
+    members: 1_000,
+};
 /// No name or header is held that is longer.
 const NAME: usize = 1 << 20;
 

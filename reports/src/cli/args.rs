@@ -199,9 +199,9 @@ pub(super) struct CheckArgs {
     pub(super) fail_on: Level,
     #[command(flatten)]
     pub(super) raw: RawArgs,
-    #[cfg(feature = "store")]
     #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[cfg(feature = "store")]
     #[command(flatten)]
     pub(super) store: StoreArgs,
 
@@ -226,7 +226,7 @@ pub(super) struct CheckArgs {
 pub(super) struct OutputArgs {
     /// Say what is found, and nothing else: no summary, no progress
     #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
-    quiet: bool,
+    pub(super) quiet: bool,
     /// Memory for the members of packages, all threads together, as 500M or 2G: each thread has its
     /// part, and a member that is larger is left out, and told
     #[cfg(feature = "packages")]

@@ -1,7 +1,7 @@
 //! `sframe-check --store DIR PATH...`.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use sframe_store::{Previous, Stamps, StampsWriter, Store};
@@ -10,7 +10,7 @@ use super::args::CheckArgs;
 use super::shards::{check_item, options};
 use super::supervise::{die_with_parent, supervise};
 use super::{Exit, check, styled_stdout, terminal_width};
-use crate::render::{Text, TextOptions};
+use crate::render::{Pace, Text, TextOptions};
 use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Planning, Result, Scanner, Total};
 
@@ -22,7 +22,8 @@ pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
     if started && !die_with_parent() {
         return Err(io::Error::other("the process that has started this one is gone"));
     }
-    let options = options(&args.what)?;
+    let mut options = options(&args.what)?;
+    check::limit_memory(&mut options, args.output.memory_limit, args.threads);
     if let Some(item) = args.store.alone.item {
         return Ok(check_item(&open(folder)?, item, &options)?);
     }
@@ -84,12 +85,36 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
         let found = check::selection(&args.paths)?;
         Store::create(folder, stored::plan(planning, found, Some(&mut stamps))?)?
     };
-    for shard in 0..store.manifest().shards() {
-        stored::check_shard(&store, shard, scanner, Some(&mut stamps), &mut |_| {})?;
-    }
+    check_shards(&store, args, scanner, &mut stamps)?;
     store.merge()?;
     stamps.save()?;
     tell(&store, args)
+}
+
+fn check_shards(
+    store: &Store,
+    args: &CheckArgs,
+    scanner: Scanner<'_>,
+    stamps: &mut StampsWriter,
+) -> Result<()> {
+    let manifest = store.manifest();
+    let bytes = |shard| manifest.bytes_of(shard);
+    let all = (0..manifest.shards()).map(bytes).fold(0, u64::saturating_add);
+    let mut pace = Pace::new(all, !args.output.quiet && io::stderr().is_terminal());
+    for shard in 0..manifest.shards() {
+        let mut done = 0;
+        stored::check_shard(store, shard, scanner, Some(stamps), &mut |item| {
+            if let Some(item) = item {
+                done += 1;
+                pace.done(item);
+            }
+        })?;
+        if done == 0 {
+            pace.skip(bytes(shard));
+        }
+    }
+    pace.finish();
+    Ok(())
 }
 
 /// Tells what a complete store says.
@@ -97,8 +122,11 @@ fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
     let Total { summary, causes } = stored::summary(store)?;
     let mut out = styled_stdout();
     sframe_history::groups::write_text(&mut out, &causes, CAUSES)?;
-    let options = TextOptions { verbose: args.verbose, coverage: true, width: terminal_width() };
-    Text::new(&mut out, options).totals(&summary)?;
+    if !args.output.quiet {
+        let width = terminal_width();
+        let options = TextOptions { verbose: args.verbose, coverage: true, width };
+        Text::new(&mut out, options).totals(&summary)?;
+    }
     out.flush()?;
     Ok(check::exit(args.fail_on, &summary))
 }

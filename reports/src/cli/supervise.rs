@@ -11,7 +11,7 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::getppid;
 
-use super::Exit;
+use super::{Exit, interrupt};
 
 /// Ends of the process at work without a shard more. The file that has ended it is checked apart
 /// from the second try on, so a third end of this kind has another reason.
@@ -23,6 +23,8 @@ const MOST_IN_VAIN: u32 = 3;
 /// # Errors
 /// It cannot be started, or dies again and again.
 pub(super) fn supervise(done: impl Fn() -> io::Result<usize>) -> io::Result<Exit> {
+    // The terminal interrupts both processes: this one stays to say what to do.
+    let _interrupted = interrupt::flag()?;
     let (mut before, mut in_vain) = (0, 0);
     loop {
         let mut arguments: Vec<OsString> = env::args_os().skip(1).collect();
@@ -33,7 +35,8 @@ pub(super) fn supervise(done: impl Fn() -> io::Result<usize>) -> io::Result<Exit
         }
         let signal = status.signal().and_then(|number| Signal::try_from(number).ok());
         if matches!(signal, Some(Signal::SIGINT | Signal::SIGTERM | Signal::SIGHUP)) {
-            return Err(io::Error::other("it was interrupted: --resume goes on with the store"));
+            writeln!(io::stderr(), "sframe-check: interrupted: --resume goes on with the store")?;
+            return Ok(Exit::Interrupted);
         }
         let shards = done()?;
         in_vain = if shards > before { 0 } else { in_vain + 1 };

@@ -1,0 +1,64 @@
+//! How far a scan is whose size is known beforehand.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sframe_store::Item;
+
+use crate::printable::printable_path;
+
+const TEMPLATE: &str =
+    "{spinner} {bytes} of {total_bytes}, {eta} left, {bytes_per_sec}; {wide_msg}";
+
+/// Shows on standard error how much of a plan is done.
+#[derive(Debug)]
+pub struct Pace {
+    bar: ProgressBar,
+    items: u64,
+}
+
+impl Pace {
+    /// For items of so many bytes; nothing is shown where it is not `allowed`.
+    #[must_use]
+    pub fn new(bytes: u64, allowed: bool) -> Pace {
+        let target = match allowed {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(Some(bytes), target);
+        // The template is a constant: a test draws it.
+        if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Pace { bar, items: 0 }
+    }
+
+    /// An item is done.
+    pub fn done(&mut self, item: &Item) {
+        self.items += 1;
+        self.bar.inc(item.size);
+        if self.items.is_multiple_of(16) || item.size > 1 << 20 {
+            self.bar.set_message(format!("{} done, at {}", self.items, printable_path(&item.path)));
+        }
+    }
+
+    /// What was done before is no measure of speed.
+    pub fn skip(&mut self, bytes: u64) {
+        self.bar.inc(bytes);
+        self.bar.reset_eta();
+    }
+
+    /// Takes the display away.
+    pub fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_template_is_one() {
+        assert!(indicatif::ProgressStyle::with_template(super::TEMPLATE).is_ok());
+    }
+}
