@@ -204,10 +204,12 @@ fn values_are_those_of_the_lines() {
 fn many_rows_are_all_there() {
     let Some(python) = python() else { return };
     let count = r#"{"rule":"r","severity":"error","count":1,"files":1},"#;
-    let loss = r#"{"cause":"c","functions":1,"bytes":1,"examples":[{"start":"0x1","size":1},{"start":"0x2","size":1}]},"#;
+    // Lists of two, one and none, in a rhythm that the end of a row group falls out of.
+    let loss = r#"{"cause":"c","functions":1,"bytes":1,"examples":[{"start":"0x1","size":1},{"start":"0x2","size":1}]},
+{"cause":"c","functions":1,"bytes":1,"examples":[{"start":"0x1","size":1}]},{"cause":"c","functions":1,"bytes":1},"#;
     let record = |n: u32| {
         let counts = count.repeat(10_000);
-        let (counts, losses) = (counts.trim_end_matches(','), loss.repeat(10_000));
+        let (counts, losses) = (counts.trim_end_matches(','), loss.repeat(3_333));
         let losses = losses.trim_end_matches(',');
         format!(
             r#"{{"type":"file","path":"{n}","status":"checked","counts":[{counts}],"coverage":{{
@@ -222,7 +224,7 @@ fn many_rows_are_all_there() {
     let sql = store.folder().join("lists.sql");
     fs::write(&sql, "SELECT count(*), sum(len(examples)) FROM coverage").expect("writable");
     let rows = read(&python, "duckdb", &store, sql.to_str().expect("UTF-8"));
-    assert_eq!(rows, "200000\t400000\n");
+    assert_eq!(rows, "199980\t199980\n");
     let sql = here("queries/what-broke.sql");
     let rows = read(&python, "duckdb", &store, sql.to_str().expect("UTF-8"));
     assert_eq!(rows, "error\tr\t0\t200000\t200000\n");
