@@ -16,12 +16,13 @@ use packing::{Folder, corpus, newc, rpm};
 use serde_json::Value;
 
 /// What the program says of files, by the path of each below `base`; what differs between a file and a member,
-/// the name, is left out.
+/// its name and its package, is left out.
 fn findings(folder: &Folder, arguments: &[&str], base: &str) -> BTreeMap<String, Value> {
     let (_, text) = folder.check(&[&["--format", "json", "--pedantic"], arguments].concat());
     let document: Value = serde_json::from_str(&text).expect("JSON");
     let named = |file: &Value| {
         let mut file = file.as_object().expect("an object").clone();
+        file.remove("package");
         let path = file.remove("path").expect("a path");
         let path = path.as_str().expect("text").to_owned();
         let inside = file.remove("inside").map(|inside| inside.as_str().expect("text").to_owned());

@@ -198,9 +198,9 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
     pub(super) fail_on: Level,
     #[command(flatten)]
-    pub(super) raw: RawArgs,
-    #[command(flatten)]
     pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) raw: RawArgs,
     #[cfg(feature = "store")]
     #[command(flatten)]
     pub(super) store: StoreArgs,

@@ -1,6 +1,7 @@
 //! `sframe-check plan`, `scan`, `status` and `merge`: a scan that is distributed.
 
 use std::io::{self, Write};
+use std::path::{self, PathBuf};
 
 use sframe_store::{Counts, Manifest, Previous, Stamps, Store};
 
@@ -45,12 +46,24 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
             threads: args.threads,
         },
     };
-    let manifest = stored::plan(planning, check::selection(&args.paths)?, None)?;
+    // Shards are checked wherever their process runs.
+    let found = check::selection(&args.paths)?.map(absolute);
+    let manifest = stored::plan(planning, found, None)?;
     manifest.save(&args.output).map_err(Error::from)?;
     let bytes = manifest.items().iter().fold(0, |sum: u64, item| sum.saturating_add(item.size));
     let (items, shards) = (manifest.items().len(), manifest.shards());
     writeln!(io::stderr(), "sframe-check: {items} items of {bytes} bytes in {shards} shards")?;
     Ok(Exit::Clean)
+}
+
+fn absolute(input: Input) -> Input {
+    let absolute = |path: PathBuf| path::absolute(&path).unwrap_or(path);
+    match input {
+        Input::File(path) => Input::File(absolute(path)),
+        Input::Special(path, kind) => Input::Special(absolute(path), kind),
+        Input::Unreadable(path, why) => Input::Unreadable(absolute(path), why),
+        Input::Image(path) => Input::Image(absolute(path)),
+    }
 }
 
 pub(super) fn scan(args: &ScanArgs) -> Exit {

@@ -60,8 +60,9 @@ fn exit_of(code: i32) -> Exit {
     }
 }
 
-/// Asks the system to end this process when its parent ends; `false` where that is gone already.
+/// Asks the system to end this process when its parent ends; `false` where that has ended
+/// meanwhile.
 pub(super) fn die_with_parent() -> bool {
-    // A parent that is gone has left its children to the first process.
-    prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && getppid().as_raw() != 1
+    let parent = getppid();
+    prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && getppid() == parent
 }

@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
+
+use crate::printable::printable_path;
 
 /// The result of a part of such a scan.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -14,6 +17,8 @@ pub enum Error {
     Store(sframe_store::Error),
     /// The system: no threads, no processes, no output.
     Io(io::Error),
+    /// A file is not what it was when the plan was made, or cannot be read: here, or now.
+    Changed(PathBuf),
 }
 
 impl Error {
@@ -22,7 +27,7 @@ impl Error {
     pub fn may_pass(&self) -> bool {
         match self {
             Error::Store(error) => error.may_pass(),
-            Error::Io(_) => true,
+            Error::Io(_) | Error::Changed(_) => true,
         }
     }
 }
@@ -44,24 +49,32 @@ impl fmt::Display for Error {
         match self {
             Error::Store(error) => error.fmt(f),
             Error::Io(error) => error.fmt(f),
+            Error::Changed(path) => {
+                let path = printable_path(path);
+                write!(
+                    f,
+                    "{path} is not what it was when the plan was made, or cannot be read here"
+                )
+            }
         }
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(match self {
-            Error::Store(error) => error,
-            Error::Io(error) => error,
-        })
+        match self {
+            Error::Store(error) => Some(error),
+            Error::Io(error) => Some(error),
+            Error::Changed(_) => None,
+        }
     }
 }
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> io::Error {
         match error {
-            Error::Store(error) => io::Error::other(error),
             Error::Io(error) => error,
+            error => io::Error::other(error),
         }
     }
 }

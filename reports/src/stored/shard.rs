@@ -10,10 +10,10 @@ use sframe_store::{
     StampsWriter, Store,
 };
 
-use super::Result;
 use super::alone::{Alone, run_alone};
 use super::planner::hash_of;
 use super::record::{self, Kept};
+use super::{Error, Result};
 use crate::input::Input;
 use crate::report::FileReport;
 use crate::scan::{Checker, Event, in_order};
@@ -48,7 +48,8 @@ struct Done {
 /// told in the item's record.
 ///
 /// # Errors
-/// Those of the store, and of threads and processes.
+/// Those of the store, and of threads and processes; and [`Error::Changed`], where the manifest has
+/// a file's hash and the file has another one.
 pub fn check_shard(
     store: &Store,
     shard: u32,
@@ -99,8 +100,12 @@ fn work(
         Some(Known::Content(hash)) => Some(hash),
         Some(Known::Without(_)) | None => None,
     });
-    // What cannot be read is told by who checks it.
+    // What cannot be read is told by who checks it, unless the planner could read it: then a disk
+    // is missing here, and another try may see it.
     let hash = known.or_else(|| hash_of(&item.path).ok());
+    if item.hash.is_some() && item.hash != hash {
+        return Err(Error::Changed(item.path.clone()));
+    }
     let unchanged = match &hash {
         Some(hash) => scanner.previous.find(&item.path, hash)?,
         None => None,

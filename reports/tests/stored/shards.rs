@@ -26,7 +26,10 @@ fn shards_in_any_order_say_what_one_scan_does() {
         assert_eq!(scan(&folder, shard, "store"), 0);
     }
     assert_eq!(told(&folder, &["merge", "--manifest", "m", "--store", "store"]).0, 0);
-    let (stored, plain) = (records(&folder.join("store")), plain_records(&folder, "tree"));
+    // The manifest has whole paths: shards are checked wherever their process runs.
+    let tree = folder.join("tree");
+    let tree = tree.to_str().expect("UTF-8");
+    let (stored, plain) = (records(&folder.join("store")), plain_records(&folder, tree));
     assert!(plain.len() >= 9, "{} files", plain.len());
     assert!(stored.keys().eq(plain.keys()));
     for (name, record) in &stored {
@@ -97,6 +100,19 @@ fn statuses_tell_an_engine_what_to_do() {
     // Another try may succeed: the store cannot be made here.
     fs::write(folder.join("file"), "").expect("a file");
     assert_eq!(scan(&folder, "0", "file/s"), 75);
+    // Or: a file is not there, or not what it was.
+    let planned = folder.join("tree/2.40/calls.o");
+    let there = fs::read(&planned).expect("a file");
+    for now in [None, Some([&*there, b"!"].concat())] {
+        match now {
+            None => fs::remove_file(&planned).expect("it is there"),
+            Some(bytes) => fs::write(&planned, bytes).expect("a file"),
+        }
+        let statuses = ["0", "1", "2"].map(|shard| scan(&folder, shard, "changed"));
+        assert_eq!(statuses.iter().filter(|status| **status == 75).count(), 1, "{statuses:?}");
+        let _ = fs::remove_dir_all(folder.join("changed"));
+    }
+    fs::write(&planned, there).expect("a file");
     // A shard that is damaged is told, and made again.
     let path = folder.join("s/shards/00001.ndjson.zst");
     let bytes = fs::read(&path).expect("a shard");
