@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from contextlib import ExitStack
 from types import TracebackType
 
 # Addresses for documentation (RFC 5737), here within the namespaces alone.
@@ -31,20 +32,26 @@ class Network:
         self.names = [f"sframe-{os.getpid()}-{machine}" for machine in range(machines)]
 
     def __enter__(self) -> Network:
-        for machine, name in enumerate(self.names):
-            ip("netns", "add", name)
-            ip("-n", name, "link", "set", "lo", "up")
-            if machine == 0:
-                ip("-n", name, "link", "add", "bridge", "type", "bridge")
-                ip("-n", name, "addr", "add", f"{self.address(0)}/24", "dev", "bridge")
-                ip("-n", name, "link", "set", "bridge", "up")
-            else:
-                ip("-n", name, "link", "add", "uplink", "type", "veth", "peer", "name", f"m{machine}", "netns", self.names[0])
-                ip("-n", name, "addr", "add", f"{self.address(machine)}/24", "dev", "uplink")
-                ip("-n", name, "link", "set", "uplink", "up")
-                ip("-n", self.names[0], "link", "set", f"m{machine}", "master", "bridge")
-                self.join(machine)
+        with ExitStack() as made:
+            for machine, name in enumerate(self.names):
+                ip("netns", "add", name)
+                made.callback(ip, "netns", "delete", name)
+                self.connect(machine, name)
+            self.made = made.pop_all()
         return self
+
+    def connect(self, machine: int, name: str) -> None:
+        ip("-n", name, "link", "set", "lo", "up")
+        if machine == 0:
+            ip("-n", name, "link", "add", "bridge", "type", "bridge")
+            ip("-n", name, "addr", "add", f"{self.address(0)}/24", "dev", "bridge")
+            ip("-n", name, "link", "set", "bridge", "up")
+        else:
+            ip("-n", name, "link", "add", "uplink", "type", "veth", "peer", "name", f"m{machine}", "netns", self.names[0])
+            ip("-n", name, "addr", "add", f"{self.address(machine)}/24", "dev", "uplink")
+            ip("-n", name, "link", "set", "uplink", "up")
+            ip("-n", self.names[0], "link", "set", f"m{machine}", "master", "bridge")
+            self.join(machine)
 
     def address(self, machine: int) -> str:
         return f"{SUBNET}.{machine + 1}"
@@ -60,5 +67,4 @@ class Network:
         ip("-n", self.names[0], "link", "set", f"m{machine}", "up")
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        for name in self.names:
-            ip("netns", "delete", name)
+        self.made.close()
