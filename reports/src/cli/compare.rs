@@ -64,6 +64,7 @@ fn store(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()>
     }
     let scan = comparison.scan_mut(when);
     scan.complete = store.run().totals.is_some();
-    scan.tool = Some(store.run().key.tool.clone());
+    let tool = &store.run().key.tool;
+    scan.tool = Some(tool.strip_prefix("sframe-check ").unwrap_or(tool).to_owned());
     Ok(())
 }
