@@ -115,10 +115,7 @@ def main() -> None:
     rows = []
     for number in range(args.packages):
         name = f"pkg{number:05}x"
-        files = {
-            f"./usr/bin/{path.name}": path.read_bytes()
-            for path in chance.sample(binaries, min(3, len(binaries)))
-        }
+        files = {f"./usr/bin/{path.name}": path.read_bytes() for path in chance.sample(binaries, min(3, len(binaries)))}
         soname = f"./usr/lib/lib{name}.so"
         library = libraries[number % len(libraries)]
         monday = deb(name, "1.0-1", files | {f"{soname}.1.0": library})
