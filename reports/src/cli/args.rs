@@ -1,7 +1,9 @@
 //! The definition of the command line, from which help, completions and the man page are made.
 
+pub(super) mod raw;
 #[cfg(feature = "store")]
 pub(super) mod stored;
+pub(super) mod tools;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,15 +11,15 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use sframe_validator::rules::{Rule, Severity};
-use sframe_validator::{Abi, Endian};
 
 use crate::dump::Style;
 use crate::explain;
-use crate::input::RawOptions;
 #[cfg(feature = "packages")]
 use crate::input::package::Limits;
+use raw::RawArgs;
 #[cfg(feature = "store")]
 use stored::StoreArgs;
+use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TORTURE_HELP, TortureArgs};
 
 const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF files";
 
@@ -68,48 +70,6 @@ Examples:
       sframe-check --raw --address 0x7f0000001000 --machine amd64 section.bin
 
 A path that is called like a subcommand is written ./dump.";
-
-const TORTURE_HELP: &str = "\
-Each reader runs once for each case, in a process of its own, on an ELF file: sound sections, a
-malformed one for each rule, the same defects in older versions, and small sections that promise
-enormous amounts of rows, functions or bytes.
-
-  crash   ended by a signal, by a sanitizer's report, or by a panic
-  hang    ended at the limit of time
-  memory  failed with half of the memory limit or more in use
-  reject  an exit status that is not 0, or a message on standard error; of GNU readers also
-          \"SFrame version not supported\" on standard output
-  accept  exit status 0, and nothing of that
-
-A conforming reader neither crashes nor hangs nor takes all memory, and rejects what the format
-gives no reading: parts outside the section, codes that its version does not define. Whether it
-accepts other defects is its own affair. Where it rejects sound sections of a version and machine,
-the rest of these is out of its scope when it rejects it, too.
-
-Exit status:
-  0  every reader is conforming
-  1  one is not
-  2  one could not be run, or rejects every sound section
-  3  wrong usage, or the program itself failed";
-
-const REASSEMBLE_HELP: &str = "\
-The code is written as bytes, each entry of .eh_frame or .debug_frame as a function with .cfi_
-directives at the PCs where its instructions are: what a compiler would have written. So
-assemblers that emit SFrame can be tried on the CFI of any program. Personality routines and
-LSDAs are left out, for no row depends on them. What cannot be said in assembly is left out, too,
-and told.
-
-      sframe-check reassemble libfoo.so -o foo.s
-      as --gsframe foo.s -o foo.o
-      ld -shared foo.o -o foo.so
-      sframe-check reassemble libfoo.so --compare foo.so     # the same rows?
-      sframe-check foo.so                                    # does SFrame say what CFI says?
-
-Exit status:
-  0  all functions were carried; with --compare: and all are the same
-  1  with --compare: one is not
-  2  some functions were left out, there were none, or a file could not be read
-  3  wrong usage, or the program itself failed";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -217,7 +177,7 @@ pub(super) struct CheckArgs {
     pub(super) verbose: bool,
 
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
     pub(super) threads: usize,
 }
 
@@ -346,73 +306,6 @@ pub(super) struct ExplainArgs {
     pub(super) markdown: bool,
 }
 
-/// `torture`.
-#[derive(Debug, Args)]
-pub(super) struct TortureArgs {
-    /// A reader: readelf, objdump, llvm-readobj (also with a path, a machine before or a version
-    /// behind), sframe-check, or a command, in which {} is the file; it is split into words as a
-    /// shell does it, and run without one. Without this option, sframe-check and those of the others
-    /// that are on the path
-    #[arg(long, value_name = "READER", value_hint = ValueHint::CommandString)]
-    pub(super) reader: Vec<String>,
-    #[command(flatten)]
-    pub(super) limits: LimitArgs,
-    /// Leave the files in this folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(super) keep: Option<PathBuf>,
-    /// How to write what came of it
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    pub(super) format: DiffFormat,
-    /// How many processes run at a time; 0 for as many as the machine has processors
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
-    pub(super) threads: usize,
-}
-
-/// `reassemble`.
-#[derive(Debug, Args)]
-pub(super) struct ReassembleArgs {
-    /// A program, library or object for AMD64, AArch64 or s390x
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(super) file: PathBuf,
-    /// Where to write the assembly; - for standard output
-    #[arg(
-        short,
-        long,
-        value_name = "OUT",
-        value_hint = ValueHint::FilePath,
-        required_unless_present = "compare"
-    )]
-    pub(super) output: Option<PathBuf>,
-    /// Whether this file, assembled from FILE's assembly and perhaps linked, has FILE's functions, with
-    /// the same rows for all registers and the same code
-    #[arg(long, value_name = "REBUILT", value_hint = ValueHint::FilePath, conflicts_with = "output")]
-    pub(super) compare: Option<PathBuf>,
-}
-
-/// What one run of a reader may take.
-#[derive(Debug, Args)]
-pub(super) struct LimitArgs {
-    /// Processor time for each case; by the clock, three times as much
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub(super) timeout: u64,
-    /// Address space for each case; 0 for any, as sanitizers need it
-    #[arg(long, value_name = "MIB", default_value_t = 1024)]
-    pub(super) memory: u64,
-}
-
-/// `limited`.
-#[derive(Debug, Args)]
-pub(super) struct LimitedArgs {
-    #[command(flatten)]
-    pub(super) limits: LimitArgs,
-    /// Where to write how the command ended
-    #[arg(long)]
-    pub(super) report: PathBuf,
-    /// The command
-    #[arg(last = true, required = true)]
-    pub(super) command: Vec<OsString>,
-}
-
 /// What unpacking may cost.
 #[cfg(feature = "packages")]
 #[derive(Debug, Args)]
@@ -447,63 +340,6 @@ impl UnpackArgs {
             ..Limits::default()
         }
     }
-}
-
-/// Bytes without an ELF file around them.
-#[derive(Debug, Args)]
-pub(super) struct RawArgs {
-    /// Each file is one section and nothing else
-    #[arg(long, help_heading = "Bare sections")]
-    raw: bool,
-    /// The section's address
-    #[arg(long, requires = "raw", value_name = "ADDRESS", value_parser = number, default_value = "0", help_heading = "Bare sections")]
-    address: u64,
-    /// The machine, where the header shall not decide
-    #[arg(long, requires = "raw", value_enum, help_heading = "Bare sections")]
-    machine: Option<Machine>,
-    /// The byte order, where the magic number shall not decide
-    #[arg(
-        long,
-        requires = "raw",
-        value_name = "ORDER",
-        value_enum,
-        help_heading = "Bare sections"
-    )]
-    endian: Option<ByteOrder>,
-}
-
-impl RawArgs {
-    /// What is said about bare sections, `None` where files are no such.
-    pub(super) fn options(&self) -> Option<RawOptions> {
-        self.raw.then(|| RawOptions {
-            address: self.address,
-            abi: self.machine.map(|machine| match machine {
-                Machine::Amd64 => Abi::Amd64,
-                Machine::Aarch64 => Abi::Aarch64Little,
-                Machine::Aarch64Be => Abi::Aarch64Big,
-                Machine::S390x => Abi::S390x,
-            }),
-            endian: self.endian.map(|order| match order {
-                ByteOrder::Little => Endian::Little,
-                ByteOrder::Big => Endian::Big,
-            }),
-        })
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Machine {
-    #[value(alias = "x86-64", alias = "x86_64")]
-    Amd64,
-    Aarch64,
-    Aarch64Be,
-    S390x,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ByteOrder {
-    Little,
-    Big,
 }
 
 /// `--against`.
@@ -557,30 +393,13 @@ fn rule(name: &str) -> Result<&'static Rule, String> {
     explain::find(name)
 }
 
-/// Decimal, or hexadecimal after `0x`.
-fn number(text: &str) -> Result<u64, String> {
-    let parsed = match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    parsed.map_err(|error| format!("{error}; write 4096 or 0x1000"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Cli, number};
+    use super::Cli;
     use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn numbers() {
-        assert_eq!(number("0x7f00"), Ok(0x7f00));
-        assert_eq!(number("12"), Ok(12));
-        assert!(number("0x").is_err());
-        assert!(number("-1").is_err());
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use sframe_validator::elf::Elf;
 use tempfile::Builder;
 
-use super::args::ReassembleArgs;
+use super::args::tools::ReassembleArgs;
 use super::{Exit, stdout};
 use crate::input::{FileBytes, archive, plain_error};
 use crate::printable::printable_path;

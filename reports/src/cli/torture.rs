@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::args::{DiffFormat, LimitArgs, LimitedArgs, TortureArgs};
+use super::args::DiffFormat;
+use super::args::tools::{LimitArgs, LimitedArgs, TortureArgs};
 use super::{Exit, stdout, styled_stdout};
 use crate::torture::{Limits, Options, Reader, Text, json, run_limited, torture};
 
