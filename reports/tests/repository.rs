@@ -53,6 +53,18 @@ fn flat_repositories_are_read_whatever_the_compression() {
 }
 
 #[test]
+fn a_list_is_what_a_scan_takes() {
+    let Some(folder) = folder("repo-list") else { return };
+    assert!(folder.make("cp", "cp index Packages"));
+    let (status, list) = folder.check(&["repo", "--list", "--architecture", "amd64", "."]);
+    let mut paths: Vec<_> = list.split_terminator('\0').collect();
+    paths.sort_unstable();
+    // As dpkg-scanpackages has written them.
+    assert_eq!(paths, ["./pool/libx_1_amd64.deb", "./pool/x-tools_1_amd64.deb"]);
+    assert_eq!(status, 0);
+}
+
+#[test]
 fn packages_are_chosen() {
     let Some(folder) = folder("repo-chosen") else { return };
     assert!(folder.make("cp", "cp index Packages"));

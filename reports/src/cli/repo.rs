@@ -2,15 +2,17 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueHint};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::args::{Format, Level, OutputArgs, WhatArgs};
 use super::check::{debug_packages, ended, exit, limit_memory, told, what_options};
-use super::{Exit, interrupt};
+use super::{Exit, interrupt, stdout};
 use crate::input::Input;
 use crate::input::repository::{Entry, Repository, Wanted};
+use crate::printable::printable_path;
 use crate::scan::{CheckOptions, Sink, scan_repository};
 
 pub(super) const HELP: &str = "\
@@ -24,9 +26,11 @@ Examples:
       sframe-check repo --suite trixie --section '*libs' /srv/mirror/debian
   What a build has left:
       dpkg-scanpackages . > Packages && sframe-check repo .
+  Keep the results of a mirror's packages for amd64:
+      sframe-check repo --list --architecture amd64 /srv/mirror/debian | sframe-check --store night -
   One source's packages on a server:
       sframe-check repo --suite sid --component main --architecture amd64 --name 'libssl*' \\
-          https://deb.debian.org/debian";
+          https://debian.example.org/debian";
 
 /// `repo`.
 #[derive(Debug, Args)]
@@ -65,6 +69,10 @@ pub(super) struct RepoArgs {
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
     fail_on: Level,
 
+    /// Check nothing: write the packages' paths, ended by NUL characters, as a scan takes them from
+    /// standard input
+    #[arg(long, conflicts_with_all = ["format", "coverage", "verbose"], help_heading = "Output")]
+    list: bool,
     /// How to write what is found
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
     format: Format,
@@ -76,7 +84,7 @@ pub(super) struct RepoArgs {
     verbose: bool,
 
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
     threads: usize,
 }
 
@@ -89,6 +97,9 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
             return Ok(Exit::Failure);
         }
     };
+    if args.list {
+        return list(repository.packages(wanted));
+    }
     let interrupted = interrupt::flag()?;
     let mut options = CheckOptions {
         stop: Some(interrupted.clone()),
@@ -108,6 +119,25 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     let scan = |sink: &mut dyn Sink| scan_repository(entries, &options, args.threads, sink);
     let summary = told(&how, None, scan)?;
     Ok(ended(&interrupted, exit(args.fail_on, &summary)))
+}
+
+/// Writes where the packages are.
+fn list(entries: impl Iterator<Item = Entry>) -> io::Result<Exit> {
+    let (mut out, mut exit) = (stdout(), Exit::Clean);
+    for entry in entries {
+        match entry {
+            Entry::Package(listed) => {
+                out.write_all(listed.address().as_os_str().as_bytes())?;
+                out.write_all(b"\0")?;
+            }
+            Entry::Unreadable(path, why) => {
+                exit = Exit::Incomplete;
+                writeln!(io::stderr(), "sframe-check: {}: {why}", printable_path(&path))?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(exit)
 }
 
 fn wanted(args: &RepoArgs) -> Result<Wanted, String> {
