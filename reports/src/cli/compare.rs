@@ -47,11 +47,15 @@ fn report(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()
     Ok(())
 }
 
-/// Every whole shard of a store.
+/// Every whole shard of a store. What one that is not held is not known, and is not said to be gone.
 fn store(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
     let store = Store::open(path).map_err(io::Error::other)?;
+    let mut complete = store.run().totals.is_some();
     for shard in 0..store.manifest().shards() {
-        if !matches!(store.state(shard).map_err(io::Error::other)?, ShardState::Whole(_)) {
+        let state = store.state(shard).map_err(io::Error::other)?;
+        if !matches!(state, ShardState::Whole(_)) {
+            complete = false;
+            writeln!(io::stderr(), "sframe-check: {}: shard {shard} is {state}", path.display())?;
             continue;
         }
         let mut reader = store.read(shard).map_err(io::Error::other)?;
@@ -62,9 +66,9 @@ fn store(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()>
             }
         }
     }
-    let scan = comparison.scan_mut(when);
-    scan.complete = store.run().totals.is_some();
     let tool = &store.run().key.tool;
-    scan.tool = Some(tool.strip_prefix("sframe-check ").unwrap_or(tool).to_owned());
+    let tool = tool.strip_prefix("sframe-check ").unwrap_or(tool).to_owned();
+    let scan = comparison.scan_mut(when);
+    (scan.complete, scan.tool) = (complete, Some(tool));
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! An item in a process of its own, so that what ends the checker ends nothing else.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -10,7 +11,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use nix::sys::signal::Signal;
 use sframe_store::{Counts, Item};
 
-use super::record::{Kept, crashed};
+use super::record::crashed;
 use super::shard::check;
 use crate::report::FileName;
 use crate::scan::Checker;
@@ -61,12 +62,8 @@ pub fn run_alone(item: u32, path: &Path) -> io::Result<Alone> {
     if let Some(alone) = parse(&output.stdout).filter(|_| output.status.success()) {
         return Ok(alone);
     }
-    let mut alone = Alone::default();
     let record = crashed(FileName::file(path.to_owned()), ending(output.status))?;
-    if let Kept::Record(record) = record {
-        alone.records.push(record);
-    }
-    Ok(alone)
+    Ok(Alone { records: vec![record], without: Counts::default() })
 }
 
 fn ending(status: ExitStatus) -> String {
@@ -85,7 +82,7 @@ fn parse(output: &[u8]) -> Option<Alone> {
         lines.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let last = records.pop()?;
     let counts = last.strip_prefix(WITHOUT.as_bytes())?.strip_suffix(b"}")?;
-    let counts: std::collections::BTreeMap<String, u64> = serde_json::from_slice(counts).ok()?;
+    let counts: BTreeMap<String, u64> = serde_json::from_slice(counts).ok()?;
     let mut without = Counts::default();
     counts.iter().for_each(|(kind, number)| without.add(kind, *number));
     Some(Alone { records, without })

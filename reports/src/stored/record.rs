@@ -20,11 +20,15 @@ pub(super) fn of(report: &FileReport) -> serde_json::Result<Kept> {
     Ok(match &report.outcome {
         Outcome::NotElf | Outcome::Empty => Kept::Count(NOT_ELF),
         Outcome::Special(kind) => Kept::Count(kind.name()),
-        _ => Kept::Record(serde_json::to_vec(&Line::File(Box::new(json::file(report))))?),
+        _ => Kept::Record(line(report)?),
     })
 }
 
 /// The record of a file at which its checker has died.
-pub(super) fn crashed(name: FileName, reason: String) -> serde_json::Result<Kept> {
-    of(&FileReport::new(name, Outcome::Crashed(reason)))
+pub(super) fn crashed(name: FileName, how: String) -> serde_json::Result<Vec<u8>> {
+    line(&FileReport::new(name, Outcome::Crashed(how)))
+}
+
+fn line(report: &FileReport) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&Line::File(Box::new(json::file(report))))
 }

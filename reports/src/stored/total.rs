@@ -1,5 +1,6 @@
 //! What a complete store says: in numbers, and by root cause.
 
+use std::io;
 use std::str;
 
 use sframe_history::Record;
@@ -45,7 +46,7 @@ pub fn summary(store: &Store) -> Result<Total> {
 
 fn parse(line: &[u8], shard: u32) -> Result<Record<'_>> {
     let damaged = |error: String| {
-        Error::Io(std::io::Error::other(format!("shard {shard}: a record is damaged: {error}")))
+        Error::Io(io::Error::other(format!("shard {shard}: a record is damaged: {error}")))
     };
     let text = str::from_utf8(line).map_err(|error| damaged(error.to_string()))?;
     Record::parse(text).map_err(|error| damaged(error.to_string()))
@@ -53,11 +54,12 @@ fn parse(line: &[u8], shard: u32) -> Result<Record<'_>> {
 
 fn count(summary: &mut Summary, without: &Counts) {
     for (kind, number) in without.iter() {
-        summary.inputs += number;
-        match Special::of_name(kind) {
-            Some(special) => *summary.special.entry(special).or_default() += number,
-            None if kind == NOT_ELF => summary.not_elf += number,
-            None => summary.unreadable += number,
-        }
+        summary.inputs = summary.inputs.saturating_add(number);
+        let of_kind = match Special::of_name(kind) {
+            Some(special) => summary.special.entry(special).or_default(),
+            None if kind == NOT_ELF => &mut summary.not_elf,
+            None => &mut summary.unreadable,
+        };
+        *of_kind = of_kind.saturating_add(number);
     }
 }

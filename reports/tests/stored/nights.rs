@@ -56,6 +56,22 @@ fn unchanged_files_are_taken_over_and_changed_ones_are_not() {
 }
 
 #[test]
+fn what_a_damaged_shard_held_is_not_said_to_be_gone() {
+    let folder = folder("rot");
+    golden_tree(&folder.join("tree"));
+    run(&folder, &["--store", "monday", "tree"]);
+    run(&folder, &["--store", "tuesday", "tree"]);
+    let shard = folder.join("tuesday/shards/00000.ndjson.zst");
+    let mut bytes = fs::read(&shard).expect("a shard");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&shard, bytes).expect("a file");
+    let (status, text, error) = told(&folder, &["compare", "monday", "tuesday"]);
+    assert_eq!(status, 2, "{text}");
+    assert!(error.contains("shard 0 is damaged"), "{error}");
+}
+
+#[test]
 fn a_report_is_as_good_as_a_store() {
     let folder = folder("report");
     golden_tree(&folder.join("tree"));
