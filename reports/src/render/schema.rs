@@ -91,7 +91,6 @@ pub struct File {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<Package>,
     /// What made the file, as far as its `.comment` section and its notes say so.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub producers: Vec<Producer>,
     /// What became of it.
     pub status: Status,
