@@ -52,9 +52,11 @@ def expected(program: Path, manifest: Path, tmp_path_factory: pytest.TempPathFac
 
 
 def contents(store: Path) -> dict[str, bytes]:
-    """The files of a store; names with a dot at the start are those of files in the making, no results."""
+    """The results in a store. Names with a dot at the start are those of files in the making; in `work` is
+    what processes had in work when they died, one that was cut off and ended late among them."""
     files = (path for path in store.rglob("*") if path.is_file() and not path.name.startswith("."))
-    return {str(path.relative_to(store)): path.read_bytes() for path in files}
+    names = {str(path.relative_to(store)): path for path in files}
+    return {name: path.read_bytes() for name, path in names.items() if not name.startswith("work/")}
 
 
 @dataclass
