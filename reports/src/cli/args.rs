@@ -124,7 +124,7 @@ pub(super) enum Command {
     /// Check the packages of a Debian repository, by its index
     #[cfg(feature = "packages")]
     #[command(after_long_help = super::repo::HELP)]
-    Repo(super::repo::RepoArgs),
+    Repo(Box<super::repo::RepoArgs>),
     /// Try readers of SFrame on malformed sections: which crash, hang, or accept what cannot be read?
     #[command(after_long_help = TORTURE_HELP)]
     Torture(TortureArgs),
