@@ -6,6 +6,7 @@
 mod scans;
 
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use scans::{compare, corpus, findings, scan};
 use serde_json::{Value, json};
@@ -333,4 +334,32 @@ fn causes_have_all_findings_and_no_more() {
         });
         assert!(order);
     }
+}
+
+#[test]
+fn hostile_records_take_time_by_their_length() {
+    // Each loss has a cause of its own, names one of its two functions; each reason stands once.
+    let many = |word: &str| {
+        let losses: Vec<Value> = (0..60_000)
+            .map(|n| {
+                let name = format!("{word}{n}");
+                let example = json!({"symbol": name, "start": "0x0", "end": "0x1"});
+                json!({"cause": name, "functions": 2, "bytes": 2, "examples": [example]})
+            })
+            .collect();
+        // Words of letters: of numbers in a reason nothing is kept.
+        let letter = |n: u32| char::from_digit(n % 20 + 10, 36).unwrap();
+        let reason =
+            |n: u32| -> String { [1, 20, 400, 8000].map(|unit| letter(n / unit)).iter().collect() };
+        let undecided: Vec<Value> = (0..60_000).map(|n| json!({"reason": reason(n)})).collect();
+        let mut record =
+            json!({"type": "file", "path": "a", "status": "checked", "undecided": undecided});
+        record["coverage"] = json!({"functions": {"both": 1}, "losses": losses});
+        record
+    };
+    let begun = Instant::now();
+    let changes = changes(&[many("old")], &[many("new")]);
+    let coverage = changes.files[0].coverage.as_ref().unwrap();
+    assert_eq!(coverage.causes.len(), 120_000);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }

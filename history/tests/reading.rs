@@ -130,3 +130,10 @@ fn reading_that_fails_is_an_error() {
     let error = report::read(BufReader::new(Broken), |_| ()).expect_err("it fails");
     assert!(error.to_string().contains("the disk is gone"));
 }
+
+#[test]
+fn a_line_that_never_ends_is_refused() {
+    let endless = BufReader::new(br#"{"type":"file","#.chain(io::repeat(b' ')));
+    let error = report::read(endless, |_| ()).expect_err("it has no end");
+    assert_eq!(error.to_string(), "line 1, column 0: a line of more than 268435456 bytes");
+}

@@ -100,6 +100,8 @@ fn causes(old: &Covered, new: &Covered, strings: &Strings) -> Vec<CauseChange> {
 fn functions(old: &Covered, new: &Covered, strings: &Strings) -> Vec<UndescribedFunction> {
     let (mut was, mut is) = (Named::of(old), Named::of(new));
     let (whole_old, whole_new) = (was.whole, is.whole);
+    let (lost_old, lost_new) = (by_cause(old), by_cause(new));
+    let lost = |all: &HashMap<Id, u64>, cause: &Id| all.get(cause).copied().unwrap_or(0);
     let mut told = Vec::new();
     was.causes.retain(|name, causes| {
         let Some(others) = is.causes.remove(name) else { return true };
@@ -113,19 +115,29 @@ fn functions(old: &Covered, new: &Covered, strings: &Strings) -> Vec<Undescribed
     forget_copies(&mut was, &mut is, strings);
     for (name, causes) in was.causes {
         let Some(cause) = causes.first() else { continue };
-        if whole_new || old.functions_of(*cause) > new.functions_of(*cause) {
+        if whole_new || lost(&lost_old, cause) > lost(&lost_new, cause) {
             told.push(function(name, Some(*cause), None, whole_new, strings));
         }
     }
     for (name, causes) in is.causes {
         let Some(cause) = causes.first() else { continue };
-        if whole_old || new.functions_of(*cause) > old.functions_of(*cause) {
+        if whole_old || lost(&lost_new, cause) > lost(&lost_old, cause) {
             told.push(function(name, None, Some(*cause), whole_old, strings));
         }
     }
     told.sort_unstable();
     told.truncate(MAX_FUNCTIONS);
     told
+}
+
+/// How many functions are left out for each cause.
+fn by_cause(covered: &Covered) -> HashMap<Id, u64> {
+    let mut functions: HashMap<Id, u64> = HashMap::new();
+    for lost in &covered.losses {
+        let count = functions.entry(lost.cause).or_default();
+        *count = count.saturating_add(lost.functions);
+    }
+    functions
 }
 
 /// The functions that a scan names, with their causes: static ones may share a name.

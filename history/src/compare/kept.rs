@@ -279,12 +279,6 @@ impl Covered {
         }
     }
 
-    /// Functions that are left out for a cause.
-    pub(super) fn functions_of(&self, cause: Id) -> u64 {
-        let of_cause = self.losses.iter().filter(|lost| lost.cause == cause);
-        of_cause.map(|lost| lost.functions).fold(0, u64::saturating_add)
-    }
-
     /// Functions that CFI describes, and SFrame does not, or not wholly.
     pub(super) fn undescribed(&self) -> u64 {
         self.losses.iter().map(|lost| lost.functions).fold(0, u64::saturating_add)

@@ -1,6 +1,6 @@
 //! What became of a file: of its findings, of its coverage and of itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::coverage;
 use super::kept::{File, Item};
@@ -148,8 +148,9 @@ impl Known {
         let mut sight = |scan: &str, file: &File, other: &File| {
             // What became of a file that cannot be read is told already.
             let mut all = !matches!(file.status, Status::Unreadable | Status::Crashed);
+            let others: HashSet<&Id> = other.undecided.iter().collect();
             let mut reasons = file.undecided.iter();
-            if let Some(reason) = reasons.find(|reason| !other.undecided.contains(reason)) {
+            if let Some(reason) = reasons.find(|reason| !others.contains(reason)) {
                 let reason = strings.text(*reason);
                 why.push(format!("the {scan} scan could not check all of it: {reason}"));
                 all = false;

@@ -1,6 +1,6 @@
 //! `--format ndjson`: a record on each line, the summary on the last.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read as _};
 
 use serde::Deserialize;
 
@@ -9,6 +9,9 @@ use crate::Record;
 
 /// How lines of files begin as the program writes them.
 const FILE: &[u8] = br#"{"type":"file","#;
+
+/// The longest line, in bytes: what a store's may have.
+const MAX_LINE: u64 = 256 << 20;
 
 /// What kind of line it is, and what the last one says.
 #[derive(Deserialize)]
@@ -29,8 +32,13 @@ pub(super) fn read(
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        if input.read_until(b'\n', &mut line).map_err(Error::Read)? == 0 {
+        let mut limited = input.by_ref().take(MAX_LINE + 1);
+        if limited.read_until(b'\n', &mut line).map_err(Error::Read)? == 0 {
             break;
+        }
+        if line.len() as u64 > MAX_LINE {
+            let what = format!("a line of more than {MAX_LINE} bytes");
+            return Err(Error::Damaged { line: number, column: 0, what });
         }
         if line.trim_ascii().is_empty() {
             continue;
