@@ -7,6 +7,8 @@ mod compare;
 mod diff;
 mod dump;
 mod interrupt;
+#[cfg(feature = "store")]
+mod place;
 mod reassemble;
 #[cfg(feature = "packages")]
 mod repo;

@@ -70,6 +70,12 @@ impl Error {
         move |defect| Error::Defect { path: path.to_owned(), defect }
     }
 
+    /// Whether the file is not there.
+    #[must_use]
+    pub fn is_absence(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Whether the same may succeed another time: what the system has refused, or what another
     /// process is busy with, but not what is wrong in itself.
     #[must_use]

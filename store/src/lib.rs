@@ -8,9 +8,13 @@
 //! A *record* is what a scan has to say of one file or member: a line of JSON, here kept as it
 //! is. Files that are no ELF files have none, and are counted. Nothing in a store speaks of times,
 //! machines or threads: the same inputs give the same bytes.
+//!
+//! With the feature `s3`, a `Bucket` is a store that machines have in common which share no folder.
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "s3")]
+mod bucket;
 mod counts;
 mod durable;
 mod error;
@@ -30,6 +34,8 @@ mod store;
 #[cfg(feature = "parquet")]
 pub mod tables;
 
+#[cfg(feature = "s3")]
+pub use bucket::Bucket;
 pub use counts::Counts;
 pub use error::{Error, Result};
 pub use field::Defect;

@@ -15,8 +15,8 @@ use crate::tables;
 
 /// The folder of shards in a store.
 pub(crate) const SHARDS: &str = "shards";
-const RUN: &str = "run.json";
-const MANIFEST: &str = "manifest.ndjson.zst";
+pub(crate) const RUN: &str = "run.json";
+pub(crate) const MANIFEST: &str = "manifest.ndjson.zst";
 const EXTENSION: &str = ".ndjson.zst";
 
 /// The folder that holds the results of one scan:

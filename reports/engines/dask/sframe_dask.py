@@ -90,10 +90,10 @@ class Program:
 
     path: str
     manifest: Path
-    store: Path
+    store: str
 
     def command(self, name: str, *options: str) -> list[str]:
-        return [self.path, name, "--manifest", str(self.manifest), "--store", str(self.store), *options]
+        return [self.path, name, "--manifest", str(self.manifest), "--store", self.store, *options]
 
     def unfinished(self) -> tuple[list[int], int]:
         """The shards that are missing or damaged, and the number of all shards."""
@@ -216,6 +216,11 @@ def scan(program: Program, options: argparse.Namespace) -> None:
     progress.say(f"{shards} of {shards} shards done")
 
 
+def place(store: str) -> str:
+    """A folder's path as it is on all machines; a bucket's address as it is."""
+    return store if store.startswith("s3://") else str(Path(store).resolve())
+
+
 class Arguments(argparse.ArgumentParser):
     """A parser for which wrong usage is what it is for a shard."""
 
@@ -227,7 +232,9 @@ class Arguments(argparse.ArgumentParser):
 def arguments() -> argparse.Namespace:
     parser = Arguments(prog="sframe_dask", description="Runs the shards of a manifest on a Dask cluster, then merges them.")
     parser.add_argument("--manifest", type=Path, required=True, help="what `sframe-check plan` has written")
-    parser.add_argument("--store", type=Path, required=True, help="a folder that all workers and this machine see")
+    parser.add_argument(
+        "--store", type=place, required=True, help="a folder that all workers and this machine see, or s3://BUCKET/NAME"
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--scheduler", metavar="ADDRESS", help="of a running cluster, as tcp://host:8786")
     where.add_argument("--workers", type=int, default=1, metavar="N", help="a cluster on this machine (default: of 1)")
@@ -247,7 +254,7 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     options = arguments()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    program = Program(options.program, options.manifest.resolve(), options.store.resolve())
+    program = Program(options.program, options.manifest.resolve(), options.store)
     try:
         scan(program, options)
         program.run("merge")

@@ -10,6 +10,7 @@ use sframe_history::{Comparison, Record, When, report};
 use sframe_store::{ShardLine, ShardState, Store};
 
 use super::args::stored::{CompareArgs, CompareFormat};
+use super::place::Place;
 use super::{Exit, styled_stdout};
 
 pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
@@ -17,7 +18,6 @@ pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
     let mut comparison = Comparison::new(name(&args.old), name(&args.new));
     for (when, path) in [(When::Old, &args.old), (When::New, &args.new)] {
         let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
-        let read = if path.is_dir() { store } else { self::report };
         read(path, when, &mut comparison).map_err(named)?;
     }
     let changes = comparison.finish();
@@ -36,6 +36,13 @@ pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
     } else {
         Exit::Incomplete
     })
+}
+
+fn read(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
+    let place = Place::of(path)?;
+    place.fetch()?;
+    let read = if place.folder().is_dir() { store } else { report };
+    read(place.folder(), when, comparison)
 }
 
 fn report(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {

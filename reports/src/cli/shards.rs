@@ -1,13 +1,15 @@
 //! `sframe-check plan`, `scan`, `status` and `merge`: a scan that is distributed.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::path::{self, PathBuf};
+use std::path::{self, Path, PathBuf};
 
-use sframe_store::{Counts, Manifest, Previous, Stamps, Store};
+use sframe_store::{Counts, Manifest, Previous, ShardState, Stamps, Store};
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
 use super::args::{DiffFormat, WhatArgs};
-use super::supervise::die_with_parent;
+use super::place::Place;
+use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, stdout};
 use crate::input::Input;
 use crate::scan::{CheckOptions, Checker};
@@ -67,7 +69,7 @@ fn absolute(input: Input) -> Input {
 }
 
 pub(super) fn scan(args: &ScanArgs) -> Exit {
-    let started = args.die_with_parent || args.alone.item.is_some();
+    let started = args.die_with_parent || args.copy.is_some() || args.alone.item.is_some();
     if started && !die_with_parent() {
         return Exit::Again;
     }
@@ -75,39 +77,62 @@ pub(super) fn scan(args: &ScanArgs) -> Exit {
 }
 
 fn scan_shard(args: &ScanArgs) -> Result<Exit> {
-    let store = store(&args.shards)?;
+    let manifest = Manifest::open(&args.shards.manifest)?;
     let options = options(&args.what)?;
-    let key = stored::key(&options);
-    if store.manifest().key() != &key {
+    if manifest.key() != &stored::key(&options) {
         let message =
             "the manifest was made by another version, or with other options for what to check";
         return Err(sframe_store::Error::Usage(message.to_owned()).into());
     }
     if let Some(item) = args.alone.item {
-        return check_item(&store, item, &options);
+        return check_item(&manifest, item, &options);
     }
+    if let Some(copy) = &args.copy {
+        return check_shard(&Store::create(copy, manifest)?, args, &options);
+    }
+    let place = Place::of(&args.shards.store)?;
+    place.fetch_shard(args.shard)?;
+    let store = Store::create(place.folder(), manifest)?;
+    let exit = match place.copy() {
+        Some(copy) => check_copy(&store, args.shard, copy)?,
+        None => check_shard(&store, args, &options)?,
+    };
+    if exit == Exit::Clean {
+        place.put_shard(&store, args.shard)?;
+    }
+    Ok(exit)
+}
+
+/// Checks a shard of a bucket's copy in a process of its own. The copy ends with this process, and
+/// what the other one dies of is to be known until then.
+fn check_copy(store: &Store, shard: u32, copy: &Path) -> Result<Exit> {
+    let is_whole = || Ok(matches!(store.state(shard), Ok(ShardState::Whole(_))).into());
+    let arguments = own_arguments(1, &[OsStr::new("--copy"), copy.as_os_str()]);
+    match supervise(&arguments, is_whole)? {
+        Exit::Interrupted => Ok(Exit::Again),
+        exit => Ok(exit),
+    }
+}
+
+fn check_shard(store: &Store, args: &ScanArgs, options: &CheckOptions) -> Result<Exit> {
     let scanner = Scanner {
-        checker: &Checker::new(&options),
+        checker: &Checker::new(options),
         previous: &Previous::default(),
         known: &Stamps::default(),
         threads: args.threads,
     };
-    stored::check_shard(&store, args.shard, scanner, None, &mut |_| {})?;
+    stored::check_shard(store, args.shard, scanner, None, &mut |_| {})?;
     Ok(Exit::Clean)
 }
 
 /// Checks one item for the process that has started this one.
-pub(super) fn check_item(store: &Store, item: u32, options: &CheckOptions) -> Result<Exit> {
+pub(super) fn check_item(manifest: &Manifest, item: u32, options: &CheckOptions) -> Result<Exit> {
     let number = usize::try_from(item).unwrap_or(usize::MAX);
-    let Some(item) = store.manifest().items().get(number) else {
+    let Some(item) = manifest.items().get(number) else {
         return Err(sframe_store::Error::Usage(format!("the manifest has no item {item}")).into());
     };
     stored::check_alone(item, &Checker::new(options), &mut stdout())?;
     Ok(Exit::Clean)
-}
-
-fn store(args: &ShardsArgs) -> Result<Store> {
-    Ok(Store::create(&args.store, Manifest::open(&args.manifest)?)?)
 }
 
 pub(super) fn status(args: &StatusArgs) -> Exit {
@@ -116,7 +141,9 @@ pub(super) fn status(args: &StatusArgs) -> Exit {
 
 fn show_status(args: &StatusArgs) -> Result<Exit> {
     let manifest = Manifest::open(&args.shards.manifest)?;
-    let status = sframe_store::status(&manifest, &args.shards.store)?;
+    let place = Place::of(&args.shards.store)?;
+    place.fetch()?;
+    let status = sframe_store::status(&manifest, place.folder())?;
     let mut out = stdout();
     match args.format {
         DiffFormat::Text => writeln!(out, "{status}")?,
@@ -134,9 +161,13 @@ pub(super) fn merge(args: &MergeArgs) -> Exit {
 }
 
 fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
-    let mut store = store(args)?;
+    let manifest = Manifest::open(&args.manifest)?;
+    let place = Place::of(&args.store)?;
+    place.fetch()?;
+    let mut store = Store::create(place.folder(), manifest)?;
     match store.merge() {
         Ok(totals) => {
+            place.put_merged(&store)?;
             let without: u64 = Counts::iter(&totals.without).map(|(_, number)| number).sum();
             let (items, records) = (totals.items, totals.records);
             let told = format!("{records} records of {items} items, {without} files without");

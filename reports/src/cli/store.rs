@@ -1,5 +1,6 @@
 //! `sframe-check --store DIR PATH...`.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -7,8 +8,9 @@ use std::path::Path;
 use sframe_store::{Previous, Stamps, StampsWriter, Store};
 
 use super::args::CheckArgs;
+use super::place::{Place, is_address};
 use super::shards::{check_item, options};
-use super::supervise::{die_with_parent, supervise};
+use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, styled_stdout, terminal_width};
 use crate::render::{Pace, Text, TextOptions};
 use crate::scan::{CheckOptions, Checker};
@@ -22,10 +24,15 @@ pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
     if started && !die_with_parent() {
         return Err(io::Error::other("the process that has started this one is gone"));
     }
+    if is_address(folder) {
+        let message = "a scan by one machine keeps its results in a folder: `plan`, `scan --manifest`, \
+                       `status` and `merge` take the address of a bucket";
+        return Err(io::Error::other(message));
+    }
     let mut options = options(&args.what)?;
     check::limit_memory(&mut options, args.output.memory_limit, args.threads);
     if let Some(item) = args.store.alone.item {
-        return Ok(check_item(&open(folder)?, item, &options)?);
+        return Ok(check_item(open(folder)?.manifest(), item, &options)?);
     }
     if args.store.at_work {
         return Ok(work(folder, args, &options)?);
@@ -41,7 +48,27 @@ pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
         }
         check_that_it_is(folder, args, &options)?;
     }
-    supervise(|| Ok(open(folder)?.status().map_err(stored::Error::from)?.whole.len()))
+    let done = || Ok(open(folder)?.status().map_err(stored::Error::from)?.whole.len());
+    let exit = supervise(&own_arguments(0, &[OsStr::new("--at-work")]), done)?;
+    if exit == Exit::Interrupted {
+        interrupted(folder, args)?;
+    }
+    Ok(exit)
+}
+
+/// Tells what the shards say that are there.
+fn interrupted(folder: &Path, args: &CheckArgs) -> Result<()> {
+    let mut kept = "nothing is kept yet".to_owned();
+    if is_there(folder) {
+        let store = open(folder)?;
+        let status = store.status()?;
+        if !status.whole.is_empty() {
+            tell(&store, args)?;
+        }
+        kept = format!("{} of {} shards are kept", status.whole.len(), status.shards);
+    }
+    writeln!(io::stderr(), "sframe-check: interrupted: {kept}; --resume goes on with the store")?;
+    Ok(())
 }
 
 fn is_there(folder: &Path) -> bool {
@@ -69,8 +96,12 @@ fn check_that_it_is(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> 
 /// Does all that is left to do, in the process that is started for it.
 fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit> {
     let key = stored::key(options);
-    let (previous, known) = match &args.store.previous {
-        Some(previous) => (Previous::open(previous, &key)?, Stamps::load(previous, &key)?),
+    let earlier = args.store.previous.as_deref().map(Place::of).transpose()?;
+    let (previous, known) = match &earlier {
+        Some(earlier) => {
+            earlier.fetch()?;
+            (Previous::open(earlier.folder(), &key)?, Stamps::load(earlier.folder(), &key)?)
+        }
         None => (Previous::default(), Stamps::default()),
     };
     fs::create_dir_all(folder)?;
@@ -117,7 +148,7 @@ fn check_shards(
     Ok(())
 }
 
-/// Tells what a complete store says.
+/// Tells what a store says, as far as it goes.
 fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
     let Total { summary, causes } = stored::summary(store)?;
     let mut out = styled_stdout();

@@ -2,7 +2,7 @@
 //! how the one at work ends with it.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -17,25 +17,25 @@ use super::{Exit, interrupt};
 /// from the second try on, so a third end of this kind has another reason.
 const MOST_IN_VAIN: u32 = 3;
 
-/// Runs this program with the same arguments as the process at work, until that has ended in order.
+/// Runs this program with these arguments as the process at work, until that has ended in order.
 /// `done` tells how far the store is.
 ///
 /// # Errors
 /// It cannot be started, or dies again and again.
-pub(super) fn supervise(done: impl Fn() -> io::Result<usize>) -> io::Result<Exit> {
+pub(super) fn supervise(
+    arguments: &[OsString],
+    done: impl Fn() -> io::Result<usize>,
+) -> io::Result<Exit> {
     // The terminal interrupts both processes: this one stays to say what to do.
     let _interrupted = interrupt::flag()?;
     let (mut before, mut in_vain) = (0, 0);
     loop {
-        let mut arguments: Vec<OsString> = env::args_os().skip(1).collect();
-        arguments.insert(0, "--at-work".into());
         let status = Command::new(env::current_exe()?).args(arguments).status()?;
         if let Some(code) = status.code() {
             return Ok(exit_of(code));
         }
         let signal = status.signal().and_then(|number| Signal::try_from(number).ok());
         if matches!(signal, Some(Signal::SIGINT | Signal::SIGTERM | Signal::SIGHUP)) {
-            writeln!(io::stderr(), "sframe-check: interrupted: --resume goes on with the store")?;
             return Ok(Exit::Interrupted);
         }
         let shards = done()?;
@@ -56,8 +56,18 @@ fn exit_of(code: i32) -> Exit {
         0 => Exit::Clean,
         1 => Exit::Findings,
         2 => Exit::Incomplete,
+        64 => Exit::Never,
+        75 => Exit::Again,
         _ => Exit::Failure,
     }
+}
+
+/// The arguments of this program with more of them at a place.
+pub(super) fn own_arguments(place: usize, more: &[&OsStr]) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = env::args_os().skip(1).collect();
+    let place = place.min(arguments.len());
+    arguments.splice(place..place, more.iter().map(|&argument| argument.to_owned()));
+    arguments
 }
 
 /// Asks the system to end this process when its parent ends; `false` where that has ended

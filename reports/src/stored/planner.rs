@@ -13,8 +13,9 @@ use crate::input::Input;
 use crate::input::kind::{HEAD, Kind};
 use crate::scan::{CheckOptions, Event, in_order};
 
-/// A shard of a scan on one machine is that large, so that little is lost where it is killed, ...
-const SHARD_BYTES: u64 = 1 << 30;
+/// A shard of a scan on one machine is that large, some seconds of work, which are lost where it is
+/// killed, ...
+const SHARD_BYTES: u64 = 128 << 20;
 /// ... or has so many files.
 const SHARD_ITEMS: usize = 4096;
 

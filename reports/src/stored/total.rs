@@ -1,4 +1,4 @@
-//! What a complete store says: in numbers, and by root cause.
+//! What a store says: in numbers, and by root cause.
 
 use std::io;
 use std::str;
@@ -21,15 +21,19 @@ pub struct Total {
     pub causes: RootCauses,
 }
 
-/// Sums up a store's records.
+/// Sums up a store's records, those of the shards that are there.
 ///
 /// # Errors
-/// A shard is missing or damaged, or cannot be read.
+/// A shard is damaged, or cannot be read.
 pub fn summary(store: &Store) -> Result<Total> {
     let (mut summary, mut groups) = (Summary::default(), Groups::default());
     count(&mut summary, store.manifest().without());
     for shard in 0..store.manifest().shards() {
-        let mut reader = store.read(shard)?;
+        let mut reader = match store.read(shard) {
+            Ok(reader) => reader,
+            Err(error) if error.is_absence() => continue,
+            Err(error) => return Err(error.into()),
+        };
         while let Some(line) = reader.next_line()? {
             match line {
                 ShardLine::Record(line) => {

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::{folder, golden_tree, records};
 
 /// A package with a member that does not fit into the memory there is.
-fn package(path: &Path) {
+pub(crate) fn package(path: &Path) {
     let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(
         File::create(path).expect("a file"),
         flate2::Compression::fast(),

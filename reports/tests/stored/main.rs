@@ -2,7 +2,10 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+#[cfg(feature = "s3")]
+mod bucket;
 mod crash;
+mod interrupt;
 mod kill;
 mod nights;
 mod shards;

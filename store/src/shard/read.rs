@@ -94,9 +94,7 @@ pub(crate) fn state(path: &Path, manifest: &Manifest, shard: u32) -> Result<Shar
     });
     match totals {
         Ok(totals) => Ok(ShardState::Whole(totals)),
-        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            Ok(ShardState::Absent)
-        }
+        Err(error) if error.is_absence() => Ok(ShardState::Absent),
         Err(Error::Damaged { reason, .. }) => Ok(ShardState::Damaged(reason)),
         Err(Error::Foreign { reason, .. }) => Ok(ShardState::Foreign(reason)),
         Err(error) => Err(error),

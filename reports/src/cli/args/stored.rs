@@ -9,7 +9,8 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::{DiffFormat, WhatArgs};
 
 pub(in crate::cli) const COMPARE_HELP: &str = "\
-A scan is a store, or a report that was written with --format json or ndjson. Files are matched by
+A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format
+json or ndjson. Files are matched by
 package, path and member, also where versions in their names have changed; findings by rule, symbol
 and shape: code that has only moved is no change.
 
@@ -30,6 +31,11 @@ complete.
       sframe-check status --manifest night.manifest --store night
       sframe-check merge --manifest night.manifest --store night
 
+A store may be in a bucket of S3, or of what speaks its protocol and can write on condition, where
+the program was built with the feature s3: --store s3://BUCKET/NAME. Credentials, region and endpoint
+come from the variables that Amazon's own tools read, as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL, or
+from the machine. Merging takes room for all shards and tables in the folder for temporary files.
+
 Exit status of scan, for whatever runs it:
   0   the shard is done, now or before
   64  there is no sense in trying again: wrong usage, a bad manifest, another scan's store
@@ -48,7 +54,7 @@ pub(in crate::cli) struct StoreArgs {
     #[arg(long, requires = "store", help_heading = "Results that last")]
     pub(in crate::cli) resume: bool,
     /// Take over from this store what was said of files that have not changed
-    #[arg(long, value_name = "DIR", requires = "store", value_hint = ValueHint::DirPath, help_heading = "Results that last")]
+    #[arg(long, value_name = "DIR-or-URL", requires = "store", value_hint = ValueHint::DirPath, help_heading = "Results that last")]
     pub(in crate::cli) previous: Option<PathBuf>,
     /// What a scan with --store starts for the work itself
     #[arg(long, hide = true, requires = "store")]
@@ -119,8 +125,8 @@ pub(in crate::cli) struct ShardsArgs {
     /// What `plan` has written
     #[arg(long, value_name = "MANIFEST", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) manifest: PathBuf,
-    /// The folder of the results
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    /// The folder of the results, or a bucket: s3://BUCKET/NAME
+    #[arg(long, value_name = "DIR-or-URL", value_hint = ValueHint::DirPath)]
     pub(in crate::cli) store: PathBuf,
 }
 
@@ -135,6 +141,9 @@ pub(in crate::cli) struct ScanArgs {
     /// End when the process that has started this one does
     #[arg(long)]
     pub(in crate::cli) die_with_parent: bool,
+    /// The copy of a bucket to work in, for the process that is started for that
+    #[arg(long, hide = true, value_name = "DIR")]
+    pub(in crate::cli) copy: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) what: WhatArgs,
     /// Number of threads; 0 for as many as the machine has

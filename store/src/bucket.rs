@@ -1,0 +1,288 @@
+//! Stores in buckets of S3, and of what speaks its protocol: for machines that share no folder.
+//!
+//! In a bucket stand the same names as in a folder. The work is done on a copy in a folder of one's
+//! own; what is whole is put into the bucket at once, under its name, and never in place of what is
+//! whole there. That needs writes on condition (`If-None-Match`, `If-Match`), which S3 has had since
+//! 2024.
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::aws::AmazonS3Builder;
+use object_store::path::Path as ObjectPath;
+use object_store::{
+    ListResult, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion,
+};
+use tokio::runtime::Runtime;
+
+use crate::durable::{self, Draft};
+use crate::error::{Error, Result};
+use crate::shard::{self, Finished, ShardState, ShardTotals};
+use crate::store::{self, MANIFEST, RUN, SHARDS, Store};
+#[cfg(feature = "parquet")]
+use crate::tables::TABLES;
+
+/// How addresses of buckets start.
+const SCHEME: &str = "s3://";
+/// How many files are on their way at once.
+const AT_ONCE: usize = 8;
+/// How often a shard is tried to be put where others put and replace it meanwhile.
+const TRIES: u32 = 10;
+
+/// A store in a bucket: `s3://BUCKET/NAME`. Credentials, region and endpoint come from the variables
+/// that Amazon's own tools read (`AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT_URL`...), or from
+/// the machine.
+#[derive(Debug)]
+pub struct Bucket {
+    objects: Box<dyn ObjectStore>,
+    /// What all names in the bucket start with.
+    name: ObjectPath,
+    address: String,
+    runtime: Runtime,
+}
+
+impl Bucket {
+    /// The store at an address. Nothing is asked of the bucket yet.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where it is no such address, or a variable says what cannot be;
+    /// [`Error::Io`] where the system has no threads or sockets to give.
+    pub fn new(address: &Path) -> Result<Bucket> {
+        let text = address.to_str().unwrap_or_default().trim_end_matches('/');
+        let usage = |why: String| Error::Usage(format!("{}: {why}", address.display()));
+        let (bucket, name) = text
+            .strip_prefix(SCHEME)
+            .and_then(|rest| rest.split_once('/'))
+            .filter(|(bucket, name)| !bucket.is_empty() && !name.is_empty())
+            .ok_or_else(|| usage("not an address as s3://BUCKET/NAME".to_owned()))?;
+        let name = ObjectPath::parse(name).map_err(|error| usage(error.to_string()))?;
+        let objects = AmazonS3Builder::from_env().with_bucket_name(bucket).build();
+        let objects = objects.map_err(|error| usage(error.to_string()))?;
+        Bucket::of(Box::new(objects), name, text.to_owned())
+    }
+
+    fn of(objects: Box<dyn ObjectStore>, name: ObjectPath, address: String) -> Result<Bucket> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(Error::io("open", Path::new(&address)))?;
+        Ok(Bucket { objects, name, address, runtime })
+    }
+
+    /// Fetches one shard into a copy, where the bucket has it.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn fetch_shard(&self, copy: &Path, shard: u32) -> Result<()> {
+        durable::make_folder(&copy.join(SHARDS))?;
+        let path = store::shard_path(copy, shard);
+        self.runtime.block_on(self.fetch_file(copy, &path)).map(drop)
+    }
+
+    /// Fetches `run.json`, the manifest and all shards into a copy, as far as the bucket has them.
+    /// What stands between the shards and is none is there as an empty file.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn fetch(&self, copy: &Path) -> Result<()> {
+        let shards = copy.join(SHARDS);
+        durable::make_folder(&shards)?;
+        self.runtime.block_on(async {
+            // The manifest first: where there is a run.json, there is all that it speaks of.
+            self.fetch_file(copy, &copy.join(MANIFEST)).await?;
+            self.fetch_file(copy, &copy.join(RUN)).await?;
+            let listed = self.objects.list_with_delimiter(Some(&self.object(copy, &shards))).await;
+            let ListResult { common_prefixes, objects, .. } =
+                listed.map_err(|error| self.failed("list", &shards, copy, error))?;
+            let names = objects.into_iter().map(|object| object.location).chain(common_prefixes);
+            let paths = names.filter_map(|name| Some(shards.join(name.filename()?)));
+            let fetched = paths.map(|path| self.fetch_listed(copy, path));
+            stream::iter(fetched).buffer_unordered(AT_ONCE).try_collect::<()>().await
+        })
+    }
+
+    async fn fetch_listed(&self, copy: &Path, path: PathBuf) -> Result<()> {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if store::shard_of(name).is_some() {
+            self.fetch_file(copy, &path).await.map(drop)
+        } else {
+            File::create(&path).map(drop).map_err(Error::io("write", &path))
+        }
+    }
+
+    /// Fetches a file of the copy, in place of what has its name there. The answer is the version
+    /// that was fetched, and `None` where there is none.
+    async fn fetch_file(&self, copy: &Path, path: &Path) -> Result<Option<UpdateVersion>> {
+        let failed = |error| self.failed("read", path, copy, error);
+        let found = match self.objects.get(&self.object(copy, path)).await {
+            Ok(found) => found,
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        let version =
+            UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
+        let mut draft = Draft::new(path.parent().unwrap_or(copy))?;
+        let mut pieces = found.into_stream();
+        while let Some(piece) = pieces.try_next().await.map_err(failed)? {
+            draft.write_all(&piece).map_err(Error::io("write", path))?;
+        }
+        draft.replace(path)?;
+        Ok(Some(version))
+    }
+
+    /// Puts a copy's whole shard into the bucket. A damaged one there is replaced; a whole one never
+    /// is. The shard is held in memory, compressed.
+    ///
+    /// # Errors
+    /// [`Error::Different`] where a whole shard is there that says something else,
+    /// [`Error::Foreign`] where one of another scan is, [`Error::Damaged`] where the copy's is not
+    /// whole, [`Error::Busy`] where others replace it again and again, and [`Error::Io`].
+    pub fn put_shard(&self, store: &Store, shard: u32) -> Result<Finished> {
+        let copy = store.folder();
+        let path = store::shard_path(copy, shard);
+        let totals = match store.state(shard)? {
+            ShardState::Whole(totals) => totals,
+            other => return Err(Error::Damaged { path, reason: other.to_string() }),
+        };
+        let bytes = PutPayload::from(fs::read(&path).map_err(Error::io("read", &path))?);
+        let mut mode = PutMode::Create;
+        for _ in 0..TRIES {
+            let put = self.runtime.block_on(self.put(copy, &path, bytes.clone(), mode));
+            let Refused = match put? {
+                Ok(()) => return Ok(Finished::Written(totals)),
+                Err(refused) => refused,
+            };
+            mode = match self.there(store, shard, &totals)? {
+                There::Same => return Ok(Finished::There(totals)),
+                There::Damaged(version) => PutMode::Update(version),
+                There::Nothing => PutMode::Create,
+            };
+        }
+        Err(Error::Busy { path: self.path_of(copy, &path) })
+    }
+
+    /// What the bucket has in a shard's place, where that may be replaced or is the same.
+    fn there(&self, store: &Store, shard: u32, totals: &ShardTotals) -> Result<There> {
+        // Beside the copy's own.
+        let other = tempfile::tempdir_in(store.folder())
+            .map_err(Error::io("make a folder in", store.folder()))?;
+        let path = store::shard_path(other.path(), shard);
+        durable::make_folder(&other.path().join(SHARDS))?;
+        let fetched = self.runtime.block_on(self.fetch_file(other.path(), &path))?;
+        let Some(version) = fetched else { return Ok(There::Nothing) };
+        let path = || self.path_of(store.folder(), &store::shard_path(store.folder(), shard));
+        match shard::state(&store::shard_path(other.path(), shard), store.manifest(), shard)? {
+            ShardState::Absent => Ok(There::Nothing),
+            ShardState::Damaged(_) => Ok(There::Damaged(version)),
+            ShardState::Whole(whole) if whole == *totals => Ok(There::Same),
+            ShardState::Whole(_) => Err(Error::Different { path: path() }),
+            ShardState::Foreign(reason) => Err(Error::Foreign { path: path(), reason }),
+        }
+    }
+
+    /// Puts a complete store's tables, manifest and `run.json` into the bucket, in this order, beside
+    /// the shards, which are there. Two who do so at once put the same bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn put_merged(&self, store: &Store) -> Result<()> {
+        let copy = store.folder();
+        let files = tables(copy)?;
+        self.runtime.block_on(async {
+            let put = files.into_iter().map(|path| self.put_file(copy, path));
+            stream::iter(put).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+            self.put_file(copy, copy.join(MANIFEST)).await?;
+            self.put_file(copy, copy.join(RUN)).await
+        })
+    }
+
+    async fn put_file(&self, copy: &Path, path: PathBuf) -> Result<()> {
+        let bytes = fs::read(&path).map_err(Error::io("read", &path))?;
+        // What overwrites is not refused.
+        self.put(copy, &path, bytes.into(), PutMode::Overwrite).await.map(drop)
+    }
+
+    /// Writes an object at once, or finds its condition unmet.
+    async fn put(
+        &self,
+        copy: &Path,
+        path: &Path,
+        bytes: PutPayload,
+        mode: PutMode,
+    ) -> Result<std::result::Result<(), Refused>> {
+        let options = PutOptions { mode, ..PutOptions::default() };
+        match self.objects.put_opts(&self.object(copy, path), bytes, options).await {
+            Ok(_) => Ok(Ok(())),
+            Err(
+                object_store::Error::AlreadyExists { .. }
+                | object_store::Error::Precondition { .. },
+            ) => Ok(Err(Refused)),
+            Err(error) => Err(self.failed("write", path, copy, error)),
+        }
+    }
+
+    /// The object for a file of a copy.
+    fn object(&self, copy: &Path, path: &Path) -> ObjectPath {
+        let names = path.strip_prefix(copy).unwrap_or(path).components();
+        let names = names.map(|name| name.as_os_str().to_string_lossy());
+        names.fold(self.name.clone(), |object, name| object.join(&*name))
+    }
+
+    /// Its address.
+    fn path_of(&self, copy: &Path, path: &Path) -> PathBuf {
+        Path::new(&self.address).join(path.strip_prefix(copy).unwrap_or(path))
+    }
+
+    fn failed(
+        &self,
+        action: &'static str,
+        path: &Path,
+        copy: &Path,
+        error: object_store::Error,
+    ) -> Error {
+        let path = self.path_of(copy, path);
+        match error {
+            object_store::Error::NotSupported { .. }
+            | object_store::Error::NotImplemented { .. }
+            | object_store::Error::InvalidPath { .. } => {
+                Error::Usage(format!("cannot {action} {}: {error}", path.display()))
+            }
+            error => Error::Io { action, path, source: io::Error::other(error) },
+        }
+    }
+}
+
+/// A write whose condition was not met: something is there, or is not what it was.
+struct Refused;
+
+/// What the bucket has in a shard's place.
+enum There {
+    /// A whole shard that says the same.
+    Same,
+    /// One that cannot be used.
+    Damaged(UpdateVersion),
+    /// None any more.
+    Nothing,
+}
+
+/// The files of a store's tables.
+#[cfg(feature = "parquet")]
+fn tables(copy: &Path) -> Result<Vec<PathBuf>> {
+    let (mut files, mut folders) = (Vec::new(), vec![copy.join(TABLES)]);
+    while let Some(folder) = folders.pop() {
+        for path in durable::names_in(&folder)? {
+            let list = if path.is_dir() { &mut folders } else { &mut files };
+            list.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// A program without Parquet writes none.
+#[cfg(not(feature = "parquet"))]
+fn tables(_: &Path) -> Result<Vec<PathBuf>> {
+    Ok(Vec::new())
+}

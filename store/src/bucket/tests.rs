@@ -1,0 +1,138 @@
+//! On a bucket in memory. One behind a server is tried with the program.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use object_store::memory::InMemory;
+use tempfile::TempDir;
+
+use super::*;
+use crate::{ContentHash, Counts, Item, Key, Manifest, Plan, Shard};
+
+fn manifest(tool: &str) -> Manifest {
+    let hash = ContentHash::of(b"");
+    let item = |path: &str| Item { path: path.into(), size: 1, hash: None };
+    Manifest::plan(Plan {
+        key: Key { tool: tool.to_owned(), rules: hash, options: hash },
+        inputs: vec!["lib".into()],
+        shards: 2,
+        without: Counts::default(),
+        items: vec![item("lib/a"), item("lib/b"), item("lib/c")],
+    })
+    .expect("a manifest")
+}
+
+fn bucket() -> Bucket {
+    let name = ObjectPath::from("nights/one");
+    Bucket::of(Box::new(InMemory::new()), name, "s3://b/nights/one".to_owned()).expect("a bucket")
+}
+
+/// A copy with all shards, whose records say `word`.
+fn copy(manifest: Manifest, word: &str) -> (TempDir, Store) {
+    let folder = tempfile::tempdir().expect("room");
+    let store = Store::create(folder.path(), manifest).expect("a store");
+    for shard in 0..2 {
+        let Shard::ToDo(mut writer) = store.begin(shard).expect("a shard") else {
+            panic!("a new store");
+        };
+        while let Some(item) = writer.next_item() {
+            let record =
+                format!(r#"{{"type":"file","path":"{item}-{word}","status":"no-section"}}"#);
+            writer.record(record.as_bytes()).expect("a record");
+            writer.item_done(item, None, Counts::default()).expect("it is next");
+        }
+        writer.finish().expect("a shard");
+    }
+    (folder, store)
+}
+
+fn there(bucket: &Bucket, name: &str) -> Vec<u8> {
+    let name = ObjectPath::from(format!("nights/one/{name}"));
+    let bytes = bucket.runtime.block_on(async { bucket.objects.get(&name).await?.bytes().await });
+    bytes.expect("an object").to_vec()
+}
+
+fn place(bucket: &Bucket, name: &str, bytes: &[u8]) {
+    let name = ObjectPath::from(format!("nights/one/{name}"));
+    let put = bucket.objects.put(&name, bytes.to_vec().into());
+    bucket.runtime.block_on(put).expect("room");
+}
+
+const FIRST: &str = "shards/00000.ndjson.zst";
+
+#[test]
+fn a_whole_shard_is_put_once_and_never_replaced() {
+    let bucket = bucket();
+    let (_folder, store) = copy(manifest("one"), "said");
+    assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
+    assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::There(_))));
+    let bytes = there(&bucket, FIRST);
+    assert_eq!(bytes, fs::read(store::shard_path(store.folder(), 0)).expect("readable"));
+
+    // Another writer says something else; and one of another scan comes late.
+    let (_folder, other) = copy(manifest("one"), "contradicted");
+    let told = bucket.put_shard(&other, 0).expect_err("another shard");
+    assert!(matches!(&told, Error::Different { .. }), "{told}");
+    assert!(told.to_string().starts_with(&format!("s3://b/nights/one/{FIRST} is there")), "{told}");
+    let (_folder, other) = copy(manifest("two"), "said");
+    let told = bucket.put_shard(&other, 0).expect_err("another scan");
+    assert!(matches!(told, Error::Foreign { .. }), "{told}");
+    assert_eq!(there(&bucket, FIRST), bytes);
+}
+
+#[test]
+fn a_damaged_shard_is_replaced() {
+    let bucket = bucket();
+    let (_folder, store) = copy(manifest("one"), "said");
+    let whole = fs::read(store::shard_path(store.folder(), 0)).expect("readable");
+    for damaged in [&whole[..whole.len() / 2], b"", b"<html>"] {
+        place(&bucket, FIRST, damaged);
+        assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
+        assert_eq!(there(&bucket, FIRST), whole);
+    }
+    // What is damaged in the copy stays there.
+    fs::write(store::shard_path(store.folder(), 1), b"half").expect("writable");
+    assert!(matches!(bucket.put_shard(&store, 1), Err(Error::Damaged { .. })));
+    place(&bucket, "shards/00001.ndjson.zst", b"as it was");
+    assert_eq!(there(&bucket, "shards/00001.ndjson.zst"), b"as it was");
+}
+
+#[test]
+fn what_is_in_the_bucket_is_fetched_and_a_merged_store_is_put() {
+    let bucket = bucket();
+    let (_folder, store) = copy(manifest("one"), "said");
+    bucket.put_shard(&store, 1).expect("room");
+    place(&bucket, "shards/notes.txt", b"a stranger's");
+    place(&bucket, "shards/deeper/00000.ndjson.zst", b"a stranger's");
+
+    let fetched = tempfile::tempdir().expect("room");
+    bucket.fetch(fetched.path()).expect("a bucket");
+    let status = crate::status(store.manifest(), fetched.path()).expect("a copy");
+    assert_eq!((status.missing, status.whole), (vec![0], vec![1]));
+    assert_eq!(status.strange, ["deeper", "notes.txt"]);
+
+    let bucket = self::bucket();
+    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("room")));
+    let copy = tempfile::tempdir().expect("room");
+    bucket.fetch(copy.path()).expect("a bucket");
+    let mut merged = Store::create(copy.path(), manifest("one")).expect("a store");
+    merged.merge().expect("all shards");
+    bucket.put_merged(&merged).expect("room");
+    #[cfg(feature = "parquet")]
+    {
+        let table = "tables/files/shard=00001/rows.parquet";
+        assert_eq!(there(&bucket, table), fs::read(copy.path().join(table)).expect("readable"));
+    }
+    let again = tempfile::tempdir().expect("room");
+    bucket.fetch(again.path()).expect("a bucket");
+    let opened = Store::open(again.path()).expect("a store");
+    assert_eq!(opened.run().totals.as_ref().map(|totals| totals.records), Some(3));
+    assert!(opened.status().expect("readable").is_whole());
+}
+
+#[test]
+fn an_address_names_a_bucket_and_something_in_it() {
+    for none in ["s3://", "s3://bucket", "s3://bucket/", "s3:///night", "night"] {
+        let told = Bucket::new(Path::new(none)).expect_err("no address");
+        assert!(matches!(told, Error::Usage(_)), "{told}");
+    }
+}
