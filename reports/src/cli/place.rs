@@ -15,6 +15,7 @@ pub(super) enum Place {
     Bucket(Box<sframe_store::Bucket>, tempfile::TempDir),
 }
 
+#[cfg_attr(not(feature = "s3"), allow(unused_variables, reason = "all places are folders"))]
 impl Place {
     /// The place that is named on the command line. A bucket's copy is empty.
     ///
