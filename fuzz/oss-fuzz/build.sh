@@ -12,10 +12,9 @@ export CARGO_PROFILE_RELEASE_LTO=off
 # A tool of this build machine, which needs no instrumentation: neither of Rust, nor of the C libraries that it is linked with.
 RUSTFLAGS='' CFLAGS='' CXXFLAGS='' cargo run -p sframe-fuzz --bin seeds -- "$WORK/seeds"
 
-# All at once: in coverage builds OSS-Fuzz's own `cargo` stands in for this, and builds all whatever is asked for.
-cargo fuzz build -O --debug-assertions
 for source in fuzz/fuzz_targets/*.rs; do
 	target=$(basename "$source" .rs)
+	cargo fuzz build -O --debug-assertions "$target"
 	[[ $target != readers ]] || continue
 	cp "$CARGO_TARGET_DIR/x86_64-unknown-linux-gnu/release/$target" "$OUT/"
 	(cd "$WORK/seeds/$target" && find . -type f | sort | zip -q -X -@ "$OUT/${target}_seed_corpus.zip")
