@@ -7,7 +7,7 @@
 cd "$SRC/sframe-check"
 export CARGO_TARGET_DIR=$WORK/target
 # The workspace's link-time optimisation makes instrumented builds slow.
-export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+export CARGO_PROFILE_RELEASE_LTO=off
 
 # A tool of this build machine, which needs no instrumentation: neither of Rust, nor of the C libraries that it is linked with.
 RUSTFLAGS='' CFLAGS='' CXXFLAGS='' cargo run -p sframe-fuzz --bin seeds -- "$WORK/seeds"

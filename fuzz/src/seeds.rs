@@ -1,6 +1,7 @@
 //! The checked-in files, as inputs of targets.
 
 mod packages;
+mod scans;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
 
 pub use packages::packages;
+pub use scans::scans;
 
 /// A checked-in file.
 #[derive(Clone, Debug)]

@@ -7,4 +7,5 @@ pub mod generated;
 pub mod mutated;
 pub mod packages;
 pub mod readers;
+pub mod scans;
 pub mod twins;

@@ -2,6 +2,8 @@
 
 mod corpus;
 
+use std::path::Path;
+
 use corpus::{files, sections};
 use sframe_fuzz::standalone::seeded;
 use sframe_fuzz::targets;
@@ -33,6 +35,14 @@ fn packages() {
     packages.iter().for_each(|package| targets::packages::run(package));
     seeded(COUNT, &packages, targets::packages::run);
     seeded(COUNT, &[], targets::packages::run);
+}
+
+#[test]
+fn scans() {
+    let scans = sframe_fuzz::seeds::scans(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus"));
+    scans.iter().for_each(|scan| targets::scans::run(scan));
+    seeded(COUNT, &scans, targets::scans::run);
+    seeded(COUNT, &[], targets::scans::run);
 }
 
 #[test]

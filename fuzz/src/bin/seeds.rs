@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         ("mutated", entropy(2)),
         ("packages", packages(&corpus)),
         ("readers", [sections, entropy(3)].concat()),
+        ("scans", seeds::scans(&corpus)),
         ("twins", entropy(4)),
     ];
     for (target, inputs) in targets {

@@ -7,7 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use tempfile::TempDir;
 
 /// Files of a process, at most.
 const BATCH: usize = 128;
@@ -69,6 +70,9 @@ impl OtherReader {
     ///
     /// # Errors
     /// It cannot be run, or the copies that it is given not be written.
+    ///
+    /// # Panics
+    /// A change is not in the file; or the reader ends well and has left out a file.
     pub fn reactions(
         &self,
         file: &[u8],
@@ -161,7 +165,7 @@ impl OtherReader {
         let mut command = Command::new("sh");
         command.args(["-c", LIMITS, "sh"]).arg(&self.program).arg("--sframe");
         command.args(files.iter().map(|file| name(*file)));
-        command.current_dir(&copies.folder).env("LC_ALL", "C").stdin(Stdio::null());
+        command.current_dir(copies.folder.path()).env("LC_ALL", "C").stdin(Stdio::null());
         command.stdout(writer.try_clone()?).stderr(writer);
         let mut child = command.spawn()?;
         // Its ends of the pipe, or there would be no end.
@@ -169,6 +173,10 @@ impl OtherReader {
         let said = self.said(output, files);
         let status = child.wait()?;
         let (noticed, last) = said?;
+        // The shell's own (POSIX, "Exit Status for Commands"): no such program, or none that can be executed.
+        if let Some(code @ (126 | 127)) = status.code() {
+            return Err(io::Error::other(format!("{} cannot be run: status {code}", self.name)));
+        }
         Ok(Run { status, noticed, last })
     }
 
@@ -209,24 +217,20 @@ struct Run {
 
 /// Copies of a file in a folder of their own.
 struct Copies {
-    folder: PathBuf,
+    folder: TempDir,
     files: Vec<File>,
 }
 
 impl Copies {
     fn new(bytes: &[u8], count: usize) -> io::Result<Copies> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = format!("sframe-detection-{}-{number}", std::process::id());
-        let folder = std::env::temp_dir().join(folder);
-        std::fs::create_dir(&folder)?;
-        let mut copies = Copies { folder, files: Vec::new() };
+        let folder = tempfile::tempdir()?;
+        let mut files = Vec::with_capacity(count);
         for index in 0..count {
-            let file = File::create(copies.folder.join(name(index)))?;
+            let file = File::create(folder.path().join(name(index)))?;
             file.write_all_at(bytes, 0)?;
-            copies.files.push(file);
+            files.push(file);
         }
-        Ok(copies)
+        Ok(Copies { folder, files })
     }
 
     /// One change in each copy.
@@ -241,12 +245,19 @@ impl Copies {
     }
 }
 
-impl Drop for Copies {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
 fn name(index: usize) -> String {
     format!("{index:04}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OtherReader;
+
+    /// It would seem to refuse every file.
+    #[test]
+    fn a_reader_that_cannot_be_run_is_an_error() {
+        let reader = OtherReader { name: "none".to_owned(), program: "/no/such/reader".into() };
+        let error = reader.reactions(b"file", &[], true).expect_err("there is none");
+        assert_eq!(error.to_string(), "none cannot be run: status 127");
+    }
 }

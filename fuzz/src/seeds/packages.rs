@@ -127,7 +127,7 @@ fn rpm(payload: &[u8]) -> Vec<u8> {
 mod tests {
     use super::packages;
     use sframe_check::input::package::{Content, Limits, Member, visit};
-    use std::io::Write;
+    use std::io::{Seek, Write};
 
     /// The program's own bytes are what comes out of each.
     #[test]
@@ -136,12 +136,8 @@ mod tests {
         let packages = packages(&program);
         let count = packages.len();
         for (number, package) in packages.into_iter().enumerate() {
-            let path =
-                std::env::temp_dir().join(format!("sframe-seed-{}-{number}", std::process::id()));
-            let mut file = std::fs::File::create_new(&path).expect("room");
-            file.write_all(&package).expect("room");
-            let file = std::fs::File::open(&path).expect("just written");
-            std::fs::remove_file(&path).expect("our own");
+            let mut file = tempfile::tempfile().expect("room");
+            file.write_all(&package).and_then(|()| file.rewind()).expect("room");
             let mut found = 0;
             let ended =
                 visit(&file, &Limits::default(), &mut |member: Member<'_>| match member.content {

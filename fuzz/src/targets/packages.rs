@@ -2,8 +2,8 @@
 //! not decide what reading it costs.
 
 use std::cell::RefCell;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, Write};
+use std::fs::File;
+use std::io::{Seek, Write};
 
 use sframe_check::input::archive;
 use sframe_check::input::package::{Content, Limits, Member, visit};
@@ -33,7 +33,7 @@ pub fn run(data: &[u8]) {
     ROOM.with_borrow_mut(|room| {
         let mut file = match room {
             Some(file) => &*file,
-            None => room.insert(nameless().expect("room for a file")),
+            None => room.insert(tempfile::tempfile().expect("room for a file")),
         };
         file.set_len(0).and_then(|()| file.rewind()).expect("our own file");
         file.write_all(data).and_then(|()| file.rewind()).expect("room for an input");
@@ -68,13 +68,4 @@ fn judge(file: &File, data: &[u8]) {
     let stored = data.len() as u64 * u64::from(LIMITS.depth);
     assert!(held <= LIMITS.unpacked_size + stored, "{held} bytes held");
     assert!(ended.is_ok() || !data.is_empty(), "{ended:?} of nothing");
-}
-
-/// A file that is gone when it is closed.
-fn nameless() -> io::Result<File> {
-    let name = format!("sframe-packages-{}-{:?}", std::process::id(), std::thread::current().id());
-    let path = std::env::temp_dir().join(name);
-    let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-    std::fs::remove_file(&path)?;
-    Ok(file)
 }

@@ -1,0 +1,104 @@
+//! Reports: read, compared with themselves and with a fixed one, grouped, and told in every format.
+
+use std::io;
+
+use sframe_history::changes::{self, Changes, Options, Scan};
+use sframe_history::groups::{self, Groups, RootCauses};
+use sframe_history::report::{self, Error};
+use sframe_history::{Comparison, When};
+
+/// A scan with something of each kind, for others to be compared with.
+pub const BEFORE: &str = include_str!("before.ndjson");
+
+pub(super) fn run(data: &[u8]) {
+    let mut groups = Groups::default();
+    if let Err(error) = report::read(data, |record| groups.add(record)) {
+        assert!(!error.to_string().is_empty());
+        return;
+    }
+    tell_causes(&groups.finish());
+    let before = BEFORE.as_bytes();
+    let compared = |old, new| compare([(When::Old, old), (When::New, new)]).expect("read before");
+    let itself = compared(data, data);
+    nothing_new(&itself);
+    let there = compared(before, data);
+    // Whichever of the scans is read first, what changed is the same.
+    let other_order = compare([(When::New, data), (When::Old, before)]).expect("read before");
+    assert_eq!(there, other_order);
+    let back = compared(data, before);
+    opposites(&there, &back);
+    [itself, there, back].iter().for_each(tell);
+}
+
+fn compare(scans: [(When, &[u8]); 2]) -> Result<Changes, Error> {
+    let mut comparison = Comparison::new(Scan::default(), Scan::default());
+    for (when, report) in scans {
+        let ending = report::read(report, |record| comparison.add(when, record))?;
+        let scan = comparison.scan_mut(when);
+        (scan.complete, scan.tool) = (ending.complete, ending.tool);
+    }
+    Ok(comparison.finish())
+}
+
+/// A scan held against itself: what is not the same is undecided.
+fn nothing_new(changes: &Changes) {
+    let summary = &changes.summary;
+    assert!(!changes.worse, "{changes:#?}");
+    let findings = [summary.new, summary.fixed, summary.changed];
+    assert_eq!(findings.map(|counts| counts.all()), [0; 3], "{changes:#?}");
+    assert_eq!((summary.came, summary.gone, summary.renamed), (0, 0, 0), "{changes:#?}");
+    assert_eq!((summary.coverage_lost, summary.coverage_gained), (0, 0), "{changes:#?}");
+}
+
+/// What is new one way is fixed the other way round. Of what severity is left out: where the scans give a rule different
+/// ones, the old scan's holds.
+fn opposites(there: &Changes, back: &Changes) {
+    let (there, back) = (&there.summary, &back.summary);
+    assert_eq!((there.new.all(), there.fixed.all()), (back.fixed.all(), back.new.all()));
+    assert_eq!((there.came, there.gone), (back.gone, back.came));
+    assert_eq!((there.changed.all(), there.undecided), (back.changed.all(), back.undecided));
+    assert_eq!((there.matched, there.unmatched), (back.matched, back.unmatched));
+    let described = [there.described_old, there.described_new];
+    assert_eq!(described, [back.described_new, back.described_old]);
+}
+
+fn tell(changes: &Changes) {
+    for details in [0, 2, usize::MAX] {
+        let options = Options { details };
+        harmless(|out| changes::write_text(out, changes, &options));
+        harmless(|out| changes::write_markdown(out, changes, &options));
+    }
+    json(|out| changes::write_json(out, changes));
+}
+
+/// Every finding has one cause.
+fn tell_causes(causes: &RootCauses) {
+    let findings = causes.causes.iter().map(|cause| cause.findings);
+    assert_eq!(findings.fold(0, u64::saturating_add), causes.findings);
+    harmless(|out| groups::write_text(out, causes, usize::MAX));
+    json(|out| groups::write_json(out, causes));
+}
+
+/// The control sequences that renderers write: bold, dim, red, green, and their end.
+const STYLES: [&str; 5] = ["\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m"];
+
+/// Nothing that a file says reaches a terminal as a control character, or turns its text around.
+fn harmless(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
+    let mut text = String::from_utf8(written(write)).expect("text");
+    for style in STYLES {
+        text = text.replace(style, "");
+    }
+    let turns = |c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let harmful = text.chars().find(|&c| c.is_control() && c != '\n' || turns(c));
+    assert_eq!(harmful, None, "{text:?}");
+}
+
+fn json(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
+    serde_json::from_slice::<serde_json::Value>(&written(write)).expect("JSON");
+}
+
+fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Vec<u8> {
+    let mut out = Vec::new();
+    write(&mut out).expect("memory takes all");
+    out
+}

@@ -1,0 +1,156 @@
+//! Stores: the files of one, as they are read to resume, to merge, to compare and to leave out what has not changed.
+//!
+//! An input has the text of `run.json`, of the manifest and of two shards, then stamps, with [`PART`] between them. A
+//! store is full of hashes of its own text, which no mutation would ever meet: [`Hashes`] stand in their place, and the
+//! lines of shards are compressed here.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use sframe_history::Record;
+use sframe_store::{
+    ContentHash, Error, Key, Manifest, Previous, ShardLine, Stamps, Status, Store, status,
+};
+use tempfile::TempDir;
+
+/// Stands between the files of a store.
+pub const PART: u8 = 0;
+/// Stands in a shard where a frame ends and the next one starts.
+pub const FRAME: u8 = b'\x0c';
+/// Each is a look for a file: a manifest can have many more.
+const MOST_SHARDS: u32 = 100;
+
+/// The names of hashes in an input.
+#[derive(Clone, Copy, Debug)]
+pub struct Hashes;
+
+impl Hashes {
+    /// The hash of the manifest.
+    pub const MANIFEST: &str = "@manifest";
+    /// The hash of its key.
+    pub const KEY: &str = "@key";
+    /// The hash of a shard's lines before its last one.
+    pub const LINES: &str = "@lines";
+}
+
+pub(super) fn run(data: &[u8]) {
+    let mut parts = data.splitn(5, |&byte| byte == PART);
+    let mut next = || parts.next().unwrap_or_default();
+    let [run, manifest, first, second, stamps] = [next(), next(), next(), next(), next()];
+    let room = room().expect("room for a store");
+    let folder = room.path();
+    write(folder, "manifest.ndjson.zst", manifest);
+    let Ok(manifest) = Manifest::open(&folder.join("manifest.ndjson.zst")) else { return };
+    saved(&manifest, folder);
+    if manifest.shards() > MOST_SHARDS {
+        return;
+    }
+    let (of_manifest, key) = (manifest.hash(), manifest.key().hash());
+    let known =
+        |text: &[u8]| filled(&filled(text, Hashes::MANIFEST, of_manifest), Hashes::KEY, key);
+    write(folder, "run.json", &known(run));
+    fs::create_dir(folder.join("shards")).expect("room");
+    for (name, lines) in [("shards/00000.ndjson.zst", first), ("shards/00001.ndjson.zst", second)] {
+        write(folder, name, &shard(&known(lines)));
+    }
+    write(folder, "stamps", &[stamps, ContentHash::of(stamps).as_bytes()].concat());
+    self::stamps(folder, manifest.key());
+    let known = status(&manifest, folder).expect("our own folder");
+    match Store::open(folder) {
+        Ok(store) => whole_shards(&store, &known),
+        Err(error) => assert!(matches!(error, Error::Defect { .. } | Error::Foreign { .. })),
+    }
+}
+
+/// A folder in memory, where the system has such a place.
+fn room() -> io::Result<TempDir> {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }
+}
+
+fn write(folder: &Path, name: &str, bytes: &[u8]) {
+    fs::write(folder.join(name), bytes).expect("room");
+}
+
+/// A text with a hash wherever its name stands.
+fn filled(text: &[u8], name: &str, hash: ContentHash) -> Vec<u8> {
+    let hash = hash.to_string();
+    let mut filled = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(place) = rest.windows(name.len()).position(|part| part == name.as_bytes()) {
+        filled.extend_from_slice(&rest[..place]);
+        filled.extend_from_slice(hash.as_bytes());
+        rest = &rest[place + name.len()..];
+    }
+    filled.extend_from_slice(rest);
+    filled
+}
+
+/// A shard as it is stored.
+fn shard(lines: &[u8]) -> Vec<u8> {
+    let text: Vec<u8> = lines.iter().copied().filter(|&byte| byte != FRAME).collect();
+    let before = text.strip_suffix(b"\n").unwrap_or(&text).iter().rposition(|&byte| byte == b'\n');
+    let hash = ContentHash::of(before.map_or(&[], |end| &text[..=end]));
+    let mut compressed = Vec::new();
+    for frame in lines.split(|&byte| byte == FRAME) {
+        let frame = filled(frame, Hashes::LINES, hash);
+        compressed.extend(zstd::bulk::compress(&frame, 1).expect("memory takes all"));
+    }
+    compressed
+}
+
+/// A manifest that was read is written and read again as the same.
+fn saved(manifest: &Manifest, folder: &Path) {
+    let path = folder.join("copy");
+    manifest.save(&path).expect("room");
+    let copy = Manifest::open(&path).expect("just written");
+    assert_eq!((copy.key(), copy.inputs()), (manifest.key(), manifest.inputs()));
+    assert_eq!((copy.items(), copy.without()), (manifest.items(), manifest.without()));
+    assert_eq!(copy.shards(), manifest.shards());
+    for shard in 0..copy.shards().min(MOST_SHARDS) {
+        assert!(copy.items_of(shard).eq(manifest.items_of(shard)), "shard {shard}");
+    }
+}
+
+/// Under another key no more is known than under the one that they were made with.
+fn stamps(folder: &Path, key: &Key) {
+    let Ok(stamps) = Stamps::load(folder, key) else { return };
+    let other = Key { tool: format!("{} or later", key.tool), ..key.clone() };
+    let of_other = Stamps::load(folder, &other).expect("read before");
+    assert!(of_other.len() <= stamps.len());
+    let metadata = fs::metadata(folder).expect("our own folder");
+    assert!(stamps.find(&metadata).is_none() || !stamps.is_empty());
+}
+
+/// What is read from whole shards is what an earlier scan is known to have said.
+fn whole_shards(store: &Store, known: &Status) {
+    assert_eq!(&store.status().expect("our own folder"), known);
+    let told = known.whole.len() + known.missing.len() + known.damaged.len();
+    assert_eq!(told, store.manifest().shards() as usize, "{known:?}");
+    let key = store.manifest().key();
+    let previous = Previous::open(store.folder(), key).expect("opened before");
+    let mut hashed = 0;
+    for &shard in &known.whole {
+        let mut reader = store.read(shard).expect("whole");
+        let mut records: Vec<Vec<u8>> = Vec::new();
+        while let Some(line) = reader.next_line().expect("whole") {
+            let item = match line {
+                ShardLine::Record(record) => {
+                    // Damage in it is for its readers.
+                    let _ = str::from_utf8(record).map(Record::parse);
+                    records.push(record.to_vec());
+                    continue;
+                }
+                ShardLine::Item(item) => item,
+            };
+            let records = std::mem::take(&mut records);
+            let Some(hash) = item.hash else { continue };
+            hashed += 1;
+            let path = &store.manifest().items()[item.item as usize].path;
+            let found = previous.find(path, &hash).expect("whole").expect("in a whole shard");
+            assert_eq!((found.records, found.without), (records, item.without));
+        }
+    }
+    assert_eq!(previous.len(), hashed);
+}
