@@ -18,6 +18,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long libsframe may take over a section.
@@ -48,6 +49,8 @@ struct Process {
     child: Child,
     input: UnixStream,
     lines: Receiver<String>,
+    /// Hands out the lines, until the process has ended.
+    listener: Option<JoinHandle<()>>,
 }
 
 impl Peer {
@@ -128,14 +131,14 @@ impl Process {
         let output = BufReader::new(child.stdout.take().expect("piped"));
         // Bounded, so that a process that never stops to answer does not fill the memory.
         let (sender, lines) = sync_channel(1 << 12);
-        std::thread::spawn(move || {
+        let listener = std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 if sender.send(line).is_err() {
                     break;
                 }
             }
         });
-        Ok(Process { child, input, lines })
+        Ok(Process { child, input, lines, listener: Some(listener) })
     }
 
     fn send(&mut self, section: &[u8], pcs: &[i64]) -> io::Result<()> {
@@ -155,5 +158,8 @@ impl Drop for Process {
         // It may wait for more input, or have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // A thread that is still about to end is a leak to LeakSanitizer.
+        while self.lines.recv().is_ok() {}
+        let _ = self.listener.take().map(JoinHandle::join);
     }
 }

@@ -328,3 +328,15 @@ fn producers_are_told_by_what_they_were() {
     assert_eq!(told.examples, ["a", "b", "c"]);
     assert_eq!(changes.producers.len(), 1, "the compiler is the same");
 }
+
+/// What was a warning to the program that made the old scan is an error to the later one.
+#[test]
+fn a_rule_is_as_bad_as_the_later_scan_says() {
+    let mut old = with_findings("a.o", vec![finding("f", 0x1000, 1)]);
+    old["counts"][0]["severity"] = json!("warning");
+    old["findings"][0]["severity"] = json!("warning");
+    let new = with_findings("a.o", vec![finding("f", 0x1000, 1), finding("g", 0x2000, 2)]);
+    let changes = compare(&[old], &[new]);
+    assert_eq!((changes.summary.new.errors, changes.summary.new.warnings), (1, 0));
+    assert!(changes.worse);
+}

@@ -21,6 +21,7 @@ mod supervise;
 mod torture;
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ use anstream::AutoStream;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
+use crate::printable::printable;
 use crate::{catalogue, explain};
 use args::{CheckArgs, Cli, Command, ExplainArgs};
 
@@ -109,9 +111,15 @@ pub fn run() -> Exit {
             // Whoever reads has seen enough.
             return Exit::Clean;
         }
-        let _ = writeln!(io::stderr(), "sframe-check: {error}");
+        let _ = complain(&error);
         Exit::Failure
     })
+}
+
+/// Tells on standard error what went wrong. What comes from files does not reach the terminal as a
+/// control sequence.
+fn complain(what: &dyn Display) -> io::Result<()> {
+    writeln!(io::stderr(), "sframe-check: {}", printable(what.to_string().as_bytes()))
 }
 
 /// The check, which has no name on the command line.

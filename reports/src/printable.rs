@@ -1,28 +1,33 @@
 //! Names from files, made fit for a terminal: a file or symbol name is any bytes, and none of them
-//! may reach the terminal as a control sequence.
+//! may reach the terminal as a control sequence, or turn the direction of text.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// `bytes` as text: valid UTF-8 without control characters stays as it is, every other byte is
-/// written `\xNN`.
+/// `bytes` as text: valid UTF-8 without control characters, and those that end lines or turn the
+/// direction of text, stays as it is, every other byte is written `\xNN`.
 #[must_use]
 pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for character in chunk.valid().chars() {
-            if character.is_control() {
+            if is_plain(character) {
+                text.push(character);
+            } else {
                 let mut utf8 = [0; 4];
                 escape(&mut text, character.encode_utf8(&mut utf8).as_bytes());
-            } else {
-                text.push(character);
             }
         }
         escape(&mut text, chunk.invalid());
     }
     text
+}
+
+fn is_plain(character: char) -> bool {
+    let turns = matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !character.is_control() && !turns
 }
 
 /// A path as [`printable`] text.
@@ -53,5 +58,6 @@ mod tests {
         assert_eq!(printable("café.so".as_bytes()), "café.so");
         assert_eq!(printable(b"a\xff\x1b[31mb\n"), "a\\xff\\x1b[31mb\\x0a");
         assert_eq!(printable("\u{85}".as_bytes()), "\\xc2\\x85");
+        assert_eq!(printable("a\u{202e}b".as_bytes()), "a\\xe2\\x80\\xaeb");
     }
 }

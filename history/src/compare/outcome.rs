@@ -180,15 +180,18 @@ fn rules(
     for (side, file) in [old, new].into_iter().enumerate() {
         for item in file.into_iter().flat_map(|file| &file.items) {
             let rule = sides.entry(strings.text(item.rule));
-            let (_, _, listed) = rule.or_insert_with(|| {
+            let (_, severity, listed) = rule.or_insert_with(|| {
                 (item.rule, item.severity, [Listed::default(), Listed::default()])
             });
+            // Rules change from one version of the program to the next: what the later one says holds.
+            *severity = item.severity;
             listed.get_mut(side).into_iter().for_each(|listed| listed.items.push(item));
         }
         for (rule, severity, count) in file.into_iter().flat_map(|file| &file.counts) {
             let known = sides.entry(strings.text(*rule));
-            let (_, _, listed) =
+            let (_, known, listed) =
                 known.or_insert_with(|| (*rule, *severity, [Listed::default(), Listed::default()]));
+            *known = *severity;
             if let Some(listed) = listed.get_mut(side) {
                 listed.count = listed.count.saturating_add(*count);
             }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sframe_validator::check::Options;
 
 use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
-use super::{Exit, interrupt, stdout, styled_stdout, terminal_width};
+use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 #[cfg(feature = "packages")]
 use crate::input::DebugPackages;
 use crate::input::{Input, Selection};
@@ -21,7 +21,7 @@ use crate::scan::{Against, CheckOptions, Sink, scan};
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     if args.coverage && args.what.against == Some(Oracle::None) {
         let message = "--coverage tells what CFI describes: it cannot go with --against none";
-        writeln!(io::stderr(), "sframe-check: {message}")?;
+        complain(&message)?;
         return Ok(Exit::Failure);
     }
     let interrupted = interrupt::flag()?;

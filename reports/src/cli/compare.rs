@@ -11,7 +11,7 @@ use sframe_store::{ShardLine, ShardState, Store};
 
 use super::args::stored::{CompareArgs, CompareFormat};
 use super::place::Place;
-use super::{Exit, styled_stdout};
+use super::{Exit, complain, styled_stdout};
 
 pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
     let name = |path: &Path| Scan { name: path.display().to_string(), ..Scan::default() };
@@ -62,7 +62,7 @@ fn store(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()>
         let state = store.state(shard).map_err(io::Error::other)?;
         if !matches!(state, ShardState::Whole(_)) {
             complete = false;
-            writeln!(io::stderr(), "sframe-check: {}: shard {shard} is {state}", path.display())?;
+            complain(&format!("{}: shard {shard} is {state}", path.display()))?;
             continue;
         }
         let mut reader = store.read(shard).map_err(io::Error::other)?;

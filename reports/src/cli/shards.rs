@@ -10,7 +10,7 @@ use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs}
 use super::args::{DiffFormat, WhatArgs};
 use super::place::Place;
 use super::supervise::{die_with_parent, own_arguments, supervise};
-use super::{Exit, check, stdout};
+use super::{Exit, check, complain, stdout};
 use crate::input::Input;
 use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Error, Planning, Result, Scanner};
@@ -175,7 +175,7 @@ fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
             Ok(Exit::Clean)
         }
         Err(error @ sframe_store::Error::Unmergeable(_)) => {
-            writeln!(io::stderr(), "sframe-check: {error}")?;
+            complain(&error)?;
             Ok(Exit::Findings)
         }
         Err(error) => Err(error.into()),
@@ -185,7 +185,7 @@ fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
 /// What whoever runs shards is told.
 fn status_of(result: Result<Exit>) -> Exit {
     result.unwrap_or_else(|error| {
-        let _ = writeln!(io::stderr(), "sframe-check: {error}");
+        let _ = complain(&error);
         if error.may_pass() { Exit::Again } else { Exit::Never }
     })
 }

@@ -1,10 +1,10 @@
 //! `sframe-check torture`.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::args::DiffFormat;
 use super::args::tools::{LimitArgs, LimitedArgs, TortureArgs};
-use super::{Exit, stdout, styled_stdout};
+use super::{Exit, complain, stdout, styled_stdout};
 use crate::torture::{Limits, Options, Reader, Text, json, run_limited, torture};
 
 pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
@@ -20,7 +20,7 @@ pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
         }
         Ok(named) => named,
         Err(why) => {
-            writeln!(io::stderr(), "sframe-check: {why}")?;
+            complain(&why)?;
             return Ok(Exit::Failure);
         }
     };

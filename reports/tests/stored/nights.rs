@@ -95,3 +95,13 @@ fn a_store_is_not_scanned_over() {
     assert_eq!(status, 3);
     assert!(error.contains("of other inputs"), "{error}");
 }
+
+#[test]
+fn what_a_damaged_report_says_reaches_no_terminal_as_it_is() {
+    let folder = folder("control-characters");
+    let line = "{\"type\":\"file\",\"path\":\"a\",\"status\":\"\\u001b[31mred\\u202e\"}\n";
+    fs::write(folder.join("a.ndjson"), line).expect("a report");
+    let (status, _, error) = told(&folder, &["compare", "a.ndjson", "a.ndjson"]);
+    assert_eq!(status, 3);
+    assert!(error.contains("unknown variant `\\x1b[31mred\\xe2\\x80\\xae`"), "{error}");
+}
