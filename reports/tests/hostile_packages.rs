@@ -8,7 +8,7 @@ mod packing;
 
 use std::process::Command;
 
-use packing::{Folder, newc_member, rpm};
+use packing::{Folder, newc_member, rpm, tar_header, tar_sum};
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
 
@@ -26,20 +26,6 @@ fn refused(folder: &Folder, arguments: &[&str], package: &str) -> String {
     assert_eq!(status, 2, "{text}");
     assert!(text.contains("\nprogram: .sframe V3"), "{text}");
     text
-}
-
-/// A tar header as POSIX lays it out: name, mode, owners, size, time, sum, type, magic number.
-fn tar_header(name: &str, size: u64) -> Vec<u8> {
-    let mut header = vec![0; 512];
-    header[..name.len()].copy_from_slice(name.as_bytes());
-    header[100..108].copy_from_slice(b"0000644\0");
-    header[124..136].copy_from_slice(format!("{size:011o}\0").as_bytes());
-    header[148..156].copy_from_slice(b"        ");
-    header[156] = b'0';
-    header[257..265].copy_from_slice(b"ustar\x0000");
-    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-    header
 }
 
 /// Every container this program knows, with one program in it.
@@ -118,7 +104,7 @@ fn ten_gigabytes_of_zeros_are_not_unpacked() {
     if !folder.make("gzip", command) {
         return;
     }
-    folder.write("header", &tar_header("zeros", 0o777_7777_7777));
+    folder.write("header", &tar_header("zeros", 0o777_7777_7777, b'0'));
     assert!(folder.make("gzip", "gzip -c header | cat - many > bomb"));
     let text = refused(&folder, &["--max-ratio", "10"], "bomb");
     assert!(text.contains("bomb: cannot be read: more than 10 times its size"), "{text}");
@@ -156,27 +142,20 @@ fn members_that_do_not_fit_are_left_out() {
 fn headers_of_tar_archives_are_not_believed() {
     let folder = folder("tar");
     let program = folder.read("program");
-    let mut sound = tar_header("program", program.len() as u64);
+    let mut sound = tar_header("program", program.len() as u64, b'0');
     sound.extend(&program);
     sound.resize(sound.len().next_multiple_of(512), 0);
 
-    let mut wrong_sum = tar_header("wrong", 0);
+    let mut wrong_sum = tar_header("wrong", 0, b'0');
     wrong_sum[0] ^= 1;
-    let endless = tar_header("endless", 0o777_7777_7777);
+    let endless = tar_header("endless", 0o777_7777_7777, b'0');
     // GNU tar's own number form: 2^64 - 1 bytes.
-    let mut overflow = tar_header("overflow", 0);
-    overflow[124] = 0xff;
-    overflow[125..136].fill(0xff);
+    let mut overflow = tar_header("overflow", 0, b'0');
+    overflow[124..136].fill(0xff);
+    tar_sum(&mut overflow);
     // A name of 8 GiB, of which no more than a header's worth is to be held.
-    let mut long_name = tar_header("././@LongLink", 0o777_7777_7777);
-    long_name[156] = b'L';
-    let mut extended = tar_header("pax", 0o777_7777_7777);
-    extended[156] = b'x';
-    for header in [&mut overflow, &mut long_name, &mut extended] {
-        header[148..156].copy_from_slice(b"        ");
-        let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-        header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-    }
+    let mut long_name = tar_header("././@LongLink", 0o777_7777_7777, b'L');
+    let mut extended = tar_header("pax", 0o777_7777_7777, b'x');
     long_name.resize(3 << 20, b'n');
     extended.resize(3 << 20, b'x');
     for (name, tail, reason) in [

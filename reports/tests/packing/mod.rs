@@ -79,6 +79,25 @@ impl Folder {
     }
 }
 
+/// A tar header as POSIX lays it out: name, mode, owners, size, time, sum, type, magic number.
+pub(crate) fn tar_header(name: &str, size: u64, kind: u8) -> Vec<u8> {
+    let mut header = vec![0; 512];
+    header[..name.len()].copy_from_slice(name.as_bytes());
+    header[100..108].copy_from_slice(b"0000644\0");
+    header[124..136].copy_from_slice(format!("{size:011o}\0").as_bytes());
+    header[156] = kind;
+    header[257..265].copy_from_slice(b"ustar\x0000");
+    tar_sum(&mut header);
+    header
+}
+
+/// Puts the right sum into a tar header.
+pub(crate) fn tar_sum(header: &mut [u8]) {
+    header[148..156].copy_from_slice(b"        ");
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+}
+
 /// A member of a `newc` archive: the magic number, 13 fields of 8 hexadecimal digits, name and
 /// content, both padded to 4 bytes (cpio(5)).
 pub(crate) fn newc_member(name: &str, mode: usize, links: usize, content: &[u8]) -> Vec<u8> {

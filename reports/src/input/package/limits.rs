@@ -12,7 +12,7 @@ pub struct Limits {
     /// Bytes of members that one thread has in memory at the same time: of a zip inside something
     /// else, and of what is taken out of it. One that does not fit is left out, and told.
     pub held: u64,
-    /// Bytes that come out of decompression.
+    /// Bytes that come out of decompression, or are holes of sparse files.
     pub unpacked_size: u64,
     /// How many times the input's own size may come out of decompression, of what is more than
     /// [`FREE`].
@@ -52,7 +52,7 @@ pub(super) fn size_text(bytes: u64) -> String {
     }
 }
 
-/// Counts the bytes that come out of all decompressors of one input.
+/// Counts the bytes that come out of all decompressors of one input, and of holes of sparse files.
 #[derive(Debug)]
 pub(super) struct Meter {
     left: Cell<u64>,
@@ -78,7 +78,11 @@ impl Meter {
         (self.left.get() == 0).then_some(&self.reason)
     }
 
-    fn count(&self, bytes: usize) -> io::Result<()> {
+    /// So many bytes more.
+    ///
+    /// # Errors
+    /// They are too many.
+    pub(super) fn count(&self, bytes: usize) -> io::Result<()> {
         let left = self.left.get().saturating_sub(bytes as u64);
         self.left.set(left);
         if left == 0 { Err(io::Error::other(self.reason.clone())) } else { Ok(()) }

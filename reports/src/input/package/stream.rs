@@ -13,6 +13,11 @@ impl<'s> Part<'s> {
         Part { stream, left: length }
     }
 
+    /// How many of them nobody has read.
+    pub(super) const fn left(&self) -> u64 {
+        self.left
+    }
+
     /// Reads what nobody has read.
     pub(super) fn skip(mut self) -> io::Result<()> {
         drain(&mut self)

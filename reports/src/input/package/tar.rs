@@ -1,13 +1,17 @@
 //! Tar archives, in the forms of POSIX and GNU tar.
 
+mod sparse;
+
 use std::cell::Cell;
 use std::io::{self, BufReader, Read};
 
 use super::digest::Hashed;
 use super::image::{OTHER, called_by};
+use super::limits::Metered;
 use super::stream::{Part, drain};
 use super::{Content, Failure, HEADERS, Place, Visit, relative};
 use crate::input::{PackageIdentity, Special};
+use sparse::Sparse;
 
 /// How much is taken out of a decompressor at once.
 const BUFFER: usize = 1 << 16;
@@ -48,7 +52,11 @@ fn member<R: Read>(
     prefix: &[u8],
     entry: &mut ::tar::Entry<'_, R>,
 ) -> Result<(), Failure> {
-    let name = [prefix, relative(&entry.path_bytes())].concat();
+    let sparse = entry.pax_extensions()?.and_then(Sparse::of);
+    let name = match sparse.as_ref().and_then(|sparse| sparse.name.as_deref()) {
+        Some(name) => [prefix, relative(name)].concat(),
+        None => [prefix, relative(&entry.path_bytes())].concat(),
+    };
     let place = place.member(&name);
     let kind = entry.header().entry_type();
     let special = if kind.is_symlink() || kind.is_hard_link() {
@@ -58,14 +66,19 @@ fn member<R: Read>(
     } else if kind.is_character_special() || kind.is_block_special() {
         Special::Device
     } else {
-        if kind.is_file() || kind.is_contiguous() || kind.is_gnu_sparse() {
-            if is_sparse(entry)? {
-                let reason = "it is stored as a sparse file in POSIX's form".to_owned();
-                visit.report(&place, Content::Unreadable(reason));
-            } else {
-                let size = entry.size();
-                content(visit, &place, &name, &mut Part::new(entry, size))?;
-            }
+        let (size, meter) = (entry.size(), visit.meter);
+        if kind.is_gnu_sparse() {
+            // The library makes the holes: they count as what comes out of decompression does.
+            let mut expanded = Metered::new(entry, "tar", meter);
+            return content(visit, &place, &name, &mut Part::new(&mut expanded, size));
+        }
+        if kind.is_file() || kind.is_contiguous() {
+            let mut part = Part::new(entry, size);
+            let Some(sparse) = sparse else { return content(visit, &place, &name, &mut part) };
+            return match sparse.expanded(part, meter) {
+                Ok(mut expanded) => content(visit, &place, &name, &mut expanded),
+                Err(why) => Ok(visit.damaged(&place, why)?),
+            };
         }
         return Ok(());
     };
@@ -78,20 +91,20 @@ fn content(
     visit: &mut Visit<'_>,
     place: &Place,
     name: &[u8],
-    part: &mut Part<'_>,
+    stream: &mut dyn Read,
 ) -> Result<(), Failure> {
     let parse = match name {
         b"DEBIAN/control" => PackageIdentity::of_control,
         b".PKGINFO" => PackageIdentity::of_pkginfo,
         _ => match called_by(name) {
-            Some(hash) => return blob(visit, place, hash, part),
-            None => return Ok(visit.content(place, part)?),
+            Some(hash) => return blob(visit, place, hash, stream),
+            None => return Ok(visit.content(place, stream)?),
         },
     };
     let mut text = Vec::new();
-    part.take(HEADERS).read_to_end(&mut text)?;
+    stream.take(HEADERS).read_to_end(&mut text)?;
     visit.identify(parse(&text));
-    Ok(visit.content(place, &mut text.chain(part))?)
+    Ok(visit.content(place, &mut text.chain(stream))?)
 }
 
 /// A file of a container image, which is called by its SHA-256.
@@ -99,23 +112,15 @@ fn blob(
     visit: &mut Visit<'_>,
     place: &Place,
     hash: &str,
-    part: &mut Part<'_>,
+    stream: &mut dyn Read,
 ) -> Result<(), Failure> {
-    let mut stream = Hashed::new(part);
+    let mut stream = Hashed::new(stream);
     visit.content(place, &mut stream)?;
     let (_, found) = stream.finish()?;
     if found != hash {
         visit.damaged(place, OTHER.to_owned())?;
     }
     Ok(())
-}
-
-/// Whether extended headers say that the content has a map of holes before it, as GNU tar writes
-/// it in POSIX archives. Its own form of sparse files is read by the library.
-fn is_sparse<R: Read>(entry: &mut ::tar::Entry<'_, R>) -> io::Result<bool> {
-    let Some(extensions) = entry.pax_extensions()? else { return Ok(false) };
-    let mut keys = extensions.filter_map(Result::ok).map(|extension| extension.key_bytes());
-    Ok(keys.any(|key| key.starts_with(b"GNU.sparse.")))
 }
 
 /// A stream that fails beyond a place, so that nobody reads more into memory.
