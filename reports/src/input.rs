@@ -1,5 +1,6 @@
 //! From what the user names to bytes: paths, directories, patterns, lists, archives, packages.
 
+mod ahead;
 pub mod archive;
 mod debug_file;
 #[cfg(feature = "packages")]
@@ -15,6 +16,7 @@ mod section;
 mod select;
 mod walk;
 
+pub use ahead::{Tally, ahead};
 pub use debug_file::{DebugBytes, DebugFile};
 #[cfg(feature = "packages")]
 pub use debug_package::DebugPackages;

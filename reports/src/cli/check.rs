@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
-use std::path::Path;
 #[cfg(feature = "packages")]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +12,7 @@ use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 #[cfg(feature = "packages")]
 use crate::input::DebugPackages;
-use crate::input::{Input, Selection};
+use crate::input::{Input, Selection, ahead};
 use crate::render::{JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
 use crate::report::Summary;
 use crate::scan::{Against, CheckOptions, Sink, scan};
@@ -29,24 +28,32 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     limit_memory(&mut options, args.output.memory_limit, args.threads);
     let unusable = debug_packages(&args.what, &mut options);
     let inputs = unusable.into_iter().chain(selection(&args.paths)?);
-    let total = total(&args.paths);
     let how = args.output.how(args.format, args.verbose, args.coverage);
-    let summary = told(&how, total, |sink| scan(inputs, &options, args.threads, sink))?;
+    let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
+        scan(inputs, &options, args.threads, sink)
+    };
+    let summary = told(&how, inputs, Input::held, scan)?;
     Ok(ended(&interrupted, exit(args.fail_on, &summary)))
 }
 
-/// Scans, and writes what comes of it.
-pub(super) fn told(
+/// Scans `inputs`, each of which takes `size` bytes of memory, and writes what comes of it.
+pub(super) fn told<T: Send + 'static>(
     how: &How,
-    total: Option<u64>,
-    scan: impl FnOnce(&mut dyn Sink) -> io::Result<Summary>,
+    mut inputs: impl Iterator<Item = T> + Send + 'static,
+    size: fn(&T) -> usize,
+    scan: impl FnOnce(&mut dyn Iterator<Item = T>, &mut dyn Sink) -> io::Result<Summary>,
 ) -> io::Result<Summary> {
     let mut renderer = renderer(how);
     renderer.begin()?;
-    let shown = !how.quiet && io::stderr().is_terminal();
-    let mut sink = WithProgress::new(renderer.as_mut(), shown).of(total);
-    let summary = scan(&mut sink)?;
-    sink.finish();
+    let summary = if !how.quiet && io::stderr().is_terminal() {
+        let (mut inputs, tally) = ahead(inputs, size)?;
+        let mut sink = WithProgress::new(renderer.as_mut(), Some(tally));
+        let summary = scan(&mut inputs, &mut sink)?;
+        sink.finish();
+        summary
+    } else {
+        scan(&mut inputs, &mut WithProgress::new(renderer.as_mut(), None))?
+    };
     renderer.end(&summary)?;
     Ok(summary)
 }
@@ -59,11 +66,6 @@ pub(super) fn ended(interrupted: &AtomicBool, exit: Exit) -> Exit {
     // Who has closed the terminal does not read it.
     let _ = writeln!(io::stderr(), "sframe-check: interrupted: the rest was not checked");
     Exit::Interrupted
-}
-
-/// How many inputs `paths` are, where that shows without a look into folders.
-fn total(paths: &[OsString]) -> Option<u64> {
-    paths.iter().all(|path| Path::new(path).is_file()).then_some(paths.len() as u64)
 }
 
 /// Gives each thread its part of the memory that members may take.

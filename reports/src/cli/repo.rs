@@ -116,8 +116,10 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
         });
     let entries = unusable.chain(repository.packages(wanted));
     let how = args.output.how(args.format, args.verbose, args.coverage);
-    let scan = |sink: &mut dyn Sink| scan_repository(entries, &options, args.threads, sink);
-    let summary = told(&how, None, scan)?;
+    let scan = |entries: &mut dyn Iterator<Item = Entry>, sink: &mut dyn Sink| {
+        scan_repository(entries, &options, args.threads, sink)
+    };
+    let summary = told(&how, entries, Entry::held, scan)?;
     Ok(ended(&interrupted, exit(args.fail_on, &summary)))
 }
 

@@ -63,6 +63,18 @@ pub enum Entry {
     Unreadable(PathBuf, String),
 }
 
+impl Entry {
+    /// Bytes of memory that it takes.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        let texts = match self {
+            Entry::Package(listed) => listed.path.len() + listed.sha256.len(),
+            Entry::Unreadable(path, why) => path.as_os_str().len() + why.len(),
+        };
+        size_of::<Entry>() + texts
+    }
+}
+
 /// A package in a repository.
 #[derive(Debug)]
 pub struct Listed {

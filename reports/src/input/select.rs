@@ -22,6 +22,18 @@ pub enum Input {
     Unreadable(PathBuf, String),
 }
 
+impl Input {
+    /// Bytes of memory that it takes.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        let (Input::File(path)
+        | Input::Image(path)
+        | Input::Special(path, _)
+        | Input::Unreadable(path, _)) = self;
+        size_of::<Input>() + path.as_os_str().len()
+    }
+}
+
 /// What is not a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Special {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,6 +10,7 @@ use sframe_validator::rules::Severity;
 
 use super::Renderer;
 use super::numbers::{counted, grouped};
+use crate::input::Tally;
 use crate::printable::printable_path;
 use crate::report::{FileReport, Outcome, Summary};
 use crate::scan::Sink;
@@ -24,15 +26,14 @@ pub struct WithProgress<'r> {
     renderer: &'r mut dyn Renderer,
     started: Instant,
     bar: Option<ProgressBar>,
-    allowed: bool,
+    /// How many inputs there are; `None` where no progress is to be shown.
+    inputs: Option<Arc<Tally>>,
     state: State,
 }
 
 /// How far a scan is.
 #[derive(Debug, Default)]
 struct State {
-    /// How many inputs there are, where that is known.
-    total: Option<u64>,
     /// How many inputs have been met; a package is one.
     inputs: u64,
     /// The last of them.
@@ -44,17 +45,10 @@ struct State {
 }
 
 impl<'r> WithProgress<'r> {
-    /// Progress over a renderer; none at all where it is not `allowed`.
-    pub fn new(renderer: &'r mut dyn Renderer, allowed: bool) -> WithProgress<'r> {
+    /// Progress over a renderer, and how much of `inputs` is left; no progress at all without them.
+    pub fn new(renderer: &'r mut dyn Renderer, inputs: Option<Arc<Tally>>) -> WithProgress<'r> {
         let state = State::default();
-        WithProgress { renderer, started: Instant::now(), bar: None, allowed, state }
-    }
-
-    /// Says how many inputs there are: with that, how long the rest takes is told.
-    #[must_use]
-    pub fn of(mut self, total: Option<u64>) -> WithProgress<'r> {
-        self.state.total = total;
-        self
+        WithProgress { renderer, started: Instant::now(), bar: None, inputs, state }
     }
 
     /// Takes the display away.
@@ -65,10 +59,12 @@ impl<'r> WithProgress<'r> {
     }
 
     fn show(&mut self) {
+        let Some(inputs) = &self.inputs else { return };
         let elapsed = self.started.elapsed();
-        if !self.allowed || elapsed < PATIENCE {
+        if elapsed < PATIENCE {
             return;
         }
+        let line = self.state.line(elapsed, inputs.total());
         let bar = self.bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             // The template is a constant: a test draws it.
@@ -77,7 +73,7 @@ impl<'r> WithProgress<'r> {
             }
             bar
         });
-        bar.set_message(self.state.line(elapsed));
+        bar.set_message(line);
         bar.tick();
     }
 }
@@ -101,8 +97,8 @@ impl State {
         }
     }
 
-    /// Counts, rate, what is left, and where the scan is.
-    fn line(&self, elapsed: Duration) -> String {
+    /// Counts, rate, what is left of `total` inputs where that is known, and where the scan is.
+    fn line(&self, elapsed: Duration, total: Option<u64>) -> String {
         let seconds = elapsed.as_secs().max(1);
         let mut line = format!(
             "{} checked, {}/s, {}, {}, {}",
@@ -112,7 +108,7 @@ impl State {
             counted(self.warnings, "warning"),
             clock(seconds),
         );
-        if let Some(total) = self.total {
+        if let Some(total) = total {
             let left = total.saturating_sub(self.inputs);
             let rest = seconds.saturating_mul(left).checked_div(self.inputs);
             let rest = rest.map(|rest| format!(", {} left", clock(rest))).unwrap_or_default();
@@ -133,12 +129,12 @@ fn clock(seconds: u64) -> String {
 
 impl Sink for WithProgress<'_> {
     fn report(&mut self, report: &FileReport) -> io::Result<()> {
-        if self.allowed {
+        if self.inputs.is_some() {
             self.state.add(report);
-        }
-        // Looking at the clock for each of a million files would show in a profile.
-        if self.allowed && self.state.files.is_multiple_of(64) {
-            self.show();
+            // Looking at the clock for each of a million files would show in a profile.
+            if self.state.files.is_multiple_of(64) {
+                self.show();
+            }
         }
         match &self.bar {
             Some(bar) => bar.suspend(|| self.renderer.file(report)),
@@ -164,7 +160,7 @@ mod tests {
     /// Two of eight packages in 100 seconds: 300 more at that rate.
     #[test]
     fn a_line_says_how_far_the_scan_is() {
-        let mut state = State { total: Some(8), ..State::default() };
+        let mut state = State::default();
         for (path, inside) in [("a.deb", "x"), ("a.deb", "y"), ("b\n.deb", "x")] {
             let inside = Some(inside.as_bytes().to_vec());
             let name = FileName { inside, ..FileName::file(path.into()) };
@@ -173,10 +169,9 @@ mod tests {
         state.files = 12_345;
         state.errors = 1;
         assert_eq!(
-            state.line(Duration::from_secs(100)),
+            state.line(Duration::from_secs(100), Some(8)),
             "12,345 files checked, 123/s, 1 error, 0 warnings, 1:40, 5:00 left (2 of 8): b\\x0a.deb"
         );
-        state.total = None;
-        assert!(state.line(Duration::from_secs(3700)).contains("0 warnings, 1:01:40: b"));
+        assert!(state.line(Duration::from_secs(3700), None).contains("0 warnings, 1:01:40: b"));
     }
 }

@@ -16,7 +16,7 @@ use sparse::Sparse;
 /// How much is taken out of a decompressor at once.
 const BUFFER: usize = 1 << 16;
 /// Headers and content are multiples of this (POSIX.1-2017, "ustar Interchange Format").
-const BLOCK: u64 = 512;
+const BLOCK: usize = 512;
 
 /// Visits the members of a tar archive; their names stand behind `prefix`.
 pub(super) fn visit(
@@ -37,7 +37,7 @@ pub(super) fn visit(
         } else {
             entry.size()
         };
-        let next = stored.checked_next_multiple_of(BLOCK).unwrap_or(u64::MAX);
+        let next = stored.checked_next_multiple_of(BLOCK as u64).unwrap_or(u64::MAX);
         end.set(entry.raw_file_position().saturating_add(next).saturating_add(2 * HEADERS));
         visit.count()?;
         member(visit, place, prefix, entry)?;

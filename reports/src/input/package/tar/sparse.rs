@@ -101,8 +101,8 @@ const NO_MAP: &str = "its sparse map is no list of offsets and sizes";
 /// up to a multiple of [`BLOCK`].
 fn read_map(data: &mut Part<'_>) -> Result<Vec<u64>, String> {
     let (mut line, mut numbers, mut wanted) = (Vec::new(), Vec::new(), None);
-    for _ in 0..HEADERS / BLOCK {
-        let mut block = [0; BLOCK as usize];
+    for _ in 0..HEADERS / BLOCK as u64 {
+        let mut block = [0; BLOCK];
         let block = fill(data, &mut block).map_err(|error| plain_error(&error))?;
         if block.is_empty() {
             return Err("its sparse map has no end".to_owned());

@@ -1,0 +1,63 @@
+//! The progress display, on a terminal that `script` makes.
+
+#![cfg(feature = "packages")]
+
+mod packing;
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use packing::Folder;
+
+/// Runs the program on a terminal until that shows one of `wanted`, or to its end; what the terminal has got.
+fn shown(folder: &Folder, arguments: &str, wanted: &[&str]) -> String {
+    let command = format!("stty cols 200; exec \"$PROGRAM\" --threads 1 {arguments}");
+    let mut child = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .env("PROGRAM", env!("CARGO_BIN_EXE_sframe-check"))
+        .env("TERM", "xterm")
+        .current_dir(folder.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script runs");
+    let mut terminal = child.stdout.take().expect("piped");
+    let (mut text, mut bytes) = (String::new(), [0; 4096]);
+    while !wanted.iter().any(|wanted| text.contains(wanted)) {
+        match terminal.read(&mut bytes).expect("readable") {
+            0 => break,
+            length => text.push_str(&String::from_utf8_lossy(&bytes[..length])),
+        }
+    }
+    // The terminal goes with it, and with that the program.
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+    text
+}
+
+/// A folder with 400 packages that take a moment each, and two programs.
+fn folder(name: &str) -> Option<Folder> {
+    let folder = Folder::new(name);
+    std::fs::create_dir(folder.path("in")).expect("writable");
+    folder.copy("golden/2.47.50/x86_64/static.exe", "a");
+    let command = "cp a in; cp a b; truncate -s 4M b; tar -cf - b | gzip -1 > in/b100.gz; rm b
+                   for n in $(seq 101 499); do ln in/b100.gz in/b$n.gz; done";
+    (folder.make("gzip", command) && folder.make("script", "true")).then_some(folder)
+}
+
+/// Folders and patterns: what is in them is counted while it is checked.
+#[test]
+fn what_is_left_of_folders_is_told() {
+    let Some(folder) = folder("progress") else { return };
+    for (arguments, total) in [("in", 401), ("a 'in/b*'", 401)] {
+        let text = shown(&folder, arguments, &[" left ("]);
+        assert!(text.contains(&format!(" of {total}):")), "{arguments}: {text}");
+        assert!(text.contains("files checked, ") && text.contains("/s, 0 errors"), "{text}");
+    }
+}
+
+#[test]
+fn quiet_is_quiet_on_terminals() {
+    let Some(folder) = folder("progress-quiet") else { return };
+    assert_eq!(shown(&folder, "-q 'in/b1[01]*'", &["checked"]), "");
+}
