@@ -1,7 +1,7 @@
 //! `sframe-check PATH...`.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 #[cfg(feature = "packages")]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +13,8 @@ use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 #[cfg(feature = "packages")]
 use crate::input::DebugPackages;
 use crate::input::{Input, Selection, ahead};
-use crate::render::{JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
-use crate::report::Summary;
+use crate::render::{Display, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
+use crate::report::{FileReport, Summary};
 use crate::scan::{Against, CheckOptions, Sink, scan};
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
@@ -43,19 +43,33 @@ pub(super) fn told<T: Send + 'static>(
     size: fn(&T) -> usize,
     scan: impl FnOnce(&mut dyn Iterator<Item = T>, &mut dyn Sink) -> io::Result<Summary>,
 ) -> io::Result<Summary> {
-    let mut renderer = renderer(how);
+    let shown = !how.quiet && io::stderr().is_terminal();
+    let display = shown.then(Display::default);
+    let mut renderer = renderer(how, display.as_ref());
     renderer.begin()?;
-    let summary = if !how.quiet && io::stderr().is_terminal() {
-        let (mut inputs, tally) = ahead(inputs, size)?;
-        let mut sink = WithProgress::new(renderer.as_mut(), Some(tally));
-        let summary = scan(&mut inputs, &mut sink)?;
-        sink.finish();
-        summary
-    } else {
-        scan(&mut inputs, &mut WithProgress::new(renderer.as_mut(), None))?
+    let summary = match display {
+        None => scan(&mut inputs, &mut Unshown(renderer.as_mut()))?,
+        Some(display) => {
+            let (mut inputs, tally) = ahead(inputs, size)?;
+            let mut sink = WithProgress::new(renderer.as_mut(), display, tally);
+            let summary = scan(&mut inputs, &mut sink)?;
+            sink.finish();
+            summary
+        }
     };
     renderer.end(&summary)?;
     Ok(summary)
+}
+
+/// Hands reports to a renderer.
+struct Unshown<'r>(&'r mut dyn Renderer);
+
+impl Sink for Unshown<'_> {
+    fn report(&mut self, report: &FileReport) -> io::Result<()> {
+        self.0.file(report)
+    }
+
+    fn tick(&mut self, _: &Summary) {}
 }
 
 /// The exit status of a scan that may have been interrupted.
@@ -141,17 +155,26 @@ pub(super) fn debug_packages(_: &WhatArgs, _: &mut CheckOptions) -> Vec<Input> {
     Vec::new()
 }
 
-/// A renderer to standard output.
-fn renderer(how: &How) -> Box<dyn Renderer> {
+/// A renderer to standard output, where `display` may be as well.
+fn renderer(how: &How, display: Option<&Display>) -> Box<dyn Renderer> {
     let How { format, verbose, coverage, quiet } = *how;
+    let out: Box<dyn Write> = match format {
+        Format::Text => Box::new(styled_stdout()),
+        Format::Json | Format::Ndjson => Box::new(stdout()),
+    };
+    let out = match display.filter(|_| io::stdout().is_terminal()) {
+        Some(display) => Box::new(display.above(out)),
+        None => out,
+    };
+    let out = BufWriter::with_capacity(1 << 16, out);
     match format {
         Format::Text => {
             let options = TextOptions { verbose, coverage, width: terminal_width() };
-            let text = Text::new(styled_stdout(), options);
+            let text = Text::new(out, options);
             Box::new(if quiet { text.without_summary() } else { text })
         }
-        Format::Json => Box::new(JsonDocument::new(stdout())),
-        Format::Ndjson => Box::new(JsonLines::new(stdout())),
+        Format::Json => Box::new(JsonDocument::new(out)),
+        Format::Ndjson => Box::new(JsonLines::new(out)),
     }
 }
 

@@ -77,7 +77,9 @@ mod tests {
     /// Inputs of 1 KiB each, and where the walk tells how many it has met.
     fn inputs(count: u64) -> (impl Iterator<Item = u64> + Send, std::sync::mpsc::Receiver<u64>) {
         let (sender, met) = channel();
-        let told = (0..count).inspect(move |number| drop(sender.send(*number)));
+        let told = (0..count).inspect(move |number| {
+            let _ = sender.send(*number);
+        });
         (told, met)
     }
 

@@ -1,6 +1,6 @@
 //! A sign of life on a terminal, for what takes longer than a second.
 
-use std::io;
+use std::io::{self, LineWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,14 +20,61 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The line is a text of ours, cut to the terminal's width.
 const TEMPLATE: &str = "{spinner} {wide_msg}";
 
-/// Hands reports to a renderer, and shows how far the scan is on standard error where that is a
-/// terminal.
+/// The end of what is written, if it is no line, and no longer than this, waits for the rest of the line.
+const BUFFER: usize = 1 << 16;
+
+/// A line on standard error, of which nothing is seen at first.
+#[derive(Clone, Debug)]
+pub struct Display(ProgressBar);
+
+impl Default for Display {
+    fn default() -> Display {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        // The template is a constant: a test draws it.
+        if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+            bar.set_style(style);
+        }
+        Display(bar)
+    }
+}
+
+impl Display {
+    /// Writes to `out`, which may be the terminal that the display is on: whole lines, above it, in as many writes as
+    /// it is given.
+    pub fn above<W: Write>(&self, out: W) -> impl Write + use<W> {
+        LineWriter::with_capacity(BUFFER, Above { out, display: self.clone() })
+    }
+}
+
+/// Takes the display away for each write.
+struct Above<W> {
+    out: W,
+    display: Display,
+}
+
+impl<W: Write> Write for Above<W> {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        let Above { out, display } = self;
+        display.0.suspend(|| {
+            out.write_all(lines)?;
+            out.flush()
+        })?;
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Hands reports to a renderer, and shows how far the scan is.
 pub struct WithProgress<'r> {
     renderer: &'r mut dyn Renderer,
     started: Instant,
-    bar: Option<ProgressBar>,
-    /// How many inputs there are; `None` where no progress is to be shown.
-    inputs: Option<Arc<Tally>>,
+    display: Display,
+    visible: bool,
+    /// How many inputs there are.
+    inputs: Arc<Tally>,
     state: State,
 }
 
@@ -45,35 +92,32 @@ struct State {
 }
 
 impl<'r> WithProgress<'r> {
-    /// Progress over a renderer, and how much of `inputs` is left; no progress at all without them.
-    pub fn new(renderer: &'r mut dyn Renderer, inputs: Option<Arc<Tally>>) -> WithProgress<'r> {
-        let state = State::default();
-        WithProgress { renderer, started: Instant::now(), bar: None, inputs, state }
+    /// Shows on `display` how far a scan of `inputs` is that `renderer` writes.
+    pub fn new(
+        renderer: &'r mut dyn Renderer,
+        display: Display,
+        inputs: Arc<Tally>,
+    ) -> WithProgress<'r> {
+        let (started, state) = (Instant::now(), State::default());
+        WithProgress { renderer, started, display, visible: false, inputs, state }
     }
 
     /// Takes the display away.
     pub fn finish(self) {
-        if let Some(bar) = self.bar {
-            bar.finish_and_clear();
-        }
+        self.display.0.finish_and_clear();
     }
 
     fn show(&mut self) {
-        let Some(inputs) = &self.inputs else { return };
         let elapsed = self.started.elapsed();
         if elapsed < PATIENCE {
             return;
         }
-        let line = self.state.line(elapsed, inputs.total());
-        let bar = self.bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            // The template is a constant: a test draws it.
-            if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
-                bar.set_style(style);
-            }
-            bar
-        });
-        bar.set_message(line);
+        let bar = &self.display.0;
+        if !self.visible {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.visible = true;
+        }
+        bar.set_message(self.state.line(elapsed, self.inputs.total()));
         bar.tick();
     }
 }
@@ -129,17 +173,12 @@ fn clock(seconds: u64) -> String {
 
 impl Sink for WithProgress<'_> {
     fn report(&mut self, report: &FileReport) -> io::Result<()> {
-        if self.inputs.is_some() {
-            self.state.add(report);
-            // Looking at the clock for each of a million files would show in a profile.
-            if self.state.files.is_multiple_of(64) {
-                self.show();
-            }
+        self.state.add(report);
+        // Looking at the clock for each of a million files would show in a profile.
+        if self.state.files.is_multiple_of(64) {
+            self.show();
         }
-        match &self.bar {
-            Some(bar) => bar.suspend(|| self.renderer.file(report)),
-            None => self.renderer.file(report),
-        }
+        self.renderer.file(report)
     }
 
     fn tick(&mut self, _: &Summary) {
@@ -151,6 +190,39 @@ impl Sink for WithProgress<'_> {
 mod tests {
     use super::*;
     use crate::report::FileName;
+    use std::io::BufWriter;
+
+    /// Keeps what is written at once apart.
+    #[derive(Default)]
+    struct Writes(Vec<String>);
+
+    impl Write for &mut Writes {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.push(String::from_utf8_lossy(bytes).into_owned());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The display is drawn behind each write: where a line has not ended, it would be drawn over.
+    #[test]
+    fn lines_are_written_whole_and_many_at_once() {
+        let mut writes = Writes::default();
+        let display = Display::default();
+        let mut out = BufWriter::with_capacity(BUFFER, display.above(&mut writes));
+        let line = "0123456789\n";
+        for _ in 0..20_000 {
+            out.write_all(line.as_bytes()).expect("it is written");
+        }
+        out.flush().expect("it is written");
+        drop(out);
+        assert!(writes.0.len() < 10, "{}", writes.0.len());
+        assert!(writes.0.iter().all(|text| text.ends_with('\n')));
+        assert_eq!(writes.0.concat(), line.repeat(20_000));
+    }
 
     #[test]
     fn the_template_is_one() {
