@@ -12,7 +12,7 @@ mod wrap;
 pub use json::{JsonDocument, JsonLines};
 #[cfg(feature = "store")]
 pub use pace::Pace;
-pub use progress::WithProgress;
+pub use progress::{Display, WithProgress};
 pub use text::{Text, TextOptions};
 pub use wrap::wrap;
 

@@ -89,6 +89,14 @@ fn packages_that_are_of_no_use_are_told() {
     folder.write("cut.deb", &bytes[..bytes.len() / 2]);
     let (status, text) = folder.check(&["-v", "--debug-packages", "cut.deb", "x.deb"]);
     assert!(status == 2 && text.contains("cut.deb: cannot be read: "), "{text}");
+    // Of a package in which a file cannot be read, that is named.
+    let large = "cp unpacked/usr/lib/debug/.build-id/ab/cdef.debug unpacked/usr/lib/debug/large \
+                 && truncate -s 3M unpacked/usr/lib/debug/large && tar -cf large.tar -C unpacked usr/lib/debug/large";
+    assert!(folder.make("tar", large));
+    let limited = ["-v", "--max-member-size", "2", "--debug-packages", "large.tar", "x.deb"];
+    let (status, text) = folder.check(&limited);
+    let told = "large.tar: cannot be read: usr/lib/debug/large: it is larger than 2 MiB";
+    assert!(status == 2 && text.contains(told), "{text}");
     let (status, text) = folder.check(&["-v", "--debug-packages", "nowhere", "x.deb"]);
     assert!(status == 2 && text.contains("nowhere: cannot be read: No such file"), "{text}");
 }

@@ -8,7 +8,7 @@ mod packing;
 
 use std::process::Command;
 
-use packing::{Folder, newc_member, rpm, tar_header, tar_sum};
+use packing::{Folder, Value, newc_member, rpm, rpm_with, tar_header, tar_sum};
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
 
@@ -198,9 +198,9 @@ fn zip_members_that_share_bytes_count_each() {
     overlapping.extend(record);
     folder.write("x", &overlapping);
     let text = refused(&folder, &["--max-unpacked-size", "100"], "x");
-    // 25 times 4 MiB: not before the 25th, for nothing else counts.
+    // 25 times 4 MiB are not more: the 26th is, for nothing else counts.
     assert!(text.contains("more than 100 MiB comes out of it"), "{text}");
-    assert!(text.contains("read up to there: 25 members"), "{text}");
+    assert!(text.contains("read up to there: 26 members"), "{text}");
 }
 
 #[test]
@@ -239,6 +239,74 @@ fn sizes_in_debian_packages_are_not_believed() {
         let told = text.lines().any(|line| line.starts_with(name) && line.contains(reason));
         assert!(told, "no {reason} in {text}");
     }
+}
+
+/// POSIX: a type that is not known is a regular file's. GNU tar unpacks it as one, too.
+#[test]
+fn tar_members_of_unknown_types_are_files() {
+    let folder = folder("types");
+    let program = folder.read("program");
+    for kind in [b'0', b'7', b'Z', b'!'] {
+        let mut member = tar_header("odd", program.len() as u64, kind);
+        member.extend(&program);
+        member.resize(member.len().next_multiple_of(512) + 1024, 0);
+        folder.write("x", &member);
+        assert!(folder.make("tar", "tar -xf x 2> said && cmp odd program && rm odd"));
+        let (status, text) = folder.check(&["-v", "x"]);
+        assert!(status == 0 && text.contains("x!odd: .sframe V3"), "{}: {text}", char::from(kind));
+    }
+}
+
+/// A mode says what a member is: one that says nothing is told.
+#[test]
+fn modes_that_are_none_are_told() {
+    let folder = folder("modes");
+    let program = folder.read("program");
+    let mut cpio = Vec::new();
+    for (name, mode) in
+        [("none", 0o755), ("fifo", 0o1_0644), ("socket", 0o14_0644), ("last", 0o10_0755)]
+    {
+        let content = if matches!(name, "none" | "last") { program.as_slice() } else { b"" };
+        cpio.extend(newc_member(name, mode, 1, content));
+    }
+    cpio.extend(newc_member("TRAILER!!!", 0, 1, b""));
+    folder.write("x", &cpio);
+    let text = refused(&folder, &[], "x");
+    for told in [
+        "x!none: cannot be read: its mode is that of no kind of file",
+        "x!fifo: not checked, named pipe",
+        "x!socket: not checked, socket",
+        "x!last: .sframe V3",
+    ] {
+        assert!(text.contains(told), "no {told} in {text}");
+    }
+}
+
+/// Names are held until all members have been checked: an RPM package's list may have one long name of a folder, which
+/// each of many members has.
+#[test]
+fn names_have_an_end() {
+    let folder = folder("long-names");
+    let count = 200;
+    let folder_name = format!("/{}/", "n".repeat(1_000_000));
+    let names: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+    let tags = [
+        (1030, Value::Shorts(vec![0o10_0755; count])),
+        (1116, Value::Words(vec![0; count])),
+        (1117, Value::Texts(names)),
+        (1118, Value::Texts(vec![folder_name])),
+        (5008, Value::Longs(vec![0; count])),
+    ];
+    let mut archive = Vec::new();
+    for number in 0..count {
+        archive.extend(format!("07070X{number:08X}\0\0").bytes());
+    }
+    archive.extend(newc_member("TRAILER!!!", 0, 1, b""));
+    folder.write("x", &rpm_with(&tags, &archive));
+    let (status, text) = folder.check(&["x"]);
+    // 2^27 / 1,000,002 to 1,000,004 bytes each: 134 fit.
+    let reason = "the names in it take more than 128 MiB; read up to there: 135 members";
+    assert!(status == 2 && text.contains(reason), "{} bytes", text.len());
 }
 
 #[test]

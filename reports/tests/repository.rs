@@ -100,6 +100,11 @@ fn suites_components_and_machines_are_folders() {
     ] {
         assert_eq!(checked(&folder, &[arguments, &["."]].concat()), wanted, "{arguments:?}");
     }
+    // Beside suites, an index of none.
+    assert!(folder.make("cp", "cp index Packages"));
+    assert_eq!(checked(&folder, &["--suite", "two", "."]), ["libx-arm64"]);
+    assert_eq!(checked(&folder, &["."]).len(), 3);
+    assert!(folder.make("rm", "rm Packages"));
     for (arguments, why) in [
         (["--suite", "three"], "no index is there"),
         (["--suite", "../dists/one"], "leads out of it"),
@@ -158,4 +163,17 @@ fn indexes_are_not_believed() {
     ));
     let (status, text) = folder.check(&["repo", "-v", "repository"]);
     assert!(status == 2 && text.contains("Packages.xz: cannot be read: xz data"), "{text}");
+}
+
+#[test]
+fn repositories_of_too_many_indexes_are_told() {
+    let folder = Folder::new("repo-many");
+    std::fs::create_dir_all(folder.path("dists/x")).expect("writable");
+    let words = |count: usize| (0..count).map(|number| format!(" {number}")).collect::<String>();
+    for (components, told) in [(100, "0 inputs"), (101, "more than 10000 indexes")] {
+        let release = format!("Components:{}\nArchitectures:{}\n", words(components), words(100));
+        folder.write("dists/x/Release", release.as_bytes());
+        let (status, text) = folder.check(&["repo", "."]);
+        assert!(status == 2 && text.contains(told), "{components}: {text}");
+    }
 }

@@ -17,7 +17,7 @@ use sframe_validator::elf::{Elf, SHT_NOBITS};
 
 use super::package::{Content, Limits, Member, Visitor, visit};
 use super::{DebugBytes, DebugFile, Input, Selection, plain_error};
-use crate::printable::printable_path;
+use crate::printable::{printable, printable_path};
 
 /// Where distributions install debug files, whatever they call them there.
 const FOLDER: &[u8] = b"usr/lib/debug/";
@@ -152,7 +152,10 @@ impl Visitor for All<'_> {
                 let stored = member.name.and_then(|name| stored(self.package, name, bytes));
                 self.found.extend(stored);
             }
-            Content::Unreadable(why) => self.damaged = Some(why),
+            Content::Unreadable(why) => {
+                let name = member.name.map(|name| format!("{}: ", printable(name)));
+                self.damaged.get_or_insert(name.unwrap_or_default() + &why);
+            }
             _ => {}
         }
         ControlFlow::Continue(())

@@ -54,8 +54,9 @@ impl PackageIdentity {
 /// letters (Debian Policy 5.1).
 #[must_use]
 pub(super) fn control_field<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
-    let lines = text.split(|byte| *byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
-    lines.into_iter().find_map(|line| {
+    let mut lines =
+        text.split(|byte| *byte == b'\n').take_while(|line| !line.trim_ascii().is_empty());
+    lines.find_map(|line| {
         let (found, value) = line.split_at_checked(name.len())?;
         found.eq_ignore_ascii_case(name).then(|| value.strip_prefix(b":"))?.map(<[u8]>::trim_ascii)
     })

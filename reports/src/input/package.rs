@@ -10,6 +10,7 @@ mod deb;
 mod digest;
 mod image;
 mod limits;
+mod mode;
 mod rpm;
 mod stream;
 mod tar;
@@ -25,7 +26,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::kind::{Compression, HEAD, Kind, Package};
+use super::kind::{HEAD, Kind, Package};
 use super::select::plain_error;
 use super::{FileBytes, PackageIdentity, Special};
 use digest::Hashed;
@@ -37,6 +38,9 @@ const BUFFER: usize = 1 << 17;
 /// No name or header is longer: nothing is held in memory because a package says so.
 const HEADERS: u64 = 1 << 20;
 
+/// Bytes of the names of all members of an input: they are held until all have been checked. A million members have
+/// some 100 MB.
+const NAMES: u64 = 1 << 27;
 /// How much memory a thread keeps from one package to the next.
 const KEPT: usize = 1 << 24;
 
@@ -120,20 +124,13 @@ pub(super) fn visit_stream(
     stream.finish().map_err(|error| plain_error(&error))
 }
 
-/// Reads what is in `stream`, decompressed if it is compressed, at most `most` bytes.
+/// Hands `stream` to `read`, decompressed if it is compressed: whoever reads bounds what comes out.
 pub(super) fn unpacked(
     mut stream: impl Read,
-    most: u64,
-    read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>,
+    read: impl FnOnce(&mut dyn Read) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut head = [0; HEAD];
-    let head = fill(&mut stream, &mut head)?;
-    let compression = Compression::of(head);
-    let mut stream = head.chain(stream);
-    let Some(compression) = compression else { return read(&mut stream.take(most)) };
-    let limits = Limits { unpacked_size: most, ratio: u64::MAX, ..Limits::default() };
-    let meter = Meter::new(&limits, u64::MAX);
-    read(&mut compression::decoder(compression, &mut stream, &meter)?)
+    let limits = Limits { unpacked_size: u64::MAX, ratio: u64::MAX, ..Limits::default() };
+    compression::opened(&mut stream, &Meter::new(&limits, u64::MAX), read)
 }
 
 /// Why nothing more of the input is read.
@@ -187,6 +184,8 @@ struct Visit<'v> {
     limits: &'v Limits,
     meter: &'v Meter,
     members: u64,
+    /// Bytes of their names.
+    names: u64,
     /// For the next member that is held, whatever is in it.
     room: Vec<u8>,
     /// The innermost package around that has said what it is.
@@ -211,6 +210,7 @@ impl<'v> Visit<'v> {
             limits,
             meter: &meter,
             members: 0,
+            names: 0,
             room: ROOM.take(),
             package: None,
             visitor,
@@ -364,8 +364,8 @@ impl Visit<'_> {
         Ok(())
     }
 
-    /// Counts what a container lists.
-    fn count(&mut self) -> Result<(), Stop> {
+    /// The place of what a container lists next: it counts, and its name does.
+    fn member(&mut self, place: &Place, name: &[u8]) -> Result<Place, Stop> {
         if self.enough {
             return Err(Stop(String::new()));
         }
@@ -374,7 +374,12 @@ impl Visit<'_> {
             let members = self.limits.members;
             return Err(Stop(format!("it has more than {members} members")));
         }
-        Ok(())
+        let place = place.member(name);
+        self.names += place.name.as_ref().map_or(0, Vec::len) as u64;
+        if self.names > NAMES {
+            return Err(Stop(format!("the names in it take more than {}", size_text(NAMES))));
+        }
+        Ok(place)
     }
 
     fn report(&mut self, place: &Place, content: Content<'_>) {

@@ -159,7 +159,9 @@ impl Walk {
         };
         // The kind costs nothing here, save on file systems that do not store it in folders.
         let named = |entry: DirEntry| (entry.file_name(), entry.file_type().ok());
-        let mut names: Vec<_> = entries.filter_map(Result::ok).map(named).collect();
+        let mut failed = None;
+        let read = entries.filter_map(|entry| entry.map_err(|error| failed = Some(error)).ok());
+        let mut names: Vec<_> = read.map(named).collect();
         if cfg!(feature = "packages") && folder.included && is_image(&names) {
             return Some(Input::Image(folder.path));
         }
@@ -172,7 +174,7 @@ impl Walk {
             included,
         });
         self.pending.extend(inside);
-        None
+        failed.map(|error| Input::Unreadable(folder.path, plain_error(&error)))
     }
 }
 

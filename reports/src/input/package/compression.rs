@@ -8,12 +8,28 @@ use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 
 use super::limits::{Meter, Metered};
-use crate::input::kind::Compression;
+use super::stream::fill;
+use crate::input::kind::{Compression, HEAD};
 
 /// How much is handed to a decompressor at once. Most of what is opened is a short text.
 const BUFFER: usize = 1 << 14;
 /// Memory for decoding xz, which a file asks for: level 9 takes 65 MiB.
 const XZ_MEMORY: u64 = 256 << 20;
+
+/// Hands `stream` to `read`, decompressed where it is compressed.
+pub(super) fn opened<T, E: From<io::Error>>(
+    stream: &mut dyn Read,
+    meter: &Meter,
+    read: impl FnOnce(&mut dyn Read) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut head = [0; HEAD];
+    let head = fill(stream, &mut head)?;
+    let mut stream = head.chain(stream);
+    match Compression::of(head) {
+        Some(compression) => read(&mut decoder(compression, &mut stream, meter)?),
+        None => read(&mut stream),
+    }
+}
 
 /// The decompressed bytes of `stream`, counted by `meter`; of several compressed streams behind each
 /// other, all.

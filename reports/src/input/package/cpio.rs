@@ -3,15 +3,14 @@
 
 use std::io::Read;
 
+use super::mode::Mode;
 use super::stream::{Part, drain, fill};
-use super::{Content, Failure, HEADERS, Place, Visit, damaged, relative};
+use super::{Content, Failure, HEADERS, Place, Stop, Visit, damaged, relative};
 use crate::input::Special;
 
 /// The magic number and 13 fields of 8 hexadecimal digits.
 const HEADER: usize = 110;
 const TRAILER: &[u8] = b"TRAILER!!!";
-/// The kind of file in a mode (`S_IFMT`).
-const KIND: u32 = 0o17_0000;
 
 /// A member's header, as far as it matters.
 struct Header {
@@ -40,37 +39,41 @@ pub(super) fn visit(
         if name == TRAILER {
             return Ok(drain(stream)?);
         }
-        visit.count()?;
+        let place = visit.member(place, relative(name))?;
         let mut part = Part::new(stream, header.size.into());
-        member(visit, &place.member(relative(name)), &header, &mut part)?;
+        match Mode::of(header.mode) {
+            // Of several names of a file, only the last has its bytes.
+            Mode::Regular if header.links > 1 && header.size == 0 => {
+                visit.report(&place, Content::Special(Special::StoredLink));
+            }
+            mode => member(visit, &place, mode, &mut part)?,
+        }
         part.skip()?;
         pad(stream, header.size.into())?;
     }
 }
 
-fn member(
+/// A member that is a file of the kind `mode`.
+pub(super) fn member(
     visit: &mut Visit<'_>,
     place: &Place,
-    header: &Header,
+    mode: Mode,
     part: &mut Part<'_>,
-) -> Result<(), Failure> {
-    let special = match header.mode & KIND {
-        // Of several names of a file, only the last has its bytes.
-        0o10_0000 if header.links > 1 && header.size == 0 => Special::StoredLink,
-        0o10_0000 => return Ok(visit.content(place, part)?),
-        0o12_0000 => Special::StoredLink,
-        0o01_0000 => Special::Fifo,
-        0o02_0000 | 0o06_0000 => Special::Device,
-        0o14_0000 => Special::Socket,
-        _ => return Ok(()),
+) -> Result<(), Stop> {
+    let content = match mode {
+        Mode::Regular => return visit.content(place, part),
+        Mode::Folder => return Ok(()),
+        Mode::Link => Content::Special(Special::StoredLink),
+        Mode::Special(special) => Content::Special(special),
+        Mode::Unknown => Content::Unreadable("its mode is that of no kind of file".to_owned()),
     };
-    visit.report(place, Content::Special(special));
+    visit.report(place, content);
     Ok(())
 }
 
-/// Skips to the next multiple of 4 bytes.
-fn pad(stream: &mut dyn Read, length: u64) -> Result<(), Failure> {
-    let padding = length.next_multiple_of(4) - length;
+/// Skips to the next multiple of 4 bytes, behind so many.
+pub(super) fn pad(stream: &mut dyn Read, length: u64) -> Result<(), Failure> {
+    let padding = length.checked_next_multiple_of(4).map_or(0, |padded| padded - length);
     Ok(Part::new(stream, padding).skip()?)
 }
 
@@ -81,10 +84,12 @@ impl Header {
             return None;
         }
         let (fields, _) = fields.as_chunks::<8>();
-        let field = |index: usize| {
-            let digits = str::from_utf8(fields.get(index)?).ok()?;
-            u32::from_str_radix(digits, 16).ok()
-        };
+        let field = |index: usize| hexadecimal(fields.get(index)?);
         Some(Header { mode: field(1)?, links: field(4)?, size: field(6)?, name_size: field(11)? })
     }
+}
+
+/// The number in a header's field.
+pub(super) fn hexadecimal(field: &[u8; 8]) -> Option<u32> {
+    u32::from_str_radix(str::from_utf8(field).ok()?, 16).ok()
 }

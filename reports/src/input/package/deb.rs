@@ -4,7 +4,6 @@ use std::io::Read;
 
 use super::stream::{Part, fill};
 use super::{Failure, Place, Visit, compression, damaged, tar};
-use crate::input::kind::{Compression, HEAD};
 
 /// `!<arch>\n`.
 const MAGIC: usize = 8;
@@ -36,7 +35,8 @@ pub(super) fn visit(
         };
         if let Some(prefix) = prefix {
             any |= prefix.is_empty();
-            files(visit, place, prefix, &mut part)?;
+            let meter = visit.meter;
+            compression::opened(&mut part, meter, |files| tar::visit(visit, place, prefix, files))?;
         }
         part.skip()?;
         // Members start at even places; the last one's padding may be missing.
@@ -45,24 +45,6 @@ pub(super) fn visit(
         }
     }
     if any { Ok(()) } else { Err(damaged("it has no data.tar")) }
-}
-
-/// A tar archive, compressed or not.
-fn files(
-    visit: &mut Visit<'_>,
-    place: &Place,
-    prefix: &[u8],
-    stream: &mut dyn Read,
-) -> Result<(), Failure> {
-    let mut head = [0; HEAD];
-    let head = fill(stream, &mut head)?;
-    let compression = Compression::of(head);
-    let mut stream = head.chain(stream);
-    let Some(compression) = compression else {
-        return tar::visit(visit, place, prefix, &mut stream);
-    };
-    let mut stream = compression::decoder(compression, &mut stream, visit.meter)?;
-    tar::visit(visit, place, prefix, &mut stream)
 }
 
 fn size(header: &[u8]) -> Option<u64> {

@@ -79,13 +79,16 @@ impl Layers<'_> {
             }
             match self.manifest(digest) {
                 Ok(bytes) => self.follow(visit, &bytes, depth + 1)?,
-                Err(why) => visit.report(&place(digest), Content::Unreadable(why)),
+                Err(why) => {
+                    let place = Place::default().member(name(digest).as_bytes());
+                    visit.report(&place, Content::Unreadable(why));
+                }
             }
         }
         for Descriptor { digest } in &document.layers {
             if self.seen.insert(digest.clone()) {
-                visit.count()?;
-                self.layer(visit, digest)?;
+                let place = visit.member(&Place::default(), name(digest).as_bytes())?;
+                self.layer(visit, &place, digest)?;
             }
         }
         Ok(())
@@ -100,23 +103,22 @@ impl Layers<'_> {
         }
     }
 
-    fn layer(&self, visit: &mut Visit<'_>, digest: &str) -> Result<(), Stop> {
-        let place = place(digest);
+    fn layer(&self, visit: &mut Visit<'_>, place: &Place, digest: &str) -> Result<(), Stop> {
         let opened =
             hash_of(digest).and_then(|hash| Ok((hash, open(&self.folder.join(BLOBS).join(hash))?)));
         let (hash, file) = match opened {
             Ok(opened) => opened,
             Err(why) => {
-                visit.report(&place, Content::Unreadable(why));
+                visit.report(place, Content::Unreadable(why));
                 return Ok(());
             }
         };
         let mut stream = Hashed::new(BufReader::with_capacity(BUFFER, file));
-        visit.content(&place, &mut stream)?;
+        visit.content(place, &mut stream)?;
         match stream.finish() {
             Ok((_, found)) if found == hash => Ok(()),
-            Ok(_) => visit.damaged(&place, OTHER.to_owned()),
-            Err(error) => visit.damaged(&place, plain_error(&error)),
+            Ok(_) => visit.damaged(place, OTHER.to_owned()),
+            Err(error) => visit.damaged(place, plain_error(&error)),
         }
     }
 }
@@ -124,11 +126,9 @@ impl Layers<'_> {
 /// Why a file of an image is not what it is called by.
 pub(super) const OTHER: &str = "its SHA-256 is not the one that it is called by";
 
-/// Where the file of a digest stands in the image.
-fn place(digest: &str) -> Place {
-    let name =
-        digest.strip_prefix("sha256:").map_or(digest.to_owned(), |hash| format!("{BLOBS}{hash}"));
-    Place::default().member(name.as_bytes())
+/// The path of the file of a digest in the image.
+fn name(digest: &str) -> String {
+    digest.strip_prefix("sha256:").map_or(digest.to_owned(), |hash| format!("{BLOBS}{hash}"))
 }
 
 fn hash_of(digest: &str) -> Result<&str, String> {

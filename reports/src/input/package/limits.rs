@@ -55,6 +55,7 @@ pub(super) fn size_text(bytes: u64) -> String {
 /// Counts the bytes that come out of all decompressors of one input, and of holes of sparse files.
 #[derive(Debug)]
 pub(super) struct Meter {
+    /// Bytes up to the first one that is too many.
     left: Cell<u64>,
     reason: String,
 }
@@ -70,7 +71,7 @@ impl Meter {
         } else {
             format!("more than {} comes out of it (--max-unpacked-size)", size_text(most))
         };
-        Meter { left: Cell::new(most), reason }
+        Meter { left: Cell::new(most.saturating_add(1)), reason }
     }
 
     /// Why nothing more is unpacked, once it is so.
@@ -122,5 +123,24 @@ impl<R: Read> Read for Metered<'_, R> {
             self.failed = Some((error.kind(), error.to_string()));
         }
         read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As many bytes as may be are not too many, and one more is.
+    #[test]
+    fn a_limit_is_what_it_says() {
+        let limits = Limits { unpacked_size: 100, ..Limits::default() };
+        let read = |bytes: usize| {
+            let meter = Meter::new(&limits, 1 << 20);
+            let result =
+                Metered::new(&vec![0; bytes][..], "x", &meter).read_to_end(&mut Vec::new());
+            (result.is_ok(), meter.reached().is_some())
+        };
+        assert_eq!(read(100), (true, false));
+        assert_eq!(read(101), (false, true));
     }
 }

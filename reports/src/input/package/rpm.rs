@@ -7,7 +7,6 @@ use std::io::Read;
 
 use super::stream::{Part, fill};
 use super::{Failure, Place, Visit, compression, cpio, damaged};
-use crate::input::kind::{Compression, HEAD};
 use header::{Header, Tag};
 use stripped::Files;
 
@@ -32,26 +31,12 @@ pub(super) fn visit(
         visit.room = header.into_room();
         None
     };
-    payload(visit, place, files.as_ref(), stream)
+    let meter = visit.meter;
+    compression::opened(stream, meter, |stream| payload(visit, place, files.as_ref(), stream))
 }
 
 /// The archive of the package's files.
 fn payload(
-    visit: &mut Visit<'_>,
-    place: &Place,
-    listed: Option<&Files>,
-    stream: &mut dyn Read,
-) -> Result<(), Failure> {
-    let mut head = [0; HEAD];
-    let head = fill(stream, &mut head)?;
-    let compression = Compression::of(head);
-    let mut stream = head.chain(stream);
-    let Some(compression) = compression else { return files(visit, place, listed, &mut stream) };
-    let mut stream = compression::decoder(compression, &mut stream, visit.meter)?;
-    files(visit, place, listed, &mut stream)
-}
-
-fn files(
     visit: &mut Visit<'_>,
     place: &Place,
     listed: Option<&Files>,

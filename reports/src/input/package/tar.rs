@@ -39,7 +39,6 @@ pub(super) fn visit(
         };
         let next = stored.checked_next_multiple_of(BLOCK as u64).unwrap_or(u64::MAX);
         end.set(entry.raw_file_position().saturating_add(next).saturating_add(2 * HEADERS));
-        visit.count()?;
         member(visit, place, prefix, entry)?;
     }
     drain(&mut archive.into_inner().stream)?;
@@ -57,22 +56,21 @@ fn member<R: Read>(
         Some(name) => [prefix, relative(name)].concat(),
         None => [prefix, relative(&entry.path_bytes())].concat(),
     };
-    let place = place.member(&name);
-    let kind = entry.header().entry_type();
-    let special = if kind.is_symlink() || kind.is_hard_link() {
-        Special::StoredLink
-    } else if kind.is_fifo() {
-        Special::Fifo
-    } else if kind.is_character_special() || kind.is_block_special() {
-        Special::Device
-    } else {
-        let (size, meter) = (entry.size(), visit.meter);
-        if kind.is_gnu_sparse() {
+    let place = visit.member(place, &name)?;
+    let (size, meter) = (entry.size(), visit.meter);
+    let special = match entry.header().entry_type().as_byte() {
+        b'1' | b'2' => Special::StoredLink,
+        b'3' | b'4' => Special::Device,
+        b'6' => Special::Fifo,
+        // Folders, also as GNU tar's incremental archives have them; a header for all members; an archive's label.
+        b'5' | b'D' | b'g' | b'V' => return Ok(()),
+        b'S' => {
             // The library makes the holes: they count as what comes out of decompression does.
             let mut expanded = Metered::new(entry, "tar", meter);
             return content(visit, &place, &name, &mut Part::new(&mut expanded, size));
         }
-        if kind.is_file() || kind.is_contiguous() {
+        // What is not known is a regular file (POSIX.1-2017, "ustar Interchange Format", typeflag).
+        _ => {
             let mut part = Part::new(entry, size);
             let Some(sparse) = sparse else { return content(visit, &place, &name, &mut part) };
             return match sparse.expanded(part, meter) {
@@ -80,7 +78,6 @@ fn member<R: Read>(
                 Err(why) => Ok(visit.damaged(&place, why)?),
             };
         }
-        return Ok(());
     };
     visit.report(&place, Content::Special(special));
     Ok(())

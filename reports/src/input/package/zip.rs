@@ -7,12 +7,9 @@ use ::zip::result::ZipError;
 use ::zip::unstable::read::ZipIterable;
 
 use super::limits::Metered;
+use super::mode::Mode;
 use super::{Content, Failure, Place, Visit, relative};
 use crate::input::Special;
-
-/// The kind of file in a mode (`S_IFMT`), and a symbolic link's.
-const KIND: u32 = 0o17_0000;
-const LINK: u32 = 0o12_0000;
 
 pub(super) fn visit(
     visit: &mut Visit<'_>,
@@ -24,13 +21,12 @@ pub(super) fn visit(
     let entries = zip.files()?;
     while let Some(entry) = entries.next() {
         let entry = entry?;
-        visit.count()?;
-        let place = place.member(relative(entry.name_raw()));
-        let mode = entry.unix_mode().unwrap_or_default();
+        let place = visit.member(place, relative(entry.name_raw()))?;
         if entry.is_dir() {
             continue;
         }
-        if mode & KIND == LINK {
+        // What else a mode may say, unzip does not ask: all of it has bytes.
+        if entry.unix_mode().is_some_and(|mode| Mode::of(mode) == Mode::Link) {
             visit.report(&place, Content::Special(Special::StoredLink));
             continue;
         }

@@ -13,7 +13,7 @@ use crate::input::plain_error;
 const FORMS: [&str; 5] = [".xz", ".zst", ".gz", ".bz2", ""];
 /// What is read of a `Release` file: its fields stand before its long lists.
 const RELEASE: u64 = 1 << 16;
-/// No repository has more indexes.
+/// No repository has more indexes. Debian has some 100 in a suite.
 const MOST: usize = 10_000;
 /// How many packages are remembered, to check each once; later ones are checked as often as they
 /// are listed.
@@ -48,7 +48,11 @@ pub(super) fn find<'b>(
     if !names.iter().all(|name| stays_inside(name)) {
         return Err("the name of a suite, component or machine leads out of it".to_owned());
     }
-    let flat = open(base, "Packages").map_err(|error| plain_error(&error))?;
+    // Who names a suite does not mean an index of no suite.
+    let flat = match wanted.suites.as_slice() {
+        [] => open(base, "Packages").map_err(|error| plain_error(&error))?,
+        _ => None,
+    };
     let paths = match &flat {
         Some(_) => Vec::new(),
         None => below_dists(base, wanted)?,
@@ -107,7 +111,10 @@ fn below_dists(base: &Base, wanted: &Wanted) -> Result<Vec<String>, String> {
                 said("Architectures", &wanted.architectures).or_else(|| machines(base, &folder));
             for machine in machines.unwrap_or_default() {
                 let path = format!("{folder}/binary-{machine}/Packages");
-                if stays_inside(&path) && paths.len() < MOST {
+                if paths.len() == MOST {
+                    return Err(format!("it has more than {MOST} indexes"));
+                }
+                if stays_inside(&path) {
                     paths.push(path);
                 }
             }

@@ -19,13 +19,26 @@ pub(super) struct Stanza<'t>(&'t [u8]);
 
 /// Hands every stanza of an index, compressed or not, to `found`, as long as that wants more.
 pub(super) fn read(stream: Stream, found: &mut dyn FnMut(Stanza<'_>) -> bool) -> io::Result<()> {
-    unpacked(stream, INDEX, &mut |stream| {
+    read_most(stream, INDEX, found)
+}
+
+/// The same, of an index of at most so many bytes.
+fn read_most(
+    stream: impl Read,
+    most: u64,
+    found: &mut dyn FnMut(Stanza<'_>) -> bool,
+) -> io::Result<()> {
+    unpacked(stream, |stream| {
+        let mut left = most;
         let mut lines = BufReader::with_capacity(BUFFER, stream);
         let mut text = Vec::new();
         loop {
             let start = text.len();
             let room = (STANZA + 1).saturating_sub(start) as u64;
             let length = lines.by_ref().take(room).read_until(b'\n', &mut text)?;
+            left = left
+                .checked_sub(length as u64)
+                .ok_or_else(|| other("it is longer than any index may be"))?;
             if text.len() > STANZA {
                 return Err(other("a stanza is longer than 1 MiB"));
             }
@@ -71,5 +84,27 @@ impl Stanza<'_> {
             return Err(of("its SHA-256 is not there"));
         }
         Ok(Some(Listed { base: base.clone(), path, size, sha256 }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is behind the limit is not left out in silence: three stanzas of 11 bytes each.
+    #[test]
+    fn an_index_that_is_too_long_is_told() {
+        let text: &[u8] = b"Package: x\n\nPackage: y\n\nPackage: z\n";
+        let read = |most| {
+            let mut found = 0;
+            let result = read_most(text, most, &mut |_| {
+                found += 1;
+                true
+            });
+            (found, result.is_ok())
+        };
+        assert_eq!(read(35), (3, true));
+        assert_eq!(read(34), (2, false));
+        assert_eq!(read(13), (1, false));
     }
 }

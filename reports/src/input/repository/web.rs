@@ -62,8 +62,8 @@ impl Web {
 
 /// The body of an answer, from a place on.
 fn ask(agent: &Agent, url: &str, position: u64) -> io::Result<BodyReader<'static>> {
-    let mut pause = PAUSE;
-    for last in (0..TRIES).map(|tried| tried + 1 == TRIES) {
+    let (mut pause, mut tries) = (PAUSE, TRIES);
+    loop {
         let mut request = agent.get(url);
         if position > 0 {
             request = request.header("Range", format!("bytes={position}-"));
@@ -85,13 +85,13 @@ fn ask(agent: &Agent, url: &str, position: u64) -> io::Result<BodyReader<'static
             }
             _ => false,
         };
-        if last || !may_pass {
+        tries -= 1;
+        if tries == 0 || !may_pass {
             return Err(io::Error::other(error));
         }
         sleep(pause);
         pause *= 2;
     }
-    Err(other("nothing was asked for"))
 }
 
 /// A body that is asked for again, from where it has ended, when the connection fails.

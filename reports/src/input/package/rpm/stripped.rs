@@ -6,20 +6,17 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::ops::Range;
 
+use super::super::cpio::{hexadecimal, member, pad};
+use super::super::mode::Mode;
 use super::super::stream::{Part, drain, fill};
-use super::super::{Content, Failure, HEADERS, Place, Visit, damaged, relative};
+use super::super::{Failure, HEADERS, Place, Visit, damaged, relative};
 use super::header::{Header, Tag};
-use crate::input::Special;
 
 /// The magic number and one field of 8 hexadecimal digits, padded to 4 bytes.
 const HEADER: usize = 16;
 /// What a member starts with, and the archive's end, which is an ordinary member.
 const MEMBER: &[u8] = b"07070X";
 const END: &[u8] = b"070701";
-/// The kind of file in a mode (`S_IFMT`).
-const KIND: u16 = 0o17_0000;
-const REGULAR: u16 = 0o10_0000;
-const LINK: u16 = 0o12_0000;
 
 /// The files that a header lists.
 #[derive(Debug)]
@@ -35,7 +32,7 @@ struct File {
     /// Where its name is in the store.
     name: Range<usize>,
     folder: usize,
-    mode: u16,
+    mode: Mode,
     size: u64,
 }
 
@@ -52,7 +49,7 @@ impl Files {
             Some(File {
                 name,
                 folder: usize::try_from(folder).ok()?,
-                mode: u16::from_be_bytes(header.value(Tag::FileModes, index)?),
+                mode: Mode::of(u16::from_be_bytes(header.value(Tag::FileModes, index)?).into()),
                 size: u64::from_be_bytes(header.value(Tag::LongFileSizes, index)?),
             })
         };
@@ -70,12 +67,13 @@ impl Files {
         for index in 0..self.list.len() {
             let device = self.header.value(Tag::FileDevices, index).unwrap_or_default();
             let Some(inode) = self.header.value(Tag::FileInodes, index) else { continue };
-            if self.list.get(index).is_none_or(|file| file.mode & KIND != REGULAR) {
+            if self.list.get(index).is_none_or(|file| file.mode != Mode::Regular) {
                 continue;
             }
             let earlier = last.insert((device, inode), index);
             if let Some(earlier) = earlier.and_then(|earlier| self.list.get_mut(earlier)) {
-                *earlier = File { name: earlier.name.clone(), mode: LINK, size: 0, ..*earlier };
+                *earlier =
+                    File { name: earlier.name.clone(), mode: Mode::Link, size: 0, ..*earlier };
             }
         }
     }
@@ -100,38 +98,18 @@ impl Files {
             if header.starts_with(END) {
                 return Ok(drain(stream)?);
             }
-            let digits = header.strip_prefix(MEMBER).and_then(|rest| rest.first_chunk::<8>());
-            let digits = digits.and_then(|digits| str::from_utf8(digits).ok());
-            let index = digits.and_then(|digits| usize::from_str_radix(digits, 16).ok());
-            let file = index.and_then(|index| self.list.get(index));
+            let index =
+                header.strip_prefix(MEMBER).and_then(|rest| hexadecimal(rest.first_chunk()?));
+            let file = index.and_then(|index| self.list.get(usize::try_from(index).ok()?));
             let named = file.and_then(|file| Some((file, self.name(file)?)));
             let (file, name) =
                 named.ok_or_else(|| damaged("a member is not in the list of files"))?;
-            visit.count()?;
-            let size = if matches!(file.mode & KIND, REGULAR | LINK) { file.size } else { 0 };
+            let place = visit.member(place, relative(&name))?;
+            let size = if matches!(file.mode, Mode::Regular | Mode::Link) { file.size } else { 0 };
             let mut part = Part::new(stream, size);
-            member(visit, &place.member(relative(&name)), file, &mut part)?;
+            member(visit, &place, file.mode, &mut part)?;
             part.skip()?;
-            let padding = size.checked_next_multiple_of(4).map_or(0, |padded| padded - size);
-            Part::new(stream, padding).skip()?;
+            pad(stream, size)?;
         }
     }
-}
-
-fn member(
-    visit: &mut Visit<'_>,
-    place: &Place,
-    file: &File,
-    part: &mut Part<'_>,
-) -> Result<(), Failure> {
-    let special = match file.mode & KIND {
-        REGULAR => return Ok(visit.content(place, part)?),
-        LINK => Special::StoredLink,
-        0o01_0000 => Special::Fifo,
-        0o02_0000 | 0o06_0000 => Special::Device,
-        0o14_0000 => Special::Socket,
-        _ => return Ok(()),
-    };
-    visit.report(place, Content::Special(special));
-    Ok(())
 }
