@@ -78,6 +78,18 @@ fn the_build_id_counts_and_not_the_name() {
 }
 
 #[test]
+fn of_two_packages_with_a_build_id_the_first_counts() {
+    let Some(folder) = folder("debug-twice") else { return };
+    assert!(folder.make("cp", "cp debug/x-dbgsym.deb a.deb && cp a.deb b.deb"));
+    for (packages, first) in [(["a.deb", "b.deb"], "a.deb!"), (["b.deb", "a.deb"], "b.deb!")] {
+        let packages = packages.map(|package| ["--debug-packages", package]).concat();
+        let found = programs(&folder, &packages);
+        let path = found[0]["coverage"]["debug_file"].as_str().expect("a path");
+        assert!(path.starts_with(first), "{path}");
+    }
+}
+
+#[test]
 fn packages_that_are_of_no_use_are_told() {
     let Some(folder) = folder("debug-useless") else { return };
     let (status, text) = folder.check(&["-v", "--debug-packages", "x.deb", "x.deb"]);

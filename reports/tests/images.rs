@@ -117,3 +117,21 @@ fn what_is_not_what_it_is_called_is_told() {
     let (status, text) = folder.check(&["-v", "image"]);
     assert!(status == 2 && text.contains("image: cannot be read: EOF"), "{text}");
 }
+
+/// Of indexes in each other eight are followed; the image has two of them to begin with.
+#[test]
+fn indexes_in_each_other_have_an_end() {
+    for (indexes, read) in [(6, true), (7, false)] {
+        let Some((folder, first, _)) = image(&format!("image-deep-{indexes}")) else { return };
+        let nest = format!(
+            "for n in $(seq {indexes}); do sum=$(sha256sum < image/index.json | cut -d' ' -f1)
+             cp image/index.json image/blobs/sha256/$sum
+             printf '{{\"manifests\":[{{\"digest\":\"sha256:%s\"}}]}}' $sum > image/index.json; done"
+        );
+        assert!(folder.make("sha256sum", &nest));
+        let (status, text) = folder.check(&["-v", "image"]);
+        assert_eq!(text.contains(&format!("{first}!usr/bin/program: .sframe")), read, "{text}");
+        let told = text.contains("its index leads to too many others");
+        assert!(told != read && (read || status == 2), "{text}");
+    }
+}

@@ -148,6 +148,38 @@ fn rpm_packages_are_read() {
 }
 
 #[test]
+fn links_in_zip_files_are_links() {
+    let folder = Folder::new("zip-links");
+    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
+    if folder.make("zip", "ln -s program link && zip -q -y x.zip link program") {
+        let (status, text) = folder.check(&["-v", "x.zip"]);
+        assert!(
+            status == 0 && text.contains("x.zip!link: not checked, link in a package"),
+            "{text}"
+        );
+    }
+}
+
+/// cpio(5), "New CRC Format": another magic number, and the sum of the content's bytes in the last field.
+#[test]
+fn cpio_archives_with_sums_are_read() {
+    let folder = Folder::new("cpio-sums");
+    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
+    let program = folder.read("program");
+    let mut member = packing::newc_member("program", 0o10_0755, 1, &program);
+    let sum: u32 = program.iter().map(|byte| u32::from(*byte)).sum();
+    member[102..110].copy_from_slice(format!("{sum:08X}").as_bytes());
+    let mut archive = [member, packing::newc_member("TRAILER!!!", 0, 1, b"")].concat();
+    let end = archive.len() - 124;
+    for start in [0, end] {
+        archive[start..start + 6].copy_from_slice(b"070702");
+    }
+    folder.write("x", &archive);
+    let (status, text) = folder.check(&["-v", "x"]);
+    assert!(status == 0 && text.contains("x!program: .sframe V3"), "{text}");
+}
+
+#[test]
 fn a_member_is_named_by_all_that_holds_it() {
     let folder = Folder::new("names");
     folder.copy("golden/2.47.50/x86_64/archive.a", "archive.a");
@@ -247,12 +279,13 @@ fn archives_without_names_take_them_from_the_header() {
     let size = program.len() as u64;
     let texts =
         |texts: &[&str]| packing::Value::Texts(texts.iter().map(|t| (*t).to_owned()).collect());
-    // Two names of one file, of which the last has the bytes; a symbolic link; a folder; a file.
+    // Two names of one file, of which the last has the bytes; a symbolic link; a folder; a file with the first one's
+    // number on another device.
     let names = ["first", "second", "link", "lib", "tool"];
     let tags = [
         (1030, packing::Value::Shorts(vec![0o10_0755, 0o10_0755, 0o12_0777, 0o4_0755, 0o10_0755])),
-        (1095, packing::Value::Words(vec![1; 5])),
-        (1096, packing::Value::Words(vec![7, 7, 8, 9, 10])),
+        (1095, packing::Value::Words(vec![1, 1, 1, 1, 2])),
+        (1096, packing::Value::Words(vec![7, 7, 8, 9, 7])),
         (1116, packing::Value::Words(vec![0, 0, 0, 1, 0])),
         (1117, texts(&names)),
         (1118, texts(&["/usr/bin/", "/usr/"])),

@@ -50,6 +50,9 @@ fn flat_repositories_are_read_whatever_the_compression() {
         assert_eq!(found, all, "{command}");
         assert_eq!(checked(&folder, &[&url]).len(), 3);
     }
+    // What is listed twice is checked once.
+    assert!(folder.make("xz", "rm -f Packages*; cat index index > Packages"));
+    assert_eq!(checked(&folder, &["."]).len(), 3);
 }
 
 #[test]

@@ -315,6 +315,21 @@ mod tests {
         assert_eq!(desk.checks.get(), 2);
     }
 
+    /// One file, installed in two places: beside each another debug file may stand.
+    #[test]
+    fn hard_links_are_told_apart_where_paths_count() {
+        let (desk, (first, _)) = (Desk::new(), pair());
+        let path = desk.folder.path().join("a");
+        fs::write(&path, &first).expect("writable");
+        let bytes = FileBytes::open(&path).expect("readable");
+        for installed in ["/a", "/b", "/a"] {
+            let origin = Origin { path: path.clone(), stamp: bytes.stamp(), start: 0 };
+            let (path, origin) = (Some(Path::new(installed)), Some(origin));
+            desk.told(Subject { data: &bytes, content: None, path, origin });
+        }
+        assert_eq!(desk.checks.get(), 2);
+    }
+
     #[test]
     fn what_is_kept_has_an_end() {
         let desk = Desk::new();
