@@ -170,6 +170,23 @@ fn what_is_no_file_to_check_is_counted() {
     assert!(text.contains("empty: not checked") && text.contains("pipe: not checked"), "{text}");
 }
 
+/// Two links out of the folder that lead to one file: it is checked once.
+#[test]
+fn what_several_links_lead_to_is_checked_once() {
+    let folder = folder("links");
+    copy(SOUND, &folder.join("sound.so"));
+    fs::create_dir(folder.join("in")).expect("writable");
+    for name in ["a", "b"] {
+        symlink("../sound.so", folder.join("in").join(name)).expect("writable");
+    }
+    let (status, text) = told(&program(&folder, &["in"]));
+    assert_eq!(status, 0, "{text}");
+    assert!(
+        text.contains("2 inputs: 1 file checked") && text.contains("1 symbolic link"),
+        "{text}"
+    );
+}
+
 #[test]
 fn a_device_is_no_file() {
     let (status, text) = run(&["/dev/null"]);

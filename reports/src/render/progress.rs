@@ -17,6 +17,8 @@ use crate::scan::Sink;
 
 /// What finishes sooner shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a line stands at least: nobody reads faster.
+const STANDS: Duration = Duration::from_millis(100);
 /// The line is a text of ours, cut to the terminal's width.
 const TEMPLATE: &str = "{spinner} {wide_msg}";
 
@@ -72,7 +74,8 @@ pub struct WithProgress<'r> {
     renderer: &'r mut dyn Renderer,
     started: Instant,
     display: Display,
-    visible: bool,
+    /// When the next line is due, from the start.
+    due: Duration,
     /// How many inputs there are.
     inputs: Arc<Tally>,
     state: State,
@@ -99,7 +102,7 @@ impl<'r> WithProgress<'r> {
         inputs: Arc<Tally>,
     ) -> WithProgress<'r> {
         let (started, state) = (Instant::now(), State::default());
-        WithProgress { renderer, started, display, visible: false, inputs, state }
+        WithProgress { renderer, started, display, due: PATIENCE, inputs, state }
     }
 
     /// Takes the display away.
@@ -109,14 +112,14 @@ impl<'r> WithProgress<'r> {
 
     fn show(&mut self) {
         let elapsed = self.started.elapsed();
-        if elapsed < PATIENCE {
+        if elapsed < self.due {
             return;
         }
         let bar = &self.display.0;
-        if !self.visible {
+        if self.due == PATIENCE {
             bar.set_draw_target(ProgressDrawTarget::stderr());
-            self.visible = true;
         }
+        self.due = elapsed + STANDS;
         bar.set_message(self.state.line(elapsed, self.inputs.total()));
         bar.tick();
     }
