@@ -1,6 +1,6 @@
 //! A sign of life on a terminal, for what takes longer than a second.
 
-use std::io::{self, LineWriter, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,8 +22,8 @@ const STANDS: Duration = Duration::from_millis(100);
 /// The line is a text of ours, cut to the terminal's width.
 const TEMPLATE: &str = "{spinner} {wide_msg}";
 
-/// The end of what is written, if it is no line, and no longer than this, waits for the rest of the line.
-const BUFFER: usize = 1 << 16;
+/// So much of a line waits for the line's end.
+const REST: usize = 1 << 16;
 
 /// A line on standard error, of which nothing is seen at first.
 #[derive(Clone, Debug)]
@@ -44,28 +44,43 @@ impl Display {
     /// Writes to `out`, which may be the terminal that the display is on: whole lines, above it, in as many writes as
     /// it is given.
     pub fn above<W: Write>(&self, out: W) -> impl Write + use<W> {
-        LineWriter::with_capacity(BUFFER, Above { out, display: self.clone() })
+        Above { out, display: self.clone(), rest: Vec::new() }
     }
 }
 
-/// Takes the display away for each write.
+/// Takes the display away for what is written, which ends with a line: the display is drawn over what follows.
 struct Above<W> {
     out: W,
     display: Display,
+    rest: Vec<u8>,
+}
+
+impl<W: Write> Above<W> {
+    fn write_rest(&mut self) -> io::Result<()> {
+        let Above { out, display, rest } = self;
+        display.0.suspend(|| {
+            out.write_all(rest)?;
+            out.flush()
+        })?;
+        rest.clear();
+        Ok(())
+    }
 }
 
 impl<W: Write> Write for Above<W> {
-    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
-        let Above { out, display } = self;
-        display.0.suspend(|| {
-            out.write_all(lines)?;
-            out.flush()
-        })?;
-        Ok(lines.len())
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        let (lines, rest) = text.split_at_checked(end).unwrap_or((text, &[]));
+        self.rest.extend_from_slice(lines);
+        if !lines.is_empty() || self.rest.len() > REST {
+            self.write_rest()?;
+        }
+        self.rest.extend_from_slice(rest);
+        Ok(text.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.write_rest()
     }
 }
 
@@ -215,10 +230,12 @@ mod tests {
     fn lines_are_written_whole_and_many_at_once() {
         let mut writes = Writes::default();
         let display = Display::default();
-        let mut out = BufWriter::with_capacity(BUFFER, display.above(&mut writes));
+        let mut out = BufWriter::with_capacity(1 << 16, display.above(&mut writes));
         let line = "0123456789\n";
         for _ in 0..20_000 {
-            out.write_all(line.as_bytes()).expect("it is written");
+            // As renderers do: a line in parts.
+            let (start, rest) = line.as_bytes().split_at(5);
+            out.write_all(start).and_then(|()| out.write_all(rest)).expect("it is written");
         }
         out.flush().expect("it is written");
         drop(out);
