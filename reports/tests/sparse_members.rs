@@ -147,9 +147,12 @@ fn a_hole_of_a_terabyte_is_told() {
     assert!(folder.make("rm", "rm one two three text"));
 }
 
+/// A key behind `GNU.sparse.`, and its value.
+type Record<'r> = (&'r str, &'r str);
+
 /// An extended header as POSIX lays it out: records of `length key=value\n`, of which the length counts all
 /// (POSIX.1-2017, "pax Extended Header").
-fn extended_header(records: &[(&str, &str)]) -> Vec<u8> {
+fn extended_header(records: &[Record<'_>]) -> Vec<u8> {
     let mut text = String::new();
     for (key, value) in records {
         let rest = format!(" GNU.sparse.{key}={value}\n");
@@ -184,7 +187,7 @@ fn maps_are_not_believed() {
     };
     let (data, none) = (vec![b'x'; 600], "its sparse map is no list of offsets and sizes");
     let endless = "0\n0\n".repeat(1 << 19);
-    let cases: [(&str, &[(&str, &str)], Vec<u8>, &str); 21] = [
+    let cases: [(&str, &[Record<'_>], Vec<u8>, &str); 21] = [
         ("sound", &listed("0,512,600,88"), data.clone(), "not checked, not an ELF file"),
         (
             "overlapping",
