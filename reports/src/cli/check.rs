@@ -14,7 +14,7 @@ use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 use crate::input::DebugPackages;
 use crate::input::{Input, Selection, ahead};
 use crate::render::{Display, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
-use crate::report::{FileReport, Summary};
+use crate::report::Summary;
 use crate::scan::{Against, CheckOptions, Sink, scan};
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
@@ -48,10 +48,10 @@ pub(super) fn told<T: Send + 'static>(
     let mut renderer = renderer(how, display.as_ref());
     renderer.begin()?;
     let summary = match display {
-        None => scan(&mut inputs, &mut Unshown(renderer.as_mut()))?,
+        None => scan(&mut inputs, &mut WithProgress::new(renderer.as_mut(), false))?,
         Some(display) => {
             let (mut inputs, tally) = ahead(inputs, size)?;
-            let mut sink = WithProgress::new(renderer.as_mut(), display, tally);
+            let mut sink = WithProgress::new(renderer.as_mut(), true).on(display, tally);
             let summary = scan(&mut inputs, &mut sink)?;
             sink.finish();
             summary
@@ -59,17 +59,6 @@ pub(super) fn told<T: Send + 'static>(
     };
     renderer.end(&summary)?;
     Ok(summary)
-}
-
-/// Hands reports to a renderer.
-struct Unshown<'r>(&'r mut dyn Renderer);
-
-impl Sink for Unshown<'_> {
-    fn report(&mut self, report: &FileReport) -> io::Result<()> {
-        self.0.file(report)
-    }
-
-    fn tick(&mut self, _: &Summary) {}
 }
 
 /// The exit status of a scan that may have been interrupted.

@@ -88,7 +88,8 @@ impl<W: Write> Write for Above<W> {
 pub struct WithProgress<'r> {
     renderer: &'r mut dyn Renderer,
     started: Instant,
-    display: Display,
+    /// `None` where nothing is to be shown.
+    display: Option<Display>,
     /// When the next line is due, from the start.
     due: Duration,
     /// How many inputs there are.
@@ -110,27 +111,32 @@ struct State {
 }
 
 impl<'r> WithProgress<'r> {
-    /// Shows on `display` how far a scan of `inputs` is that `renderer` writes.
-    pub fn new(
-        renderer: &'r mut dyn Renderer,
-        display: Display,
-        inputs: Arc<Tally>,
-    ) -> WithProgress<'r> {
+    /// Progress over a renderer; none at all where it is not `allowed`.
+    pub fn new(renderer: &'r mut dyn Renderer, allowed: bool) -> WithProgress<'r> {
         let (started, state) = (Instant::now(), State::default());
+        let (display, inputs) = (allowed.then(Display::default), Arc::default());
         WithProgress { renderer, started, display, due: PATIENCE, inputs, state }
+    }
+
+    /// Shows it on `display`, with how much of `inputs` is left.
+    #[must_use]
+    pub fn on(self, display: Display, inputs: Arc<Tally>) -> WithProgress<'r> {
+        WithProgress { display: Some(display), inputs, ..self }
     }
 
     /// Takes the display away.
     pub fn finish(self) {
-        self.display.0.finish_and_clear();
+        if let Some(Display(bar)) = self.display {
+            bar.finish_and_clear();
+        }
     }
 
     fn show(&mut self) {
+        let Some(Display(bar)) = &self.display else { return };
         let elapsed = self.started.elapsed();
         if elapsed < self.due {
             return;
         }
-        let bar = &self.display.0;
         if self.due == PATIENCE {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
@@ -191,10 +197,12 @@ fn clock(seconds: u64) -> String {
 
 impl Sink for WithProgress<'_> {
     fn report(&mut self, report: &FileReport) -> io::Result<()> {
-        self.state.add(report);
-        // Looking at the clock for each of a million files would show in a profile.
-        if self.state.files.is_multiple_of(64) {
-            self.show();
+        if self.display.is_some() {
+            self.state.add(report);
+            // Looking at the clock for each of a million files would show in a profile.
+            if self.state.files.is_multiple_of(64) {
+                self.show();
+            }
         }
         self.renderer.file(report)
     }
