@@ -27,7 +27,13 @@ fn unchanged_files_are_taken_over_and_changed_ones_are_not() {
     let folder = folder("nights");
     golden_tree(&folder.join("tree"));
     age(&folder.join("tree"));
+    // When their status changed nobody can set: it has to be two seconds ago as well.
+    std::thread::sleep(Duration::from_millis(2100));
     run(&folder, &["--store", "monday", "tree"]);
+    // Each ELF file and the text are known by their stamps: 48 bytes and 17 (store/src/stamps.rs).
+    let stamps = fs::metadata(folder.join("monday/stamps")).expect("stamps").len();
+    let files = records(&folder.join("monday")).len() as u64;
+    assert!(files >= 9 && stamps >= 48 * files + 17, "{stamps} bytes for {files} files");
     // A defect: the magic number of a section.
     let path = folder.join("tree/2.44/handwritten.so");
     let mut bytes = fs::read(&path).expect("a file");
