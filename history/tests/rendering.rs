@@ -152,3 +152,32 @@ fn outside_spans(mut line: &str) -> String {
     }
     out + line
 }
+
+/// Widths that a format takes end at 65,535.
+#[test]
+fn values_of_any_length_are_written() {
+    let report = |cfa: &str| {
+        let line = |side: &str, cfa: &str| serde_json::json!({"side": side, "start": "0x10", "cfa": cfa, "ra": "", "fp": ""});
+        let finding = serde_json::json!({
+            "rule": "cfa-mismatch", "severity": "error", "group": "comparison",
+            "function": {"index": 0, "start": "0x10", "size": 4, "symbol": "f"},
+            "difference": {"fields": ["cfa"], "table": [line("sframe", cfa), line("cfi", "sp+8")]},
+        });
+        let record = serde_json::json!({
+            "type": "file", "path": "a", "status": "checked", "findings": [finding],
+            "counts": [{"rule": "cfa-mismatch", "severity": "error", "count": 1}],
+        });
+        format!("{record}\n{}\n", serde_json::json!({"type": "summary", "format": 1}))
+    };
+    let long = "sp+".repeat(30_000);
+    let changes = compare(&report("sp+16"), &report(&long));
+    let options = Options { details: usize::MAX };
+    for text in [
+        written(|out| write_text(out, &changes, &options)),
+        written(|out| write_markdown(out, &changes, &options)),
+    ] {
+        assert!(text.contains(&long) && text.contains("sp+16"), "{}", text.len());
+        // The other lines are not made as long.
+        assert!(text.len() < 4 * long.len(), "{}", text.len());
+    }
+}

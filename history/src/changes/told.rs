@@ -291,6 +291,9 @@ fn functions(functions: &[&UndescribedFunction], what: &str) -> Option<String> {
     (!names.is_empty()).then(|| format!("{what}: {}{more}", names.join(", ")))
 }
 
+/// How wide a column of a table is made: what a hostile record calls a value may be of any length.
+const WIDEST: usize = 80;
+
 /// What the marks of a table mean.
 const TITLE: &str = "(- SFrame, + CFI)";
 /// What they mean where both scans' tables are laid over each other.
@@ -315,7 +318,7 @@ pub(super) fn table(finding: &FindingChange) -> Vec<String> {
             .filter_map(|row| row.get(column))
             .map(|cell| cell.chars().count())
             .max()
-            .unwrap_or(0)
+            .map_or(0, |widest| widest.min(WIDEST))
     };
     let [a, b, c, d] = [0, 1, 2, 3].map(width);
     let marks = std::iter::once("  ".to_owned())
