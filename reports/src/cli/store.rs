@@ -16,7 +16,7 @@ use crate::render::{Pace, Text, TextOptions};
 use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Planning, Result, Scanner, Total};
 
-/// How many root causes are shown.
+/// How many root causes are shown, but for `--all`.
 const CAUSES: usize = 10;
 
 pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
@@ -152,7 +152,8 @@ fn check_shards(
 fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
     let Total { summary, causes } = stored::summary(store)?;
     let mut out = styled_stdout();
-    sframe_history::groups::write_text(&mut out, &causes, CAUSES)?;
+    let shown = if args.what.all { usize::MAX } else { CAUSES };
+    sframe_history::groups::write_text(&mut out, &causes, shown)?;
     if !args.output.quiet {
         let width = terminal_width();
         let options = TextOptions { verbose: args.verbose, coverage: true, width };

@@ -111,3 +111,17 @@ fn what_a_damaged_report_says_reaches_no_terminal_as_it_is() {
     assert_eq!(status, 3);
     assert!(error.contains("unknown variant `\\x1b[31mred\\xe2\\x80\\xae`"), "{error}");
 }
+
+#[test]
+fn all_causes_are_told_where_all_are_asked_for() {
+    let folder = folder("causes");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/golden");
+    let golden = golden.to_str().expect("UTF-8");
+    let some = told(&folder, &["-q", "--store", "some", golden]).1;
+    let all = told(&folder, &["-q", "--store", "all", "--all", golden]).1;
+    let (_, more) = some.split_once("\nand ").expect("more causes");
+    let more: usize = more.split(' ').next().and_then(|more| more.parse().ok()).expect("a number");
+    let paragraphs = |text: &str| text.matches("\n\n").count();
+    assert_eq!(paragraphs(&some), 11);
+    assert!(!all.contains("\nand ") && paragraphs(&all) == 10 + more, "{all}");
+}
