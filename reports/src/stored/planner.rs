@@ -15,7 +15,7 @@ use crate::scan::{CheckOptions, Event, in_order};
 
 /// A shard of a scan on one machine is that large, some seconds of work, which are lost where it is
 /// killed, ...
-const SHARD_BYTES: u64 = 128 << 20;
+const SHARD_BYTES: u64 = 256 << 20;
 /// ... or has so many files.
 const SHARD_ITEMS: usize = 4096;
 

@@ -21,7 +21,7 @@ fn what_the_shards_say_that_are_there_is_told() {
         let path = folder.join("tree").join(name);
         fs::copy(folder.join("golden/2.44/static.exe"), &path).expect("a copy");
         let file = File::options().write(true).open(&path).expect("a file");
-        file.set_len(130 << 20).expect("a hole");
+        file.set_len(260 << 20).expect("a hole");
     }
     // As a terminal does it: both processes are of one group.
     let mut scan = command(&folder, &["--store", "store", "tree", "-j", "1"]);
