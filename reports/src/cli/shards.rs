@@ -12,6 +12,7 @@ use super::place::Place;
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, stdout};
 use crate::input::Input;
+use crate::render::numbers::{counted, grouped};
 use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Error, Planning, Result, Scanner};
 
@@ -53,8 +54,9 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
     let manifest = stored::plan(planning, found, None)?;
     manifest.save(&args.output).map_err(Error::from)?;
     let bytes = manifest.items().iter().fold(0, |sum: u64, item| sum.saturating_add(item.size));
-    let (items, shards) = (manifest.items().len(), manifest.shards());
-    writeln!(io::stderr(), "sframe-check: {items} items of {bytes} bytes in {shards} shards")?;
+    let items = counted(manifest.items().len() as u64, "item");
+    let shards = counted(manifest.shards().into(), "shard");
+    writeln!(io::stderr(), "sframe-check: {items} of {} bytes in {shards}", grouped(bytes))?;
     Ok(Exit::Clean)
 }
 
@@ -169,9 +171,13 @@ fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
         Ok(totals) => {
             place.put_merged(&store)?;
             let without: u64 = Counts::iter(&totals.without).map(|(_, number)| number).sum();
-            let (items, records) = (totals.items, totals.records);
-            let told = format!("{records} records of {items} items, {without} files without");
-            writeln!(io::stderr(), "sframe-check: complete: {told}")?;
+            let (records, items) =
+                (counted(totals.records, "record"), counted(totals.items, "item"));
+            let without = counted(without, "file");
+            writeln!(
+                io::stderr(),
+                "sframe-check: complete: {records} of {items}, {without} without"
+            )?;
             Ok(Exit::Clean)
         }
         Err(error @ sframe_store::Error::Unmergeable(_)) => {
