@@ -40,7 +40,7 @@ pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
 
 fn read(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
     let place = Place::of(path)?;
-    place.fetch()?;
+    place.fetch_merged()?;
     let read = if place.folder().is_dir() { store } else { report };
     read(place.folder(), when, comparison)
 }

@@ -69,6 +69,22 @@ impl Place {
         }
     }
 
+    /// The same, of a store that has been merged: in a bucket, others have no `run.json`. Errors do
+    /// not name the place.
+    pub(super) fn fetch_merged(&self) -> Result<()> {
+        self.fetch()?;
+        match self {
+            Place::Folder(_) => Ok(()),
+            #[cfg(feature = "s3")]
+            Place::Bucket(_, copy) if copy.path().join("run.json").exists() => Ok(()),
+            #[cfg(feature = "s3")]
+            Place::Bucket(..) => {
+                let what = "there is no store that was merged".to_owned();
+                Err(sframe_store::Error::Usage(what).into())
+            }
+        }
+    }
+
     /// Has one shard in the folder, if it is there.
     pub(super) fn fetch_shard(&self, shard: u32) -> Result<()> {
         match self {

@@ -96,10 +96,9 @@ fn check_that_it_is(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> 
 /// Does all that is left to do, in the process that is started for it.
 fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit> {
     let key = stored::key(options);
-    let earlier = args.store.previous.as_deref().map(Place::of).transpose()?;
+    let earlier = args.store.previous.as_deref().map(earlier).transpose()?;
     let (previous, known) = match &earlier {
         Some(earlier) => {
-            earlier.fetch()?;
             (Previous::open(earlier.folder(), &key)?, Stamps::load(earlier.folder(), &key)?)
         }
         None => (Previous::default(), Stamps::default()),
@@ -120,6 +119,14 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
     store.merge()?;
     stamps.save()?;
     tell(&store, args)
+}
+
+/// The store that an earlier scan has left.
+fn earlier(name: &Path) -> Result<Place> {
+    let place = Place::of(name)?;
+    let named = |error: stored::Error| io::Error::other(format!("{}: {error}", name.display()));
+    place.fetch_merged().map_err(named)?;
+    Ok(place)
 }
 
 fn check_shards(
