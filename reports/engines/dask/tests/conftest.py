@@ -97,6 +97,8 @@ class Run:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            # Jobs in the background ignore it, and so would all that they start.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def whole(self) -> list[int]:
