@@ -339,4 +339,13 @@ fn a_rule_is_as_bad_as_the_later_scan_says() {
     let changes = compare(&[old], &[new]);
     assert_eq!((changes.summary.new.errors, changes.summary.new.warnings), (1, 0));
     assert!(changes.worse);
+
+    // A lint that became an error was looked for by both scans, whichever is the later one.
+    let mut lint = with_findings("a.o", vec![finding("f", 0x1000, 1)]);
+    lint["counts"][0]["severity"] = json!("lint");
+    lint["findings"][0]["severity"] = json!("lint");
+    let error = with_findings("a.o", vec![finding("f", 0x1000, 1), finding("g", 0x2000, 2)]);
+    let (lint, error) = ([lint], [error]);
+    let (there, back) = (compare(&lint, &error), compare(&error, &lint));
+    assert_eq!((there.summary.new.all(), back.summary.fixed.all()), (1, 1));
 }

@@ -177,6 +177,8 @@ fn rules(
 ) {
     let strings = context.strings;
     let mut sides: BTreeMap<&str, (Id, Severity, [Listed<'_>; 2])> = BTreeMap::new();
+    // Rules that are no lints to one of the scans: neither can have left them out.
+    let mut always_looked_for: HashSet<Id> = HashSet::new();
     for (side, file) in [old, new].into_iter().enumerate() {
         for item in file.into_iter().flat_map(|file| &file.items) {
             let rule = sides.entry(strings.text(item.rule));
@@ -185,6 +187,9 @@ fn rules(
             });
             // Rules change from one version of the program to the next: what the later one says holds.
             *severity = item.severity;
+            if item.severity != Severity::Lint {
+                always_looked_for.insert(item.rule);
+            }
             listed.get_mut(side).into_iter().for_each(|listed| listed.items.push(item));
         }
         for (rule, severity, count) in file.into_iter().flat_map(|file| &file.counts) {
@@ -192,6 +197,9 @@ fn rules(
             let (_, known, listed) =
                 known.or_insert_with(|| (*rule, *severity, [Listed::default(), Listed::default()]));
             *known = *severity;
+            if *severity != Severity::Lint {
+                always_looked_for.insert(*rule);
+            }
             if let Some(listed) = listed.get_mut(side) {
                 listed.count = listed.count.saturating_add(*count);
             }
@@ -201,7 +209,7 @@ fn rules(
         was.sort(strings);
         is.sort(strings);
         let compares = was.items.iter().chain(&is.items).any(|item| item.compared);
-        let lints = !(context.lints_in_one && severity == Severity::Lint);
+        let lints = !context.lints_in_one || always_looked_for.contains(&rule);
         let sees = [known.old, known.new]
             .map(|sight| lints && if compares { sight.compared } else { sight.all });
         let matches = match_items(&was, &is, sees, strings);

@@ -18,7 +18,7 @@ struct Server {
     port: u16,
 }
 
-/// Lists, reads and writes objects of the bucket: one request a line, hexadecimal bytes.
+/// Reads all objects of a store, or writes one; bytes are hexadecimal.
 const CLIENT: &str = "
 import boto3, json, sys, time
 client = boto3.client('s3')

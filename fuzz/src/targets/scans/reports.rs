@@ -51,7 +51,7 @@ fn nothing_new(changes: &Changes) {
 }
 
 /// What is new one way is fixed the other way round. Of what severity is left out: where the scans give a rule different
-/// ones, the old scan's holds.
+/// ones, the later scan's holds.
 fn opposites(there: &Changes, back: &Changes) {
     let (there, back) = (&there.summary, &back.summary);
     assert_eq!((there.new.all(), there.fixed.all()), (back.fixed.all(), back.new.all()));

@@ -10,9 +10,8 @@ use super::{DiffFormat, WhatArgs};
 
 pub(in crate::cli) const COMPARE_HELP: &str = "\
 A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format
-json or ndjson. Files are matched by
-package, path and member, also where versions in their names have changed; findings by rule, symbol
-and shape: code that has only moved is no change.
+json or ndjson. Files are matched by package, path and member, also where versions in their names
+have changed; findings by rule, symbol and shape: code that has only moved is no change.
 
 Exit status:
   0  nothing got worse
