@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, UnwindSection};
 use rayon::prelude::*;
-use sframe_check::input::{FileBytes, Input, Selection};
+use sframe_input::{FileBytes, Input, Selection};
 use sframe_validator::elf::Elf;
 
 const RUNS: usize = 5;

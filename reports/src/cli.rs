@@ -29,9 +29,9 @@ use anstream::AutoStream;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
-use crate::printable::printable;
 use crate::{catalogue, explain};
 use args::{CheckArgs, Cli, Command, ExplainArgs};
+use sframe_record::text::printable;
 
 /// What the program's exit status says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

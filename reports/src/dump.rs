@@ -11,9 +11,9 @@ use std::path::Path;
 use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
 
-use crate::input::archive::{self, Content};
-use crate::input::{FileBytes, RawOptions, SectionSource, sframe_sections};
-use crate::printable::{printable, printable_path};
+use sframe_input::archive::{self, Content};
+use sframe_input::{FileBytes, RawOptions, SectionSource, sframe_sections};
+use sframe_record::text::{printable, printable_path};
 
 /// How a section is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

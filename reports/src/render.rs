@@ -1,7 +1,6 @@
 //! Reports as text and as JSON. A renderer computes nothing: it writes what the report says.
 
 pub(crate) mod json;
-pub(crate) mod numbers;
 #[cfg(feature = "store")]
 mod pace;
 mod progress;

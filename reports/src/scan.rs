@@ -17,10 +17,10 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
-use crate::input::Input;
-#[cfg(feature = "packages")]
-use crate::input::repository::Entry;
 use crate::report::{FileReport, Summary};
+use sframe_input::Input;
+#[cfg(feature = "packages")]
+use sframe_input::repository::Entry;
 
 /// How many inputs are handed over at once. Most files of a folder are no ELF files, and to see
 /// that takes less time than to hand one over.

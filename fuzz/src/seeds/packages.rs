@@ -126,7 +126,7 @@ fn rpm(payload: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::packages;
-    use sframe_check::input::package::{Content, Limits, Member, visit};
+    use sframe_input::package::{Content, Limits, Member, visit};
     use std::io::{Seek, Write};
 
     /// The program's own bytes are what comes out of each.

@@ -8,13 +8,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use sframe_check::input::SectionSource;
-use sframe_check::input::archive::{self, Content};
-use sframe_check::input::sframe_sections;
 use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
 use sframe_check::report::{
     Checked, Comparison, Coverage, FileName, FileReport, Gatherer, Names, Outcome,
 };
+use sframe_input::SectionSource;
+use sframe_input::archive::{self, Content};
+use sframe_input::sframe_sections;
 use sframe_oracle::account::{self, account};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Sums, compare};

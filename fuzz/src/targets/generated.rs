@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use sframe_check::input::sframe_sections;
+use sframe_input::sframe_sections;
 use sframe_validator::check::{Options, check_elf, check_section};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Report;

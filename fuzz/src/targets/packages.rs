@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Seek, Write};
 
-use sframe_check::input::archive;
-use sframe_check::input::package::{Content, Limits, Member, visit};
+use sframe_input::archive;
+use sframe_input::package::{Content, Limits, Member, visit};
 use sframe_validator::elf::Elf;
 
 /// A thousandth of what the program allows: an input is done in a fraction of a second.

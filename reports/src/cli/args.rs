@@ -14,9 +14,9 @@ use sframe_validator::rules::{Rule, Severity};
 
 use crate::dump::Style;
 use crate::explain;
-#[cfg(feature = "packages")]
-use crate::input::package::Limits;
 use raw::RawArgs;
+#[cfg(feature = "packages")]
+use sframe_input::package::Limits;
 #[cfg(feature = "store")]
 use stored::StoreArgs;
 use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TORTURE_HELP, TortureArgs};

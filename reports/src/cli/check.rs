@@ -10,12 +10,12 @@ use sframe_validator::check::Options;
 
 use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
-#[cfg(feature = "packages")]
-use crate::input::DebugPackages;
-use crate::input::{Input, Selection, ahead};
 use crate::render::{Display, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
 use crate::report::Summary;
 use crate::scan::{Against, CheckOptions, Sink, scan};
+#[cfg(feature = "packages")]
+use sframe_input::DebugPackages;
+use sframe_input::{Input, Selection, ahead};
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     if args.coverage && args.what.against == Some(Oracle::None) {

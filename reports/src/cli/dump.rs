@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use super::args::DumpArgs;
 use super::{Exit, stdout};
 use crate::dump::dump_file;
-use crate::input::plain_error;
-use crate::printable::printable_path;
+use sframe_input::plain_error;
+use sframe_record::text::printable_path;
 
 pub(super) fn run(args: &DumpArgs) -> io::Result<Exit> {
     let mut complaints = io::stderr();

@@ -10,10 +10,12 @@ use tempfile::Builder;
 
 use super::args::tools::ReassembleArgs;
 use super::{Exit, stdout};
-use crate::input::{FileBytes, archive, plain_error};
-use crate::printable::printable_path;
-use crate::reassemble::{Comparison, LeftOut, Mismatch, Outcome, Place, compare, reassemble};
-use crate::render::numbers::counted;
+use sframe_harness::reassemble::{
+    Comparison, LeftOut, Mismatch, Outcome, Place, compare, reassemble,
+};
+use sframe_input::{FileBytes, archive, plain_error};
+use sframe_record::numbers::counted;
+use sframe_record::text::printable_path;
 
 /// How many functions that differ are named.
 const SHOWN: usize = 10;

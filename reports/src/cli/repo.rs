@@ -10,10 +10,10 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use super::args::{Format, Level, OutputArgs, WhatArgs};
 use super::check::{debug_packages, ended, exit, limit_memory, told, what_options};
 use super::{Exit, interrupt, stdout};
-use crate::input::Input;
-use crate::input::repository::{Entry, Repository, Wanted};
-use crate::printable::printable_path;
 use crate::scan::{CheckOptions, Sink, scan_repository};
+use sframe_input::Input;
+use sframe_input::repository::{Entry, Repository, Wanted};
+use sframe_record::text::printable_path;
 
 pub(super) const HELP: &str = "\
 A repository is a folder or an address with Packages in it (a flat one, as dpkg-scanpackages makes

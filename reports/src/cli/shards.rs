@@ -11,10 +11,10 @@ use super::args::{DiffFormat, WhatArgs};
 use super::place::Place;
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, stdout};
-use crate::input::Input;
-use crate::render::numbers::{counted, grouped};
 use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Error, Planning, Result, Scanner};
+use sframe_input::Input;
+use sframe_record::numbers::{counted, grouped};
 
 /// Findings of a rule that a record has at most, where `--all` is not given.
 const KEPT: usize = 100;

@@ -5,7 +5,7 @@ use std::io;
 use super::args::DiffFormat;
 use super::args::tools::{LimitArgs, LimitedArgs, TortureArgs};
 use super::{Exit, complain, stdout, styled_stdout};
-use crate::torture::{Limits, Options, Reader, Text, json, run_limited, torture};
+use sframe_harness::torture::{Limits, Options, Reader, Text, json, run_limited, torture};
 
 pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
     let program = std::env::current_exe()?;

@@ -6,7 +6,7 @@ use sframe_oracle::diff::Set;
 use sframe_validator::Section;
 use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
 
-use crate::input::{FileBytes, SectionSource, archive, plain_error, sframe_sections};
+use sframe_input::{FileBytes, SectionSource, archive, plain_error, sframe_sections};
 
 /// The bytes of a regular file.
 pub(super) fn read(path: &Path) -> Result<FileBytes, String> {

@@ -13,8 +13,8 @@ use sframe_validator::{Abi, Section, Version};
 
 use super::line::Line;
 use super::{endian_name, is_relocatable};
-use crate::input::SectionSource;
-use crate::printable::printable;
+use sframe_input::SectionSource;
+use sframe_record::text::printable;
 
 /// The section, and the file it is in.
 pub(super) struct Place<'p, 'a> {

@@ -13,14 +13,12 @@ use sframe_validator::{Endian, finding};
 
 use super::Renderer;
 use super::schema::{
-    Code, Content, FORMAT, Field, File, Finding, Function, Header, KindCount, Line, Package, Part,
-    Producer, RuleCount, Section, SectionCount, Status, SummaryLine, Tool, Undecided,
+    Code, Content, Field, File, Finding, Function, Header, KindCount, Line, Package, Part,
+    Producer, RuleCount, Section, SectionCount, Status, SummaryLine, Undecided,
 };
-use crate::input::PackageIdentity;
-use crate::printable::printable;
 use crate::report::{self, Checked, FileReport, LocatedFinding, Outcome, Summary};
-
-pub(crate) const TOOL: Tool = Tool { name: "sframe-check", version: env!("CARGO_PKG_VERSION") };
+use sframe_input::PackageIdentity;
+use sframe_record::json::{FORMAT, TOOL, exact_name, hex, name};
 
 /// Writes one document, file by file as the scan goes.
 #[derive(Debug)]
@@ -283,21 +281,4 @@ fn summary(summary: &Summary) -> super::schema::Summary {
         without_section: coverage::total(&summary.coverage.without_section),
         rules: summary.rules().map(|(rule, n)| rule_count(rule, n.findings, n.files)).collect(),
     }
-}
-
-/// A name as text: exact where it is valid UTF-8 (JSON escapes what has to be), else readable.
-pub(crate) fn name(bytes: &[u8]) -> String {
-    match str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => printable(bytes),
-    }
-}
-
-/// The name's bytes, where [`name`] is not exact.
-pub(crate) fn exact_name(bytes: &[u8]) -> Option<String> {
-    str::from_utf8(bytes).is_err().then(|| hex(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -9,11 +9,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sframe_validator::rules::Severity;
 
 use super::Renderer;
-use super::numbers::{counted, grouped};
-use crate::input::Tally;
-use crate::printable::printable_path;
 use crate::report::{FileReport, Outcome, Summary};
 use crate::scan::Sink;
+use sframe_input::Tally;
+use sframe_record::numbers::{counted, grouped};
+use sframe_record::text::printable_path;
 
 /// What finishes sooner shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);

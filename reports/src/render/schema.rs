@@ -12,10 +12,7 @@ pub use coverage::{
 
 use schemars::JsonSchema;
 use serde::Serialize;
-
-/// The version of the formats. Fields may be added within a version; a reader skips what it does
-/// not know.
-pub const FORMAT: u32 = 1;
+use sframe_record::json::Tool;
 
 /// `--format json`: the whole scan as one document.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -52,15 +49,6 @@ pub struct SummaryLine {
     /// The numbers.
     #[serde(flatten)]
     pub summary: Summary,
-}
-
-/// The program.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Tool {
-    /// `sframe-check`.
-    pub name: &'static str,
-    /// Its version.
-    pub version: &'static str,
 }
 
 /// One file, or one member of a package or archive.

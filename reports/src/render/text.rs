@@ -10,13 +10,13 @@ use sframe_validator::finding::{FunctionId, SectionSummary};
 use sframe_validator::rules::Severity;
 
 use super::Renderer;
-use super::numbers::{counted, grouped, percent};
 use super::wrap::wrap;
-use crate::printable::printable;
 use crate::report::{
     Checked, Context, Evidence, FileReport, LocatedFinding, Outcome, Summary, SymbolPlace,
 };
 use evidence::Titles;
+use sframe_record::numbers::{counted, grouped, percent};
+use sframe_record::text::printable;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();

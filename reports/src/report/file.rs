@@ -11,8 +11,8 @@ use super::coverage::Coverage;
 use super::evidence::Evidence;
 use super::names::{Names, SymbolPlace};
 use super::producers::Producer;
-use crate::input::{PackageIdentity, SectionSource, Special};
-use crate::printable::{path_of, printable, printable_path};
+use sframe_input::{PackageIdentity, SectionSource, Special};
+use sframe_record::text::{path_of, printable, printable_path};
 
 /// A file, or one inside a package, an archive, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]

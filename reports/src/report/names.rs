@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::section::CodeAddress;
 
-use crate::printable::printable;
+use sframe_record::text::printable;
 
 /// A place by symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use sframe_validator::rules::{Rule, Severity};
 use super::coverage::CoverageTotals;
 use super::file::{Checked, FileReport, Outcome};
 use crate::catalogue;
-use crate::input::Special;
+use sframe_input::Special;
 
 /// How often a rule was broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -20,15 +20,15 @@ use super::compare::{self, Against};
 #[cfg(feature = "packages")]
 use super::package;
 use super::seen::{Origin, Seen, Subject};
-use crate::input::archive::{self, Member};
-use crate::input::kind::{HEAD, Kind};
+use crate::report::{Checked, Comparison, Content, FileName, FileReport, Names, Outcome, Producer};
+use sframe_input::archive::{self, Member};
+use sframe_input::kind::{HEAD, Kind};
 #[cfg(feature = "packages")]
-use crate::input::{DebugPackages, package::Limits, repository::Entry};
-use crate::input::{
+use sframe_input::{DebugPackages, package::Limits, repository::Entry};
+use sframe_input::{
     FileBytes, Input, RawOptions, SectionSource, Stamp, plain_error, sframe_sections,
 };
-use crate::printable::printable_path;
-use crate::report::{Checked, Comparison, Content, FileName, FileReport, Names, Outcome, Producer};
+use sframe_record::text::printable_path;
 
 /// What to check, and what of it to report.
 #[derive(Clone, Debug, Default)]

@@ -10,8 +10,8 @@ use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Report, Undecided};
 
 use super::CheckOptions;
-use crate::input::{DebugFile, SectionSource};
 use crate::report::{Comparison, Coverage, Gatherer, Names};
+use sframe_input::{DebugFile, SectionSource};
 
 /// What SFrame sections are compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use super::check::{Checker, Verdict};
-use crate::input::PackageIdentity;
-use crate::input::package::{self, Content, Member, Visitor};
-use crate::input::repository::Listed;
 use crate::report::{FileName, FileReport, Outcome};
+use sframe_input::PackageIdentity;
+use sframe_input::package::{self, Content, Member, Visitor};
+use sframe_input::repository::Listed;
 
 /// Checks all that is in the package called `name`: one report for each member, in stored order; one
 /// for the package itself where it is not read to its end.

@@ -10,8 +10,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::input::{FileBytes, Stamp};
 use crate::report::{Content, Outcome};
+use sframe_input::{FileBytes, Stamp};
 
 /// How much is kept: each file counts, and each of its findings. A report takes a kilobyte or so.
 /// Files that come when this is full are checked, each of them.

@@ -9,9 +9,9 @@ use sframe_store::{ContentHash, Counts, Item, Key, Known, Manifest, Plan, Stamps
 
 use super::record::NOT_ELF;
 use super::{Result, Scanner};
-use crate::input::Input;
-use crate::input::kind::{HEAD, Kind};
 use crate::scan::{CheckOptions, Event, in_order};
+use sframe_input::Input;
+use sframe_input::kind::{HEAD, Kind};
 
 /// A shard of a scan on one machine is that large, some seconds of work, which are lost where it is
 /// killed, ...

@@ -14,9 +14,9 @@ use super::alone::{Alone, run_alone};
 use super::planner::hash_of;
 use super::record::{self, Kept};
 use super::{Error, Result};
-use crate::input::Input;
 use crate::report::FileReport;
 use crate::scan::{Checker, Event, in_order};
+use sframe_input::Input;
 
 /// What checks items.
 #[derive(Clone, Copy, Debug)]

@@ -41,7 +41,7 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 }
 
 /// The SHA-256 that a text says: 64 lower-case hexadecimal digits.
-pub(in crate::input) fn is_sha256(text: &str) -> bool {
+pub(crate) fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 

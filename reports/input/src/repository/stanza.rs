@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::base::{Base, stays_inside};
 use super::{BUFFER, Listed, Stream, Wanted, other};
-use crate::input::identity::control_field;
-use crate::input::package::{is_sha256, unpacked};
-use crate::printable::printable;
+use crate::identity::control_field;
+use crate::package::{is_sha256, unpacked};
+use sframe_record::text::printable;
 
 /// No stanza is longer. The longest of Debian have some 100 KiB of checksums and texts.
 const STANZA: usize = 1 << 20;

@@ -1,4 +1,7 @@
-//! From what the user names to bytes: paths, directories, patterns, lists, archives, packages.
+//! From what the user names to bytes: paths, directories, patterns, lists, archives, packages,
+//! container images and repositories.
+
+#![deny(unsafe_code)]
 
 mod ahead;
 pub mod archive;
@@ -23,5 +26,5 @@ pub use debug_package::DebugPackages;
 pub use identity::PackageIdentity;
 pub use map::{FileBytes, Stamp};
 pub use section::{RawOptions, SectionSource, sframe_sections};
-pub(crate) use select::plain_error;
+pub use select::plain_error;
 pub use select::{Input, Selection, Special};

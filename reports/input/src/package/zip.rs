@@ -9,7 +9,7 @@ use ::zip::unstable::read::ZipIterable;
 use super::limits::Metered;
 use super::mode::Mode;
 use super::{Content, Failure, Place, Visit, relative};
-use crate::input::Special;
+use crate::Special;
 
 pub(super) fn visit(
     visit: &mut Visit<'_>,

@@ -52,7 +52,7 @@ pub fn members<'a>(path: &Path, data: &'a [u8]) -> Result<Vec<Member<'a>>, Strin
             }
         };
         let content = if archive.is_thin() {
-            Content::File(folder.join(crate::printable::path_of(member.name())))
+            Content::File(folder.join(sframe_record::text::path_of(member.name())))
         } else {
             match member.data(data) {
                 Ok(bytes) => Content::Bytes(bytes),

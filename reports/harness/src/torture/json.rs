@@ -7,9 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Duty, End, Judgement, Kind, Outcome, ReaderReport, Report, Verdict};
-use crate::printable::printable;
-use crate::render::json::{TOOL, exact_name, name};
-use crate::render::schema::{FORMAT, Tool};
+use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
+use sframe_record::text::printable;
 
 /// `torture --format json`.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! Which package a file is from, as the package itself says.
 
-use crate::printable::printable;
+use sframe_record::text::printable;
 
 /// No name or version is longer: what is said to be, is left out.
 const LONGEST: usize = 512;

@@ -10,7 +10,7 @@ use super::image::{OTHER, called_by};
 use super::limits::Metered;
 use super::stream::{Part, drain};
 use super::{Content, Failure, HEADERS, Place, Visit, relative};
-use crate::input::{PackageIdentity, Special};
+use crate::{PackageIdentity, Special};
 use sparse::Sparse;
 
 /// How much is taken out of a decompressor at once.

@@ -181,8 +181,9 @@ fn list_entries(list: &[u8]) -> impl Iterator<Item = OsString> {
         .map(|entry| OsStr::from_bytes(entry).to_owned())
 }
 
-/// What the system says, without the number.
-pub(crate) fn plain_error(error: &io::Error) -> String {
+/// What the system says about an error, without the number in brackets that the standard library adds.
+#[must_use]
+pub fn plain_error(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }

@@ -8,7 +8,7 @@ use sframe_oracle::debug_file::{candidates, check};
 use sframe_validator::elf::Elf;
 
 use super::FileBytes;
-use crate::printable::printable_path;
+use sframe_record::text::printable_path;
 
 /// A debug file that belongs to a file for certain.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::io::{self, Read};
 
 use super::base::{Base, stays_inside};
 use super::{Stream, Wanted};
-use crate::input::identity::control_field;
-use crate::input::plain_error;
+use crate::identity::control_field;
+use crate::plain_error;
 
 /// An index in the forms that are read, the smallest first.
 const FORMS: [&str; 5] = [".xz", ".zst", ".gz", ".bz2", ""];

@@ -17,7 +17,7 @@ use sframe_validator::elf::{Elf, SHT_NOBITS};
 
 use super::package::{Content, Limits, Member, Visitor, visit};
 use super::{DebugBytes, DebugFile, Input, Selection, plain_error};
-use crate::printable::{printable, printable_path};
+use sframe_record::text::{printable, printable_path};
 
 /// Where distributions install debug files, whatever they call them there.
 const FOLDER: &[u8] = b"usr/lib/debug/";

@@ -6,7 +6,7 @@ use std::io::Read;
 use super::mode::Mode;
 use super::stream::{Part, drain, fill};
 use super::{Content, Failure, HEADERS, Place, Stop, Visit, damaged, relative};
-use crate::input::Special;
+use crate::Special;
 
 /// The magic number and 13 fields of 8 hexadecimal digits.
 const HEADER: usize = 110;

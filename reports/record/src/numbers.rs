@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.char_indices() {
@@ -14,13 +14,13 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// `1 file`, `2 files`.
-pub(crate) fn counted(number: u64, what: &str) -> String {
+pub fn counted(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {what}{plural}", grouped(number))
 }
 
 /// How much of `whole` `part` is, rounded down, so that 100 % is all of it and 0 % nothing.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
+pub fn percent(part: u64, whole: u64) -> String {
     let tenths = match (part, whole) {
         (_, 0) => return "none".to_owned(),
         (part, whole) => u128::from(part) * 1000 / u128::from(whole),

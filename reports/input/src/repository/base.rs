@@ -32,7 +32,7 @@ impl Base {
         let folder = PathBuf::from(OsStr::from_bytes(path.unwrap_or(bytes)));
         match folder.is_dir() {
             true => Ok(Base::Folder(folder)),
-            false => Err(format!("{} is no folder", crate::printable::printable_path(&folder))),
+            false => Err(format!("{} is no folder", sframe_record::text::printable_path(&folder))),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a file is by its mode, as cpio archives, RPM packages and zip files store it: the values that cpio(5) lists
 //! under `mode`, of which POSIX leaves the numbers open.
 
-use crate::input::Special;
+use crate::Special;
 
 /// Where the kind of file is in a mode (`S_IFMT`).
 const KIND: u32 = 0o17_0000;

@@ -4,7 +4,7 @@ use sframe_validator::elf::{Elf, ElfError, ElfKind, RelocationTable};
 use sframe_validator::section::StartRelocation;
 use sframe_validator::{Abi, Endian, Placement};
 
-use crate::printable::printable;
+use sframe_record::text::printable;
 
 /// What the user says about bytes that are one section without an ELF file around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use liblzma::stream::{CONCATENATED, Stream};
 
 use super::limits::{Meter, Metered};
 use super::stream::fill;
-use crate::input::kind::{Compression, HEAD};
+use crate::kind::{Compression, HEAD};
 
 /// How much is handed to a decompressor at once. Most of what is opened is a short text.
 const BUFFER: usize = 1 << 14;

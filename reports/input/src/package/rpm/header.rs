@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::super::stream::{Part, fill, hold};
 use super::super::{Failure, damaged};
-use crate::input::PackageIdentity;
-use crate::input::identity::text_of;
+use crate::PackageIdentity;
+use crate::identity::text_of;
 
 /// Magic number and version.
 const MAGIC: [u8; 4] = [0x8e, 0xad, 0xe8, 1];

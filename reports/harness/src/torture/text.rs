@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Style};
 use sframe_validator::Version;
 
 use super::{Duty, Format, Judgement, Outcome, ReaderReport, Report, Verdict};
-use crate::printable::{printable, printable_path};
-use crate::render::numbers::{counted, grouped};
+use sframe_record::numbers::{counted, grouped};
+use sframe_record::text::{printable, printable_path};
 
 const BOLD: Style = Style::new().bold();
 const WRONG: Style = AnsiColor::Red.on_default().bold();
