@@ -12,7 +12,7 @@ use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 use crate::render::{Display, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
 use crate::report::Summary;
-use crate::scan::{Against, CheckOptions, Sink, scan};
+use crate::scan::{Against, CheckOptions, Sink, number_of_threads, scan};
 #[cfg(feature = "packages")]
 use sframe_input::DebugPackages;
 use sframe_input::{Input, Selection, ahead};
@@ -71,16 +71,21 @@ pub(super) fn ended(interrupted: &AtomicBool, exit: Exit) -> Exit {
     Exit::Interrupted
 }
 
-/// Gives each thread its part of the memory that members may take.
-#[cfg(feature = "packages")]
+/// Divides the memory that a scan may take: reports that wait get a quarter at most, what is known
+/// of files an eighth, and each thread its part of the rest for what it takes out of packages.
 pub(super) fn limit_memory(options: &mut CheckOptions, limit: Option<u64>, threads: usize) {
     let Some(limit) = limit else { return };
-    let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
-    options.limits.held = limit / (threads as u64).max(1);
+    let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    options.waiting = options.waiting.min(size(limit / 4));
+    options.remembered = options.remembered.min(size(limit / 8));
+    #[cfg(feature = "packages")]
+    {
+        let rest = limit.saturating_sub((options.waiting + options.remembered) as u64);
+        options.limits.held = rest / number_of_threads(threads) as u64;
+    }
+    #[cfg(not(feature = "packages"))]
+    let _ = threads;
 }
-
-#[cfg(not(feature = "packages"))]
-pub(super) fn limit_memory(_: &mut CheckOptions, _: Option<u64>, _: usize) {}
 
 fn check_options(args: &CheckArgs) -> CheckOptions {
     CheckOptions {
@@ -101,7 +106,6 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
     }
     CheckOptions {
         validator,
-        raw: None,
         only: args.only.clone(),
         ignore: args.ignore.clone(),
         against: match args.against {
@@ -109,16 +113,10 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
             Some(Oracle::Cfi) => Against::Cfi,
             Some(Oracle::None) => Against::None,
         },
-        coverage: false,
-        named_examples: false,
         debug_dirs: args.debug_dir.clone(),
         #[cfg(feature = "packages")]
-        debug_packages: None,
-        stop: None,
-        hash: false,
-        producers: false,
-        #[cfg(feature = "packages")]
         limits: args.unpack.limits(),
+        ..CheckOptions::default()
     }
 }
 

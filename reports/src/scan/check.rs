@@ -1,5 +1,6 @@
 //! What one worker does with one input.
 
+use std::collections::HashSet;
 use std::fs::File;
 #[cfg(feature = "packages")]
 use std::io::Seek;
@@ -13,7 +14,7 @@ use rayon::prelude::*;
 use sframe_validator::Endian;
 use sframe_validator::check::{Options, check_elf, check_link_set, check_section};
 use sframe_validator::elf::{Class, Elf, ElfError, ElfKind};
-use sframe_validator::finding::Report;
+use sframe_validator::finding::{HeaderSummary, Report};
 use sframe_validator::rules::Rule;
 
 use super::compare::{self, Against};
@@ -31,7 +32,7 @@ use sframe_input::{
 use sframe_record::text::printable_path;
 
 /// What to check, and what of it to report.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct CheckOptions {
     /// The validator's options.
     pub validator: Options,
@@ -63,6 +64,46 @@ pub struct CheckOptions {
     /// What unpacking may cost.
     #[cfg(feature = "packages")]
     pub limits: Limits,
+    /// Bytes of memory for reports that wait for those of earlier inputs.
+    pub waiting: usize,
+    /// Bytes of memory for what is known of files whose bytes may come again.
+    pub remembered: usize,
+}
+
+/// Where the reports on an input go, one by one.
+pub type Found<'f> = &'f mut dyn FnMut(FileReport);
+
+/// Bytes of memory for reports that wait, where nothing else is asked for.
+const WAITING: usize = 16 << 20;
+/// Bytes of memory for reports that may be wanted again, where nothing else is asked for.
+const REMEMBERED: usize = 32 << 20;
+/// How many members of an archive are checked at a time: their reports are held until the first of
+/// them is done.
+const MEMBERS_AT_A_TIME: usize = 64;
+
+impl Default for CheckOptions {
+    /// Everything that a plain scan does.
+    fn default() -> CheckOptions {
+        CheckOptions {
+            validator: Options::default(),
+            raw: None,
+            only: Vec::new(),
+            ignore: Vec::new(),
+            against: Against::default(),
+            coverage: false,
+            named_examples: false,
+            debug_dirs: Vec::new(),
+            #[cfg(feature = "packages")]
+            debug_packages: None,
+            stop: None,
+            hash: false,
+            producers: false,
+            #[cfg(feature = "packages")]
+            limits: Limits::default(),
+            waiting: WAITING,
+            remembered: REMEMBERED,
+        }
+    }
 }
 
 impl CheckOptions {
@@ -111,58 +152,58 @@ impl<'o> Checker<'o> {
     /// A checker that has seen nothing yet.
     #[must_use]
     pub fn new(options: &'o CheckOptions) -> Checker<'o> {
-        Checker { options, seen: Seen::default() }
+        Checker { options, seen: Seen::new(options.remembered) }
     }
 
-    /// Checks an input: one report for a file, one for each member of an archive or package.
-    #[must_use]
-    pub fn input(&self, input: Input) -> Vec<FileReport> {
+    /// Checks an input: one report for a file, one for each member of an archive or package, each
+    /// as soon as it is made.
+    pub fn input(&self, input: Input, found: Found<'_>) {
         let (path, outcome) = match input {
             Input::File(path) | Input::Image(path) => {
-                return guarded(path.clone(), || self.file(path));
+                return guarded(path.clone(), found, |found| self.file(path, found));
             }
             Input::Special(path, kind) => (path, Outcome::Special(kind)),
             Input::Unreadable(path, error) => (path, Outcome::Unreadable(error)),
         };
-        vec![FileReport::new(FileName::file(path), outcome)]
+        found(FileReport::new(FileName::file(path), outcome));
     }
 
     /// Checks what a repository lists: one report for each member of a package.
     #[cfg(feature = "packages")]
-    #[must_use]
-    pub fn entry(&self, entry: Entry) -> Vec<FileReport> {
+    pub fn entry(&self, entry: Entry, found: Found<'_>) {
         match entry {
             Entry::Package(listed) => {
-                guarded(listed.address(), || package::check_listed(self, &listed))
+                guarded(listed.address(), found, |found| {
+                    package::check_listed(self, &listed, found);
+                });
             }
             Entry::Unreadable(path, error) => {
-                vec![FileReport::new(FileName::file(path), Outcome::Unreadable(error))]
+                found(FileReport::new(FileName::file(path), Outcome::Unreadable(error)));
             }
         }
     }
 
-    fn file(&self, path: PathBuf) -> Vec<FileReport> {
+    fn file(&self, path: PathBuf, found: Found<'_>) {
         let name = FileName::file(path);
-        self.try_file(&name).unwrap_or_else(|error| {
-            if error.kind() == io::ErrorKind::IsADirectory {
-                return self.image(name);
-            }
-            vec![FileReport::new(name, Outcome::Unreadable(plain_error(&error)))]
-        })
+        match self.try_file(&name, found) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => self.image(name, found),
+            Err(error) => found(FileReport::new(name, Outcome::Unreadable(plain_error(&error)))),
+        }
     }
 
     /// A folder that is a container image, where packages are opened at all.
-    fn image(&self, name: FileName) -> Vec<FileReport> {
+    fn image(&self, name: FileName, found: Found<'_>) {
         #[cfg(feature = "packages")]
         if self.options.limits.depth > 0 && self.options.raw.is_none() {
-            return package::check_image(self, &name);
+            return package::check_image(self, &name, found);
         }
-        vec![FileReport::new(name, Outcome::NotElf)]
+        found(FileReport::new(name, Outcome::NotElf));
     }
 
     /// Most of a distribution's files are of no interest, and mapping them costs more than everything
     /// else that is done with them: their first bytes decide.
-    fn try_file(&self, name: &FileName) -> io::Result<Vec<FileReport>> {
+    fn try_file(&self, name: &FileName, found: Found<'_>) -> io::Result<()> {
         let mut file = File::open(&name.path)?;
         let kind = match self.options.raw {
             Some(_) => Kind::Elf,
@@ -176,17 +217,20 @@ impl<'o> Checker<'o> {
             Kind::Elf => self.mapped(name, &FileBytes::of(&file)?),
             Kind::Archive => {
                 let data = FileBytes::of(&file)?;
-                return Ok(self.archive(name, &data, Some(data.stamp())));
+                self.archive(name, &data, Some(data.stamp()), found);
+                return Ok(());
             }
             #[cfg(feature = "packages")]
             Kind::Package(_) if self.options.limits.depth > 0 => {
                 file.rewind()?;
-                return Ok(package::check(self, name, &file));
+                package::check(self, name, &file, found);
+                return Ok(());
             }
             Kind::Empty => Outcome::Empty.into(),
             Kind::Package(_) | Kind::Other => Outcome::NotElf.into(),
         };
-        Ok(vec![verdict.named(name.clone())])
+        found(verdict.named(name.clone()));
+        Ok(())
     }
 
     fn mapped(&self, name: &FileName, data: &FileBytes) -> Verdict {
@@ -200,10 +244,13 @@ impl<'o> Checker<'o> {
         name: &FileName,
         data: &[u8],
         stamp: Option<Stamp>,
-    ) -> Vec<FileReport> {
+        found: Found<'_>,
+    ) {
         let members = match archive::members(&name.path, data) {
             Ok(members) => members,
-            Err(error) => return vec![FileReport::new(name.clone(), Outcome::Unreadable(error))],
+            Err(error) => {
+                return found(FileReport::new(name.clone(), Outcome::Unreadable(error)));
+            }
         };
         let check = |member: Member<'_>| {
             let name = name.member_of(member.name);
@@ -220,9 +267,22 @@ impl<'o> Checker<'o> {
             };
             verdict.named(name)
         };
-        let mut reports: Vec<FileReport> = members.into_par_iter().map(check).collect();
-        reports.extend(check_members(name, &reports, self.options));
-        reports
+        let mut members = members.into_iter();
+        let mut inputs = LinkInputs::default();
+        while !self.options.is_stopped() {
+            let some: Vec<Member<'_>> = members.by_ref().take(MEMBERS_AT_A_TIME).collect();
+            if some.is_empty() {
+                break;
+            }
+            let reports: Vec<FileReport> = some.into_par_iter().map(check).collect();
+            for report in reports {
+                inputs.add(&report);
+                found(report);
+            }
+        }
+        if let Some(report) = inputs.check(name, self.options) {
+            found(report);
+        }
     }
 
     fn thin_member(&self, path: &Path) -> Verdict {
@@ -291,42 +351,56 @@ impl<'o> Checker<'o> {
 }
 
 /// A defect of this program must not cost more than the file at `path`, which shows it.
-fn guarded(path: PathBuf, check: impl FnOnce() -> Vec<FileReport>) -> Vec<FileReport> {
+fn guarded(path: PathBuf, found: Found<'_>, check: impl FnOnce(Found<'_>)) {
     // What a panic leaves behind is this input's own, but for locks, which are not poisoned.
-    panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
+    let checked = panic::catch_unwind(AssertUnwindSafe(|| check(found)));
+    if let Err(panic) = checked {
         let message = panic.downcast_ref::<&str>().map(ToString::to_string);
         let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
         let outcome = Outcome::Crashed(match message {
             Some(message) => format!("its checker panicked: {message}"),
             None => "its checker panicked".to_owned(),
         });
-        vec![FileReport::new(FileName::file(path), outcome)]
-    })
+        found(FileReport::new(FileName::file(path), outcome));
+    }
 }
 
-/// The members of an archive as inputs of one link; `None` where they match.
-fn check_members(
-    name: &FileName,
-    reports: &[FileReport],
-    options: &CheckOptions,
-) -> Option<FileReport> {
-    let names: Vec<String> = reports.iter().map(|report| report.name.member_display()).collect();
-    let mut inputs = Vec::new();
-    for (report, name) in reports.iter().zip(&names) {
-        let Outcome::Checked(checked) = &report.outcome else { continue };
+/// The members of an archive as inputs of one link: the first one of each kind, for members that
+/// are alike can be linked.
+#[derive(Default)]
+struct LinkInputs {
+    first_of_kind: Vec<(String, HeaderSummary)>,
+    kinds: HashSet<[u8; 6]>,
+}
+
+impl LinkInputs {
+    fn add(&mut self, report: &FileReport) {
+        let Outcome::Checked(checked) = &report.outcome else { return };
         let header = checked.sections.iter().find_map(|section| section.header);
-        inputs.extend(header.map(|header| (name.as_str(), header)));
+        if let Some(header) = header.filter(|header| self.kinds.insert(kind(header))) {
+            self.first_of_kind.push((report.name.member_display(), header));
+        }
     }
-    let mut report = check_link_set(&inputs, &options.validator);
-    options.select(&mut report);
-    let outcome = Outcome::Members(Arc::new(Checked::new(
-        report,
-        &[],
-        &Names::of(None),
-        Comparison::default(),
-    )));
-    let found = matches!(&outcome, Outcome::Members(checked) if !checked.counts.is_empty());
-    found.then(|| FileReport::new(name.clone(), outcome))
+
+    /// What is wrong with them; `None` where they match.
+    fn check(&self, name: &FileName, options: &CheckOptions) -> Option<FileReport> {
+        let inputs: Vec<(&str, HeaderSummary)> =
+            self.first_of_kind.iter().map(|(name, header)| (name.as_str(), *header)).collect();
+        let mut report = check_link_set(&inputs, &options.validator);
+        options.select(&mut report);
+        let checked = Checked::new(report, &[], &Names::of(None), Comparison::default());
+        let found = !checked.counts.is_empty();
+        found.then(|| FileReport::new(name.clone(), Outcome::Members(Arc::new(checked))))
+    }
+}
+
+/// What the inputs of one link have to have in common (rule `mixed-inputs`).
+fn kind(header: &HeaderSummary) -> [u8; 6] {
+    let (fp, ra) = header.fixed_offsets;
+    let endian = u8::from(header.endian == Endian::Big);
+    let abi = header.abi.map_or(0, |abi| abi.id());
+    let flags = u8::from(header.flags.pcrel());
+    [header.version.number(), abi, endian, fp.cast_unsigned(), ra.cast_unsigned(), flags]
 }
 
 /// Checks bytes that are one section and nothing else.

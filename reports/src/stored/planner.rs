@@ -9,7 +9,7 @@ use sframe_store::{ContentHash, Counts, Item, Key, Known, Manifest, Plan, Stamps
 
 use super::record::NOT_ELF;
 use super::{Result, Scanner};
-use crate::scan::{CheckOptions, Event, in_order};
+use crate::scan::{CheckOptions, Event, Weigh, in_order};
 use sframe_input::Input;
 use sframe_input::kind::{HEAD, Kind};
 
@@ -42,6 +42,16 @@ enum Met {
     Without(&'static str, Option<Metadata>),
 }
 
+impl Weigh for Met {
+    fn weight(&self) -> usize {
+        let path = match self {
+            Met::Item(item) => item.path.as_os_str().len(),
+            Met::Without(..) => 0,
+        };
+        size_of::<Met>() + path
+    }
+}
+
 /// Finds what there is to check among `found`, and puts it into shards. Files that are no ELF
 /// files, archives or packages are counted, and noted in `stamps`.
 ///
@@ -53,8 +63,9 @@ pub fn plan(
     mut stamps: Option<&mut StampsWriter>,
 ) -> Result<Manifest> {
     let (mut items, mut without) = (Vec::new(), Counts::default());
-    let meet = |input| meet(input, &planning);
-    in_order(found, planning.scanner.threads, meet, |event| -> Result<()> {
+    let resources = planning.scanner.resources();
+    let meet = |input, done: &mut dyn FnMut(Met)| done(meet(input, &planning));
+    in_order(found, resources, meet, |event| -> Result<()> {
         match event {
             Event::Done(Met::Item(item)) => items.push(item),
             Event::Done(Met::Without(kind, metadata)) => {
