@@ -12,7 +12,7 @@ use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
 
 use sframe_input::archive::{self, Content};
-use sframe_input::{FileBytes, RawOptions, SectionSource, sframe_sections};
+use sframe_input::{FileBytes, RawOptions, SectionSource, plain_error, sframe_sections};
 use sframe_record::text::{printable, printable_path};
 
 /// How a section is laid out.
@@ -39,7 +39,7 @@ pub struct Outcome {
 /// `complaints`, a line each, where it has no place in the output.
 ///
 /// # Errors
-/// Those of writing, and of opening the file.
+/// Those of writing.
 pub fn dump_file(
     path: &Path,
     style: Style,
@@ -47,9 +47,15 @@ pub fn dump_file(
     out: &mut dyn Write,
     complaints: &mut dyn Write,
 ) -> io::Result<Outcome> {
-    let data = FileBytes::open(path)?;
     let mut dump = Dump { style, out, complaints, outcome: Outcome::default() };
     let name = printable_path(path);
+    let data = match FileBytes::open(path) {
+        Ok(data) => data,
+        Err(error) => {
+            dump.complain(&name, &plain_error(&error))?;
+            return Ok(dump.outcome);
+        }
+    };
     match raw {
         Some(raw) => dump.section(&name, &SectionSource::bare(&data, raw), None)?,
         None if archive::is_archive(&data) => dump.archive(path, &data)?,

@@ -140,7 +140,7 @@ fn unequal(sums: &Sums) -> u128 {
 fn render(outcome: Outcome) {
     let name = FileName { path: "file".into(), inside: None, member: None };
     let report = FileReport::new(name, outcome);
-    let options = TextOptions { verbose: true, coverage: true, width: Some(80) };
+    let options = TextOptions { verbose: true, all: true, coverage: true, width: Some(80) };
     let written = Text::new(io::sink(), options)
         .file(&report)
         .and_then(|()| JsonLines::new(io::sink()).file(&report))

@@ -72,11 +72,14 @@ impl<'a> SectionSource<'a> {
 }
 
 /// The SFrame sections of an ELF file, in the section header table's order; a section whose bytes
-/// are not in the file is an error in its place.
+/// are not in the file is an error in its place, and so is one that shares its bytes with others so
+/// often that all of them are longer than the file ([`ElfError::SharedBytes`]).
 pub fn sframe_sections<'a>(
     elf: &Elf<'a>,
 ) -> impl Iterator<Item = Result<SectionSource<'a>, ElfError>> {
-    elf.sframe_sections().map(|section| {
+    let mut left = elf.data().len() as u64;
+    elf.sframe_sections().map(move |section| {
+        left = left.checked_sub(section.size).ok_or(ElfError::SharedBytes)?;
         let relocations = match elf.kind() {
             ElfKind::Relocatable => Some(RelocationTable::load(elf, section.index)?.starts()),
             ElfKind::Executable | ElfKind::Shared | ElfKind::Other(_) => None,

@@ -14,6 +14,7 @@ use sframe_validator::rules::{Rule, Severity};
 
 use crate::dump::Style;
 use crate::explain;
+use crate::scan::MAX_THREADS;
 use raw::RawArgs;
 #[cfg(feature = "packages")]
 use sframe_input::package::Limits;
@@ -38,6 +39,7 @@ Exit status:
   2  no such finding, but something could not be read or decided, or there was nothing to check
   3  wrong usage, or the program itself failed
   130  interrupted by Ctrl-C: report and summary say what was known until then
+  141  the output was closed before its end, as by head: the rest was not checked
 
 Examples:
   Check everything that is installed:
@@ -177,7 +179,7 @@ pub(super) struct CheckArgs {
     pub(super) verbose: bool,
 
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads)]
     pub(super) threads: usize,
 }
 
@@ -187,8 +189,9 @@ pub(super) struct OutputArgs {
     /// Say what is found, and nothing else: no summary, no progress
     #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
     pub(super) quiet: bool,
-    /// Memory for the members of packages, all threads together, as 500M or 2G: each thread has its
-    /// part, and a member that is larger is left out, and told
+    /// Memory for members of packages and for reports that wait for their turn, such as 500M or 2G:
+    /// a quarter is for reports, an eighth for results of files whose bytes may come again, and the
+    /// rest is divided among the threads; a member that does not fit is skipped by name
     #[cfg(feature = "packages")]
     #[arg(long, value_name = "SIZE", value_parser = super::repo::size, help_heading = "Packages")]
     pub(super) memory_limit: Option<u64>,
@@ -197,17 +200,11 @@ pub(super) struct OutputArgs {
     pub(super) memory_limit: Option<u64>,
 }
 
-impl OutputArgs {
-    /// How the results are written, all in all.
-    pub(super) const fn how(&self, format: Format, verbose: bool, coverage: bool) -> How {
-        How { format, verbose, coverage, quiet: self.quiet }
-    }
-}
-
 /// How results are written.
 pub(super) struct How {
     pub(super) format: Format,
     pub(super) verbose: bool,
+    pub(super) all: bool,
     pub(super) coverage: bool,
     pub(super) quiet: bool,
 }
@@ -387,6 +384,14 @@ pub(super) enum Format {
     Json,
     /// A JSON object on each line: one for each file as it is checked, then the summary
     Ndjson,
+}
+
+/// A number of threads. Each takes memory, and far more than the machine has processors do nothing.
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number <= MAX_THREADS => Ok(number),
+        _ => Err(format!("the number of threads is 0 to {MAX_THREADS}")),
+    }
 }
 
 fn rule(name: &str) -> Result<&'static Rule, String> {

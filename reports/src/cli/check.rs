@@ -28,7 +28,13 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     limit_memory(&mut options, args.output.memory_limit, args.threads);
     let unusable = debug_packages(&args.what, &mut options);
     let inputs = unusable.into_iter().chain(selection(&args.paths)?);
-    let how = args.output.how(args.format, args.verbose, args.coverage);
+    let how = How {
+        format: args.format,
+        verbose: args.verbose,
+        all: args.what.all,
+        coverage: args.coverage,
+        quiet: args.output.quiet,
+    };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.threads, sink)
     };
@@ -144,7 +150,7 @@ pub(super) fn debug_packages(_: &WhatArgs, _: &mut CheckOptions) -> Vec<Input> {
 
 /// A renderer to standard output, where `display` may be as well.
 fn renderer(how: &How, display: Option<&Display>) -> Box<dyn Renderer> {
-    let How { format, verbose, coverage, quiet } = *how;
+    let How { format, verbose, all, coverage, quiet } = *how;
     let out: Box<dyn Write> = match format {
         Format::Text => Box::new(styled_stdout()),
         Format::Json | Format::Ndjson => Box::new(stdout()),
@@ -156,7 +162,7 @@ fn renderer(how: &How, display: Option<&Display>) -> Box<dyn Renderer> {
     let out = BufWriter::with_capacity(1 << 16, out);
     match format {
         Format::Text => {
-            let options = TextOptions { verbose, coverage, width: terminal_width() };
+            let options = TextOptions { verbose, all, coverage, width: terminal_width() };
             let text = Text::new(out, options);
             Box::new(if quiet { text.without_summary() } else { text })
         }

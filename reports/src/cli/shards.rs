@@ -15,6 +15,7 @@ use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Error, Planning, Result, Scanner};
 use sframe_input::Input;
 use sframe_record::numbers::{counted, grouped};
+use sframe_record::text::printable_path;
 
 /// Findings of a rule that a record has at most, where `--all` is not given.
 const KEPT: usize = 100;
@@ -28,7 +29,7 @@ pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
     if let Some(Input::Unreadable(path, reason)) =
         check::debug_packages(what, &mut options).into_iter().next()
     {
-        let what = format!("{}: {reason}", path.display());
+        let what = format!("{}: {reason}", printable_path(&path));
         return Err(sframe_store::Error::Usage(what).into());
     }
     options.validator.keep = options.validator.keep.max(KEPT);
@@ -150,7 +151,7 @@ fn show_status(args: &StatusArgs) -> Result<Exit> {
     match args.format {
         DiffFormat::Text => writeln!(out, "{status}")?,
         DiffFormat::Json => {
-            serde_json::to_writer(&mut out, &status).map_err(io::Error::from)?;
+            sframe_record::json::write(&mut out, &status)?;
             writeln!(out)?;
         }
     }

@@ -163,7 +163,8 @@ fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
     sframe_history::groups::write_text(&mut out, &causes, shown)?;
     if !args.output.quiet {
         let width = terminal_width();
-        let options = TextOptions { verbose: args.verbose, coverage: true, width };
+        let options =
+            TextOptions { verbose: args.verbose, coverage: true, width, ..TextOptions::default() };
         Text::new(&mut out, options).totals(&summary)?;
     }
     out.flush()?;

@@ -146,7 +146,7 @@ pub struct Functions {
 /// # Errors
 /// Those of writing.
 pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &document(report))?;
+    sframe_record::json::write(&mut *out, &document(report))?;
     writeln!(out)?;
     out.flush()
 }

@@ -18,7 +18,7 @@ use super::schema::{
 };
 use crate::report::{self, Checked, FileReport, LocatedFinding, Outcome, Summary};
 use sframe_input::PackageIdentity;
-use sframe_record::json::{FORMAT, TOOL, exact_name, hex, name};
+use sframe_record::json::{FORMAT, TOOL, exact_name, hex, name, write};
 
 /// Writes one document, file by file as the scan goes.
 #[derive(Debug)]
@@ -37,19 +37,19 @@ impl<W: Write> JsonDocument<W> {
 impl<W: Write> Renderer for JsonDocument<W> {
     fn begin(&mut self) -> io::Result<()> {
         write!(self.out, "{{\"format\":{FORMAT},\"tool\":")?;
-        serde_json::to_writer(&mut self.out, &TOOL)?;
+        write(&mut self.out, &TOOL)?;
         write!(self.out, ",\"files\":[")
     }
 
     fn file(&mut self, report: &FileReport) -> io::Result<()> {
         self.out.write_all(if self.any { b",\n" } else { b"\n" })?;
         self.any = true;
-        Ok(serde_json::to_writer(&mut self.out, &file(report))?)
+        write(&mut self.out, &file(report))
     }
 
     fn end(&mut self, sum: &Summary) -> io::Result<()> {
         write!(self.out, "\n],\"summary\":")?;
-        serde_json::to_writer(&mut self.out, &summary(sum))?;
+        write(&mut self.out, &summary(sum))?;
         writeln!(self.out, "}}")?;
         self.out.flush()
     }
@@ -68,7 +68,7 @@ impl<W: Write> JsonLines<W> {
     }
 
     fn line(&mut self, line: &Line) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, line)?;
+        write(&mut self.out, line)?;
         writeln!(self.out)
     }
 }
@@ -135,7 +135,7 @@ pub(crate) fn file(report: &FileReport) -> File {
 
 fn fill(file: &mut File, checked: &Checked) {
     file.code_bytes = checked.code_bytes;
-    file.covered_bytes = checked.sections.iter().map(|section| section.covered_bytes).sum();
+    file.covered_bytes = checked.covered_bytes();
     file.sections = checked.sections.iter().map(section).collect();
     file.counts = checked.counts.iter().map(|(rule, n)| rule_count(rule, *n, 1)).collect();
     file.findings = checked.findings.iter().map(|found| finding(checked, found)).collect();

@@ -158,8 +158,8 @@ impl State {
         };
         for (rule, count) in &checked.counts {
             match rule.severity {
-                Severity::Error => self.errors += count,
-                Severity::Warning => self.warnings += count,
+                Severity::Error => self.errors = self.errors.saturating_add(*count),
+                Severity::Warning => self.warnings = self.warnings.saturating_add(*count),
                 Severity::Lint => {}
             }
         }

@@ -214,6 +214,15 @@ impl Checked {
     }
 }
 
+impl Checked {
+    /// Bytes of code that the sections describe.
+    #[must_use]
+    pub fn covered_bytes(&self) -> u64 {
+        let sections = self.sections.iter().map(|section| section.covered_bytes);
+        sections.fold(0, u64::saturating_add)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Content;

@@ -114,7 +114,7 @@ pub(in crate::cli) struct PlanArgs {
     #[command(flatten)]
     pub(in crate::cli) what: WhatArgs,
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = super::threads)]
     pub(in crate::cli) threads: usize,
 }
 
@@ -146,7 +146,7 @@ pub(in crate::cli) struct ScanArgs {
     #[command(flatten)]
     pub(in crate::cli) what: WhatArgs,
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = super::threads)]
     pub(in crate::cli) threads: usize,
     #[command(flatten)]
     pub(in crate::cli) alone: AloneArgs,

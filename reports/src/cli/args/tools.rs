@@ -67,7 +67,7 @@ pub(in crate::cli) struct TortureArgs {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub(in crate::cli) format: DiffFormat,
     /// How many processes run at a time; 0 for as many as the machine has processors
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = super::threads)]
     pub(in crate::cli) threads: usize,
 }
 
