@@ -6,6 +6,7 @@
 //! ends there and says what it left undecided, so that one defect gives one finding.
 
 pub(crate) mod code;
+pub(crate) mod confirm;
 pub(crate) mod extents;
 pub(crate) mod reporter;
 mod sound_rows;
@@ -26,6 +27,8 @@ use crate::rules::context::{
 use crate::rules::{Abis, CATALOGUE, Rule, Severity, Versions};
 use crate::section::{Placement, Section};
 use code::CodeMap;
+pub use confirm::Confirm;
+use confirm::Unconfirmed;
 use extents::{Extents, Totals};
 use reporter::{Collector, Reporter};
 use walk::{Surveyed, Walk};
@@ -52,7 +55,7 @@ impl Default for Options {
 /// Checks the bytes of one section without a file around it.
 #[must_use]
 pub fn check_section(data: &[u8], placement: Placement<'_>, options: &Options) -> Report {
-    let mut run = Run::new(options);
+    let mut run = Run::new(options, &Unconfirmed);
     let summary = SectionSummary {
         index: None,
         name: ".sframe".to_owned(),
@@ -73,7 +76,16 @@ pub fn check_section(data: &[u8], placement: Placement<'_>, options: &Options) -
 /// Checks every SFrame section of an ELF file, and what of the file concerns them.
 #[must_use]
 pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
-    let mut run = Run::new(options);
+    check_elf_confirmed(file, options, &Unconfirmed)
+}
+
+/// As [`check_elf`], asking `confirm` about each row that a warning judges by its values alone.
+///
+/// A row that it confirms is what the code does, odd as it is: the lint `confirmed-oddity` takes
+/// the warning's place.
+#[must_use]
+pub fn check_elf_confirmed(file: &Elf<'_>, options: &Options, confirm: &dyn Confirm) -> Report {
+    let mut run = Run::new(options, confirm);
     let code = CodeMap::of(file);
     run.report.code_bytes = code.size();
     let dynamic = run.dynamic_relocations(file);
@@ -94,7 +106,7 @@ pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
 /// The report has no sections of its own; its findings are about the set.
 #[must_use]
 pub fn check_link_set(inputs: &[(&str, HeaderSummary)], options: &Options) -> Report {
-    let mut run = Run::new(options);
+    let mut run = Run::new(options, &Unconfirmed);
     run.apply(None, |check, reporter| {
         if let Check::LinkSet(check) = check {
             check(inputs, reporter);
@@ -117,6 +129,8 @@ pub(crate) struct Selection {
     row_content: Vec<Selected>,
     unreadable_row: Vec<Selected>,
     rows_of: Vec<Selected>,
+    /// What a warning about a confirmed row becomes: only with lints.
+    confirmed: Option<Selected>,
     /// Shortcuts may stand for the rules they prove silent.
     quick: bool,
     /// Nothing may stand for a rule.
@@ -125,13 +139,16 @@ pub(crate) struct Selection {
 
 struct Run<'o> {
     options: &'o Options,
+    /// Who may confirm rows.
+    confirm: &'o dyn Confirm,
     collector: Collector,
     report: Report,
 }
 
-impl Run<'_> {
-    fn new(options: &Options) -> Run<'_> {
-        Run { options, collector: Collector::new(options.keep), report: Report::default() }
+impl<'o> Run<'o> {
+    fn new(options: &'o Options, confirm: &'o dyn Confirm) -> Run<'o> {
+        let collector = Collector::new(options.keep);
+        Run { options, confirm, collector, report: Report::default() }
     }
 
     fn finish(mut self) -> Report {
@@ -299,7 +316,7 @@ impl Run<'_> {
     ) {
         let selection = Selection::of(whole.section, self.options);
         let position = self.report.sections.len().checked_sub(1);
-        let mut walk = Walk::new(whole, code, &selection, position);
+        let mut walk = Walk::new(whole, code, &selection, position, self.confirm);
         let surveyed = walk.survey();
         // Rows that belong to another function read as nonsense: the overlap is the defect.
         let suspects = surveyed.extents.sharing_rows();
@@ -363,6 +380,8 @@ impl Run<'_> {
                 function: None,
                 row: None,
                 subject: 0..0,
+                claim: None,
+                spoke: false,
             };
             run(&rule.check, &mut reporter);
         }
@@ -397,6 +416,7 @@ impl Selection {
             row_content: Vec::new(),
             unreadable_row: Vec::new(),
             rows_of: Vec::new(),
+            confirmed: None,
             quick: !options.pedantic && !options.thorough,
             thorough: options.thorough,
         };
@@ -404,9 +424,13 @@ impl Selection {
             let level = match selected.rule.check {
                 Check::Function(_) | Check::Attributes(_) => &mut selection.function,
                 Check::RowPlace(_) => &mut selection.row_place,
-                Check::RowContent(_) => &mut selection.row_content,
+                Check::RowContent(_) | Check::RowValues(_) => &mut selection.row_content,
                 Check::UnreadableRow(_) => &mut selection.unreadable_row,
                 Check::RowsOf(_) => &mut selection.rows_of,
+                Check::Confirmed => {
+                    selection.confirmed = Some(selected);
+                    continue;
+                }
                 Check::File(_)
                 | Check::LinkSet(_)
                 | Check::Preamble(_)

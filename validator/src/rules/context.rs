@@ -39,6 +39,11 @@ pub(crate) enum Check {
     /// What one row says. Depends on the info byte and the data words alone, so that a row that
     /// is known to be sound need not be looked at again.
     RowContent(fn(&RowContext<'_>, &mut Reporter<'_>)),
+    /// As `RowContent`, of warning level, and about the values alone, however they are encoded:
+    /// where another source of unwind information has the same values, this is no defect.
+    RowValues(fn(&RowContext<'_>, &mut Reporter<'_>)),
+    /// What a rule of kind `RowValues` finds in a row that another source confirms.
+    Confirmed,
     /// A row that could not be read.
     UnreadableRow(fn(&UnreadableRow<'_>, &mut Reporter<'_>)),
     /// The rows of one function taken together, where all of them have a meaning.
@@ -150,6 +155,9 @@ pub(crate) struct RowContext<'a> {
     pub(crate) index: u32,
     /// The row before it.
     pub(crate) previous: Option<&'a FrameRowEntry<'a>>,
+    /// Where it ends, bytes from the function's start: where the next row starts, or the function
+    /// ends.
+    pub(crate) end: u32,
     /// How its words are to be read.
     pub(crate) layout: &'a RowLayout,
     /// What it says, for rules about content.
