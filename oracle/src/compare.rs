@@ -44,4 +44,4 @@ mod verdict;
 
 pub use sweep::{Range, compare};
 pub(crate) use sweep::{Sink, sweep};
-pub use verdict::{Fields, FunctionCounts, Side, Sums, Verdict, judge};
+pub use verdict::{Fields, FunctionCounts, Judgement, Side, Sums, Verdict, judge};

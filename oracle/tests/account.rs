@@ -400,8 +400,9 @@ fn what_cannot_be_read_is_undecided() {
         assert!(reasons[0].contains("augmentation 'Q' has no known meaning here"));
         assert!(reasons[1].contains("the CIE at 0x0 is not readable"));
     });
-    // Functions that SFrame describes and an expression may or may not say the same of: r1 * 2.
-    let bytes = eh_frame(&[(text(), 0x10, &[0x0f, 4, 0x71, 0, 0x32, 0x1e])]);
+    // Functions that SFrame describes and an expression may or may not say the same of: r1 * 2. FP
+    // is at CFA-16 on both sides.
+    let bytes = eh_frame(&[(text(), 0x10, &[0x86, 2, 0x0f, 4, 0x71, 0, 0x32, 0x1e])]);
     with_cfi(&bytes, &ALL, |account, _| {
         let expression =
             "not compared: CFI has an expression without a simpler meaning in 1 function, 16 bytes";
@@ -410,6 +411,24 @@ fn what_cannot_be_read_is_undecided() {
             "{:?}",
             account.undecided
         );
+    });
+}
+
+/// The return address is `r1 * 2`, which nothing simpler says; the CFA is SP + 24, which SFrame has
+/// nowhere in the first 16 bytes: by hand, from the DWARF standard's operation codes.
+#[test]
+fn an_expression_hides_no_difference_in_another_field() {
+    let program = [0x0c, 7, 24, 0x16, 16, 4, 0x71, 0, 0x32, 0x1e];
+    let bytes = eh_frame(&[(text(), 0x10, &program)]);
+    with_cfi(&bytes, &ALL, |account, _| {
+        let covered = account.sums.different;
+        assert!(covered > 0 && account.sums.undecided == 0, "{:?}", account.sums);
+        let rules: BTreeSet<_> = account.differences.iter().map(|d| d.finding.rule.name).collect();
+        assert_eq!(rules, BTreeSet::from(["cfa-mismatch"]));
+        let undecided: Vec<_> = account.undecided.iter().map(|u| u.reason.clone()).collect();
+        let reason = "compared without ra: CFI has an expression without a simpler meaning for it in \
+                      1 function";
+        assert_eq!(undecided, [format!("{reason}, {covered} bytes")]);
     });
 }
 

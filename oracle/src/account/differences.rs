@@ -294,6 +294,7 @@ mod tests {
                     start: 0x1000 + u64::from(number),
                     end: 0x1001 + u64::from(number),
                     verdict: Verdict::Different(Fields::CFA),
+                    undecided: Fields::default(),
                     sframe: Some((0, number, Some(frame(7, 8, -8)))),
                     cfi: Some((fde, Some(truth))),
                 };

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use sframe_validator::finding::Undecided;
 
 use crate::cfi::{Cfi, CfiError};
-use crate::compare::Range;
+use crate::compare::{Fields, Range, Verdict};
 
-/// Why a range is undecided.
+/// Why a range, or a field of it, is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
     /// The rows of the SFrame section of this number.
@@ -16,6 +16,8 @@ enum Reason {
     Cfi,
     /// It has an expression that SFrame's rules may or may not say the same as.
     Expression,
+    /// These fields have one, and others differ.
+    Part(Fields),
 }
 
 /// Functions and bytes that a reason stands for.
@@ -36,9 +38,10 @@ pub(super) struct Reasons {
 }
 
 impl Reasons {
-    /// Takes up an undecided range.
+    /// Takes up a range that is undecided, or has undecided fields.
     pub(super) fn range(&mut self, range: &Range<'_>) {
         let reason = match (range.sframe, range.cfi) {
+            _ if range.verdict != Verdict::Undecided => Reason::Part(range.undecided),
             (Some((section, _, None)), _) => Reason::Sframe(section),
             (_, Some((_, Some(_)))) => Reason::Expression,
             _ => Reason::Cfi,
@@ -75,14 +78,20 @@ impl Reasons {
             found.push(Undecided { section: None, reason });
         }
         for (reason, extent) in self.ranges {
+            const EXPRESSION: &str = "CFI has an expression without a simpler meaning";
             let (section, why) = match reason {
-                Reason::Sframe(section) => (usize::try_from(section).ok(), "rows cannot be read"),
-                Reason::Cfi => (None, "CFI cannot be read"),
-                Reason::Expression => (None, "CFI has an expression without a simpler meaning"),
+                Reason::Sframe(section) => {
+                    (usize::try_from(section).ok(), "not compared: rows cannot be read".to_owned())
+                }
+                Reason::Cfi => (None, "not compared: CFI cannot be read".to_owned()),
+                Reason::Expression => (None, format!("not compared: {EXPRESSION}")),
+                Reason::Part(fields) => {
+                    (None, format!("compared without {fields}: {EXPRESSION} for it"))
+                }
             };
             let Extent { functions, bytes, .. } = extent;
             let (s, b) = (plural(functions), plural(bytes));
-            let reason = format!("not compared: {why} in {functions} function{s}, {bytes} byte{b}");
+            let reason = format!("{why} in {functions} function{s}, {bytes} byte{b}");
             found.push(Undecided { section, reason });
         }
         found

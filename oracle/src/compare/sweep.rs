@@ -8,7 +8,7 @@ use sframe_validator::{Abi, Section, Version};
 use super::code::code_of;
 use super::sframe::{Budget, Piece, places, walk};
 use super::stream::{Marks, Stream};
-use super::verdict::{FunctionCounts, Side, Sums, Verdict, judge};
+use super::verdict::{Fields, FunctionCounts, Judgement, Side, Sums, Verdict, judge};
 use crate::cfi::{Cfi, CfiError, Fde, RowContext};
 
 /// A range of PCs with one verdict. Neighbours that say the same are one range.
@@ -22,6 +22,8 @@ pub struct Range<'c> {
     pub end: u64,
     /// How the sides stand to each other.
     pub verdict: Verdict,
+    /// The fields that could not be compared, where others could: CFI has an expression for them.
+    pub undecided: Fields,
     /// SFrame: which of the sections compared, which function, what it says; no frame where it
     /// cannot be read or has no rows.
     pub sframe: Option<(u32, u32, Option<Frame>)>,
@@ -262,7 +264,8 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
                     None => Said::Unreadable(function),
                 },
             };
-            let verdict = decide(ours, truth);
+            let judgement = decide(ours, truth);
+            let verdict = judgement.verdict;
             let bytes = until - place.address;
             self.sums.add(verdict, bytes);
             let told = match truth {
@@ -275,7 +278,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
             if told {
                 flush(&mut self.pending, self.sink);
             } else {
-                let range = describe(place, until, verdict, ours, truth);
+                let range = describe(place, until, judgement, ours, truth);
                 match &mut self.pending {
                     Some(last) if last.continues(&range) => last.end = until,
                     pending => {
@@ -327,20 +330,20 @@ fn flush<'c>(pending: &mut Option<Range<'c>>, sink: &mut impl Sink<'c>) {
 }
 
 #[inline]
-fn decide(ours: Option<Ours<'_>>, truth: Said<'_, '_>) -> Verdict {
+fn decide(ours: Option<Ours<'_>>, truth: Said<'_, '_>) -> Judgement {
     let ours = ours.filter(|(ours, _)| ours.content != Content::Nothing);
     match (ours, truth) {
-        (None, Said::Nothing) => Verdict::Neither,
-        (None, _) => Verdict::OnlyCfi,
+        (None, Said::Nothing) => Verdict::Neither.into(),
+        (None, _) => Verdict::OnlyCfi.into(),
         (Some((_, None)), _) | (Some(_), Said::Unreadable(_) | Said::Something(_)) => {
-            Verdict::Undecided
+            Verdict::Undecided.into()
         }
-        (Some(_), Said::Nothing) => Verdict::OnlySframe,
+        (Some(_), Said::Nothing) => Verdict::OnlySframe.into(),
         (Some((ours, Some(row))), Said::Row(truth, function)) => {
             // GNU as also writes an entry without rows for what it cannot describe: unless CFI
             // says the same, that is lost coverage and no claim.
             if ours.content == Content::Outermost && truth.frame.ra != Recovery::Undefined {
-                return Verdict::OnlyCfi;
+                return Verdict::OnlyCfi.into();
             }
             let cie = function.cie();
             let Marks { signal, key_b } = ours.marks;
@@ -355,7 +358,7 @@ fn decide(ours: Option<Ours<'_>>, truth: Said<'_, '_>) -> Verdict {
 fn describe<'c>(
     place: CodeAddress,
     end: u64,
-    verdict: Verdict,
+    Judgement { verdict, undecided }: Judgement,
     ours: Option<Ours<'_>>,
     truth: Said<'_, 'c>,
 ) -> Range<'c> {
@@ -366,6 +369,7 @@ fn describe<'c>(
         start: place.address,
         end,
         verdict,
+        undecided,
         sframe: ours.map(|(ours, row)| {
             let row = row.filter(|_| ours.content == Content::Rows);
             (ours.section, ours.index, row.map(|row| row.frame))
