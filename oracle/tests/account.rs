@@ -23,7 +23,7 @@ use sframe_validator::rules::{Group, Severity};
 use sframe_validator::section::CodeAddress;
 use sframe_validator::{Abi, Section};
 
-const ALL: Options = Options { keep: usize::MAX, pedantic: true };
+const ALL: Options = Options { keep: usize::MAX, every_range: true, pedantic: true };
 
 fn golden(name: &str) -> Vec<u8> {
     std::fs::read(workspace().join("corpus/golden").join(name)).expect("a golden file")
@@ -41,12 +41,12 @@ fn counts(account: &Account<'_>) -> BTreeMap<&'static str, u64> {
 /// What has to add up in any account.
 fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut places = BTreeSet::new();
+    let mut ranges = Vec::new();
     let sums = compare(elf, sections, cfi, |range| {
         if let Verdict::Different(fields) = range.verdict {
             let first = fields.names().next().expect("one");
             *bytes.entry(first).or_default() += range.end - range.start;
-            places.insert((range.section, range.start));
+            ranges.push((range.section, range.start, range.end, fields));
         }
     });
     let all = account(elf, sections, cfi, &ALL);
@@ -59,31 +59,38 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     for loss in &all.losses {
         assert_eq!(loss.examples.len() as u64, loss.functions.min(3));
     }
-    // Everything is kept, so that what is counted is there.
+    // Everything is kept, so that what is counted is there; each differing range, in order.
     let counts = counts(&all);
     let mut kept: BTreeMap<&str, u64> = BTreeMap::new();
-    let differences = all.differences.iter().map(|difference| &difference.finding);
-    for finding in differences.chain(&all.findings) {
+    for finding in &all.findings {
         *kept.entry(finding.rule.name).or_default() += 1;
         assert!(CATALOGUE.contains(&finding.rule));
     }
-    assert_eq!(counts, kept);
+    assert!(kept.iter().all(|(rule, count)| counts[rule] == *count), "{counts:?} {kept:?}");
+    let of_differences: u64 = counts.values().sum::<u64>() - kept.values().sum::<u64>();
+    let listed = all.differences.iter();
+    let listed: Vec<_> =
+        listed.map(|d| (d.start.section, d.start.address, d.end, d.fields)).collect();
+    assert_eq!(listed, ranges);
     for difference in &all.differences {
-        assert!(places.contains(&(difference.start.section, difference.start.address)));
-        assert_eq!(difference.similar, Similar::default());
+        assert!(counts.contains_key(difference.finding.rule.name));
+        assert_eq!(difference.similar, None);
         assert!(difference.finding.row.is_some() && !difference.finding.bytes.is_empty());
     }
-    assert!(all.differences.is_sorted_by_key(|difference| difference.start));
     // By pattern: one difference stands for all of its kind, and together they are all bytes.
-    let grouped = account(elf, sections, cfi, &Options { keep: 1000, pedantic: true });
+    let grouped = account(elf, sections, cfi, &Options { keep: 1000, every_range: false, ..ALL });
     assert_eq!(grouped.counts, all.counts);
-    let bytes_of = |d: &sframe_oracle::account::Difference<'_>| d.end - d.start.address;
-    let together = grouped.differences.iter().map(|d| bytes_of(d) + d.similar.bytes);
-    assert_eq!(together.sum::<u64>(), sums.different);
-    let functions = grouped.differences.iter().map(|d| d.similar.functions + 1).sum::<u64>();
-    assert_eq!(functions, all.differences.len() as u64);
+    let mut together = Similar::default();
+    for difference in &grouped.differences {
+        let others = difference.similar.expect("by pattern");
+        together.functions += 1 + others.functions;
+        together.ranges += 1 + others.ranges;
+        together.bytes += difference.end - difference.start.address + others.bytes;
+    }
+    let (functions, ranges) = (of_differences, ranges.len() as u64);
+    assert_eq!(together, Similar { functions, ranges, bytes: sums.different });
     // Fewer are kept on request, and as many counted.
-    let few = account(elf, sections, cfi, &Options { keep: 1, pedantic: true });
+    let few = account(elf, sections, cfi, &Options { keep: 1, every_range: false, ..ALL });
     assert_eq!(few.counts, all.counts);
     let rules: BTreeSet<_> = few.differences.iter().map(|d| d.finding.rule.name).collect();
     assert_eq!(rules.len(), few.differences.len());
@@ -171,7 +178,7 @@ fn a_difference_says_where_and_what() {
             let bytes = &sections[0].data()[finding.bytes.start as usize..];
             assert_eq!(bytes[..3], [0, 0x03, 16]);
         });
-        assert_eq!(difference.similar, Similar::default());
+        assert_eq!(difference.similar, Some(Similar::default()));
     });
 }
 
@@ -380,7 +387,7 @@ fn lints_are_told_on_request() {
 fn thousands_of_defects() {
     let functions: Vec<_> = (0..3000).map(|_| (text(), 0, &[][..])).collect();
     let bytes = eh_frame(&functions);
-    with_cfi(&bytes, &Options { keep: 2, pedantic: true }, |account, _| {
+    with_cfi(&bytes, &Options { keep: 2, ..ALL }, |account, _| {
         assert_eq!(counts(account)["cfi-empty-range"], 3000);
         let kept = account.findings.iter().filter(|f| f.rule.name == "cfi-empty-range").count();
         assert_eq!(kept, 2);

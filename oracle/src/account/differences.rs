@@ -1,4 +1,5 @@
-//! Differences by pattern: the first of each is kept, the others are counted with it.
+//! Differences by pattern: the first of each is kept, the others are counted with it. Or each by
+//! itself, on request.
 
 use std::collections::HashMap;
 
@@ -153,10 +154,9 @@ impl<'c> Differences<'c> {
         seen.all.ranges += 1;
         seen.all.bytes = seen.all.bytes.saturating_add(bytes);
         tally.count(rule, u64::from(elsewhere));
-        let each = tally.options().keep == usize::MAX;
-        let wanted = if each { elsewhere } else { seen.all.ranges == 1 };
-        if wanted && tally.keep(rule) {
-            if !each {
+        let every_range = tally.options().every_range;
+        if every_range || seen.all.ranges == 1 && tally.keep(rule) {
+            if !every_range {
                 seen.kept = Some((self.kept.len(), bytes));
             }
             self.kept.push(Kept {
@@ -174,13 +174,15 @@ impl<'c> Differences<'c> {
 
     /// Those that were kept, with all there is to say about them.
     pub(super) fn finish(self, sections: &[Section<'_>]) -> Vec<Difference<'c>> {
-        let mut similar = vec![Similar::default(); self.kept.len()];
+        let mut similar = vec![None; self.kept.len()];
         for Seen { all, kept, .. } in self.patterns.into_values() {
             let Some((number, bytes)) = kept else { continue };
             if let Some(similar) = similar.get_mut(number) {
-                similar.functions = all.functions.saturating_sub(1);
-                similar.ranges = all.ranges.saturating_sub(1);
-                similar.bytes = all.bytes.saturating_sub(bytes);
+                *similar = Some(Similar {
+                    functions: all.functions.saturating_sub(1),
+                    ranges: all.ranges.saturating_sub(1),
+                    bytes: all.bytes.saturating_sub(bytes),
+                });
             }
         }
         let mut wanted: Vec<_> = (self.kept.iter().enumerate())
@@ -200,7 +202,12 @@ impl<'c> Differences<'c> {
 }
 
 impl<'c> Kept<'c> {
-    fn told(self, sections: &[Section<'_>], wanted: &Wanted, similar: Similar) -> Difference<'c> {
+    fn told(
+        self,
+        sections: &[Section<'_>],
+        wanted: &Wanted,
+        similar: Option<Similar>,
+    ) -> Difference<'c> {
         let number = usize::try_from(self.section).ok();
         let section = number.and_then(|number| sections.get(number));
         let (id, entry) = section.and_then(|section| function_of(section, self.function)).unzip();
@@ -284,7 +291,7 @@ mod tests {
     #[test]
     fn patterns_beyond_the_limit_are_one() {
         with_function(|fde| {
-            let mut tally = Tally::new(&Options { keep: 5000, pedantic: false });
+            let mut tally = Tally::new(&Options { keep: 5000, ..Options::default() });
             let mut differences = Differences::default();
             let count = 3000;
             for number in 0..count {
@@ -305,8 +312,9 @@ mod tests {
             let kept = differences.finish(&[]);
             assert_eq!(kept.len(), MAX_PATTERNS + 1);
             let rest = Similar { functions: 1975, ranges: 1975, bytes: 1975 };
-            assert_eq!(kept.last().expect("many").similar, rest);
-            let bytes = kept.iter().map(|kept| kept.end - kept.start.address + kept.similar.bytes);
+            assert_eq!(kept.last().expect("many").similar, Some(rest));
+            let others = |kept: &Difference<'_>| kept.similar.expect("by pattern").bytes;
+            let bytes = kept.iter().map(|kept| kept.end - kept.start.address + others(kept));
             assert_eq!(bytes.sum::<u64>(), 3000);
         });
     }
