@@ -36,13 +36,11 @@ fn code(data: &[u8]) -> Vec<(u32, u64, u64)> {
 /// What a look-up of one PC says; `None`: it cannot read the function's rows.
 fn look_up(sections: &[Section<'_>], cfi: &[Cfi<'_>], place: CodeAddress) -> Option<Verdict> {
     let mut ours = None;
-    let mut outermost = false;
     for section in sections {
         let Some(function) = section.find_function(place).ok()? else { continue };
         if function.num_rows() == 0 && !function.is_outermost() {
             continue;
         }
-        outermost = function.is_outermost();
         // The sweep calls undecided what is around an unreadable row; a look-up may be luckier.
         if function.rows().ok()?.any(|row| row.is_err()) {
             return None;
@@ -66,9 +64,6 @@ fn look_up(sections: &[Section<'_>], cfi: &[Cfi<'_>], place: CodeAddress) -> Opt
     Some(match (ours, truth) {
         (None, None) => Verdict::Neither,
         (None, Some(_)) => Verdict::OnlyCfi,
-        (Some(_), Some((Some(frame), ..))) if outermost && frame.ra != Recovery::Undefined => {
-            Verdict::OnlyCfi
-        }
         (Some(_), None) => Verdict::OnlySframe,
         (Some(_), Some((None, ..))) => Verdict::Undecided,
         (Some((frame, signal, key_b, version)), Some((Some(row), cfi_signal, cfi_key_b))) => {

@@ -217,7 +217,7 @@ impl<'c> Kept<'c> {
         let abi: Abi = fde.cfi().abi();
         let ours = Marked::sframe(self.sframe, section, self.function);
         let (signal, key_b) = (fde.cie().signal, fde.cie().pauth_key_b);
-        let cfi = Marked { frame, signal, key_b };
+        let cfi = Marked { frame, signal, key_b, no_rows: false };
         Difference {
             finding: Finding {
                 rule: self.rule,

@@ -2,7 +2,7 @@
 
 use sframe_validator::elf::Elf;
 use sframe_validator::section::{self, CodeAddress, RowBudget};
-use sframe_validator::unwind::{Frame, Recovery, Row};
+use sframe_validator::unwind::{Frame, Row};
 use sframe_validator::{Abi, Section, Version};
 
 use super::code::code_of;
@@ -25,7 +25,7 @@ pub struct Range<'c> {
     /// The fields that could not be compared, where others could: CFI has an expression for them.
     pub undecided: Fields,
     /// SFrame: which of the sections compared, which function, what it says; no frame where it
-    /// cannot be read or has no rows.
+    /// cannot be read, or has no rows and is not outermost by that.
     pub sframe: Option<(u32, u32, Option<Frame>)>,
     /// CFI: the function, and what it says; no frame where it cannot be read, or SFrame says
     /// nothing it could be compared with.
@@ -340,11 +340,6 @@ fn decide(ours: Option<Ours<'_>>, truth: Said<'_, '_>) -> Judgement {
         }
         (Some(_), Said::Nothing) => Verdict::OnlySframe.into(),
         (Some((ours, Some(row))), Said::Row(truth, function)) => {
-            // GNU as also writes an entry without rows for what it cannot describe: unless CFI
-            // says the same, that is lost coverage and no claim.
-            if ours.content == Content::Outermost && truth.frame.ra != Recovery::Undefined {
-                return Verdict::OnlyCfi.into();
-            }
             let cie = function.cie();
             let Marks { signal, key_b } = ours.marks;
             let sframe = Side { frame: &row.frame, signal, key_b };
@@ -371,7 +366,7 @@ fn describe<'c>(
         verdict,
         undecided,
         sframe: ours.map(|(ours, row)| {
-            let row = row.filter(|_| ours.content == Content::Rows);
+            let row = row.filter(|_| ours.content != Content::Nothing);
             (ours.section, ours.index, row.map(|row| row.frame))
         }),
         cfi: match truth {
@@ -441,7 +436,14 @@ pub(crate) fn sweep<'c>(
         let start = place.start.address;
         let end = start.saturating_add(place.size.into()).min(limit);
         sweep.begin();
-        match section.entry(place.index).map(|entry| entry.function()) {
+        let function = section.entry(place.index).map(|entry| entry.function());
+        if let Some(Ok(function)) = &function {
+            ours.marks = Marks {
+                signal: function.is_signal_frame(),
+                key_b: function.attributes().info.pauth_key_b(),
+            };
+        }
+        match function {
             Some(Ok(function)) if function.num_rows() == 0 => {
                 let outermost = function.is_outermost();
                 ours.content = if outermost { Content::Outermost } else { Content::Nothing };
@@ -449,10 +451,6 @@ pub(crate) fn sweep<'c>(
                 sweep.push(place.start.section, start, end, Some((&ours, Some(&row))));
             }
             Some(Ok(function)) => {
-                ours.marks = Marks {
-                    signal: function.is_signal_frame(),
-                    key_b: function.attributes().info.pauth_key_b(),
-                };
                 if !sweep.agrees_all_over(&function, place.start, end, ours.marks, budget) {
                     walk(&function, limit, budget, &mut repeats, |start, end, row| {
                         sweep.push(place.start.section, start, end, Some((&ours, row)));
