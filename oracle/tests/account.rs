@@ -24,6 +24,7 @@ use sframe_validator::section::CodeAddress;
 use sframe_validator::{Abi, Section};
 
 const ALL: Options = Options { keep: usize::MAX, every_range: true, pedantic: true };
+const ALL_BY_PATTERN: Options = Options { every_range: false, ..ALL };
 
 fn golden(name: &str) -> Vec<u8> {
     std::fs::read(workspace().join("corpus/golden").join(name)).expect("a golden file")
@@ -80,7 +81,7 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
         assert!(!difference.finding.bytes.is_empty());
     }
     // By pattern: one difference stands for all of its kind, and together they are all bytes.
-    let grouped = account(elf, sections, cfi, &Options { keep: 1000, every_range: false, ..ALL });
+    let grouped = account(elf, sections, cfi, &ALL_BY_PATTERN);
     assert_eq!(grouped.counts, all.counts);
     let mut together = Similar::default();
     for difference in &grouped.differences {
@@ -92,7 +93,7 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     let (functions, ranges) = (of_differences, ranges.len() as u64);
     assert_eq!(together, Similar { functions, ranges, bytes: sums.different });
     // Fewer are kept on request, and as many counted.
-    let few = account(elf, sections, cfi, &Options { keep: 1, every_range: false, ..ALL });
+    let few = account(elf, sections, cfi, &Options { keep: 1, ..ALL_BY_PATTERN });
     assert_eq!(few.counts, all.counts);
     let rules: BTreeSet<_> = few.differences.iter().map(|d| d.finding.rule.name).collect();
     assert_eq!(rules.len(), few.differences.len());
@@ -207,6 +208,63 @@ fn rows_are_numbered_as_they_are_stored() {
         }
         assert!(account.differences.len() > 2);
     });
+}
+
+/// Each row of five libraries made to start at its function's last instruction: the row before it
+/// holds over all that follow, which differs from row to row of CFI in one field or the other. The
+/// cause is the byte that was changed.
+#[test]
+fn a_wrong_row_start_is_one_finding_at_that_row() {
+    let mut errors = 0;
+    for name in [
+        "2.44/x86_64/throw.so",
+        "2.44/aarch64/throw.so",
+        "2.47.50/x86_64/throw.so",
+        "2.47.50/aarch64_be/throw.so",
+        "2.47.50/s390x/throw.so",
+    ] {
+        let data = golden(name);
+        let (before, changes) = open(&data, |elf, sections, cfi| {
+            let header = elf.sframe_sections().next().expect("one");
+            let mut changes = Vec::new();
+            for function in sections[0].functions().flatten() {
+                let rows = function.frame_row_entries().expect("readable").flatten();
+                let rows: Vec<_> = rows.collect();
+                let plain = function.repeat_size() == Ok(None);
+                let last = function.size().saturating_sub(4);
+                for (number, pair) in (1_u32..).zip(rows.windows(2)) {
+                    let row = &pair[1];
+                    // Some repeat what the row before them says.
+                    let news =
+                        (pair[0].info, pair[0].words.bytes()) != (row.info, row.words.bytes());
+                    // The field of a short function is its low byte in either order.
+                    let short = function.size() < 0x100 && row.fre_type.width() == 1;
+                    if plain && short && news && row.start < last {
+                        changes.push((header.offset, row.offset, number, row.start, last));
+                    }
+                }
+            }
+            (account(elf, sections, cfi, &Options::default()).counts, changes)
+        });
+        for (section, offset, number, from, to) in changes {
+            let mut data = data.clone();
+            data[(section + offset) as usize] = to as u8;
+            open(&data, |elf, sections, cfi| {
+                let account = account(elf, sections, cfi, &ALL_BY_PATTERN);
+                let sum = |counts: &[(_, u64)]| counts.iter().map(|(_, count)| count).sum::<u64>();
+                assert_eq!(sum(&account.counts), sum(&before) + 1, "{name}: {offset:#x}");
+                let found = account.differences.iter().find(|d| d.finding.offset == Some(offset));
+                let finding = &found.expect("at the row").finding;
+                assert_eq!(finding.row, Some(number));
+                let cause = format!(
+                    "row {number} starts at +{to:#x}, CFI says the same from +{from:#x} on"
+                );
+                assert!(finding.message.ends_with(&cause), "{}", finding.message);
+            });
+            errors += 1;
+        }
+    }
+    assert!(errors >= 40, "{errors}");
 }
 
 #[test]
@@ -384,7 +442,7 @@ fn lints_are_told_on_request() {
 fn thousands_of_defects() {
     let functions: Vec<_> = (0..3000).map(|_| (text(), 0, &[][..])).collect();
     let bytes = eh_frame(&functions);
-    with_cfi(&bytes, &Options { keep: 2, ..ALL }, |account, _| {
+    with_cfi(&bytes, &Options { keep: 2, ..ALL_BY_PATTERN }, |account, _| {
         assert_eq!(counts(account)["cfi-empty-range"], 3000);
         let kept = account.findings.iter().filter(|f| f.rule.name == "cfi-empty-range").count();
         assert_eq!(kept, 2);

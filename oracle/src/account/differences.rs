@@ -10,7 +10,7 @@ use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery};
 use sframe_validator::{Abi, Section};
 
 use super::message::{self, Marked};
-use super::place::{Wanted, find_rows, function_of};
+use super::place::{Place, Wanted, find_rows, function_of};
 use super::tally::Tally;
 use super::{Difference, Similar};
 use crate::cfi::Fde;
@@ -126,10 +126,23 @@ struct Kept<'c> {
     cfi: (Fde<'c>, Frame),
 }
 
+/// A row that differs: ranges in which the same one holds have one cause, however many rows of CFI
+/// they are about.
+#[derive(Clone, Copy, Debug)]
+struct Culprit {
+    /// The section, the function, and where the row starts.
+    row: (u32, u32, u64),
+    /// Of the first range.
+    rule: &'static Rule,
+    pattern: Pattern,
+}
+
 /// Differences as they come in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Differences<'c> {
     patterns: HashMap<Pattern, Seen>,
+    /// The row that differed last: rows come one after the other.
+    last: Option<Culprit>,
     kept: Vec<Kept<'c>>,
 }
 
@@ -141,11 +154,15 @@ impl<'c> Differences<'c> {
         else {
             return;
         };
-        let rule = comparison::of(fields);
-        let mut pattern = Pattern::of(fields, &sframe, &frame);
-        if self.patterns.len() >= MAX_PATTERNS && !self.patterns.contains_key(&pattern) {
-            pattern = Pattern::Rest(rule.name);
-        }
+        let row = (section, function, range.row_start.unwrap_or(range.start));
+        let known = self.last.filter(|last| last.row == row);
+        let Culprit { rule, pattern, .. } = known.unwrap_or_else(|| {
+            let rule = comparison::of(fields);
+            let pattern = Pattern::of(fields, &sframe, &frame);
+            let room = self.patterns.len() < MAX_PATTERNS || self.patterns.contains_key(&pattern);
+            Culprit { row, rule, pattern: if room { pattern } else { Pattern::Rest(rule.name) } }
+        });
+        self.last = Some(Culprit { row, rule, pattern });
         let bytes = range.end - range.start;
         let seen = self.patterns.entry(pattern).or_default();
         let elsewhere = seen.last != Some((section, function));
@@ -191,6 +208,7 @@ impl<'c> Differences<'c> {
                 section: kept.section,
                 function: kept.function,
                 address: kept.start.address,
+                truth: kept.cfi.1,
                 row: None,
             })
             .collect();
@@ -211,13 +229,20 @@ impl<'c> Kept<'c> {
         let number = usize::try_from(self.section).ok();
         let section = number.and_then(|number| sections.get(number));
         let (id, entry) = section.and_then(|section| function_of(section, self.function)).unzip();
-        let (row, bytes) = wanted.row.clone().unzip();
-        let bytes = bytes.or(entry);
+        let place = wanted.row.as_ref();
+        let bytes = place.map(|place| place.bytes.clone()).or(entry);
         let (fde, frame) = self.cfi;
         let abi: Abi = fde.cfi().abi();
         let ours = Marked::sframe(self.sframe, section, self.function);
         let (signal, key_b) = (fde.cie().signal, fde.cie().pauth_key_b);
         let cfi = Marked { frame, signal, key_b, no_rows: false };
+        let mut message = message::difference(self.fields, ours, cfi, abi);
+        let start = id.and_then(|id| id.start);
+        if let Some(Place { number, late: Some(late), .. }) = place
+            && let Some(from) = start.and_then(|s| self.start.address.checked_sub(s.address))
+        {
+            message.push_str(&message::late(*number, *late, from));
+        }
         Difference {
             finding: Finding {
                 rule: self.rule,
@@ -226,9 +251,9 @@ impl<'c> Kept<'c> {
                 bytes: bytes.unwrap_or_default(),
                 field: None,
                 function: id,
-                row,
+                row: place.map(|place| place.number),
                 code: Some((self.start, self.end)),
-                message: message::difference(self.fields, ours, cfi, abi),
+                message,
             },
             start: self.start,
             end: self.end,
@@ -303,6 +328,7 @@ mod tests {
                     verdict: Verdict::Different(Fields::CFA),
                     undecided: Fields::default(),
                     sframe: Some((0, number, Some(frame(7, 8, -8)))),
+                    row_start: None,
                     cfi: Some((fde, Some(truth))),
                 };
                 differences.range(&range, Fields::CFA, &mut tally);

@@ -27,6 +27,9 @@ pub struct Range<'c> {
     /// SFrame: which of the sections compared, which function, what it says; no frame where it
     /// cannot be read, or has no rows and is not outermost by that.
     pub sframe: Option<(u32, u32, Option<Frame>)>,
+    /// Where SFrame's row starts, as it is stored: a row out of order holds only later. In a repeated
+    /// block, its place in the first one.
+    pub row_start: Option<u64>,
     /// CFI: the function, and what it says; no frame where it cannot be read, or SFrame says
     /// nothing it could be compared with.
     pub cfi: Option<(Fde<'c>, Option<Frame>)>,
@@ -369,6 +372,7 @@ fn describe<'c>(
             let row = row.filter(|_| ours.content != Content::Nothing);
             (ours.section, ours.index, row.map(|row| row.frame))
         }),
+        row_start: ours.and_then(|(_, row)| row.map(|row| row.start)),
         cfi: match truth {
             Said::Nothing => None,
             Said::Row(row, function) => Some((function, rows.then_some(row.frame))),
