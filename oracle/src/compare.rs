@@ -40,6 +40,7 @@ mod code;
 pub(crate) mod sframe;
 mod stream;
 mod sweep;
+mod unplaced;
 mod verdict;
 
 pub use sweep::{Range, compare};

@@ -307,6 +307,46 @@ fn an_entry_without_rows_agrees_with_an_undefined_return_address() {
     });
 }
 
+/// Each relocation of the section moved by 4 bytes, into the middle of its field: nothing says where
+/// that function is any more, and no other function is affected.
+#[test]
+fn a_function_without_a_place_is_not_lost_as_well() {
+    let data = golden("2.47.50/x86_64/cfi.o");
+    let (table, sizes, before) = open(&data, |elf, sections, cfi| {
+        let table = elf.sections().iter().find(|s| s.name == b".rela.sframe").expect("one");
+        let sizes: Vec<_> = sections[0].entries().map(|entry| u64::from(entry.size())).collect();
+        (table.offset as usize, sizes, account(elf, sections, cfi, &ALL).counts)
+    });
+    for (index, size) in sizes.iter().enumerate() {
+        let mut data = data.clone();
+        data[table + 24 * index] += 4;
+        open(&data, |elf, sections, cfi| {
+            let account = account(elf, sections, cfi, &ALL);
+            assert_eq!(counts(&account).get("unexplained-loss"), None, "{index}");
+            let count = |counts: &[(_, u64)]| counts.iter().map(|(_, n)| n).sum::<u64>();
+            assert!(count(&account.counts) <= count(&before));
+            // What keeps a function out of SFrame does so wherever its entry is.
+            let lost: u64 = account.losses.iter().map(|loss| loss.bytes).sum();
+            assert_eq!(account.sums.undecided + lost, *size, "{index}: {:?}", account.sums);
+            let plural = if *size == 1 { "" } else { "s" };
+            let reason = format!(
+                "not compared with CFI: the start of 1 function is not known, which may describe 1 \
+                 function of CFI, {size} byte{plural}"
+            );
+            let told = account.undecided.iter().any(|undecided| undecided.reason == reason);
+            assert_eq!(told, lost == 0, "{:?}", account.undecided);
+        });
+    }
+    assert!(sizes.len() > 5);
+    // `corpus/differences/relocations-left-behind`: ld -r makes such objects.
+    of_file("2.44/x86_64/relocatable.o", &ALL, |account| {
+        assert_eq!(counts(account).get("unexplained-loss"), None);
+        assert!(
+            account.sums.undecided > 0 && account.losses.iter().all(|l| l.cause != Cause::None)
+        );
+    });
+}
+
 /// Without SFrame sections every function is lost, as far as a version 3 section could have it.
 #[test]
 fn coverage_alone_counts_every_byte() {

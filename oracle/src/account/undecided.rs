@@ -10,6 +10,8 @@ use crate::compare::{Fields, Range, Verdict};
 /// Why a range, or a field of it, is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
+    /// SFrame functions whose start is not known may be about it.
+    Unplaced,
     /// The rows of the SFrame section of this number.
     Sframe(u32),
     /// The function's CFI.
@@ -44,6 +46,7 @@ impl Reasons {
             _ if range.verdict != Verdict::Undecided => Reason::Part(range.undecided),
             (Some((section, _, None)), _) => Reason::Sframe(section),
             (_, Some((_, Some(_)))) => Reason::Expression,
+            (None, Some((_, None))) => Reason::Unplaced,
             _ => Reason::Cfi,
         };
         let function = match (range.cfi, range.sframe) {
@@ -73,13 +76,21 @@ impl Reasons {
             found.push(Undecided { section: None, reason });
         }
         if unplaced > 0 {
-            let reason =
-                format!("not compared with CFI: the start of {unplaced} functions is not known");
+            let s = plural(unplaced);
+            let mut reason =
+                format!("not compared with CFI: the start of {unplaced} function{s} is not known");
+            if let Some(Extent { functions, bytes, .. }) = self.ranges.get(&Reason::Unplaced) {
+                let (s, b) = (plural(*functions), plural(*bytes));
+                reason.push_str(&format!(
+                    ", which may describe {functions} function{s} of CFI, {bytes} byte{b}"
+                ));
+            }
             found.push(Undecided { section: None, reason });
         }
         for (reason, extent) in self.ranges {
             const EXPRESSION: &str = "CFI has an expression without a simpler meaning";
             let (section, why) = match reason {
+                Reason::Unplaced => continue,
                 Reason::Sframe(section) => {
                     (usize::try_from(section).ok(), "not compared: rows cannot be read".to_owned())
                 }

@@ -8,6 +8,7 @@ use sframe_validator::{Abi, Section, Version};
 use super::code::code_of;
 use super::sframe::{Budget, Piece, places, walk};
 use super::stream::{Marks, Stream};
+use super::unplaced::Search;
 use super::verdict::{Fields, FunctionCounts, Judgement, Side, Sums, Verdict, judge};
 use crate::cfi::{Cfi, CfiError, Fde, RowContext};
 
@@ -105,7 +106,7 @@ enum Said<'s, 'c> {
     Unreadable(Fde<'c>),
 }
 
-struct Sweep<'c, 'x, 's, S> {
+struct Sweep<'c, 'x, 's, 'p, S> {
     code: Vec<(CodeAddress, u64)>,
     /// The range of code that is next.
     next: usize,
@@ -119,11 +120,12 @@ struct Sweep<'c, 'x, 's, S> {
     /// Of the SFrame function at hand: whether CFI says something about it, and nothing.
     met: bool,
     alone: bool,
+    search: Search<'c, 'p>,
     pending: Option<Range<'c>>,
     sink: &'s mut S,
 }
 
-impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
+impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, '_, S> {
     /// Whether the first stream has the function from `start` to `end`, which has rows, and says
     /// the same everywhere: then it is told. Where it does not, its rows are still to be told.
     fn agrees_all_over(
@@ -267,13 +269,20 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
                     None => Said::Unreadable(function),
                 },
             };
-            let judgement = decide(ours, truth);
+            let mut judgement = decide(ours, truth);
+            let sought = match truth {
+                Said::Something(function) => self.search.may_be_about(function),
+                _ => false,
+            };
+            if sought {
+                judgement = Verdict::Undecided.into();
+            }
             let verdict = judgement.verdict;
             let bytes = until - place.address;
             self.sums.add(verdict, bytes);
             let told = match truth {
                 Said::Nothing => verdict == Verdict::Neither && !S::NEITHER,
-                Said::Something(function) if ours.is_none() => {
+                Said::Something(function) if ours.is_none() && !sought => {
                     self.sink.without_sframe(&function, bytes)
                 }
                 _ => verdict == Verdict::Equal,
@@ -291,6 +300,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
                 }
             }
             match speaker.and_then(|number| self.streams.get_mut(number)) {
+                Some(_) if sought => {}
                 Some(stream) => {
                     stream.note(verdict == Verdict::OnlyCfi);
                     self.met = true;
@@ -405,16 +415,18 @@ pub(crate) fn sweep<'c>(
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     let streams = cfi.iter().zip(&mut contexts).map(|(cfi, context)| Stream::new(cfi, context));
     let (places, unplaced) = places(sections);
+    let version = sections.first().map_or(Version::V3, |section| section.header().version);
     let mut sweep = Sweep {
         code: code_of(elf),
         next: 0,
         at: CodeAddress::absolute(0),
         room: 0,
         streams: streams.collect(),
-        sums: Sums { unplaced, ..Sums::default() },
+        sums: Sums { unplaced: unplaced.count(), ..Sums::default() },
         counts: FunctionCounts::default(),
         met: false,
         alone: false,
+        search: Search::new(&places, &unplaced, version),
         pending: None,
         sink,
     };

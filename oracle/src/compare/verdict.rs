@@ -94,7 +94,8 @@ pub enum Verdict {
     OnlySframe,
     /// Neither does.
     Neither,
-    /// One side cannot be read there; or CFI has an expression without a simpler meaning, and no
+    /// One side cannot be read there; or an SFrame function whose start is not known may describe
+    /// it; or CFI has an expression without a simpler meaning, and no
     /// other field differs.
     Undecided,
 }
