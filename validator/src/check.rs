@@ -6,6 +6,7 @@
 //! ends there and says what it left undecided, so that one defect gives one finding.
 
 pub(crate) mod code;
+mod confirm;
 pub(crate) mod extents;
 pub(crate) mod reporter;
 mod sound_rows;
@@ -26,6 +27,7 @@ use crate::rules::context::{
 use crate::rules::{Abis, CATALOGUE, Rule, Severity, Versions};
 use crate::section::{Placement, Section};
 use code::CodeMap;
+pub use confirm::Confirm;
 use extents::{Extents, Totals};
 use reporter::{Collector, Reporter};
 use walk::{Surveyed, Walk};
