@@ -145,7 +145,10 @@ pub fn diff<'s>(
 ) -> Totals {
     let (a, unplaced_a) = places(first.sections);
     let (b, unplaced_b) = places(second.sections);
-    let mut totals = Totals { unplaced: unplaced_a + unplaced_b, ..Totals::default() };
+    let mut totals = Totals {
+        unplaced: unplaced_a.count().saturating_add(unplaced_b.count()),
+        ..Totals::default()
+    };
     let mut readers = (Reader::new(first), Reader::new(second));
     let groups = match matching {
         Matching::Address => by_address(&a, &b),

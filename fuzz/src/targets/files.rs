@@ -87,7 +87,8 @@ fn compared(
         told += u128::from(range.end - range.start);
     });
     assert_eq!(told.min(LARGE), unequal(&sums).min(LARGE));
-    let account = account(elf, &sections, &cfi, &account::Options { keep: 3, pedantic: true });
+    let options = account::Options { pedantic: true, ..account::Options::default() };
+    let account = account(elf, &sections, &cfi, &options);
     assert_eq!(account.sums, sums);
     let mut gatherer = Gatherer::new(elf, &sections);
     let differences = account.differences.iter();

@@ -1,8 +1,10 @@
 //! The functions of SFrame sections in the order of their addresses.
 
 use sframe_validator::Section;
-use sframe_validator::section::{CodeAddress, Function, RowBudget, Rows};
+use sframe_validator::section::{CodeAddress, ErrorKind, Function, RowBudget, Rows};
 use sframe_validator::unwind::Row;
+
+use super::unplaced::Unplaced;
 
 /// A function that has a place and bytes.
 #[derive(Clone, Copy, Debug)]
@@ -14,11 +16,11 @@ pub(crate) struct Place {
     pub(crate) index: u32,
 }
 
-/// The places of all functions of all sections, ordered by address, then by size. Also the number
-/// of functions without a place.
-pub(crate) fn places(sections: &[Section<'_>]) -> (Vec<Place>, u64) {
+/// The places of all functions of all sections, ordered by address, then by size, and the functions
+/// without a place.
+pub(crate) fn places(sections: &[Section<'_>]) -> (Vec<Place>, Unplaced) {
     let mut places = Vec::new();
-    let mut unplaced = 0;
+    let mut unplaced = Unplaced::default();
     for (number, section) in (0_u32..).zip(sections) {
         places.reserve(usize::try_from(section.entry_count()).unwrap_or_default());
         for entry in section.entries() {
@@ -30,7 +32,9 @@ pub(crate) fn places(sections: &[Section<'_>]) -> (Vec<Place>, u64) {
                     section: number,
                     index: entry.index(),
                 }),
-                Err(_) => unplaced += 1,
+                Err(error) => {
+                    unplaced.add(entry.size(), error.kind == ErrorKind::Discarded);
+                }
             }
         }
     }
@@ -38,6 +42,7 @@ pub(crate) fn places(sections: &[Section<'_>]) -> (Vec<Place>, u64) {
     if !places.is_sorted_by_key(key) {
         places.sort_by_key(key);
     }
+    unplaced.sort();
     (places, unplaced)
 }
 

@@ -2,13 +2,14 @@
 
 use sframe_validator::elf::Elf;
 use sframe_validator::section::{self, CodeAddress, RowBudget};
-use sframe_validator::unwind::{Frame, Recovery, Row};
+use sframe_validator::unwind::{Frame, Row};
 use sframe_validator::{Abi, Section, Version};
 
 use super::code::code_of;
 use super::sframe::{Budget, Piece, places, walk};
 use super::stream::{Marks, Stream};
-use super::verdict::{FunctionCounts, Side, Sums, Verdict, judge};
+use super::unplaced::Search;
+use super::verdict::{Fields, FunctionCounts, Judgement, Side, Sums, Verdict, judge};
 use crate::cfi::{Cfi, CfiError, Fde, RowContext};
 
 /// A range of PCs with one verdict. Neighbours that say the same are one range.
@@ -22,9 +23,14 @@ pub struct Range<'c> {
     pub end: u64,
     /// How the sides stand to each other.
     pub verdict: Verdict,
+    /// The fields that could not be compared, where others could: CFI has an expression for them.
+    pub undecided: Fields,
     /// SFrame: which of the sections compared, which function, what it says; no frame where it
-    /// cannot be read or has no rows.
+    /// cannot be read, or has no rows and is not outermost by that.
     pub sframe: Option<(u32, u32, Option<Frame>)>,
+    /// Where SFrame's row starts, as it is stored: a row out of order holds only later. In a repeated
+    /// block, its place in the first one.
+    pub row_start: Option<u64>,
     /// CFI: the function, and what it says; no frame where it cannot be read, or SFrame says
     /// nothing it could be compared with.
     pub cfi: Option<(Fde<'c>, Option<Frame>)>,
@@ -100,7 +106,7 @@ enum Said<'s, 'c> {
     Unreadable(Fde<'c>),
 }
 
-struct Sweep<'c, 'x, 's, S> {
+struct Sweep<'c, 'x, 's, 'p, S> {
     code: Vec<(CodeAddress, u64)>,
     /// The range of code that is next.
     next: usize,
@@ -114,11 +120,12 @@ struct Sweep<'c, 'x, 's, S> {
     /// Of the SFrame function at hand: whether CFI says something about it, and nothing.
     met: bool,
     alone: bool,
+    search: Search<'c, 'p>,
     pending: Option<Range<'c>>,
     sink: &'s mut S,
 }
 
-impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
+impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, '_, S> {
     /// Whether the first stream has the function from `start` to `end`, which has rows, and says
     /// the same everywhere: then it is told. Where it does not, its rows are still to be told.
     fn agrees_all_over(
@@ -262,12 +269,20 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
                     None => Said::Unreadable(function),
                 },
             };
-            let verdict = decide(ours, truth);
+            let mut judgement = decide(ours, truth);
+            let sought = match truth {
+                Said::Something(function) => self.search.may_be_about(function),
+                _ => false,
+            };
+            if sought {
+                judgement = Verdict::Undecided.into();
+            }
+            let verdict = judgement.verdict;
             let bytes = until - place.address;
             self.sums.add(verdict, bytes);
             let told = match truth {
                 Said::Nothing => verdict == Verdict::Neither && !S::NEITHER,
-                Said::Something(function) if ours.is_none() => {
+                Said::Something(function) if ours.is_none() && !sought => {
                     self.sink.without_sframe(&function, bytes)
                 }
                 _ => verdict == Verdict::Equal,
@@ -275,7 +290,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
             if told {
                 flush(&mut self.pending, self.sink);
             } else {
-                let range = describe(place, until, verdict, ours, truth);
+                let range = describe(place, until, judgement, ours, truth);
                 match &mut self.pending {
                     Some(last) if last.continues(&range) => last.end = until,
                     pending => {
@@ -285,6 +300,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
                 }
             }
             match speaker.and_then(|number| self.streams.get_mut(number)) {
+                Some(_) if sought => {}
                 Some(stream) => {
                     stream.note(verdict == Verdict::OnlyCfi);
                     self.met = true;
@@ -327,21 +343,16 @@ fn flush<'c>(pending: &mut Option<Range<'c>>, sink: &mut impl Sink<'c>) {
 }
 
 #[inline]
-fn decide(ours: Option<Ours<'_>>, truth: Said<'_, '_>) -> Verdict {
+fn decide(ours: Option<Ours<'_>>, truth: Said<'_, '_>) -> Judgement {
     let ours = ours.filter(|(ours, _)| ours.content != Content::Nothing);
     match (ours, truth) {
-        (None, Said::Nothing) => Verdict::Neither,
-        (None, _) => Verdict::OnlyCfi,
+        (None, Said::Nothing) => Verdict::Neither.into(),
+        (None, _) => Verdict::OnlyCfi.into(),
         (Some((_, None)), _) | (Some(_), Said::Unreadable(_) | Said::Something(_)) => {
-            Verdict::Undecided
+            Verdict::Undecided.into()
         }
-        (Some(_), Said::Nothing) => Verdict::OnlySframe,
+        (Some(_), Said::Nothing) => Verdict::OnlySframe.into(),
         (Some((ours, Some(row))), Said::Row(truth, function)) => {
-            // GNU as also writes an entry without rows for what it cannot describe: unless CFI
-            // says the same, that is lost coverage and no claim.
-            if ours.content == Content::Outermost && truth.frame.ra != Recovery::Undefined {
-                return Verdict::OnlyCfi;
-            }
             let cie = function.cie();
             let Marks { signal, key_b } = ours.marks;
             let sframe = Side { frame: &row.frame, signal, key_b };
@@ -355,7 +366,7 @@ fn decide(ours: Option<Ours<'_>>, truth: Said<'_, '_>) -> Verdict {
 fn describe<'c>(
     place: CodeAddress,
     end: u64,
-    verdict: Verdict,
+    Judgement { verdict, undecided }: Judgement,
     ours: Option<Ours<'_>>,
     truth: Said<'_, 'c>,
 ) -> Range<'c> {
@@ -366,10 +377,12 @@ fn describe<'c>(
         start: place.address,
         end,
         verdict,
+        undecided,
         sframe: ours.map(|(ours, row)| {
-            let row = row.filter(|_| ours.content == Content::Rows);
+            let row = row.filter(|_| ours.content != Content::Nothing);
             (ours.section, ours.index, row.map(|row| row.frame))
         }),
+        row_start: ours.and_then(|(_, row)| row.map(|row| row.start)),
         cfi: match truth {
             Said::Nothing => None,
             Said::Row(row, function) => Some((function, rows.then_some(row.frame))),
@@ -402,16 +415,18 @@ pub(crate) fn sweep<'c>(
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     let streams = cfi.iter().zip(&mut contexts).map(|(cfi, context)| Stream::new(cfi, context));
     let (places, unplaced) = places(sections);
+    let version = sections.first().map_or(Version::V3, |section| section.header().version);
     let mut sweep = Sweep {
         code: code_of(elf),
         next: 0,
         at: CodeAddress::absolute(0),
         room: 0,
         streams: streams.collect(),
-        sums: Sums { unplaced, ..Sums::default() },
+        sums: Sums { unplaced: unplaced.count(), ..Sums::default() },
         counts: FunctionCounts::default(),
         met: false,
         alone: false,
+        search: Search::new(&places, &unplaced, version),
         pending: None,
         sink,
     };
@@ -437,7 +452,14 @@ pub(crate) fn sweep<'c>(
         let start = place.start.address;
         let end = start.saturating_add(place.size.into()).min(limit);
         sweep.begin();
-        match section.entry(place.index).map(|entry| entry.function()) {
+        let function = section.entry(place.index).map(|entry| entry.function());
+        if let Some(Ok(function)) = &function {
+            ours.marks = Marks {
+                signal: function.is_signal_frame(),
+                key_b: function.attributes().info.pauth_key_b(),
+            };
+        }
+        match function {
             Some(Ok(function)) if function.num_rows() == 0 => {
                 let outermost = function.is_outermost();
                 ours.content = if outermost { Content::Outermost } else { Content::Nothing };
@@ -445,10 +467,6 @@ pub(crate) fn sweep<'c>(
                 sweep.push(place.start.section, start, end, Some((&ours, Some(&row))));
             }
             Some(Ok(function)) => {
-                ours.marks = Marks {
-                    signal: function.is_signal_frame(),
-                    key_b: function.attributes().info.pauth_key_b(),
-                };
                 if !sweep.agrees_all_over(&function, place.start, end, ours.marks, budget) {
                     walk(&function, limit, budget, &mut repeats, |start, end, row| {
                         sweep.push(place.start.section, start, end, Some((&ours, row)));

@@ -283,8 +283,10 @@ pub struct Difference {
     pub table: Vec<TableLine>,
     /// The range's instructions, of AMD64 and AArch64; of a long range the first ones.
     pub instructions: Vec<Instruction>,
-    /// Where the same pattern shows as well: the same fields, registers and distance.
-    pub similar: Similar,
+    /// Where the same pattern shows as well: the same fields, registers and distance. Absent with
+    /// `--all`, which lists each range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similar: Option<Similar>,
 }
 
 /// A row of one table or of both.

@@ -138,10 +138,9 @@ impl<W: Write> Text<W> {
         let titles = Titles { first: "SFrame", second: "CFI" };
         let code = (evidence.start, evidence.code.as_slice());
         evidence::write(&mut self.out, &evidence.tables, code, titles, 6)?;
-        let similar = &evidence.similar;
-        if similar.functions == 0 {
+        let Some(similar) = evidence.similar.filter(|similar| similar.functions > 0) else {
             return Ok(());
-        }
+        };
         let (functions, bytes) = (grouped(similar.functions), grouped(similar.bytes));
         let plural = if similar.functions == 1 { "" } else { "s" };
         writeln!(self.out, "    and at {functions} more function{plural} ({bytes} bytes)")
@@ -327,7 +326,7 @@ impl<W: Write> Text<W> {
 
 /// How many findings of its rule a finding stands for: itself, and those that show the same.
 fn times(located: &LocatedFinding) -> u64 {
-    located.evidence.as_ref().map_or(1, |evidence| 1 + evidence.similar.functions)
+    located.evidence.as_ref().and_then(|evidence| evidence.similar).map_or(1, |s| 1 + s.functions)
 }
 
 fn severity_style(severity: Severity) -> Style {

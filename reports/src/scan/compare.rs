@@ -60,9 +60,13 @@ pub(super) fn compare(
         }
         return Comparison::default();
     }
-    let keep =
-        account::Options { keep: options.validator.keep, pedantic: options.validator.pedantic };
-    let account = account(elf, &sections, &cfi, &keep);
+    let keep = options.validator.keep;
+    let kept = account::Options {
+        keep,
+        every_range: keep == usize::MAX,
+        pedantic: options.validator.pedantic,
+    };
+    let account = account(elf, &sections, &cfi, &kept);
     let mut gatherer = Gatherer::new(elf, &sections);
     let differences = account
         .differences
