@@ -12,7 +12,7 @@ use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
 
 use sframe_input::archive::{self, Content};
-use sframe_input::{FileBytes, RawOptions, SectionSource, plain_error, sframe_sections};
+use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, plain_error, sframe_sections};
 use sframe_record::text::{printable, printable_path};
 
 /// How a section is laid out.
@@ -74,25 +74,30 @@ struct Dump<'w> {
 impl Dump<'_> {
     fn archive(&mut self, path: &Path, data: &[u8]) -> io::Result<()> {
         let name = printable_path(path);
-        let members = match archive::members(path, data) {
-            Ok(members) => members,
-            Err(error) => return self.complain(&name, &error),
-        };
-        for member in members {
-            let member_name = printable(&member.name);
+        let mut count = MemberCount::default();
+        let mut members = archive::members(data, &mut count);
+        for member in members.by_ref() {
+            let member = match member {
+                Ok(member) => member,
+                Err(error) => return self.complain(&name, &error),
+            };
+            let member_name = printable(member.name);
             let name = format!("{name}({member_name})");
             match member.content {
                 Content::Bytes(data) => self.member(&name, &member_name, data)?,
-                Content::File(path) => match FileBytes::open(&path) {
-                    Ok(data) => self.member(&name, &member_name, &data)?,
-                    Err(error) => {
-                        self.complain(&name, &format!("{}: {error}", printable_path(&path)))?;
+                Content::File(member) => {
+                    let path = archive::named_file(path, member);
+                    match FileBytes::open(&path) {
+                        Ok(data) => self.member(&name, &member_name, &data)?,
+                        Err(error) => {
+                            self.complain(&name, &format!("{}: {error}", printable_path(&path)))?;
+                        }
                     }
-                },
+                }
                 Content::Damaged(error) => self.complain(&name, &error)?,
             }
         }
-        Ok(())
+        members.reached().map_or(Ok(()), |why| self.complain(&name, &why))
     }
 
     fn member(&mut self, name: &str, member: &str, data: &[u8]) -> io::Result<()> {

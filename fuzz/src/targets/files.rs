@@ -12,6 +12,7 @@ use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
 use sframe_check::report::{
     Checked, Comparison, Coverage, FileName, FileReport, Gatherer, Names, Outcome,
 };
+use sframe_input::MemberCount;
 use sframe_input::SectionSource;
 use sframe_input::archive::{self, Content};
 use sframe_input::sframe_sections;
@@ -32,10 +33,10 @@ pub fn run(data: &[u8]) {
     if !archive::is_archive(data) {
         return file(data);
     }
-    let Ok(members) = archive::members(Path::new("lib.a"), data) else { return };
     let mut headers = Vec::new();
     let mut bytes = 0;
-    for member in members {
+    let mut count = MemberCount::default();
+    for member in archive::members(data, &mut count).map_while(Result::ok) {
         let Content::Bytes(data) = member.content else { continue };
         // Members cannot overlap, so that all of them are no longer than the archive.
         bytes += data.len();

@@ -53,9 +53,11 @@ fn judge(file: &File, data: &[u8]) {
                 held += bytes.len() as u64;
                 assert!(bytes.len() as u64 <= LIMITS.member_size);
             }
-            Content::Archive(bytes) => {
+            Content::Archive(archive) => {
+                let bytes = archive.data();
                 assert!(archive::is_archive(bytes));
                 held += bytes.len() as u64;
+                members += archive.count() as u64;
                 assert!(bytes.len() as u64 <= LIMITS.member_size);
             }
             Content::Unreadable(reason) => assert!(!reason.is_empty()),

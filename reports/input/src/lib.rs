@@ -11,6 +11,7 @@ mod debug_package;
 mod identity;
 pub mod kind;
 mod map;
+mod members;
 #[cfg(feature = "packages")]
 pub mod package;
 #[cfg(feature = "packages")]
@@ -25,6 +26,7 @@ pub use debug_file::{DebugBytes, DebugFile};
 pub use debug_package::DebugPackages;
 pub use identity::PackageIdentity;
 pub use map::{FileBytes, Stamp};
+pub use members::{MemberCount, NAME};
 pub use section::{RawOptions, SectionSource, sframe_sections};
 pub use select::plain_error;
 pub use select::{Input, Selection, Special};

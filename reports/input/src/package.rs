@@ -26,21 +26,20 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::archive::Members;
 use super::kind::{HEAD, Kind, Package};
+use super::members::{MemberCount, NAME, size_text};
 use super::select::plain_error;
 use super::{FileBytes, PackageIdentity, Special};
 use digest::Hashed;
-use limits::{Meter, size_text};
+use limits::Meter;
 use stream::{fill, hold};
 
 /// How much of a file is read at once.
 const BUFFER: usize = 1 << 17;
-/// No name or header is longer: nothing is held in memory because a package says so.
+/// No header is longer: nothing is held in memory because a package says so.
 const HEADERS: u64 = 1 << 20;
 
-/// Bytes of the names of all members of an input: they are held until all have been checked. A million members have
-/// some 100 MB.
-const NAMES: u64 = 1 << 27;
 /// How much memory a thread keeps from one package to the next.
 const KEPT: usize = 1 << 24;
 
@@ -66,8 +65,8 @@ pub struct Member<'a> {
 pub enum Content<'a> {
     /// An ELF file, whole.
     Elf(&'a [u8]),
-    /// A static library, whole.
-    Archive(&'a [u8]),
+    /// A static library, whole: its members, which count as the package's do.
+    Archive(Members<'a>),
     /// Nothing to check.
     Other,
     /// A file without bytes.
@@ -183,9 +182,7 @@ impl Place {
 struct Visit<'v> {
     limits: &'v Limits,
     meter: &'v Meter,
-    members: u64,
-    /// Bytes of their names.
-    names: u64,
+    count: MemberCount,
     /// For the next member that is held, whatever is in it.
     room: Vec<u8>,
     /// The innermost package around that has said what it is.
@@ -209,8 +206,7 @@ impl<'v> Visit<'v> {
         let mut visit = Visit {
             limits,
             meter: &meter,
-            members: 0,
-            names: 0,
+            count: limits.member_count(),
             room: ROOM.take(),
             package: None,
             visitor,
@@ -218,12 +214,12 @@ impl<'v> Visit<'v> {
             held: 0,
         };
         let result = walk(&mut visit);
-        let Visit { members, enough, room, .. } = visit;
+        let Visit { count, enough, room, .. } = visit;
         if room.len() <= KEPT {
             ROOM.set(room);
         }
         match result {
-            Err(Stop(reason)) if !enough => Err(after(members, &reason)),
+            Err(Stop(reason)) if !enough => Err(after(count.members(), &reason)),
             _ => Ok(()),
         }
     }
@@ -282,7 +278,7 @@ impl Visit<'_> {
         stream: &mut dyn Read,
         room: &mut Vec<u8>,
     ) -> Result<(), Stop> {
-        let free = self.limits.held.saturating_sub(self.held);
+        let free = self.limits.held.saturating_sub(self.held.saturating_add(self.count.names()));
         let most = self.limits.member_size.min(free);
         let bytes = match hold(stream, most, room) {
             Ok(bytes) => bytes,
@@ -295,7 +291,7 @@ impl Visit<'_> {
         }
         match kind {
             Kind::Elf => self.report(place, Content::Elf(bytes)),
-            Kind::Archive => self.report(place, Content::Archive(bytes)),
+            Kind::Archive => return self.archive(place, bytes),
             _ => {
                 let size = bytes.len() as u64;
                 let reader = Cursor::new(bytes);
@@ -342,7 +338,7 @@ impl Visit<'_> {
             let reason = format!("it is inside {depth} other containers (--max-depth)");
             return self.damaged(place, reason);
         }
-        let before = self.members;
+        let before = self.count.members();
         let outer = self.package.clone();
         let result = visit(self, &place.inside());
         self.package = outer;
@@ -350,7 +346,7 @@ impl Visit<'_> {
             Ok(()) => Ok(()),
             Err(Failure::Stop(stop)) => Err(stop),
             Err(Failure::Damaged(reason)) => {
-                self.damaged(place, after(self.members - before, &reason))
+                self.damaged(place, after(self.count.members() - before, &reason))
             }
         }
     }
@@ -369,17 +365,18 @@ impl Visit<'_> {
         if self.enough {
             return Err(Stop(String::new()));
         }
-        self.members += 1;
-        if self.members > self.limits.members {
-            let members = self.limits.members;
-            return Err(Stop(format!("it has more than {members} members")));
-        }
-        let place = place.member(name);
-        self.names += place.name.as_ref().map_or(0, Vec::len) as u64;
-        if self.names > NAMES {
-            return Err(Stop(format!("the names in it take more than {}", size_text(NAMES))));
-        }
-        Ok(place)
+        let place = place.member(name.get(..NAME).unwrap_or(name));
+        self.count.add(place.name.as_ref().map_or(0, Vec::len));
+        self.count.reached().map_or(Ok(place), |reason| Err(Stop(reason)))
+    }
+
+    /// Hands out the members of a static library, each of which counts.
+    fn archive(&mut self, place: &Place, bytes: &[u8]) -> Result<(), Stop> {
+        let (name, package) = (place.name.as_deref(), self.package.as_ref());
+        let members = Members::of(bytes, &mut self.count, name.map_or(0, <[u8]>::len));
+        let content = Content::Archive(members);
+        self.enough |= self.visitor.found(Member { name, content, package }).is_break();
+        self.count.reached().map_or(Ok(()), |reason| Err(Stop(reason)))
     }
 
     fn report(&mut self, place: &Place, content: Content<'_>) {

@@ -22,12 +22,12 @@ use super::compare::{self, Against};
 use super::package;
 use super::seen::{Origin, Seen, Subject};
 use crate::report::{Checked, Comparison, Content, FileName, FileReport, Names, Outcome, Producer};
-use sframe_input::archive::{self, Member};
+use sframe_input::archive::{self, Members};
 use sframe_input::kind::{HEAD, Kind};
 #[cfg(feature = "packages")]
 use sframe_input::{DebugPackages, package::Limits, repository::Entry};
 use sframe_input::{
-    FileBytes, Input, RawOptions, SectionSource, Stamp, plain_error, sframe_sections,
+    FileBytes, Input, MemberCount, RawOptions, SectionSource, Stamp, plain_error, sframe_sections,
 };
 use sframe_record::text::printable_path;
 
@@ -114,6 +114,14 @@ impl CheckOptions {
     /// Whether the scan is to end.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// A count of the members of one input.
+    fn member_count(&self) -> MemberCount {
+        #[cfg(feature = "packages")]
+        return self.limits.member_count();
+        #[cfg(not(feature = "packages"))]
+        MemberCount::default()
     }
 
     fn select(&self, report: &mut Report) {
@@ -217,8 +225,10 @@ impl<'o> Checker<'o> {
             Kind::Elf => self.mapped(name, &FileBytes::of(&file)?),
             Kind::Archive => {
                 let data = FileBytes::of(&file)?;
-                self.archive(name, &data, Some(data.stamp()), found);
-                return Ok(());
+                let mut count = self.options.member_count();
+                let mut members = archive::members(&data, &mut count);
+                self.archive(name, &mut members, Some(data.stamp()), found);
+                return members.reached().map_or(Ok(()), |why| Err(io::Error::other(why)));
             }
             #[cfg(feature = "packages")]
             Kind::Package(_) if self.options.limits.depth > 0 => {
@@ -237,23 +247,16 @@ impl<'o> Checker<'o> {
         self.bytes(name, data, Some((data.stamp(), 0)))
     }
 
-    /// Checks the members of the archive called `name`, of which `data` are the bytes; `stamp` says
-    /// which file's, where they are one's.
+    /// Checks the members of the archive called `name`; `stamp` says which file's bytes it has, where they are one's.
     pub(super) fn archive(
         &self,
         name: &FileName,
-        data: &[u8],
+        members: &mut Members<'_>,
         stamp: Option<Stamp>,
         found: Found<'_>,
     ) {
-        let members = match archive::members(&name.path, data) {
-            Ok(members) => members,
-            Err(error) => {
-                return found(FileReport::new(name.clone(), Outcome::Unreadable(error)));
-            }
-        };
-        let check = |member: Member<'_>| {
-            let name = name.member_of(member.name);
+        let check = |member: archive::Member<'_>| {
+            let name = name.member_of(member.name.to_vec());
             let verdict = match member.content {
                 archive::Content::Bytes(bytes) => {
                     self.bytes(&name, bytes, stamp.map(|stamp| (stamp, member.start)))
@@ -262,15 +265,18 @@ impl<'o> Checker<'o> {
                     let reason = "a thin archive in a package: its members are elsewhere";
                     Outcome::Unreadable(reason.to_owned()).into()
                 }
-                archive::Content::File(path) => self.thin_member(&path),
+                archive::Content::File(path) => {
+                    self.thin_member(&archive::named_file(&name.path, path))
+                }
                 archive::Content::Damaged(error) => Outcome::Unreadable(error).into(),
             };
             verdict.named(name)
         };
-        let mut members = members.into_iter();
-        let mut inputs = LinkInputs::default();
+        let (mut inputs, mut failed) = (LinkInputs::default(), None);
         while !self.options.is_stopped() {
-            let some: Vec<Member<'_>> = members.by_ref().take(MEMBERS_AT_A_TIME).collect();
+            let sound =
+                members.by_ref().map_while(|member| member.map_err(|why| failed = Some(why)).ok());
+            let some: Vec<archive::Member<'_>> = sound.take(MEMBERS_AT_A_TIME).collect();
             if some.is_empty() {
                 break;
             }
@@ -282,6 +288,9 @@ impl<'o> Checker<'o> {
         }
         if let Some(report) = inputs.check(name, self.options) {
             found(report);
+        }
+        if let Some(why) = failed {
+            found(FileReport::new(name.clone(), Outcome::Unreadable(why)));
         }
     }
 

@@ -54,8 +54,8 @@ impl Visitor for Checking<'_> {
         let mut found =
             |report| (self.found)(FileReport { package: member.package.cloned(), ..report });
         let verdict = match member.content {
-            Content::Archive(data) => {
-                checker.archive(&name, data, None, &mut found);
+            Content::Archive(mut members) => {
+                checker.archive(&name, &mut members, None, &mut found);
                 None
             }
             Content::Elf(data) => Some(checker.bytes(&name, data, None)),

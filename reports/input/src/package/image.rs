@@ -71,31 +71,36 @@ impl Layers<'_> {
         let document: Document =
             serde_json::from_slice(bytes).map_err(|error| Stop(error.to_string()))?;
         for Descriptor { digest } in &document.manifests {
-            if !self.documents.insert(digest.clone()) {
+            let hash = hash_of(digest);
+            if hash.as_ref().is_ok_and(|hash| !self.documents.insert((*hash).to_owned())) {
                 continue;
             }
             if depth >= DEPTH || self.documents.len() > DOCUMENTS {
                 return Err(Stop("its index leads to too many others".to_owned()));
             }
-            match self.manifest(digest) {
+            match hash.and_then(|hash| self.manifest(hash)) {
                 Ok(bytes) => self.follow(visit, &bytes, depth + 1)?,
                 Err(why) => {
-                    let place = Place::default().member(name(digest).as_bytes());
+                    let place = visit.member(&Place::default(), name(digest).as_bytes())?;
                     visit.report(&place, Content::Unreadable(why));
                 }
             }
         }
         for Descriptor { digest } in &document.layers {
-            if self.seen.insert(digest.clone()) {
-                let place = visit.member(&Place::default(), name(digest).as_bytes())?;
-                self.layer(visit, &place, digest)?;
+            let hash = hash_of(digest);
+            if hash.as_ref().is_ok_and(|hash| !self.seen.insert((*hash).to_owned())) {
+                continue;
+            }
+            let place = visit.member(&Place::default(), name(digest).as_bytes())?;
+            match hash {
+                Ok(hash) => self.layer(visit, &place, hash)?,
+                Err(why) => visit.report(&place, Content::Unreadable(why)),
             }
         }
         Ok(())
     }
 
-    fn manifest(&self, digest: &str) -> Result<Vec<u8>, String> {
-        let hash = hash_of(digest)?;
+    fn manifest(&self, hash: &str) -> Result<Vec<u8>, String> {
         let bytes = document(&self.folder.join(BLOBS).join(hash))?;
         match sha256(&bytes) == hash {
             true => Ok(bytes),
@@ -103,11 +108,9 @@ impl Layers<'_> {
         }
     }
 
-    fn layer(&self, visit: &mut Visit<'_>, place: &Place, digest: &str) -> Result<(), Stop> {
-        let opened =
-            hash_of(digest).and_then(|hash| Ok((hash, open(&self.folder.join(BLOBS).join(hash))?)));
-        let (hash, file) = match opened {
-            Ok(opened) => opened,
+    fn layer(&self, visit: &mut Visit<'_>, place: &Place, hash: &str) -> Result<(), Stop> {
+        let file = match open(&self.folder.join(BLOBS).join(hash)) {
+            Ok(file) => file,
             Err(why) => {
                 visit.report(place, Content::Unreadable(why));
                 return Ok(());

@@ -3,14 +3,17 @@
 use std::cell::Cell;
 use std::io::{self, Read};
 
+use crate::MemberCount;
+use crate::members::{MEMBERS, size_text};
+
 /// Limits of one input, for all that is packed in it taken together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of a member that is held in memory: an ELF file, a static library, a zip inside
     /// something else. A larger one is left out, and told.
     pub member_size: u64,
-    /// Bytes of members that one thread has in memory at the same time: of a zip inside something
-    /// else, and of what is taken out of it. One that does not fit is left out, and told.
+    /// Bytes that one thread has in memory at the same time: of a zip inside something else, of what is taken out of it,
+    /// and of the names of members. A member that does not fit is left out and reported.
     pub held: u64,
     /// Bytes that come out of decompression, or are holes of sparse files.
     pub unpacked_size: u64,
@@ -20,7 +23,7 @@ pub struct Limits {
     /// Containers and compressions within each other; a package and what it always has inside
     /// count as one. At 0 nothing is unpacked.
     pub depth: u32,
-    /// Members, folders and links as well.
+    /// Members, also of archives, folders and links.
     pub members: u64,
 }
 
@@ -38,17 +41,16 @@ impl Default for Limits {
             unpacked_size: 64 << 30,
             ratio: 500,
             depth: 12,
-            members: 1_000_000,
+            members: MEMBERS,
         }
     }
 }
 
-/// A size in the unit of the options.
-pub(super) fn size_text(bytes: u64) -> String {
-    if bytes.is_multiple_of(1 << 20) {
-        format!("{} MiB", bytes >> 20)
-    } else {
-        format!("{bytes} bytes")
+impl Limits {
+    /// A count of the members of one input.
+    #[must_use]
+    pub const fn member_count(&self) -> MemberCount {
+        MemberCount::new(self.members, self.held)
     }
 }
 

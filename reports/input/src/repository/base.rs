@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Stream, other};
+use crate::NAME;
 
 /// A folder or a server's address.
 #[derive(Debug)]
@@ -84,7 +85,7 @@ impl Base {
 /// Whether a path that a repository or user names stays in the repository.
 pub(super) fn stays_inside(path: &str) -> bool {
     let mut parts = Path::new(path).components();
-    !path.is_empty()
+    (1..=NAME).contains(&path.len())
         && path.bytes().all(|byte| byte >= b' ' && byte != 0x7f)
         && parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }

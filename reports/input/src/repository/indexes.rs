@@ -2,6 +2,7 @@
 //! machine below `dists`.
 
 use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
 
 use super::base::{Base, stays_inside};
@@ -26,15 +27,19 @@ pub(super) struct Index {
     pub(super) stream: Stream,
 }
 
-/// The packages that were listed.
+/// The packages that were listed, by two hashes of their paths with keys of their own: a path may be long.
 #[derive(Default)]
-pub(super) struct Seen(HashSet<String>);
+pub(super) struct Seen {
+    keys: [RandomState; 2],
+    seen: HashSet<[u64; 2]>,
+}
 
 impl Seen {
     pub(super) fn is_new(&mut self, path: &str) -> bool {
-        match self.0.len() < REMEMBERED {
-            true => self.0.insert(path.to_owned()),
-            false => !self.0.contains(path),
+        let hash = self.keys.each_ref().map(|key| key.hash_one(path));
+        match self.seen.len() < REMEMBERED {
+            true => self.seen.insert(hash),
+            false => !self.seen.contains(&hash),
         }
     }
 }

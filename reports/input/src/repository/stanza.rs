@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use super::base::{Base, stays_inside};
 use super::{BUFFER, Listed, Stream, Wanted, other};
-use crate::identity::control_field;
+use crate::identity::{control_field, text_of};
 use crate::package::{is_sha256, unpacked};
-use sframe_record::text::printable;
 
 /// No stanza is longer. The longest of Debian have some 100 KiB of checksums and texts.
 const STANZA: usize = 1 << 20;
@@ -64,7 +63,10 @@ impl Stanza<'_> {
         let field = |name: &str| control_field(self.0, name.as_bytes()).unwrap_or_default();
         let text = |name| str::from_utf8(field(name)).unwrap_or_default();
         let name = text("Package");
-        let of = |what: &str| format!("package {}: {what}", printable(field("Package")));
+        let of = |what: &str| {
+            let name = text_of(field("Package")).unwrap_or_else(|| "without a name".to_owned());
+            format!("package {name}: {what}")
+        };
         let size: u64 = text("Size").parse().map_err(|_| of("its size is no number"))?;
         let machine = text("Architecture");
         let matches = wanted.names.as_ref().is_none_or(|names| names.is_match(name))
