@@ -11,7 +11,7 @@ mod wrap;
 pub use json::{JsonDocument, JsonLines};
 #[cfg(feature = "store")]
 pub use pace::Pace;
-pub use progress::{Display, WithProgress};
+pub use progress::{Display, Line, WithProgress, clock, time_left};
 pub use text::{Text, TextOptions};
 pub use wrap::wrap;
 

@@ -10,41 +10,41 @@ mod cases;
 mod child;
 mod corpus;
 mod defects;
+mod folder;
 mod headers;
 mod image;
 pub mod json;
 mod limited;
+pub mod limits;
+mod processes;
 mod reader;
+mod report;
 mod sound;
+mod streams;
 mod structure;
 mod text;
 mod verdict;
 
 pub use cases::{Case, Duty, Format, Kind, all};
 pub use limited::run_limited;
+pub use limits::Limits;
 pub use reader::Reader;
+pub use report::{Outcome, ReaderReport, Report};
 pub use text::Text;
 pub use verdict::{End, Judgement, Verdict};
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::ThreadPoolBuilder;
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-use sframe_validator::rules::Rule;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use child::Ran;
-
-/// What a reader may take for one case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Processor time in seconds; by the clock it is three times as much, for other processes may
-    /// be at work.
-    pub seconds: u64,
-    /// Address space in MiB; 0 for no limit, as sanitizers need it.
-    pub memory_mib: u64,
-}
+use child::Watchers;
+use folder::Folder;
+use limited::Ran;
 
 /// How to run the readers.
 #[derive(Clone, Debug)]
@@ -59,193 +59,173 @@ pub struct Options {
     pub program: PathBuf,
 }
 
-/// What came of it.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// The limits that held.
-    pub limits: Limits,
-    /// Where the files are left.
-    pub kept: Option<PathBuf>,
-    /// One for each reader, in the order in which they were named.
-    pub readers: Vec<ReaderReport>,
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress<'a> {
+    /// The reader at work.
+    pub reader: &'a Reader,
+    /// Cases that are done, of all readers.
+    pub done: u64,
+    /// Cases that there are, for all readers.
+    pub cases: u64,
 }
 
-/// A reader and what it did.
-#[derive(Clone, Debug)]
-pub struct ReaderReport {
-    /// The reader.
-    pub reader: Reader,
-    /// The first line that it prints for `--version`, if that works.
-    pub version: Option<Vec<u8>>,
-    /// What it did with each case, in the cases' order, or why it could not be run.
-    pub outcomes: Result<Vec<Outcome>, String>,
-}
+/// Who follows it.
+pub trait Follow: Sync {
+    /// Takes note of how far it is. It is called for each case that is done, and some times a second in any case.
+    fn progress(&self, progress: Progress<'_>);
 
-/// What a reader did with a case.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// Folder and name of the file.
-    pub case: String,
-    /// Where the case comes from.
-    pub kind: Kind,
-    /// The rule that it breaks.
-    pub rule: Option<&'static Rule>,
-    /// What was asked of the reader.
-    pub duty: Duty,
-    /// The version and machine that it had to know.
-    pub format: Option<Format>,
-    /// What it did.
-    pub verdict: Verdict,
-    /// Whether that conforms.
-    pub judgement: Judgement,
-    /// How it ended.
-    pub end: End,
-    /// The first line on standard error.
-    pub message: Vec<u8>,
-    /// Bytes that it printed.
-    pub printed: u64,
-    /// Processor time in milliseconds, and resident memory in KiB; not known of one that had to be
-    /// ended.
-    pub cost: Option<(u64, u64)>,
-}
-
-impl ReaderReport {
-    /// What it did with each case; nothing where it could not be run.
-    #[must_use]
-    pub fn outcomes(&self) -> &[Outcome] {
-        self.outcomes.as_deref().unwrap_or_default()
-    }
-
-    /// The versions and machines that it reads.
-    pub fn formats(&self) -> impl Iterator<Item = Format> {
-        let read = |outcome: &&Outcome| outcome.duty == Duty::Read;
-        let sound = self.outcomes().iter().filter(read);
-        sound.filter(|outcome| outcome.verdict == Verdict::Accept).filter_map(|o| o.format)
-    }
-
-    /// How many cases had a verdict and judgement.
-    #[must_use]
-    pub fn count(&self, wanted: impl Fn(&Outcome) -> bool) -> u64 {
-        self.outcomes().iter().filter(|outcome| wanted(outcome)).count() as u64
-    }
-
-    /// The cases in which it did not conform, the worst first.
-    #[must_use]
-    pub fn failures(&self) -> Vec<&Outcome> {
-        let failed = |outcome: &&Outcome| outcome.judgement == Judgement::NotConforming;
-        let mut failures: Vec<_> = self.outcomes().iter().filter(failed).collect();
-        failures.sort_by_key(|outcome| outcome.verdict);
-        failures
-    }
-
-    /// Whether there is nothing that it reads, so that its refusals say nothing; also of one that
-    /// could not be run.
-    #[must_use]
-    pub fn reads_nothing(&self) -> bool {
-        self.formats().next().is_none()
-    }
-}
-
-impl Report {
-    /// Whether a reader did something that no conforming one does.
-    #[must_use]
-    pub fn has_failures(&self) -> bool {
-        self.readers.iter().any(|reader| !reader.failures().is_empty())
-    }
-
-    /// Whether a reader could not be run, or reads nothing.
-    #[must_use]
-    pub fn is_incomplete(&self) -> bool {
-        self.readers.iter().any(ReaderReport::reads_nothing)
-    }
+    /// Whether to stop: readers at work are ended, no other is started, and the report has what is known.
+    fn stop(&self) -> bool;
 }
 
 /// Runs every reader on every case.
 ///
 /// # Errors
-/// The files cannot be written, or the threads not be started. What is the matter with a reader is
-/// in the report.
-pub fn torture(readers: &[Reader], options: &Options) -> io::Result<Report> {
-    let scratch = tempfile::Builder::new().prefix("sframe-check-").tempdir()?;
-    let folder = match &options.keep {
-        Some(folder) => std::path::absolute(folder)?,
-        None => scratch.path().join("cases"),
-    };
-    let mut cases = all();
-    for case in &mut cases {
-        write(&folder, case)?;
-        case.bytes = Vec::new();
+/// The files cannot be written, or the threads or processes not be started. What is the matter with a reader is in the
+/// report.
+pub fn torture(readers: &[Reader], options: &Options, follow: &dyn Follow) -> io::Result<Report> {
+    let cases = all();
+    let keep = options.keep.as_ref().map(absolute).transpose()?;
+    if let Some(folder) = &keep {
+        cases.iter().try_for_each(|case| write(folder, case).map(drop))?;
     }
-    let run = Run { options, scratch: scratch.path(), folder: &folder, cases: &cases };
-    let pool = ThreadPoolBuilder::new().num_threads(options.threads).build();
-    let readers = pool.map_err(io::Error::other)?.install(|| {
-        readers.iter().enumerate().map(|(number, reader)| run.reader(number, reader)).collect()
-    });
-    Ok(Report { limits: options.limits, kept: options.keep.clone(), readers })
+    let total = cases.len().saturating_mul(readers.len()) as u64;
+    let done = AtomicU64::new(0);
+    let run = |reader: &Reader| {
+        let run = Run {
+            options,
+            keep: keep.as_deref(),
+            cases: &cases,
+            reader,
+            follow,
+            done: &done,
+            total,
+        };
+        run.all()
+    };
+    let threads = options.threads.min(cases.len());
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
+    let readers = pool.install(|| readers.iter().map(run).collect::<io::Result<Vec<_>>>())?;
+    let report = Report {
+        limits: options.limits,
+        cases: cases.len() as u64,
+        interrupted: false,
+        kept: options.keep.clone(),
+        readers,
+    };
+    let missing = report
+        .readers
+        .iter()
+        .any(|reader| reader.outcomes.as_ref().is_ok_and(|o| o.len() < cases.len()));
+    Ok(Report { interrupted: missing, ..report })
 }
 
-fn write(folder: &Path, case: &Case) -> io::Result<()> {
+/// Writes the file of a case below a folder, and returns its path.
+fn write(folder: &Path, case: &Case) -> io::Result<PathBuf> {
     let path = folder.join(&case.name);
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::write(path, &case.bytes)
+    let written = path
+        .parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| fs::write(&path, &case.bytes));
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    written.map_err(named).map(|()| path.clone())
 }
 
-/// What all runs have in common.
+/// A reader at work.
 struct Run<'a> {
     options: &'a Options,
-    /// Where runs leave their reports.
-    scratch: &'a Path,
-    /// Where the cases are.
-    folder: &'a Path,
+    /// Where the cases are, if they are to stay.
+    keep: Option<&'a Path>,
     cases: &'a [Case],
+    reader: &'a Reader,
+    follow: &'a dyn Follow,
+    /// Cases that are done, of all readers.
+    done: &'a AtomicU64,
+    /// Cases of all readers.
+    total: u64,
 }
 
 impl Run<'_> {
-    fn reader(&self, number: usize, reader: &Reader) -> ReaderReport {
-        let report = |name: &str| self.scratch.join(format!("{number}-{name}"));
-        let run = |command: &[_], name: &str| {
-            child::run(&self.options.program, command, self.options.limits, &report(name))
-        };
-        let version = match run(&reader.version_command(), "version") {
-            Ok(ran) => (ran.end == End::Status(0)).then(|| first_line(&ran.output)),
-            Err(why) => {
-                return ReaderReport { reader: reader.clone(), version: None, outcomes: Err(why) };
+    /// Runs the reader on all cases: the sound ones first, for they tell what it knows.
+    fn all(&self) -> io::Result<ReaderReport> {
+        let report =
+            |version, outcomes| ReaderReport { reader: self.reader.clone(), version, outcomes };
+        let version = match self.command(&self.reader.version_command(), &Folder::new()?)? {
+            child::Outcome::Ran(ran) => {
+                (ran.end == End::Status(0)).then(|| first_line(&ran.output))
+            }
+            child::Outcome::Stopped => None,
+            child::Outcome::Failed(why) => {
+                self.done.fetch_add(self.cases.len() as u64, Ordering::Relaxed);
+                return Ok(report(None, Err(why)));
             }
         };
-        let on = |index: usize, case: &Case| {
-            run(&reader.on(&self.folder.join(&case.name)), &index.to_string())
-        };
-        let ran: Result<Vec<Ran>, String> =
-            self.cases.into_par_iter().enumerate().map(|(index, case)| on(index, case)).collect();
-        let outcomes = ran.map(|ran| self.judged(reader, ran));
-        ReaderReport { reader: reader.clone(), version, outcomes }
+        let mut ran = Vec::new();
+        for cases in self.cases.chunk_by(|a, b| (a.duty == Duty::Read) == (b.duty == Duty::Read)) {
+            let outcomes: io::Result<Vec<_>> =
+                cases.par_iter().map(|case| self.case(case)).collect();
+            for (case, outcome) in cases.iter().zip(outcomes?) {
+                match outcome {
+                    child::Outcome::Ran(outcome) => ran.push((case, outcome)),
+                    child::Outcome::Stopped => {}
+                    child::Outcome::Failed(why) => return Ok(report(version, Err(why))),
+                }
+            }
+        }
+        Ok(report(version, Ok(self.judged(ran))))
     }
 
-    fn judged(&self, reader: &Reader, ran: Vec<Ran>) -> Vec<Outcome> {
+    fn case(&self, case: &Case) -> io::Result<child::Outcome> {
+        let folder = Folder::new()?;
+        let file = match self.keep {
+            Some(kept) => kept.join(&case.name),
+            None => write(&folder.path().join("cases"), case)?,
+        };
+        let outcome = self.command(&self.reader.on(&file), &folder)?;
+        self.done.fetch_add(1, Ordering::Relaxed);
+        self.tell();
+        Ok(outcome)
+    }
+
+    fn command(&self, command: &[OsString], folder: &Folder) -> io::Result<child::Outcome> {
+        let Options { program, limits, .. } = self.options;
+        let stop = || {
+            self.tell();
+            self.follow.stop()
+        };
+        Watchers { program, limits: *limits, stop: &stop }.run(command, folder)
+    }
+
+    fn tell(&self) {
+        let done = self.done.load(Ordering::Relaxed);
+        self.follow.progress(Progress { reader: self.reader, done, cases: self.total });
+    }
+
+    fn judged(&self, ran: Vec<(&Case, Ran)>) -> Vec<Outcome> {
         let limit = self.options.limits.memory_mib;
-        let verdicts: Vec<Verdict> = ran
-            .iter()
-            .map(|ran| {
-                let peak = ran.cost.map_or(0, |(_, peak)| peak);
-                match verdict::verdict(ran.end, &ran.errors, peak, limit) {
-                    Verdict::Accept if reader.gave_up(&ran.output) => Verdict::Reject,
-                    verdict => verdict,
-                }
-            })
-            .collect();
+        let verdict = |ran: &Ran| {
+            let peak = ran.cost.map_or(0, |(_, peak)| peak);
+            match verdict::verdict(ran.end, &ran.errors, peak, limit) {
+                Verdict::Accept if self.reader.gave_up(&ran.output) => Verdict::Reject,
+                verdict => verdict,
+            }
+        };
+        let verdicts: Vec<Verdict> = ran.iter().map(|(_, ran)| verdict(ran)).collect();
         let known = |format: Option<Format>| {
-            let mut sound = self.cases.iter().zip(&verdicts);
-            sound.any(|(case, verdict)| {
+            let mut sound = ran.iter().zip(&verdicts);
+            sound.any(|((case, _), verdict)| {
                 case.duty == Duty::Read
                     && *verdict == Verdict::Accept
                     && (format.is_none() || case.format == format)
             })
         };
-        let runs = self.cases.iter().zip(&verdicts).zip(ran);
-        runs.map(|((case, verdict), ran)| Outcome {
+        let outcome = |((case, ran), verdict): (&(&Case, Ran), &Verdict)| Outcome {
             case: case.name.clone(),
             kind: case.kind,
             rule: case.rule,
+            reason: case.reason,
             duty: case.duty,
             format: case.format,
             verdict: *verdict,
@@ -254,8 +234,8 @@ impl Run<'_> {
             message: first_line(&ran.errors),
             printed: ran.printed,
             cost: ran.cost,
-        })
-        .collect()
+        };
+        ran.iter().zip(&verdicts).map(outcome).collect()
     }
 }
 

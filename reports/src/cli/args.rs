@@ -20,7 +20,7 @@ use raw::RawArgs;
 use sframe_input::package::Limits;
 #[cfg(feature = "store")]
 use stored::StoreArgs;
-use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TORTURE_HELP, TortureArgs};
+use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help};
 
 const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF files";
 
@@ -128,7 +128,7 @@ pub(super) enum Command {
     #[command(after_long_help = super::repo::HELP)]
     Repo(Box<super::repo::RepoArgs>),
     /// Try readers of SFrame on malformed sections: which crash, hang, or accept what cannot be read?
-    #[command(after_long_help = TORTURE_HELP)]
+    #[command(after_long_help = torture_help())]
     Torture(TortureArgs),
     /// Write the code and CFI of a file as assembly, to try assemblers on it
     #[command(after_long_help = REASSEMBLE_HELP)]

@@ -19,37 +19,132 @@ pub(super) fn cases() -> Vec<Case> {
     [Version::V1, Version::V2, Version::V3].into_iter().flat_map(of_version).collect()
 }
 
+/// Name, what is asked of readers, why, section.
+type Bomb = (&'static str, Duty, &'static str, SectionBuilder);
+
 fn of_version(version: Version) -> Vec<Case> {
-    let mut bombs = vec![
-        ("shared-rows", Duty::Survive, shared_rows(version, FUNCTIONS, MOST_ROWS)),
-        ("many-functions", Duty::Survive, shared_rows(version, 200_000, 1_000)),
-        ("broken-rows", Duty::Survive, broken_rows(version)),
-        ("descending-functions", Duty::Survive, descending_functions(version)),
-        ("widest-rows", Duty::Survive, widest_rows(version)),
-        ("every-info-byte", Duty::Survive, every_info_byte(version)),
-        ("repeated-block", Duty::Survive, repeated_block(version)),
-        ("row-count", Duty::Refuse, row_count(version)),
-        ("function-count", Duty::Refuse, header(version, |o| o.num_fdes = Some(u32::MAX))),
-        ("wrapping-function-count", Duty::Refuse, wrapping_function_count(version)),
-        ("row-bytes", Duty::Refuse, header(version, |o| o.fre_len = Some(u32::MAX))),
-        ("table-offset", Duty::Refuse, header(version, |o| o.fdeoff = Some(u32::MAX - 27))),
-        ("rows-offset", Duty::Refuse, header(version, |o| o.freoff = Some(u32::MAX - 27))),
-    ];
-    bombs.extend(overlapping_rows(version).map(|b| ("overlapping-rows", Duty::Survive, b)));
+    let mut bombs: Vec<Bomb> = with_rows(version).into_iter().chain(with_counts(version)).collect();
+    bombs.extend(overlapping_rows(version).map(|bomb| {
+        let reason =
+            "The rows of 3,200 functions overlap in the same 196,605 bytes: 200 million rows.";
+        ("overlapping-rows", Duty::Survive, reason, bomb)
+    }));
     let name = |bomb: &str| format!("bombs/v{}-{bomb}", version.number());
     let mut cases: Vec<Case> = bombs
         .into_iter()
-        .filter_map(|(bomb, duty, builder)| {
+        .filter_map(|(bomb, duty, reason, builder)| {
             let section = builder.build().ok()?.bytes;
-            Some(of_section(&name(bomb), Kind::Bomb, duty, &section))
+            let case = of_section(&name(bomb), Kind::Bomb, duty, &section);
+            Some(Case { reason: Some(reason), ..case })
         })
         .collect();
     if let Ok(built) = two_functions(version, ABI).build() {
-        let mut case = of_section(&name("section-size"), Kind::Bomb, Duty::Refuse, &built.bytes);
-        case.bytes = wrapped(&built.bytes, Some(1 << 40));
-        cases.push(case);
+        let case = of_section(&name("section-size"), Kind::Bomb, Duty::Refuse, &built.bytes);
+        let reason = "The section header's sh_size is 1 TiB: the section ends outside the file.";
+        cases.push(Case {
+            bytes: wrapped(&built.bytes, Some(1 << 40)),
+            reason: Some(reason),
+            ..case
+        });
     }
     cases
+}
+
+/// Sections whose functions have all that they promise, or nothing that is worth it.
+fn with_rows(version: Version) -> [Bomb; 7] {
+    use Duty::Survive;
+    [
+        (
+            "shared-rows",
+            Survive,
+            "3,200 functions share one block of 65,535 rows: 210 million rows in some 260 KB.",
+            shared_rows(version, FUNCTIONS, MOST_ROWS),
+        ),
+        (
+            "many-functions",
+            Survive,
+            "200,000 functions share one block of 1,000 rows: 200 million rows in some 4 MB.",
+            shared_rows(version, 200_000, 1_000),
+        ),
+        (
+            "broken-rows",
+            Survive,
+            "Each of 65,535 rows starts past the function's end, out of order, signed, with a word too many.",
+            broken_rows(version),
+        ),
+        (
+            "descending-functions",
+            Survive,
+            "32,000 functions are in descending order, the worst for a reader that sorts them.",
+            descending_functions(version),
+        ),
+        (
+            "widest-rows",
+            Survive,
+            "Each of 4,000 rows has 15 words of 4 bytes, the most that an info byte can count.",
+            widest_rows(version),
+        ),
+        (
+            "every-info-byte",
+            Survive,
+            "Each of 256 functions has another info byte in its row, defined or not.",
+            every_info_byte(version),
+        ),
+        (
+            "repeated-block",
+            Survive,
+            "One function of 4 GiB repeats a block of one byte, or in version 1 of no size.",
+            repeated_block(version),
+        ),
+    ]
+}
+
+/// Sections whose counts and offsets lead outside.
+fn with_counts(version: Version) -> [Bomb; 6] {
+    use Duty::Refuse;
+    let header = |change: fn(&mut HeaderOverrides)| {
+        let mut builder = two_functions(version, ABI);
+        builder.with(change);
+        builder
+    };
+    [
+        (
+            "row-count",
+            Refuse,
+            "The function has as many rows as its field can count, and the FRE sub-section ends after 1,000 of them.",
+            row_count(version),
+        ),
+        (
+            "function-count",
+            Refuse,
+            "num_fdes is 2^32 - 1: the function table ends outside the section.",
+            header(|o| o.num_fdes = Some(u32::MAX)),
+        ),
+        (
+            "wrapping-function-count",
+            Refuse,
+            "num_fdes makes a function table of more than 4 GiB, whose size wraps in 32 bits: the table ends outside the section.",
+            wrapping_function_count(version),
+        ),
+        (
+            "row-bytes",
+            Refuse,
+            "fre_len is 2^32 - 1: the FRE sub-section ends outside the section.",
+            header(|o| o.fre_len = Some(u32::MAX)),
+        ),
+        (
+            "table-offset",
+            Refuse,
+            "fdeoff is 2^32 - 28: the function table starts outside the section.",
+            header(|o| o.fdeoff = Some(u32::MAX - 27)),
+        ),
+        (
+            "rows-offset",
+            Refuse,
+            "freoff is 2^32 - 28: the FRE sub-section starts outside the section.",
+            header(|o| o.freoff = Some(u32::MAX - 27)),
+        ),
+    ]
 }
 
 /// The function of a number, by address.
@@ -60,12 +155,6 @@ fn function(number: u32) -> FunctionBuilder {
 /// A function with `rows` rows of 3 bytes.
 pub(super) fn block(rows: u32) -> FunctionBuilder {
     (0..rows).fold(function(0), |function, _| function.raw_row(0, 0x03, &[8]))
-}
-
-fn header(version: Version, change: fn(&mut HeaderOverrides)) -> SectionBuilder {
-    let mut builder = two_functions(version, ABI);
-    builder.with(change);
-    builder
 }
 
 /// Every function has all rows of one block.
@@ -96,7 +185,7 @@ fn overlapping_rows(version: Version) -> Option<SectionBuilder> {
     Some(builder)
 }
 
-/// Each row starts behind the function's end, out of order, signed, with a word too many.
+/// Each row starts past the function's end, out of order, signed, with a word too many.
 fn broken_rows(version: Version) -> SectionBuilder {
     let row = |function: FunctionBuilder, _| function.raw_row(200, 0x85, &[3, 1]);
     let mut builder = sound::builder(version, ABI);
@@ -122,7 +211,7 @@ fn widest_rows(version: Version) -> SectionBuilder {
     builder
 }
 
-/// A function for each value of a row's info byte, with as many bytes behind it as any means.
+/// A function for each value of a row's info byte, followed by as many bytes as any of them needs.
 fn every_info_byte(version: Version) -> SectionBuilder {
     let mut builder = sound::builder(version, ABI);
     for info in 0..=u8::MAX {

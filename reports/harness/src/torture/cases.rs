@@ -46,6 +46,8 @@ pub struct Case {
     pub kind: Kind,
     /// The rule that it breaks, where it is about one.
     pub rule: Option<&'static Rule>,
+    /// Of a bomb: why it has no reading, or what it promises, in one sentence.
+    pub reason: Option<&'static str>,
     /// What readers have to do with it.
     pub duty: Duty,
     /// What the header says that the section is; `None` where it says nothing that is defined.
@@ -98,7 +100,7 @@ pub fn all() -> Vec<Case> {
 pub(super) fn of_section(name: &str, kind: Kind, duty: Duty, section: &[u8]) -> Case {
     let format = Format::of(section);
     let bytes = wrapped(section, None);
-    Case { name: format!("{name}.elf"), kind, rule: None, duty, format, bytes }
+    Case { name: format!("{name}.elf"), kind, rule: None, reason: None, duty, format, bytes }
 }
 
 /// A section alone as a file; `claimed_size` is what the section header says.
@@ -117,7 +119,7 @@ pub(super) fn of_rule(folder: &str, kind: Kind, rule: &'static Rule, data: &[u8]
         section => ("elf", Format::of(section), wrapped(section, None)),
     };
     let name = format!("{folder}/{}.{extension}", rule.name);
-    Case { name, kind, rule: Some(rule), duty: duty(rule), format, bytes }
+    Case { name, kind, rule: Some(rule), reason: None, duty: duty(rule), format, bytes }
 }
 
 /// What the first section of an ELF file is.

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::limits::{FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
 use super::{Duty, End, Judgement, Kind, Outcome, ReaderReport, Report, Verdict};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable;
@@ -20,6 +21,8 @@ pub struct Document {
     pub tool: Tool,
     /// What a reader was allowed for each case.
     pub limits: Limits,
+    /// Whether it was interrupted: of some readers, or all, not all cases have run.
+    pub interrupted: bool,
     /// The folder that the files are in, where they were kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
@@ -37,6 +40,12 @@ pub struct Limits {
     pub seconds: u64,
     /// Address space in MiB, 0 for any.
     pub memory_mib: u64,
+    /// Output in MiB.
+    pub output_mib: u64,
+    /// Files in the reader's folder, in MiB on disk.
+    pub files_mib: u64,
+    /// What is written besides, anywhere, in MiB.
+    pub written_mib: u64,
 }
 
 /// A reader.
@@ -56,7 +65,7 @@ pub struct Reader {
     pub reads: Vec<Format>,
     /// How many cases ended how.
     pub counts: Vec<Count>,
-    /// What it did with each case; always in the same order.
+    /// What it did with each case that has run; always in the same order.
     pub cases: Vec<Case>,
 }
 
@@ -74,7 +83,7 @@ pub struct Format {
 /// How many cases ended so.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Count {
-    /// `crash`, `hang`, `memory`, `reject` or `accept`.
+    /// `crash`, `hang`, `memory`, `writes`, `reject` or `accept`.
     pub verdict: &'static str,
     /// `conforming`, `out-of-scope` or `not-conforming`.
     pub judgement: &'static str,
@@ -92,12 +101,15 @@ pub struct Case {
     /// The rule that it breaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<&'static str>,
+    /// Of a bomb: why it has no reading, or what it promises.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
     /// What a conforming reader does: `read`, `refuse`, or `survive` for either.
     pub duty: &'static str,
     /// What the section is, where its header says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<Format>,
-    /// `crash`, `hang`, `memory`, `reject` or `accept`.
+    /// `crash`, `hang`, `memory`, `writes`, `reject` or `accept`.
     pub verdict: &'static str,
     /// `conforming`, `out-of-scope` (it refuses sound sections of this kind as well) or
     /// `not-conforming`.
@@ -142,7 +154,14 @@ fn document(report: &Report) -> Document {
     Document {
         format: FORMAT,
         tool: TOOL,
-        limits: Limits { seconds: report.limits.seconds, memory_mib: report.limits.memory_mib },
+        limits: Limits {
+            seconds: report.limits.seconds,
+            memory_mib: report.limits.memory_mib,
+            output_mib: OUTPUT_MIB,
+            files_mib: FILES_MIB,
+            written_mib: WRITTEN_MIB,
+        },
+        interrupted: report.interrupted,
         folder: folder.map(name),
         folder_hex: folder.and_then(exact_name),
         readers: report.readers.iter().map(reader).collect(),
@@ -182,6 +201,7 @@ fn case(outcome: &Outcome) -> Case {
             Kind::Bomb => "bomb",
         },
         rule: outcome.rule.map(|rule| rule.name),
+        reason: outcome.reason,
         duty: match outcome.duty {
             Duty::Read => "read",
             Duty::Refuse => "refuse",
@@ -192,11 +212,11 @@ fn case(outcome: &Outcome) -> Case {
         judgement: judgement(outcome.judgement),
         exit_status: match outcome.end {
             End::Status(status) => Some(status),
-            End::Signal(_) | End::TimedOut => None,
+            End::Signal(_) | End::TimedOut | End::Printed | End::Wrote => None,
         },
         signal: match outcome.end {
             End::Signal(signal) => Some(signal),
-            End::Status(_) | End::TimedOut => None,
+            End::Status(_) | End::TimedOut | End::Printed | End::Wrote => None,
         },
         message: Some(printable(&outcome.message)).filter(|message| !message.is_empty()),
         printed_bytes: outcome.printed,

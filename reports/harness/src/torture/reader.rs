@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 /// What stands for the file in a command.
 const FILE: &str = "{}";
@@ -54,7 +54,7 @@ impl Reader {
         names.filter_map(|name| Reader::new(name, program).ok()).collect()
     }
 
-    /// The command for one file.
+    /// The command for one file, as a process in another folder needs it.
     pub(super) fn on(&self, file: &Path) -> Vec<OsString> {
         let word = |word: &String| {
             let mut parts = word.split(FILE);
@@ -65,7 +65,8 @@ impl Reader {
             }
             text
         };
-        self.command.iter().map(word).collect()
+        let words = self.command.iter().skip(1).map(|text| argument_from_here(word(text)));
+        self.program().chain(words).collect()
     }
 
     /// Whether what it printed says that it gave up.
@@ -76,8 +77,23 @@ impl Reader {
 
     /// The command that prints the version.
     pub(super) fn version_command(&self) -> Vec<OsString> {
-        let program = self.command.first().map(OsString::from);
-        program.into_iter().chain([OsString::from("--version")]).collect()
+        self.program().chain([OsString::from("--version")]).collect()
+    }
+
+    /// The program: a path, unless it is a name that is looked up in `PATH`.
+    fn program(&self) -> impl Iterator<Item = OsString> {
+        self.command.first().into_iter().map(|program| match program.contains('/') {
+            true => absolute(program).map_or_else(|_| program.into(), OsString::from),
+            false => program.into(),
+        })
+    }
+}
+
+/// An argument that names a file in the current folder, or below it, with that folder before it.
+fn argument_from_here(argument: OsString) -> OsString {
+    match Path::new(&argument).is_file() {
+        true => absolute(&argument).map_or(argument, OsString::from),
+        false => argument,
     }
 }
 
@@ -137,8 +153,22 @@ mod tests {
         let file = "a b; $(touch c) '{}'.elf";
         assert_eq!(command("read 'x y' --in={}", file), ["read", "x y", &format!("--in={file}")]);
         assert_eq!(command("read --quiet", file), ["read", "--quiet", file]);
-        assert_eq!(command("./read", file), ["./read", file]);
         assert!(Reader::new("read 'x", Path::new("")).is_err());
         assert!(Reader::new("", Path::new("")).is_err());
+    }
+
+    /// Tests run in the package's folder. A name without a slash is one to look up (POSIX, "Command Search").
+    #[test]
+    fn words_that_name_files_here_name_them_from_everywhere() {
+        let here = std::env::current_dir().expect("a folder");
+        let path = |name: &str| here.join(name).into_os_string();
+        let words = command("./read src/lib.rs src", "/f");
+        assert_eq!(words, [path("read"), path("src/lib.rs"), "src".into(), "/f".into()]);
+        let words = command("Cargo.toml --in=Cargo.toml Cargo.toml {}", "/f");
+        let unchanged = ["Cargo.toml", "--in=Cargo.toml"].map(OsString::from);
+        assert_eq!(words, [&unchanged[..], &[path("Cargo.toml"), "/f".into()]].concat());
+        let version =
+            Reader::new("bin/readelf", Path::new("")).expect("a reader").version_command();
+        assert_eq!(version, [path("bin/readelf"), "--version".into()]);
     }
 }

@@ -47,39 +47,147 @@ mod at {
 /// One case for each bomb.
 pub(super) fn cases() -> Vec<Case> {
     let Ok(sound) = two_functions(VERSION, ABI).build() else { return Vec::new() };
-    let sound = &sound.bytes;
-    let mut cases = vec![
-        case("section-count", Duty::Refuse, section_count(sound, HUGE)),
-        case("section-count-in-header", Duty::Survive, section_count(sound, 4)),
-        case("segment-count", Duty::Survive, segment_count(sound)),
-        case("names-index", Duty::Survive, names_index(sound)),
-        case("table-over-itself", Duty::Refuse, header_size(sound, 1)),
-        case("headers-of-no-size", Duty::Refuse, header_size(sound, 0)),
-        case("table-at-end-of-addresses", Duty::Refuse, table_offset(sound)),
-        case("names-without-end", Duty::Survive, names_without_end(sound)),
-        case("names-without-bytes", Duty::Survive, names_without_bytes(sound)),
-        case("symbol-count", Duty::Survive, symbols(sound, HUGE, 24)),
-        case("symbols-of-no-size", Duty::Survive, symbols(sound, 24, 0)),
-        case("relocation-count", Duty::Survive, relocation_count(sound)),
-        case("section-end-wraps", Duty::Refuse, section_end_wraps(sound)),
-        case("compressed-size", Duty::Refuse, compressed_size(sound)),
-        case("shared-relocations", Duty::Survive, shared_relocations(sound)),
-        case("shared-cfi", Duty::Survive, shared_cfi(sound)),
-    ];
-    if let Ok(shared) = shared_section().build() {
-        let shared = &shared.bytes;
-        cases.extend([
-            case("shared-sections", Duty::Survive, shared_sections(shared)),
-            case("shared-segments", Duty::Survive, shared_segments(shared)),
-        ]);
-    }
-    cases
+    let Ok(shared) = shared_section().build() else { return Vec::new() };
+    let bombs = without_reading(&sound.bytes).into_iter().chain(with_promises(&sound.bytes));
+    bombs.chain(with_shared_parts(&sound.bytes, &shared.bytes)).map(case).collect()
 }
 
-fn case(name: &str, duty: Duty, bytes: Vec<u8>) -> Case {
+/// Name, what is asked of readers, why, file.
+type Bomb = (&'static str, Duty, &'static str, Vec<u8>);
+
+fn case((name, duty, reason, bytes): Bomb) -> Case {
     let format = Some(Format { version: VERSION, abi: ABI, pc_relative: false });
     let name = format!("bombs/elf-{name}.elf");
-    Case { name, kind: Kind::Bomb, rule: None, duty, format, bytes }
+    Case { name, kind: Kind::Bomb, rule: None, reason: Some(reason), duty, format, bytes }
+}
+
+/// Files whose headers, or whose section, are not where the file has bytes.
+fn without_reading(sound: &[u8]) -> [Bomb; 6] {
+    use Duty::Refuse;
+    [
+        (
+            "section-count",
+            Refuse,
+            "The number of sections is 2^40: the table of section headers ends outside the file.",
+            section_count(sound, HUGE),
+        ),
+        (
+            "table-over-itself",
+            Refuse,
+            "e_shentsize is 1 instead of 64: 65,279 section headers overlap, and end outside the file.",
+            header_size(sound, 1),
+        ),
+        (
+            "headers-of-no-size",
+            Refuse,
+            "e_shentsize is 0 instead of 64: 65,279 section headers have the same bytes.",
+            header_size(sound, 0),
+        ),
+        (
+            "table-at-end-of-addresses",
+            Refuse,
+            "e_shoff is 2^64 - 64: the table of section headers starts outside the file, and its end wraps.",
+            table_offset(sound),
+        ),
+        (
+            "section-end-wraps",
+            Refuse,
+            "The section's sh_offset plus sh_size wraps in 64 bits: it starts outside the file.",
+            section_end_wraps(sound),
+        ),
+        (
+            "compressed-size",
+            Refuse,
+            "The section is compressed, of 2^62 bytes by its header, and cannot be decompressed.",
+            compressed_size(sound),
+        ),
+    ]
+}
+
+/// Files that have the section, and headers that promise other parts.
+fn with_promises(sound: &[u8]) -> [Bomb; 8] {
+    use Duty::Survive;
+    [
+        (
+            "section-count-in-header",
+            Survive,
+            "The number of sections is in the first section header, as if it were too large for e_shnum.",
+            section_count(sound, 4),
+        ),
+        (
+            "segment-count",
+            Survive,
+            "The number of program headers is 2^32 - 1, and the file has two.",
+            segment_count(sound),
+        ),
+        (
+            "names-index",
+            Survive,
+            "The section of section names is number 2^32 - 1, which the file does not have.",
+            names_index(sound),
+        ),
+        (
+            "names-without-end",
+            Survive,
+            "The table of section names is 64 KiB without a zero: no name in it ends.",
+            names_without_end(sound),
+        ),
+        (
+            "names-without-bytes",
+            Survive,
+            "The table of section names is 1 TiB long, and has no bytes in the file.",
+            names_without_bytes(sound),
+        ),
+        (
+            "symbol-count",
+            Survive,
+            "The symbol table is 1 TiB long by its header: it ends outside the file.",
+            symbols(sound, HUGE, 24),
+        ),
+        (
+            "symbols-of-no-size",
+            Survive,
+            "The symbol table's sh_entsize is 0: it has any number of symbols.",
+            symbols(sound, 24, 0),
+        ),
+        (
+            "relocation-count",
+            Survive,
+            "The section's relocations are 1 TiB long by their header: they end outside the file.",
+            relocation_count(sound),
+        ),
+    ]
+}
+
+/// Files whose headers have the same bytes many times over.
+fn with_shared_parts(sound: &[u8], shared: &[u8]) -> [Bomb; 4] {
+    use Duty::Survive;
+    [
+        (
+            "shared-relocations",
+            Survive,
+            "4,000 section headers share 2,000 relocations: 8 million of one section.",
+            shared_relocations(sound),
+        ),
+        (
+            "shared-cfi",
+            Survive,
+            "4,000 section headers share an .eh_frame of 2,000 functions: 8 million functions.",
+            shared_cfi(sound),
+        ),
+        (
+            "shared-sections",
+            Survive,
+            "4,000 section headers share an .sframe of 20,000 rows: 80 million rows.",
+            shared_sections(shared),
+        ),
+        (
+            "shared-segments",
+            Survive,
+            "4,000 program headers share an .sframe of 20,000 rows: 80 million rows.",
+            shared_segments(shared),
+        ),
+    ]
 }
 
 /// A section of many rows.

@@ -48,6 +48,7 @@ impl<W: Write> Text<W> {
         writeln!(self.out, "  run as {}", printable(report.reader.to_string().as_bytes()))?;
         match &report.outcomes {
             Err(why) => writeln!(self.out, "  cannot be run: {why}")?,
+            Ok(outcomes) if outcomes.is_empty() => writeln!(self.out, "  has not run")?,
             Ok(_) => writeln!(self.out, "  reads {}", formats(report))?,
         }
         for outcome in report.failures() {
@@ -66,6 +67,9 @@ impl<W: Write> Text<W> {
             write!(self.out, "; broken rule: {}", rule.summary)?;
         }
         writeln!(self.out)?;
+        if let Some(reason) = outcome.reason {
+            writeln!(self.out, "            {reason}")?;
+        }
         if outcome.message.is_empty() {
             return Ok(());
         }
@@ -77,22 +81,28 @@ impl<W: Write> Text<W> {
         let names: Vec<String> =
             report.readers.iter().map(|r| printable(r.reader.name.as_bytes())).collect();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
-        let titles = "crash   hang  memory  accepted wrongly | accepted  refused  out of scope";
+        let titles =
+            "crash   hang  memory  writes  accepted wrongly | accepted  refused  out of scope";
         writeln!(self.out, "{BOLD}{:<width$}  {titles}{BOLD:#}", "reader")?;
         for (reader, name) in report.readers.iter().zip(&names) {
             if let Err(why) = &reader.outcomes {
                 writeln!(self.out, "{name:<width$}  cannot be run: {why}")?;
                 continue;
             }
-            let [crash, hang, memory, wrong, accepted, refused, out_of_scope] =
+            let [crash, hang, memory, writes, wrong, accepted, refused, out_of_scope] =
                 counts(reader).map(grouped);
             writeln!(
                 self.out,
-                "{name:<width$}  {crash:>5}  {hang:>5}  {memory:>6}  {wrong:>16} | {accepted:>8}  \
-                 {refused:>7}  {out_of_scope:>12}"
+                "{name:<width$}  {crash:>5}  {hang:>5}  {memory:>6}  {writes:>6}  {wrong:>16} | \
+                 {accepted:>8}  {refused:>7}  {out_of_scope:>12}"
             )?;
         }
-        let cases = report.readers.iter().map(|reader| reader.outcomes().len()).max();
+        if report.interrupted {
+            let ran: usize = report.readers.iter().map(|reader| reader.outcomes().len()).sum();
+            let all = report.cases.saturating_mul(report.readers.len() as u64);
+            let (ran, all) = (grouped(ran as u64), grouped(all));
+            writeln!(self.out, "interrupted: partial, {ran} of {all} cases have run")?;
+        }
         let limits = report.limits;
         let memory = match limits.memory_mib {
             0 => "any memory".to_owned(),
@@ -102,7 +112,7 @@ impl<W: Write> Text<W> {
         writeln!(
             self.out,
             "{}; limits: {seconds} of processor time, {memory}",
-            counted(cases.unwrap_or(0) as u64, "case")
+            counted(report.cases, "case")
         )?;
         writeln!(
             self.out,
@@ -121,7 +131,7 @@ impl<W: Write> Text<W> {
 }
 
 /// The columns of the scoreboard.
-fn counts(reader: &ReaderReport) -> [u64; 7] {
+fn counts(reader: &ReaderReport) -> [u64; 8] {
     let did = |verdict, judgement| {
         reader.count(|outcome| (outcome.verdict, outcome.judgement) == (verdict, judgement))
     };
@@ -130,6 +140,7 @@ fn counts(reader: &ReaderReport) -> [u64; 7] {
         did(Verdict::Crash, NotConforming),
         did(Verdict::Hang, NotConforming),
         did(Verdict::Memory, NotConforming),
+        did(Verdict::Writes, NotConforming),
         did(Verdict::Accept, NotConforming),
         did(Verdict::Accept, Conforming),
         did(Verdict::Reject, Conforming),

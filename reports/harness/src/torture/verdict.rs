@@ -3,18 +3,24 @@
 use std::fmt;
 
 use nix::sys::signal::Signal;
+use serde::{Deserialize, Serialize};
 
 use super::cases::Duty;
+use super::limits::{FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
 
 /// How a reader ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// With an exit status.
     Status(i32),
     /// By a signal.
     Signal(i32),
-    /// It did not, and was ended.
+    /// It did not in time, and was ended.
     TimedOut,
+    /// It was ended, for it printed more than [`OUTPUT_MIB`].
+    Printed,
+    /// It was ended, for its files took more than [`FILES_MIB`], or it wrote more than [`WRITTEN_MIB`].
+    Wrote,
 }
 
 impl fmt::Display for End {
@@ -25,7 +31,11 @@ impl fmt::Display for End {
                 Ok(signal) => write!(f, "{signal}"),
                 Err(_) => write!(f, "signal {number}"),
             },
-            End::TimedOut => f.write_str("ended from outside"),
+            End::TimedOut => f.write_str("ended at the limit of time"),
+            End::Printed => write!(f, "ended after {OUTPUT_MIB} MiB of output"),
+            End::Wrote => {
+                write!(f, "ended after {FILES_MIB} MiB in files, or {WRITTEN_MIB} MiB written")
+            }
         }
     }
 }
@@ -39,6 +49,8 @@ pub enum Verdict {
     Hang,
     /// It failed after it had taken at least half of the memory that it may have.
     Memory,
+    /// It printed or wrote more than it may.
+    Writes,
     /// It said no: by an exit status that is not 0, or by a message on standard error, of a known
     /// reader also by the words on standard output that it uses for that.
     Reject,
@@ -48,8 +60,14 @@ pub enum Verdict {
 
 impl Verdict {
     /// Every verdict, the worst first.
-    pub const ALL: [Verdict; 5] =
-        [Verdict::Crash, Verdict::Hang, Verdict::Memory, Verdict::Reject, Verdict::Accept];
+    pub const ALL: [Verdict; 6] = [
+        Verdict::Crash,
+        Verdict::Hang,
+        Verdict::Memory,
+        Verdict::Writes,
+        Verdict::Reject,
+        Verdict::Accept,
+    ];
 
     /// The word in reports.
     #[must_use]
@@ -58,6 +76,7 @@ impl Verdict {
             Verdict::Crash => "crash",
             Verdict::Hang => "hang",
             Verdict::Memory => "memory",
+            Verdict::Writes => "writes",
             Verdict::Reject => "reject",
             Verdict::Accept => "accept",
         }
@@ -94,14 +113,17 @@ pub(super) fn verdict(end: End, errors: &[u8], peak_kib: u64, limit_mib: u64) ->
     let failed = |verdict| if much { Verdict::Memory } else { verdict };
     match end {
         End::TimedOut => Verdict::Hang,
+        End::Printed | End::Wrote => Verdict::Writes,
         End::Signal(number) => match Signal::try_from(number) {
             Ok(Signal::SIGXCPU) => Verdict::Hang,
+            Ok(Signal::SIGXFSZ) => Verdict::Writes,
             // Not from here: the system takes memory back.
             Ok(Signal::SIGKILL) => Verdict::Memory,
             _ => failed(Verdict::Crash),
         },
         End::Status(status) => match told_by_shell(status) {
             Some(Signal::SIGXCPU) => Verdict::Hang,
+            Some(Signal::SIGXFSZ) => Verdict::Writes,
             Some(Signal::SIGKILL) => Verdict::Memory,
             Some(signal) if CRASHES.contains(&signal) => failed(Verdict::Crash),
             _ if says_that_it_crashed(status, errors) => failed(Verdict::Crash),
@@ -131,7 +153,9 @@ fn says_that_it_crashed(status: i32, errors: &[u8]) -> bool {
 /// What a verdict says, of a reader that reads sound sections of the format or (`!known`) does not.
 pub(super) fn judge(verdict: Verdict, duty: Duty, known: bool) -> Judgement {
     match (verdict, duty) {
-        (Verdict::Crash | Verdict::Hang | Verdict::Memory, _) => Judgement::NotConforming,
+        (Verdict::Crash | Verdict::Hang | Verdict::Memory | Verdict::Writes, _) => {
+            Judgement::NotConforming
+        }
         (Verdict::Accept, Duty::Refuse) => Judgement::NotConforming,
         (Verdict::Accept, Duty::Read | Duty::Survive) => Judgement::Conforming,
         (Verdict::Reject, _) if known => Judgement::Conforming,
@@ -153,6 +177,11 @@ mod tests {
         assert_eq!(quiet(End::Signal(11)), Verdict::Crash);
         assert_eq!(quiet(End::Signal(24)), Verdict::Hang);
         assert_eq!(quiet(End::Signal(9)), Verdict::Memory);
+        // signal(7): SIGXFSZ is 25.
+        assert_eq!(quiet(End::Signal(25)), Verdict::Writes);
+        assert_eq!(quiet(End::Status(128 + 25)), Verdict::Writes);
+        assert_eq!(quiet(End::Printed), Verdict::Writes);
+        assert_eq!(quiet(End::Wrote), Verdict::Writes);
         // What a shell says of a child's signal; 128 itself and 255 are none.
         assert_eq!(quiet(End::Status(128 + 6)), Verdict::Crash);
         assert_eq!(quiet(End::Status(128)), Verdict::Reject);
