@@ -12,7 +12,9 @@ use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
 
 use sframe_input::archive::{self, Content};
-use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, plain_error, sframe_sections};
+use sframe_input::{
+    FileBytes, MemberCount, RawOptions, SectionSource, plain_error, sframe_sections,
+};
 use sframe_record::text::{printable, printable_path};
 
 /// How a section is laid out.
