@@ -26,6 +26,7 @@ use crate::rules::context::{
 };
 use crate::rules::{Abis, CATALOGUE, Rule, Severity, Versions};
 use crate::section::{Placement, Section};
+use crate::text::Text;
 use code::CodeMap;
 pub use confirm::Confirm;
 use confirm::Unconfirmed;
@@ -391,7 +392,7 @@ impl<'o> Run<'o> {
 /// The section's name as text; no more of it than people read.
 fn section_name(section: &ElfSection<'_>) -> String {
     let name = section.name.get(..64).unwrap_or(section.name);
-    String::from_utf8_lossy(name).into_owned()
+    Text::of(name).to_string()
 }
 
 fn applicable(section: Option<&Section<'_>>, options: &Options) -> impl Iterator<Item = Selected> {

@@ -7,6 +7,7 @@ use super::context::{Check, FileKind};
 use super::{Abis, Group, Rule, Severity, Versions};
 use crate::check::extents::{CodeExtent, Extents};
 use crate::section::{CodeAddress, FunctionEntry, FunctionField};
+use crate::text::Text;
 
 /// The code of functions that have some, ordered by place.
 fn code(extents: &Extents) -> Vec<CodeExtent> {
@@ -38,7 +39,7 @@ pub(super) static SYMBOL_UNCOVERED: Rule = Rule {
             if symbol.size > 0 && !covered(&code, symbol.start) {
                 report.file(format_args!(
                     "function {} at {:#x} ({:#x} bytes) has no entry",
-                    alloc::string::String::from_utf8_lossy(symbol.name),
+                    Text::of(symbol.name),
                     symbol.start.address,
                     symbol.size
                 ));
@@ -84,7 +85,7 @@ pub(super) static FUNCTION_SIZE_SYMBOL: Rule = Rule {
                         "function #{} has {:#x} bytes, its symbol {} has {:#x}",
                         extent.index,
                         extent.size,
-                        alloc::string::String::from_utf8_lossy(named.name),
+                        Text::of(named.name),
                         named.size
                     ),
                 );
@@ -115,7 +116,7 @@ pub(super) static STUBS_UNCOVERED: Rule = Rule {
             if !covered(&code, start) || !covered(&code, last) {
                 report.file(format_args!(
                     "stub section {} at {:#x} ({:#x} bytes) is not covered",
-                    alloc::string::String::from_utf8_lossy(stubs.name),
+                    Text::of(stubs.name),
                     stubs.address,
                     stubs.size
                 ));
