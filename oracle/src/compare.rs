@@ -37,12 +37,14 @@
 //! ```
 
 mod code;
+mod confirm;
 pub(crate) mod sframe;
 mod stream;
 mod sweep;
 mod unplaced;
 mod verdict;
 
+pub use confirm::CfiConfirms;
 pub use sweep::{Range, compare};
 pub(crate) use sweep::{Sink, sweep};
 pub use verdict::{Fields, FunctionCounts, Judgement, Side, Sums, Verdict, judge};
