@@ -63,6 +63,9 @@ pub fn dump_file(
         None if archive::is_archive(&data) => dump.archive(path, &data)?,
         None => dump.elf(&name, &data)?,
     }
+    if let Err(error) = data.intact() {
+        dump.complain(&name, &plain_error(&error))?;
+    }
     Ok(dump.outcome)
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sframe_oracle::debug_file::{candidates, check};
 use sframe_validator::elf::Elf;
 
-use super::FileBytes;
+use super::{FileBytes, plain_error};
 use sframe_record::text::printable_path;
 
 /// A debug file that belongs to a file for certain.
@@ -43,6 +43,16 @@ impl Deref for DebugBytes {
 }
 
 impl DebugFile {
+    /// That its bytes were the same all the time.
+    ///
+    /// # Errors
+    /// That they were not: see [`FileBytes::intact`].
+    pub fn intact(&self) -> Result<(), String> {
+        let DebugBytes::File(bytes) = &self.data else { return Ok(()) };
+        let why = |error| format!("{}: {}", printable_path(&self.path), plain_error(&error));
+        bytes.intact().map_err(why)
+    }
+
     /// Looks for the debug file of `elf`, which was read from `path`, below `folders` and beside
     /// the file; `None` where there is none.
     ///

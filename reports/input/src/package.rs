@@ -30,7 +30,7 @@ use super::archive::Members;
 use super::kind::{HEAD, Kind, Package};
 use super::members::{MemberCount, NAME, size_text};
 use super::select::plain_error;
-use super::{FileBytes, PackageIdentity, Special};
+use super::{FileBytes, PackageIdentity, Special, Stamp};
 use digest::Hashed;
 use limits::Meter;
 use stream::{fill, hold};
@@ -102,8 +102,10 @@ impl<F: FnMut(Member<'_>)> Visitor for F {
 /// # Errors
 /// Why reading ended early: a limit, or the system.
 pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
-    let size = file.metadata().map_err(|error| plain_error(&error))?.len();
-    Visit::run(limits, size, visitor, |visit| visit.input(file))
+    let metadata = file.metadata().map_err(|error| plain_error(&error))?;
+    let read = Visit::run(limits, metadata.len(), visitor, |visit| visit.input(file));
+    // Whatever else went wrong may come of it.
+    Stamp::of(&metadata).holds(file).map_err(|error| plain_error(&error)).and(read)
 }
 
 /// Hands every file in a stream of some `size` bytes to `visitor`, in stored order, and reads the stream to its end: how
@@ -236,8 +238,9 @@ impl Visit<'_> {
             return self.content(&place, &mut reader);
         }
         // Its table is at the end, its members anywhere: each would be read with all around it.
-        let bytes = FileBytes::of(file).map_err(system)?;
-        self.container(&place, |visit, inside| zip::visit(visit, inside, Cursor::new(&*bytes)))
+        let bytes = file.try_clone().and_then(FileBytes::of).map_err(system)?;
+        self.container(&place, |visit, inside| zip::visit(visit, inside, Cursor::new(&*bytes)))?;
+        bytes.intact().map_err(system)
     }
 
     /// The content of a file at `place`, all that `stream` has.

@@ -42,7 +42,10 @@ fn written(path: &Path, output: &Path) -> Tried<Exit> {
     };
     let name = printable_path(path.file_name().map_or(path, Path::new));
     let write = |out: &mut dyn Write| match parse(path, &bytes) {
-        Ok(elf) => Ok(reassemble(&elf, &name, out)?.map_err(|why| about(path, &why))),
+        Ok(elf) => {
+            let written = reassemble(&elf, &name, out)?.map_err(|why| about(path, &why));
+            Ok(written.and_then(|written| unchanged(path, &bytes).map(|()| written)))
+        }
         Err(why) => Ok(Err(why)),
     };
     let outcome = if output == "-" {
@@ -115,9 +118,11 @@ fn tell_left_out(out: &mut dyn Write, left_out: &LeftOut) -> io::Result<()> {
 /// `--compare REBUILT`.
 fn compared(path: &Path, rebuilt: &Path) -> Tried<Exit> {
     let run = || {
-        let (first, second) = (read(path)?, read(rebuilt)?);
-        let (first, second) = (parse(path, &first)?, parse(rebuilt, &second)?);
-        compare(&first, &second).map_err(|why| about(rebuilt, &why))
+        let (data, rebuilt_data) = (read(path)?, read(rebuilt)?);
+        let (first, second) = (parse(path, &data)?, parse(rebuilt, &rebuilt_data)?);
+        let comparison = compare(&first, &second).map_err(|why| about(rebuilt, &why))?;
+        unchanged(path, &data).and_then(|()| unchanged(rebuilt, &rebuilt_data))?;
+        Ok(comparison)
     };
     Ok(match run() {
         Ok(comparison) => Ok(tell_comparison(&comparison)?),
@@ -172,6 +177,10 @@ fn read(path: &Path) -> Result<FileBytes, String> {
         true => Err(about(path, "an archive: take out the member")),
         false => Ok(bytes),
     }
+}
+
+fn unchanged(path: &Path, bytes: &FileBytes) -> Result<(), String> {
+    bytes.intact().map_err(|error| about(path, &plain_error(&error)))
 }
 
 fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Elf<'a>, String> {

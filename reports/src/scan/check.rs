@@ -27,7 +27,7 @@ use sframe_input::kind::{HEAD, Kind};
 #[cfg(feature = "packages")]
 use sframe_input::{DebugPackages, package::Limits, repository::Entry};
 use sframe_input::{
-    FileBytes, Input, MemberCount, RawOptions, SectionSource, Stamp, plain_error, sframe_sections,
+    FileBytes, Input, MemberCount, RawOptions, SectionSource, plain_error, sframe_sections,
 };
 use sframe_record::text::printable_path;
 
@@ -222,12 +222,12 @@ impl<'o> Checker<'o> {
             }
         };
         let verdict = match kind {
-            Kind::Elf => self.mapped(name, &FileBytes::of(&file)?),
+            Kind::Elf => self.mapped(name, &FileBytes::of(file)?),
             Kind::Archive => {
-                let data = FileBytes::of(&file)?;
+                let data = FileBytes::of(file)?;
                 let mut count = self.options.member_count();
                 let mut members = archive::members(&data, &mut count);
-                self.archive(name, &mut members, Some(data.stamp()), found);
+                self.archive(name, &mut members, Some(&data), found);
                 return members.reached().map_or(Ok(()), |why| Err(io::Error::other(why)));
             }
             #[cfg(feature = "packages")]
@@ -244,22 +244,22 @@ impl<'o> Checker<'o> {
     }
 
     fn mapped(&self, name: &FileName, data: &FileBytes) -> Verdict {
-        self.bytes(name, data, Some((data.stamp(), 0)))
+        self.bytes(name, data, Some((data, 0)))
     }
 
-    /// Checks the members of the archive called `name`; `stamp` says which file's bytes it has, where they are one's.
+    /// Checks the members of the archive called `name`, which has the bytes of `file`, where they are one's.
     pub(super) fn archive(
         &self,
         name: &FileName,
         members: &mut Members<'_>,
-        stamp: Option<Stamp>,
+        file: Option<&FileBytes>,
         found: Found<'_>,
     ) {
         let check = |member: archive::Member<'_>| {
             let name = name.member_of(member.name.to_vec());
             let verdict = match member.content {
                 archive::Content::Bytes(bytes) => {
-                    self.bytes(&name, bytes, stamp.map(|stamp| (stamp, member.start)))
+                    self.bytes(&name, bytes, file.map(|file| (file, member.start)))
                 }
                 archive::Content::File(_) if name.inside.is_some() => {
                     let reason = "a thin archive in a package: its members are elsewhere";
@@ -318,8 +318,17 @@ impl<'o> Checker<'o> {
         &self,
         name: &FileName,
         data: &[u8],
-        stored: Option<(Stamp, u64)>,
+        stored: Option<(&FileBytes, u64)>,
     ) -> Verdict {
+        let verdict = self.checked(name, data, stored);
+        match stored.map_or(Ok(()), |(file, _)| file.intact()) {
+            Ok(()) => verdict,
+            Err(error) => Outcome::Unreadable(plain_error(&error)).into(),
+        }
+    }
+
+    /// The same, whatever happened to the file meanwhile.
+    fn checked(&self, name: &FileName, data: &[u8], stored: Option<(&FileBytes, u64)>) -> Verdict {
         let options = self.options;
         if let Some(raw) = options.raw {
             return check_raw(data, raw, options).into();
@@ -340,18 +349,29 @@ impl<'o> Checker<'o> {
             return Verdict { outcome: Outcome::Unsupported(kind), content };
         }
         let path = name.installed();
-        let check = || check_elf_file(&path, &elf, options);
-        // To look at a file without a section takes less than to find out whether it is known.
-        if !options.coverage && elf.sframe_sections().next().is_none() {
-            return Verdict { outcome: check(), content };
-        }
-        let subject = Subject {
-            data,
-            content,
-            path: (!options.debug_dirs.is_empty()).then_some(&path),
-            origin: stored.map(|(stamp, start)| Origin { path: name.path.clone(), stamp, start }),
+        let check = || {
+            let outcome = check_elf_file(&path, &elf, options);
+            // What is known of a file's bytes must not be what was found in others.
+            stored.map_or(Ok(()), |(file, _)| file.intact()).map(|()| outcome)
         };
-        Verdict { outcome: self.seen.or_check(subject, check), content }
+        // To look at a file without a section takes less than to find out whether it is known.
+        let outcome = if !options.coverage && elf.sframe_sections().next().is_none() {
+            check()
+        } else {
+            let subject = Subject {
+                data,
+                content,
+                path: (!options.debug_dirs.is_empty()).then_some(&path),
+                origin: stored.map(|(file, start)| Origin {
+                    path: name.path.clone(),
+                    stamp: file.stamp(),
+                    start,
+                }),
+            };
+            self.seen.or_check(subject, check)
+        };
+        let outcome = outcome.unwrap_or_else(|error| Outcome::Unreadable(plain_error(&error)));
+        Verdict { outcome, content }
     }
 
     fn content(&self, data: &[u8]) -> Option<Content> {

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -91,24 +92,27 @@ impl Seen {
 
     /// What `check` finds, or has found before in the same bytes. Two threads that meet the same
     /// bytes at the same time both check them.
+    ///
+    /// # Errors
+    /// That of `check`: the bytes were not the file's all the time. It is not kept.
     pub(super) fn or_check(
         &self,
         subject: Subject<'_>,
-        check: impl FnOnce() -> Outcome,
-    ) -> Outcome {
+        check: impl FnOnce() -> io::Result<Outcome>,
+    ) -> io::Result<Outcome> {
         let Subject { data, content, path, origin } = subject;
         let mark = mark(data, path);
         let hashed = content.is_some() || origin.is_none();
         match self.sight(mark, origin.as_ref(), hashed) {
-            Sight::Same(outcome) => return outcome,
+            Sight::Same(outcome) => return Ok(outcome),
             Sight::Other(one) => self.hash(*one),
             Sight::New => {
                 if let Some(origin) = origin.filter(|_| !hashed) {
-                    let outcome = check();
+                    let outcome = check()?;
                     let key_path = path.map(Path::to_owned);
                     let one = One { origin, size: data.len(), key_path, outcome: outcome.clone() };
                     self.lock().mark(mark, one);
-                    return outcome;
+                    return Ok(outcome);
                 }
             }
             Sight::Hashed => {}
@@ -116,11 +120,12 @@ impl Seen {
         let content = content.unwrap_or_else(|| Content::of(data));
         let key = (content.hash, path.map(Path::to_owned));
         let found = self.lock().outcomes.get(&key).cloned();
-        found.unwrap_or_else(|| {
-            let outcome = check();
-            self.lock().keep(key, outcome.clone());
-            outcome
-        })
+        if let Some(outcome) = found {
+            return Ok(outcome);
+        }
+        let outcome = check()?;
+        self.lock().keep(key, outcome.clone());
+        Ok(outcome)
     }
 
     /// What is known of the files with this mark; from now on their hashes are, except for one
@@ -154,7 +159,10 @@ impl Seen {
         }
         let start = usize::try_from(one.origin.start).unwrap_or(usize::MAX);
         if let Some(bytes) = file.get(start..).and_then(|rest| rest.get(..one.size)) {
-            self.lock().keep((Content::of(bytes).hash, one.key_path), one.outcome);
+            let hash = Content::of(bytes).hash;
+            if file.intact().is_ok() {
+                self.lock().keep((hash, one.key_path), one.outcome);
+            }
         }
     }
 
@@ -235,9 +243,9 @@ mod tests {
             let last = subject.data.last().copied();
             let outcome = self.seen.or_check(subject, || {
                 self.checks.set(self.checks.get() + 1);
-                Outcome::Unreadable(format!("{last:?}"))
+                Ok(Outcome::Unreadable(format!("{last:?}")))
             });
-            match outcome {
+            match outcome.expect("the check succeeds") {
                 Outcome::Unreadable(text) => text,
                 _ => String::new(),
             }
