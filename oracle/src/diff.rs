@@ -181,7 +181,7 @@ fn compare_group<'s>(
     lay(&first, &second, |start, end, a, b| {
         let bytes = end - start;
         let Some(change) = judge(a, b) else {
-            totals.equal += bytes;
+            totals.equal = totals.equal.saturating_add(bytes);
             return;
         };
         totals.add(change, bytes);

@@ -83,7 +83,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, '_, S> {
         if agrees {
             flush(&mut self.pending, self.sink);
             self.met = true;
-            self.sums.equal += end - start.address;
+            self.sums.add(Verdict::Equal, end - start.address);
             self.at.address = end;
         }
         agrees
@@ -109,7 +109,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, '_, S> {
             && stream.agrees(self.at, end, &row.frame, function.marks)
         {
             self.met = true;
-            self.sums.equal += end - start;
+            self.sums.add(Verdict::Equal, end - start);
             self.at.address = end;
             return true;
         }
