@@ -37,12 +37,18 @@
 //! ```
 
 mod code;
+mod confirm;
+mod lookup;
+mod range;
+pub(crate) mod reading;
 pub(crate) mod sframe;
 mod stream;
 mod sweep;
 mod unplaced;
 mod verdict;
 
-pub use sweep::{Range, compare};
+pub use confirm::CfiConfirms;
+pub use range::Range;
+pub use sweep::compare;
 pub(crate) use sweep::{Sink, sweep};
 pub use verdict::{Fields, FunctionCounts, Judgement, Side, Sums, Verdict, judge};

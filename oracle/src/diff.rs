@@ -27,6 +27,7 @@ use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Section, Version};
 
 use crate::compare::Fields;
+use crate::compare::reading::Evidence;
 use crate::compare::sframe::{Budget, Place, places, walk};
 use lay::{Piece, lay};
 use pair::{Group, by_address, by_symbol};
@@ -180,7 +181,7 @@ fn compare_group<'s>(
     lay(&first, &second, |start, end, a, b| {
         let bytes = end - start;
         let Some(change) = judge(a, b) else {
-            totals.equal += bytes;
+            totals.equal = totals.equal.saturating_add(bytes);
             return;
         };
         totals.add(change, bytes);
@@ -280,7 +281,8 @@ impl<'r, 's> Reader<'r, 's> {
             Some(Ok(function)) => {
                 let signal = function.is_signal_frame();
                 let key_b = function.attributes().info.pauth_key_b();
-                walk(&function, limit, rows, &mut self.repeats, |from, to, row| {
+                let nothing = |_, _: &_| Evidence::NONE;
+                walk(&function, limit, rows, &mut self.repeats, nothing, |from, to, row| {
                     pieces.push(of(from, to, row.map(|row| row.frame), signal, key_b));
                 });
             }

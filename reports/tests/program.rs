@@ -137,7 +137,7 @@ fn folders_patterns_and_lists_find_the_same_files() {
 
 #[test]
 fn members_of_archives_are_named() {
-    let (status, text) = run(&["-v", "golden/2.47.50/x86_64/archive.a"]);
+    let (status, text) = run(&["-v", "golden/2.44/x86_64/archive.a"]);
     assert_eq!(status, 0, "{text}");
     for member in ["leaf.o", "calls.o", "bare.o", "cfi.o"] {
         assert!(text.contains(&format!("archive.a({member})")), "{text}");
@@ -312,7 +312,7 @@ fn completions_and_the_manual_page_come_from_one_definition() {
 }
 
 #[test]
-fn who_closes_the_pipe_has_seen_enough() {
+fn a_closed_pipe_needs_no_message() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
         .current_dir(corpus())
         .args(["dump", "golden/2.47.50/x86_64/handwritten.so"])
@@ -322,5 +322,6 @@ fn who_closes_the_pipe_has_seen_enough() {
         .expect("the program runs");
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(141));
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }

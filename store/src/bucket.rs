@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -22,15 +23,18 @@ use tokio::runtime::Runtime;
 
 use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
+use crate::files::{self, FILES, Files};
+use crate::run::Run;
 use crate::shard::{self, Finished, ShardState, ShardTotals};
-use crate::store::{self, MANIFEST, RUN, SHARDS, Store};
-#[cfg(feature = "parquet")]
-use crate::tables::TABLES;
+use crate::store::{self, MANIFEST, RUN, SHARDS, Store, TABLES};
 
 /// How addresses of buckets start.
 const SCHEME: &str = "s3://";
 /// How many files are on their way at once.
 const AT_ONCE: usize = 8;
+/// The largest object that is fetched, in bytes. Every object of a store is put in one request, and
+/// S3 takes no more in one (Amazon S3 User Guide, "Uploading objects": 5 GB).
+const LARGEST: u64 = 5 << 30;
 /// How often a shard is tried to be put where others put and replace it meanwhile.
 const TRIES: u32 = 10;
 
@@ -43,6 +47,8 @@ pub struct Bucket {
     /// What all names in the bucket start with.
     name: ObjectPath,
     address: String,
+    /// The largest object that is fetched, in bytes.
+    largest: u64,
     runtime: Runtime,
 }
 
@@ -69,7 +75,7 @@ impl Bucket {
     fn of(objects: Box<dyn ObjectStore>, name: ObjectPath, address: String) -> Result<Bucket> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(Error::io("open", Path::new(&address)))?;
-        Ok(Bucket { objects, name, address, runtime })
+        Ok(Bucket { objects, name, address, largest: LARGEST, runtime })
     }
 
     /// Fetches one shard into a copy, where the bucket has it.
@@ -82,18 +88,19 @@ impl Bucket {
         self.runtime.block_on(self.fetch_file(copy, &path)).map(drop)
     }
 
-    /// Fetches `run.json`, the manifest and all shards into a copy, as far as the bucket has them.
-    /// What stands between the shards and is none is there as an empty file.
+    /// Fetches `run.json`, the manifest, the hashes of files and all shards into a copy, as far as
+    /// the bucket has them. What stands between the shards and is none is there as an empty file.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`Error::Damaged`] where an object is larger than any that is written, and [`Error::Io`].
     pub fn fetch(&self, copy: &Path) -> Result<()> {
         let shards = copy.join(SHARDS);
         durable::make_folder(&shards)?;
         self.runtime.block_on(async {
-            // The manifest first: where there is a run.json, there is all that it speaks of.
-            self.fetch_file(copy, &copy.join(MANIFEST)).await?;
-            self.fetch_file(copy, &copy.join(RUN)).await?;
+            // run.json first: where there is one, there is all that it speaks of.
+            for name in [RUN, FILES, MANIFEST] {
+                self.fetch_file(copy, &copy.join(name)).await?;
+            }
             let listed = self.objects.list_with_delimiter(Some(&self.object(copy, &shards))).await;
             let ListResult { common_prefixes, objects, .. } =
                 listed.map_err(|error| self.failed("list", &shards, copy, error))?;
@@ -102,6 +109,51 @@ impl Bucket {
             let fetched = paths.map(|path| self.fetch_listed(copy, path));
             stream::iter(fetched).buffer_unordered(AT_ONCE).try_collect::<()>().await
         })
+    }
+
+    /// Fetches the tables of a complete store into a copy, behind [`Bucket::fetch`]: those that its
+    /// list of files has. Whatever else stands beside the store's files is there as an empty file.
+    ///
+    /// # Errors
+    /// As for [`Bucket::fetch`].
+    pub fn fetch_tables(&self, copy: &Path) -> Result<()> {
+        let run = Run::read(&copy.join(RUN)).ok();
+        let files = run.and_then(|run| Files::read(copy, run.files?).ok()).unwrap_or_default();
+        let listed: BTreeSet<&str> = files.names().collect();
+        self.runtime.block_on(async {
+            let names = self.names_below(copy, copy).await?;
+            let fetched = names.iter().map(|name| self.fetch_beside(copy, name, &listed));
+            stream::iter(fetched).buffer_unordered(AT_ONCE).try_collect::<()>().await
+        })
+    }
+
+    /// Fetches an object that is neither a shard nor one of those that every store has.
+    async fn fetch_beside(&self, copy: &Path, name: &str, listed: &BTreeSet<&str>) -> Result<()> {
+        let (first, rest) = name.split_once('/').unwrap_or((name, ""));
+        let path = copy.join(if first == TABLES { name } else { first });
+        match first {
+            RUN | FILES | MANIFEST | SHARDS => return Ok(()),
+            // The mark of a folder.
+            TABLES if rest.is_empty() => return Ok(()),
+            _ => durable::make_folder(path.parent().unwrap_or(copy))?,
+        }
+        if listed.contains(name) {
+            self.fetch_file(copy, &path).await.map(drop)
+        } else {
+            File::create(&path).map(drop).map_err(Error::io("write", &path))
+        }
+    }
+
+    /// The names of all objects below a folder of a copy, within the store.
+    async fn names_below(&self, copy: &Path, folder: &Path) -> Result<Vec<String>> {
+        let listed = self.objects.list(Some(&self.object(copy, folder))).try_collect::<Vec<_>>();
+        let listed = listed.await.map_err(|error| self.failed("list", folder, copy, error))?;
+        let name = |object: &ObjectPath| {
+            let parts = object.prefix_match(&self.name)?;
+            let parts: Vec<String> = parts.map(|part| part.as_ref().to_owned()).collect();
+            (!parts.is_empty()).then(|| parts.join("/"))
+        };
+        Ok(listed.iter().filter_map(|object| name(&object.location)).collect())
     }
 
     async fn fetch_listed(&self, copy: &Path, path: PathBuf) -> Result<()> {
@@ -122,6 +174,11 @@ impl Bucket {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
+        let limit = if path.ends_with(RUN) { Run::LONGEST as u64 } else { self.largest };
+        if found.meta.size > limit {
+            let reason = format!("it has {} bytes, allowed: {limit}", found.meta.size);
+            return Err(Error::Damaged { path: self.path_of(copy, path), reason });
+        }
         let version =
             UpdateVersion { e_tag: found.meta.e_tag.clone(), version: found.meta.version.clone() };
         let mut draft = Draft::new(path.parent().unwrap_or(copy))?;
@@ -183,20 +240,36 @@ impl Bucket {
         }
     }
 
-    /// Puts a complete store's tables, manifest and `run.json` into the bucket, in this order, beside
-    /// the shards, which are there. Two who do so at once put the same bytes.
+    /// Puts a complete store's tables, manifest, hashes of files and `run.json` into the bucket, in
+    /// this order, beside the shards, which are there. Tables that are none of the store's are
+    /// removed, as in a folder. Two who do so at once put the same bytes.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn put_merged(&self, store: &Store) -> Result<()> {
         let copy = store.folder();
-        let files = tables(copy)?;
+        let tables = files::files_below(&copy.join(TABLES))?;
+        let ours: BTreeSet<String> = tables.iter().map(|path| files::name_of(copy, path)).collect();
         self.runtime.block_on(async {
-            let put = files.into_iter().map(|path| self.put_file(copy, path));
+            let put = tables.into_iter().map(|path| self.put_file(copy, path));
             stream::iter(put).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
-            self.put_file(copy, copy.join(MANIFEST)).await?;
-            self.put_file(copy, copy.join(RUN)).await
+            for name in self.names_below(copy, &copy.join(TABLES)).await? {
+                if name != TABLES && !ours.contains(&name) {
+                    self.remove(copy, &copy.join(name)).await?;
+                }
+            }
+            for name in [MANIFEST, FILES, RUN] {
+                self.put_file(copy, copy.join(name)).await?;
+            }
+            Ok(())
         })
+    }
+
+    async fn remove(&self, copy: &Path, path: &Path) -> Result<()> {
+        match self.objects.delete(&self.object(copy, path)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.failed("remove", path, copy, error)),
+        }
     }
 
     async fn put_file(&self, copy: &Path, path: PathBuf) -> Result<()> {
@@ -266,23 +339,4 @@ enum There {
     Damaged(UpdateVersion),
     /// None any more.
     Nothing,
-}
-
-/// The files of a store's tables.
-#[cfg(feature = "parquet")]
-fn tables(copy: &Path) -> Result<Vec<PathBuf>> {
-    let (mut files, mut folders) = (Vec::new(), vec![copy.join(TABLES)]);
-    while let Some(folder) = folders.pop() {
-        for path in durable::names_in(&folder)? {
-            let list = if path.is_dir() { &mut folders } else { &mut files };
-            list.push(path);
-        }
-    }
-    Ok(files)
-}
-
-/// A program without Parquet writes none.
-#[cfg(not(feature = "parquet"))]
-fn tables(_: &Path) -> Result<Vec<PathBuf>> {
-    Ok(Vec::new())
 }

@@ -8,11 +8,11 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
+use nix::fcntl::{Flock, FlockArg, OFlag};
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::error::{Error, Result};
@@ -150,6 +150,16 @@ pub(crate) fn draft_folder(folder: &Path) -> Result<tempfile::TempDir> {
         .map_err(Error::io("make a folder in", folder))
 }
 
+/// Removes a folder and all that is in it, where it is there.
+pub(crate) fn remove_tree(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::io("remove", folder)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Syncs a folder and all folders in it; their files are synced as they are written.
 #[cfg(feature = "parquet")]
 pub(crate) fn sync_tree(folder: &Path) -> Result<()> {
@@ -157,6 +167,24 @@ pub(crate) fn sync_tree(folder: &Path) -> Result<()> {
         sync_tree(path)?;
     }
     sync_folder(folder)
+}
+
+/// Opens for reading without waiting, as opening a pipe would for its writer.
+fn open_at_once(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)
+}
+
+/// Opens a regular file for reading.
+///
+/// # Errors
+/// Those of opening, and [`io::ErrorKind::InvalidInput`] where it is no regular file.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    let file = open_at_once(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"))
+    }
 }
 
 /// Locks a folder against others who lock it; `None` where another does. Dropped, it is free.
@@ -196,7 +224,7 @@ pub(crate) fn sweep(folder: &Path) -> Result<()> {
 
 /// Whether the file is there, and nobody holds a lock on it.
 pub(crate) fn is_abandoned(path: &Path) -> bool {
-    File::open(path).is_ok_and(|open| Flock::lock(open, FlockArg::LockExclusiveNonblock).is_ok())
+    open_at_once(path).is_ok_and(|open| Flock::lock(open, FlockArg::LockExclusiveNonblock).is_ok())
 }
 
 /// Whether a name is one of those that writers use until their file is whole.

@@ -80,7 +80,12 @@ impl Error {
     /// process is busy with, but not what is wrong in itself.
     #[must_use]
     pub fn may_pass(&self) -> bool {
-        matches!(self, Error::Io { .. } | Error::Busy { .. })
+        match self {
+            // What is no file where one is expected.
+            Error::Io { source, .. } => source.kind() != io::ErrorKind::InvalidInput,
+            Error::Busy { .. } => true,
+            _ => false,
+        }
     }
 }
 

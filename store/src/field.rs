@@ -87,6 +87,11 @@ impl Object {
         }
     }
 
+    /// Whether there is such a field.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
+    }
+
     /// A text.
     pub(crate) fn text(&self, name: &'static str) -> Result<&str, Defect> {
         self.fields.get(name).and_then(Value::as_str).ok_or_else(|| self.not(name, "a text"))
@@ -94,7 +99,7 @@ impl Object {
 
     /// A text, where the field is there.
     pub(crate) fn optional_text(&self, name: &'static str) -> Result<Option<&str>, Defect> {
-        if self.fields.contains_key(name) { self.text(name).map(Some) } else { Ok(None) }
+        if self.has(name) { self.text(name).map(Some) } else { Ok(None) }
     }
 
     /// A number within a range.
@@ -117,7 +122,7 @@ impl Object {
 
     /// A hash, where the field is there.
     pub(crate) fn optional_hash(&self, name: &'static str) -> Result<Option<ContentHash>, Defect> {
-        if self.fields.contains_key(name) { self.hash(name).map(Some) } else { Ok(None) }
+        if self.has(name) { self.hash(name).map(Some) } else { Ok(None) }
     }
 
     /// An object.

@@ -101,7 +101,7 @@ pub(crate) fn suspects(store: &Path, shard: u32) -> Result<BTreeMap<u32, u32>> {
 /// The items that a journal notes as begun and not as done.
 fn unfinished(path: &Path) -> Result<BTreeSet<u32>> {
     let mut text = Vec::new();
-    File::open(path)
+    durable::open_file(path)
         .and_then(|file| file.take(LONGEST).read_to_end(&mut text))
         .map_err(Error::io("read", path))?;
     let mut begun = BTreeSet::new();

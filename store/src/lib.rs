@@ -19,6 +19,7 @@ mod counts;
 mod durable;
 mod error;
 mod field;
+mod files;
 mod hash;
 mod journal;
 mod key;
@@ -33,6 +34,7 @@ mod status;
 mod store;
 #[cfg(feature = "parquet")]
 pub mod tables;
+mod verify;
 
 #[cfg(feature = "s3")]
 pub use bucket::Bucket;
@@ -47,5 +49,6 @@ pub use previous::{Previous, Unchanged};
 pub use run::{Run, Totals};
 pub use shard::{Finished, ItemLine, ShardLine, ShardReader, ShardState, ShardTotals, ShardWriter};
 pub use stamps::{Known, Stamps, StampsWriter};
-pub use status::{DamagedShard, Status, status};
-pub use store::{Shard, Store};
+pub use status::{DamagedShard, NO_HASHES, Status, status};
+pub use store::{Merged, Shard, Store};
+pub use verify::{DamagedFile, Remedy};

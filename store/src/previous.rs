@@ -1,16 +1,16 @@
 //! What an earlier scan has said, for what has not changed since.
 
-use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::durable;
 use crate::error::{Error, Result};
 use crate::lines::{self, FramePlace, LinePlace};
-use crate::manifest::Manifest;
 use crate::shard::{ShardLine, ShardReader};
-use crate::store::{self, Store};
+use crate::status::DamagedShard;
+use crate::store::Store;
 use crate::{ContentHash, Counts, Key};
 
 /// How many decompressed frames are kept at hand. Scans go by shard or, over all of them, by path:
@@ -27,6 +27,8 @@ pub struct Previous {
     /// In ascending order of their names.
     items: Vec<OldItem>,
     kept: Vec<Mutex<Kept>>,
+    unusable: Vec<DamagedShard>,
+    lacks_hashes: bool,
 }
 
 /// What an earlier scan has said of an item whose content is the same.
@@ -89,19 +91,22 @@ impl Previous {
     /// As for [`Store::open`].
     pub fn open(folder: &Path, key: &Key) -> Result<Previous> {
         let store = Store::open(folder)?;
-        let mut previous = Previous::default();
+        let mut previous = Previous { lacks_hashes: store.lacks_hashes(), ..Previous::default() };
         if store.manifest().key() != key {
             return Ok(previous);
         }
         for shard in 0..store.manifest().shards() {
-            let path = store::shard_path(folder, shard);
-            match old_shard(path, store.manifest(), shard, previous.shards.len()) {
+            let reader = store.read(shard);
+            match reader.and_then(|reader| old_shard(reader, &store, previous.shards.len())) {
                 Ok((shard, items)) => {
                     previous.shards.push(shard);
                     previous.items.extend(items);
                 }
-                // Missing or damaged: its items are checked again.
-                Err(Error::Damaged { .. } | Error::Foreign { .. } | Error::Io { .. }) => {}
+                // Its scan has not come to it.
+                Err(error) if error.is_absence() && store.run().totals.is_none() => {}
+                Err(error @ (Error::Damaged { .. } | Error::Foreign { .. } | Error::Io { .. })) => {
+                    previous.unusable.push(DamagedShard { shard, reason: error.to_string() })
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -124,6 +129,19 @@ impl Previous {
         let records = self.records(item)?;
         let without = item.without.as_deref().cloned().unwrap_or_default();
         Ok(Some(Unchanged { records, without }))
+    }
+
+    /// The shards that cannot be used, for they are damaged, and in a complete store also where
+    /// they are missing: their items have to be checked again.
+    #[must_use]
+    pub fn unusable(&self) -> &[DamagedShard] {
+        &self.unusable
+    }
+
+    /// Whether its store is complete and has no hashes of its files.
+    #[must_use]
+    pub fn lacks_hashes(&self) -> bool {
+        self.lacks_hashes
     }
 
     /// How many items it knows.
@@ -176,7 +194,7 @@ impl Previous {
         };
         // As many bytes as were read from it before.
         let mut compressed = vec![0; usize::try_from(place.length).unwrap_or(usize::MAX)];
-        File::open(&old.path)
+        durable::open_file(&old.path)
             .and_then(|file| file.read_exact_at(&mut compressed, place.offset))
             .map_err(Error::io("read", &old.path))?;
         match lines::decompress(&compressed, place.lines) {
@@ -194,12 +212,10 @@ impl Previous {
 
 /// Where everything stands in a whole shard, which is the `place`th.
 fn old_shard(
-    path: PathBuf,
-    manifest: &Manifest,
-    shard: u32,
+    mut reader: ShardReader<'_>,
+    store: &Store,
     place: usize,
 ) -> Result<(OldShard, Vec<OldItem>)> {
-    let mut reader = ShardReader::open(path.clone(), manifest, shard)?;
     let mut frames: Vec<FramePlace> = Vec::new();
     let mut items = Vec::new();
     // Where the first record of the next item stands.
@@ -214,7 +230,7 @@ fn old_shard(
         };
         let (frame, start) = first.take().unwrap_or_default();
         let number = usize::try_from(item.item).unwrap_or(usize::MAX);
-        let of_manifest = manifest.items().get(number);
+        let of_manifest = store.manifest().items().get(number);
         if let Some((hash, of_manifest)) = item.hash.zip(of_manifest) {
             items.push(OldItem {
                 name: Name::of(&of_manifest.path, &hash),
@@ -226,5 +242,5 @@ fn old_shard(
             });
         }
     }
-    Ok((OldShard { path, frames }, items))
+    Ok((OldShard { path: reader.path().to_owned(), frames }, items))
 }

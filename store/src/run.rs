@@ -1,22 +1,25 @@
 //! `run.json`: what a store is, and whether all of it is there.
 
-use std::fs::File;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::durable::Draft;
+use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
 use crate::field::{Defect, Object};
+use crate::files::CHANGED;
 use crate::manifest::{FORMAT, MAX_SHARDS};
 use crate::path_name::{self, PathName};
 use crate::{ContentHash, Counts, Key, Manifest};
 
-/// The longest `run.json`, in bytes: it has as many inputs as a command line holds.
-const LONGEST: usize = 16 << 20;
 const COMPLETE: &str = "complete";
 const INCOMPLETE: &str = "incomplete";
+/// The last field: the hash of the text before its value.
+const HASH: &str = "hash";
+const HASH_DIGITS: usize = 64;
+/// What follows the value of the last field.
+const SEAL_END: &str = "\"\n}\n";
 
 /// What a store is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +34,9 @@ pub struct Run {
     pub shards: u32,
     /// What it holds, once all shards are merged; `None` until then.
     pub totals: Option<Totals>,
+    /// The hash of the list of its files with their hashes, once all shards are merged; `None` also
+    /// where a program merged them that took no hashes.
+    pub files: Option<ContentHash>,
 }
 
 /// What a complete store holds.
@@ -54,9 +60,14 @@ struct Fields<'a> {
     shards: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     totals: Option<&'a Totals>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<ContentHash>,
 }
 
 impl Run {
+    /// The longest `run.json`, in bytes: it has as many inputs as a command line holds.
+    pub(crate) const LONGEST: usize = 16 << 20;
+
     /// The run of a manifest, incomplete.
     pub(crate) fn of(manifest: &Manifest) -> Run {
         Run {
@@ -65,17 +76,29 @@ impl Run {
             inputs: manifest.inputs().to_vec(),
             shards: manifest.shards(),
             totals: None,
+            files: None,
         }
     }
 
     /// Reads it.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::Defect`], and [`Error::Damaged`] where its text does not have the
+    /// hash that it says.
     pub(crate) fn read(path: &Path) -> Result<Run> {
         let mut text = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(LONGEST as u64 + 1).read_to_end(&mut text))
+        durable::open_file(path)
+            .and_then(|file| file.take(Run::LONGEST as u64 + 1).read_to_end(&mut text))
             .map_err(Error::io("read", path))?;
-        let object = Object::parse(1, &text, LONGEST).map_err(Error::defect(path))?;
-        Run::of_object(&object).map_err(Error::defect(path))
+        let object = Object::parse(1, &text, Run::LONGEST).map_err(Error::defect(path))?;
+        let run = Run::of_object(&object).map_err(Error::defect(path))?;
+        // Without either it is of an earlier version, which took no hashes.
+        let sealed = run.files.is_some() || object.has(HASH);
+        if sealed && !is_sealed(&text) {
+            let reason = format!("{CHANGED}; remove it, and merge the store again");
+            return Err(Error::Damaged { path: path.to_owned(), reason });
+        }
+        Ok(run)
     }
 
     fn of_object(object: &Object) -> std::result::Result<Run, Defect> {
@@ -96,12 +119,13 @@ impl Run {
             inputs: inputs.iter().map(path_name::read).collect::<std::result::Result<_, _>>()?,
             shards: u32::try_from(shards).unwrap_or(MAX_SHARDS),
             totals,
+            files: object.optional_hash("files")?,
         })
     }
 
     /// Writes it to a file in the making.
     pub(crate) fn draft(&self, folder: &Path) -> Result<Draft> {
-        let Run { key, manifest, inputs, shards, totals } = self;
+        let Run { key, manifest, inputs, shards, totals, files } = self;
         let fields = Fields {
             format: FORMAT,
             state: if totals.is_some() { COMPLETE } else { INCOMPLETE },
@@ -110,14 +134,29 @@ impl Run {
             inputs: inputs.iter().map(|path| PathName(path)).collect(),
             shards: *shards,
             totals: totals.as_ref(),
+            files: *files,
         };
         let mut draft = Draft::new(folder)?;
         // The type has text keys only.
-        let mut text = serde_json::to_vec_pretty(&fields).unwrap_or_default();
-        text.push(b'\n');
-        draft.write_all(&text).map_err(Error::io("write", folder))?;
+        let text = serde_json::to_string_pretty(&fields).unwrap_or_default();
+        draft.write_all(sealed(&text).as_bytes()).map_err(Error::io("write", folder))?;
         Ok(draft)
     }
+}
+
+/// A JSON object's text with one more field, the last: the hash of all that is before its value.
+fn sealed(object: &str) -> String {
+    let fields = object.strip_suffix("\n}").unwrap_or(object);
+    let before = format!("{fields},\n  \"{HASH}\": \"");
+    let hash = ContentHash::of(before.as_bytes());
+    format!("{before}{hash}{SEAL_END}")
+}
+
+/// Whether a text is as [`sealed`] has made it.
+fn is_sealed(text: &[u8]) -> bool {
+    let end = text.strip_suffix(SEAL_END.as_bytes());
+    let parts = end.and_then(|text| text.split_last_chunk::<HASH_DIGITS>());
+    parts.is_some_and(|(before, hash)| ContentHash::of(before).to_string().as_bytes() == hash)
 }
 
 fn totals(object: &Object) -> std::result::Result<Totals, Defect> {

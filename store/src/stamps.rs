@@ -13,18 +13,19 @@
 //! 32         BLAKE3 of all before
 //! ```
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::durable::Draft;
+use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
+use crate::files::CHANGED;
 use crate::{ContentHash, Key};
 
 /// The file's name in a store.
-const NAME: &str = "stamps";
+pub(crate) const NAME: &str = "stamps";
 const MAGIC: &[u8; 16] = b"sframe-stamps 1\n";
 /// How many kinds the file can name.
 const MAX_KINDS: usize = 255;
@@ -91,13 +92,13 @@ impl Stamps {
     pub fn load(folder: &Path, key: &Key) -> Result<Stamps> {
         let path = folder.join(NAME);
         let mut bytes = Vec::new();
-        match File::open(&path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+        match durable::open_file(&path).and_then(|mut file| file.read_to_end(&mut bytes)) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stamps::default()),
             Err(error) => return Err(Error::io("read", &path)(error)),
         }
         Stamps::parse(&bytes, key).ok_or_else(|| {
-            let reason = "its bytes are not those that were written".to_owned();
+            let reason = format!("{CHANGED}; without it, all files are read");
             Error::Damaged { path, reason }
         })
     }

@@ -9,10 +9,14 @@ use crate::durable;
 use crate::error::Result;
 use crate::shard::{self, ShardState, ShardTotals};
 use crate::store::{self, SHARDS};
+use crate::verify::{self, DamagedFile, Examined};
 use crate::{Counts, Manifest};
 
 /// How many shards a message names.
 const NAMED: usize = 10;
+/// What is said of a complete store whose `run.json` speaks of no list.
+pub const NO_HASHES: &str = "it has no hashes of its files, so damage in its tables goes unnoticed: \
+                             merge the store again";
 
 /// What of a scan is there: each shard is in one of the lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -27,6 +31,14 @@ pub struct Status {
     pub damaged: Vec<DamagedShard>,
     /// What stands between the shards and is none of this scan.
     pub strange: Vec<String>,
+    /// Whether the store was merged.
+    pub complete: bool,
+    /// Whether the store has the hashes of its files: every complete one, but for those of earlier
+    /// versions.
+    pub hashes: bool,
+    /// Other files that are not as they were written, and shards whose lines are whole in a file
+    /// that has changed.
+    pub files: Vec<DamagedFile>,
 }
 
 /// A shard that cannot be used.
@@ -44,6 +56,12 @@ impl Status {
     pub fn is_whole(&self) -> bool {
         self.missing.is_empty() && self.damaged.is_empty() && self.strange.is_empty()
     }
+
+    /// Whether, besides, every other file is as it was written.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.is_whole() && self.files.is_empty()
+    }
 }
 
 impl fmt::Display for Status {
@@ -53,21 +71,29 @@ impl fmt::Display for Status {
             write!(f, "; shard {shard} is missing")?;
         }
         for DamagedShard { shard, reason } in self.damaged.iter().take(NAMED) {
-            write!(f, "; shard {shard} is {reason}")?;
+            write!(f, "; shard {shard} is {reason}: scan it again")?;
         }
         for name in self.strange.iter().take(NAMED) {
             write!(f, "; {name:?} is no shard of this scan")?;
         }
-        let lengths = [self.missing.len(), self.damaged.len(), self.strange.len()];
-        match lengths.iter().map(|length| length.saturating_sub(NAMED)).sum() {
-            0 => Ok(()),
-            more => write!(f, "; and {more} more"),
+        for file in self.files.iter().take(NAMED) {
+            write!(f, "; {file}: {}", file.remedy)?;
         }
+        let lists =
+            [&self.missing.len(), &self.damaged.len(), &self.strange.len(), &self.files.len()];
+        match lists.iter().map(|length| length.saturating_sub(NAMED)).sum() {
+            0 => {}
+            more => write!(f, "; and {more} more")?,
+        }
+        if self.complete && !self.hashes {
+            write!(f, "; {NO_HASHES}")?;
+        }
+        Ok(())
     }
 }
 
 /// What of the manifest's scan is there in the store at `folder`; nothing where there is no store.
-/// All shards are read.
+/// All files are read.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io).
@@ -92,6 +118,8 @@ pub(crate) fn examine(manifest: &Manifest, folder: &Path) -> Result<(Status, Vec
         }
     }
     status.strange = strange(manifest, &folder.join(SHARDS))?;
+    let Examined { complete, hashes, damaged } = verify::examine(manifest, folder, &status.whole)?;
+    (status.complete, status.hashes, status.files) = (complete, hashes, damaged);
     Ok((status, totals))
 }
 

@@ -6,17 +6,21 @@ use std::path::{Path, PathBuf};
 use crate::Manifest;
 use crate::durable;
 use crate::error::{Error, Result};
+use crate::files::Files;
 use crate::journal::{self, Journal};
 use crate::run::{Run, Totals};
 use crate::shard::{self, ShardReader, ShardState, ShardTotals, ShardWriter};
 use crate::status::{self, Status};
 #[cfg(feature = "parquet")]
 use crate::tables;
+use crate::verify::{DamagedFile, Remedy};
 
 /// The folder of shards in a store.
 pub(crate) const SHARDS: &str = "shards";
 pub(crate) const RUN: &str = "run.json";
 pub(crate) const MANIFEST: &str = "manifest.ndjson.zst";
+/// The folder of tables.
+pub(crate) const TABLES: &str = "tables";
 const EXTENSION: &str = ".ndjson.zst";
 
 /// The folder that holds the results of one scan:
@@ -26,6 +30,7 @@ const EXTENSION: &str = ".ndjson.zst";
 /// manifest.ndjson.zst       what there was to check, and in which shard
 /// shards/00000.ndjson.zst   the records
 /// tables/                   the same as Parquet, once it is complete
+/// files.ndjson              size and hash of each of these files, once it is complete
 /// stamps                    by which the next scan knows unchanged files; not results
 /// work/                     what was in work where a process died; not results
 /// ```
@@ -34,6 +39,18 @@ pub struct Store {
     folder: PathBuf,
     manifest: Manifest,
     run: Run,
+    /// The hashes of its files, where it was opened as a complete one.
+    files: Option<Files>,
+}
+
+/// What merging has found and done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// What the store holds.
+    pub totals: Totals,
+    /// What was not as it was written in a store that had been complete. All is written again but
+    /// what has to be removed.
+    pub found: Vec<DamagedFile>,
 }
 
 /// A shard to work on.
@@ -70,10 +87,11 @@ impl Store {
             let reason = format!("its manifest is {}, not {}", run.manifest, manifest.hash());
             return Err(Error::Foreign { path: run_path, reason });
         }
-        Ok(Store { folder: folder.to_owned(), manifest, run })
+        Ok(Store { folder: folder.to_owned(), manifest, run, files: None })
     }
 
-    /// Opens a store.
+    /// Opens a store. Of a complete one, the manifest and each shard that is read are held against
+    /// the hashes of its files.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Defect`] and [`Error::Damaged`], and [`Error::Foreign`] where its
@@ -81,12 +99,18 @@ impl Store {
     pub fn open(folder: &Path) -> Result<Store> {
         let run = Run::read(&folder.join(RUN))?;
         let path = folder.join(MANIFEST);
+        let files = run.files.map(|hash| Files::read(folder, hash)).transpose()?;
+        if let Some(reason) =
+            files.iter().find_map(|files| files.check(folder, MANIFEST).transpose())
+        {
+            return Err(Error::Damaged { path, reason: reason? });
+        }
         let manifest = Manifest::open(&path)?;
         if run.manifest != manifest.hash() {
             let reason = format!("its hash is {}, not {}", manifest.hash(), run.manifest);
             return Err(Error::Foreign { path, reason });
         }
-        Ok(Store { folder: folder.to_owned(), manifest, run })
+        Ok(Store { folder: folder.to_owned(), manifest, run, files })
     }
 
     /// The folder it is in.
@@ -105,6 +129,12 @@ impl Store {
     #[must_use]
     pub const fn run(&self) -> &Run {
         &self.run
+    }
+
+    /// Whether it is complete and has no hashes of its files, for an earlier version merged it.
+    #[must_use]
+    pub fn lacks_hashes(&self) -> bool {
+        self.run.totals.is_some() && self.run.files.is_none()
     }
 
     /// Starts to work on a shard, or tells that it is done: there and whole.
@@ -149,19 +179,35 @@ impl Store {
     /// # Errors
     /// [`Error::Usage`] where the manifest has no such shard, and [`Error::Io`].
     pub fn state(&self, shard: u32) -> Result<ShardState> {
-        shard::state(&self.shard_path(shard)?, &self.manifest, shard)
+        match self.changed(shard)? {
+            Some(reason) => Ok(ShardState::Damaged(reason)),
+            None => shard::state(&self.shard_path(shard)?, &self.manifest, shard),
+        }
+    }
+
+    /// Why the file of a shard that is there is not the one of the complete store.
+    fn changed(&self, shard: u32) -> Result<Option<String>> {
+        let path = self.shard_path(shard)?;
+        match &self.files {
+            Some(files) if path.exists() => files.check(&self.folder, &shard_name(shard)),
+            _ => Ok(None),
+        }
     }
 
     /// Reads a shard.
     ///
     /// # Errors
     /// [`Error::Usage`] where the manifest has no such shard, [`Error::Io`] also where it is not
-    /// there.
+    /// there, and [`Error::Damaged`] where it is not the file of the complete store.
     pub fn read(&self, shard: u32) -> Result<ShardReader<'_>> {
-        ShardReader::open(self.shard_path(shard)?, &self.manifest, shard)
+        let path = self.shard_path(shard)?;
+        match self.changed(shard)? {
+            Some(reason) => Err(Error::Damaged { path, reason }),
+            None => ShardReader::open(path, &self.manifest, shard),
+        }
     }
 
-    /// What of the scan is there; all shards are read.
+    /// What of the scan is there; all files are read.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -170,13 +216,13 @@ impl Store {
     }
 
     /// Marks the store as complete, where every shard is there exactly once, whole and of this
-    /// scan; before, writes the tables (feature `parquet`) and removes what dead writers have left.
-    /// A store that is complete stays as it is.
+    /// scan; before, writes the tables (feature `parquet`) and the hashes of all files, and removes
+    /// what dead writers have left. A store that is complete and sound stays as it is.
     ///
     /// # Errors
     /// [`Error::Unmergeable`] tells what is missing; [`Error::Busy`] where another merges; and
     /// [`Error::Io`].
-    pub fn merge(&mut self) -> Result<Totals> {
+    pub fn merge(&mut self) -> Result<Merged> {
         let busy = || Error::Busy { path: self.folder.clone() };
         let lock = durable::lock_folder(&self.folder)?.ok_or_else(busy)?;
         durable::sweep(&self.folder)?;
@@ -187,18 +233,39 @@ impl Store {
         }
         let (items, records, mut without) = status::sum(&totals);
         without.add_all(self.manifest.without());
-        let run = Run { totals: Some(Totals { items, records, without }), ..self.run.clone() };
-        #[cfg(feature = "parquet")]
-        if self.run != run || !self.folder.join(tables::TABLES).is_dir() {
-            tables::write(&self.folder, &self.manifest)?;
-        }
-        if self.run != run {
-            run.draft(&self.folder)?.replace(&self.folder.join(RUN))?;
+        let totals = Totals { items, records, without };
+        let is_done = |file: &DamagedFile| file.remedy == Remedy::Remove;
+        if !(status.hashes && status.files.iter().all(is_done)) {
+            self.complete(totals.clone())?;
+        } else {
+            // Another may have merged it since it was opened.
+            self.run = Run::read(&self.folder.join(RUN))?;
         }
         journal::sweep(&self.folder)?;
         drop(lock);
-        self.run = run;
-        Ok(self.run.totals.clone().unwrap_or_default())
+        Ok(Merged { totals, found: status.files })
+    }
+
+    /// Writes everything that follows from manifest and shards, `run.json` last.
+    fn complete(&mut self, totals: Totals) -> Result<()> {
+        let (folder, run_path) = (&self.folder, self.folder.join(RUN));
+        let incomplete = Run::of(&self.manifest);
+        if self.run != incomplete {
+            // Until all is written again, the list of files is not to be relied on.
+            incomplete.draft(folder)?.replace(&run_path)?;
+        }
+        self.manifest.save(&folder.join(MANIFEST))?;
+        #[cfg(feature = "parquet")]
+        tables::write(folder, &self.manifest)?;
+        // A program that cannot write tables cannot say either that those which are there are sound.
+        #[cfg(not(feature = "parquet"))]
+        durable::remove_tree(&folder.join(TABLES))?;
+        let files = Files::of(folder, self.manifest.shards())?;
+        let hash = files.save(folder)?;
+        let run = Run { totals: Some(totals), files: Some(hash), ..incomplete };
+        run.draft(folder)?.replace(&run_path)?;
+        (self.run, self.files) = (run, Some(files));
+        Ok(())
     }
 
     fn shard_path(&self, shard: u32) -> Result<PathBuf> {
@@ -212,7 +279,12 @@ impl Store {
 
 /// Where a shard stands in a store.
 pub(crate) fn shard_path(folder: &Path, shard: u32) -> PathBuf {
-    folder.join(SHARDS).join(format!("{shard:05}{EXTENSION}"))
+    folder.join(shard_name(shard))
+}
+
+/// A shard's path within a store.
+pub(crate) fn shard_name(shard: u32) -> String {
+    format!("{SHARDS}/{shard:05}{EXTENSION}")
 }
 
 /// The number of the shard that a file's name stands for.

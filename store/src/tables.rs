@@ -15,7 +15,6 @@ mod write;
 pub use describe::markdown;
 
 use std::fs::{self, File};
-use std::io;
 use std::path::Path;
 
 use sframe_history::Record;
@@ -24,15 +23,13 @@ use crate::durable;
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::shard::{ShardLine, ShardReader};
-use crate::store;
+use crate::store::{self, TABLES};
 use column::Table;
 use coverage::Coverage;
 use files::{Counts, Files, Producers};
 use findings::{Difference, Differences, Findings};
 use write::TableWriter;
 
-/// The folder of tables in a store.
-pub(crate) const TABLES: &str = "tables";
 /// The version of the tables: it grows where a column goes or changes its meaning. Columns may be
 /// added within a version.
 pub const TABLES_FORMAT: u32 = 1;
@@ -50,12 +47,7 @@ pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
         write_shard(reader, draft.path(), manifest, shard, &mut number)?;
     }
     durable::sync_tree(draft.path())?;
-    match fs::remove_dir_all(&tables) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(Error::io("remove", &tables)(error));
-        }
-        _ => {}
-    }
+    durable::remove_tree(&tables)?;
     let written = draft.keep();
     fs::rename(&written, &tables).map_err(Error::io("write", &tables))?;
     drop(lock);

@@ -273,3 +273,16 @@ fn a_gap_is_no_other_version() {
     let rules: Vec<_> = report.counts.iter().map(|(rule, _)| rule.name).collect();
     assert_eq!(rules, ["subsection-gap"]);
 }
+
+/// GNU as 2.47.50, `corpus/differences/frame-pointer-restored`: the third row's words are 0x39 0x10
+/// 0x00 0x00 0xf0 from 0x41 on (objdump -s). FP's control word, the fourth, is 0.
+#[test]
+fn a_control_word_of_zero_is_no_rule() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../corpus/differences/frame-pointer-restored/2.47.50.o");
+    let data = std::fs::read(path).expect("readable");
+    let report = check(&data, &Options::default());
+    let [finding] = report.findings.as_slice() else { panic!("{:?}", report.findings) };
+    let place = (finding.rule.name, finding.offset, finding.row);
+    assert_eq!(place, ("flex-layout", Some(0x44), Some(2)));
+}

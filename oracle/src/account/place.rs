@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use sframe_validator::Section;
 use sframe_validator::finding::FunctionId;
-use sframe_validator::section::{FrameRowEntry, Function, RowBudget, RowLayout};
+use sframe_validator::section::{Error, FrameRowEntry, Function, RowBudget, RowLayout};
 use sframe_validator::unwind::Frame;
 
 /// A row that is looked for, and what is found.
@@ -57,7 +57,7 @@ pub(super) fn find_rows(sections: &[Section<'_>], wanted: &mut [Wanted]) {
 /// first row says what CFI says at the PC, its start is what is wrong.
 fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted]) {
     let (Ok(start), Ok(repeat), Ok(entries)) =
-        (function.start(), function.repeat_size(), function.frame_row_entries())
+        (function.start(), repeat_of(function), function.frame_row_entries())
     else {
         return;
     };
@@ -96,6 +96,14 @@ fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted
     for wanted in left {
         wanted.row = found(&last);
     }
+}
+
+/// Bytes of a repeated block; of one row alone it does not matter, where version 1 does not say it.
+fn repeat_of(function: &Function<'_>) -> Result<Option<u8>, Error> {
+    function.repeat_size().or_else(|error| match function.num_rows() {
+        1 => Ok(None),
+        _ => Err(error),
+    })
 }
 
 /// A function as findings name it, and its entry's section offsets.

@@ -62,7 +62,7 @@ impl Reasons {
     /// Takes up what is no defect, `number` times.
     pub(super) fn limit(&mut self, cfi: &Cfi<'_>, error: CfiError, number: u64) {
         let entry = self.limits.entry(error.kind.name()).or_insert((cfi.name(), error, 0));
-        entry.2 += number;
+        entry.2 = entry.2.saturating_add(number);
     }
 
     /// What to report.

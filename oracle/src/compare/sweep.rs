@@ -3,48 +3,16 @@
 use sframe_validator::elf::Elf;
 use sframe_validator::section::{self, CodeAddress, RowBudget};
 use sframe_validator::unwind::{Frame, Row};
-use sframe_validator::{Abi, Section, Version};
+use sframe_validator::{Section, Version};
 
 use super::code::code_of;
-use super::sframe::{Budget, Piece, places, walk};
+use super::lookup::Lookup;
+use super::range::{Content, Function, Ours, Range, Said, decide, describe, evidence};
+use super::sframe::{Budget, places, walk};
 use super::stream::{Marks, Stream};
 use super::unplaced::Search;
-use super::verdict::{Fields, FunctionCounts, Judgement, Side, Sums, Verdict, judge};
+use super::verdict::{FunctionCounts, Sums, Verdict};
 use crate::cfi::{Cfi, CfiError, Fde, RowContext};
-
-/// A range of PCs with one verdict. Neighbours that say the same are one range.
-#[derive(Clone, Copy, Debug)]
-pub struct Range<'c> {
-    /// The ELF section in a relocatable object, else 0.
-    pub section: u32,
-    /// The first PC.
-    pub start: u64,
-    /// The first PC behind.
-    pub end: u64,
-    /// How the sides stand to each other.
-    pub verdict: Verdict,
-    /// The fields that could not be compared, where others could: CFI has an expression for them.
-    pub undecided: Fields,
-    /// SFrame: which of the sections compared, which function, what it says; no frame where it
-    /// cannot be read, or has no rows and is not outermost by that.
-    pub sframe: Option<(u32, u32, Option<Frame>)>,
-    /// Where SFrame's row starts, as it is stored: a row out of order holds only later. In a repeated
-    /// block, its place in the first one.
-    pub row_start: Option<u64>,
-    /// CFI: the function, and what it says; no frame where it cannot be read, or SFrame says
-    /// nothing it could be compared with.
-    pub cfi: Option<(Fde<'c>, Option<Frame>)>,
-}
-
-impl Range<'_> {
-    fn continues(&self, next: &Range<'_>) -> bool {
-        self.section == next.section
-            && self.end == next.start
-            && self.verdict == next.verdict
-            && self.sframe == next.sframe
-            && self.cfi == next.cfi
-    }
-}
 
 /// Where the sweep tells what it sees.
 pub(crate) trait Sink<'c> {
@@ -70,40 +38,6 @@ impl<'c, F: FnMut(&Range<'c>)> Sink<'c> for F {
     fn range(&mut self, range: &Range<'c>) {
         self(range);
     }
-}
-
-/// What an entry's rows are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
-    /// There are some.
-    Rows,
-    /// None, which marks an outermost frame (V3 1.2).
-    Outermost,
-    /// None, which means nothing.
-    Nothing,
-}
-
-/// The SFrame function whose rows are told.
-struct Function {
-    section: u32,
-    index: u32,
-    version: Version,
-    abi: Abi,
-    marks: Marks,
-    content: Content,
-}
-
-/// What SFrame says about a range: a row of a function.
-type Ours<'f> = (&'f Function, Piece<'f>);
-
-/// What CFI says about a PC.
-#[derive(Clone, Copy)]
-enum Said<'s, 'c> {
-    Nothing,
-    Row(&'s Row, Fde<'c>),
-    /// SFrame says nothing, so that it does not matter what CFI does.
-    Something(Fde<'c>),
-    Unreadable(Fde<'c>),
 }
 
 struct Sweep<'c, 'x, 's, 'p, S> {
@@ -149,7 +83,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, '_, S> {
         if agrees {
             flush(&mut self.pending, self.sink);
             self.met = true;
-            self.sums.equal += end - start.address;
+            self.sums.add(Verdict::Equal, end - start.address);
             self.at.address = end;
         }
         agrees
@@ -175,7 +109,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, '_, S> {
             && stream.agrees(self.at, end, &row.frame, function.marks)
         {
             self.met = true;
-            self.sums.equal += end - start;
+            self.sums.add(Verdict::Equal, end - start);
             self.at.address = end;
             return true;
         }
@@ -342,55 +276,6 @@ fn flush<'c>(pending: &mut Option<Range<'c>>, sink: &mut impl Sink<'c>) {
     }
 }
 
-#[inline]
-fn decide(ours: Option<Ours<'_>>, truth: Said<'_, '_>) -> Judgement {
-    let ours = ours.filter(|(ours, _)| ours.content != Content::Nothing);
-    match (ours, truth) {
-        (None, Said::Nothing) => Verdict::Neither.into(),
-        (None, _) => Verdict::OnlyCfi.into(),
-        (Some((_, None)), _) | (Some(_), Said::Unreadable(_) | Said::Something(_)) => {
-            Verdict::Undecided.into()
-        }
-        (Some(_), Said::Nothing) => Verdict::OnlySframe.into(),
-        (Some((ours, Some(row))), Said::Row(truth, function)) => {
-            let cie = function.cie();
-            let Marks { signal, key_b } = ours.marks;
-            let sframe = Side { frame: &row.frame, signal, key_b };
-            let cfi = Side { frame: &truth.frame, signal: cie.signal, key_b: cie.pauth_key_b };
-            judge(sframe, cfi, ours.version, ours.abi)
-        }
-    }
-}
-
-#[cold]
-fn describe<'c>(
-    place: CodeAddress,
-    end: u64,
-    Judgement { verdict, undecided }: Judgement,
-    ours: Option<Ours<'_>>,
-    truth: Said<'_, 'c>,
-) -> Range<'c> {
-    // Where SFrame has no row, CFI's rows do not matter: all of the function is lost alike.
-    let rows = verdict != Verdict::OnlyCfi && ours.is_some_and(|(_, row)| row.is_some());
-    Range {
-        section: place.section,
-        start: place.address,
-        end,
-        verdict,
-        undecided,
-        sframe: ours.map(|(ours, row)| {
-            let row = row.filter(|_| ours.content != Content::Nothing);
-            (ours.section, ours.index, row.map(|row| row.frame))
-        }),
-        row_start: ours.and_then(|(_, row)| row.map(|row| row.start)),
-        cfi: match truth {
-            Said::Nothing => None,
-            Said::Row(row, function) => Some((function, rows.then_some(row.frame))),
-            Said::Unreadable(function) | Said::Something(function) => Some((function, None)),
-        },
-    }
-}
-
 /// Sweeps over the code of `elf` with the functions of `sections` and `cfi`, all of which have to
 /// be the file's own. `sink` gets every range that is not [`Verdict::Equal`], in the order of
 /// addresses.
@@ -432,6 +317,8 @@ pub(crate) fn sweep<'c>(
     };
     let mut budgets: Vec<_> = sections.iter().map(Section::row_budget).collect();
     let mut repeats = Budget::of(elf.data().len() as u64);
+    // Needed for repeated blocks of version 1 only.
+    let mut lookup = None;
     for (number, place) in places.iter().enumerate() {
         let behind = places.get(number + 1).map(|next| next.start);
         let cut = behind.filter(|next| next.section == place.start.section);
@@ -468,7 +355,11 @@ pub(crate) fn sweep<'c>(
             }
             Some(Ok(function)) => {
                 if !sweep.agrees_all_over(&function, place.start, end, ours.marks, budget) {
-                    walk(&function, limit, budget, &mut repeats, |start, end, row| {
+                    let evidence = |address, row: &Row| {
+                        let place = CodeAddress { address, ..place.start };
+                        evidence(lookup.get_or_insert_with(|| Lookup::new(cfi)), &ours, place, row)
+                    };
+                    walk(&function, limit, budget, &mut repeats, evidence, |start, end, row| {
                         sweep.push(place.start.section, start, end, Some((&ours, row)));
                     });
                 }

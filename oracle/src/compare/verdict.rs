@@ -134,6 +134,7 @@ impl Sums {
             .saturating_add(self.undecided)
     }
 
+    #[inline]
     pub(crate) fn add(&mut self, verdict: Verdict, bytes: u64) {
         let sum = match verdict {
             Verdict::Equal => &mut self.equal,

@@ -231,7 +231,8 @@ pub(super) struct WhatArgs {
     /// belong to a file for certain
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "What to check")]
     pub(super) debug_dir: Vec<PathBuf>,
-    /// Show each finding, not the first few of each rule and file
+    /// Show each finding, not the first few of each rule and file; the bytes around the defect are
+    /// shown for the first 10,000 of a file
     #[arg(long, help_heading = "Output")]
     pub(super) all: bool,
     #[cfg(feature = "packages")]

@@ -7,7 +7,7 @@ use std::str;
 
 use sframe_history::changes::{self, Options, Scan};
 use sframe_history::{Comparison, Record, When, report};
-use sframe_store::{ShardLine, ShardState, Store};
+use sframe_store::{NO_HASHES, ShardLine, ShardState, Store};
 
 use super::args::stored::{CompareArgs, CompareFormat};
 use super::place::Place;
@@ -58,11 +58,14 @@ fn report(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()
 fn store(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
     let store = Store::open(path).map_err(io::Error::other)?;
     let mut complete = store.run().totals.is_some();
+    if store.lacks_hashes() {
+        complain(&format!("{}: {NO_HASHES}", path.display()))?;
+    }
     for shard in 0..store.manifest().shards() {
         let state = store.state(shard).map_err(io::Error::other)?;
         if !matches!(state, ShardState::Whole(_)) {
             complete = false;
-            complain(&format!("{}: shard {shard} is {state}", path.display()))?;
+            complain(&format!("{}: shard {shard} is {state}: scan it again", path.display()))?;
             continue;
         }
         let mut reader = store.read(shard).map_err(io::Error::other)?;

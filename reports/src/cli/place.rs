@@ -60,8 +60,8 @@ impl Place {
         }
     }
 
-    /// Has all that is there in the folder: shards, and what tells of them.
-    pub(super) fn fetch(&self) -> Result<()> {
+    /// Has shards, and what tells of them, in the folder, as far as they are there.
+    fn fetch(&self) -> Result<()> {
         match self {
             Place::Folder(_) => Ok(()),
             #[cfg(feature = "s3")]
@@ -69,7 +69,17 @@ impl Place {
         }
     }
 
-    /// The same, of a store that has been merged: in a bucket, others have no `run.json`. Errors do
+    /// Has all that is there in the folder, tables with it.
+    pub(super) fn fetch_all(&self) -> Result<()> {
+        self.fetch()?;
+        match self {
+            Place::Folder(_) => Ok(()),
+            #[cfg(feature = "s3")]
+            Place::Bucket(bucket, copy) => Ok(bucket.fetch_tables(copy.path())?),
+        }
+    }
+
+    /// The same, but for tables, of a store that has been merged: in a bucket, others have no `run.json`. Errors do
     /// not name the place.
     pub(super) fn fetch_merged(&self) -> Result<()> {
         self.fetch()?;

@@ -53,19 +53,27 @@ fn written(path: &Path, output: &Path) -> Tried<Exit> {
         let outcome = write(&mut out)?;
         out.flush()?;
         outcome
-    } else if fs::metadata(output).is_ok_and(|metadata| !metadata.is_file()) {
-        // A pipe or a device, which a file in its place would not be.
-        let mut out = BufWriter::new(File::options().write(true).open(output)?);
-        let outcome = write(&mut out)?;
-        out.flush()?;
-        outcome
     } else {
-        replaced(output, write)?
+        let outcome = match fs::metadata(output).is_ok_and(|metadata| !metadata.is_file()) {
+            true => into(output, write),
+            false => replaced(output, write),
+        };
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), about(output, &plain_error(&error)));
+        outcome.map_err(named)?
     };
     Ok(match outcome {
         Ok(outcome) => Ok(tell(&outcome)?),
         Err(why) => Err(why),
     })
+}
+
+/// Writes to a pipe or a device, which a file in its place would not be.
+fn into(output: &Path, write: impl FnOnce(&mut dyn Write) -> Tried<Outcome>) -> Tried<Outcome> {
+    let mut out = BufWriter::new(File::options().write(true).open(output)?);
+    let outcome = write(&mut out)?;
+    out.flush()?;
+    Ok(outcome)
 }
 
 /// Writes a file beside `output`, and puts it in its place once it is whole.

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{self, Path, PathBuf};
 
-use sframe_store::{Counts, Manifest, Previous, ShardState, Stamps, Store};
+use sframe_store::{DamagedFile, Manifest, Merged, Previous, Remedy, ShardState, Stamps, Store};
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
 use super::args::{DiffFormat, WhatArgs};
@@ -145,7 +145,7 @@ pub(super) fn status(args: &StatusArgs) -> Exit {
 fn show_status(args: &StatusArgs) -> Result<Exit> {
     let manifest = Manifest::open(&args.shards.manifest)?;
     let place = Place::of(&args.shards.store)?;
-    place.fetch()?;
+    place.fetch_all()?;
     let status = sframe_store::status(&manifest, place.folder())?;
     let mut out = stdout();
     match args.format {
@@ -156,7 +156,7 @@ fn show_status(args: &StatusArgs) -> Result<Exit> {
         }
     }
     out.flush()?;
-    Ok(if status.is_whole() { Exit::Clean } else { Exit::Findings })
+    Ok(if status.is_sound() { Exit::Clean } else { Exit::Findings })
 }
 
 pub(super) fn merge(args: &MergeArgs) -> Exit {
@@ -166,12 +166,14 @@ pub(super) fn merge(args: &MergeArgs) -> Exit {
 fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
     let manifest = Manifest::open(&args.manifest)?;
     let place = Place::of(&args.store)?;
-    place.fetch()?;
+    place.fetch_all()?;
     let mut store = Store::create(place.folder(), manifest)?;
     match store.merge() {
-        Ok(totals) => {
+        Ok(Merged { totals, found }) => {
+            complain_of(&args.store, &found)?;
             place.put_merged(&store)?;
-            let without: u64 = Counts::iter(&totals.without).map(|(_, number)| number).sum();
+            let without =
+                totals.without.iter().fold(0, |sum: u64, (_, number)| sum.saturating_add(number));
             let (records, items) =
                 (counted(totals.records, "record"), counted(totals.items, "item"));
             let without = counted(without, "file");
@@ -187,6 +189,17 @@ fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Names what merging has found in a store that had been complete.
+pub(super) fn complain_of(store: &Path, found: &[DamagedFile]) -> io::Result<()> {
+    found.iter().try_for_each(|file| {
+        let done = match file.remedy {
+            Remedy::Merge => "the store is merged again".to_owned(),
+            remedy => remedy.to_string(),
+        };
+        complain(&format!("{}: {file}: {done}", store.display()))
+    })
 }
 
 /// What whoever runs shards is told.

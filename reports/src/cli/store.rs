@@ -5,13 +5,13 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use sframe_store::{Previous, Stamps, StampsWriter, Store};
+use sframe_store::{DamagedShard, Key, NO_HASHES, Previous, Stamps, StampsWriter, Store};
 
 use super::args::CheckArgs;
 use super::place::{Place, is_address};
-use super::shards::{check_item, options};
+use super::shards::{check_item, complain_of, options};
 use super::supervise::{die_with_parent, own_arguments, supervise};
-use super::{Exit, check, styled_stdout, terminal_width};
+use super::{Exit, check, complain, styled_stdout, terminal_width};
 use crate::render::{Pace, Text, TextOptions};
 use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Planning, Result, Scanner, Total};
@@ -98,9 +98,7 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
     let key = stored::key(options);
     let earlier = args.store.previous.as_deref().map(earlier).transpose()?;
     let (previous, known) = match &earlier {
-        Some(earlier) => {
-            (Previous::open(earlier.folder(), &key)?, Stamps::load(earlier.folder(), &key)?)
-        }
+        Some(earlier) => (previous(earlier, &key, args)?, Stamps::load(earlier.folder(), &key)?),
         None => (Previous::default(), Stamps::default()),
     };
     fs::create_dir_all(folder)?;
@@ -116,7 +114,7 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
         Store::create(folder, stored::plan(planning, found, Some(&mut stamps))?)?
     };
     check_shards(&store, args, scanner, &mut stamps)?;
-    store.merge()?;
+    complain_of(folder, &store.merge()?.found)?;
     stamps.save()?;
     tell(&store, args)
 }
@@ -127,6 +125,20 @@ fn earlier(name: &Path) -> Result<Place> {
     let named = |error: stored::Error| io::Error::other(format!("{}: {error}", name.display()));
     place.fetch_merged().map_err(named)?;
     Ok(place)
+}
+
+/// What an earlier scan has said, and complaints of what is wrong with its store.
+fn previous(earlier: &Place, key: &Key, args: &CheckArgs) -> Result<Previous> {
+    let previous = Previous::open(earlier.folder(), key)?;
+    let name = args.store.previous.as_deref().unwrap_or(earlier.folder()).display();
+    if previous.lacks_hashes() {
+        complain(&format!("{name}: {NO_HASHES}"))?;
+    }
+    for DamagedShard { shard, reason } in previous.unusable() {
+        let what = "scan it again there; its files are checked anew here";
+        complain(&format!("{name}: shard {shard}: {reason}: {what}"))?;
+    }
+    Ok(previous)
 }
 
 fn check_shards(

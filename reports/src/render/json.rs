@@ -13,8 +13,8 @@ use sframe_validator::{Endian, finding};
 
 use super::Renderer;
 use super::schema::{
-    Code, Content, Field, File, Finding, Function, Header, KindCount, Line, Package, Part,
-    Producer, RuleCount, Section, SectionCount, Status, SummaryLine, Undecided,
+    Code, Content, Field, File, Finding, Findings, Function, Header, KindCount, Line, Package,
+    Part, Producer, RuleCount, Section, SectionCount, Status, SummaryLine, Undecided,
 };
 use crate::report::{self, Checked, FileReport, LocatedFinding, Outcome, Summary};
 use sframe_input::PackageIdentity;
@@ -92,7 +92,7 @@ impl<W: Write> Renderer for JsonLines<W> {
 }
 
 /// What is to be said of one file.
-pub(crate) fn file(report: &FileReport) -> File {
+pub(crate) fn file(report: &FileReport) -> File<'_> {
     let path = report.name.path.as_os_str().as_bytes();
     let inside = report.name.inside.as_deref();
     let member = report.name.member.as_deref();
@@ -123,7 +123,7 @@ pub(crate) fn file(report: &FileReport) -> File {
         covered_bytes: 0,
         sections: Vec::new(),
         counts: Vec::new(),
-        findings: Vec::new(),
+        findings: Findings::default(),
         undecided: Vec::new(),
         coverage: None,
     };
@@ -133,12 +133,12 @@ pub(crate) fn file(report: &FileReport) -> File {
     file
 }
 
-fn fill(file: &mut File, checked: &Checked) {
+fn fill<'c>(file: &mut File<'c>, checked: &'c Checked) {
     file.code_bytes = checked.code_bytes;
     file.covered_bytes = checked.covered_bytes();
     file.sections = checked.sections.iter().map(section).collect();
     file.counts = checked.counts.iter().map(|(rule, n)| rule_count(rule, *n, 1)).collect();
-    file.findings = checked.findings.iter().map(|found| finding(checked, found)).collect();
+    file.findings = Findings::of(checked);
     file.undecided = checked
         .undecided
         .iter()
@@ -184,7 +184,8 @@ fn section(section: &finding::SectionSummary) -> Section {
     }
 }
 
-fn finding(checked: &Checked, located: &LocatedFinding) -> Finding {
+/// A finding as JSON.
+pub(super) fn finding(checked: &Checked, located: &LocatedFinding) -> Finding {
     let finding = &located.finding;
     let section = finding.section.and_then(|position| checked.sections.get(position));
     let file_offset =

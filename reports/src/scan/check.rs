@@ -444,18 +444,12 @@ fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Outcome {
 
 /// Checks a file, and compares it with its CFI; `path` is where it is installed.
 fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions) -> Outcome {
-    let mut report = check_elf(elf, &options.validator);
     let names = Names::of(Some(elf));
-    let compared = compare::is_wanted(&report, options);
-    let sources: Vec<SectionSource<'_>> = if report.findings.is_empty() && !compared {
-        Vec::new()
+    let sources: Vec<SectionSource<'_>> = sframe_sections(elf).filter_map(Result::ok).collect();
+    let (mut report, comparison) = if compare::is_wanted(elf, options) {
+        compare::check_and_compare(path, elf, &sources, &names, options)
     } else {
-        sframe_sections(elf).filter_map(Result::ok).collect()
-    };
-    let comparison = if compared {
-        compare::compare(path, elf, &sources, &names, &mut report, options)
-    } else {
-        Comparison::default()
+        (check_elf(elf, &options.validator), Comparison::default())
     };
     options.select(&mut report);
     let mut checked = Checked::new(report, &sources, &names, comparison);

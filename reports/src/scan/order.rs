@@ -321,3 +321,89 @@ impl<I, R> Drop for End<'_, I, R> {
         self.0.changed.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    impl Weigh for (u64, u64) {
+        fn weight(&self) -> usize {
+            1000
+        }
+    }
+
+    fn run(
+        threads: usize,
+        waiting: usize,
+        inputs: u64,
+        work: impl Fn(u64, &mut dyn FnMut((u64, u64))) + Sync,
+    ) -> Vec<(u64, u64)> {
+        let mut results = Vec::new();
+        let told = in_order(0..inputs, Resources { threads, waiting }, work, |event| {
+            if let Event::Done(result) = event {
+                results.push(result);
+            }
+            Ok::<(), io::Error>(())
+        });
+        told.expect("nothing fails");
+        results
+    }
+
+    /// The first input is the slowest, and there is room for hardly any result.
+    #[test]
+    fn results_keep_the_order_of_inputs_whatever_the_room() {
+        let wanted: Vec<(u64, u64)> =
+            (0..100).flat_map(|n| (0..50).map(move |part| (n, part))).collect();
+        for (threads, waiting) in [(1, 0), (2, 0), (4, 1), (7, 5000), (3, usize::MAX)] {
+            let results = run(threads, waiting, 100, |n, found| {
+                for part in 0..50 {
+                    if n == 0 {
+                        thread::sleep(Duration::from_micros(200));
+                    }
+                    found((n, part));
+                }
+            });
+            assert_eq!(results, wanted, "{threads} threads, room for {waiting}");
+        }
+    }
+
+    /// While the first input is in work, the others make what there is room for, and no more.
+    #[test]
+    fn results_that_wait_are_bounded() {
+        let made = AtomicUsize::new(0);
+        let seen_by_first = AtomicUsize::new(0);
+        let room = 10 * HANDFUL;
+        run(2, room, 1000, |n, found| {
+            if n == 0 {
+                thread::sleep(Duration::from_millis(300));
+                seen_by_first.store(made.load(Ordering::SeqCst), Ordering::SeqCst);
+            }
+            for part in 0..100 {
+                if n > 0 {
+                    made.fetch_add(1000, Ordering::SeqCst);
+                }
+                found((n, part));
+            }
+        });
+        let seen = seen_by_first.load(Ordering::SeqCst);
+        assert!(seen > 0 && seen <= room + 2 * HANDFUL, "{seen}");
+    }
+
+    #[test]
+    fn work_ends_when_nobody_wants_results() {
+        let done = AtomicUsize::new(0);
+        let work = |n, found: &mut dyn FnMut((u64, u64))| {
+            done.fetch_add(1, Ordering::SeqCst);
+            found((n, 0));
+        };
+        let resources = Resources { threads: 2, waiting: 1 << 20 };
+        let told = in_order(0..u64::MAX, resources, work, |event| match event {
+            Event::Done((100, _)) => Err(io::Error::other("enough")),
+            _ => Ok(()),
+        });
+        assert_eq!(told.expect_err("it is passed on").to_string(), "enough");
+        assert!(done.load(Ordering::SeqCst) < 100_000);
+    }
+}

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::{FORMAT, Item, MAX_ITEMS, MAX_SHARDS, Manifest, Plan};
+use crate::durable;
 use crate::error::{Error, Result};
 use crate::field::{Defect, Object};
 use crate::lines::{LinesReader, is_damage};
@@ -77,7 +78,7 @@ fn put(line: &mut Vec<u8>, value: &impl Serialize) {
 
 /// Reads a manifest, plain or compressed.
 pub(super) fn open(path: &Path) -> Result<Manifest> {
-    let mut file = File::open(path).map_err(Error::io("open", path))?;
+    let mut file = durable::open_file(path).map_err(Error::io("open", path))?;
     let mut magic = Vec::new();
     let begun = (&mut file).take(4).read_to_end(&mut magic).and_then(|_| file.rewind());
     begun.map_err(Error::io("read", path))?;

@@ -1,12 +1,13 @@
 //! Reading a shard, and telling whether it is whole.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::ShardState;
 use super::line::{END, EndLine, ITEM, ItemLine, RECORD, ShardTotals};
 use crate::counts::MAX_KINDS;
+use crate::durable;
 use crate::error::{Error, Result};
 use crate::lines::{LinePlace, LinesReader, is_damage};
 use crate::{Counts, Manifest};
@@ -33,12 +34,14 @@ pub struct ShardReader<'m> {
 
 impl<'m> ShardReader<'m> {
     pub(crate) fn open(path: PathBuf, manifest: &'m Manifest, shard: u32) -> Result<Self> {
-        let metadata = fs::metadata(&path).map_err(Error::io("open", &path))?;
-        if !metadata.is_file() {
-            return Err(Error::Damaged { path, reason: "it is no file".to_owned() });
-        }
-        let file = File::open(&path).map_err(Error::io("open", &path))?;
-        let lines = LinesReader::new(file, metadata.len());
+        let file = match durable::open_file(&path) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                return Err(Error::Damaged { path, reason: error.to_string() });
+            }
+            opened => opened.map_err(Error::io("open", &path))?,
+        };
+        let size = file.metadata().map_err(Error::io("read", &path))?.len();
+        let lines = LinesReader::new(file, size);
         Ok(ShardReader { path, lines, check: Check::new(manifest, shard) })
     }
 

@@ -54,8 +54,8 @@ impl<'a> SymbolTable<'a> {
         &self.symbols
     }
 
-    /// The symbol that starts exactly at `place`, or else the nearest one before it whose size
-    /// reaches it.
+    /// The symbol that starts exactly at `place`; or else, of those at the nearest start before it,
+    /// the best one whose size reaches it.
     #[must_use]
     pub fn find(&self, place: CodeAddress) -> Option<&Symbol<'a>> {
         let first = self.symbols.partition_point(|symbol| symbol.start < place);
@@ -63,12 +63,17 @@ impl<'a> SymbolTable<'a> {
             return Some(symbol);
         }
         let before = self.symbols.get(first.checked_sub(1)?)?;
-        // All symbols of that place, best first.
+        let distance = place.address.checked_sub(before.start.address)?;
+        if before.start.section != place.section {
+            return None;
+        }
+        // The symbols of that start: global ones, then local ones, each by falling size. If the
+        // first of either does not reach the place, none of them does.
         let best = self.symbols.partition_point(|symbol| symbol.start < before.start);
-        self.symbols.get(best..first)?.iter().find(|symbol| {
-            symbol.start.section == place.section
-                && place.address - symbol.start.address < symbol.size
-        })
+        let here = self.symbols.get(best..first)?;
+        let (global, local) = here.split_at(here.partition_point(|symbol| symbol.global));
+        let mut longest = global.first().into_iter().chain(local.first());
+        longest.find(|symbol| distance < symbol.size)
     }
 }
 

@@ -1,15 +1,15 @@
 //! What the checks of rules are given. Each kind of [`Check`] sees one subject, and only when what
 //! comes before it could be read.
 
-use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
 use crate::abi::{Abi, Endian};
 use crate::check::code::CodeMap;
 use crate::check::extents::{Extents, Totals};
+use crate::check::facts::FileFacts;
 use crate::check::reporter::Reporter;
-use crate::elf::{Elf, ElfSection, RelocationTable, SymbolTable};
+use crate::elf::{Elf, ElfSection, RelocationTable};
 use crate::finding::HeaderSummary;
 use crate::section::{
     CodeAddress, Error, FieldPlace, FrameRowEntry, Function, FunctionEntry, Header, RowLayout,
@@ -250,12 +250,8 @@ pub(crate) struct TotalContext<'a> {
     pub(crate) whole: &'a SectionContext<'a>,
     pub(crate) totals: &'a Totals,
     pub(crate) extents: &'a Extents,
-    /// The file, whose code lints look at; none without a file.
-    pub(crate) elf: Option<&'a Elf<'a>>,
-    /// The file's function symbols; only with lints, none without a file.
-    pub(crate) symbols: &'a SymbolTable<'a>,
-    /// The linker's stub sections; only with lints, none without a file.
-    pub(crate) stubs: Vec<&'a ElfSection<'a>>,
+    /// The rest of the file; only with lints, none without a file.
+    pub(crate) facts: Option<&'a FileFacts<'a>>,
 }
 
 /// A number of data words, as people write it.

@@ -28,7 +28,10 @@ impl<'s, 'a> Labels<'s, 'a> {
 
     /// A name for the function at `start`: its symbol's, or one made from the address.
     pub(super) fn of(&mut self, start: CodeAddress) -> String {
-        let symbol = self.symbols.find(start).filter(|symbol| symbol.start == start);
+        let symbols = self.symbols.symbols();
+        // The best one of that place is the first. `find` would go through all of the place before where there is none.
+        let first = symbols.partition_point(|symbol| symbol.start < start);
+        let symbol = symbols.get(first).filter(|symbol| symbol.start == start);
         let name = symbol.map(|symbol| symbol.name).filter(|name| !name.is_empty());
         let plain = name.and_then(|name| {
             self.room = self.room.checked_sub(name.len())?;

@@ -14,7 +14,7 @@ use super::limited::Ran;
 use super::limits::{Limits, PATIENCE};
 use super::processes;
 
-/// How long a watcher may take to end a reader, and to remove what it has written.
+/// How long a watcher may take to end a reader.
 const GRACE: Duration = Duration::from_secs(15);
 /// The longest time between two questions whether to stop.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -85,7 +85,7 @@ impl Watchers<'_> {
             .spawn()
     }
 
-    /// What the watcher writes until its end, and whether it was asked to stop before.
+    /// The line that the watcher writes, and whether it was asked to stop before.
     fn report(&self, watcher: &mut Child) -> io::Result<(Vec<u8>, bool)> {
         let mut lifeline = watcher.stdin.take();
         let mut deadline = Instant::now()
@@ -93,7 +93,7 @@ impl Watchers<'_> {
             + GRACE;
         let (mut report, mut part) = (Vec::new(), vec![0; 1 << 16]);
         let Some(mut stream) = watcher.stdout.take() else { return Ok((report, false)) };
-        while Instant::now() < deadline {
+        while !report.ends_with(b"\n") && Instant::now() < deadline {
             if lifeline.is_some() && (self.stop)() {
                 lifeline = None;
                 deadline = deadline.min(Instant::now() + GRACE);

@@ -46,8 +46,8 @@ pub(super) struct Ran {
     pub(super) cost: Option<(u64, u64)>,
 }
 
-/// Runs `command` under `limits` in `folder`, removes that, and writes to `report` how the command ended, or why it
-/// could not be started. Once nobody holds the other end of standard input, it ends the command and writes nothing.
+/// Runs `command` under `limits` in `folder`, writes to `report` in a line how the command ended, or why it could not be
+/// started, and removes the folder. Once nobody holds the other end of standard input, it ends the command and writes nothing.
 ///
 /// # Errors
 /// The limits cannot be set, or the report cannot be written.
@@ -73,8 +73,9 @@ pub fn run_limited(
         }
         Err(error) => Err(error.to_string()),
     };
-    drop(folder);
     serde_json::to_writer(&mut *report, &ran)?;
+    writeln!(report)?;
+    // Nobody waits for what may take long: to remove many files.
     report.flush()
 }
 

@@ -3,14 +3,17 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+mod files;
+mod leftovers;
+mod progress;
+mod writes;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use object::read::elf::ElfFile64;
-use object::{Endianness, Object, ObjectSection};
 use serde_json::Value;
 
 fn torture(arguments: &[&str]) -> Output {
@@ -154,71 +157,11 @@ fn text_has_the_failures_and_the_scoreboard() {
              rule: every row of a function ends inside the FRE sub-section"),
         "{text}"
     );
-    assert!(text.contains("reader           crash   hang  memory  accepted wrongly | accepted"));
+    assert!(text.contains("reader           crash   hang  memory  writes  accepted wrongly | acc"));
     assert!(
         has("/no/such/reader  cannot be run: No such file or directory (os error 2)"),
         "{text}"
     );
-}
-
-/// Whatever ends this program, and leaves it no time to do anything, takes the readers with it.
-#[test]
-fn no_reader_outlives_the_program() {
-    for signal in ["INT", "KILL"] {
-        if signal == "INT" && ignores_interrupts() {
-            // As a shell does it for jobs in the background; the program leaves it so.
-            eprintln!("skipped: SIGINT is ignored here, and by all that is started here");
-            continue;
-        }
-        let name = format!("reader-that-stays-{signal}");
-        let place = folder(&name);
-        // The script, and a process of its own.
-        let reader = script(
-            &format!("{name}-script"),
-            &format!("echo $$ > {}/$$; sleep 600; :", place.display()),
-        );
-        let mut program = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
-            .args(["torture", "--timeout", "600", "--threads", "2", "--reader", &reader])
-            // What it leaves behind stays among the tests' files.
-            .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
-            .stdout(Stdio::null())
-            .stdin(Stdio::null())
-            .spawn()
-            .expect("the program runs");
-        let readers = || {
-            let names =
-                fs::read_dir(&place).expect("readable").map(|e| e.expect("readable").file_name());
-            let numbers = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
-            numbers.filter(|number| is_alive(*number)).count()
-        };
-        assert!(eventually(|| readers() > 0), "no reader runs");
-        let number = program.id().to_string();
-        assert!(
-            Command::new("kill").args(["-s", signal, &number]).status().expect("runs").success()
-        );
-        program.wait().expect("it ends");
-        assert!(eventually(|| readers() == 0), "readers live on after SIG{signal}");
-    }
-}
-
-/// Whether SIGINT, the second signal, is ignored by this process, as all that it starts inherits.
-fn ignores_interrupts() -> bool {
-    let status = fs::read_to_string("/proc/self/status").expect("Linux");
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
-    u64::from_str_radix(ignored.trim(), 16).expect("hexadecimal") & 1 << 1 != 0
-}
-
-/// Whether a process is there and no zombie that nobody waits for.
-fn is_alive(number: u32) -> bool {
-    let state = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
-    state.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
-}
-
-fn eventually(mut holds: impl FnMut() -> bool) -> bool {
-    (0..1_000).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        holds()
-    })
 }
 
 /// This program, on everything that it asks of others; and each defect is what its name says.
@@ -244,96 +187,6 @@ fn the_program_itself_conforms() {
         let counts = checked["files"][0]["counts"].as_array().expect("counts");
         assert!(counts.iter().any(|count| count["rule"] == case["rule"]), "{file}: {counts:?}");
     }
-}
-
-/// The program carries the whole corpus, and what it wraps up is an ELF file with these bytes.
-#[test]
-fn the_corpus_is_what_readers_get() {
-    let kept = folder("cases-of-the-corpus");
-    torture(&["--reader", "/no/such/reader", "--keep", kept.to_str().expect("UTF-8")]);
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/malformed");
-    let mut files = 0;
-    for entry in fs::read_dir(corpus).expect("readable") {
-        let path = entry.expect("readable").path();
-        let bytes = fs::read(&path).expect("readable");
-        let name = Path::new("malformed").join(path.file_name().expect("a name"));
-        match path.extension().and_then(|extension| extension.to_str()) {
-            Some("md") => continue,
-            Some("sframe") => {
-                let file = fs::read(kept.join(name.with_extension("elf"))).expect("there");
-                let file = ElfFile64::<Endianness>::parse(&*file).expect("an ELF file");
-                let section = file.section_by_name(".sframe").expect("a section");
-                assert_eq!(section.data().expect("in the file"), bytes, "{}", path.display());
-            }
-            _ => assert!(fs::read(kept.join(&name)).expect("there") == bytes, "{name:?}"),
-        }
-        files += 1;
-    }
-    assert_eq!(fs::read_dir(kept.join("malformed")).expect("readable").count(), files);
-}
-
-/// A field of an ELF file, or of a header at `place` of one, in little-endian order (gABI, "ELF Header",
-/// "Section Header", "Program Header").
-fn field(file: &[u8], place: u64, size: usize) -> u64 {
-    let start = usize::try_from(place).expect("small");
-    file[start..start + size].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
-}
-
-/// The section headers of type `sh_type`: where each starts in the file.
-fn headers(file: &[u8], sh_type: u64) -> Vec<u64> {
-    let (start, count) = (field(file, 0x28, 8), field(file, 0x3c, 2));
-    (0..count)
-        .map(|n| start + 64 * n)
-        .filter(|place| field(file, place + 4, 4) == sh_type)
-        .collect()
-}
-
-/// What a file promises is more than it has, or the same many times over, as its name says: the program's own verdict
-/// does not show it, for it survives sound files as well.
-#[test]
-fn elf_files_promise_what_their_names_say() {
-    let kept = folder("cases-of-headers");
-    torture(&["--reader", "/no/such/reader", "--keep", kept.to_str().expect("UTF-8")]);
-    let read =
-        |name: &str| fs::read(kept.join(format!("bombs/elf-{name}.elf"))).expect("it is there");
-    let (symtab, rela, progbits) = (2, 4, 1);
-    let size = |file: &[u8], place: u64| field(file, place + 32, 8);
-    let entry_size = |file: &[u8], place: u64| field(file, place + 56, 8);
-
-    let file = read("section-count");
-    assert!(field(&file, 0x3c, 2) == 0 && size(&file, field(&file, 0x28, 8)) > file.len() as u64);
-    let file = read("segment-count");
-    let first = field(&file, 0x28, 8);
-    assert_eq!((field(&file, 0x38, 2), field(&file, first + 44, 4)), (0xffff, 0xffff_ffff));
-    let file = read("headers-of-no-size");
-    assert!(field(&file, 0x3a, 2) == 0 && field(&file, 0x3c, 2) > 60_000);
-    let file = read("table-over-itself");
-    assert!(field(&file, 0x3a, 2) == 1 && field(&file, 0x3c, 2) > 60_000);
-    let file = read("table-at-end-of-addresses");
-    assert!(field(&file, 0x28, 8).checked_add(64).is_none());
-    for (name, sh_type) in [("symbol-count", symtab), ("relocation-count", rela)] {
-        let file = read(name);
-        let tables = headers(&file, sh_type);
-        assert!(tables.len() == 1 && size(&file, tables[0]) > file.len() as u64, "{name}");
-    }
-    let file = read("symbols-of-no-size");
-    assert_eq!(entry_size(&file, headers(&file, symtab)[0]), 0);
-    let file = read("section-end-wraps");
-    let wraps =
-        |place: &u64| field(&file, place + 24, 8).checked_add(size(&file, *place)).is_none();
-    assert_eq!(headers(&file, progbits).iter().filter(|place| wraps(place)).count(), 1);
-    for (name, sh_type) in
-        [("shared-sections", progbits), ("shared-relocations", rela), ("shared-cfi", progbits)]
-    {
-        let file = read(name);
-        let mut places: Vec<u64> =
-            headers(&file, sh_type).iter().map(|place| field(&file, place + 24, 8)).collect();
-        let count = places.len();
-        places.dedup();
-        assert!(count > 3_900 && places.len() <= 2, "{name}: {count}");
-    }
-    let file = read("shared-segments");
-    assert!(field(&file, 0x38, 2) > 3_900);
 }
 
 /// What is reported of a real reader is what the system says when it runs by itself.
