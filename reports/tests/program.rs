@@ -170,21 +170,35 @@ fn what_is_no_file_to_check_is_counted() {
     assert!(text.contains("empty: not checked") && text.contains("pipe: not checked"), "{text}");
 }
 
-/// Two links out of the folder that lead to one file: it is checked once.
+/// Two links out of the folder that lead to one file: where they are followed, it is checked once.
 #[test]
-fn what_several_links_lead_to_is_checked_once() {
+fn links_out_of_a_folder_are_followed_on_request() {
     let folder = folder("links");
     copy(SOUND, &folder.join("sound.so"));
     fs::create_dir(folder.join("in")).expect("writable");
     for name in ["a", "b"] {
         symlink("../sound.so", folder.join("in").join(name)).expect("writable");
     }
-    let (status, text) = told(&program(&folder, &["in"]));
+    let (status, text) = told(&program(&folder, &["--follow-links", "in"]));
     assert_eq!(status, 0, "{text}");
     assert!(
         text.contains("2 inputs: 1 file checked") && text.contains("1 symbolic link"),
         "{text}"
     );
+    let (_, text) = told(&program(&folder, &["-v", "in"]));
+    assert!(
+        text.contains("not checked: 2 symbolic links out of the folder (--follow-links)"),
+        "{text}"
+    );
+    assert!(text.contains("in/a: not checked, symbolic link out of the folder"), "{text}");
+    // What is named is followed, and so is what leads into a folder that is named.
+    let (status, text) = told(&program(&folder, &["in/a"]));
+    assert!(status == 0 && text.contains("1 file checked"), "{text}");
+    symlink("../other", folder.join("in/c")).expect("writable");
+    fs::create_dir(folder.join("other")).expect("writable");
+    copy(SOUND, &folder.join("other/sound.so"));
+    let (status, text) = told(&program(&folder, &["in", "other"]));
+    assert!(status == 0 && text.contains("in/c") | text.contains("2 files checked"), "{text}");
 }
 
 #[test]

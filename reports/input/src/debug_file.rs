@@ -65,10 +65,6 @@ impl DebugFile {
     ) -> Result<Option<DebugFile>, String> {
         let mut refused = None;
         for path in candidates(path, elf, folders) {
-            // Opening what is not a regular file may block.
-            if !path.metadata().is_ok_and(|metadata| metadata.is_file()) {
-                continue;
-            }
             let Ok(data) = FileBytes::open(&path) else { continue };
             match check(elf, &data) {
                 Ok(()) => return Ok(Some(DebugFile { path, data: DebugBytes::File(data) })),

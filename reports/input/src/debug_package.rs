@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ use sframe_oracle::debug_file::{build_id, check};
 use sframe_validator::elf::{Elf, SHT_NOBITS};
 
 use super::package::{Content, Limits, Member, Visitor, visit};
-use super::{DebugBytes, DebugFile, Input, Selection, plain_error};
+use super::{DebugBytes, DebugFile, Input, Selection, open_file, plain_error};
 use sframe_record::text::{printable, printable_path};
 
 /// Where distributions install debug files, whatever they call them there.
@@ -115,7 +114,7 @@ impl DebugPackages {
         }
         // What is held goes before another one comes.
         *held = None;
-        let file = File::open(&stored.package).map_err(|error| plain_error(&error))?;
+        let file = open_file(&stored.package).map_err(|error| plain_error(&error))?;
         let mut one = One { name: &stored.inside, bytes: None };
         visit(&file, &self.limits, &mut one)?;
         let bytes = Arc::new(one.bytes.ok_or("it is not there any more")?);
@@ -127,7 +126,7 @@ impl DebugPackages {
 /// The debug files in a package; what went wrong.
 fn read_through(path: PathBuf, limits: &Limits) -> (Vec<(Vec<u8>, Stored)>, Option<Input>) {
     let mut all = All { package: &path, found: Vec::new(), damaged: None };
-    let file = File::open(&path).map_err(|error| plain_error(&error));
+    let file = open_file(&path).map_err(|error| plain_error(&error));
     let read = file.and_then(|file| visit(&file, limits, &mut all));
     let All { found, damaged, .. } = all;
     let failed = read.err().or(damaged).map(|why| Input::Unreadable(path, why));

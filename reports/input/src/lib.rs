@@ -12,6 +12,7 @@ mod identity;
 pub mod kind;
 mod map;
 mod members;
+mod open;
 #[cfg(feature = "packages")]
 pub mod package;
 #[cfg(feature = "packages")]
@@ -27,6 +28,7 @@ pub use debug_package::DebugPackages;
 pub use identity::PackageIdentity;
 pub use map::{FileBytes, Stamp};
 pub use members::{MemberCount, NAME};
+pub use open::{Opened, open, open_file};
 pub use section::{RawOptions, SectionSource, sframe_sections};
 pub use select::plain_error;
 pub use select::{Input, Selection, Special};

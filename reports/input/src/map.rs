@@ -8,6 +8,7 @@ use std::ops::Deref;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
+use crate::open_file;
 use guarded::Map;
 
 /// The bytes of a file, mapped where the system can.
@@ -63,9 +64,9 @@ impl FileBytes {
     /// Opens and maps a regular file.
     ///
     /// # Errors
-    /// What the system says. A FIFO or device is to be kept away from here: opening it may block.
+    /// What the system says, or that there is something else.
     pub fn open(path: &Path) -> io::Result<FileBytes> {
-        FileBytes::of(File::open(path)?)
+        FileBytes::of(open_file(path)?)
     }
 
     /// Maps a regular file that is open.

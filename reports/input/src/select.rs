@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
-use super::walk::Walk;
+use super::walk::{Links, Walk};
 
 /// Something that was named, or found in a folder that was named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub enum Special {
     Link,
     /// A symbolic link to nothing, or to itself.
     DanglingLink,
+    /// A symbolic link that leads out of the folders that were named, and is not followed.
+    LinkOut,
     /// Another name of a member of a package, or a symbolic link in one.
     StoredLink,
     /// A named pipe: opening it would block.
@@ -49,6 +51,8 @@ pub enum Special {
     Socket,
     /// A block or character device.
     Device,
+    /// A file that the kernel makes up as it is read, as most of `/proc`.
+    Kernel,
 }
 
 impl Special {
@@ -58,21 +62,38 @@ impl Special {
         match self {
             Special::Link => "symbolic links to files seen elsewhere",
             Special::DanglingLink => "symbolic links to nothing",
+            Special::LinkOut => "symbolic links out of the folder (--follow-links)",
             Special::StoredLink => "links in packages",
             Special::Fifo => "named pipes",
             Special::Socket => "sockets",
             Special::Device => "devices",
+            Special::Kernel => "files of the kernel",
         }
     }
 
-    const ALL: [Special; 6] = [
+    const ALL: [Special; 8] = [
         Special::Link,
         Special::DanglingLink,
+        Special::LinkOut,
         Special::StoredLink,
         Special::Fifo,
         Special::Socket,
         Special::Device,
+        Special::Kernel,
     ];
+
+    /// What a file of this kind is, if it is neither a regular file nor a folder.
+    pub(crate) fn of(kind: FileType) -> Option<Special> {
+        if kind.is_file() || kind.is_dir() {
+            None
+        } else if kind.is_fifo() {
+            Some(Special::Fifo)
+        } else if kind.is_socket() {
+            Some(Special::Socket)
+        } else {
+            Some(Special::Device)
+        }
+    }
 
     /// The one that has this name.
     #[must_use]
@@ -86,10 +107,12 @@ impl Special {
         match self {
             Special::Link => "symbolic link to a file seen elsewhere",
             Special::DanglingLink => "symbolic link to nothing",
+            Special::LinkOut => "symbolic link out of the folder (--follow-links)",
             Special::StoredLink => "link in a package",
             Special::Fifo => "named pipe",
             Special::Socket => "socket",
             Special::Device => "device",
+            Special::Kernel => "file of the kernel",
         }
     }
 }
@@ -99,6 +122,7 @@ impl Special {
 pub struct Selection {
     words: std::vec::IntoIter<Word>,
     walk: Option<Walk>,
+    links: Links,
 }
 
 /// One word.
@@ -123,7 +147,13 @@ impl Selection {
                 words.push(Word::Argument(argument.clone()));
             }
         }
-        Selection { words: words.into_iter(), walk: None }
+        Selection { words: words.into_iter(), walk: None, links: Links::within(arguments) }
+    }
+
+    /// Also follows symbolic links that lead out of the folders that are named. What is named itself is always followed.
+    #[must_use]
+    pub fn following_links(self) -> Selection {
+        Selection { links: Links::All, ..self }
     }
 
     fn start(&mut self, word: Word) -> Option<Input> {
@@ -134,7 +164,7 @@ impl Selection {
         let path = PathBuf::from(&name);
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => {
-                self.walk = Some(Walk::tree(path));
+                self.walk = Some(Walk::tree(path, self.links.clone()));
                 None
             }
             Ok(metadata) => Some(classify(path, metadata.file_type())),
@@ -142,7 +172,7 @@ impl Selection {
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound && pattern && is_pattern(&name) =>
             {
-                match Walk::pattern(&name) {
+                match Walk::pattern(&name, self.links.clone()) {
                     Ok(walk) => {
                         self.walk = Some(walk);
                         None
@@ -189,14 +219,9 @@ pub fn plain_error(error: &io::Error) -> String {
 }
 
 pub(super) fn classify(path: PathBuf, kind: FileType) -> Input {
-    if kind.is_file() {
-        Input::File(path)
-    } else if kind.is_fifo() {
-        Input::Special(path, Special::Fifo)
-    } else if kind.is_socket() {
-        Input::Special(path, Special::Socket)
-    } else {
-        Input::Special(path, Special::Device)
+    match Special::of(kind) {
+        Some(special) => Input::Special(path, special),
+        None => Input::File(path),
     }
 }
 

@@ -6,6 +6,7 @@ use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -14,7 +15,7 @@ use super::select::{Input, Special, classify, is_pattern, plain_error};
 /// An iterator over files in the order of their paths' bytes, folder by folder.
 ///
 /// A symbolic link is followed once: not where it leads into a folder that is walked anyway, and
-/// not to a file another link has led to.
+/// not to a file another link has led to; and where it leads out of all folders that are named, only where that is asked for.
 #[derive(Debug)]
 pub(super) struct Walk {
     /// What is still to visit, last first.
@@ -24,6 +25,30 @@ pub(super) struct Walk {
     roots: Vec<PathBuf>,
     /// Files that were met through links, or that a pattern matched; resolved.
     seen: HashSet<PathBuf>,
+    links: Links,
+}
+
+/// Which symbolic links are followed.
+#[derive(Clone, Debug)]
+pub(super) enum Links {
+    All,
+    /// Those into the folder that is walked, or one of these, resolved.
+    Within(Arc<[PathBuf]>),
+}
+
+impl Links {
+    /// Those into a folder that one of `arguments` names.
+    pub(super) fn within(arguments: &[OsString]) -> Links {
+        let folder = |argument| fs::canonicalize(argument).ok().filter(|path| path.is_dir());
+        Links::Within(arguments.iter().filter_map(folder).collect())
+    }
+
+    fn lead_to(&self, target: &Path) -> bool {
+        match self {
+            Links::All => true,
+            Links::Within(folders) => folders.iter().any(|folder| target.starts_with(folder)),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -63,14 +88,14 @@ struct Filter {
 
 impl Walk {
     /// All that is in a folder.
-    pub(super) fn tree(root: PathBuf) -> Walk {
+    pub(super) fn tree(root: PathBuf, links: Links) -> Walk {
         let roots = fs::canonicalize(&root).into_iter().collect();
         let pending = vec![Pending::start(root, true)];
-        Walk { pending, filter: None, roots, seen: HashSet::new() }
+        Walk { pending, filter: None, roots, seen: HashSet::new(), links }
     }
 
     /// All that matches a pattern: `*` and `?` within a name, `**` for any number of folders.
-    pub(super) fn pattern(pattern: &OsStr) -> Result<Walk, String> {
+    pub(super) fn pattern(pattern: &OsStr, links: Links) -> Result<Walk, String> {
         let text = pattern.to_str().ok_or("no such file; a pattern has to be valid UTF-8")?;
         let matcher = GlobBuilder::new(text)
             .literal_separator(true)
@@ -86,7 +111,7 @@ impl Walk {
         let roots = fs::canonicalize(here(&base)).into_iter().collect();
         let pending = vec![Pending::start(base, false)];
         let filter = Some(Filter { matcher, pattern, depth, matched: false });
-        Ok(Walk { pending, filter, roots, seen: HashSet::new() })
+        Ok(Walk { pending, filter, roots, seen: HashSet::new(), links })
     }
 
     fn visit(&mut self, mut entry: Pending) -> Option<Input> {
@@ -127,6 +152,9 @@ impl Walk {
         let met_anyway = inside && (kind.is_dir() || self.filter.is_none());
         if met_anyway {
             return entry.included.then_some(Input::Special(entry.path, Special::Link));
+        }
+        if !inside && !self.links.lead_to(&target) {
+            return entry.included.then_some(Input::Special(entry.path, Special::LinkOut));
         }
         if kind.is_dir() {
             self.roots.push(target);

@@ -153,6 +153,9 @@ pub(super) struct CheckArgs {
     /// for a list of paths on standard input, in lines or separated by NUL characters
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(super) paths: Vec<OsString>,
+    /// Follow symbolic links out of the folders that are named, too; without this option they are counted
+    #[arg(long)]
+    pub(super) follow_links: bool,
 
     #[command(flatten)]
     pub(super) what: WhatArgs,

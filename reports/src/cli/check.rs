@@ -27,7 +27,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     let mut options = CheckOptions { stop: Some(interrupted.clone()), ..check_options(args) };
     limit_memory(&mut options, args.output.memory_limit, args.threads);
     let unusable = debug_packages(&args.what, &mut options);
-    let inputs = unusable.into_iter().chain(selection(&args.paths)?);
+    let inputs = unusable.into_iter().chain(selection(&args.paths, args.follow_links)?);
     let how = How {
         format: args.format,
         verbose: args.verbose,
@@ -127,9 +127,10 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
 }
 
 /// What the words of the command line name.
-pub(super) fn selection(paths: &[OsString]) -> io::Result<Selection> {
+pub(super) fn selection(paths: &[OsString], follow_links: bool) -> io::Result<Selection> {
     let list = if paths.iter().any(|path| path == "-") { read_list()? } else { Vec::new() };
-    Ok(Selection::new(paths, &list))
+    let selection = Selection::new(paths, &list);
+    Ok(if follow_links { selection.following_links() } else { selection })
 }
 
 /// Looks into the packages of debug files; those that are of no use are inputs that cannot be read.

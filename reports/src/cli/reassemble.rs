@@ -169,9 +169,6 @@ fn about(path: &Path, why: &str) -> String {
 
 fn read(path: &Path) -> Result<FileBytes, String> {
     let system = |error| about(path, &plain_error(&error));
-    if !path.metadata().map_err(system)?.is_file() {
-        return Err(about(path, "not a regular file"));
-    }
     let bytes = FileBytes::open(path).map_err(system)?;
     match archive::is_archive(&bytes) {
         true => Err(about(path, "an archive: take out the member")),

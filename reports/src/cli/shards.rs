@@ -51,7 +51,7 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
         },
     };
     // Shards are checked wherever their process runs.
-    let found = check::selection(&args.paths)?.map(absolute);
+    let found = check::selection(&args.paths, args.follow_links)?.map(absolute);
     let manifest = stored::plan(planning, found, None)?;
     manifest.save(&args.output).map_err(Error::from)?;
     let bytes = manifest.items().iter().fold(0, |sum: u64, item| sum.saturating_add(item.size));

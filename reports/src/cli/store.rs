@@ -110,7 +110,7 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
         open(folder)?
     } else {
         let planning = Planning { key, inputs: &args.paths, shards: None, hash: false, scanner };
-        let found = check::selection(&args.paths)?;
+        let found = check::selection(&args.paths, args.follow_links)?;
         Store::create(folder, stored::plan(planning, found, Some(&mut stamps))?)?
     };
     check_shards(&store, args, scanner, &mut stamps)?;

@@ -10,10 +10,6 @@ use sframe_input::{FileBytes, SectionSource, archive, plain_error, sframe_sectio
 
 /// The bytes of a regular file.
 pub(super) fn read(path: &Path) -> Result<FileBytes, String> {
-    let metadata = path.metadata().map_err(|error| plain_error(&error))?;
-    if !metadata.is_file() {
-        return Err("not a regular file".to_owned());
-    }
     FileBytes::open(path).map_err(|error| plain_error(&error))
 }
 

@@ -1,7 +1,6 @@
 //! What one worker does with one input.
 
 use std::collections::HashSet;
-use std::fs::File;
 #[cfg(feature = "packages")]
 use std::io::Seek;
 use std::io::{self, Read};
@@ -27,7 +26,8 @@ use sframe_input::kind::{HEAD, Kind};
 #[cfg(feature = "packages")]
 use sframe_input::{DebugPackages, package::Limits, repository::Entry};
 use sframe_input::{
-    FileBytes, Input, MemberCount, RawOptions, SectionSource, plain_error, sframe_sections,
+    FileBytes, Input, MemberCount, Opened, RawOptions, SectionSource, open, plain_error,
+    sframe_sections,
 };
 use sframe_record::text::printable_path;
 
@@ -195,7 +195,6 @@ impl<'o> Checker<'o> {
         let name = FileName::file(path);
         match self.try_file(&name, found) {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::IsADirectory => self.image(name, found),
             Err(error) => found(FileReport::new(name, Outcome::Unreadable(plain_error(&error)))),
         }
     }
@@ -212,7 +211,17 @@ impl<'o> Checker<'o> {
     /// Most of a distribution's files are of no interest, and mapping them costs more than everything
     /// else that is done with them: their first bytes decide.
     fn try_file(&self, name: &FileName, found: Found<'_>) -> io::Result<()> {
-        let mut file = File::open(&name.path)?;
+        let mut file = match open(&name.path)? {
+            Opened::File(file) => file,
+            Opened::Folder => {
+                self.image(name.clone(), found);
+                return Ok(());
+            }
+            Opened::Special(kind) => {
+                found(FileReport::new(name.clone(), Outcome::Special(kind)));
+                return Ok(());
+            }
+        };
         let kind = match self.options.raw {
             Some(_) => Kind::Elf,
             None => {
@@ -295,20 +304,12 @@ impl<'o> Checker<'o> {
     }
 
     fn thin_member(&self, path: &Path) -> Verdict {
-        let unreadable = |error| {
-            let reason = format!("{}: {}", printable_path(path), plain_error(&error));
-            Outcome::Unreadable(reason).into()
-        };
-        match path.metadata() {
-            Ok(metadata) if !metadata.is_file() => {
-                let reason = format!("{} is not a regular file", printable_path(path));
+        match FileBytes::open(path) {
+            Ok(data) => self.mapped(&FileName::file(path.to_owned()), &data),
+            Err(error) => {
+                let reason = format!("{}: {}", printable_path(path), plain_error(&error));
                 Outcome::Unreadable(reason).into()
             }
-            Ok(_) => match FileBytes::open(path) {
-                Ok(data) => self.mapped(&FileName::file(path.to_owned()), &data),
-                Err(error) => unreadable(error),
-            },
-            Err(error) => unreadable(error),
         }
     }
 

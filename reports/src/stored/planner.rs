@@ -1,7 +1,7 @@
 //! From the words of a command line to a manifest.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use sframe_store::{ContentHash, Counts, Item, Key, Known, Manifest, Plan, Stamps
 use super::record::NOT_ELF;
 use super::{Result, Scanner};
 use crate::scan::{CheckOptions, Event, Weigh, in_order};
-use sframe_input::Input;
 use sframe_input::kind::{HEAD, Kind};
+use sframe_input::{Input, open_file};
 
 /// A shard of a scan on one machine is that large, some seconds of work, which are lost where it is
 /// killed, ...
@@ -125,7 +125,7 @@ fn meet_file(path: PathBuf, planning: &Planning<'_>) -> Met {
 /// Whether a file's first bytes say that nothing in it is to be checked.
 fn is_of_no_interest(path: &Path, options: &CheckOptions) -> io::Result<bool> {
     let mut head = [0; HEAD];
-    let length = File::open(path)?.read(&mut head)?;
+    let length = open_file(path)?.read(&mut head)?;
     Ok(match Kind::of(head.get(..length).unwrap_or_default()) {
         Kind::Elf | Kind::Archive => false,
         Kind::Package(_) => !unpacks(options),
@@ -145,5 +145,5 @@ const fn unpacks(_: &CheckOptions) -> bool {
 
 /// The hash of a file's bytes.
 pub(super) fn hash_of(path: &Path) -> io::Result<ContentHash> {
-    ContentHash::of_reader(File::open(path)?)
+    ContentHash::of_reader(open_file(path)?)
 }

@@ -6,13 +6,15 @@
 //! are read in stored order, for to follow the index would need all of it in memory.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
 use serde::Deserialize;
 
 use super::digest::{Hashed, is_sha256, sha256};
+use crate::open_file;
+
 use super::{BUFFER, Content, Limits, Place, Stop, Visit, Visitor, plain_error};
 
 /// An index or manifest is not larger (OCI Distribution Specification, "Pushing Manifests").
@@ -109,10 +111,10 @@ impl Layers<'_> {
     }
 
     fn layer(&self, visit: &mut Visit<'_>, place: &Place, hash: &str) -> Result<(), Stop> {
-        let file = match open(&self.folder.join(BLOBS).join(hash)) {
+        let file = match open_file(&self.folder.join(BLOBS).join(hash)) {
             Ok(file) => file,
-            Err(why) => {
-                visit.report(place, Content::Unreadable(why));
+            Err(error) => {
+                visit.report(place, Content::Unreadable(plain_error(&error)));
                 return Ok(());
             }
         };
@@ -141,20 +143,11 @@ fn hash_of(digest: &str) -> Result<&str, String> {
 
 fn document(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let read = open(path)?.take(DOCUMENT + 1).read_to_end(&mut bytes);
+    let read = open_file(path).and_then(|file| file.take(DOCUMENT + 1).read_to_end(&mut bytes));
     read.map_err(|error| plain_error(&error))?;
     match bytes.len() as u64 > DOCUMENT {
         true => Err(format!("it is larger than {} MiB", DOCUMENT >> 20)),
         false => Ok(bytes),
-    }
-}
-
-/// A regular file: to open anything else may block.
-fn open(path: &Path) -> Result<File, String> {
-    let metadata = fs::metadata(path).map_err(|error| plain_error(&error))?;
-    match metadata.is_file() {
-        true => File::open(path).map_err(|error| plain_error(&error)),
-        false => Err("it is not a regular file".to_owned()),
     }
 }
 

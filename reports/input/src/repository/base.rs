@@ -1,13 +1,13 @@
 //! Where a repository is.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::{Stream, other};
-use crate::NAME;
+use super::Stream;
+use crate::{NAME, open_file};
 
 /// A folder or a server's address.
 #[derive(Debug)]
@@ -50,14 +50,7 @@ impl Base {
     /// The bytes of a file; of any other kind of file, an error.
     pub(super) fn open(&self, path: &str) -> io::Result<Stream> {
         match self {
-            Base::Folder(folder) => {
-                let path = folder.join(path);
-                // To open a pipe would block.
-                if !fs::metadata(&path)?.is_file() {
-                    return Err(other("it is not a regular file"));
-                }
-                Ok(Box::new(File::open(path)?))
-            }
+            Base::Folder(folder) => Ok(Box::new(open_file(&folder.join(path))?)),
             #[cfg(feature = "http")]
             Base::Web(web) => web.open(path.trim_start_matches("./")),
         }

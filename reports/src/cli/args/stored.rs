@@ -105,6 +105,9 @@ pub(in crate::cli) struct PlanArgs {
     /// Files, folders, patterns; - for a list on standard input
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) paths: Vec<OsString>,
+    /// Follow symbolic links out of the folders that are named, too; without this option they are counted
+    #[arg(long)]
+    pub(in crate::cli) follow_links: bool,
     /// How many shards to make
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(sframe_store::MAX_SHARDS)))]
     pub(in crate::cli) shards: u32,
