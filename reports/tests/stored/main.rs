@@ -5,6 +5,7 @@
 #[cfg(feature = "s3")]
 mod bucket;
 mod crash;
+mod damage;
 mod interrupt;
 mod kill;
 mod nights;
