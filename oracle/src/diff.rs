@@ -11,7 +11,7 @@
 //! fn print(old: &Set<'_>, new: &Set<'_>) {
 //!     let totals = diff(old, new, Matching::Symbol, |range| {
 //!         if let Change::Different(fields) = range.change {
-//!             println!("{}: {fields}", String::from_utf8_lossy(range.name));
+//!             println!("{}: {fields}", range.name);
 //!         }
 //!     });
 //!     println!("{} bytes are the same", totals.equal);
@@ -23,6 +23,7 @@ mod pair;
 
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::section::CodeAddress;
+use sframe_validator::text::Text;
 use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Section, Version};
 
@@ -87,7 +88,7 @@ pub struct FunctionPlace {
 pub struct Range<'s> {
     /// The symbol that the functions were matched by, or the section of stubs; empty where that was
     /// by address.
-    pub name: &'s [u8],
+    pub name: Text<'s>,
     /// The ELF section of the code, in relocatable objects matched by address; else 0.
     pub section: u32,
     /// The first PC: an address, or matched by symbol, bytes from the start of the functions or of

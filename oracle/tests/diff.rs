@@ -42,7 +42,7 @@ fn compared(first: &str, second: &str, matching: Matching) -> (Vec<Found>, Total
     with_set(first, &mut |first| {
         with_set(second, &mut |second| {
             totals = diff(first, second, matching, |range| {
-                let name = String::from_utf8_lossy(range.name).into_owned();
+                let name = range.name.to_string();
                 found.push((name, range.start, range.end, range.change));
             });
         });

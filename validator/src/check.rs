@@ -399,8 +399,8 @@ impl<'o> Run<'o> {
 
 /// The section's name as text; no more of it than people read.
 fn section_name(section: &ElfSection<'_>) -> String {
-    let name = section.name.get(..64).unwrap_or(section.name);
-    Text::of(name).to_string()
+    let name = section.name.bytes();
+    Text::of(name.get(..64).unwrap_or(name)).to_string()
 }
 
 fn applicable(section: Option<&Section<'_>>, options: &Options) -> impl Iterator<Item = Selected> {

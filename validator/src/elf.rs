@@ -20,6 +20,7 @@ use object::read::StringTable;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
 
 use crate::abi::{Abi, Endian};
+use crate::text::Text;
 use code::CodeIndex;
 use relocations::RelocationIndex;
 use sframe::SframeSections;
@@ -95,8 +96,8 @@ pub enum ElfKind {
 pub struct ElfSection<'a> {
     /// Index in the section header table.
     pub index: u32,
-    /// The name's bytes; empty where the string table has none.
-    pub name: &'a [u8],
+    /// The name; empty where the string table has none.
+    pub name: Text<'a>,
     /// `sh_type`.
     pub sh_type: u32,
     /// `sh_flags`.
@@ -356,7 +357,7 @@ impl ElfSection<'_> {
     /// Whether the section holds a linker's stubs, by its name.
     #[must_use]
     pub fn is_stubs(&self) -> bool {
-        matches!(self.name, b".plt" | b".plt.sec" | b".plt.got" | b".iplt")
+        matches!(self.name.bytes(), b".plt" | b".plt.sec" | b".plt.got" | b".iplt")
     }
 
     /// Whether all of `[start, start + size)` is in the section, by address.
@@ -403,11 +404,11 @@ impl<'a> Names<'a> {
     /// Longer names are cut.
     const LIMIT: usize = 4096;
 
-    fn get(self, offset: u32) -> &'a [u8] {
+    fn get(self, offset: u32) -> Text<'a> {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.bytes.get(offset..));
         let rest = rest.unwrap_or_default();
         let rest = rest.get(..Names::LIMIT).unwrap_or(rest);
-        rest.split(|&byte| byte == 0).next().unwrap_or_default()
+        Text::of(rest.split(|&byte| byte == 0).next().unwrap_or_default())
     }
 }
 

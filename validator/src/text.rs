@@ -38,6 +38,12 @@ impl<'a> Text<'a> {
     }
 }
 
+impl<const N: usize> PartialEq<&[u8; N]> for Text<'_> {
+    fn eq(&self, other: &&[u8; N]) -> bool {
+        self.0 == *other
+    }
+}
+
 /// Whether a character can be printed as it is.
 #[must_use]
 pub fn is_plain(character: char) -> bool {

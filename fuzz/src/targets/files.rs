@@ -18,12 +18,13 @@ use sframe_input::archive::{self, Content};
 use sframe_input::sframe_sections;
 use sframe_oracle::account::{self, account};
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::compare::{Sums, compare};
+use sframe_oracle::compare::{CfiConfirms, Sums, compare};
 use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
 use sframe_validator::Section;
-use sframe_validator::check::{Options, check_elf, check_link_set};
+use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_link_set};
 use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::rules::Severity;
 
 /// Checks a file or an archive, and says what was found.
 ///
@@ -79,6 +80,7 @@ fn compared(
     }
     same_as_itself(elf, &sections);
     let cfi = Cfi::load_all(elf).ok()?;
+    confirmed(elf, &cfi);
     let mut last = (0, 0);
     let mut told = 0_u128;
     let sums = compare(elf, &sections, &cfi, |range| {
@@ -98,6 +100,21 @@ fn compared(
         .collect();
     let coverage = Some(Coverage::of(&account, !sections.is_empty(), names, None));
     Some(Comparison { differences, coverage })
+}
+
+/// Rows that CFI confirms are lints, with and without the check's shortcuts; no rule that is silent
+/// without CFI finds anything with it.
+fn confirmed(elf: &Elf<'_>, cfi: &[Cfi<'_>]) {
+    let pedantic = Options { pedantic: true, ..Options::default() };
+    let thorough = Options { thorough: true, ..pedantic };
+    let quick = check_elf_confirmed(elf, &pedantic, &CfiConfirms::new(cfi));
+    let thorough = check_elf_confirmed(elf, &thorough, &CfiConfirms::new(cfi));
+    assert_eq!(quick.counts, thorough.counts);
+    let alone = check_elf(elf, &pedantic);
+    for (rule, count) in quick.counts.iter().filter(|(rule, _)| rule.severity > Severity::Lint) {
+        let without = alone.counts.iter().find(|(known, _)| known == rule);
+        assert!(without.is_some_and(|(_, without)| count <= without), "{}", rule.name);
+    }
 }
 
 /// A file says what it says: compared with itself nothing differs.

@@ -167,7 +167,7 @@ fn stored(package: &Path, name: &[u8], bytes: &[u8]) -> Option<(Vec<u8>, Stored)
     let with_cfi = elf
         .sections()
         .iter()
-        .any(|section| section.sh_type != SHT_NOBITS && CFI.contains(&section.name));
+        .any(|section| section.sh_type != SHT_NOBITS && CFI.contains(&section.name.bytes()));
     let stored = Stored { package: package.to_owned(), inside: name.to_vec(), with_cfi };
     Some((build_id(&elf)?.to_vec(), stored))
 }

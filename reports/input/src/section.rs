@@ -4,8 +4,6 @@ use sframe_validator::elf::{Elf, ElfError, ElfKind, RelocationTable};
 use sframe_validator::section::StartRelocation;
 use sframe_validator::{Abi, Endian, Placement};
 
-use sframe_record::text::printable;
-
 /// What the user says about bytes that are one section without an ELF file around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawOptions {
@@ -85,7 +83,7 @@ pub fn sframe_sections<'a>(
             ElfKind::Executable | ElfKind::Shared | ElfKind::Other(_) => None,
         };
         Ok(SectionSource {
-            name: printable(section.name),
+            name: section.name.to_string(),
             index: Some(section.index),
             data: elf.section_data(section)?,
             file_offset: section.offset,

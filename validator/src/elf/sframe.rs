@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::{Elf, ElfSection, PT_GNU_SFRAME, SHF_ALLOC, SHT_GNU_SFRAME, Segment};
 use crate::section::Header;
+use crate::text::Text;
 
 /// Which sections are SFrame's, found once.
 #[derive(Clone, Debug, Default)]
@@ -49,14 +50,14 @@ impl<'a> Elf<'a> {
 
 impl ElfSection<'_> {
     const fn is_sframe(&self) -> bool {
-        matches!(self.name, b".sframe") || self.sh_type == SHT_GNU_SFRAME
+        matches!(self.name.bytes(), b".sframe") || self.sh_type == SHT_GNU_SFRAME
     }
 
     /// The bytes of a PT_GNU_SFRAME segment as a section.
     const fn of_segment(segment: &Segment) -> ElfSection<'static> {
         ElfSection {
             index: 0,
-            name: b"PT_GNU_SFRAME",
+            name: Text::of(b"PT_GNU_SFRAME"),
             sh_type: SHT_GNU_SFRAME,
             flags: SHF_ALLOC,
             address: segment.address,

@@ -8,6 +8,7 @@ use object::read::elf::{FileHeader, SectionHeader, Sym};
 
 use super::{Class, Elf, ElfError, ElfKind, Names, section_table};
 use crate::section::CodeAddress;
+use crate::text::Text;
 
 const SHT_SYMTAB: u32 = 2;
 const SHT_DYNSYM: u32 = 11;
@@ -22,7 +23,7 @@ pub struct Symbol<'a> {
     /// `st_size`: bytes of code, 0 where the producer did not say.
     pub size: u64,
     /// The name's bytes.
-    pub name: &'a [u8],
+    pub name: Text<'a>,
     /// Not `STB_LOCAL`.
     pub global: bool,
 }

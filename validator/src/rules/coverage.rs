@@ -7,7 +7,6 @@ use super::context::{Check, FileKind};
 use super::{Abis, Group, Rule, Severity, Versions};
 use crate::check::extents::{CodeExtent, Extents};
 use crate::section::{CodeAddress, FunctionEntry, FunctionField};
-use crate::text::Text;
 
 /// The code of functions that have some, ordered by place.
 fn code(extents: &Extents) -> Vec<CodeExtent> {
@@ -40,9 +39,7 @@ pub(super) static SYMBOL_UNCOVERED: Rule = Rule {
             if symbol.size > 0 && !covered(&code, symbol.start) {
                 report.file(format_args!(
                     "function {} at {:#x} ({:#x} bytes) has no entry",
-                    Text::of(symbol.name),
-                    symbol.start.address,
-                    symbol.size
+                    symbol.name, symbol.start.address, symbol.size
                 ));
             }
         }
@@ -85,10 +82,7 @@ pub(super) static FUNCTION_SIZE_SYMBOL: Rule = Rule {
                     format_args!("{:#x}", named.size),
                     format_args!(
                         "function #{} has {:#x} bytes, its symbol {} has {:#x}",
-                        extent.index,
-                        extent.size,
-                        Text::of(named.name),
-                        named.size
+                        extent.index, extent.size, named.name, named.size
                     ),
                 );
             }
@@ -117,9 +111,7 @@ pub(super) static STUBS_UNCOVERED: Rule = Rule {
             if !covered(&code, start) || !covered(&code, last) {
                 report.file(format_args!(
                     "stub section {} at {:#x} ({:#x} bytes) is not covered",
-                    Text::of(stubs.name),
-                    stubs.address,
-                    stubs.size
+                    stubs.name, stubs.address, stubs.size
                 ));
             }
         }

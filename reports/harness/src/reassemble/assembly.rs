@@ -85,7 +85,7 @@ impl Body<'_, '_> {
         let alignment = code.section.alignment.clamp(1, MAX_ALIGNMENT);
         let alignment = if alignment.is_power_of_two() { alignment } else { 1 };
         writeln!(self.out)?;
-        let name = section_name(code.section.name);
+        let name = section_name(code.section.name.bytes());
         writeln!(self.out, "\t.section {name},\"ax\",@progbits")?;
         writeln!(self.out, "\t.balign {alignment}")?;
         writeln!(self.out, "\t.type \"{SECTION_SYMBOL}{0}\", @function", code.section.index)?;

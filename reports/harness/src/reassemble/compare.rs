@@ -89,7 +89,7 @@ pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, Stri
 /// Where the original's code sections have come to stand, by their numbers.
 fn section_starts(symbols: &SymbolTable<'_>) -> BTreeMap<u32, CodeAddress> {
     let starts = symbols.symbols().iter().filter_map(|symbol| {
-        let number = symbol.name.strip_prefix(SECTION_SYMBOL.as_bytes())?;
+        let number = symbol.name.bytes().strip_prefix(SECTION_SYMBOL.as_bytes())?;
         let number = std::str::from_utf8(number).ok()?.parse().ok()?;
         Some((number, symbol.start))
     });

@@ -32,7 +32,7 @@ impl<'s, 'a> Labels<'s, 'a> {
         // The best one of that place is the first. `find` would go through all of the place before where there is none.
         let first = symbols.partition_point(|symbol| symbol.start < start);
         let symbol = symbols.get(first).filter(|symbol| symbol.start == start);
-        let name = symbol.map(|symbol| symbol.name).filter(|name| !name.is_empty());
+        let name = symbol.map(|symbol| symbol.name.bytes()).filter(|name| !name.is_empty());
         let plain = name.and_then(|name| {
             self.room = self.room.checked_sub(name.len())?;
             (name.len() <= MAX_LENGTH).then(|| plain(name))
