@@ -325,3 +325,21 @@ fn a_closed_pipe_needs_no_message() {
     assert_eq!(output.status.code(), Some(141));
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// A folder or package of debug files that is not there is wrong usage, and no scan without them.
+#[test]
+fn debug_files_have_to_be_somewhere() {
+    for (option, path) in [
+        ("--debug-dir", "/nonexistent"),
+        ("--debug-dir", "golden/2.44/x86_64/leaf.o"),
+        ("--debug-packages", "/nonexistent"),
+    ] {
+        let output = program(&corpus(), &[option, path, "golden/2.44/x86_64/leaf.o"]);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{complaint}");
+        assert!(
+            complaint.contains(path) && complaint.contains("leave the option out"),
+            "{complaint}"
+        );
+    }
+}

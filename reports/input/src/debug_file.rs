@@ -4,10 +4,10 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sframe_oracle::debug_file::{candidates, check};
+use sframe_oracle::debug_file::{candidates, check_with};
 use sframe_validator::elf::Elf;
 
-use super::{FileBytes, plain_error};
+use super::{FileBytes, checksum, plain_error};
 use sframe_record::text::printable_path;
 
 /// A debug file that belongs to a file for certain.
@@ -66,7 +66,11 @@ impl DebugFile {
         let mut refused = None;
         for path in candidates(path, elf, folders) {
             let Ok(data) = FileBytes::open(&path) else { continue };
-            match check(elf, &data) {
+            if data.has_large_holes() {
+                refused = Some(format!("{} has holes of more than 1 GiB", printable_path(&path)));
+                continue;
+            }
+            match check_with(elf, &data, || checksum::of(&data)) {
                 Ok(()) => return Ok(Some(DebugFile { path, data: DebugBytes::File(data) })),
                 Err(why) => {
                     refused =

@@ -5,6 +5,7 @@
 
 mod ahead;
 pub mod archive;
+mod checksum;
 mod debug_file;
 #[cfg(feature = "packages")]
 mod debug_package;
@@ -26,9 +27,9 @@ pub use debug_file::{DebugBytes, DebugFile};
 #[cfg(feature = "packages")]
 pub use debug_package::DebugPackages;
 pub use identity::PackageIdentity;
-pub use map::{FileBytes, Stamp};
+pub use map::{FileBytes, Stamp, has_large_holes};
 pub use members::{MemberCount, NAME};
 pub use open::{Opened, open, open_file};
 pub use section::{RawOptions, SectionSource, sframe_sections};
-pub use select::plain_error;
 pub use select::{Input, Selection, Special};
+pub use select::{is_pattern, plain_error};

@@ -1,4 +1,9 @@
 //! The one place where files become bytes, and the one place with `unsafe` code.
+//!
+//! Files are mapped, for most of their bytes are never looked at. The 1,732 ELF files of 1.8 GB below a `/usr/lib`, on two
+//! threads: mapped 0.06 s of processor time and 7 MB of memory, read 1.3 s and 185 to 233 MB; with `--coverage` 0.4 s and
+//! 35 to 42 MB against 1.6 s and 200 MB. A copy of bounded size would leave out the files that only maps can hold, and a
+//! process that is started again after SIGBUS has lost what the first one found. So SIGBUS is handled ([`guarded`]).
 
 mod guarded;
 
@@ -11,12 +16,24 @@ use std::path::Path;
 use crate::open_file;
 use guarded::Map;
 
+/// Bytes of holes in a file, up to which all of it may be read: a linker leaves none, and to read this many takes a second.
+const MOST_HOLES: u64 = 1 << 30;
+/// Of a block in `st_blocks`, whatever the file system's own are (Linux, stat(3type)).
+const BLOCK: u64 = 512;
+
 /// The bytes of a file, mapped where the system can.
 #[derive(Debug)]
 pub struct FileBytes {
     bytes: Bytes,
     file: File,
     stamp: Stamp,
+    with_large_holes: bool,
+}
+
+/// Whether a file has holes of more than 1 GiB: it takes no space, so that nothing which reads all of it has a bound.
+#[must_use]
+pub fn has_large_holes(metadata: &Metadata) -> bool {
+    metadata.len().saturating_sub(metadata.blocks().saturating_mul(BLOCK)) > MOST_HOLES
 }
 
 #[derive(Debug)]
@@ -27,7 +44,7 @@ enum Bytes {
 }
 
 /// Which file it is, and when it was last changed: two files with the same have the same bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp {
     device: u64,
     inode: u64,
@@ -74,7 +91,8 @@ impl FileBytes {
     /// # Errors
     /// What the system says.
     pub fn of(file: File) -> io::Result<FileBytes> {
-        let stamp = Stamp::of(&file.metadata()?);
+        let metadata = file.metadata()?;
+        let (stamp, with_large_holes) = (Stamp::of(&metadata), has_large_holes(&metadata));
         let bytes = match stamp.size {
             0 => Bytes::Read(Vec::new()),
             size => match Map::of(&file)? {
@@ -82,13 +100,19 @@ impl FileBytes {
                 None => Bytes::Read(read(&file, size)?),
             },
         };
-        Ok(FileBytes { bytes, file, stamp })
+        Ok(FileBytes { bytes, file, stamp, with_large_holes })
     }
 
     /// Which file they are of, as it was when it was mapped.
     #[must_use]
     pub const fn stamp(&self) -> Stamp {
         self.stamp
+    }
+
+    /// Whether not all of it is to be read: see [`has_large_holes`].
+    #[must_use]
+    pub const fn has_large_holes(&self) -> bool {
+        self.with_large_holes
     }
 
     /// That all bytes that were looked at were the file's, and the same all the time.

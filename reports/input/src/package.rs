@@ -30,7 +30,7 @@ use super::archive::Members;
 use super::kind::{HEAD, Kind, Package};
 use super::members::{MemberCount, NAME, size_text};
 use super::select::plain_error;
-use super::{FileBytes, PackageIdentity, Special, Stamp};
+use super::{FileBytes, PackageIdentity, Special, Stamp, has_large_holes};
 use digest::Hashed;
 use limits::Meter;
 use stream::{fill, hold};
@@ -103,6 +103,9 @@ impl<F: FnMut(Member<'_>)> Visitor for F {
 /// Why reading ended early: a limit, or the system.
 pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
     let metadata = file.metadata().map_err(|error| plain_error(&error))?;
+    if has_large_holes(&metadata) {
+        return Err("it has holes of more than 1 GiB".to_owned());
+    }
     let read = Visit::run(limits, metadata.len(), visitor, |visit| visit.input(file));
     // Whatever else went wrong may come of it.
     Stamp::of(&metadata).holds(file).map_err(|error| plain_error(&error)).and(read)

@@ -225,6 +225,8 @@ pub(super) fn classify(path: PathBuf, kind: FileType) -> Input {
     }
 }
 
-pub(super) fn is_pattern(name: &OsStr) -> bool {
+/// Whether a name that is no file's is a pattern.
+#[must_use]
+pub fn is_pattern(name: &OsStr) -> bool {
     name.as_bytes().iter().any(|byte| b"*?[{".contains(byte))
 }

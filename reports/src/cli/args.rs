@@ -6,8 +6,9 @@ pub(super) mod stored;
 pub(super) mod tools;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::{OsStringValueParser, PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use sframe_validator::rules::{Rule, Severity};
@@ -17,7 +18,7 @@ use crate::explain;
 use crate::scan::MAX_THREADS;
 use raw::RawArgs;
 #[cfg(feature = "packages")]
-use sframe_input::package::Limits;
+use sframe_input::{is_pattern, package::Limits};
 #[cfg(feature = "store")]
 use stored::StoreArgs;
 use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help};
@@ -229,7 +230,7 @@ pub(super) struct WhatArgs {
     pub(super) against: Option<Oracle>,
     /// Look for separate debug files below this folder, too, and take .debug_frame from those that
     /// belong to a file for certain
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "What to check")]
+    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath, help_heading = "What to check")]
     pub(super) debug_dir: Vec<PathBuf>,
     /// Show each finding, not the first few of each rule and file; the bytes around the defect are
     /// shown for the first 10,000 of a file
@@ -325,7 +326,7 @@ pub(super) struct UnpackArgs {
     max_depth: u32,
     /// Packages of separate debug files (-dbgsym, -debuginfo, -debug), or folders of them: their
     /// .debug_frame goes with what is checked, by build-id
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Packages")]
+    #[arg(long, value_name = "PATH", value_parser = OsStringValueParser::new().try_map(named), value_hint = ValueHint::AnyPath, help_heading = "Packages")]
     pub(super) debug_packages: Vec<OsString>,
 }
 
@@ -395,6 +396,23 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number <= MAX_THREADS => Ok(number),
         _ => Err(format!("the number of threads is 0 to {MAX_THREADS}")),
+    }
+}
+
+/// A folder that is there.
+fn folder(path: PathBuf) -> Result<PathBuf, &'static str> {
+    match path.is_dir() {
+        true => Ok(path),
+        false => Err("there is no such folder: name one that can be read, or leave the option out"),
+    }
+}
+
+/// A path that leads somewhere, or a pattern.
+#[cfg(feature = "packages")]
+fn named(path: OsString) -> Result<OsString, &'static str> {
+    match Path::new(&path).exists() || is_pattern(&path) {
+        true => Ok(path),
+        false => Err("nothing is there: name packages or folders of them, or leave the option out"),
     }
 }
 

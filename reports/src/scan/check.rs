@@ -337,15 +337,17 @@ impl<'o> Checker<'o> {
         if data.is_empty() {
             return Outcome::Empty.into();
         }
+        let with_large_holes = stored.is_some_and(|(file, _)| file.has_large_holes());
+        let content = || if with_large_holes { None } else { self.content(data) };
         let elf = match Elf::parse(data) {
             Ok(elf) => elf,
             Err(ElfError::NotElf) => return Outcome::NotElf.into(),
             Err(error) => {
                 let outcome = Outcome::Unreadable(format!("damaged ELF file: {error}"));
-                return Verdict { outcome, content: self.content(data) };
+                return Verdict { outcome, content: content() };
             }
         };
-        let content = self.content(data);
+        let content = content();
         if let Some(kind) = unsupported(&elf) {
             return Verdict { outcome: Outcome::Unsupported(kind), content };
         }
@@ -356,7 +358,8 @@ impl<'o> Checker<'o> {
             stored.map_or(Ok(()), |(file, _)| file.intact()).map(|()| outcome)
         };
         // To look at a file without a section takes less than to find out whether it is known.
-        let outcome = if !options.coverage && elf.sframe_sections().next().is_none() {
+        let is_quick = !options.coverage && elf.sframe_sections().next().is_none();
+        let outcome = if is_quick || with_large_holes {
             check()
         } else {
             let subject = Subject {

@@ -11,7 +11,7 @@ use super::record::NOT_ELF;
 use super::{Result, Scanner};
 use crate::scan::{CheckOptions, Event, Weigh, in_order};
 use sframe_input::kind::{HEAD, Kind};
-use sframe_input::{Input, open_file};
+use sframe_input::{Input, has_large_holes, open_file};
 
 /// A shard of a scan on one machine is that large, some seconds of work, which are lost where it is
 /// killed, ...
@@ -107,7 +107,8 @@ fn meet_file(path: PathBuf, planning: &Planning<'_>) -> Met {
     let Ok(metadata) = fs::metadata(&path) else {
         return Met::Item(Item { path, size: 0, hash: None });
     };
-    let size = metadata.len();
+    // Of one with large holes nobody reads all: it takes no shards of its own.
+    let size = if has_large_holes(&metadata) { 0 } else { metadata.len() };
     let Scanner { checker, known, .. } = planning.scanner;
     let options = checker.options;
     match known.find(&metadata) {
@@ -143,7 +144,11 @@ const fn unpacks(_: &CheckOptions) -> bool {
     false
 }
 
-/// The hash of a file's bytes.
+/// The hash of a file's bytes. One with large holes has none: it is checked in each scan.
 pub(super) fn hash_of(path: &Path) -> io::Result<ContentHash> {
-    ContentHash::of_reader(open_file(path)?)
+    let file = open_file(path)?;
+    match has_large_holes(&file.metadata()?) {
+        true => Err(io::Error::other("it has holes of more than 1 GiB")),
+        false => ContentHash::of_reader(file),
+    }
 }

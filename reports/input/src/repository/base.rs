@@ -33,7 +33,10 @@ impl Base {
         let folder = PathBuf::from(OsStr::from_bytes(path.unwrap_or(bytes)));
         match folder.is_dir() {
             true => Ok(Base::Folder(folder)),
-            false => Err(format!("{} is no folder", sframe_record::text::printable_path(&folder))),
+            false => {
+                let name = without_credentials(&sframe_record::text::printable_path(&folder));
+                Err(format!("{name} is no folder"))
+            }
         }
     }
 
@@ -43,7 +46,7 @@ impl Base {
             Base::Folder(folder) if path.is_empty() => folder.clone(),
             Base::Folder(folder) => folder.join(path.trim_start_matches("./")),
             #[cfg(feature = "http")]
-            Base::Web(web) => web.url(path.trim_start_matches("./")).into(),
+            Base::Web(web) => web.shown(path.trim_start_matches("./")).into(),
         }
     }
 
@@ -73,6 +76,15 @@ impl Base {
             Base::Web(_) => None,
         }
     }
+}
+
+/// A URL without user and password (RFC 3986, 3.2.1); of other text, all.
+pub(super) fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("//") else { return url.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    format!("{scheme}//{host}{path}")
 }
 
 /// Whether a path that a repository or user names stays in the repository.
