@@ -79,7 +79,8 @@ pub fn cfi(files: &[File]) -> Vec<Vec<u8>> {
             continue;
         };
         for (kind, name) in [".eh_frame", ".debug_frame"].into_iter().enumerate() {
-            let named = elf.sections().iter().filter(|section| section.name == name.as_bytes());
+            let named =
+                elf.sections().iter().filter(|section| section.name.bytes() == name.as_bytes());
             for data in named.filter_map(|section| elf.section_data(section).ok()) {
                 let choice = (abi << 1 | kind) as u8;
                 inputs.insert([&[0, choice][..], data].concat());

@@ -36,12 +36,13 @@ fn print(data: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let cfi = Cfi::load_all(&elf)?;
-    let account = account(&elf, &sections, &cfi, &Options { keep: 100, pedantic: false });
+    let options = Options { keep: 100, ..Options::default() };
+    let account = account(&elf, &sections, &cfi, &options);
     for difference in &account.differences {
         let Difference { finding, fields, sframe, cfi: (fde, truth), similar, .. } = difference;
         println!("  {}: {}", finding.rule.name, finding.message);
         println!("    {fields}: SFrame {sframe}\n    CFI    {truth} (FDE {:#x})", fde.offset());
-        if similar.ranges > 0 {
+        if let Some(similar) = similar.filter(|similar| similar.ranges > 0) {
             println!("    and at {} more functions, {} bytes", similar.functions, similar.bytes);
         }
     }

@@ -51,17 +51,19 @@ pub const EXAMPLES: usize = 3;
 /// How much of what is found to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many findings of each rule to keep; all of them are counted. [`usize::MAX`] also keeps
-    /// differences of one pattern apart, one in each function.
+    /// How many findings of each rule to keep; all of them are counted. Differences of one pattern
+    /// are one finding.
     pub keep: usize,
+    /// List every range of PCs that differs, each as a finding of its own, whatever `keep` says.
+    pub every_range: bool,
     /// Apply lint-level rules as well.
     pub pedantic: bool,
 }
 
 impl Default for Options {
-    /// No lints; the first three findings of each rule.
+    /// No lints; the first three findings of each rule, differences by pattern.
     fn default() -> Options {
-        Options { keep: 3, pedantic: false }
+        Options { keep: 3, every_range: false, pedantic: false }
     }
 }
 
@@ -79,7 +81,8 @@ pub struct Account<'c> {
     pub losses: Vec<Loss>,
     /// What the version cannot carry.
     pub limits: Vec<Limit>,
-    /// The differences that were kept, ordered by place.
+    /// The differences that were kept, ordered by place: the first one of each pattern, or with
+    /// [`Options::every_range`] all of them.
     pub differences: Vec<Difference<'c>>,
     /// The findings that were kept: about the CFI itself first, then lost code and code that only
     /// SFrame has, by place.
@@ -130,8 +133,9 @@ pub struct Difference<'c> {
     pub sframe: Frame,
     /// What CFI says, and where.
     pub cfi: (Fde<'c>, Frame),
-    /// What else shows the same pattern.
-    pub similar: Similar,
+    /// What else shows the same pattern; `None` with [`Options::every_range`], where a difference
+    /// stands for no other.
+    pub similar: Option<Similar>,
 }
 
 /// What differs in the same way elsewhere, the difference at hand left out.

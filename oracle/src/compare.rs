@@ -8,10 +8,10 @@
 //! is found, and nothing behind its end; of rows at one start the last one holds; a repeated block
 //! holds again in each block. Empty functions and rows have no PCs and so no say.
 //!
-//! An entry without rows is a claim only in version 3, where it marks an outermost frame (V3 1.2),
-//! but GNU as also writes it for code that it cannot describe. So it agrees with a CFI that says
-//! that the return address is undefined, and where CFI says anything else it is coverage that is
-//! lost ([`Verdict::OnlyCfi`]). Other entries without rows have no say.
+//! An entry without rows is a claim only in version 3 and FDE type DEFAULT, where it marks an
+//! outermost frame (V3 1.2): every reader ends the stack there. It agrees with a CFI that says that
+//! the return address is undefined, and differs from any other, also where GNU as writes it for
+//! code that it cannot describe. Other entries without rows have no say.
 //!
 //! ```no_run
 //! use sframe_oracle::cfi::Cfi;
@@ -37,11 +37,18 @@
 //! ```
 
 mod code;
+mod confirm;
+mod lookup;
+mod range;
+pub(crate) mod reading;
 pub(crate) mod sframe;
 mod stream;
 mod sweep;
+mod unplaced;
 mod verdict;
 
-pub use sweep::{Range, compare};
+pub use confirm::CfiConfirms;
+pub use range::Range;
+pub use sweep::compare;
 pub(crate) use sweep::{Sink, sweep};
-pub use verdict::{Fields, FunctionCounts, Side, Sums, Verdict, judge};
+pub use verdict::{Fields, FunctionCounts, Judgement, Side, Sums, Verdict, judge};

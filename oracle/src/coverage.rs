@@ -4,18 +4,28 @@
 //! for the whole function. [`examine`] looks for the first such thing. A function without any is
 //! lost for no reason that its CFI gives ([`Cause::None`]), which is a finding.
 //!
-//! One reason can be told from no linked file: linkers drop the sections of inputs that have
-//! another version than the first one, and nothing is left of them. Such a function is lost
-//! without a cause, and the finding's page names this one among those to look for.
+//! Some reasons leave no trace in a function's CFI, so that its loss has no cause here, and the
+//! finding's page names what to look for:
+//!
+//! * Linkers drop the sections of inputs that have another version than the first one.
+//! * `.cfi_label` writes no instruction. Observed: GNU as 2.44 and 2.47.50 drop the function, and say
+//!   `CFI insn CFI_label (0x106)`.
+//! * `.cfi_escape` of an instruction that has a directive writes what the directive writes. Observed:
+//!   GNU as 2.47.50 says `.cfi_escape with op (0xe)` of `.cfi_escape 0x0e, 16`.
 
 use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::section::{S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::{Abi, Version};
 
-use crate::cfi::{CfiError, Fde, RowContext, Rows, Traces};
+use crate::cfi::{CfiError, Fde, Instruction, RowContext, Rows, Traces};
 
 /// The most rows that a version 3 function can have.
 const MAX_ROWS: usize = 0xffff;
+
+/// The most initial instructions of a CIE that are looked at for one of its functions: producers
+/// write some five, and a long CIE that many functions share must not multiply the work.
+const MAX_INITIAL: usize = 64;
 
 /// What in a function's CFI keeps it out of an SFrame section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,17 +62,27 @@ pub enum Cause {
     UnsupportedEscape,
     /// `remember_state` before there is another row.
     RememberFirst,
+    /// An offset that a data word, of 32 bits at most, cannot hold.
+    OffsetRange,
     /// More rows than the version can count.
     RowLimit,
     /// The CFI itself cannot be read.
     Unreadable,
+    /// A CFA that is an expression whose value SFrame has a form for, in words that assemblers do
+    /// not take for it.
+    CfaExpressionForm,
+    /// An expression of a register other than a register with an offset of one byte, also where
+    /// SFrame has a form for its value, or does not have the register.
+    ExpressionForm,
+    /// A register that SFrame does not have, saved in another one.
+    OtherRegisterSave,
     /// Nothing unusual: the loss is unexplained.
     None,
 }
 
 impl Cause {
     /// Every cause, in the order they are looked for.
-    pub const ALL: [Cause; 18] = [
+    pub const ALL: [Cause; 22] = [
         Cause::Plt,
         Cause::ZeroSize,
         Cause::ReturnColumn,
@@ -78,8 +98,12 @@ impl Cause {
         Cause::FpWithoutRa,
         Cause::UnsupportedEscape,
         Cause::RememberFirst,
+        Cause::OffsetRange,
         Cause::RowLimit,
         Cause::Unreadable,
+        Cause::CfaExpressionForm,
+        Cause::ExpressionForm,
+        Cause::OtherRegisterSave,
         Cause::None,
     ];
 
@@ -106,8 +130,12 @@ impl Cause {
             Cause::FpWithoutRa => "fp-without-ra",
             Cause::UnsupportedEscape => "unsupported-escape",
             Cause::RememberFirst => "remember-first",
+            Cause::OffsetRange => "offset-range",
             Cause::RowLimit => "row-limit",
             Cause::Unreadable => "unreadable",
+            Cause::CfaExpressionForm => "cfa-expression-form",
+            Cause::ExpressionForm => "expression-form",
+            Cause::OtherRegisterSave => "other-register-save",
             Cause::None => "none",
         }
     }
@@ -187,6 +215,9 @@ pub(crate) fn examine_rows<'c>(
     if stubs.contains(function.start().address) {
         found = Cause::Plt;
     }
+    if found == Cause::None {
+        found = of_instructions(function, version, rows.traces());
+    }
     Examined { cause: found, error }
 }
 
@@ -225,10 +256,36 @@ fn of_rows(rows: &mut Rows<'_, '_>, version: Version, abi: Abi) -> (Cause, Optio
 /// Whether a frame says what any version can, its CFA based on SP or FP: nearly all do.
 #[inline]
 fn is_usual(frame: &Frame, [sp, base]: [Register; 2]) -> bool {
-    let Cfa::RegisterOffset { register, .. } = frame.cfa else { return false };
-    let saved = |rule| matches!(rule, Recovery::AtCfa(_));
+    let Cfa::RegisterOffset { register, offset } = frame.cfa else { return false };
+    let saved = |rule| matches!(rule, Recovery::AtCfa(offset) if is_word(offset));
     let fp = frame.fp == Recovery::Unchanged || saved(frame.fp);
-    fp && saved(frame.ra) && (register == sp || register == base)
+    fp && saved(frame.ra) && (register == sp || register == base) && is_word(offset)
+}
+
+/// Whether a data word, of 32 bits at most, can hold an offset.
+fn is_word(offset: i64) -> bool {
+    i32::try_from(offset).is_ok()
+}
+
+/// Whether data words can hold all offsets of a frame.
+// observed: GNU as 2.47.50, ".cfi_def_cfa_offset with unsupported offset value"; of a slot, and in
+// older versions, it gives up the whole file.
+fn has_words(frame: &Frame, abi: Abi) -> bool {
+    let rule = |rule| match rule {
+        Recovery::AtCfa(offset)
+        | Recovery::CfaOffset(offset)
+        | Recovery::AtRegister { offset, .. }
+        | Recovery::RegisterOffset { offset, .. } => is_word(offset),
+        _ => true,
+    };
+    let cfa = match frame.cfa {
+        Cfa::RegisterOffset { offset, .. } | Cfa::Dereference { offset, .. } => match abi {
+            Abi::S390x => is_word(offset.saturating_sub(S390X_CFA_ADJUSTMENT) / S390X_CFA_FACTOR),
+            Abi::Amd64 | Abi::Aarch64Big | Abi::Aarch64Little => is_word(offset),
+        },
+        Cfa::Expression(_) | Cfa::Undefined => true,
+    };
+    cfa && rule(frame.ra) && rule(frame.fp)
 }
 
 /// What a frame says that the version cannot.
@@ -266,6 +323,9 @@ fn of_frame(frame: &Frame, version: Version, abi: Abi) -> Cause {
     if abi.is_aarch64() && version != Version::V1 && saved(frame.fp) && !saved(frame.ra) {
         found = found.min(Cause::FpWithoutRa);
     }
+    if !has_words(frame, abi) {
+        found = found.min(Cause::OffsetRange);
+    }
     found
 }
 
@@ -293,4 +353,56 @@ fn of_traces(traces: Traces, version: Version) -> Cause {
     };
     let first = if remembered { Cause::RememberFirst } else { Cause::None };
     seen.min().unwrap_or(Cause::None).min(escaped).min(first)
+}
+
+/// What an instruction says in a form that assemblers do not take, though rows could hold its
+/// meaning, or need not. Looked for where nothing else is found.
+fn of_instructions(function: &Fde<'_>, version: Version, traces: Traces) -> Cause {
+    let expressions = version == Version::V3 && traces.contains(Traces::EXPRESSION);
+    if !expressions && version != Version::V1 {
+        return Cause::None;
+    }
+    let cfi = function.cfi();
+    let initial = cfi.initial_instructions(function.cie()).take(MAX_INITIAL);
+    let instructions = initial.chain(function.instructions()).filter_map(Result::ok);
+    let causes = instructions.map(|instruction| match instruction {
+        // observed: GNU as 2.40 drops a function with any `.cfi_register`, and says nothing.
+        Instruction::Register(..) if version == Version::V1 => Cause::OtherRegisterSave,
+        Instruction::DefCfaExpression(expression) if expressions => {
+            of_cfa_expression(cfi.expression(expression), cfi.abi())
+        }
+        Instruction::Expression(register, expression) if expressions => {
+            of_expression(register, cfi.expression(expression), cfi.abi())
+        }
+        _ => Cause::None,
+    });
+    causes.min().unwrap_or(Cause::None)
+}
+
+/// Whether operations are a register with an offset of one byte (`DW_OP_breg0` to `DW_OP_breg31`).
+const fn is_short(operations: &[u8]) -> bool {
+    matches!(operations, [0x70..=0x8f, 0..=0x7f])
+}
+
+// observed: GNU as 2.47.50 takes `.cfi_escape 0x0f, 3, 0x76, OFFSET, 0x06`, what RBP points near, for
+// AMD64 alone; of all others it says ".cfi_escape with op (0xf)".
+fn of_cfa_expression(operations: &[u8], abi: Abi) -> Cause {
+    let fp = u8::try_from(abi.fp().0).map_or(0, |register| 0x70_u8.saturating_add(register));
+    match operations {
+        [base, 0..=0x7f, 0x06] if abi == Abi::Amd64 && *base == fp => Cause::None,
+        _ => Cause::CfaExpressionForm,
+    }
+}
+
+// observed: GNU as 2.47.50 takes `.cfi_escape 0x10, REGISTER, 2, 0x70 + BASE, OFFSET`; of others it
+// says ".cfi_escape with op (0x10)", and where RA has no fixed slot ".cfi_escape DW_CFA_expression
+// with RA reg 14".
+fn of_expression(register: Register, operations: &[u8], abi: Abi) -> Cause {
+    if register == abi.ra() && abi.fixed_ra_offset() == 0 {
+        Cause::RaExpression
+    } else if is_short(operations) {
+        Cause::None
+    } else {
+        Cause::ExpressionForm
+    }
 }

@@ -165,6 +165,18 @@ pub fn candidates(path: &Path, elf: &Elf<'_>, folders: &[PathBuf]) -> Vec<PathBu
 /// # Errors
 /// Why it is not.
 pub fn check(elf: &Elf<'_>, candidate: &[u8]) -> Result<(), Mismatch> {
+    check_with(elf, candidate, || checksum(candidate))
+}
+
+/// The same, where the [`checksum`] of `candidate` may be known: `checksum` is asked where it matters.
+///
+/// # Errors
+/// Why it is not.
+pub fn check_with(
+    elf: &Elf<'_>,
+    candidate: &[u8],
+    checksum: impl FnOnce() -> u32,
+) -> Result<(), Mismatch> {
     let other = Elf::parse(candidate).map_err(|_| Mismatch::NotElf)?;
     let kind = |elf: &Elf<'_>| (elf.machine(), elf.class(), elf.endian());
     if kind(elf) != kind(&other) {
@@ -174,8 +186,14 @@ pub fn check(elf: &Elf<'_>, candidate: &[u8]) -> Result<(), Mismatch> {
         return if build_id(&other) == Some(id) { Ok(()) } else { Err(Mismatch::BuildId) };
     }
     let wanted = debug_link(elf).ok_or(Mismatch::Unnamed)?.checksum;
-    let found = crc32fast::hash(candidate);
+    let found = checksum();
     if found == wanted { Ok(()) } else { Err(Mismatch::Checksum { found, wanted }) }
+}
+
+/// The checksum that `.gnu_debuglink` has of a file (CRC-32).
+#[must_use]
+pub fn checksum(data: &[u8]) -> u32 {
+    crc32fast::hash(data)
 }
 
 #[cfg(test)]

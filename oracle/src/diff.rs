@@ -11,7 +11,7 @@
 //! fn print(old: &Set<'_>, new: &Set<'_>) {
 //!     let totals = diff(old, new, Matching::Symbol, |range| {
 //!         if let Change::Different(fields) = range.change {
-//!             println!("{}: {fields}", String::from_utf8_lossy(range.name));
+//!             println!("{}: {fields}", range.name);
 //!         }
 //!     });
 //!     println!("{} bytes are the same", totals.equal);
@@ -23,10 +23,12 @@ mod pair;
 
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::section::CodeAddress;
+use sframe_validator::text::Text;
 use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Section, Version};
 
 use crate::compare::Fields;
+use crate::compare::reading::Evidence;
 use crate::compare::sframe::{Budget, Place, places, walk};
 use lay::{Piece, lay};
 use pair::{Group, by_address, by_symbol};
@@ -86,7 +88,7 @@ pub struct FunctionPlace {
 pub struct Range<'s> {
     /// The symbol that the functions were matched by, or the section of stubs; empty where that was
     /// by address.
-    pub name: &'s [u8],
+    pub name: Text<'s>,
     /// The ELF section of the code, in relocatable objects matched by address; else 0.
     pub section: u32,
     /// The first PC: an address, or matched by symbol, bytes from the start of the functions or of
@@ -145,7 +147,10 @@ pub fn diff<'s>(
 ) -> Totals {
     let (a, unplaced_a) = places(first.sections);
     let (b, unplaced_b) = places(second.sections);
-    let mut totals = Totals { unplaced: unplaced_a + unplaced_b, ..Totals::default() };
+    let mut totals = Totals {
+        unplaced: unplaced_a.count().saturating_add(unplaced_b.count()),
+        ..Totals::default()
+    };
     let mut readers = (Reader::new(first), Reader::new(second));
     let groups = match matching {
         Matching::Address => by_address(&a, &b),
@@ -177,7 +182,7 @@ fn compare_group<'s>(
     lay(&first, &second, |start, end, a, b| {
         let bytes = end - start;
         let Some(change) = judge(a, b) else {
-            totals.equal += bytes;
+            totals.equal = totals.equal.saturating_add(bytes);
             return;
         };
         totals.add(change, bytes);
@@ -277,7 +282,8 @@ impl<'r, 's> Reader<'r, 's> {
             Some(Ok(function)) => {
                 let signal = function.is_signal_frame();
                 let key_b = function.attributes().info.pauth_key_b();
-                walk(&function, limit, rows, &mut self.repeats, |from, to, row| {
+                let nothing = |_, _: &_| Evidence::NONE;
+                walk(&function, limit, rows, &mut self.repeats, nothing, |from, to, row| {
                     pieces.push(of(from, to, row.map(|row| row.frame), signal, key_b));
                 });
             }

@@ -16,7 +16,7 @@ use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Fields, Range, Side, Sums, Verdict, compare, judge};
 use sframe_validator::elf::Elf;
 use sframe_validator::section::{CodeAddress, Starts};
-use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Register};
 use sframe_validator::{Abi, Section, Version};
 
 /// The executable bytes of a file, section by section: index (0 in linked files), address, size.
@@ -29,6 +29,11 @@ fn code(data: &[u8]) -> Vec<(u32, u64, u64)> {
             object::SectionFlags::Elf { sh_flags, .. } => sh_flags.0 & wanted == wanted,
             _ => false,
         })
+        // Code has bytes in the file: none are there of SHT_NOBITS.
+        .filter(|section| {
+            let end = section.file_range().and_then(|(offset, size)| offset.checked_add(size));
+            end.is_some_and(|end| end <= data.len() as u64)
+        })
         .map(|s| (if relocatable { s.index().0 as u32 } else { 0 }, s.address(), s.size()))
         .collect()
 }
@@ -36,13 +41,11 @@ fn code(data: &[u8]) -> Vec<(u32, u64, u64)> {
 /// What a look-up of one PC says; `None`: it cannot read the function's rows.
 fn look_up(sections: &[Section<'_>], cfi: &[Cfi<'_>], place: CodeAddress) -> Option<Verdict> {
     let mut ours = None;
-    let mut outermost = false;
     for section in sections {
         let Some(function) = section.find_function(place).ok()? else { continue };
         if function.num_rows() == 0 && !function.is_outermost() {
             continue;
         }
-        outermost = function.is_outermost();
         // The sweep calls undecided what is around an unreadable row; a look-up may be luckier.
         if function.rows().ok()?.any(|row| row.is_err()) {
             return None;
@@ -66,17 +69,17 @@ fn look_up(sections: &[Section<'_>], cfi: &[Cfi<'_>], place: CodeAddress) -> Opt
     Some(match (ours, truth) {
         (None, None) => Verdict::Neither,
         (None, Some(_)) => Verdict::OnlyCfi,
-        (Some(_), Some((Some(frame), ..))) if outermost && frame.ra != Recovery::Undefined => {
-            Verdict::OnlyCfi
-        }
         (Some(_), None) => Verdict::OnlySframe,
         (Some(_), Some((None, ..))) => Verdict::Undecided,
-        (Some((frame, signal, key_b, version)), Some((Some(row), cfi_signal, cfi_key_b))) => judge(
-            Side { frame: &frame, signal, key_b },
-            Side { frame: &row, signal: cfi_signal, key_b: cfi_key_b },
-            version,
-            abi,
-        ),
+        (Some((frame, signal, key_b, version)), Some((Some(row), cfi_signal, cfi_key_b))) => {
+            judge(
+                Side { frame: &frame, signal, key_b },
+                Side { frame: &row, signal: cfi_signal, key_b: cfi_key_b },
+                version,
+                abi,
+            )
+            .verdict
+        }
     })
 }
 
@@ -135,6 +138,9 @@ fn check(data: &[u8], sound: bool) -> (Sums, u64) {
                 match look_up(sections, cfi, place) {
                     // Functions that share rows, as changed bytes may say, use up the budget.
                     Some(_) if !sound && *verdict == Verdict::Undecided => {}
+                    // A function whose start is not known may describe the place.
+                    Some(Verdict::OnlyCfi)
+                        if sums.unplaced > 0 && *verdict == Verdict::Undecided => {}
                     Some(expected) => {
                         assert_eq!(*verdict, expected, "{place:x?}");
                         decided += 1;
@@ -235,7 +241,7 @@ fn plain() -> Frame {
 
 fn judged(ours: Frame, truth: Frame, version: Version, abi: Abi) -> Verdict {
     let side = |frame| Side { frame, signal: false, key_b: false };
-    judge(side(&ours), side(&truth), version, abi)
+    judge(side(&ours), side(&truth), version, abi).verdict
 }
 
 #[test]
@@ -272,10 +278,45 @@ fn what_a_version_cannot_carry_is_a_limit() {
     let signal = |version, ours, truth| {
         let frame = plain();
         let side = |signal| Side { frame: &frame, signal, key_b: false };
-        judge(side(ours), side(truth), version, Abi::Amd64)
+        judge(side(ours), side(truth), version, Abi::Amd64).verdict
     };
     assert_eq!(signal(Version::V2, false, true), Verdict::Limited(Fields::SIGNAL));
     assert_eq!(signal(Version::V3, false, true), Verdict::Different(Fields::SIGNAL));
     assert_eq!(signal(Version::V3, true, false), Verdict::Different(Fields::SIGNAL));
     assert_eq!(signal(Version::V3, true, true), Verdict::Equal);
+}
+
+/// What can be said of two rules for one field where the CFI's CFA or the rule itself is an
+/// expression, whose value is not known.
+#[test]
+fn a_field_with_an_expression_is_undecided_by_itself() {
+    let unknown = Expression { offset: 0, length: 4 };
+    let base = plain();
+    let judged = |ours, truth| {
+        let side = |frame| Side { frame, signal: false, key_b: false };
+        let judgement = judge(side(&ours), side(&truth), Version::V3, Abi::Amd64);
+        (judgement.verdict, judgement.undecided)
+    };
+    let (none, undecided) = (Fields::default(), Verdict::Undecided);
+    let ra = Frame { ra: Recovery::Expression(unknown), ..base };
+    assert_eq!(judged(base, ra), (undecided, Fields::RA));
+    let fp = Frame { fp: Recovery::AtExpression(unknown), ..base };
+    assert_eq!(judged(base, fp), (undecided, Fields::FP));
+    let cfa = Frame { cfa: Cfa::Expression(unknown), ..base };
+    assert_eq!(judged(base, cfa), (undecided, Fields::CFA));
+    // Another field differs all the same.
+    let other = Frame { cfa: Cfa::RegisterOffset { register: SP, offset: 16 }, ..ra };
+    assert_eq!(judged(base, other), (Verdict::Different(Fields::CFA), Fields::RA));
+    // Unchanged and saved are two rules, wherever the CFA is.
+    let saved = Frame { fp: Recovery::AtCfa(-16), ..cfa };
+    assert_eq!(judged(base, saved), (Verdict::Different(Fields::FP), Fields::CFA));
+    // A distance of 8 from the CFA is not one of 16: one of the two fields differs.
+    let further = Frame { ra: Recovery::AtCfa(-16), ..cfa };
+    assert_eq!(judged(base, further), (Verdict::Different(Fields::RA), Fields::CFA));
+    // The slot at FP may be the one at CFA - 16.
+    let at_fp = Recovery::AtRegister { register: Register(6), offset: 0 };
+    let ours = Frame { fp: Recovery::AtCfa(-16), ..base };
+    let truth = Frame { fp: at_fp, ..cfa };
+    assert_eq!(judged(ours, truth), (undecided, Fields::CFA.with(Fields::FP)));
+    assert_eq!(judged(ours, Frame { fp: at_fp, ..base }).1, none);
 }

@@ -24,6 +24,18 @@ fn section(abi: Abi, column: u8, initial: &[u8], size: u64, program: &[u8]) -> V
     bytes
 }
 
+/// The same for s390x: code alignment 1, data alignment -8.
+fn big_endian(column: u8, initial: &[u8], size: u64, program: &[u8]) -> Vec<u8> {
+    let entry = |id: u32, body: &[u8]| {
+        let length = body.len() as u32 + 4;
+        [&length.to_be_bytes(), &id.to_be_bytes(), body].concat()
+    };
+    let mut bytes = entry(0, &[&[1, 0, 1, 0x78, column], initial].concat());
+    let range = [0x1000_u64.to_be_bytes(), size.to_be_bytes()].concat();
+    bytes.extend(entry(bytes.len() as u32 + 4, &[&range, program].concat()));
+    bytes
+}
+
 fn cause_of(bytes: &[u8], abi: Abi, version: Version) -> Cause {
     let cfi = Cfi::from_bytes(bytes, Kind::EhFrame, 0x8000, abi);
     let function = cfi.functions().next().expect("one function");
@@ -113,6 +125,124 @@ fn expressions_of_registers_that_sframe_does_not_have() {
     amd64(&[ADVANCE, 0x10, 7, 2, 0x77, 8], [escape; 3]);
     amd64(&[ADVANCE, 0x16, 3, 2, 0x77, 8], [escape; 3]);
     amd64(&[ADVANCE, 0x16, 7, 2, 0x77, 8], [escape; 3]);
+}
+
+/// GNU as 2.47.50 looks into `.cfi_escape`. Of the forms it does not take it says "no SFrame FDE
+/// emitted; .cfi_escape with op (0xf)" and "(0x10)"; 2.40 and 2.44 drop any function with an escape:
+/// "skipping SFrame FDE; CFI insn CFI_escape (0x103)".
+#[test]
+fn forms_of_expressions() {
+    let escape = Cause::UnsupportedEscape;
+    let taken = [escape, escape, Cause::None];
+    let cfa = [escape, escape, Cause::CfaExpressionForm];
+    let form = [escape, escape, Cause::ExpressionForm];
+    // `.cfi_escape 0x0f, 2, 0x77, 0x10`: def_cfa_expression rsp+16, rbp+16, r10+0.
+    amd64(&[ADVANCE, 0x0f, 2, 0x77, 0x10], cfa);
+    amd64(&[ADVANCE, 0x0f, 2, 0x76, 0x10], cfa);
+    // In older versions a CFA based on R10 comes first, as in a rule.
+    let cfa_register = Cause::CfaRegister;
+    amd64(&[ADVANCE, 0x0f, 2, 0x7a, 0], [cfa_register, cfa_register, Cause::CfaExpressionForm]);
+    // *(rbp-8) is taken: "(fp-8)"; *(rbp-256), of two bytes, rbp+0+16 and bregx are not.
+    let loaded = Cause::CfaExpression;
+    amd64(&[ADVANCE, 0x0f, 3, 0x76, 0x78, 0x06], [loaded, loaded, Cause::None]);
+    let far = [loaded, loaded, Cause::CfaExpressionForm];
+    amd64(&[ADVANCE, 0x0f, 4, 0x76, 0x80, 0x7e, 0x06], far);
+    amd64(&[ADVANCE, 0x0f, 4, 0x76, 0, 0x23, 0x10], cfa);
+    amd64(&[ADVANCE, 0x0f, 3, 0x92, 7, 8], cfa);
+    // `.cfi_escape 0x10, 3, 2, 0x77, 0x08`: expression of RBX, rsp+8 is taken; rsp+8+8, reg7 and
+    // rbp-128, of two bytes, are not.
+    amd64(&[ADVANCE, 0x10, 3, 2, 0x77, 8], taken);
+    amd64(&[ADVANCE, 0x10, 3, 4, 0x77, 8, 0x23, 8], form);
+    amd64(&[ADVANCE, 0x10, 3, 1, 0x57], form);
+    let fp = [Cause::FpExpression, Cause::FpExpression, Cause::ExpressionForm];
+    amd64(&[ADVANCE, 0x10, 6, 3, 0x76, 0x80, 0x7f], fp);
+    let ra = [Cause::RaExpression, Cause::RaExpression, Cause::ExpressionForm];
+    amd64(&[ADVANCE, 0x10, 16, 3, 0x76, 0x80, 0x7f], ra);
+    // AArch64, likewise: sp+16 for the CFA, sp+128 for x19; sp+8 for x19 is taken.
+    aarch64(&[ADVANCE, 0x0f, 2, 0x8f, 0x10], cfa);
+    aarch64(&[ADVANCE, 0x10, 19, 3, 0x8f, 0x80, 1], form);
+    aarch64(&[ADVANCE, 0x10, 19, 2, 0x8f, 8], taken);
+    // What is taken back at the same place has been said all the same.
+    amd64(&[0x0f, 2, 0x77, 0x10, 0x0c, 7, 8], cfa);
+}
+
+/// GNU as 2.47.50 for s390x: "no SFrame FDE emitted; .cfi_escape with op (0xf)", also of what R11
+/// points near, and ".cfi_escape DW_CFA_expression with RA reg 14"; it takes R11 and R10 at r15+8.
+#[test]
+fn forms_of_expressions_on_s390x() {
+    // def_cfa r15+160.
+    let cause = |program: &[u8]| {
+        let bytes = big_endian(14, &[0x0c, 15, 0xa0, 1], 0x10, program);
+        cause_of(&bytes, Abi::S390x, Version::V3)
+    };
+    let cfa = Cause::CfaExpressionForm;
+    assert_eq!(cause(&[0x42, 0x0f, 3, 0x7b, 0x78, 0x06]), cfa);
+    assert_eq!(cause(&[0x42, 0x0f, 3, 0x7f, 0xa0, 1]), cfa);
+    assert_eq!(cause(&[0x42, 0x10, 14, 2, 0x7f, 8]), Cause::RaExpression);
+    assert_eq!(cause(&[0x42, 0x10, 14, 2, 0x7b, 8]), Cause::RaExpression);
+    assert_eq!(cause(&[0x42, 0x10, 11, 3, 0x7b, 0x80, 1]), Cause::ExpressionForm);
+    assert_eq!(cause(&[0x42, 0x10, 10, 3, 0x7b, 0x80, 1]), Cause::ExpressionForm);
+    assert_eq!(cause(&[0x42, 0x10, 11, 2, 0x7f, 8]), Cause::None);
+    assert_eq!(cause(&[0x42, 0x10, 10, 2, 0x7f, 8]), Cause::None);
+}
+
+/// "no SFrame FDE emitted; .cfi_def_cfa_offset with unsupported offset value": 2.47.50 from 2^31 on
+/// and below -2^31, on AMD64 and AArch64. 2.40 and 2.44 give up the file: "Fatal error: SFrame
+/// unsupported offset value"; so does 2.47.50 for slots. No version has data words beyond 32 bits.
+#[test]
+fn offsets_beyond_32_bits() {
+    let range = [Cause::OffsetRange; 3];
+    // `.cfi_def_cfa_offset 2147483647`, 2147483648 (2^31 in five groups of 7 bits), 4294967296.
+    amd64(&[ADVANCE, 0x0e, 0xff, 0xff, 0xff, 0xff, 7], [Cause::None; 3]);
+    amd64(&[ADVANCE, 0x0e, 0x80, 0x80, 0x80, 0x80, 8], range);
+    amd64(&[ADVANCE, 0x0e, 0x80, 0x80, 0x80, 0x80, 0x10], range);
+    aarch64(&[ADVANCE, 0x0e, 0x80, 0x80, 0x80, 0x80, 8], [Cause::OffsetRange; 3]);
+    // def_cfa_offset_sf of -8 times 2^28, that is -2^31, and one more.
+    amd64(&[ADVANCE, 0x13, 0x80, 0x80, 0x80, 0x80, 1], [Cause::None; 3]);
+    amd64(&[ADVANCE, 0x13, 0x81, 0x80, 0x80, 0x80, 1], range);
+    // `.cfi_offset 6, -2147483656`: the same for the slot of FP; of RBX it does not matter.
+    amd64(&[ADVANCE, 0x86, 0x81, 0x80, 0x80, 0x80, 1], range);
+    amd64(&[ADVANCE, 0x83, 0x81, 0x80, 0x80, 0x80, 1], [Cause::None; 3]);
+    // On s390x words count 8 bytes from 160 on: 2^31 fits, 2^34 + 160 does not.
+    let s390x = |offset: &[u8]| {
+        let program = [&[0x42, 0x0e], offset].concat();
+        let bytes = big_endian(14, &[0x0c, 15, 0xa0, 1], 0x10, &program);
+        cause_of(&bytes, Abi::S390x, Version::V3)
+    };
+    assert_eq!(s390x(&[0x80, 0x80, 0x80, 0x80, 8]), Cause::None);
+    assert_eq!(s390x(&[0xa0, 0x81, 0x80, 0x80, 0x40]), Cause::OffsetRange);
+}
+
+/// GNU as 2.40 writes no entry for `.cfi_register 3, 10` and the like, and says nothing; 2.44 and
+/// 2.47.50 write one for registers that SFrame does not have.
+#[test]
+fn another_register_in_a_register() {
+    let other = [Cause::OtherRegisterSave, Cause::None, Cause::None];
+    amd64(&[ADVANCE, 0x09, 3, 10], other);
+    aarch64(&[ADVANCE, 0x09, 19, 20], other);
+    amd64(&[ADVANCE, 0x09, 12, 12], other);
+    // At the function's start it is written into the CIE.
+    let initial = [AMD64, &[0x09, 3, 10]].concat();
+    check(&section(Abi::Amd64, 16, &initial, 0x10, &[]), Abi::Amd64, other);
+}
+
+/// ".cfi_label foo" between two instructions: "no SFrame FDE emitted; CFI insn CFI_label (0x106)",
+/// and the CFI is that of a function without it. ".cfi_escape 0x0e, 16": ".cfi_escape with op (0xe)",
+/// and the CFI is that of `.cfi_def_cfa_offset 16`. Nothing in it tells why.
+#[test]
+fn losses_that_cfi_cannot_tell() {
+    amd64(&[ADVANCE], [Cause::None; 3]);
+    amd64(&[ADVANCE, 0x0e, 16], [Cause::None; 3]);
+}
+
+/// A CIE of a megabyte costs its functions no more than others.
+#[test]
+fn long_cies_are_not_read_for_each_function() {
+    let mut initial = AMD64.to_vec();
+    initial.resize(1 << 20, 0);
+    initial.extend([0x09, 3, 10]);
+    let bytes = section(Abi::Amd64, 16, &initial, 0x10, &[]);
+    check(&bytes, Abi::Amd64, [Cause::None; 3]);
 }
 
 /// One for each of the rest (`cfi-mapping`'s table); of several the first is told.

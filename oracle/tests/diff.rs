@@ -42,7 +42,7 @@ fn compared(first: &str, second: &str, matching: Matching) -> (Vec<Found>, Total
     with_set(first, &mut |first| {
         with_set(second, &mut |second| {
             totals = diff(first, second, matching, |range| {
-                let name = String::from_utf8_lossy(range.name).into_owned();
+                let name = range.name.to_string();
                 found.push((name, range.start, range.end, range.change));
             });
         });
@@ -123,7 +123,9 @@ fn what_the_older_version_cannot_say_is_told_apart() {
     assert_eq!(found, wanted);
     assert_eq!((totals.limited, totals.different), (14, 0));
     let (found, _) = by_symbol("2.44/aarch64/signal.o", "2.47.50/aarch64/signal.o");
-    assert_eq!(found, [range("restorer", 0, 8, Change::Limited(Fields::SIGNAL))]);
+    // The entry without rows of 2.47.50 is an outermost frame (V3 1.2); 2.44 writes none.
+    let marked = range("restorer_by_expression", 0, 8, Change::OnlySecond);
+    assert_eq!(found, [range("restorer", 0, 8, Change::Limited(Fields::SIGNAL)), marked]);
 }
 
 /// objdump prints the same rows of these.
@@ -164,14 +166,11 @@ fn stubs_are_matched_by_their_section() {
     assert_eq!(totals.matched, by_address.matched);
     let (found, totals) = by_symbol("2.40/x86_64/plt-ibt.so", path);
     // objdump: .plt.sec at 0x3f0 and 0x3c0; 2.40 prints sp+16, at 6 sp+24 for its first entry, and
-    // for the others what 2.47.50 prints for all, sp+8. Version 1 does not say how long blocks are.
+    // for the others what 2.47.50 prints for all, sp+8. Version 1 does not say how long blocks are,
+    // which does not matter for one row.
     let cfa = Change::Different(Fields::CFA);
     let entries: Vec<_> = found.iter().filter(|(name, ..)| name == ".plt.sec").collect();
-    let undecided = range(".plt.sec", 16, 48, Change::Undecided);
-    assert_eq!(
-        entries,
-        [&range(".plt.sec", 0, 6, cfa), &range(".plt.sec", 6, 16, cfa), &undecided]
-    );
+    assert_eq!(entries, [&range(".plt.sec", 0, 6, cfa), &range(".plt.sec", 6, 16, cfa)]);
     assert!(found.contains(&range(".plt.got", 0, 16, Change::OnlySecond)));
     assert_eq!(totals.unnamed_second, 0);
 }

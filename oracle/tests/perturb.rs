@@ -197,6 +197,10 @@ fn of_file(name: &str, scores: &mut BTreeMap<&'static str, Score>) {
         for (number, pc) in pcs(&elf).into_iter().enumerate() {
             let (old, new) = (&before.recovered[number], &after.recovered[number]);
             let (was, is) = (before.verdicts[number], after.verdicts[number]);
+            // A block of version 1, whose size a reader has to guess.
+            if old.is_err() && new.is_err() {
+                continue;
+            }
             if old == new {
                 assert_eq!(was, is, "{what}: {pc:#x} recovers what it did");
                 continue;

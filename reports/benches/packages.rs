@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
-use sframe_check::input::kind::{Compression, HEAD};
-use sframe_check::input::{Input, Selection};
+use sframe_input::kind::{Compression, HEAD};
+use sframe_input::{Input, Selection};
 
 const RUNS: usize = 5;
 

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, UnwindSection};
 use rayon::prelude::*;
-use sframe_check::input::{FileBytes, Input, Selection};
+use sframe_input::{FileBytes, Input, Selection};
 use sframe_validator::elf::Elf;
 
 const RUNS: usize = 5;
@@ -105,7 +105,7 @@ fn elf_bytes(path: &Path) -> Option<FileBytes> {
     let mut file = File::open(path).ok()?;
     let mut head = [0; 8];
     let length = file.read(&mut head).ok()?;
-    Elf::is_elf(head.get(..length)?).then(|| FileBytes::of(&file))?.ok()
+    Elf::is_elf(head.get(..length)?).then(|| FileBytes::of(file))?.ok()
 }
 
 fn walk(path: &Path) -> Option<Walked> {

@@ -20,15 +20,37 @@ pub fn position(rule: &Rule) -> usize {
     all().position(|known| known == rule).unwrap_or(usize::MAX)
 }
 
+/// Rules that state a fact about the tools which made a whole build: every file of it breaks them in
+/// the same way.
+const ABOUT_TOOLS: [&str; 5] = [
+    "obsolete-version",
+    "pcrel-flag-clear",
+    "section-type-early",
+    "segment-missing",
+    "sorted-object",
+];
+
+/// Whether a finding of the rule is a fact about the tools which made a whole build, and not about
+/// one of its files.
+#[must_use]
+pub fn is_about_tools(rule: &Rule) -> bool {
+    ABOUT_TOOLS.contains(&rule.name)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::all;
+    use super::{ABOUT_TOOLS, all, find};
 
     #[test]
     fn a_name_is_one_rules() {
         let names: BTreeSet<&str> = all().map(|rule| rule.name).collect();
         assert_eq!(names.len(), all().count());
+    }
+
+    #[test]
+    fn rules_about_tools_exist() {
+        assert!(ABOUT_TOOLS.iter().all(|name| find(name).is_some()));
     }
 }

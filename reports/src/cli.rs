@@ -19,19 +19,18 @@ mod store;
 #[cfg(feature = "store")]
 mod supervise;
 mod torture;
+mod usage;
 
-use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use anstream::AutoStream;
-use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
-use crate::printable::printable;
 use crate::{catalogue, explain};
 use args::{CheckArgs, Cli, Command, ExplainArgs};
+use sframe_record::text::printable;
 
 /// What the program's exit status says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,9 +47,14 @@ pub enum Exit {
     Never,
     /// Of a shard: another try may succeed.
     Again,
-    /// Ctrl-C has ended the scan: what was known has been told.
+    /// Ctrl-C has ended the scan: what was known until then is reported.
     Interrupted,
+    /// Nobody reads the output any more: what is left was not checked, or not written.
+    Unread,
 }
+
+/// 128 and the number of SIGPIPE, as shells report a program that this signal has ended.
+const UNREAD: u8 = 141;
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
@@ -63,6 +67,7 @@ impl From<Exit> for ExitCode {
             Exit::Never => 64,
             Exit::Again => 75,
             Exit::Interrupted => interrupt::STATUS,
+            Exit::Unread => UNREAD,
         })
     }
 }
@@ -72,12 +77,7 @@ impl From<Exit> for ExitCode {
 pub fn run() -> Exit {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are asked for; the rest is wrong usage, of which clap says 2.
-            let wanted = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            let _ = error.print();
-            return if wanted { Exit::Clean } else { wrong_usage() };
-        }
+        Err(error) => return usage::answer(&error),
     };
     let result = match cli.command {
         None => unnamed(&cli.check),
@@ -108,8 +108,8 @@ pub fn run() -> Exit {
     };
     result.unwrap_or_else(|error| {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            // Whoever reads has seen enough.
-            return Exit::Clean;
+            // Whoever reads has seen enough, and needs no message.
+            return Exit::Unread;
         }
         let _ = complain(&error);
         Exit::Failure
@@ -129,14 +129,6 @@ fn unnamed(args: &CheckArgs) -> io::Result<Exit> {
         return store::run(folder, args);
     }
     check::run(args)
-}
-
-/// Whatever runs shards has to know that the next try is as wrong.
-fn wrong_usage() -> Exit {
-    let command = std::env::args_os().nth(1);
-    let of_shards = ["scan", "status", "merge"].map(OsStr::new);
-    let never = command.is_some_and(|command| of_shards.contains(&command.as_os_str()));
-    if never { Exit::Never } else { Exit::Failure }
 }
 
 /// Standard output for what has no styles: looking for them costs more than a dump.

@@ -17,6 +17,7 @@ use crate::disassembly::Instruction;
 use crate::report::Tables;
 use changes::Changes;
 use file::File;
+use sframe_input::plain_error;
 
 /// What to compare, and how much of it to keep.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +148,9 @@ pub fn diff_files(first: &Path, second: &Path, options: &Options) -> Result<Repo
     let mut changes = Changes::new(&sets.0, &sets.1, options.keep);
     let totals = diff(&sets.0, &sets.1, matching, |range| changes.add(range));
     let (functions, more) = changes.finish();
+    for (path, data) in [(first, &first_data), (second, &second_data)] {
+        data.intact().map_err(|error| of(path, plain_error(&error)))?;
+    }
     let side = |path: &Path, sections: &[Section<'_>]| Side {
         path: path.to_owned(),
         sections: sections.iter().map(SectionInShort::of).collect(),

@@ -11,9 +11,11 @@ use std::path::Path;
 use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
 
-use crate::input::archive::{self, Content};
-use crate::input::{FileBytes, RawOptions, SectionSource, sframe_sections};
-use crate::printable::{printable, printable_path};
+use sframe_input::archive::{self, Content};
+use sframe_input::{
+    FileBytes, MemberCount, RawOptions, SectionSource, plain_error, sframe_sections,
+};
+use sframe_record::text::{printable, printable_path};
 
 /// How a section is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -39,7 +41,7 @@ pub struct Outcome {
 /// `complaints`, a line each, where it has no place in the output.
 ///
 /// # Errors
-/// Those of writing, and of opening the file.
+/// Those of writing.
 pub fn dump_file(
     path: &Path,
     style: Style,
@@ -47,13 +49,22 @@ pub fn dump_file(
     out: &mut dyn Write,
     complaints: &mut dyn Write,
 ) -> io::Result<Outcome> {
-    let data = FileBytes::open(path)?;
     let mut dump = Dump { style, out, complaints, outcome: Outcome::default() };
     let name = printable_path(path);
+    let data = match FileBytes::open(path) {
+        Ok(data) => data,
+        Err(error) => {
+            dump.complain(&name, &plain_error(&error))?;
+            return Ok(dump.outcome);
+        }
+    };
     match raw {
         Some(raw) => dump.section(&name, &SectionSource::bare(&data, raw), None)?,
         None if archive::is_archive(&data) => dump.archive(path, &data)?,
         None => dump.elf(&name, &data)?,
+    }
+    if let Err(error) = data.intact() {
+        dump.complain(&name, &plain_error(&error))?;
     }
     Ok(dump.outcome)
 }
@@ -68,25 +79,30 @@ struct Dump<'w> {
 impl Dump<'_> {
     fn archive(&mut self, path: &Path, data: &[u8]) -> io::Result<()> {
         let name = printable_path(path);
-        let members = match archive::members(path, data) {
-            Ok(members) => members,
-            Err(error) => return self.complain(&name, &error),
-        };
-        for member in members {
-            let member_name = printable(&member.name);
+        let mut count = MemberCount::default();
+        let mut members = archive::members(data, &mut count);
+        for member in members.by_ref() {
+            let member = match member {
+                Ok(member) => member,
+                Err(error) => return self.complain(&name, &error),
+            };
+            let member_name = printable(member.name);
             let name = format!("{name}({member_name})");
             match member.content {
                 Content::Bytes(data) => self.member(&name, &member_name, data)?,
-                Content::File(path) => match FileBytes::open(&path) {
-                    Ok(data) => self.member(&name, &member_name, &data)?,
-                    Err(error) => {
-                        self.complain(&name, &format!("{}: {error}", printable_path(&path)))?;
+                Content::File(member) => {
+                    let path = archive::named_file(path, member);
+                    match FileBytes::open(&path) {
+                        Ok(data) => self.member(&name, &member_name, &data)?,
+                        Err(error) => {
+                            self.complain(&name, &format!("{}: {error}", printable_path(&path)))?;
+                        }
                     }
-                },
+                }
                 Content::Damaged(error) => self.complain(&name, &error)?,
             }
         }
-        Ok(())
+        members.reached().map_or(Ok(()), |why| self.complain(&name, &why))
     }
 
     fn member(&mut self, name: &str, member: &str, data: &[u8]) -> io::Result<()> {

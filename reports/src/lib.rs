@@ -1,11 +1,10 @@
 //! `sframe-check`: checks, explains and prints the SFrame stack-trace sections of files, archives
 //! and whole distributions.
 //!
-//! The program is a thin shell around this library. Data flows one way: [`input`] finds and maps
-//! files, [`scan`] checks them in parallel and hands out [`report`]s in input order, [`render`]
+//! The program is a thin shell around this library. Data flows one way: `sframe_input` finds and maps
+//! files, [`scan`] checks them in parallel and returns [`report`]s in input order, [`render`]
 //! writes them. [`dump`] prints whole sections, [`diff`] compares two files, [`explain`] prints the
-//! rules' pages, [`torture`] tries other readers on malformed sections, [`reassemble`] makes assembly of a
-//! file, for assemblers to be tried on.
+//! rules' pages. `sframe_harness` runs other people's readers and assemblers.
 //!
 //! Nothing here decides what is wrong with a section: that is `sframe-validator`'s business, and
 //! whether it says what CFI does is `sframe-oracle`'s.
@@ -18,12 +17,8 @@ pub mod diff;
 pub mod disassembly;
 pub mod dump;
 pub mod explain;
-pub mod input;
-pub mod printable;
-pub mod reassemble;
 pub mod render;
 pub mod report;
 pub mod scan;
 #[cfg(feature = "store")]
 pub mod stored;
-pub mod torture;

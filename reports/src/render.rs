@@ -1,7 +1,6 @@
 //! Reports as text and as JSON. A renderer computes nothing: it writes what the report says.
 
 pub(crate) mod json;
-pub(crate) mod numbers;
 #[cfg(feature = "store")]
 mod pace;
 mod progress;
@@ -12,7 +11,7 @@ mod wrap;
 pub use json::{JsonDocument, JsonLines};
 #[cfg(feature = "store")]
 pub use pace::Pace;
-pub use progress::{Display, WithProgress};
+pub use progress::{Display, Line, WithProgress, clock, time_left};
 pub use text::{Text, TextOptions};
 pub use wrap::wrap;
 

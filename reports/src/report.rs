@@ -12,6 +12,7 @@ mod recorded;
 pub(crate) mod rows;
 mod summary;
 mod tables;
+mod weight;
 
 pub use context::{Context, Part};
 pub use coverage::{Coverage, CoverageTotals, Example, Extent, Files, Limit, Loss};

@@ -2,34 +2,23 @@
 
 mod check;
 mod compare;
+mod order;
 #[cfg(feature = "packages")]
 mod package;
 mod seen;
 
-pub use check::CheckOptions;
-pub use check::Checker;
+pub use check::{CheckOptions, Checker, Found};
 pub use compare::Against;
 
-use std::collections::VecDeque;
+pub(crate) use order::{Event, Resources, Weigh, in_order};
+pub use order::{MAX_THREADS, number_of_threads};
+
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
 
-use rayon::prelude::*;
-
-use crate::input::Input;
-#[cfg(feature = "packages")]
-use crate::input::repository::Entry;
 use crate::report::{FileReport, Summary};
-
-/// How many inputs are handed over at once. Most files of a folder are no ELF files, and to see
-/// that takes less time than to hand one over.
-const BATCH: usize = 16;
-/// How many batches are in work or waiting to be written, for each thread: enough that one slow
-/// file does not idle the others, few enough that memory stays bounded.
-const WINDOW_PER_THREAD: usize = 32;
-/// How often a progress display is told that the scan is alive.
-const TICK: Duration = Duration::from_millis(100);
+use sframe_input::Input;
+#[cfg(feature = "packages")]
+use sframe_input::repository::Entry;
 
 /// Where reports go.
 pub trait Sink {
@@ -54,7 +43,7 @@ pub fn scan(
     sink: &mut dyn Sink,
 ) -> io::Result<Summary> {
     let checker = Checker::new(options);
-    let check = |input| checker.input(input);
+    let check = |input, found: &mut dyn FnMut(FileReport)| checker.input(input, found);
     reported(inputs, options, check, threads, sink)
 }
 
@@ -70,26 +59,31 @@ pub fn scan_repository(
     sink: &mut dyn Sink,
 ) -> io::Result<Summary> {
     let checker = Checker::new(options);
-    let check = |entry| checker.entry(entry);
+    let check = |entry, found: &mut dyn FnMut(FileReport)| checker.entry(entry, found);
     reported(entries, options, check, threads, sink)
 }
 
 fn reported<I: Send>(
     inputs: impl Iterator<Item = I>,
     options: &CheckOptions,
-    check: impl Fn(I) -> Vec<FileReport> + Sync,
+    check: impl Fn(I, &mut dyn FnMut(FileReport)) + Sync,
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary> {
     let mut summary = Summary::default();
-    let check = |input| if options.is_stopped() { Vec::new() } else { check(input) };
+    let check = |input, found: &mut dyn FnMut(FileReport)| {
+        if !options.is_stopped() {
+            check(input, found);
+        }
+    };
     let inputs = inputs.take_while(|_| !options.is_stopped());
-    in_order(inputs, threads, check, |event| -> io::Result<()> {
+    let resources = Resources { threads, waiting: options.waiting };
+    in_order(inputs, resources, check, |event| -> io::Result<()> {
         match event {
-            Event::Done(reports) => reports.iter().try_for_each(|report| {
-                summary.add(report);
-                sink.report(report)
-            })?,
+            Event::Done(report) => {
+                summary.add(&report);
+                sink.report(&report)?;
+            }
             Event::Waiting => sink.tick(&summary),
         }
         Ok(())
@@ -97,68 +91,8 @@ fn reported<I: Send>(
     Ok(summary)
 }
 
-/// What [`in_order`] tells.
-pub(crate) enum Event<R> {
-    /// The result of the next input.
-    Done(R),
-    /// Some time has passed without one.
-    Waiting,
-}
-
-/// Works on every input on `threads` threads, or on as many as the machine has for 0, and tells the
-/// results in the order of the inputs.
-///
-/// # Errors
-/// Those of `tell`, which end the work, and of starting threads.
-pub(crate) fn in_order<I: Send, R: Send, E: From<io::Error>>(
-    mut inputs: impl Iterator<Item = I>,
-    threads: usize,
-    work: impl Fn(I) -> R + Sync,
-    mut tell: impl FnMut(Event<R>) -> Result<(), E>,
-) -> Result<(), E> {
-    let pool =
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
-    let window = pool.current_num_threads() * WINDOW_PER_THREAD;
-    let work = &work;
-    pool.in_place_scope(|scope| {
-        let mut waiting: VecDeque<Receiver<Vec<R>>> = VecDeque::new();
-        let mut drain = |slot: Receiver<Vec<R>>| -> Result<(), E> {
-            let results = receive(&slot, || tell(Event::Waiting))?;
-            results.into_iter().try_for_each(|result| tell(Event::Done(result)))
-        };
-        loop {
-            let batch: Vec<I> = inputs.by_ref().take(BATCH).collect();
-            if batch.is_empty() {
-                break;
-            }
-            // One slot a batch, so that results come out in the order of the slots.
-            let (sender, slot) = sync_channel(1);
-            scope.spawn(move |_| {
-                let results = batch.into_par_iter().map(work).collect();
-                // The receiver is gone only where telling has failed: nobody misses the results.
-                drop(sender.send(results));
-            });
-            waiting.push_back(slot);
-            if waiting.len() >= window
-                && let Some(slot) = waiting.pop_front()
-            {
-                drain(slot)?;
-            }
-        }
-        waiting.into_iter().try_for_each(drain)
-    })
-}
-
-fn receive<R, E>(
-    slot: &Receiver<Vec<R>>,
-    mut wait: impl FnMut() -> Result<(), E>,
-) -> Result<Vec<R>, E> {
-    loop {
-        match slot.recv_timeout(TICK) {
-            Ok(results) => return Ok(results),
-            Err(RecvTimeoutError::Timeout) => wait()?,
-            // A worker that panics: the panic itself ends the scope.
-            Err(RecvTimeoutError::Disconnected) => return Ok(Vec::new()),
-        }
+impl Weigh for FileReport {
+    fn weight(&self) -> usize {
+        FileReport::weight(self)
     }
 }

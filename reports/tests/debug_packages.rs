@@ -109,6 +109,7 @@ fn packages_that_are_of_no_use_are_told() {
     let (status, text) = folder.check(&limited);
     let told = "large.tar: cannot be read: usr/lib/debug/large: it is larger than 2 MiB";
     assert!(status == 2 && text.contains(told), "{text}");
-    let (status, text) = folder.check(&["-v", "--debug-packages", "nowhere", "x.deb"]);
-    assert!(status == 2 && text.contains("nowhere: cannot be read: No such file"), "{text}");
+    // A path that leads nowhere is wrong usage; a pattern may match next time.
+    let (status, text) = folder.check(&["-v", "--debug-packages", "nowhere*", "x.deb"]);
+    assert!(status == 2 && text.contains("nowhere*: cannot be read: no file matches"), "{text}");
 }

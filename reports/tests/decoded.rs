@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sframe_check::input::sframe_sections;
+use sframe_input::sframe_sections;
 use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::section::RowLayout;

@@ -43,7 +43,7 @@ fn the_schemas_are_current() {
     is_current("schema/report.schema.json", &pretty(&document_schema()));
     is_current("schema/report-line.schema.json", &pretty(&line_schema()));
     is_current("schema/diff.schema.json", &pretty(&sframe_check::diff::json::schema()));
-    is_current("schema/torture.schema.json", &pretty(&sframe_check::torture::json::schema()));
+    is_current("schema/torture.schema.json", &pretty(&sframe_harness::torture::json::schema()));
 }
 
 fn stored_schema(name: &str) -> jsonschema::Validator {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sframe_check::dump::{Style, dump_file};
-use sframe_check::input::RawOptions;
+use sframe_input::RawOptions;
 
 const FUNCTIONS: u32 = 3_000;
 const ROWS: u32 = 20_000;

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use packing::{Folder, Value, newc_member, rpm, rpm_with};
-use sframe_check::input::{PackageIdentity, Selection};
 use sframe_check::report::{FileReport, Summary};
 use sframe_check::scan::{CheckOptions, Sink, scan};
+use sframe_input::{PackageIdentity, Selection};
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
 

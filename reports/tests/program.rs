@@ -137,7 +137,7 @@ fn folders_patterns_and_lists_find_the_same_files() {
 
 #[test]
 fn members_of_archives_are_named() {
-    let (status, text) = run(&["-v", "golden/2.47.50/x86_64/archive.a"]);
+    let (status, text) = run(&["-v", "golden/2.44/x86_64/archive.a"]);
     assert_eq!(status, 0, "{text}");
     for member in ["leaf.o", "calls.o", "bare.o", "cfi.o"] {
         assert!(text.contains(&format!("archive.a({member})")), "{text}");
@@ -170,21 +170,35 @@ fn what_is_no_file_to_check_is_counted() {
     assert!(text.contains("empty: not checked") && text.contains("pipe: not checked"), "{text}");
 }
 
-/// Two links out of the folder that lead to one file: it is checked once.
+/// Two links out of the folder that lead to one file: where they are followed, it is checked once.
 #[test]
-fn what_several_links_lead_to_is_checked_once() {
+fn links_out_of_a_folder_are_followed_on_request() {
     let folder = folder("links");
     copy(SOUND, &folder.join("sound.so"));
     fs::create_dir(folder.join("in")).expect("writable");
     for name in ["a", "b"] {
         symlink("../sound.so", folder.join("in").join(name)).expect("writable");
     }
-    let (status, text) = told(&program(&folder, &["in"]));
+    let (status, text) = told(&program(&folder, &["--follow-links", "in"]));
     assert_eq!(status, 0, "{text}");
     assert!(
         text.contains("2 inputs: 1 file checked") && text.contains("1 symbolic link"),
         "{text}"
     );
+    let (_, text) = told(&program(&folder, &["-v", "in"]));
+    assert!(
+        text.contains("not checked: 2 symbolic links out of the folder (--follow-links)"),
+        "{text}"
+    );
+    assert!(text.contains("in/a: not checked, symbolic link out of the folder"), "{text}");
+    // What is named is followed, and so is what leads into a folder that is named.
+    let (status, text) = told(&program(&folder, &["in/a"]));
+    assert!(status == 0 && text.contains("1 file checked"), "{text}");
+    symlink("../other", folder.join("in/c")).expect("writable");
+    fs::create_dir(folder.join("other")).expect("writable");
+    copy(SOUND, &folder.join("other/sound.so"));
+    let (status, text) = told(&program(&folder, &["in", "other"]));
+    assert!(status == 0 && text.contains("in/c") | text.contains("2 files checked"), "{text}");
 }
 
 #[test]
@@ -298,7 +312,7 @@ fn completions_and_the_manual_page_come_from_one_definition() {
 }
 
 #[test]
-fn who_closes_the_pipe_has_seen_enough() {
+fn a_closed_pipe_needs_no_message() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
         .current_dir(corpus())
         .args(["dump", "golden/2.47.50/x86_64/handwritten.so"])
@@ -308,5 +322,24 @@ fn who_closes_the_pipe_has_seen_enough() {
         .expect("the program runs");
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(141));
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A folder or package of debug files that is not there is wrong usage, and no scan without them.
+#[test]
+fn debug_files_have_to_be_somewhere() {
+    for (option, path) in [
+        ("--debug-dir", "/nonexistent"),
+        ("--debug-dir", "golden/2.44/x86_64/leaf.o"),
+        ("--debug-packages", "/nonexistent"),
+    ] {
+        let output = program(&corpus(), &[option, path, "golden/2.44/x86_64/leaf.o"]);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{complaint}");
+        assert!(
+            complaint.contains(path) && complaint.contains("leave the option out"),
+            "{complaint}"
+        );
+    }
 }

@@ -126,3 +126,29 @@ fn what_a_server_has_not_is_told() {
     let (status, text) = folder.check(&["repo", "-v", "--suite", "sid", &address]);
     assert!(status == 2 && text.contains("cannot be read: the server has no such file"), "{text}");
 }
+
+/// Standard output and error of all that is said of a repository whose URL has a user and a password.
+#[test]
+fn credentials_are_in_no_report() {
+    let Some(folder) = folder("repo-http-credentials") else { return };
+    let (address, requests) = serve(folder.path("repository"));
+    let address = address.replace("http://", "http://user:secret@");
+    for arguments in [
+        ["-v", "--suite", "sid"].as_slice(),
+        &["--format", "json", "--suite", "sid"],
+        &["--list", "--suite", "sid"],
+        &["-v"],
+    ] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+            .arg("repo")
+            .args(arguments)
+            .arg(&address)
+            .output()
+            .expect("the program runs");
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text);
+        assert!(!text.contains("secret") && !text.contains("user:"), "{arguments:?}: {text}");
+        assert!(text.contains("127.0.0.1"), "{arguments:?}: {text}");
+    }
+    assert!(!requests.lock().expect("not poisoned").is_empty());
+}

@@ -6,7 +6,9 @@
 //! ends there and says what it left undecided, so that one defect gives one finding.
 
 pub(crate) mod code;
+pub(crate) mod confirm;
 pub(crate) mod extents;
+pub(crate) mod facts;
 pub(crate) mod reporter;
 mod sound_rows;
 mod walk;
@@ -17,7 +19,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::elf::{
-    Class, Elf, ElfError, ElfKind, ElfSection, RelocationTable, SHF_ALLOC, SHT_NOBITS, SymbolTable,
+    Class, Elf, ElfError, ElfKind, ElfSection, RelocationTable, SHF_ALLOC, SHT_NOBITS,
 };
 use crate::finding::{HeaderSummary, Report, SectionSummary, Undecided};
 use crate::rules::context::{
@@ -25,8 +27,12 @@ use crate::rules::context::{
 };
 use crate::rules::{Abis, CATALOGUE, Rule, Severity, Versions};
 use crate::section::{Placement, Section};
+use crate::text::Text;
 use code::CodeMap;
+pub use confirm::Confirm;
+use confirm::Unconfirmed;
 use extents::{Extents, Totals};
+use facts::FileFacts;
 use reporter::{Collector, Reporter};
 use walk::{Surveyed, Walk};
 
@@ -52,7 +58,7 @@ impl Default for Options {
 /// Checks the bytes of one section without a file around it.
 #[must_use]
 pub fn check_section(data: &[u8], placement: Placement<'_>, options: &Options) -> Report {
-    let mut run = Run::new(options);
+    let mut run = Run::new(options, &Unconfirmed);
     let summary = SectionSummary {
         index: None,
         name: ".sframe".to_owned(),
@@ -66,24 +72,50 @@ pub fn check_section(data: &[u8], placement: Placement<'_>, options: &Options) -
         covered_bytes: 0,
     };
     run.report.sections.push(summary);
-    run.check_bytes(data, placement, None, &CodeMap::unknown());
+    let code = CodeMap::unknown();
+    let surroundings = Surroundings { code: &code, executable: &code, dynamic: &[], facts: None };
+    run.check_bytes(data, placement, FileKind::Bare, &surroundings);
     run.finish()
 }
 
 /// Checks every SFrame section of an ELF file, and what of the file concerns them.
 #[must_use]
 pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
-    let mut run = Run::new(options);
-    let code = CodeMap::of(file);
+    check_elf_confirmed(file, options, &Unconfirmed)
+}
+
+/// As [`check_elf`], asking `confirm` about each row that a warning judges by its values alone.
+///
+/// A row that it confirms is what the code does, odd as it is: the lint `confirmed-oddity` takes
+/// the warning's place.
+#[must_use]
+pub fn check_elf_confirmed(file: &Elf<'_>, options: &Options, confirm: &dyn Confirm) -> Report {
+    let mut run = Run::new(options, confirm);
+    let (code, executable) = (CodeMap::of(file.code()), CodeMap::of(file.executable()));
     run.report.code_bytes = code.size();
     let dynamic = run.dynamic_relocations(file);
+    let facts = run.facts(file);
     // Sections do not overlap in a sound file; headers that all lead to the same bytes must not
     // multiply the work.
     let mut budget = file.data().len() as u64;
     for section in file.sframe_sections() {
         let rest = budget.checked_sub(section.size);
-        run.check_elf_section(file, section, &code, &dynamic, rest.is_some());
+        let surroundings = Surroundings {
+            code: &code,
+            executable: &executable,
+            dynamic: &dynamic,
+            facts: facts.as_ref(),
+        };
+        run.check_elf_section(file, section, &surroundings, rest.is_some());
         budget = rest.unwrap_or(budget);
+    }
+    let further = file.further_sframe_sections();
+    if further > 0 {
+        let reason = format!(
+            "{further} more SFrame sections not checked: a file has one, and {} were looked at",
+            Elf::MOST_SFRAME_SECTIONS
+        );
+        run.report.undecided.push(Undecided { section: None, reason });
     }
     run.finish()
 }
@@ -94,13 +126,25 @@ pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
 /// The report has no sections of its own; its findings are about the set.
 #[must_use]
 pub fn check_link_set(inputs: &[(&str, HeaderSummary)], options: &Options) -> Report {
-    let mut run = Run::new(options);
+    let mut run = Run::new(options, &Unconfirmed);
     run.apply(None, |check, reporter| {
         if let Check::LinkSet(check) = check {
             check(inputs, reporter);
         }
     });
     run.finish()
+}
+
+/// The file around a section, as far as it is the same for all its SFrame sections.
+#[derive(Clone, Copy)]
+struct Surroundings<'a> {
+    code: &'a CodeMap,
+    /// Where functions may be, with or without bytes in the file.
+    executable: &'a CodeMap,
+    /// The addresses in SFrame sections that dynamic relocations apply to.
+    dynamic: &'a [u64],
+    /// Only with lints.
+    facts: Option<&'a FileFacts<'a>>,
 }
 
 /// A rule and its position in the catalogue.
@@ -117,6 +161,8 @@ pub(crate) struct Selection {
     row_content: Vec<Selected>,
     unreadable_row: Vec<Selected>,
     rows_of: Vec<Selected>,
+    /// What a warning about a confirmed row becomes: only with lints.
+    confirmed: Option<Selected>,
     /// Shortcuts may stand for the rules they prove silent.
     quick: bool,
     /// Nothing may stand for a rule.
@@ -125,13 +171,16 @@ pub(crate) struct Selection {
 
 struct Run<'o> {
     options: &'o Options,
+    /// Who may confirm rows.
+    confirm: &'o dyn Confirm,
     collector: Collector,
     report: Report,
 }
 
-impl Run<'_> {
-    fn new(options: &Options) -> Run<'_> {
-        Run { options, collector: Collector::new(options.keep), report: Report::default() }
+impl<'o> Run<'o> {
+    fn new(options: &'o Options, confirm: &'o dyn Confirm) -> Run<'o> {
+        let collector = Collector::new(options.keep);
+        Run { options, confirm, collector, report: Report::default() }
     }
 
     fn finish(mut self) -> Report {
@@ -162,12 +211,21 @@ impl Run<'_> {
         })
     }
 
+    /// The rest of the file, which only lints look at.
+    fn facts<'a>(&mut self, elf: &'a Elf<'a>) -> Option<FileFacts<'a>> {
+        elf.sframe_sections().next().filter(|_| self.options.pedantic)?;
+        let (facts, error) = FileFacts::of(elf);
+        if let Some(error) = error {
+            self.undecided(format!("symbols not compared: {error}"));
+        }
+        Some(facts)
+    }
+
     fn check_elf_section(
         &mut self,
         elf: &Elf<'_>,
         sframe: &ElfSection<'_>,
-        code: &CodeMap,
-        dynamic: &[u64],
+        surroundings: &Surroundings<'_>,
         within_budget: bool,
     ) {
         self.report.sections.push(SectionSummary {
@@ -222,7 +280,7 @@ impl Run<'_> {
             sframe,
             section: section.as_ref(),
             relocations: relocations.as_ref(),
-            dynamic,
+            dynamic: surroundings.dynamic,
             kind,
         };
         self.apply(section.as_ref(), |check, reporter| {
@@ -237,7 +295,7 @@ impl Run<'_> {
         // Nothing in a 32-bit file is what it would have to be.
         let removed = sframe.is_segment() && data.is_empty();
         if in_file && !removed && elf.class() == Class::Elf64 {
-            self.check_bytes(data, placement, Some(&file), code);
+            self.check_bytes(data, placement, kind, surroundings);
         }
     }
 
@@ -245,8 +303,8 @@ impl Run<'_> {
         &mut self,
         data: &[u8],
         placement: Placement<'_>,
-        file: Option<&FileContext<'_>>,
-        code: &CodeMap,
+        kind: FileKind,
+        surroundings: &Surroundings<'_>,
     ) {
         let before = self.collector.total();
         let preamble = PreambleContext { data, endian: placement.endian };
@@ -267,7 +325,6 @@ impl Run<'_> {
         if let Some(summary) = self.report.sections.last_mut() {
             summary.header = Some(HeaderSummary::of(&section));
         }
-        let kind = file.map_or(FileKind::Bare, |file| file.kind);
         let whole = SectionContext { section: &section, kind };
         self.apply(Some(&section), |check, reporter| {
             if let Check::Section(check) = check {
@@ -288,33 +345,22 @@ impl Run<'_> {
             );
             return;
         }
-        self.check_functions(&whole, file, code);
+        self.check_functions(&whole, surroundings);
     }
 
-    fn check_functions(
-        &mut self,
-        whole: &SectionContext<'_>,
-        file: Option<&FileContext<'_>>,
-        code: &CodeMap,
-    ) {
+    fn check_functions(&mut self, whole: &SectionContext<'_>, surroundings: &Surroundings<'_>) {
         let selection = Selection::of(whole.section, self.options);
         let position = self.report.sections.len().checked_sub(1);
-        let mut walk = Walk::new(whole, code, &selection, position);
+        let mut walk =
+            Walk::new(whole, surroundings.executable, &selection, position, self.confirm);
         let surveyed = walk.survey();
         // Rows that belong to another function read as nonsense: the overlap is the defect.
         let suspects = surveyed.extents.sharing_rows();
         walk.report(&surveyed, &suspects, &mut self.collector);
         let Surveyed { extents, totals, .. } = surveyed;
-        self.summarise(&extents, &totals, code);
-        let symbols = self.symbols(file);
-        let total = TotalContext {
-            whole,
-            totals: &totals,
-            extents: &extents,
-            elf: file.map(|file| file.elf),
-            symbols: &symbols,
-            stubs: self.stubs(file),
-        };
+        self.summarise(&extents, &totals, surroundings.code);
+        let facts = surroundings.facts;
+        let total = TotalContext { whole, totals: &totals, extents: &extents, facts };
         self.apply(Some(whole.section), |check, reporter| {
             if let Check::Total(check) = check {
                 check(&total, reporter);
@@ -331,26 +377,6 @@ impl Run<'_> {
         }
     }
 
-    /// The linker's stub sections, which only lints look at.
-    fn stubs<'a>(&self, file: Option<&'a FileContext<'a>>) -> Vec<&'a ElfSection<'a>> {
-        let elf = file.filter(|_| self.options.pedantic).map(|file| file.elf);
-        let sections = elf.into_iter().flat_map(|elf| elf.sections());
-        sections
-            .filter(|section| section.is_code() && section.size > 0 && section.is_stubs())
-            .collect()
-    }
-
-    /// The file's function symbols, which only lints look at.
-    fn symbols<'a>(&mut self, file: Option<&FileContext<'a>>) -> SymbolTable<'a> {
-        let Some(file) = file.filter(|_| self.options.pedantic) else {
-            return SymbolTable::default();
-        };
-        SymbolTable::load(file.elf).unwrap_or_else(|error| {
-            self.undecided(format!("symbols not compared: {error}"));
-            SymbolTable::default()
-        })
-    }
-
     /// Runs the rules of one kind that apply to a section; to one whose header cannot be read,
     /// those that apply to every version and ABI.
     fn apply(&mut self, section: Option<&Section<'_>>, run: impl Fn(&Check, &mut Reporter<'_>)) {
@@ -363,6 +389,8 @@ impl Run<'_> {
                 function: None,
                 row: None,
                 subject: 0..0,
+                claim: None,
+                spoke: false,
             };
             run(&rule.check, &mut reporter);
         }
@@ -371,8 +399,8 @@ impl Run<'_> {
 
 /// The section's name as text; no more of it than people read.
 fn section_name(section: &ElfSection<'_>) -> String {
-    let name = section.name.get(..64).unwrap_or(section.name);
-    String::from_utf8_lossy(name).into_owned()
+    let name = section.name.bytes();
+    Text::of(name.get(..64).unwrap_or(name)).to_string()
 }
 
 fn applicable(section: Option<&Section<'_>>, options: &Options) -> impl Iterator<Item = Selected> {
@@ -397,6 +425,7 @@ impl Selection {
             row_content: Vec::new(),
             unreadable_row: Vec::new(),
             rows_of: Vec::new(),
+            confirmed: None,
             quick: !options.pedantic && !options.thorough,
             thorough: options.thorough,
         };
@@ -404,9 +433,13 @@ impl Selection {
             let level = match selected.rule.check {
                 Check::Function(_) | Check::Attributes(_) => &mut selection.function,
                 Check::RowPlace(_) => &mut selection.row_place,
-                Check::RowContent(_) => &mut selection.row_content,
+                Check::RowContent(_) | Check::RowValues(_) => &mut selection.row_content,
                 Check::UnreadableRow(_) => &mut selection.unreadable_row,
                 Check::RowsOf(_) => &mut selection.rows_of,
+                Check::Confirmed => {
+                    selection.confirmed = Some(selected);
+                    continue;
+                }
                 Check::File(_)
                 | Check::LinkSet(_)
                 | Check::Preamble(_)

@@ -3,7 +3,9 @@
 //! [`Elf::parse`] reads the file, section and program headers into plain values; symbols and
 //! relocations are read when they are asked for. Nothing here knows SFrame's own bytes.
 
+mod code;
 mod relocations;
+mod sframe;
 mod symbols;
 
 pub use relocations::{Relocation, RelocationTable};
@@ -18,8 +20,10 @@ use object::read::StringTable;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
 
 use crate::abi::{Abi, Endian};
-use crate::section::CodeAddress;
-use crate::section::Header;
+use crate::text::Text;
+use code::CodeIndex;
+use relocations::RelocationIndex;
+use sframe::SframeSections;
 
 /// `SHT_GNU_SFRAME` (binutils 2.45).
 pub const SHT_GNU_SFRAME: u32 = 0x6fff_fff4;
@@ -60,8 +64,9 @@ pub struct Elf<'a> {
     kind: ElfKind,
     sections: Vec<ElfSection<'a>>,
     segments: Vec<Segment>,
-    /// The SFrame section of a file without section headers.
-    segment_section: Option<ElfSection<'a>>,
+    sframe: SframeSections,
+    relocating: RelocationIndex,
+    code: CodeIndex,
 }
 
 /// `EI_CLASS`.
@@ -91,8 +96,8 @@ pub enum ElfKind {
 pub struct ElfSection<'a> {
     /// Index in the section header table.
     pub index: u32,
-    /// The name's bytes; empty where the string table has none.
-    pub name: &'a [u8],
+    /// The name; empty where the string table has none.
+    pub name: Text<'a>,
     /// `sh_type`.
     pub sh_type: u32,
     /// `sh_flags`.
@@ -238,11 +243,11 @@ impl<'a> Elf<'a> {
                 memory_size: segment.p_memsz(order).into(),
             })
             .collect();
-        let lost = !sections.iter().any(ElfSection::is_sframe);
-        let sframe = segments.iter().find(|segment| lost && segment.p_type == PT_GNU_SFRAME);
-        Ok(Elf {
+        let mut elf = Elf {
             data,
-            segment_section: sframe.map(ElfSection::of_segment),
+            sframe: SframeSections::of(&sections, &segments),
+            relocating: RelocationIndex::of(&sections),
+            code: CodeIndex::default(),
             class,
             endian: if header.is_big_endian() { Endian::Big } else { Endian::Little },
             machine: header.e_machine(order).0,
@@ -254,7 +259,9 @@ impl<'a> Elf<'a> {
             },
             sections,
             segments,
-        })
+        };
+        elf.code = CodeIndex::of(elf.code_sections());
+        Ok(elf)
     }
 
     /// The file's bytes.
@@ -318,13 +325,6 @@ impl<'a> Elf<'a> {
         self.sections.get(usize::try_from(index).ok()?)
     }
 
-    /// Sections named `.sframe` or of type `SHT_GNU_SFRAME`, in the table's order. In a file that
-    /// has lost their headers, what the PT_GNU_SFRAME segment holds.
-    pub fn sframe_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
-        let named = self.sections.iter().filter(|section| section.is_sframe());
-        named.chain(&self.segment_section)
-    }
-
     /// The bytes of a section; none for one without bytes in the file (`SHT_NOBITS`).
     ///
     /// # Errors
@@ -344,67 +344,12 @@ impl<'a> Elf<'a> {
             size: section.size,
         })
     }
-
-    /// Loaded sections that hold machine code.
-    pub fn code_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
-        self.sections.iter().filter(|section| section.is_code())
-    }
-
-    /// The `size` bytes of machine code at `start`, or as many as its section has; `None` where no
-    /// code section with bytes in the file has the place.
-    #[must_use]
-    pub fn code_bytes(&self, start: CodeAddress, size: u64) -> Option<&'a [u8]> {
-        let relocatable = self.kind == ElfKind::Relocatable;
-        let section = self.code_sections().find(|section| match relocatable {
-            true => section.index == start.section,
-            false => section.contains(start.address, 1),
-        })?;
-        let base = if relocatable { 0 } else { section.address };
-        let from = usize::try_from(start.address.checked_sub(base)?).ok()?;
-        let code = self.section_data(section).ok()?.get(from..)?;
-        Some(code.get(..usize::try_from(size).ok()?).unwrap_or(code))
-    }
 }
 
 impl ElfSection<'_> {
-    const fn is_sframe(&self) -> bool {
-        matches!(self.name, b".sframe") || self.sh_type == SHT_GNU_SFRAME
-    }
-
-    /// The bytes of a PT_GNU_SFRAME segment as a section.
-    const fn of_segment(segment: &Segment) -> ElfSection<'static> {
-        ElfSection {
-            index: 0,
-            name: b"PT_GNU_SFRAME",
-            sh_type: SHT_GNU_SFRAME,
-            flags: SHF_ALLOC,
-            address: segment.address,
-            offset: segment.offset,
-            size: segment.file_size,
-            link: 0,
-            info: 0,
-            alignment: 8,
-            entry_size: 0,
-        }
-    }
-
-    /// Whether this is no section of the file, but what its PT_GNU_SFRAME segment holds.
+    /// Whether the section is loaded and executable, by its flags.
     #[must_use]
-    pub const fn is_segment(&self) -> bool {
-        self.index == 0
-    }
-
-    /// For the bytes of a segment: the SFrame content they start with, by its own header. What a
-    /// segment holds behind it is no part of a section.
-    pub(crate) fn trimmed_to_content<'b>(&self, data: &'b [u8]) -> Option<(Self, &'b [u8])> {
-        let (header, _) = Header::parse(data, None).ok().filter(|_| self.is_segment())?;
-        let content = data.get(..usize::try_from(header.fre_end()).ok()?)?;
-        Some((ElfSection { size: content.len() as u64, ..*self }, content))
-    }
-
-    /// Whether the section is loaded and executable.
-    #[must_use]
-    pub const fn is_code(&self) -> bool {
+    pub const fn is_executable(&self) -> bool {
         let wanted = SHF_ALLOC | SHF_EXECINSTR;
         self.flags & wanted == wanted
     }
@@ -412,7 +357,7 @@ impl ElfSection<'_> {
     /// Whether the section holds a linker's stubs, by its name.
     #[must_use]
     pub fn is_stubs(&self) -> bool {
-        matches!(self.name, b".plt" | b".plt.sec" | b".plt.got" | b".iplt")
+        matches!(self.name.bytes(), b".plt" | b".plt.sec" | b".plt.got" | b".iplt")
     }
 
     /// Whether all of `[start, start + size)` is in the section, by address.
@@ -459,11 +404,11 @@ impl<'a> Names<'a> {
     /// Longer names are cut.
     const LIMIT: usize = 4096;
 
-    fn get(self, offset: u32) -> &'a [u8] {
+    fn get(self, offset: u32) -> Text<'a> {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.bytes.get(offset..));
         let rest = rest.unwrap_or_default();
         let rest = rest.get(..Names::LIMIT).unwrap_or(rest);
-        rest.split(|&byte| byte == 0).next().unwrap_or_default()
+        Text::of(rest.split(|&byte| byte == 0).next().unwrap_or_default())
     }
 }
 

@@ -131,7 +131,7 @@ pub struct Report {
     pub undecided: Vec<Undecided>,
     /// The sections.
     pub sections: Vec<SectionSummary>,
-    /// Bytes of the file's loaded, executable sections.
+    /// Bytes of the file's machine code: of its loaded, executable sections whose bytes it has.
     pub code_bytes: u64,
 }
 
@@ -146,12 +146,13 @@ impl Report {
     #[must_use]
     pub fn count(&self, severity: Severity) -> u64 {
         let of_severity = self.counts.iter().filter(|(rule, _)| rule.severity == severity);
-        of_severity.map(|(_, count)| count).sum()
+        of_severity.map(|(_, count)| *count).fold(0, u64::saturating_add)
     }
 
     /// Bytes of code that the file's sections describe.
     #[must_use]
     pub fn covered_bytes(&self) -> u64 {
-        self.sections.iter().map(|section| section.covered_bytes).sum()
+        let covered = self.sections.iter().map(|section| section.covered_bytes);
+        covered.fold(0, u64::saturating_add)
     }
 }

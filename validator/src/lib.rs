@@ -47,6 +47,7 @@ pub mod finding;
 #[cfg(feature = "elf")]
 pub mod rules;
 pub mod section;
+pub mod text;
 pub mod unwind;
 
 pub use abi::{Abi, Endian};

@@ -8,9 +8,9 @@
 # the head pushes another. CFI is right. 2.44 and 2.47.50 write SP + 8.
 #
 # The entry for the stubs behind starts one stub too late and ends behind the section: here it lies over f, whose own entry starts at the
-# same place. The comparison calls both it and `.plt` undecided, for version 1 does not record how long a repeated block is. The stubs of
-# `.plt` have a wrong row as well: it starts at 11, where the push of a plain stub ends; after `endbr64` the push ends at 9
-# (the lint `row-inside-instruction` sees it in the file).
+# same place; its one row, SP + 8, is right there by luck. The stubs of `.plt` have a wrong row as well: it starts at 11, where the push of
+# a plain stub ends; after `endbr64` the push ends at 9 (the lint `row-inside-instruction` sees it in the file). Version 1 does not record
+# how long a repeated block is, and these rows are right with none: the comparison calls `.plt` undecided.
 	.text
 	.globl	f
 	.type	f, @function

@@ -76,8 +76,6 @@ const KNOWN: &[Known] = &[
     known_case("return-in-escape", LLVM, "ra", &["(value:ra@*"]),
     known_case("value-offset-ignored", LLVM, "fp", &["value:fp"]),
     known_case("return-value-ignored", ALL, "ra", &["value:ra"]).on(Abi::Amd64),
-    known_case("other-register-saved", &["2.40"], "lost", &["in-register:*"]),
-    known_case("other-register-saved", &["2.40"], "lost", &["in-itself:*"]),
     known_case("remembered-in-place", OLD, "differs", &["*", "remember", "*", "restore-state"]),
     known_case("remembers-one-state", GNU, "differs", &["remember", "remember", "restore-state"]),
     known_case("register-in-place", GNU, "cfa", &["cfa*", "cfa-register:*"]),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sframe_check::input::sframe_sections;
+use sframe_input::sframe_sections;
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Range, Verdict, compare};
 use sframe_oracle::coverage::{Cause, Stubs, examine};

@@ -8,21 +8,23 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use sframe_check::input::SectionSource;
-use sframe_check::input::archive::{self, Content};
-use sframe_check::input::sframe_sections;
 use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
 use sframe_check::report::{
     Checked, Comparison, Coverage, FileName, FileReport, Gatherer, Names, Outcome,
 };
+use sframe_input::MemberCount;
+use sframe_input::SectionSource;
+use sframe_input::archive::{self, Content};
+use sframe_input::sframe_sections;
 use sframe_oracle::account::{self, account};
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::compare::{Sums, compare};
+use sframe_oracle::compare::{CfiConfirms, Sums, compare};
 use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
 use sframe_validator::Section;
-use sframe_validator::check::{Options, check_elf, check_link_set};
+use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_link_set};
 use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::rules::Severity;
 
 /// Checks a file or an archive, and says what was found.
 ///
@@ -32,10 +34,10 @@ pub fn run(data: &[u8]) {
     if !archive::is_archive(data) {
         return file(data);
     }
-    let Ok(members) = archive::members(Path::new("lib.a"), data) else { return };
     let mut headers = Vec::new();
     let mut bytes = 0;
-    for member in members {
+    let mut count = MemberCount::default();
+    for member in archive::members(data, &mut count).map_while(Result::ok) {
         let Content::Bytes(data) = member.content else { continue };
         // Members cannot overlap, so that all of them are no longer than the archive.
         bytes += data.len();
@@ -78,6 +80,7 @@ fn compared(
     }
     same_as_itself(elf, &sections);
     let cfi = Cfi::load_all(elf).ok()?;
+    confirmed(elf, &cfi);
     let mut last = (0, 0);
     let mut told = 0_u128;
     let sums = compare(elf, &sections, &cfi, |range| {
@@ -87,7 +90,8 @@ fn compared(
         told += u128::from(range.end - range.start);
     });
     assert_eq!(told.min(LARGE), unequal(&sums).min(LARGE));
-    let account = account(elf, &sections, &cfi, &account::Options { keep: 3, pedantic: true });
+    let options = account::Options { pedantic: true, ..account::Options::default() };
+    let account = account(elf, &sections, &cfi, &options);
     assert_eq!(account.sums, sums);
     let mut gatherer = Gatherer::new(elf, &sections);
     let differences = account.differences.iter();
@@ -96,6 +100,21 @@ fn compared(
         .collect();
     let coverage = Some(Coverage::of(&account, !sections.is_empty(), names, None));
     Some(Comparison { differences, coverage })
+}
+
+/// Rows that CFI confirms are lints, with and without the check's shortcuts; no rule that is silent
+/// without CFI finds anything with it.
+fn confirmed(elf: &Elf<'_>, cfi: &[Cfi<'_>]) {
+    let pedantic = Options { pedantic: true, ..Options::default() };
+    let thorough = Options { thorough: true, ..pedantic };
+    let quick = check_elf_confirmed(elf, &pedantic, &CfiConfirms::new(cfi));
+    let thorough = check_elf_confirmed(elf, &thorough, &CfiConfirms::new(cfi));
+    assert_eq!(quick.counts, thorough.counts);
+    let alone = check_elf(elf, &pedantic);
+    for (rule, count) in quick.counts.iter().filter(|(rule, _)| rule.severity > Severity::Lint) {
+        let without = alone.counts.iter().find(|(known, _)| known == rule);
+        assert!(without.is_some_and(|(_, without)| count <= without), "{}", rule.name);
+    }
 }
 
 /// A file says what it says: compared with itself nothing differs.
@@ -140,7 +159,7 @@ fn unequal(sums: &Sums) -> u128 {
 fn render(outcome: Outcome) {
     let name = FileName { path: "file".into(), inside: None, member: None };
     let report = FileReport::new(name, outcome);
-    let options = TextOptions { verbose: true, coverage: true, width: Some(80) };
+    let options = TextOptions { verbose: true, all: true, coverage: true, width: Some(80) };
     let written = Text::new(io::sink(), options)
         .file(&report)
         .and_then(|()| JsonLines::new(io::sink()).file(&report))

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use sframe_check::input::sframe_sections;
+use sframe_input::sframe_sections;
 use sframe_validator::check::{Options, check_elf, check_section};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Report;
@@ -159,7 +159,7 @@ fn look_up(plan: &Plan, function: &FunctionPlan, section: &Section<'_>) {
     let last_block = u64::from(function.size - 1) / block * block;
     let found = |pc| section.find(pc).expect("readable").map(|(_, row)| row);
     if function.rows.is_empty() {
-        let outermost = plan.version == Version::V3 && !function.flexible && !function.signal;
+        let outermost = plan.version == Version::V3 && !function.flexible;
         let row = Row { start: function.start, end, frame: Frame::OUTERMOST };
         assert_eq!(found(end - 1), outermost.then_some(row), "{function:#x?}");
     }

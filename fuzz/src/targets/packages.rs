@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io::{Seek, Write};
 
-use sframe_check::input::archive;
-use sframe_check::input::package::{Content, Limits, Member, visit};
+use sframe_input::archive;
+use sframe_input::package::{Content, Limits, Member, visit};
 use sframe_validator::elf::Elf;
 
 /// A thousandth of what the program allows: an input is done in a fraction of a second.
@@ -53,9 +53,11 @@ fn judge(file: &File, data: &[u8]) {
                 held += bytes.len() as u64;
                 assert!(bytes.len() as u64 <= LIMITS.member_size);
             }
-            Content::Archive(bytes) => {
+            Content::Archive(archive) => {
+                let bytes = archive.data();
                 assert!(archive::is_archive(bytes));
                 held += bytes.len() as u64;
+                members += archive.count() as u64;
                 assert!(bytes.len() as u64 <= LIMITS.member_size);
             }
             Content::Unreadable(reason) => assert!(!reason.is_empty()),

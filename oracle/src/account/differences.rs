@@ -1,4 +1,5 @@
-//! Differences by pattern: the first of each is kept, the others are counted with it.
+//! Differences by pattern: the first of each is kept, the others are counted with it. Or each by
+//! itself, on request.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery};
 use sframe_validator::{Abi, Section};
 
 use super::message::{self, Marked};
-use super::place::{Wanted, find_rows, function_of};
+use super::place::{Place, Wanted, find_rows, function_of};
 use super::tally::Tally;
 use super::{Difference, Similar};
 use crate::cfi::Fde;
@@ -125,10 +126,23 @@ struct Kept<'c> {
     cfi: (Fde<'c>, Frame),
 }
 
+/// A row that differs: ranges in which the same one holds have one cause, however many rows of CFI
+/// they are about.
+#[derive(Clone, Copy, Debug)]
+struct Culprit {
+    /// The section, the function, and where the row starts.
+    row: (u32, u32, u64),
+    /// Of the first range.
+    rule: &'static Rule,
+    pattern: Pattern,
+}
+
 /// Differences as they come in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Differences<'c> {
     patterns: HashMap<Pattern, Seen>,
+    /// The row that differed last: rows come one after the other.
+    last: Option<Culprit>,
     kept: Vec<Kept<'c>>,
 }
 
@@ -140,11 +154,15 @@ impl<'c> Differences<'c> {
         else {
             return;
         };
-        let rule = comparison::of(fields);
-        let mut pattern = Pattern::of(fields, &sframe, &frame);
-        if self.patterns.len() >= MAX_PATTERNS && !self.patterns.contains_key(&pattern) {
-            pattern = Pattern::Rest(rule.name);
-        }
+        let row = (section, function, range.row_start.unwrap_or(range.start));
+        let known = self.last.filter(|last| last.row == row);
+        let Culprit { rule, pattern, .. } = known.unwrap_or_else(|| {
+            let rule = comparison::of(fields);
+            let pattern = Pattern::of(fields, &sframe, &frame);
+            let room = self.patterns.len() < MAX_PATTERNS || self.patterns.contains_key(&pattern);
+            Culprit { row, rule, pattern: if room { pattern } else { Pattern::Rest(rule.name) } }
+        });
+        self.last = Some(Culprit { row, rule, pattern });
         let bytes = range.end - range.start;
         let seen = self.patterns.entry(pattern).or_default();
         let elsewhere = seen.last != Some((section, function));
@@ -153,10 +171,9 @@ impl<'c> Differences<'c> {
         seen.all.ranges += 1;
         seen.all.bytes = seen.all.bytes.saturating_add(bytes);
         tally.count(rule, u64::from(elsewhere));
-        let each = tally.options().keep == usize::MAX;
-        let wanted = if each { elsewhere } else { seen.all.ranges == 1 };
-        if wanted && tally.keep(rule) {
-            if !each {
+        let every_range = tally.options().every_range;
+        if every_range || seen.all.ranges == 1 && tally.keep(rule) {
+            if !every_range {
                 seen.kept = Some((self.kept.len(), bytes));
             }
             self.kept.push(Kept {
@@ -174,13 +191,15 @@ impl<'c> Differences<'c> {
 
     /// Those that were kept, with all there is to say about them.
     pub(super) fn finish(self, sections: &[Section<'_>]) -> Vec<Difference<'c>> {
-        let mut similar = vec![Similar::default(); self.kept.len()];
+        let mut similar = vec![None; self.kept.len()];
         for Seen { all, kept, .. } in self.patterns.into_values() {
             let Some((number, bytes)) = kept else { continue };
             if let Some(similar) = similar.get_mut(number) {
-                similar.functions = all.functions.saturating_sub(1);
-                similar.ranges = all.ranges.saturating_sub(1);
-                similar.bytes = all.bytes.saturating_sub(bytes);
+                *similar = Some(Similar {
+                    functions: all.functions.saturating_sub(1),
+                    ranges: all.ranges.saturating_sub(1),
+                    bytes: all.bytes.saturating_sub(bytes),
+                });
             }
         }
         let mut wanted: Vec<_> = (self.kept.iter().enumerate())
@@ -189,6 +208,7 @@ impl<'c> Differences<'c> {
                 section: kept.section,
                 function: kept.function,
                 address: kept.start.address,
+                truth: kept.cfi.1,
                 row: None,
             })
             .collect();
@@ -200,17 +220,29 @@ impl<'c> Differences<'c> {
 }
 
 impl<'c> Kept<'c> {
-    fn told(self, sections: &[Section<'_>], wanted: &Wanted, similar: Similar) -> Difference<'c> {
+    fn told(
+        self,
+        sections: &[Section<'_>],
+        wanted: &Wanted,
+        similar: Option<Similar>,
+    ) -> Difference<'c> {
         let number = usize::try_from(self.section).ok();
         let section = number.and_then(|number| sections.get(number));
         let (id, entry) = section.and_then(|section| function_of(section, self.function)).unzip();
-        let (row, bytes) = wanted.row.clone().unzip();
-        let bytes = bytes.or(entry);
+        let place = wanted.row.as_ref();
+        let bytes = place.map(|place| place.bytes.clone()).or(entry);
         let (fde, frame) = self.cfi;
         let abi: Abi = fde.cfi().abi();
         let ours = Marked::sframe(self.sframe, section, self.function);
         let (signal, key_b) = (fde.cie().signal, fde.cie().pauth_key_b);
-        let cfi = Marked { frame, signal, key_b };
+        let cfi = Marked { frame, signal, key_b, no_rows: false };
+        let mut message = message::difference(self.fields, ours, cfi, abi);
+        let start = id.and_then(|id| id.start);
+        if let Some(Place { number, late: Some(late), .. }) = place
+            && let Some(from) = start.and_then(|s| self.start.address.checked_sub(s.address))
+        {
+            message.push_str(&message::late(*number, *late, from));
+        }
         Difference {
             finding: Finding {
                 rule: self.rule,
@@ -219,9 +251,9 @@ impl<'c> Kept<'c> {
                 bytes: bytes.unwrap_or_default(),
                 field: None,
                 function: id,
-                row,
+                row: place.map(|place| place.number),
                 code: Some((self.start, self.end)),
-                message: message::difference(self.fields, ours, cfi, abi),
+                message,
             },
             start: self.start,
             end: self.end,
@@ -284,7 +316,7 @@ mod tests {
     #[test]
     fn patterns_beyond_the_limit_are_one() {
         with_function(|fde| {
-            let mut tally = Tally::new(&Options { keep: 5000, pedantic: false });
+            let mut tally = Tally::new(&Options { keep: 5000, ..Options::default() });
             let mut differences = Differences::default();
             let count = 3000;
             for number in 0..count {
@@ -294,7 +326,9 @@ mod tests {
                     start: 0x1000 + u64::from(number),
                     end: 0x1001 + u64::from(number),
                     verdict: Verdict::Different(Fields::CFA),
+                    undecided: Fields::default(),
                     sframe: Some((0, number, Some(frame(7, 8, -8)))),
+                    row_start: None,
                     cfi: Some((fde, Some(truth))),
                 };
                 differences.range(&range, Fields::CFA, &mut tally);
@@ -304,8 +338,9 @@ mod tests {
             let kept = differences.finish(&[]);
             assert_eq!(kept.len(), MAX_PATTERNS + 1);
             let rest = Similar { functions: 1975, ranges: 1975, bytes: 1975 };
-            assert_eq!(kept.last().expect("many").similar, rest);
-            let bytes = kept.iter().map(|kept| kept.end - kept.start.address + kept.similar.bytes);
+            assert_eq!(kept.last().expect("many").similar, Some(rest));
+            let others = |kept: &Difference<'_>| kept.similar.expect("by pattern").bytes;
+            let bytes = kept.iter().map(|kept| kept.end - kept.start.address + others(kept));
             assert_eq!(bytes.sum::<u64>(), 3000);
         });
     }

@@ -253,6 +253,9 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
         match range.verdict {
             Verdict::Different(fields) => {
                 self.differences.range(range, fields, &mut self.tally);
+                if !range.undecided.is_empty() {
+                    self.undecided.range(range);
+                }
             }
             Verdict::Limited(fields) => self.limited(range, fields),
             Verdict::OnlyCfi => self.lost(range),

@@ -11,6 +11,8 @@ pub(super) struct Marked {
     pub(super) frame: Frame,
     pub(super) signal: bool,
     pub(super) key_b: bool,
+    /// It is the outermost one by having no rows.
+    pub(super) no_rows: bool,
 }
 
 impl Marked {
@@ -22,6 +24,7 @@ impl Marked {
             frame,
             signal: function.as_ref().is_some_and(|f| f.is_signal_frame()),
             key_b: function.as_ref().is_some_and(|f| f.attributes().info.pauth_key_b()),
+            no_rows: function.as_ref().is_some_and(|f| f.num_rows() == 0),
         }
     }
 
@@ -38,6 +41,10 @@ impl Marked {
             },
             Fields::SIGNAL => if self.signal { "a signal frame" } else { "none" }.to_owned(),
             _ => match frame.ra {
+                Recovery::Undefined if self.no_rows => {
+                    "undefined (the function has no rows, which marks an outermost frame)"
+                        .to_owned()
+                }
                 Recovery::Undefined => "undefined (an outermost frame)".to_owned(),
                 ra => Named(abi, ra).to_string(),
             },
@@ -65,4 +72,10 @@ pub(super) fn difference(fields: Fields, ours: Marked, cfi: Marked, abi: Abi) ->
         ));
     }
     text
+}
+
+/// Of a row that starts behind the place `from` which CFI has what it says from; bytes from the
+/// function's start.
+pub(super) fn late(row: u32, start: u32, from: u64) -> String {
+    format!("; row {row} starts at +{start:#x}, CFI says the same from +{from:#x} on")
 }

@@ -4,7 +4,8 @@ use core::ops::Range;
 
 use sframe_validator::Section;
 use sframe_validator::finding::FunctionId;
-use sframe_validator::section::{FrameRowEntry, Function, RowBudget};
+use sframe_validator::section::{Error, FrameRowEntry, Function, RowBudget, RowLayout};
+use sframe_validator::unwind::Frame;
 
 /// A row that is looked for, and what is found.
 #[derive(Clone, Debug)]
@@ -16,8 +17,22 @@ pub(super) struct Wanted {
     pub(super) function: u32,
     /// The PC.
     pub(super) address: u64,
-    /// The row's number and section offsets.
-    pub(super) row: Option<(u32, Range<u64>)>,
+    /// What CFI says there.
+    pub(super) truth: Frame,
+    /// The row that holds at the PC, or the one that should.
+    pub(super) row: Option<Place>,
+}
+
+/// A row's place in its section.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The row's number in its function.
+    pub(super) number: u32,
+    /// Its section offsets.
+    pub(super) bytes: Range<u64>,
+    /// Bytes from the function's start to the row's, where it says what CFI says at the PC and
+    /// starts behind it.
+    pub(super) late: Option<u32>,
 }
 
 /// Finds all rows that are wanted: each function's rows are read once, so that many questions
@@ -38,10 +53,11 @@ pub(super) fn find_rows(sections: &[Section<'_>], wanted: &mut [Wanted]) {
     }
 }
 
-/// A reader stops at the first row that starts behind the PC, and takes the one before.
+/// A reader stops at the first row that starts behind the PC, and takes the one before. Where that
+/// first row says what CFI says at the PC, its start is what is wrong.
 fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted]) {
     let (Ok(start), Ok(repeat), Ok(entries)) =
-        (function.start(), function.repeat_size(), function.frame_row_entries())
+        (function.start(), repeat_of(function), function.frame_row_entries())
     else {
         return;
     };
@@ -50,15 +66,27 @@ fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted
         repeat.map_or(distance, |block| distance % u64::from(block.max(1)))
     };
     wanted.sort_by_key(place);
+    let layout = RowLayout::of(function).ok();
     let mut left = wanted.iter_mut().peekable();
     let mut last: Option<(u32, FrameRowEntry<'_>)> = None;
+    let at = |number: u32, row: &FrameRowEntry<'_>| Place {
+        number,
+        bytes: row.offset..row.offset.saturating_add(row.size()),
+        late: None,
+    };
     let found = |last: &Option<(u32, FrameRowEntry<'_>)>| {
-        last.as_ref().map(|(number, row)| (*number, row.offset..row.offset + row.size()))
+        last.as_ref().map(|(number, row)| at(*number, row))
     };
     for (number, row) in (0..).zip(entries) {
         let Ok(row) = row else { break };
+        let says = layout.and_then(|layout| layout.interpret(&row).ok());
         while let Some(wanted) = left.next_if(|wanted| place(wanted) < u64::from(row.start)) {
-            wanted.row = found(&last);
+            wanted.row = match says {
+                Some(says) if repeat.is_none() && says == wanted.truth => {
+                    Some(Place { late: Some(row.start), ..at(number, &row) })
+                }
+                _ => found(&last),
+            };
         }
         if left.peek().is_none() || budget.charge(&row).is_err() {
             return;
@@ -68,6 +96,14 @@ fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted
     for wanted in left {
         wanted.row = found(&last);
     }
+}
+
+/// Bytes of a repeated block; of one row alone it does not matter, where version 1 does not say it.
+fn repeat_of(function: &Function<'_>) -> Result<Option<u8>, Error> {
+    function.repeat_size().or_else(|error| match function.num_rows() {
+        1 => Ok(None),
+        _ => Err(error),
+    })
 }
 
 /// A function as findings name it, and its entry's section offsets.

@@ -27,7 +27,7 @@ impl Tally {
     /// Counts `number` times that a rule is broken.
     pub(super) fn count(&mut self, rule: &'static Rule, number: u64) {
         if let Some((all, _)) = self.entry(rule) {
-            *all += number;
+            *all = all.saturating_add(number);
         }
     }
 

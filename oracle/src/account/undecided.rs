@@ -5,17 +5,21 @@ use std::collections::BTreeMap;
 use sframe_validator::finding::Undecided;
 
 use crate::cfi::{Cfi, CfiError};
-use crate::compare::Range;
+use crate::compare::{Fields, Range, Verdict};
 
-/// Why a range is undecided.
+/// Why a range, or a field of it, is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
+    /// SFrame functions whose start is not known may be about it.
+    Unplaced,
     /// The rows of the SFrame section of this number.
     Sframe(u32),
     /// The function's CFI.
     Cfi,
     /// It has an expression that SFrame's rules may or may not say the same as.
     Expression,
+    /// These fields have one, and others differ.
+    Part(Fields),
 }
 
 /// Functions and bytes that a reason stands for.
@@ -36,11 +40,13 @@ pub(super) struct Reasons {
 }
 
 impl Reasons {
-    /// Takes up an undecided range.
+    /// Takes up a range that is undecided, or has undecided fields.
     pub(super) fn range(&mut self, range: &Range<'_>) {
         let reason = match (range.sframe, range.cfi) {
+            _ if range.verdict != Verdict::Undecided => Reason::Part(range.undecided),
             (Some((section, _, None)), _) => Reason::Sframe(section),
             (_, Some((_, Some(_)))) => Reason::Expression,
+            (None, Some((_, None))) => Reason::Unplaced,
             _ => Reason::Cfi,
         };
         let function = match (range.cfi, range.sframe) {
@@ -56,7 +62,7 @@ impl Reasons {
     /// Takes up what is no defect, `number` times.
     pub(super) fn limit(&mut self, cfi: &Cfi<'_>, error: CfiError, number: u64) {
         let entry = self.limits.entry(error.kind.name()).or_insert((cfi.name(), error, 0));
-        entry.2 += number;
+        entry.2 = entry.2.saturating_add(number);
     }
 
     /// What to report.
@@ -70,19 +76,33 @@ impl Reasons {
             found.push(Undecided { section: None, reason });
         }
         if unplaced > 0 {
-            let reason =
-                format!("not compared with CFI: the start of {unplaced} functions is not known");
+            let s = plural(unplaced);
+            let mut reason =
+                format!("not compared with CFI: the start of {unplaced} function{s} is not known");
+            if let Some(Extent { functions, bytes, .. }) = self.ranges.get(&Reason::Unplaced) {
+                let (s, b) = (plural(*functions), plural(*bytes));
+                reason.push_str(&format!(
+                    ", which may describe {functions} function{s} of CFI, {bytes} byte{b}"
+                ));
+            }
             found.push(Undecided { section: None, reason });
         }
         for (reason, extent) in self.ranges {
+            const EXPRESSION: &str = "CFI has an expression without a simpler meaning";
             let (section, why) = match reason {
-                Reason::Sframe(section) => (usize::try_from(section).ok(), "rows cannot be read"),
-                Reason::Cfi => (None, "CFI cannot be read"),
-                Reason::Expression => (None, "CFI has an expression without a simpler meaning"),
+                Reason::Unplaced => continue,
+                Reason::Sframe(section) => {
+                    (usize::try_from(section).ok(), "not compared: rows cannot be read".to_owned())
+                }
+                Reason::Cfi => (None, "not compared: CFI cannot be read".to_owned()),
+                Reason::Expression => (None, format!("not compared: {EXPRESSION}")),
+                Reason::Part(fields) => {
+                    (None, format!("compared without {fields}: {EXPRESSION} for it"))
+                }
             };
             let Extent { functions, bytes, .. } = extent;
             let (s, b) = (plural(functions), plural(bytes));
-            let reason = format!("not compared: {why} in {functions} function{s}, {bytes} byte{b}");
+            let reason = format!("{why} in {functions} function{s}, {bytes} byte{b}");
             found.push(Undecided { section, reason });
         }
         found

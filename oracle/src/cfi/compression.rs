@@ -20,7 +20,7 @@ enum Format {
 }
 
 pub(super) fn is_compressed(section: &ElfSection<'_>) -> bool {
-    section.flags & SHF_COMPRESSED != 0 || section.name.starts_with(b".zdebug_")
+    section.flags & SHF_COMPRESSED != 0 || section.name.bytes().starts_with(b".zdebug_")
 }
 
 /// The bytes of a compressed section that is `data` in the file, if they are at most `room`.

@@ -186,6 +186,12 @@ impl<'c> Fde<'c> {
         self.cfi.instructions(self.record.instructions, self.cie)
     }
 
+    /// Bytes of the instructions, without the CIE's initial ones.
+    pub(crate) const fn instruction_bytes(&self) -> u64 {
+        let (start, end) = self.record.instructions;
+        end.saturating_sub(start) as u64
+    }
+
     /// The rows, by evaluating the instructions. An error ends them.
     #[inline]
     pub fn rows<'x>(&self, context: &'x mut RowContext) -> Rows<'c, 'x> {

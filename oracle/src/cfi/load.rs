@@ -104,8 +104,9 @@ fn load<'b>(
     abi: Abi,
     data: Result<&'b [u8], &'static str>,
 ) -> Result<Cfi<'b>, ElfError> {
-    let address_of =
-        |name: &[u8]| elf.sections().iter().find(|section| section.name == name).map(|s| s.address);
+    let address_of = |name: &[u8]| {
+        elf.sections().iter().find(|section| section.name.bytes() == name).map(|s| s.address)
+    };
     let relocations = if elf.kind() == ElfKind::Relocatable {
         let mut entries = RelocationTable::load(elf, section.index)?.relocations;
         entries.sort_by_key(|relocation| relocation.offset);
@@ -171,7 +172,7 @@ fn kind_of(section: &ElfSection<'_>) -> Option<Kind> {
     if section.sh_type == SHT_NOBITS {
         return None;
     }
-    match section.name {
+    match section.name.bytes() {
         b".eh_frame" => Some(Kind::EhFrame),
         b".debug_frame" | b".zdebug_frame" => Some(Kind::DebugFrame),
         _ => None,

@@ -1,8 +1,13 @@
 //! The functions of SFrame sections in the order of their addresses.
 
-use sframe_validator::Section;
-use sframe_validator::section::{CodeAddress, Function, RowBudget, Rows};
+use core::ops::ControlFlow;
+
+use sframe_validator::section::{CodeAddress, ErrorKind, Function, RowBudget, Rows};
 use sframe_validator::unwind::Row;
+use sframe_validator::{Section, Version};
+
+use super::reading::{Evidence, Reading, Span, choose, repeat};
+use super::unplaced::Unplaced;
 
 /// A function that has a place and bytes.
 #[derive(Clone, Copy, Debug)]
@@ -14,11 +19,11 @@ pub(crate) struct Place {
     pub(crate) index: u32,
 }
 
-/// The places of all functions of all sections, ordered by address, then by size. Also the number
-/// of functions without a place.
-pub(crate) fn places(sections: &[Section<'_>]) -> (Vec<Place>, u64) {
+/// The places of all functions of all sections, ordered by address, then by size, and the functions
+/// without a place.
+pub(crate) fn places(sections: &[Section<'_>]) -> (Vec<Place>, Unplaced) {
     let mut places = Vec::new();
-    let mut unplaced = 0;
+    let mut unplaced = Unplaced::default();
     for (number, section) in (0_u32..).zip(sections) {
         places.reserve(usize::try_from(section.entry_count()).unwrap_or_default());
         for entry in section.entries() {
@@ -30,7 +35,9 @@ pub(crate) fn places(sections: &[Section<'_>]) -> (Vec<Place>, u64) {
                     section: number,
                     index: entry.index(),
                 }),
-                Err(_) => unplaced += 1,
+                Err(error) => {
+                    unplaced.add(entry.size(), error.kind == ErrorKind::Discarded);
+                }
             }
         }
     }
@@ -38,6 +45,7 @@ pub(crate) fn places(sections: &[Section<'_>]) -> (Vec<Place>, u64) {
     if !places.is_sorted_by_key(key) {
         places.sort_by_key(key);
     }
+    unplaced.sort();
     (places, unplaced)
 }
 
@@ -61,60 +69,44 @@ impl Budget {
 }
 
 /// Hands `sink` the rows of a function up to `limit`, in order and without overlaps, and `None` for
-/// what cannot be read. What no row describes is left out. `sink` gets start and end of each.
+/// what cannot be read. What no row describes is left out. `sink` gets start and end of each. Where
+/// rows repeat after a number of bytes that version 1 does not record, `evidence` refutes readings.
 pub(crate) fn walk(
     function: &Function<'_>,
     limit: u64,
     rows: &mut RowBudget,
     budget: &mut Budget,
+    evidence: impl FnMut(u64, &Row) -> Evidence,
     mut sink: impl FnMut(u64, u64, Piece<'_>),
 ) {
     let Ok(start) = function.start() else { return };
-    let start = start.address;
-    let end = start.saturating_add(function.size().into()).min(limit);
-    match function.repeat_size() {
-        Ok(None) => plain(function, start, end, rows, sink),
-        // The size of the block is not known: which row holds where is not either.
-        Err(_) => sink(start, end, None),
-        Ok(Some(size)) => {
-            budget.block.clear();
-            let mut readable = true;
-            let first = start.saturating_add(size.into());
-            plain(function, start, first, rows, |from, to, row| match row {
-                Some(row) => budget.block.push(Row { start: from, end: to, ..*row }),
-                None => readable = false,
+    let (start, size) = (start.address, u64::from(function.size()));
+    let end = start.saturating_add(size).min(limit);
+    let recorded = match function.repeat_size() {
+        Ok(None) => return plain(function, start, end, rows, sink),
+        Ok(Some(block)) => Some(Reading { block: block.into(), phase: 0 }),
+        Err(_) if function.section().header().version == Version::V1 => None,
+        // A block without bytes: which row holds where is not known.
+        Err(_) => return sink(start, end, None),
+    };
+    budget.block.clear();
+    let mut readable = true;
+    let first = start.saturating_add(recorded.map_or(size, |reading| reading.block));
+    plain(function, start, first, rows, |from, to, row| match row {
+        Some(row) => budget.block.push(Row { start: from, end: to, ..*row }),
+        None => readable = false,
+    });
+    let span = Span { start, size, end };
+    let Budget { block, repetitions } = budget;
+    let reading = recorded.or_else(|| choose(block, span, repetitions, evidence));
+    match reading.filter(|_| readable) {
+        Some(reading) => {
+            let _ = repeat(block, reading, span, repetitions, &mut |from, to, row| {
+                sink(from, to, row);
+                ControlFlow::Continue(())
             });
-            if readable {
-                repeat(budget, start, size, end, &mut sink);
-            } else {
-                sink(start, end, None);
-            }
         }
-    }
-}
-
-/// The block again and again, up to `end`.
-fn repeat(
-    budget: &mut Budget,
-    start: u64,
-    size: u8,
-    end: u64,
-    sink: &mut impl FnMut(u64, u64, Piece<'_>),
-) {
-    let mut base = start;
-    while base < end && !budget.block.is_empty() {
-        let Some(left) = budget.repetitions.checked_sub(1) else { return sink(base, end, None) };
-        budget.repetitions = left;
-        let shift = base - start;
-        for row in &budget.block {
-            let from = row.start.saturating_add(shift);
-            let to = row.end.saturating_add(shift).min(end);
-            if from < to {
-                sink(from, to, Some(row));
-            }
-        }
-        let Some(next) = base.checked_add(size.into()) else { return };
-        base = next;
+        None => sink(start, end, None),
     }
 }
 

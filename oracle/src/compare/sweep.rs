@@ -2,43 +2,17 @@
 
 use sframe_validator::elf::Elf;
 use sframe_validator::section::{self, CodeAddress, RowBudget};
-use sframe_validator::unwind::{Frame, Recovery, Row};
-use sframe_validator::{Abi, Section, Version};
+use sframe_validator::unwind::{Frame, Row};
+use sframe_validator::{Section, Version};
 
 use super::code::code_of;
-use super::sframe::{Budget, Piece, places, walk};
+use super::lookup::Lookup;
+use super::range::{Content, Function, Ours, Range, Said, decide, describe, evidence};
+use super::sframe::{Budget, places, walk};
 use super::stream::{Marks, Stream};
-use super::verdict::{FunctionCounts, Side, Sums, Verdict, judge};
+use super::unplaced::Search;
+use super::verdict::{FunctionCounts, Sums, Verdict};
 use crate::cfi::{Cfi, CfiError, Fde, RowContext};
-
-/// A range of PCs with one verdict. Neighbours that say the same are one range.
-#[derive(Clone, Copy, Debug)]
-pub struct Range<'c> {
-    /// The ELF section in a relocatable object, else 0.
-    pub section: u32,
-    /// The first PC.
-    pub start: u64,
-    /// The first PC behind.
-    pub end: u64,
-    /// How the sides stand to each other.
-    pub verdict: Verdict,
-    /// SFrame: which of the sections compared, which function, what it says; no frame where it
-    /// cannot be read or has no rows.
-    pub sframe: Option<(u32, u32, Option<Frame>)>,
-    /// CFI: the function, and what it says; no frame where it cannot be read, or SFrame says
-    /// nothing it could be compared with.
-    pub cfi: Option<(Fde<'c>, Option<Frame>)>,
-}
-
-impl Range<'_> {
-    fn continues(&self, next: &Range<'_>) -> bool {
-        self.section == next.section
-            && self.end == next.start
-            && self.verdict == next.verdict
-            && self.sframe == next.sframe
-            && self.cfi == next.cfi
-    }
-}
 
 /// Where the sweep tells what it sees.
 pub(crate) trait Sink<'c> {
@@ -66,41 +40,7 @@ impl<'c, F: FnMut(&Range<'c>)> Sink<'c> for F {
     }
 }
 
-/// What an entry's rows are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
-    /// There are some.
-    Rows,
-    /// None, which marks an outermost frame (V3 1.2).
-    Outermost,
-    /// None, which means nothing.
-    Nothing,
-}
-
-/// The SFrame function whose rows are told.
-struct Function {
-    section: u32,
-    index: u32,
-    version: Version,
-    abi: Abi,
-    marks: Marks,
-    content: Content,
-}
-
-/// What SFrame says about a range: a row of a function.
-type Ours<'f> = (&'f Function, Piece<'f>);
-
-/// What CFI says about a PC.
-#[derive(Clone, Copy)]
-enum Said<'s, 'c> {
-    Nothing,
-    Row(&'s Row, Fde<'c>),
-    /// SFrame says nothing, so that it does not matter what CFI does.
-    Something(Fde<'c>),
-    Unreadable(Fde<'c>),
-}
-
-struct Sweep<'c, 'x, 's, S> {
+struct Sweep<'c, 'x, 's, 'p, S> {
     code: Vec<(CodeAddress, u64)>,
     /// The range of code that is next.
     next: usize,
@@ -114,11 +54,12 @@ struct Sweep<'c, 'x, 's, S> {
     /// Of the SFrame function at hand: whether CFI says something about it, and nothing.
     met: bool,
     alone: bool,
+    search: Search<'c, 'p>,
     pending: Option<Range<'c>>,
     sink: &'s mut S,
 }
 
-impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
+impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, '_, S> {
     /// Whether the first stream has the function from `start` to `end`, which has rows, and says
     /// the same everywhere: then it is told. Where it does not, its rows are still to be told.
     fn agrees_all_over(
@@ -142,7 +83,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
         if agrees {
             flush(&mut self.pending, self.sink);
             self.met = true;
-            self.sums.equal += end - start.address;
+            self.sums.add(Verdict::Equal, end - start.address);
             self.at.address = end;
         }
         agrees
@@ -168,7 +109,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
             && stream.agrees(self.at, end, &row.frame, function.marks)
         {
             self.met = true;
-            self.sums.equal += end - start;
+            self.sums.add(Verdict::Equal, end - start);
             self.at.address = end;
             return true;
         }
@@ -262,12 +203,20 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
                     None => Said::Unreadable(function),
                 },
             };
-            let verdict = decide(ours, truth);
+            let mut judgement = decide(ours, truth);
+            let sought = match truth {
+                Said::Something(function) => self.search.may_be_about(function),
+                _ => false,
+            };
+            if sought {
+                judgement = Verdict::Undecided.into();
+            }
+            let verdict = judgement.verdict;
             let bytes = until - place.address;
             self.sums.add(verdict, bytes);
             let told = match truth {
                 Said::Nothing => verdict == Verdict::Neither && !S::NEITHER,
-                Said::Something(function) if ours.is_none() => {
+                Said::Something(function) if ours.is_none() && !sought => {
                     self.sink.without_sframe(&function, bytes)
                 }
                 _ => verdict == Verdict::Equal,
@@ -275,7 +224,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
             if told {
                 flush(&mut self.pending, self.sink);
             } else {
-                let range = describe(place, until, verdict, ours, truth);
+                let range = describe(place, until, judgement, ours, truth);
                 match &mut self.pending {
                     Some(last) if last.continues(&range) => last.end = until,
                     pending => {
@@ -285,6 +234,7 @@ impl<'c, S: Sink<'c>> Sweep<'c, '_, '_, S> {
                 }
             }
             match speaker.and_then(|number| self.streams.get_mut(number)) {
+                Some(_) if sought => {}
                 Some(stream) => {
                     stream.note(verdict == Verdict::OnlyCfi);
                     self.met = true;
@@ -326,58 +276,6 @@ fn flush<'c>(pending: &mut Option<Range<'c>>, sink: &mut impl Sink<'c>) {
     }
 }
 
-#[inline]
-fn decide(ours: Option<Ours<'_>>, truth: Said<'_, '_>) -> Verdict {
-    let ours = ours.filter(|(ours, _)| ours.content != Content::Nothing);
-    match (ours, truth) {
-        (None, Said::Nothing) => Verdict::Neither,
-        (None, _) => Verdict::OnlyCfi,
-        (Some((_, None)), _) | (Some(_), Said::Unreadable(_) | Said::Something(_)) => {
-            Verdict::Undecided
-        }
-        (Some(_), Said::Nothing) => Verdict::OnlySframe,
-        (Some((ours, Some(row))), Said::Row(truth, function)) => {
-            // GNU as also writes an entry without rows for what it cannot describe: unless CFI
-            // says the same, that is lost coverage and no claim.
-            if ours.content == Content::Outermost && truth.frame.ra != Recovery::Undefined {
-                return Verdict::OnlyCfi;
-            }
-            let cie = function.cie();
-            let Marks { signal, key_b } = ours.marks;
-            let sframe = Side { frame: &row.frame, signal, key_b };
-            let cfi = Side { frame: &truth.frame, signal: cie.signal, key_b: cie.pauth_key_b };
-            judge(sframe, cfi, ours.version, ours.abi)
-        }
-    }
-}
-
-#[cold]
-fn describe<'c>(
-    place: CodeAddress,
-    end: u64,
-    verdict: Verdict,
-    ours: Option<Ours<'_>>,
-    truth: Said<'_, 'c>,
-) -> Range<'c> {
-    // Where SFrame has no row, CFI's rows do not matter: all of the function is lost alike.
-    let rows = verdict != Verdict::OnlyCfi && ours.is_some_and(|(_, row)| row.is_some());
-    Range {
-        section: place.section,
-        start: place.address,
-        end,
-        verdict,
-        sframe: ours.map(|(ours, row)| {
-            let row = row.filter(|_| ours.content == Content::Rows);
-            (ours.section, ours.index, row.map(|row| row.frame))
-        }),
-        cfi: match truth {
-            Said::Nothing => None,
-            Said::Row(row, function) => Some((function, rows.then_some(row.frame))),
-            Said::Unreadable(function) | Said::Something(function) => Some((function, None)),
-        },
-    }
-}
-
 /// Sweeps over the code of `elf` with the functions of `sections` and `cfi`, all of which have to
 /// be the file's own. `sink` gets every range that is not [`Verdict::Equal`], in the order of
 /// addresses.
@@ -402,21 +300,25 @@ pub(crate) fn sweep<'c>(
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     let streams = cfi.iter().zip(&mut contexts).map(|(cfi, context)| Stream::new(cfi, context));
     let (places, unplaced) = places(sections);
+    let version = sections.first().map_or(Version::V3, |section| section.header().version);
     let mut sweep = Sweep {
         code: code_of(elf),
         next: 0,
         at: CodeAddress::absolute(0),
         room: 0,
         streams: streams.collect(),
-        sums: Sums { unplaced, ..Sums::default() },
+        sums: Sums { unplaced: unplaced.count(), ..Sums::default() },
         counts: FunctionCounts::default(),
         met: false,
         alone: false,
+        search: Search::new(&places, &unplaced, version),
         pending: None,
         sink,
     };
     let mut budgets: Vec<_> = sections.iter().map(Section::row_budget).collect();
     let mut repeats = Budget::of(elf.data().len() as u64);
+    // Needed for repeated blocks of version 1 only.
+    let mut lookup = None;
     for (number, place) in places.iter().enumerate() {
         let behind = places.get(number + 1).map(|next| next.start);
         let cut = behind.filter(|next| next.section == place.start.section);
@@ -437,7 +339,14 @@ pub(crate) fn sweep<'c>(
         let start = place.start.address;
         let end = start.saturating_add(place.size.into()).min(limit);
         sweep.begin();
-        match section.entry(place.index).map(|entry| entry.function()) {
+        let function = section.entry(place.index).map(|entry| entry.function());
+        if let Some(Ok(function)) = &function {
+            ours.marks = Marks {
+                signal: function.is_signal_frame(),
+                key_b: function.attributes().info.pauth_key_b(),
+            };
+        }
+        match function {
             Some(Ok(function)) if function.num_rows() == 0 => {
                 let outermost = function.is_outermost();
                 ours.content = if outermost { Content::Outermost } else { Content::Nothing };
@@ -445,12 +354,12 @@ pub(crate) fn sweep<'c>(
                 sweep.push(place.start.section, start, end, Some((&ours, Some(&row))));
             }
             Some(Ok(function)) => {
-                ours.marks = Marks {
-                    signal: function.is_signal_frame(),
-                    key_b: function.attributes().info.pauth_key_b(),
-                };
                 if !sweep.agrees_all_over(&function, place.start, end, ours.marks, budget) {
-                    walk(&function, limit, budget, &mut repeats, |start, end, row| {
+                    let evidence = |address, row: &Row| {
+                        let place = CodeAddress { address, ..place.start };
+                        evidence(lookup.get_or_insert_with(|| Lookup::new(cfi)), &ours, place, row)
+                    };
+                    walk(&function, limit, budget, &mut repeats, evidence, |start, end, row| {
                         sweep.push(place.start.section, start, end, Some((&ours, row)));
                     });
                 }

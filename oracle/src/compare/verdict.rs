@@ -94,7 +94,9 @@ pub enum Verdict {
     OnlySframe,
     /// Neither does.
     Neither,
-    /// One side cannot be read there, or CFI has an expression without a simpler meaning.
+    /// One side cannot be read there; or an SFrame function whose start is not known may describe
+    /// it; or CFI has an expression without a simpler meaning, and no
+    /// other field differs.
     Undecided,
 }
 
@@ -132,6 +134,7 @@ impl Sums {
             .saturating_add(self.undecided)
     }
 
+    #[inline]
     pub(crate) fn add(&mut self, verdict: Verdict, bytes: u64) {
         let sum = match verdict {
             Verdict::Equal => &mut self.equal,
@@ -195,55 +198,102 @@ pub struct Side<'f> {
     pub key_b: bool,
 }
 
+/// What a comparison of two frames yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// The verdict on the range.
+    pub verdict: Verdict,
+    /// The fields that could not be compared. The verdict is [`Verdict::Undecided`] where no other
+    /// field differs, and [`Verdict::Different`] where one does.
+    pub undecided: Fields,
+}
+
+impl From<Verdict> for Judgement {
+    /// A verdict on all fields alike.
+    #[inline]
+    fn from(verdict: Verdict) -> Judgement {
+        Judgement { verdict, undecided: Fields::default() }
+    }
+}
+
 /// Compares what SFrame and CFI say about one PC.
+///
+/// Each field is compared by itself: an expression without a simpler meaning leaves its own field
+/// undecided and hides no difference in another.
 ///
 /// An outermost frame has no caller, so once both sides say that nothing else matters. A mark or
 /// an undefined RA that the section's version has no room for makes the verdict
 /// [`Verdict::Limited`], if nothing else differs.
 #[inline]
 #[must_use]
-pub fn judge(sframe: Side<'_>, cfi: Side<'_>, version: Version, abi: Abi) -> Verdict {
+pub fn judge(sframe: Side<'_>, cfi: Side<'_>, version: Version, abi: Abi) -> Judgement {
     let (ours, truth) = (sframe.frame, cfi.frame);
     let mut fields = Fields::default();
     let mut limits = Fields::default();
+    let mut undecided = Fields::default();
     if sframe.signal != cfi.signal {
         let carried = version == Version::V3;
         fields.add_if(carried || sframe.signal, Fields::SIGNAL);
         limits.add_if(!carried && cfi.signal, Fields::SIGNAL);
     }
     match (ours.ra == Recovery::Undefined, truth.ra == Recovery::Undefined) {
-        (true, true) => return verdict(fields, limits),
-        (true, false) => return Verdict::Different(fields.with(Fields::UNDEFINED_RA)),
+        (true, true) => return judgement(fields, limits, undecided),
+        (true, false) => {
+            return Verdict::Different(fields.with(Fields::UNDEFINED_RA)).into();
+        }
         (false, true) if version == Version::V3 => {
-            return Verdict::Different(fields.with(Fields::UNDEFINED_RA));
+            return Verdict::Different(fields.with(Fields::UNDEFINED_RA)).into();
         }
         // The row's other rules are still those of the frame, and are compared.
         (false, true) => limits.add_if(true, Fields::UNDEFINED_RA),
-        (false, false) => fields.add_if(ours.ra != truth.ra, Fields::RA),
+        (false, false) if ours.ra == truth.ra => {}
+        (false, false) if is_open(ours.ra, truth, truth.ra) => {
+            undecided = undecided.with(Fields::RA)
+        }
+        (false, false) => fields = fields.with(Fields::RA),
     }
-    fields.add_if(ours.cfa != truth.cfa, Fields::CFA);
-    fields.add_if(ours.fp != truth.fp, Fields::FP);
+    if ours.cfa != truth.cfa {
+        let open = matches!(truth.cfa, Cfa::Expression(_));
+        fields.add_if(!open, Fields::CFA);
+        undecided.add_if(open, Fields::CFA);
+    }
+    if ours.fp != truth.fp {
+        let open = is_open(ours.fp, truth, truth.fp);
+        fields.add_if(!open, Fields::FP);
+        undecided.add_if(open, Fields::FP);
+    }
     if abi.is_aarch64() {
         let key = ours.ra_signed && sframe.key_b != cfi.key_b;
         fields.add_if(ours.ra_signed != truth.ra_signed || key, Fields::RA_SIGNING);
     }
-    if !fields.is_empty() && has_expression(truth) {
-        return Verdict::Undecided;
-    }
-    verdict(fields, limits)
+    judgement(fields, limits, undecided)
 }
 
 #[inline]
-const fn verdict(fields: Fields, limits: Fields) -> Verdict {
-    match (fields.is_empty(), limits.is_empty()) {
-        (true, true) => Verdict::Equal,
-        (true, false) => Verdict::Limited(limits),
-        (false, _) => Verdict::Different(fields),
-    }
+const fn judgement(fields: Fields, limits: Fields, undecided: Fields) -> Judgement {
+    let verdict = match (fields.is_empty(), undecided.is_empty(), limits.is_empty()) {
+        (false, _, _) => Verdict::Different(fields),
+        (true, false, _) => Verdict::Undecided,
+        (true, true, false) => Verdict::Limited(limits),
+        (true, true, true) => Verdict::Equal,
+    };
+    Judgement { verdict, undecided }
 }
 
-/// Whether a rule that SFrame cannot have may still mean what SFrame says.
-fn has_expression(frame: &Frame) -> bool {
-    let rule = |rule| matches!(rule, Recovery::AtExpression(_) | Recovery::Expression(_));
-    matches!(frame.cfa, Cfa::Expression(_)) || rule(frame.ra) || rule(frame.fp)
+/// Whether two rules that are not equal may still recover the same: CFI's is an expression, or its
+/// CFA is one and one of the rules counts from it, the other from a register. Where both count from
+/// the CFA, at different distances, they cannot agree unless the CFAs differ, which is no better.
+#[cold]
+fn is_open(ours: Recovery, truth: &Frame, rule: Recovery) -> bool {
+    let from_cfa = |rule| matches!(rule, Recovery::AtCfa(_) | Recovery::CfaOffset(_));
+    let from_register =
+        |rule| matches!(rule, Recovery::AtRegister { .. } | Recovery::RegisterOffset { .. });
+    match rule {
+        Recovery::AtExpression(_) | Recovery::Expression(_) => true,
+        _ => {
+            let apart =
+                from_cfa(ours) && from_register(rule) || from_register(ours) && from_cfa(rule);
+            apart && matches!(truth.cfa, Cfa::Expression(_))
+        }
+    }
 }

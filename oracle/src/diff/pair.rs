@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use sframe_validator::elf::{ElfKind, ElfSection};
 use sframe_validator::section::CodeAddress;
+use sframe_validator::text::Text;
 
 use super::{Set, Totals};
 use crate::compare::sframe::Place;
@@ -12,7 +13,7 @@ use crate::compare::sframe::Place;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group<'p, 's> {
     /// The symbol or section they were paired by.
-    pub(super) name: &'s [u8],
+    pub(super) name: Text<'s>,
     /// The addresses that PCs are counted from on either side.
     pub(super) bases: (u64, u64),
     pub(super) first: &'p [Place],
@@ -50,7 +51,7 @@ pub(super) fn by_address<'p, 's>(first: &'p [Place], second: &'p [Place]) -> Vec
         a = rest;
         let (second, rest) = b.split_at(theirs);
         b = rest;
-        groups.push(Group { name: b"", bases: (0, 0), first, second });
+        groups.push(Group { name: Text::default(), bases: (0, 0), first, second });
     }
 }
 
@@ -70,7 +71,7 @@ pub(super) fn by_symbol<'p, 's>(
 ) -> Vec<Group<'p, 's>> {
     let mut stubs = Vec::new();
     // Of each name the functions of the second side, the one to be taken next at the end.
-    let mut waiting: HashMap<&'s [u8], Vec<&'p Place>> = HashMap::new();
+    let mut waiting: HashMap<Text<'s>, Vec<&'p Place>> = HashMap::new();
     for place in second.iter().rev() {
         match name(second_set, place) {
             Some(Name::Symbol(name)) => waiting.entry(name).or_default().push(place),
@@ -82,14 +83,14 @@ pub(super) fn by_symbol<'p, 's>(
     for place in first {
         match name(first_set, place) {
             Some(Name::Symbol(name)) => {
-                let partner = waiting.get_mut(name).and_then(Vec::pop);
+                let partner = waiting.get_mut(&name).and_then(Vec::pop);
                 groups.push(pair(name, Some(place), partner));
             }
             Some(Name::Stubs(section)) => stubs.push(section.name),
             None => totals.unnamed_first += 1,
         }
     }
-    let mut left: Vec<(&[u8], &Place)> = waiting
+    let mut left: Vec<(Text<'_>, &Place)> = waiting
         .into_iter()
         .flat_map(|(name, places)| places.into_iter().map(move |place| (name, place)))
         .collect();
@@ -106,7 +107,7 @@ pub(super) fn by_symbol<'p, 's>(
 }
 
 fn pair<'p, 's>(
-    name: &'s [u8],
+    name: Text<'s>,
     first: Option<&'p Place>,
     second: Option<&'p Place>,
 ) -> Group<'p, 's> {
@@ -116,7 +117,7 @@ fn pair<'p, 's>(
 }
 
 /// The functions in the section of stubs that is called `name`, and its address.
-fn of_stubs<'p>(places: &'p [Place], set: &Set<'_>, name: &[u8]) -> (&'p [Place], u64) {
+fn of_stubs<'p>(places: &'p [Place], set: &Set<'_>, name: Text<'_>) -> (&'p [Place], u64) {
     let Some(section) = stubs(set).find(|section| section.name == name) else { return (&[], 0) };
     let (start, end) = (section.address, section.address.saturating_add(section.size));
     let from = places.partition_point(|place| place.start.address < start);
@@ -132,7 +133,7 @@ fn stubs<'r, 's>(set: &Set<'s>) -> impl Iterator<Item = &'s ElfSection<'s>> + us
 /// What a function is matched by.
 enum Name<'s> {
     /// The symbol at its start.
-    Symbol(&'s [u8]),
+    Symbol(Text<'s>),
     /// The linker's section that it is in.
     Stubs(&'s ElfSection<'s>),
 }

@@ -6,20 +6,22 @@ pub(super) mod stored;
 pub(super) mod tools;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::{OsStringValueParser, PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use sframe_validator::rules::{Rule, Severity};
 
 use crate::dump::Style;
 use crate::explain;
-#[cfg(feature = "packages")]
-use crate::input::package::Limits;
+use crate::scan::MAX_THREADS;
 use raw::RawArgs;
+#[cfg(feature = "packages")]
+use sframe_input::{is_pattern, package::Limits};
 #[cfg(feature = "store")]
 use stored::StoreArgs;
-use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TORTURE_HELP, TortureArgs};
+use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help};
 
 const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF files";
 
@@ -38,6 +40,7 @@ Exit status:
   2  no such finding, but something could not be read or decided, or there was nothing to check
   3  wrong usage, or the program itself failed
   130  interrupted by Ctrl-C: report and summary say what was known until then
+  141  the output was closed before its end, as by head: the rest was not checked
 
 Examples:
   Check everything that is installed:
@@ -126,7 +129,7 @@ pub(super) enum Command {
     #[command(after_long_help = super::repo::HELP)]
     Repo(Box<super::repo::RepoArgs>),
     /// Try readers of SFrame on malformed sections: which crash, hang, or accept what cannot be read?
-    #[command(after_long_help = TORTURE_HELP)]
+    #[command(after_long_help = torture_help())]
     Torture(TortureArgs),
     /// Write the code and CFI of a file as assembly, to try assemblers on it
     #[command(after_long_help = REASSEMBLE_HELP)]
@@ -151,6 +154,9 @@ pub(super) struct CheckArgs {
     /// for a list of paths on standard input, in lines or separated by NUL characters
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(super) paths: Vec<OsString>,
+    /// Follow symbolic links out of the folders that are named, too; without this option they are counted
+    #[arg(long)]
+    pub(super) follow_links: bool,
 
     #[command(flatten)]
     pub(super) what: WhatArgs,
@@ -177,7 +183,7 @@ pub(super) struct CheckArgs {
     pub(super) verbose: bool,
 
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads)]
     pub(super) threads: usize,
 }
 
@@ -187,8 +193,9 @@ pub(super) struct OutputArgs {
     /// Say what is found, and nothing else: no summary, no progress
     #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
     pub(super) quiet: bool,
-    /// Memory for the members of packages, all threads together, as 500M or 2G: each thread has its
-    /// part, and a member that is larger is left out, and told
+    /// Memory for members of packages and for reports that wait for their turn, such as 500M or 2G:
+    /// a quarter is for reports, an eighth for results of files whose bytes may come again, and the
+    /// rest is divided among the threads; a member that does not fit is skipped by name
     #[cfg(feature = "packages")]
     #[arg(long, value_name = "SIZE", value_parser = super::repo::size, help_heading = "Packages")]
     pub(super) memory_limit: Option<u64>,
@@ -197,17 +204,11 @@ pub(super) struct OutputArgs {
     pub(super) memory_limit: Option<u64>,
 }
 
-impl OutputArgs {
-    /// How the results are written, all in all.
-    pub(super) const fn how(&self, format: Format, verbose: bool, coverage: bool) -> How {
-        How { format, verbose, coverage, quiet: self.quiet }
-    }
-}
-
 /// How results are written.
 pub(super) struct How {
     pub(super) format: Format,
     pub(super) verbose: bool,
+    pub(super) all: bool,
     pub(super) coverage: bool,
     pub(super) quiet: bool,
 }
@@ -229,9 +230,10 @@ pub(super) struct WhatArgs {
     pub(super) against: Option<Oracle>,
     /// Look for separate debug files below this folder, too, and take .debug_frame from those that
     /// belong to a file for certain
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "What to check")]
+    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath, help_heading = "What to check")]
     pub(super) debug_dir: Vec<PathBuf>,
-    /// Show each finding, not the first few of each rule and file
+    /// Show each finding, not the first few of each rule and file; the bytes around the defect are
+    /// shown for the first 10,000 of a file
     #[arg(long, help_heading = "Output")]
     pub(super) all: bool,
     #[cfg(feature = "packages")]
@@ -324,7 +326,7 @@ pub(super) struct UnpackArgs {
     max_depth: u32,
     /// Packages of separate debug files (-dbgsym, -debuginfo, -debug), or folders of them: their
     /// .debug_frame goes with what is checked, by build-id
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "Packages")]
+    #[arg(long, value_name = "PATH", value_parser = OsStringValueParser::new().try_map(named), value_hint = ValueHint::AnyPath, help_heading = "Packages")]
     pub(super) debug_packages: Vec<OsString>,
 }
 
@@ -387,6 +389,31 @@ pub(super) enum Format {
     Json,
     /// A JSON object on each line: one for each file as it is checked, then the summary
     Ndjson,
+}
+
+/// A number of threads. Each takes memory, and far more than the machine has processors do nothing.
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number <= MAX_THREADS => Ok(number),
+        _ => Err(format!("the number of threads is 0 to {MAX_THREADS}")),
+    }
+}
+
+/// A folder that is there.
+fn folder(path: PathBuf) -> Result<PathBuf, &'static str> {
+    match path.is_dir() {
+        true => Ok(path),
+        false => Err("there is no such folder: name one that can be read, or leave the option out"),
+    }
+}
+
+/// A path that leads somewhere, or a pattern.
+#[cfg(feature = "packages")]
+fn named(path: OsString) -> Result<OsString, &'static str> {
+    match Path::new(&path).exists() || is_pattern(&path) {
+        true => Ok(path),
+        false => Err("nothing is there: name packages or folders of them, or leave the option out"),
+    }
 }
 
 fn rule(name: &str) -> Result<&'static Rule, String> {

@@ -10,12 +10,12 @@ use sframe_validator::check::Options;
 
 use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
-#[cfg(feature = "packages")]
-use crate::input::DebugPackages;
-use crate::input::{Input, Selection, ahead};
 use crate::render::{Display, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
 use crate::report::Summary;
-use crate::scan::{Against, CheckOptions, Sink, scan};
+use crate::scan::{Against, CheckOptions, Sink, number_of_threads, scan};
+#[cfg(feature = "packages")]
+use sframe_input::DebugPackages;
+use sframe_input::{Input, Selection, ahead};
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     if args.coverage && args.what.against == Some(Oracle::None) {
@@ -27,8 +27,14 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     let mut options = CheckOptions { stop: Some(interrupted.clone()), ..check_options(args) };
     limit_memory(&mut options, args.output.memory_limit, args.threads);
     let unusable = debug_packages(&args.what, &mut options);
-    let inputs = unusable.into_iter().chain(selection(&args.paths)?);
-    let how = args.output.how(args.format, args.verbose, args.coverage);
+    let inputs = unusable.into_iter().chain(selection(&args.paths, args.follow_links)?);
+    let how = How {
+        format: args.format,
+        verbose: args.verbose,
+        all: args.what.all,
+        coverage: args.coverage,
+        quiet: args.output.quiet,
+    };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.threads, sink)
     };
@@ -71,16 +77,21 @@ pub(super) fn ended(interrupted: &AtomicBool, exit: Exit) -> Exit {
     Exit::Interrupted
 }
 
-/// Gives each thread its part of the memory that members may take.
-#[cfg(feature = "packages")]
+/// Divides the memory that a scan may take: reports that wait get a quarter at most, what is known
+/// of files an eighth, and each thread its part of the rest for what it takes out of packages.
 pub(super) fn limit_memory(options: &mut CheckOptions, limit: Option<u64>, threads: usize) {
     let Some(limit) = limit else { return };
-    let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
-    options.limits.held = limit / (threads as u64).max(1);
+    let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    options.waiting = options.waiting.min(size(limit / 4));
+    options.remembered = options.remembered.min(size(limit / 8));
+    #[cfg(feature = "packages")]
+    {
+        let rest = limit.saturating_sub((options.waiting + options.remembered) as u64);
+        options.limits.held = rest / number_of_threads(threads) as u64;
+    }
+    #[cfg(not(feature = "packages"))]
+    let _ = threads;
 }
-
-#[cfg(not(feature = "packages"))]
-pub(super) fn limit_memory(_: &mut CheckOptions, _: Option<u64>, _: usize) {}
 
 fn check_options(args: &CheckArgs) -> CheckOptions {
     CheckOptions {
@@ -101,7 +112,6 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
     }
     CheckOptions {
         validator,
-        raw: None,
         only: args.only.clone(),
         ignore: args.ignore.clone(),
         against: match args.against {
@@ -109,23 +119,18 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
             Some(Oracle::Cfi) => Against::Cfi,
             Some(Oracle::None) => Against::None,
         },
-        coverage: false,
-        named_examples: false,
         debug_dirs: args.debug_dir.clone(),
         #[cfg(feature = "packages")]
-        debug_packages: None,
-        stop: None,
-        hash: false,
-        producers: false,
-        #[cfg(feature = "packages")]
         limits: args.unpack.limits(),
+        ..CheckOptions::default()
     }
 }
 
 /// What the words of the command line name.
-pub(super) fn selection(paths: &[OsString]) -> io::Result<Selection> {
+pub(super) fn selection(paths: &[OsString], follow_links: bool) -> io::Result<Selection> {
     let list = if paths.iter().any(|path| path == "-") { read_list()? } else { Vec::new() };
-    Ok(Selection::new(paths, &list))
+    let selection = Selection::new(paths, &list);
+    Ok(if follow_links { selection.following_links() } else { selection })
 }
 
 /// Looks into the packages of debug files; those that are of no use are inputs that cannot be read.
@@ -146,7 +151,7 @@ pub(super) fn debug_packages(_: &WhatArgs, _: &mut CheckOptions) -> Vec<Input> {
 
 /// A renderer to standard output, where `display` may be as well.
 fn renderer(how: &How, display: Option<&Display>) -> Box<dyn Renderer> {
-    let How { format, verbose, coverage, quiet } = *how;
+    let How { format, verbose, all, coverage, quiet } = *how;
     let out: Box<dyn Write> = match format {
         Format::Text => Box::new(styled_stdout()),
         Format::Json | Format::Ndjson => Box::new(stdout()),
@@ -158,7 +163,7 @@ fn renderer(how: &How, display: Option<&Display>) -> Box<dyn Renderer> {
     let out = BufWriter::with_capacity(1 << 16, out);
     match format {
         Format::Text => {
-            let options = TextOptions { verbose, coverage, width: terminal_width() };
+            let options = TextOptions { verbose, all, coverage, width: terminal_width() };
             let text = Text::new(out, options);
             Box::new(if quiet { text.without_summary() } else { text })
         }

@@ -7,7 +7,7 @@ use sframe_oracle::diff::Matching;
 use super::args::{DiffArgs, DiffFormat, MatchBy};
 use super::{Exit, stdout, styled_stdout};
 use crate::diff::{Options, Text, diff_files, json};
-use crate::printable::printable_path;
+use sframe_record::text::printable_path;
 
 /// How many functions that differ are shown without `--all`.
 const SHOWN: usize = 10;

@@ -10,10 +10,12 @@ use tempfile::Builder;
 
 use super::args::tools::ReassembleArgs;
 use super::{Exit, stdout};
-use crate::input::{FileBytes, archive, plain_error};
-use crate::printable::printable_path;
-use crate::reassemble::{Comparison, LeftOut, Mismatch, Outcome, Place, compare, reassemble};
-use crate::render::numbers::counted;
+use sframe_harness::reassemble::{
+    Comparison, LeftOut, Mismatch, Outcome, Place, compare, reassemble,
+};
+use sframe_input::{FileBytes, archive, plain_error};
+use sframe_record::numbers::counted;
+use sframe_record::text::printable_path;
 
 /// How many functions that differ are named.
 const SHOWN: usize = 10;
@@ -40,7 +42,10 @@ fn written(path: &Path, output: &Path) -> Tried<Exit> {
     };
     let name = printable_path(path.file_name().map_or(path, Path::new));
     let write = |out: &mut dyn Write| match parse(path, &bytes) {
-        Ok(elf) => Ok(reassemble(&elf, &name, out)?.map_err(|why| about(path, &why))),
+        Ok(elf) => {
+            let written = reassemble(&elf, &name, out)?.map_err(|why| about(path, &why));
+            Ok(written.and_then(|written| unchanged(path, &bytes).map(|()| written)))
+        }
         Err(why) => Ok(Err(why)),
     };
     let outcome = if output == "-" {
@@ -48,19 +53,27 @@ fn written(path: &Path, output: &Path) -> Tried<Exit> {
         let outcome = write(&mut out)?;
         out.flush()?;
         outcome
-    } else if fs::metadata(output).is_ok_and(|metadata| !metadata.is_file()) {
-        // A pipe or a device, which a file in its place would not be.
-        let mut out = BufWriter::new(File::options().write(true).open(output)?);
-        let outcome = write(&mut out)?;
-        out.flush()?;
-        outcome
     } else {
-        replaced(output, write)?
+        let outcome = match fs::metadata(output).is_ok_and(|metadata| !metadata.is_file()) {
+            true => into(output, write),
+            false => replaced(output, write),
+        };
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), about(output, &plain_error(&error)));
+        outcome.map_err(named)?
     };
     Ok(match outcome {
         Ok(outcome) => Ok(tell(&outcome)?),
         Err(why) => Err(why),
     })
+}
+
+/// Writes to a pipe or a device, which a file in its place would not be.
+fn into(output: &Path, write: impl FnOnce(&mut dyn Write) -> Tried<Outcome>) -> Tried<Outcome> {
+    let mut out = BufWriter::new(File::options().write(true).open(output)?);
+    let outcome = write(&mut out)?;
+    out.flush()?;
+    Ok(outcome)
 }
 
 /// Writes a file beside `output`, and puts it in its place once it is whole.
@@ -105,9 +118,11 @@ fn tell_left_out(out: &mut dyn Write, left_out: &LeftOut) -> io::Result<()> {
 /// `--compare REBUILT`.
 fn compared(path: &Path, rebuilt: &Path) -> Tried<Exit> {
     let run = || {
-        let (first, second) = (read(path)?, read(rebuilt)?);
-        let (first, second) = (parse(path, &first)?, parse(rebuilt, &second)?);
-        compare(&first, &second).map_err(|why| about(rebuilt, &why))
+        let (data, rebuilt_data) = (read(path)?, read(rebuilt)?);
+        let (first, second) = (parse(path, &data)?, parse(rebuilt, &rebuilt_data)?);
+        let comparison = compare(&first, &second).map_err(|why| about(rebuilt, &why))?;
+        unchanged(path, &data).and_then(|()| unchanged(rebuilt, &rebuilt_data))?;
+        Ok(comparison)
     };
     Ok(match run() {
         Ok(comparison) => Ok(tell_comparison(&comparison)?),
@@ -154,14 +169,15 @@ fn about(path: &Path, why: &str) -> String {
 
 fn read(path: &Path) -> Result<FileBytes, String> {
     let system = |error| about(path, &plain_error(&error));
-    if !path.metadata().map_err(system)?.is_file() {
-        return Err(about(path, "not a regular file"));
-    }
     let bytes = FileBytes::open(path).map_err(system)?;
     match archive::is_archive(&bytes) {
         true => Err(about(path, "an archive: take out the member")),
         false => Ok(bytes),
     }
+}
+
+fn unchanged(path: &Path, bytes: &FileBytes) -> Result<(), String> {
+    bytes.intact().map_err(|error| about(path, &plain_error(&error)))
 }
 
 fn parse<'a>(path: &Path, bytes: &'a [u8]) -> Result<Elf<'a>, String> {

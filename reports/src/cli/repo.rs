@@ -7,13 +7,13 @@ use std::os::unix::ffi::OsStrExt;
 use clap::{Args, ValueHint};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::args::{Format, Level, OutputArgs, WhatArgs};
+use super::args::{Format, How, Level, OutputArgs, WhatArgs, threads};
 use super::check::{debug_packages, ended, exit, limit_memory, told, what_options};
 use super::{Exit, interrupt, stdout};
-use crate::input::Input;
-use crate::input::repository::{Entry, Repository, Wanted};
-use crate::printable::printable_path;
 use crate::scan::{CheckOptions, Sink, scan_repository};
+use sframe_input::Input;
+use sframe_input::repository::{Entry, Repository, Wanted};
+use sframe_record::text::printable_path;
 
 pub(super) const HELP: &str = "\
 A repository is a folder or an address with Packages in it (a flat one, as dpkg-scanpackages makes
@@ -84,7 +84,7 @@ pub(super) struct RepoArgs {
     verbose: bool,
 
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads)]
     threads: usize,
 }
 
@@ -115,7 +115,13 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
             Input::File(_) | Input::Image(_) | Input::Special(..) => None,
         });
     let entries = unusable.chain(repository.packages(wanted));
-    let how = args.output.how(args.format, args.verbose, args.coverage);
+    let how = How {
+        format: args.format,
+        verbose: args.verbose,
+        all: args.what.all,
+        coverage: args.coverage,
+        quiet: args.output.quiet,
+    };
     let scan = |entries: &mut dyn Iterator<Item = Entry>, sink: &mut dyn Sink| {
         scan_repository(entries, &options, args.threads, sink)
     };

@@ -13,10 +13,11 @@ use super::args::{DiffFormat, WhatArgs};
 use super::place::Place;
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, stdout};
-use crate::input::Input;
-use crate::render::numbers::{counted, grouped};
 use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Error, Planning, Result, Scanner};
+use sframe_input::Input;
+use sframe_record::numbers::{counted, grouped};
+use sframe_record::text::printable_path;
 
 /// Findings of a rule that a record has at most, where `--all` is not given.
 const KEPT: usize = 100;
@@ -30,7 +31,7 @@ pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
     if let Some(Input::Unreadable(path, reason)) =
         check::debug_packages(what, &mut options).into_iter().next()
     {
-        let what = format!("{}: {reason}", path.display());
+        let what = format!("{}: {reason}", printable_path(&path));
         return Err(sframe_store::Error::Usage(what).into());
     }
     options.validator.keep = options.validator.keep.max(KEPT);
@@ -52,7 +53,7 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
         },
     };
     // Shards are checked wherever their process runs.
-    let found = check::selection(&args.paths)?.map(absolute);
+    let found = check::selection(&args.paths, args.follow_links)?.map(absolute);
     let manifest = stored::plan(planning, found, None)?;
     manifest.save(&args.output).map_err(Error::from)?;
     let bytes = manifest.items().iter().fold(0, |sum: u64, item| sum.saturating_add(item.size));
@@ -160,7 +161,7 @@ fn show_status(args: &StatusArgs) -> Result<Exit> {
     match args.format {
         DiffFormat::Text => writeln!(out, "{status}")?,
         DiffFormat::Json => {
-            serde_json::to_writer(&mut out, &status).map_err(io::Error::from)?;
+            sframe_record::json::write(&mut out, &status)?;
             writeln!(out)?;
         }
     }

@@ -110,7 +110,7 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
         open(folder)?
     } else {
         let planning = Planning { key, inputs: &args.paths, shards: None, hash: false, scanner };
-        let found = check::selection(&args.paths)?;
+        let found = check::selection(&args.paths, args.follow_links)?;
         Store::create(folder, stored::plan(planning, found, Some(&mut stamps))?)?
     };
     check_shards(&store, args, scanner, &mut stamps)?;
@@ -176,7 +176,8 @@ fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
     sframe_history::groups::write_text(&mut out, &causes, shown)?;
     if !args.output.quiet {
         let width = terminal_width();
-        let options = TextOptions { verbose: args.verbose, coverage: true, width };
+        let options =
+            TextOptions { verbose: args.verbose, coverage: true, width, ..TextOptions::default() };
         Text::new(&mut out, options).totals(&summary)?;
     }
     out.flush()?;

@@ -1,11 +1,19 @@
 //! `sframe-check torture`.
 
-use std::io;
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::args::DiffFormat;
 use super::args::tools::{LimitArgs, LimitedArgs, TortureArgs};
-use super::{Exit, complain, stdout, styled_stdout};
-use crate::torture::{Limits, Options, Reader, Text, json, run_limited, torture};
+use super::{Exit, complain, interrupt, stdout, styled_stdout};
+use crate::render::{Display, Line, clock, time_left};
+use sframe_harness::torture::{
+    Follow, Limits, Options, Progress, Reader, Text, json, run_limited, torture,
+};
+use sframe_record::numbers::grouped;
+use sframe_record::text::printable;
 
 pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
     let program = std::env::current_exe()?;
@@ -30,12 +38,20 @@ pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
         keep: args.keep.clone(),
         program,
     };
-    let report = torture(&readers, &options)?;
+    let shown = !args.quiet && io::stderr().is_terminal();
+    let line = Mutex::new(Line::new(shown.then(Display::default)));
+    let follower = Follower { line, interrupted: interrupt::flag_for_any_end()? };
+    let report = torture(&readers, &options, &follower)?;
+    follower.line.into_inner().map_err(io::Error::other)?.finish();
     match args.format {
         DiffFormat::Text => Text::new(styled_stdout()).write(&report)?,
         DiffFormat::Json => json::write(&mut stdout(), &report)?,
     }
-    Ok(if report.has_failures() {
+    Ok(if report.interrupted {
+        // Who has closed the terminal does not read it.
+        let _ = complain(&"interrupted: the rest has not run");
+        Exit::Interrupted
+    } else if report.has_failures() {
         Exit::Findings
     } else if report.is_incomplete() {
         Exit::Incomplete
@@ -44,9 +60,37 @@ pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
     })
 }
 
+/// Shows how far it is, and asks to stop when the program is interrupted.
+struct Follower {
+    line: Mutex<Line>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Follow for Follower {
+    fn progress(&self, progress: Progress<'_>) {
+        // Whoever has it at the moment shows as much.
+        if let Ok(mut line) = self.line.try_lock() {
+            line.show(|elapsed| told(elapsed, progress));
+        }
+    }
+
+    fn stop(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+/// Cases done of all, time, time that is left, the reader at work.
+fn told(elapsed: Duration, progress: Progress<'_>) -> String {
+    let Progress { reader, done, cases } = progress;
+    let left = time_left(elapsed, done, cases.saturating_sub(done));
+    let (done, cases) = (grouped(done), grouped(cases));
+    let reader = printable(reader.name.as_bytes());
+    format!("{done} of {cases} cases, {}{left}: {reader}", clock(elapsed.as_secs()))
+}
+
 /// What `torture` starts for each case.
 pub(super) fn limited(args: &LimitedArgs) -> io::Result<Exit> {
-    run_limited(&args.command, limits(&args.limits), &args.report)?;
+    run_limited(&args.command, limits(&args.limits), &args.folder, &mut stdout())?;
     Ok(Exit::Clean)
 }
 

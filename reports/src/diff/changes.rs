@@ -75,7 +75,7 @@ impl<'c, 's> Changes<'c, 's> {
             first.or_else(|| second.and_then(|place| self.names.1.symbol(place.start)))
         };
         FunctionChange {
-            name: match range.name {
+            name: match range.name.bytes() {
                 [] => name().map(|symbol| symbol.name).unwrap_or_default(),
                 name => name.to_vec(),
             },

@@ -6,14 +6,10 @@ use sframe_oracle::diff::Set;
 use sframe_validator::Section;
 use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
 
-use crate::input::{FileBytes, SectionSource, archive, plain_error, sframe_sections};
+use sframe_input::{FileBytes, SectionSource, archive, plain_error, sframe_sections};
 
 /// The bytes of a regular file.
 pub(super) fn read(path: &Path) -> Result<FileBytes, String> {
-    let metadata = path.metadata().map_err(|error| plain_error(&error))?;
-    if !metadata.is_file() {
-        return Err("not a regular file".to_owned());
-    }
     FileBytes::open(path).map_err(|error| plain_error(&error))
 }
 

@@ -10,9 +10,10 @@ use serde::Serialize;
 use sframe_oracle::diff::{Change, Matching};
 
 use super::{Place, Report};
-use crate::printable::printable;
-use crate::render::json::{TOOL, exact_name, name, table_line};
-use crate::render::schema::{FORMAT, TableLine, Tool};
+use crate::render::json::table_line;
+use crate::render::schema::TableLine;
+use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
+use sframe_record::text::printable;
 
 /// `diff --format json`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -145,7 +146,7 @@ pub struct Functions {
 /// # Errors
 /// Those of writing.
 pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &document(report))?;
+    sframe_record::json::write(&mut *out, &document(report))?;
     writeln!(out)?;
     out.flush()
 }

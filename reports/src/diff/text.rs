@@ -6,9 +6,9 @@ use anstyle::Style;
 use sframe_oracle::diff::{Change, Matching};
 
 use super::{FunctionChange, Place, Report, Side};
-use crate::printable::{printable, printable_path};
-use crate::render::numbers::{counted, grouped};
 use crate::render::text::evidence::{self, Titles};
+use sframe_record::numbers::{counted, grouped};
+use sframe_record::text::{printable, printable_path};
 
 const BOLD: Style = Style::new().bold();
 

@@ -16,7 +16,7 @@ use sframe_validator::unwind::Register;
 use sframe_validator::{Abi, Endian, Section, Version};
 
 use super::line::Line;
-use crate::input::SectionSource;
+use sframe_input::SectionSource;
 
 /// The binutils release whose output is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,8 +13,7 @@ use sframe_validator::{Abi, Section, Version};
 
 use super::line::Line;
 use super::{endian_name, is_relocatable};
-use crate::input::SectionSource;
-use crate::printable::printable;
+use sframe_input::SectionSource;
 
 /// The section, and the file it is in.
 pub(super) struct Place<'p, 'a> {
@@ -141,7 +140,7 @@ impl Writer<'_, '_> {
         let symbol = self.place.file.and_then(|(_, symbols)| symbols.find(start));
         let mut text = String::new();
         if let Some(symbol) = symbol {
-            text = printable(symbol.name);
+            text = symbol.name.to_string();
             if symbol.start != start {
                 let inside = start.address.wrapping_sub(symbol.start.address);
                 text.push_str(&format!("+{inside:#x}"));
@@ -160,7 +159,7 @@ impl Writer<'_, '_> {
             return String::new();
         };
         match elf.section(start.section) {
-            Some(section) => format!("{}+", printable(section.name)),
+            Some(section) => format!("{}+", section.name),
             None => format!("section {}+", start.section),
         }
     }

@@ -13,14 +13,12 @@ use sframe_validator::{Endian, finding};
 
 use super::Renderer;
 use super::schema::{
-    Code, Content, FORMAT, Field, File, Finding, Function, Header, KindCount, Line, Package, Part,
-    Producer, RuleCount, Section, SectionCount, Status, SummaryLine, Tool, Undecided,
+    Code, Content, Field, File, Finding, Findings, Function, Header, KindCount, Line, Package,
+    Part, Producer, RuleCount, Section, SectionCount, Status, SummaryLine, Undecided,
 };
-use crate::input::PackageIdentity;
-use crate::printable::printable;
 use crate::report::{self, Checked, FileReport, LocatedFinding, Outcome, Summary};
-
-pub(crate) const TOOL: Tool = Tool { name: "sframe-check", version: env!("CARGO_PKG_VERSION") };
+use sframe_input::PackageIdentity;
+use sframe_record::json::{FORMAT, TOOL, exact_name, hex, name, write};
 
 /// Writes one document, file by file as the scan goes.
 #[derive(Debug)]
@@ -39,19 +37,19 @@ impl<W: Write> JsonDocument<W> {
 impl<W: Write> Renderer for JsonDocument<W> {
     fn begin(&mut self) -> io::Result<()> {
         write!(self.out, "{{\"format\":{FORMAT},\"tool\":")?;
-        serde_json::to_writer(&mut self.out, &TOOL)?;
+        write(&mut self.out, &TOOL)?;
         write!(self.out, ",\"files\":[")
     }
 
     fn file(&mut self, report: &FileReport) -> io::Result<()> {
         self.out.write_all(if self.any { b",\n" } else { b"\n" })?;
         self.any = true;
-        Ok(serde_json::to_writer(&mut self.out, &file(report))?)
+        write(&mut self.out, &file(report))
     }
 
     fn end(&mut self, sum: &Summary) -> io::Result<()> {
         write!(self.out, "\n],\"summary\":")?;
-        serde_json::to_writer(&mut self.out, &summary(sum))?;
+        write(&mut self.out, &summary(sum))?;
         writeln!(self.out, "}}")?;
         self.out.flush()
     }
@@ -70,7 +68,7 @@ impl<W: Write> JsonLines<W> {
     }
 
     fn line(&mut self, line: &Line) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, line)?;
+        write(&mut self.out, line)?;
         writeln!(self.out)
     }
 }
@@ -94,7 +92,7 @@ impl<W: Write> Renderer for JsonLines<W> {
 }
 
 /// What is to be said of one file.
-pub(crate) fn file(report: &FileReport) -> File {
+pub(crate) fn file(report: &FileReport) -> File<'_> {
     let path = report.name.path.as_os_str().as_bytes();
     let inside = report.name.inside.as_deref();
     let member = report.name.member.as_deref();
@@ -125,7 +123,7 @@ pub(crate) fn file(report: &FileReport) -> File {
         covered_bytes: 0,
         sections: Vec::new(),
         counts: Vec::new(),
-        findings: Vec::new(),
+        findings: Findings::default(),
         undecided: Vec::new(),
         coverage: None,
     };
@@ -135,12 +133,12 @@ pub(crate) fn file(report: &FileReport) -> File {
     file
 }
 
-fn fill(file: &mut File, checked: &Checked) {
+fn fill<'c>(file: &mut File<'c>, checked: &'c Checked) {
     file.code_bytes = checked.code_bytes;
-    file.covered_bytes = checked.sections.iter().map(|section| section.covered_bytes).sum();
+    file.covered_bytes = checked.covered_bytes();
     file.sections = checked.sections.iter().map(section).collect();
     file.counts = checked.counts.iter().map(|(rule, n)| rule_count(rule, *n, 1)).collect();
-    file.findings = checked.findings.iter().map(|found| finding(checked, found)).collect();
+    file.findings = Findings::of(checked);
     file.undecided = checked
         .undecided
         .iter()
@@ -186,7 +184,8 @@ fn section(section: &finding::SectionSummary) -> Section {
     }
 }
 
-fn finding(checked: &Checked, located: &LocatedFinding) -> Finding {
+/// A finding as JSON.
+pub(super) fn finding(checked: &Checked, located: &LocatedFinding) -> Finding {
     let finding = &located.finding;
     let section = finding.section.and_then(|position| checked.sections.get(position));
     let file_offset =
@@ -283,21 +282,4 @@ fn summary(summary: &Summary) -> super::schema::Summary {
         without_section: coverage::total(&summary.coverage.without_section),
         rules: summary.rules().map(|(rule, n)| rule_count(rule, n.findings, n.files)).collect(),
     }
-}
-
-/// A name as text: exact where it is valid UTF-8 (JSON escapes what has to be), else readable.
-pub(crate) fn name(bytes: &[u8]) -> String {
-    match str::from_utf8(bytes) {
-        Ok(text) => text.to_owned(),
-        Err(_) => printable(bytes),
-    }
-}
-
-/// The name's bytes, where [`name`] is not exact.
-pub(crate) fn exact_name(bytes: &[u8]) -> Option<String> {
-    str::from_utf8(bytes).is_err().then(|| hex(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sframe_store::Item;
 
-use crate::printable::printable_path;
+use sframe_record::text::printable_path;
 
 const TEMPLATE: &str =
     "{spinner} {bytes} of {total_bytes}, {eta} left, {bytes_per_sec}; {wide_msg}";

@@ -9,11 +9,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use sframe_validator::rules::Severity;
 
 use super::Renderer;
-use super::numbers::{counted, grouped};
-use crate::input::Tally;
-use crate::printable::printable_path;
 use crate::report::{FileReport, Outcome, Summary};
 use crate::scan::Sink;
+use sframe_input::Tally;
+use sframe_record::numbers::{counted, grouped};
+use sframe_record::text::printable_path;
 
 /// What finishes sooner shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -84,14 +84,49 @@ impl<W: Write> Write for Above<W> {
     }
 }
 
-/// Hands reports to a renderer, and shows how far the scan is.
-pub struct WithProgress<'r> {
-    renderer: &'r mut dyn Renderer,
+/// A line that says how far something is: not before it has taken a while, and not more often than anybody reads.
+pub struct Line {
     started: Instant,
     /// `None` where nothing is to be shown.
     display: Option<Display>,
     /// When the next line is due, from the start.
     due: Duration,
+}
+
+impl Line {
+    /// A line on `display`, if there is one, of something that starts now.
+    #[must_use]
+    pub fn new(display: Option<Display>) -> Line {
+        Line { started: Instant::now(), display, due: PATIENCE }
+    }
+
+    /// Shows the text for the time since the start, if it is due.
+    pub fn show(&mut self, text: impl FnOnce(Duration) -> String) {
+        let Some(Display(bar)) = &self.display else { return };
+        let elapsed = self.started.elapsed();
+        if elapsed < self.due {
+            return;
+        }
+        if self.due == PATIENCE {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.due = elapsed + STANDS;
+        bar.set_message(text(elapsed));
+        bar.tick();
+    }
+
+    /// Takes it away.
+    pub fn finish(self) {
+        if let Some(Display(bar)) = self.display {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Hands reports to a renderer, and shows how far the scan is.
+pub struct WithProgress<'r> {
+    renderer: &'r mut dyn Renderer,
+    line: Line,
     /// How many inputs there are.
     inputs: Arc<Tally>,
     state: State,
@@ -113,36 +148,24 @@ struct State {
 impl<'r> WithProgress<'r> {
     /// Progress over a renderer; none at all where it is not `allowed`.
     pub fn new(renderer: &'r mut dyn Renderer, allowed: bool) -> WithProgress<'r> {
-        let (started, state) = (Instant::now(), State::default());
-        let (display, inputs) = (allowed.then(Display::default), Arc::default());
-        WithProgress { renderer, started, display, due: PATIENCE, inputs, state }
+        let line = Line::new(allowed.then(Display::default));
+        WithProgress { renderer, line, inputs: Arc::default(), state: State::default() }
     }
 
     /// Shows it on `display`, with how much of `inputs` is left.
     #[must_use]
     pub fn on(self, display: Display, inputs: Arc<Tally>) -> WithProgress<'r> {
-        WithProgress { display: Some(display), inputs, ..self }
+        WithProgress { line: Line::new(Some(display)), inputs, ..self }
     }
 
     /// Takes the display away.
     pub fn finish(self) {
-        if let Some(Display(bar)) = self.display {
-            bar.finish_and_clear();
-        }
+        self.line.finish();
     }
 
     fn show(&mut self) {
-        let Some(Display(bar)) = &self.display else { return };
-        let elapsed = self.started.elapsed();
-        if elapsed < self.due {
-            return;
-        }
-        if self.due == PATIENCE {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
-        self.due = elapsed + STANDS;
-        bar.set_message(self.state.line(elapsed, self.inputs.total()));
-        bar.tick();
+        let WithProgress { line, inputs, state, .. } = self;
+        line.show(|elapsed| state.line(elapsed, inputs.total()));
     }
 }
 
@@ -158,8 +181,8 @@ impl State {
         };
         for (rule, count) in &checked.counts {
             match rule.severity {
-                Severity::Error => self.errors += count,
-                Severity::Warning => self.warnings += count,
+                Severity::Error => self.errors = self.errors.saturating_add(*count),
+                Severity::Warning => self.warnings = self.warnings.saturating_add(*count),
                 Severity::Lint => {}
             }
         }
@@ -178,16 +201,23 @@ impl State {
         );
         if let Some(total) = total {
             let left = total.saturating_sub(self.inputs);
-            let rest = seconds.saturating_mul(left).checked_div(self.inputs);
-            let rest = rest.map(|rest| format!(", {} left", clock(rest))).unwrap_or_default();
+            let rest = time_left(elapsed, self.inputs, left);
             line.push_str(&format!("{rest} ({} of {})", grouped(self.inputs), grouped(total)));
         }
         format!("{line}: {}", printable_path(&self.current))
     }
 }
 
+/// `, 0:07 left`, at the rate at which so many are done; nothing where none is.
+#[must_use]
+pub fn time_left(elapsed: Duration, done: u64, left: u64) -> String {
+    let rest = elapsed.as_secs().max(1).saturating_mul(left).checked_div(done);
+    rest.map(|rest| format!(", {} left", clock(rest))).unwrap_or_default()
+}
+
 /// Minutes and seconds, or hours as well.
-fn clock(seconds: u64) -> String {
+#[must_use]
+pub fn clock(seconds: u64) -> String {
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     match hours {
         0 => format!("{minutes}:{seconds:02}"),
@@ -197,7 +227,7 @@ fn clock(seconds: u64) -> String {
 
 impl Sink for WithProgress<'_> {
     fn report(&mut self, report: &FileReport) -> io::Result<()> {
-        if self.display.is_some() {
+        if self.line.display.is_some() {
             self.state.add(report);
             // Looking at the clock for each of a million files would show in a profile.
             if self.state.files.is_multiple_of(64) {

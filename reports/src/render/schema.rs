@@ -10,23 +10,26 @@ pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
 };
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::borrow::Cow;
 
-/// The version of the formats. Fields may be added within a version; a reader skips what it does
-/// not know.
-pub const FORMAT: u32 = 1;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+use sframe_record::json::Tool;
+
+use super::json;
+use crate::report::Checked;
 
 /// `--format json`: the whole scan as one document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(title = "sframe-check report")]
-pub struct Document {
+pub struct Document<'c> {
     /// Version of this format: 1.
     pub format: u32,
     /// The program that wrote it.
     pub tool: Tool,
     /// One for each file and archive member, in input order.
-    pub files: Vec<File>,
+    pub files: Vec<File<'c>>,
     /// The scan in numbers.
     pub summary: Summary,
 }
@@ -35,9 +38,9 @@ pub struct Document {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[schemars(title = "sframe-check report line")]
-pub enum Line {
+pub enum Line<'c> {
     /// One file or archive member.
-    File(Box<File>),
+    File(Box<File<'c>>),
     /// The scan in numbers.
     Summary(Box<SummaryLine>),
 }
@@ -54,18 +57,9 @@ pub struct SummaryLine {
     pub summary: Summary,
 }
 
-/// The program.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Tool {
-    /// `sframe-check`.
-    pub name: &'static str,
-    /// Its version.
-    pub version: &'static str,
-}
-
 /// One file, or one member of a package or archive.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct File {
+pub struct File<'c> {
     /// The path as it was given or found.
     pub path: String,
     /// The path's bytes in hexadecimal, where they are not valid UTF-8.
@@ -106,12 +100,50 @@ pub struct File {
     /// How often each rule was broken.
     pub counts: Vec<RuleCount>,
     /// The findings, of each rule the first few, or all with `--all`.
-    pub findings: Vec<Finding>,
+    pub findings: Findings<'c>,
     /// What was not checked, and why.
     pub undecided: Vec<Undecided>,
     /// What SFrame and CFI describe of its code, where that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
+}
+
+/// Findings, each of which is made as it is written: a file may have a million of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Findings<'c>(Option<&'c Checked>);
+
+impl<'c> Findings<'c> {
+    /// The findings of a file.
+    #[must_use]
+    pub const fn of(checked: &'c Checked) -> Findings<'c> {
+        Findings(Some(checked))
+    }
+}
+
+impl Serialize for Findings<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut sequence = serializer.serialize_seq(None)?;
+        if let Findings(Some(checked)) = self {
+            for located in &checked.findings {
+                sequence.serialize_element(&json::finding(checked, located))?;
+            }
+        }
+        sequence.end()
+    }
+}
+
+impl JsonSchema for Findings<'_> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Vec::<Finding>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<Finding>::json_schema(generator)
+    }
 }
 
 /// The bytes of a file or member.
@@ -295,8 +327,10 @@ pub struct Difference {
     pub table: Vec<TableLine>,
     /// The range's instructions, of AMD64 and AArch64; of a long range the first ones.
     pub instructions: Vec<Instruction>,
-    /// Where the same pattern shows as well: the same fields, registers and distance.
-    pub similar: Similar,
+    /// Where the same pattern shows as well: the same fields, registers and distance. Absent with
+    /// `--all`, which lists each range.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similar: Option<Similar>,
 }
 
 /// A row of one table or of both.
@@ -470,11 +504,11 @@ pub struct SectionCount {
 /// The schema of `--format json`.
 #[must_use]
 pub fn document_schema() -> schemars::Schema {
-    schemars::schema_for!(Document)
+    schemars::schema_for!(Document<'static>)
 }
 
 /// The schema of a line of `--format ndjson`.
 #[must_use]
 pub fn line_schema() -> schemars::Schema {
-    schemars::schema_for!(Line)
+    schemars::schema_for!(Line<'static>)
 }

@@ -3,20 +3,22 @@
 mod coverage;
 pub(crate) mod evidence;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use sframe_validator::finding::{FunctionId, SectionSummary};
-use sframe_validator::rules::Severity;
+use sframe_validator::rules::{Rule, Severity};
 
 use super::Renderer;
-use super::numbers::{counted, grouped, percent};
 use super::wrap::wrap;
-use crate::printable::printable;
+use crate::catalogue::is_about_tools;
 use crate::report::{
     Checked, Context, Evidence, FileReport, LocatedFinding, Outcome, Summary, SymbolPlace,
 };
 use evidence::Titles;
+use sframe_record::numbers::{counted, grouped, percent};
+use sframe_record::text::printable;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -29,6 +31,8 @@ const LINT: Style = AnsiColor::Cyan.on_default().bold();
 pub struct TextOptions {
     /// Name every file, also those with nothing to say about.
     pub verbose: bool,
+    /// Show every finding, also facts about the tools which made a whole build.
+    pub all: bool,
     /// Show the tables of coverage.
     pub coverage: bool,
     /// Columns of the terminal, `None` where it is none.
@@ -41,12 +45,14 @@ pub struct Text<W> {
     out: W,
     options: TextOptions,
     summary: bool,
+    /// Rules about tools that a finding was shown of: once in a scan is enough.
+    shown: BTreeSet<&'static str>,
 }
 
 impl<W: Write> Text<W> {
     /// A renderer that writes to `out`.
     pub const fn new(out: W, options: TextOptions) -> Text<W> {
-        Text { out, options, summary: true }
+        Text { out, options, summary: true, shown: BTreeSet::new() }
     }
 
     /// Leaves the summary out.
@@ -57,17 +63,20 @@ impl<W: Write> Text<W> {
     }
 
     fn checked(&mut self, name: &str, checked: &Checked) -> io::Result<()> {
-        let silent = checked.counts.is_empty() && checked.undecided.is_empty();
+        let news: Vec<&'static Rule> = self.news(checked);
+        let silent = news.is_empty() && checked.undecided.is_empty();
         if silent {
             return if self.options.verbose { self.clean(name, checked) } else { Ok(()) };
         }
+        let is_news = |located: &&LocatedFinding| news.contains(&located.finding.rule);
         writeln!(self.out, "{BOLD}{name}{BOLD:#}")?;
-        for finding in &checked.findings {
+        for finding in checked.findings.iter().filter(is_news) {
             self.finding(checked, finding)?;
         }
-        for (rule, count) in &checked.counts {
+        for (rule, count) in checked.counts.iter().filter(|(rule, _)| news.contains(rule)) {
             let of_rule = || checked.findings.iter().filter(|f| f.finding.rule == *rule);
-            let (shown, told) = (of_rule().count(), of_rule().map(times).sum());
+            let (shown, told) =
+                (of_rule().count(), of_rule().map(times).fold(0, u64::saturating_add));
             let more = count.saturating_sub(told);
             if more > 0 && shown > 0 {
                 let more = grouped(more);
@@ -83,15 +92,23 @@ impl<W: Write> Text<W> {
         writeln!(self.out)
     }
 
+    /// The rules of which a file's findings are shown: not those about the tools which made it, where
+    /// another file has shown them before.
+    fn news(&mut self, checked: &Checked) -> Vec<&'static Rule> {
+        let each = self.options.all || self.options.verbose;
+        let broken = checked.counts.iter().map(|(rule, _)| *rule);
+        let shown = &mut self.shown;
+        broken.filter(|rule| each || !is_about_tools(rule) || shown.insert(rule.name)).collect()
+    }
+
     fn clean(&mut self, name: &str, checked: &Checked) -> io::Result<()> {
         if checked.sections.is_empty() {
             return writeln!(self.out, "{name}: no .sframe section");
         }
         let sections: Vec<String> = checked.sections.iter().map(section_in_short).collect();
-        let covered: u64 = checked.sections.iter().map(|section| section.covered_bytes).sum();
         let coverage = match checked.code_bytes {
             0 => String::new(),
-            code => format!("; {} of the code described", percent(covered, code)),
+            code => format!("; {} of the code described", percent(checked.covered_bytes(), code)),
         };
         writeln!(self.out, "{name}: {}{coverage}", sections.join("; "))
     }
@@ -121,10 +138,9 @@ impl<W: Write> Text<W> {
         let titles = Titles { first: "SFrame", second: "CFI" };
         let code = (evidence.start, evidence.code.as_slice());
         evidence::write(&mut self.out, &evidence.tables, code, titles, 6)?;
-        let similar = &evidence.similar;
-        if similar.functions == 0 {
+        let Some(similar) = evidence.similar.filter(|similar| similar.functions > 0) else {
             return Ok(());
-        }
+        };
         let (functions, bytes) = (grouped(similar.functions), grouped(similar.bytes));
         let plural = if similar.functions == 1 { "" } else { "s" };
         writeln!(self.out, "    and at {functions} more function{plural} ({bytes} bytes)")
@@ -228,11 +244,14 @@ impl<W: Write> Text<W> {
             let (severity, style) = (rule.severity, severity_style(rule.severity));
             let times = grouped(counts.findings);
             let files = counted(counts.files, "file");
-            writeln!(
-                self.out,
-                "  {times:>9} {style}{severity:<7}{style:#} {} in {files}",
-                rule.name
-            )?;
+            let once = if self.shown.contains(rule.name) && counts.files > 1 {
+                ": a fact about their tools, shown for the first (--verbose shows each)"
+            } else {
+                ""
+            };
+            let text = format!("{} in {files}{once}", rule.name);
+            let text = self.wrapped(&text, 20);
+            writeln!(self.out, "  {times:>9} {style}{severity:<7}{style:#} {text}")?;
         }
         if summary.worst().is_some() {
             writeln!(
@@ -307,7 +326,7 @@ impl<W: Write> Text<W> {
 
 /// How many findings of its rule a finding stands for: itself, and those that show the same.
 fn times(located: &LocatedFinding) -> u64 {
-    located.evidence.as_ref().map_or(1, |evidence| 1 + evidence.similar.functions)
+    located.evidence.as_ref().and_then(|evidence| evidence.similar).map_or(1, |s| 1 + s.functions)
 }
 
 fn severity_style(severity: Severity) -> Style {

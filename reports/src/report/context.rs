@@ -8,7 +8,7 @@ use sframe_validator::section::{
 };
 use sframe_validator::{Abi, Endian, Section, Version};
 
-use crate::input::SectionSource;
+use sframe_input::SectionSource;
 
 /// How many fields are shown at most.
 const MAX_PARTS: usize = 12;

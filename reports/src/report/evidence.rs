@@ -28,8 +28,8 @@ pub struct Evidence {
     pub tables: Tables,
     /// The instructions of the range, for AMD64 and AArch64; the first ones of a long range.
     pub code: Vec<Instruction>,
-    /// Where the same pattern shows as well.
-    pub similar: Similar,
+    /// Where the same pattern shows as well; `None` where each difference is listed.
+    pub similar: Option<Similar>,
 }
 
 /// Gathers the evidence of a file's differences.

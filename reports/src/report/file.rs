@@ -11,8 +11,8 @@ use super::coverage::Coverage;
 use super::evidence::Evidence;
 use super::names::{Names, SymbolPlace};
 use super::producers::Producer;
-use crate::input::{PackageIdentity, SectionSource, Special};
-use crate::printable::{path_of, printable, printable_path};
+use sframe_input::{PackageIdentity, SectionSource, Special};
+use sframe_record::text::{path_of, printable, printable_path};
 
 /// A file, or one inside a package, an archive, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,6 +130,10 @@ pub enum Outcome {
     Crashed(String),
 }
 
+/// Findings of a file whose bytes are shown at most: a hostile section has a million findings, and the
+/// decoded bytes around each take ten times as much memory as the finding.
+const MAX_CONTEXTS: usize = 10_000;
+
 /// What was found in a file.
 #[derive(Clone, Debug)]
 pub struct Checked {
@@ -184,7 +188,10 @@ impl Checked {
         comparison: Comparison,
     ) -> Checked {
         let Report { findings, counts, undecided, sections, code_bytes } = report;
-        let locate = |finding: Finding, evidence: Option<Evidence>| {
+        let mut contexts = MAX_CONTEXTS;
+        let mut locate = |finding: Finding, evidence: Option<Evidence>| {
+            let shown = contexts > 0;
+            contexts = contexts.saturating_sub(1);
             let function = finding.function.and_then(|function| function.start);
             let start = function.or(finding.code.map(|(start, _)| start));
             let summary = finding.section.and_then(|position| sections.get(position));
@@ -193,7 +200,7 @@ impl Checked {
             LocatedFinding {
                 symbol: start.and_then(|start| names.symbol(start)),
                 code_section: start.and_then(|start| names.section(start)),
-                context: source.and_then(|source| Context::of(&finding, source)),
+                context: source.filter(|_| shown).and_then(|source| Context::of(&finding, source)),
                 finding,
                 evidence,
             }
@@ -211,6 +218,15 @@ impl Checked {
             coverage: comparison.coverage,
             producers: Vec::new(),
         }
+    }
+}
+
+impl Checked {
+    /// Bytes of code that the sections describe.
+    #[must_use]
+    pub fn covered_bytes(&self) -> u64 {
+        let sections = self.sections.iter().map(|section| section.covered_bytes);
+        sections.fold(0, u64::saturating_add)
     }
 }
 

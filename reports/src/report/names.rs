@@ -5,8 +5,6 @@ use std::cell::OnceCell;
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::section::CodeAddress;
 
-use crate::printable::printable;
-
 /// A place by symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolPlace {
@@ -37,13 +35,13 @@ impl<'n, 'a> Names<'n, 'a> {
         let symbols = self.symbols.get_or_init(|| SymbolTable::load(elf).unwrap_or_default());
         let symbol = symbols.find(place)?;
         let offset = place.address.wrapping_sub(symbol.start.address);
-        Some(SymbolPlace { name: symbol.name.to_vec(), offset })
+        Some(SymbolPlace { name: symbol.name.bytes().to_vec(), offset })
     }
 
     /// The name of the section that `place` counts from; `None` where it is an address.
     #[must_use]
     pub fn section(&self, place: CodeAddress) -> Option<String> {
         let section = self.elf?.section(place.section).filter(|_| place.section != 0)?;
-        Some(printable(section.name))
+        Some(section.name.to_string())
     }
 }

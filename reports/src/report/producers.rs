@@ -68,7 +68,7 @@ impl Producer {
     pub fn all_of(elf: &Elf<'_>) -> Vec<Producer> {
         let mut found: Vec<Producer> = Vec::new();
         for section in elf.sections() {
-            let strings: fn(&[u8]) -> Vec<Producer> = match section.name {
+            let strings: fn(&[u8]) -> Vec<Producer> = match section.name.bytes() {
                 b".comment" => comments,
                 b".note.gnu.gold-version" => gold,
                 b".note.go.buildid" => |_| vec![go()],

@@ -7,7 +7,7 @@ use sframe_validator::rules::{Rule, Severity};
 use super::coverage::CoverageTotals;
 use super::file::{Checked, FileReport, Outcome};
 use crate::catalogue;
-use crate::input::Special;
+use sframe_input::Special;
 
 /// How often a rule was broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -75,11 +75,12 @@ impl Summary {
 
     fn add_checked(&mut self, checked: &Checked) {
         self.checked += 1;
-        self.code_bytes += checked.code_bytes;
+        self.code_bytes = self.code_bytes.saturating_add(checked.code_bytes);
         self.undecided += checked.undecided.len() as u64;
         if !checked.sections.is_empty() {
             self.with_section += 1;
-            self.code_bytes_with_section += checked.code_bytes;
+            self.code_bytes_with_section =
+                self.code_bytes_with_section.saturating_add(checked.code_bytes);
         }
         if let Some(coverage) = &checked.coverage {
             self.coverage.add(coverage);
@@ -93,9 +94,9 @@ impl Summary {
                 None => ("unreadable header".to_owned(), String::new()),
             };
             *self.sections.entry(key).or_default() += 1;
-            self.functions += section.functions;
-            self.rows += section.rows;
-            self.covered_bytes += section.covered_bytes;
+            self.functions = self.functions.saturating_add(section.functions);
+            self.rows = self.rows.saturating_add(section.rows);
+            self.covered_bytes = self.covered_bytes.saturating_add(section.covered_bytes);
         }
         self.add_counts(checked);
     }
@@ -104,7 +105,7 @@ impl Summary {
         for (rule, count) in &checked.counts {
             let entry = self.rules.entry(catalogue::position(rule));
             let (_, counts) = entry.or_insert((rule, Counts::default()));
-            counts.findings += count;
+            counts.findings = counts.findings.saturating_add(*count);
             counts.files += 1;
         }
     }
@@ -118,7 +119,7 @@ impl Summary {
     #[must_use]
     pub fn findings(&self, severity: Severity) -> u64 {
         let of_severity = self.rules().filter(|(rule, _)| rule.severity == severity);
-        of_severity.map(|(_, counts)| counts.findings).sum()
+        of_severity.map(|(_, counts)| counts.findings).fold(0, u64::saturating_add)
     }
 
     /// The severest broken rule's severity.

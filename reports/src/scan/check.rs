@@ -1,6 +1,6 @@
 //! What one worker does with one input.
 
-use std::fs::File;
+use std::collections::HashSet;
 #[cfg(feature = "packages")]
 use std::io::Seek;
 use std::io::{self, Read};
@@ -13,25 +13,26 @@ use rayon::prelude::*;
 use sframe_validator::Endian;
 use sframe_validator::check::{Options, check_elf, check_link_set, check_section};
 use sframe_validator::elf::{Class, Elf, ElfError, ElfKind};
-use sframe_validator::finding::Report;
+use sframe_validator::finding::{HeaderSummary, Report};
 use sframe_validator::rules::Rule;
 
 use super::compare::{self, Against};
 #[cfg(feature = "packages")]
 use super::package;
 use super::seen::{Origin, Seen, Subject};
-use crate::input::archive::{self, Member};
-use crate::input::kind::{HEAD, Kind};
-#[cfg(feature = "packages")]
-use crate::input::{DebugPackages, package::Limits, repository::Entry};
-use crate::input::{
-    FileBytes, Input, RawOptions, SectionSource, Stamp, plain_error, sframe_sections,
-};
-use crate::printable::printable_path;
 use crate::report::{Checked, Comparison, Content, FileName, FileReport, Names, Outcome, Producer};
+use sframe_input::archive::{self, Members};
+use sframe_input::kind::{HEAD, Kind};
+#[cfg(feature = "packages")]
+use sframe_input::{DebugPackages, package::Limits, repository::Entry};
+use sframe_input::{
+    FileBytes, Input, MemberCount, Opened, RawOptions, SectionSource, open, plain_error,
+    sframe_sections,
+};
+use sframe_record::text::printable_path;
 
 /// What to check, and what of it to report.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct CheckOptions {
     /// The validator's options.
     pub validator: Options,
@@ -63,6 +64,46 @@ pub struct CheckOptions {
     /// What unpacking may cost.
     #[cfg(feature = "packages")]
     pub limits: Limits,
+    /// Bytes of memory for reports that wait for those of earlier inputs.
+    pub waiting: usize,
+    /// Bytes of memory for what is known of files whose bytes may come again.
+    pub remembered: usize,
+}
+
+/// Where the reports on an input go, one by one.
+pub type Found<'f> = &'f mut dyn FnMut(FileReport);
+
+/// Bytes of memory for reports that wait, where nothing else is asked for.
+const WAITING: usize = 16 << 20;
+/// Bytes of memory for reports that may be wanted again, where nothing else is asked for.
+const REMEMBERED: usize = 32 << 20;
+/// How many members of an archive are checked at a time: their reports are held until the first of
+/// them is done.
+const MEMBERS_AT_A_TIME: usize = 64;
+
+impl Default for CheckOptions {
+    /// Everything that a plain scan does.
+    fn default() -> CheckOptions {
+        CheckOptions {
+            validator: Options::default(),
+            raw: None,
+            only: Vec::new(),
+            ignore: Vec::new(),
+            against: Against::default(),
+            coverage: false,
+            named_examples: false,
+            debug_dirs: Vec::new(),
+            #[cfg(feature = "packages")]
+            debug_packages: None,
+            stop: None,
+            hash: false,
+            producers: false,
+            #[cfg(feature = "packages")]
+            limits: Limits::default(),
+            waiting: WAITING,
+            remembered: REMEMBERED,
+        }
+    }
 }
 
 impl CheckOptions {
@@ -73,6 +114,14 @@ impl CheckOptions {
     /// Whether the scan is to end.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// A count of the members of one input.
+    fn member_count(&self) -> MemberCount {
+        #[cfg(feature = "packages")]
+        return self.limits.member_count();
+        #[cfg(not(feature = "packages"))]
+        MemberCount::default()
     }
 
     fn select(&self, report: &mut Report) {
@@ -111,59 +160,68 @@ impl<'o> Checker<'o> {
     /// A checker that has seen nothing yet.
     #[must_use]
     pub fn new(options: &'o CheckOptions) -> Checker<'o> {
-        Checker { options, seen: Seen::default() }
+        Checker { options, seen: Seen::new(options.remembered) }
     }
 
-    /// Checks an input: one report for a file, one for each member of an archive or package.
-    #[must_use]
-    pub fn input(&self, input: Input) -> Vec<FileReport> {
+    /// Checks an input: one report for a file, one for each member of an archive or package, each
+    /// as soon as it is made.
+    pub fn input(&self, input: Input, found: Found<'_>) {
         let (path, outcome) = match input {
             Input::File(path) | Input::Image(path) => {
-                return guarded(path.clone(), || self.file(path));
+                return guarded(path.clone(), found, |found| self.file(path, found));
             }
             Input::Special(path, kind) => (path, Outcome::Special(kind)),
             Input::Unreadable(path, error) => (path, Outcome::Unreadable(error)),
         };
-        vec![FileReport::new(FileName::file(path), outcome)]
+        found(FileReport::new(FileName::file(path), outcome));
     }
 
     /// Checks what a repository lists: one report for each member of a package.
     #[cfg(feature = "packages")]
-    #[must_use]
-    pub fn entry(&self, entry: Entry) -> Vec<FileReport> {
+    pub fn entry(&self, entry: Entry, found: Found<'_>) {
         match entry {
             Entry::Package(listed) => {
-                guarded(listed.address(), || package::check_listed(self, &listed))
+                guarded(listed.address(), found, |found| {
+                    package::check_listed(self, &listed, found);
+                });
             }
             Entry::Unreadable(path, error) => {
-                vec![FileReport::new(FileName::file(path), Outcome::Unreadable(error))]
+                found(FileReport::new(FileName::file(path), Outcome::Unreadable(error)));
             }
         }
     }
 
-    fn file(&self, path: PathBuf) -> Vec<FileReport> {
+    fn file(&self, path: PathBuf, found: Found<'_>) {
         let name = FileName::file(path);
-        self.try_file(&name).unwrap_or_else(|error| {
-            if error.kind() == io::ErrorKind::IsADirectory {
-                return self.image(name);
-            }
-            vec![FileReport::new(name, Outcome::Unreadable(plain_error(&error)))]
-        })
+        match self.try_file(&name, found) {
+            Ok(()) => {}
+            Err(error) => found(FileReport::new(name, Outcome::Unreadable(plain_error(&error)))),
+        }
     }
 
     /// A folder that is a container image, where packages are opened at all.
-    fn image(&self, name: FileName) -> Vec<FileReport> {
+    fn image(&self, name: FileName, found: Found<'_>) {
         #[cfg(feature = "packages")]
         if self.options.limits.depth > 0 && self.options.raw.is_none() {
-            return package::check_image(self, &name);
+            return package::check_image(self, &name, found);
         }
-        vec![FileReport::new(name, Outcome::NotElf)]
+        found(FileReport::new(name, Outcome::NotElf));
     }
 
     /// Most of a distribution's files are of no interest, and mapping them costs more than everything
     /// else that is done with them: their first bytes decide.
-    fn try_file(&self, name: &FileName) -> io::Result<Vec<FileReport>> {
-        let mut file = File::open(&name.path)?;
+    fn try_file(&self, name: &FileName, found: Found<'_>) -> io::Result<()> {
+        let mut file = match open(&name.path)? {
+            Opened::File(file) => file,
+            Opened::Folder => {
+                self.image(name.clone(), found);
+                return Ok(());
+            }
+            Opened::Special(kind) => {
+                found(FileReport::new(name.clone(), Outcome::Special(kind)));
+                return Ok(());
+            }
+        };
         let kind = match self.options.raw {
             Some(_) => Kind::Elf,
             None => {
@@ -173,73 +231,85 @@ impl<'o> Checker<'o> {
             }
         };
         let verdict = match kind {
-            Kind::Elf => self.mapped(name, &FileBytes::of(&file)?),
+            Kind::Elf => self.mapped(name, &FileBytes::of(file)?),
             Kind::Archive => {
-                let data = FileBytes::of(&file)?;
-                return Ok(self.archive(name, &data, Some(data.stamp())));
+                let data = FileBytes::of(file)?;
+                let mut count = self.options.member_count();
+                let mut members = archive::members(&data, &mut count);
+                self.archive(name, &mut members, Some(&data), found);
+                return members.reached().map_or(Ok(()), |why| Err(io::Error::other(why)));
             }
             #[cfg(feature = "packages")]
             Kind::Package(_) if self.options.limits.depth > 0 => {
                 file.rewind()?;
-                return Ok(package::check(self, name, &file));
+                package::check(self, name, &file, found);
+                return Ok(());
             }
             Kind::Empty => Outcome::Empty.into(),
             Kind::Package(_) | Kind::Other => Outcome::NotElf.into(),
         };
-        Ok(vec![verdict.named(name.clone())])
+        found(verdict.named(name.clone()));
+        Ok(())
     }
 
     fn mapped(&self, name: &FileName, data: &FileBytes) -> Verdict {
-        self.bytes(name, data, Some((data.stamp(), 0)))
+        self.bytes(name, data, Some((data, 0)))
     }
 
-    /// Checks the members of the archive called `name`, of which `data` are the bytes; `stamp` says
-    /// which file's, where they are one's.
+    /// Checks the members of the archive called `name`, which has the bytes of `file`, where they are one's.
     pub(super) fn archive(
         &self,
         name: &FileName,
-        data: &[u8],
-        stamp: Option<Stamp>,
-    ) -> Vec<FileReport> {
-        let members = match archive::members(&name.path, data) {
-            Ok(members) => members,
-            Err(error) => return vec![FileReport::new(name.clone(), Outcome::Unreadable(error))],
-        };
-        let check = |member: Member<'_>| {
-            let name = name.member_of(member.name);
+        members: &mut Members<'_>,
+        file: Option<&FileBytes>,
+        found: Found<'_>,
+    ) {
+        let check = |member: archive::Member<'_>| {
+            let name = name.member_of(member.name.to_vec());
             let verdict = match member.content {
                 archive::Content::Bytes(bytes) => {
-                    self.bytes(&name, bytes, stamp.map(|stamp| (stamp, member.start)))
+                    self.bytes(&name, bytes, file.map(|file| (file, member.start)))
                 }
                 archive::Content::File(_) if name.inside.is_some() => {
                     let reason = "a thin archive in a package: its members are elsewhere";
                     Outcome::Unreadable(reason.to_owned()).into()
                 }
-                archive::Content::File(path) => self.thin_member(&path),
+                archive::Content::File(path) => {
+                    self.thin_member(&archive::named_file(&name.path, path))
+                }
                 archive::Content::Damaged(error) => Outcome::Unreadable(error).into(),
             };
             verdict.named(name)
         };
-        let mut reports: Vec<FileReport> = members.into_par_iter().map(check).collect();
-        reports.extend(check_members(name, &reports, self.options));
-        reports
+        let (mut inputs, mut failed) = (LinkInputs::default(), None);
+        while !self.options.is_stopped() {
+            let sound =
+                members.by_ref().map_while(|member| member.map_err(|why| failed = Some(why)).ok());
+            let some: Vec<archive::Member<'_>> = sound.take(MEMBERS_AT_A_TIME).collect();
+            if some.is_empty() {
+                break;
+            }
+            let reports: Vec<FileReport> = some.into_par_iter().map(check).collect();
+            for report in reports {
+                inputs.add(&report);
+                found(report);
+            }
+        }
+        if let Some(report) = inputs.check(name, self.options) {
+            found(report);
+        }
+        if let Some(why) = failed {
+            found(FileReport::new(name.clone(), Outcome::Unreadable(why)));
+        }
     }
 
     fn thin_member(&self, path: &Path) -> Verdict {
-        let unreadable = |error| {
-            let reason = format!("{}: {}", printable_path(path), plain_error(&error));
-            Outcome::Unreadable(reason).into()
-        };
-        match path.metadata() {
-            Ok(metadata) if !metadata.is_file() => {
-                let reason = format!("{} is not a regular file", printable_path(path));
+        match FileBytes::open(path) {
+            Ok(data) => self.mapped(&FileName::file(path.to_owned()), &data),
+            Err(error) => {
+                let reason = format!("{}: {}", printable_path(path), plain_error(&error));
                 Outcome::Unreadable(reason).into()
             }
-            Ok(_) => match FileBytes::open(path) {
-                Ok(data) => self.mapped(&FileName::file(path.to_owned()), &data),
-                Err(error) => unreadable(error),
-            },
-            Err(error) => unreadable(error),
         }
     }
 
@@ -249,8 +319,17 @@ impl<'o> Checker<'o> {
         &self,
         name: &FileName,
         data: &[u8],
-        stored: Option<(Stamp, u64)>,
+        stored: Option<(&FileBytes, u64)>,
     ) -> Verdict {
+        let verdict = self.checked(name, data, stored);
+        match stored.map_or(Ok(()), |(file, _)| file.intact()) {
+            Ok(()) => verdict,
+            Err(error) => Outcome::Unreadable(plain_error(&error)).into(),
+        }
+    }
+
+    /// The same, whatever happened to the file meanwhile.
+    fn checked(&self, name: &FileName, data: &[u8], stored: Option<(&FileBytes, u64)>) -> Verdict {
         let options = self.options;
         if let Some(raw) = options.raw {
             return check_raw(data, raw, options).into();
@@ -258,31 +337,45 @@ impl<'o> Checker<'o> {
         if data.is_empty() {
             return Outcome::Empty.into();
         }
+        let with_large_holes = stored.is_some_and(|(file, _)| file.has_large_holes());
+        let content = || if with_large_holes { None } else { self.content(data) };
         let elf = match Elf::parse(data) {
             Ok(elf) => elf,
             Err(ElfError::NotElf) => return Outcome::NotElf.into(),
             Err(error) => {
                 let outcome = Outcome::Unreadable(format!("damaged ELF file: {error}"));
-                return Verdict { outcome, content: self.content(data) };
+                return Verdict { outcome, content: content() };
             }
         };
-        let content = self.content(data);
+        let content = content();
         if let Some(kind) = unsupported(&elf) {
             return Verdict { outcome: Outcome::Unsupported(kind), content };
         }
         let path = name.installed();
-        let check = || check_elf_file(&path, &elf, options);
-        // To look at a file without a section takes less than to find out whether it is known.
-        if !options.coverage && elf.sframe_sections().next().is_none() {
-            return Verdict { outcome: check(), content };
-        }
-        let subject = Subject {
-            data,
-            content,
-            path: (!options.debug_dirs.is_empty()).then_some(&path),
-            origin: stored.map(|(stamp, start)| Origin { path: name.path.clone(), stamp, start }),
+        let check = || {
+            let outcome = check_elf_file(&path, &elf, options);
+            // What is known of a file's bytes must not be what was found in others.
+            stored.map_or(Ok(()), |(file, _)| file.intact()).map(|()| outcome)
         };
-        Verdict { outcome: self.seen.or_check(subject, check), content }
+        // To look at a file without a section takes less than to find out whether it is known.
+        let is_quick = !options.coverage && elf.sframe_sections().next().is_none();
+        let outcome = if is_quick || with_large_holes {
+            check()
+        } else {
+            let subject = Subject {
+                data,
+                content,
+                path: (!options.debug_dirs.is_empty()).then_some(&path),
+                origin: stored.map(|(file, start)| Origin {
+                    path: name.path.clone(),
+                    stamp: file.stamp(),
+                    start,
+                }),
+            };
+            self.seen.or_check(subject, check)
+        };
+        let outcome = outcome.unwrap_or_else(|error| Outcome::Unreadable(plain_error(&error)));
+        Verdict { outcome, content }
     }
 
     fn content(&self, data: &[u8]) -> Option<Content> {
@@ -291,42 +384,56 @@ impl<'o> Checker<'o> {
 }
 
 /// A defect of this program must not cost more than the file at `path`, which shows it.
-fn guarded(path: PathBuf, check: impl FnOnce() -> Vec<FileReport>) -> Vec<FileReport> {
+fn guarded(path: PathBuf, found: Found<'_>, check: impl FnOnce(Found<'_>)) {
     // What a panic leaves behind is this input's own, but for locks, which are not poisoned.
-    panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
+    let checked = panic::catch_unwind(AssertUnwindSafe(|| check(found)));
+    if let Err(panic) = checked {
         let message = panic.downcast_ref::<&str>().map(ToString::to_string);
         let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
         let outcome = Outcome::Crashed(match message {
             Some(message) => format!("its checker panicked: {message}"),
             None => "its checker panicked".to_owned(),
         });
-        vec![FileReport::new(FileName::file(path), outcome)]
-    })
+        found(FileReport::new(FileName::file(path), outcome));
+    }
 }
 
-/// The members of an archive as inputs of one link; `None` where they match.
-fn check_members(
-    name: &FileName,
-    reports: &[FileReport],
-    options: &CheckOptions,
-) -> Option<FileReport> {
-    let names: Vec<String> = reports.iter().map(|report| report.name.member_display()).collect();
-    let mut inputs = Vec::new();
-    for (report, name) in reports.iter().zip(&names) {
-        let Outcome::Checked(checked) = &report.outcome else { continue };
+/// The members of an archive as inputs of one link: the first one of each kind, for members that
+/// are alike can be linked.
+#[derive(Default)]
+struct LinkInputs {
+    first_of_kind: Vec<(String, HeaderSummary)>,
+    kinds: HashSet<[u8; 6]>,
+}
+
+impl LinkInputs {
+    fn add(&mut self, report: &FileReport) {
+        let Outcome::Checked(checked) = &report.outcome else { return };
         let header = checked.sections.iter().find_map(|section| section.header);
-        inputs.extend(header.map(|header| (name.as_str(), header)));
+        if let Some(header) = header.filter(|header| self.kinds.insert(kind(header))) {
+            self.first_of_kind.push((report.name.member_display(), header));
+        }
     }
-    let mut report = check_link_set(&inputs, &options.validator);
-    options.select(&mut report);
-    let outcome = Outcome::Members(Arc::new(Checked::new(
-        report,
-        &[],
-        &Names::of(None),
-        Comparison::default(),
-    )));
-    let found = matches!(&outcome, Outcome::Members(checked) if !checked.counts.is_empty());
-    found.then(|| FileReport::new(name.clone(), outcome))
+
+    /// What is wrong with them; `None` where they match.
+    fn check(&self, name: &FileName, options: &CheckOptions) -> Option<FileReport> {
+        let inputs: Vec<(&str, HeaderSummary)> =
+            self.first_of_kind.iter().map(|(name, header)| (name.as_str(), *header)).collect();
+        let mut report = check_link_set(&inputs, &options.validator);
+        options.select(&mut report);
+        let checked = Checked::new(report, &[], &Names::of(None), Comparison::default());
+        let found = !checked.counts.is_empty();
+        found.then(|| FileReport::new(name.clone(), Outcome::Members(Arc::new(checked))))
+    }
+}
+
+/// What the inputs of one link have to have in common (rule `mixed-inputs`).
+fn kind(header: &HeaderSummary) -> [u8; 6] {
+    let (fp, ra) = header.fixed_offsets;
+    let endian = u8::from(header.endian == Endian::Big);
+    let abi = header.abi.map_or(0, |abi| abi.id());
+    let flags = u8::from(header.flags.pcrel());
+    [header.version.number(), abi, endian, fp.cast_unsigned(), ra.cast_unsigned(), flags]
 }
 
 /// Checks bytes that are one section and nothing else.
@@ -340,18 +447,12 @@ fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Outcome {
 
 /// Checks a file, and compares it with its CFI; `path` is where it is installed.
 fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions) -> Outcome {
-    let mut report = check_elf(elf, &options.validator);
     let names = Names::of(Some(elf));
-    let compared = compare::is_wanted(&report, options);
-    let sources: Vec<SectionSource<'_>> = if report.findings.is_empty() && !compared {
-        Vec::new()
+    let sources: Vec<SectionSource<'_>> = sframe_sections(elf).filter_map(Result::ok).collect();
+    let (mut report, comparison) = if compare::is_wanted(elf, options) {
+        compare::check_and_compare(path, elf, &sources, &names, options)
     } else {
-        sframe_sections(elf).filter_map(Result::ok).collect()
-    };
-    let comparison = if compared {
-        compare::compare(path, elf, &sources, &names, &mut report, options)
-    } else {
-        Comparison::default()
+        (check_elf(elf, &options.validator), Comparison::default())
     };
     options.select(&mut report);
     let mut checked = Checked::new(report, &sources, &names, comparison);

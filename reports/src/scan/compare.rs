@@ -1,17 +1,18 @@
 //! What a worker does with a file besides checking it: compare its sections with its CFI.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sframe_oracle::account::{self, account};
 use sframe_oracle::cfi::{Cfi, CfiSource};
-use sframe_oracle::compare::Sums;
+use sframe_oracle::compare::{CfiConfirms, Sums};
 use sframe_validator::Section;
+use sframe_validator::check::{check_elf, check_elf_confirmed};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Report, Undecided};
 
 use super::CheckOptions;
-use crate::input::{DebugFile, SectionSource};
 use crate::report::{Comparison, Coverage, Gatherer, Names};
+use sframe_input::{DebugFile, SectionSource};
 
 /// What SFrame sections are compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,29 +26,52 @@ pub enum Against {
     None,
 }
 
-/// Whether the file that `report` is about is to be compared, or its coverage to be told.
-pub(super) fn is_wanted(report: &Report, options: &CheckOptions) -> bool {
-    options.coverage || (options.against != Against::None && !report.sections.is_empty())
+/// Whether a file's CFI is looked at: to compare sections with it, or for its coverage.
+pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
+    let has_section = || elf.sframe_sections().next().is_some();
+    options.coverage || (options.against != Against::None && has_section())
 }
 
-/// Compares the sections of `elf` that `report` is about with its CFI. Counts, undecided parts and
-/// findings without evidence go into the report.
-pub(super) fn compare(
+/// Checks the sections of `elf`, and compares them with its CFI, which also confirms rows that look
+/// odd to a rule. `path` is where the file is installed.
+pub(super) fn check_and_compare(
     path: &Path,
     elf: &Elf<'_>,
     sources: &[SectionSource<'_>],
     names: &Names<'_, '_>,
-    report: &mut Report,
     options: &CheckOptions,
-) -> Comparison {
-    let debug_file = debug_file(path, elf, options).unwrap_or_else(|refused| {
-        report.undecided.push(Undecided { section: None, reason: refused });
-        None
-    });
+) -> (Report, Comparison) {
+    let (debug_file, refused) = match debug_file(path, elf, options) {
+        Ok(found) => (found, None),
+        Err(refused) => (None, Some(Undecided { section: None, reason: refused })),
+    };
     let debug_elf = debug_file.as_ref().and_then(|file| Elf::parse(&file.data).ok());
     let cfi: Vec<CfiSource<'_, '_>> =
         [Some(elf), debug_elf.as_ref()].into_iter().flatten().map(CfiSource::of).collect();
-    let read = sections(sources, report).and_then(|sections| Ok((sections, load(&cfi)?)));
+    let cfi = load(&cfi);
+    let mut report = match &cfi {
+        Ok(cfi) => check_elf_confirmed(elf, &options.validator, &CfiConfirms::new(cfi)),
+        Err(_) => check_elf(elf, &options.validator),
+    };
+    report.undecided.extend(refused);
+    let debug_path = debug_file.as_ref().map(|file| file.path.clone());
+    let cfi = cfi.as_deref().map_err(String::as_str);
+    let comparison = compare(elf, sources, cfi, debug_path, names, &mut report, options);
+    (report, comparison)
+}
+
+/// Compares the sections of `elf` that `report` is about with its CFI. Counts, undecided parts and
+/// findings without evidence go into the report.
+fn compare(
+    elf: &Elf<'_>,
+    sources: &[SectionSource<'_>],
+    cfi: Result<&[Cfi<'_>], &str>,
+    debug_path: Option<PathBuf>,
+    names: &Names<'_, '_>,
+    report: &mut Report,
+    options: &CheckOptions,
+) -> Comparison {
+    let read = sections(sources, report).and_then(|sections| Ok((sections, cfi?)));
     let (sections, cfi) = match read {
         Ok(read) => read,
         Err(why) => return not_compared(why, report),
@@ -60,9 +84,13 @@ pub(super) fn compare(
         }
         return Comparison::default();
     }
-    let keep =
-        account::Options { keep: options.validator.keep, pedantic: options.validator.pedantic };
-    let account = account(elf, &sections, &cfi, &keep);
+    let keep = options.validator.keep;
+    let kept = account::Options {
+        keep,
+        every_range: keep == usize::MAX,
+        pedantic: options.validator.pedantic,
+    };
+    let account = account(elf, &sections, cfi, &kept);
     let mut gatherer = Gatherer::new(elf, &sections);
     let differences = account
         .differences
@@ -70,7 +98,6 @@ pub(super) fn compare(
         .filter(|difference| options.wants(difference.finding.rule))
         .map(|difference| (difference.finding.clone(), gatherer.gather(difference)))
         .collect();
-    let debug_path = debug_file.as_ref().map(|file| file.path.clone());
     let with_section = !sections.is_empty();
     let unnamed = Names::of(None);
     let names = if with_section || options.named_examples { names } else { &unnamed };

@@ -7,21 +7,21 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::input::{FileBytes, Stamp};
 use crate::report::{Content, Outcome};
+use sframe_input::{FileBytes, Stamp};
 
-/// How much is kept: each file counts, and each of its findings. A report takes a kilobyte or so.
-/// Files that come when this is full are checked, each of them.
-const ROOM: usize = 1 << 16;
+/// Bytes that an entry takes besides what was found.
+const MARK: usize = 128;
 /// Files of the same size that start alike are likely to be the same: a linked program's build-id
 /// stands there.
 const START: usize = 1024;
 
 /// What has been checked.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Seen {
     known: Mutex<Known>,
 }
@@ -31,7 +31,9 @@ struct Known {
     /// By size and start.
     marks: HashMap<u64, Mark>,
     outcomes: HashMap<Key, Outcome>,
-    taken: usize,
+    /// Bytes of memory that may still be taken. Files that come when there are too few are checked,
+    /// each of them.
+    left: usize,
 }
 
 /// What is known of all files with one size and start.
@@ -83,26 +85,34 @@ pub(super) struct Subject<'a> {
 }
 
 impl Seen {
+    /// Nothing yet, and never more than `room` bytes of memory.
+    pub(super) fn new(room: usize) -> Seen {
+        Seen { known: Mutex::new(Known { left: room, ..Known::default() }) }
+    }
+
     /// What `check` finds, or has found before in the same bytes. Two threads that meet the same
     /// bytes at the same time both check them.
+    ///
+    /// # Errors
+    /// That of `check`: the bytes were not the file's all the time. It is not kept.
     pub(super) fn or_check(
         &self,
         subject: Subject<'_>,
-        check: impl FnOnce() -> Outcome,
-    ) -> Outcome {
+        check: impl FnOnce() -> io::Result<Outcome>,
+    ) -> io::Result<Outcome> {
         let Subject { data, content, path, origin } = subject;
         let mark = mark(data, path);
         let hashed = content.is_some() || origin.is_none();
         match self.sight(mark, origin.as_ref(), hashed) {
-            Sight::Same(outcome) => return outcome,
+            Sight::Same(outcome) => return Ok(outcome),
             Sight::Other(one) => self.hash(*one),
             Sight::New => {
                 if let Some(origin) = origin.filter(|_| !hashed) {
-                    let outcome = check();
+                    let outcome = check()?;
                     let key_path = path.map(Path::to_owned);
                     let one = One { origin, size: data.len(), key_path, outcome: outcome.clone() };
                     self.lock().mark(mark, one);
-                    return outcome;
+                    return Ok(outcome);
                 }
             }
             Sight::Hashed => {}
@@ -110,11 +120,12 @@ impl Seen {
         let content = content.unwrap_or_else(|| Content::of(data));
         let key = (content.hash, path.map(Path::to_owned));
         let found = self.lock().outcomes.get(&key).cloned();
-        found.unwrap_or_else(|| {
-            let outcome = check();
-            self.lock().keep(key, outcome.clone());
-            outcome
-        })
+        if let Some(outcome) = found {
+            return Ok(outcome);
+        }
+        let outcome = check()?;
+        self.lock().keep(key, outcome.clone());
+        Ok(outcome)
     }
 
     /// What is known of the files with this mark; from now on their hashes are, except for one
@@ -122,8 +133,7 @@ impl Seen {
     fn sight(&self, mark: u64, origin: Option<&Origin>, hashed: bool) -> Sight {
         let mut known = self.lock();
         let Some(entry) = known.marks.get_mut(&mark) else {
-            if hashed && known.has_room() {
-                known.taken += 1;
+            if hashed && known.take(MARK) {
                 known.marks.insert(mark, Mark::Hashed);
             }
             return Sight::New;
@@ -149,7 +159,10 @@ impl Seen {
         }
         let start = usize::try_from(one.origin.start).unwrap_or(usize::MAX);
         if let Some(bytes) = file.get(start..).and_then(|rest| rest.get(..one.size)) {
-            self.lock().keep((Content::of(bytes).hash, one.key_path), one.outcome);
+            let hash = Content::of(bytes).hash;
+            if file.intact().is_ok() {
+                self.lock().keep((hash, one.key_path), one.outcome);
+            }
         }
     }
 
@@ -171,29 +184,27 @@ enum Sight {
 }
 
 impl Known {
-    const fn has_room(&self) -> bool {
-        self.taken < ROOM
+    /// Whether there was room for `bytes` more, which are taken now.
+    const fn take(&mut self, bytes: usize) -> bool {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                true
+            }
+            None => false,
+        }
     }
 
     fn mark(&mut self, mark: u64, one: One) {
-        if self.has_room() {
-            self.taken += weight(&one.outcome);
+        if self.take(MARK.saturating_add(one.outcome.weight())) {
             self.marks.entry(mark).or_insert_with(|| Mark::One(Box::new(one)));
         }
     }
 
     fn keep(&mut self, key: Key, outcome: Outcome) {
-        if self.has_room() {
-            self.taken += weight(&outcome);
+        if self.take(MARK.saturating_add(outcome.weight())) {
             self.outcomes.insert(key, outcome);
         }
-    }
-}
-
-fn weight(outcome: &Outcome) -> usize {
-    match outcome {
-        Outcome::Checked(checked) => 1 + checked.findings.len(),
-        _ => 1,
     }
 }
 
@@ -212,6 +223,8 @@ mod tests {
     use std::cell::Cell;
     use std::fs;
 
+    const ROOM: usize = 1 << 20;
+
     /// Files in a folder, and how often one was checked.
     struct Desk {
         folder: tempfile::TempDir,
@@ -222,7 +235,7 @@ mod tests {
     impl Desk {
         fn new() -> Desk {
             let folder = tempfile::tempdir().expect("a folder");
-            Desk { folder, seen: Seen::default(), checks: Cell::new(0) }
+            Desk { folder, seen: Seen::new(ROOM), checks: Cell::new(0) }
         }
 
         /// What is told of bytes: their last one, which is the outcome here.
@@ -230,9 +243,9 @@ mod tests {
             let last = subject.data.last().copied();
             let outcome = self.seen.or_check(subject, || {
                 self.checks.set(self.checks.get() + 1);
-                Outcome::Unreadable(format!("{last:?}"))
+                Ok(Outcome::Unreadable(format!("{last:?}")))
             });
-            match outcome {
+            match outcome.expect("the check succeeds") {
                 Outcome::Unreadable(text) => text,
                 _ => String::new(),
             }
@@ -334,16 +347,16 @@ mod tests {
     fn what_is_kept_has_an_end() {
         let desk = Desk::new();
         let number = |n: usize| u32::try_from(n).expect("small").to_le_bytes();
-        for n in 0..ROOM + 10 {
+        let most = ROOM / MARK;
+        for n in 0..most {
             desk.member(&number(n), None);
         }
-        let known = desk.seen.lock();
-        assert!(known.outcomes.len() <= ROOM && known.marks.len() <= ROOM, "{}", known.taken);
-        drop(known);
+        let kept = desk.seen.lock().outcomes.len();
+        assert!((most / 10..most).contains(&kept), "{kept} of {most}");
         let before = desk.checks.get();
         desk.member(&number(0), None);
         assert_eq!(desk.checks.get(), before);
-        desk.member(&number(ROOM + 5), None);
+        desk.member(&number(most - 1), None);
         assert_eq!(desk.checks.get(), before + 1);
     }
 }

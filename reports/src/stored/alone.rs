@@ -33,11 +33,14 @@ pub struct Alone {
 /// # Errors
 /// Those of writing.
 pub fn check_alone(item: &Item, checker: &Checker<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (records, without) = check(&item.path, checker)?;
-    for record in records {
-        out.write_all(&record)?;
-        out.write_all(b"\n")?;
-    }
+    let mut written = Ok(());
+    let without = check(&item.path, checker, &mut |mut record| {
+        record.push(b'\n');
+        if written.is_ok() {
+            written = out.write_all(&record);
+        }
+    })?;
+    written?;
     write!(out, "{WITHOUT}")?;
     serde_json::to_writer(&mut *out, &without)?;
     writeln!(out, "}}")?;

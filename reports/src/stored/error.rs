@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::printable::printable_path;
+use sframe_record::text::printable_path;
 
 /// The result of a part of such a scan.
 pub type Result<T> = std::result::Result<T, Error>;

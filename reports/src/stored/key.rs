@@ -6,9 +6,9 @@ use sframe_store::{ContentHash, Key};
 use sframe_validator::rules::Rule;
 
 use crate::catalogue;
-#[cfg(feature = "packages")]
-use crate::input::DebugPackages;
 use crate::scan::CheckOptions;
+#[cfg(feature = "packages")]
+use sframe_input::DebugPackages;
 
 /// The key of a scan with these options: this program, its rules, and whatever of the options
 /// changes what is said of a file. Of folders with separate debug files the names count, not what is

@@ -1,7 +1,7 @@
 //! From the words of a command line to a manifest.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,9 @@ use sframe_store::{ContentHash, Counts, Item, Key, Known, Manifest, Plan, Stamps
 
 use super::record::NOT_ELF;
 use super::{Result, Scanner};
-use crate::input::Input;
-use crate::input::kind::{HEAD, Kind};
-use crate::scan::{CheckOptions, Event, in_order};
+use crate::scan::{CheckOptions, Event, Weigh, in_order};
+use sframe_input::kind::{HEAD, Kind};
+use sframe_input::{Input, has_large_holes, open_file};
 
 /// A shard of a scan on one machine is that large, some seconds of work, which are lost where it is
 /// killed, ...
@@ -42,6 +42,16 @@ enum Met {
     Without(&'static str, Option<Metadata>),
 }
 
+impl Weigh for Met {
+    fn weight(&self) -> usize {
+        let path = match self {
+            Met::Item(item) => item.path.as_os_str().len(),
+            Met::Without(..) => 0,
+        };
+        size_of::<Met>() + path
+    }
+}
+
 /// Finds what there is to check among `found`, and puts it into shards. Files that are no ELF
 /// files, archives or packages are counted, and noted in `stamps`.
 ///
@@ -53,8 +63,9 @@ pub fn plan(
     mut stamps: Option<&mut StampsWriter>,
 ) -> Result<Manifest> {
     let (mut items, mut without) = (Vec::new(), Counts::default());
-    let meet = |input| meet(input, &planning);
-    in_order(found, planning.scanner.threads, meet, |event| -> Result<()> {
+    let resources = planning.scanner.resources();
+    let meet = |input, done: &mut dyn FnMut(Met)| done(meet(input, &planning));
+    in_order(found, resources, meet, |event| -> Result<()> {
         match event {
             Event::Done(Met::Item(item)) => items.push(item),
             Event::Done(Met::Without(kind, metadata)) => {
@@ -96,7 +107,8 @@ fn meet_file(path: PathBuf, planning: &Planning<'_>) -> Met {
     let Ok(metadata) = fs::metadata(&path) else {
         return Met::Item(Item { path, size: 0, hash: None });
     };
-    let size = metadata.len();
+    // Of one with large holes nobody reads all: it takes no shards of its own.
+    let size = if has_large_holes(&metadata) { 0 } else { metadata.len() };
     let Scanner { checker, known, .. } = planning.scanner;
     let options = checker.options;
     match known.find(&metadata) {
@@ -114,7 +126,7 @@ fn meet_file(path: PathBuf, planning: &Planning<'_>) -> Met {
 /// Whether a file's first bytes say that nothing in it is to be checked.
 fn is_of_no_interest(path: &Path, options: &CheckOptions) -> io::Result<bool> {
     let mut head = [0; HEAD];
-    let length = File::open(path)?.read(&mut head)?;
+    let length = open_file(path)?.read(&mut head)?;
     Ok(match Kind::of(head.get(..length).unwrap_or_default()) {
         Kind::Elf | Kind::Archive => false,
         Kind::Package(_) => !unpacks(options),
@@ -132,7 +144,11 @@ const fn unpacks(_: &CheckOptions) -> bool {
     false
 }
 
-/// The hash of a file's bytes.
+/// The hash of a file's bytes. One with large holes has none: it is checked in each scan.
 pub(super) fn hash_of(path: &Path) -> io::Result<ContentHash> {
-    ContentHash::of_reader(File::open(path)?)
+    let file = open_file(path)?;
+    match has_large_holes(&file.metadata()?) {
+        true => Err(io::Error::other("it has holes of more than 1 GiB")),
+        false => ContentHash::of_reader(file),
+    }
 }

@@ -14,9 +14,8 @@ use super::alone::{Alone, run_alone};
 use super::planner::hash_of;
 use super::record::{self, Kept};
 use super::{Error, Result};
-use crate::input::Input;
-use crate::report::FileReport;
-use crate::scan::{Checker, Event, in_order};
+use crate::scan::{Checker, Event, Resources, Weigh, in_order};
+use sframe_input::Input;
 
 /// What checks items.
 #[derive(Clone, Copy, Debug)]
@@ -31,14 +30,37 @@ pub struct Scanner<'s> {
     pub threads: usize,
 }
 
+impl Scanner<'_> {
+    /// What a scan may take.
+    pub(super) const fn resources(&self) -> Resources {
+        Resources { threads: self.threads, waiting: self.checker.options.waiting }
+    }
+}
+
+/// What comes of an item: records, and in the end that it is done.
+enum Step {
+    Record(Vec<u8>),
+    Done(Done),
+    Failed(Error),
+}
+
 /// An item that is done.
 struct Done {
     item: u32,
     hash: Option<ContentHash>,
-    records: Vec<Vec<u8>>,
     without: Counts,
     /// What the system said of the file before it was read.
     metadata: Option<Metadata>,
+}
+
+impl Weigh for Step {
+    fn weight(&self) -> usize {
+        let record = match self {
+            Step::Record(record) => record.len(),
+            Step::Done(_) | Step::Failed(_) => 0,
+        };
+        size_of::<Step>() + record
+    }
 }
 
 /// Checks the items of a shard, or finds it done. `each` is told of items that are done, with the
@@ -64,18 +86,21 @@ pub fn check_shard(
     let suspects = store.suspects(shard)?;
     let journal = store.journal(shard)?;
     let items = store.manifest().items_of(shard);
-    let work = |(number, item)| work(number, item, scanner, &suspects, &journal);
-    in_order(items, scanner.threads, work, |event| -> Result<()> {
+    let work = |(number, item), steps: &mut dyn FnMut(Step)| {
+        let mut record = |record| steps(Step::Record(record));
+        let done = work(number, item, scanner, &suspects, &journal, &mut record);
+        steps(done.map_or_else(Step::Failed, Step::Done));
+    };
+    in_order(items, scanner.resources(), work, |event| -> Result<()> {
         let done = match event {
-            Event::Done(done) => done?,
+            Event::Done(Step::Done(done)) => done,
+            Event::Done(Step::Failed(error)) => return Err(error),
+            Event::Done(Step::Record(record)) => return Ok(writer.record(&record)?),
             Event::Waiting => {
                 each(None);
                 return Ok(());
             }
         };
-        for record in &done.records {
-            writer.record(record)?;
-        }
         if let (Some(stamps), Some(metadata), Some(hash)) = (&mut stamps, &done.metadata, done.hash)
         {
             stamps.note(metadata, Known::Content(hash));
@@ -94,6 +119,7 @@ fn work(
     scanner: Scanner<'_>,
     suspects: &BTreeMap<u32, u32>,
     journal: &Journal,
+    record: &mut dyn FnMut(Vec<u8>),
 ) -> Result<Done> {
     let metadata = fs::metadata(&item.path).ok();
     let known = metadata.as_ref().and_then(|metadata| match scanner.known.find(metadata) {
@@ -110,34 +136,37 @@ fn work(
         Some(hash) => scanner.previous.find(&item.path, hash)?,
         None => None,
     };
-    let (records, without) = match unchanged {
-        Some(unchanged) => (unchanged.records, unchanged.without),
+    let without = match unchanged {
+        Some(unchanged) => {
+            unchanged.records.into_iter().for_each(record);
+            unchanged.without
+        }
         None if suspects.contains_key(&number) => {
             let Alone { records, without } = run_alone(number, &item.path)?;
-            (records, without)
+            records.into_iter().for_each(record);
+            without
         }
         None => {
             let working = journal.working(number)?;
-            let kept = check(&item.path, scanner.checker)?;
+            let without = check(&item.path, scanner.checker, record)?;
             drop(working);
-            kept
+            without
         }
     };
-    Ok(Done { item: number, hash, records, without, metadata })
+    Ok(Done { item: number, hash, without, metadata })
 }
 
-/// Checks a file: its records, and how many of which kind have none.
-pub(super) fn check(path: &Path, checker: &Checker<'_>) -> io::Result<(Vec<Vec<u8>>, Counts)> {
-    keep(&checker.input(Input::File(path.to_owned())))
-}
-
-fn keep(reports: &[FileReport]) -> io::Result<(Vec<Vec<u8>>, Counts)> {
-    let (mut records, mut without) = (Vec::new(), Counts::default());
-    for report in reports {
-        match record::of(report)? {
-            Kept::Record(record) => records.push(record),
-            Kept::Count(kind) => without.add(kind, 1),
-        }
-    }
-    Ok((records, without))
+/// Checks a file: passes its records on as they are made, and counts what has none, by kind.
+pub(super) fn check(
+    path: &Path,
+    checker: &Checker<'_>,
+    record: &mut dyn FnMut(Vec<u8>),
+) -> io::Result<Counts> {
+    let (mut without, mut failed) = (Counts::default(), None);
+    checker.input(Input::File(path.to_owned()), &mut |report| match record::of(&report) {
+        Ok(Kept::Record(kept)) => record(kept),
+        Ok(Kept::Count(kind)) => without.add(kind, 1),
+        Err(error) => failed = failed.take().or(Some(error)),
+    });
+    failed.map_or(Ok(without), |error| Err(error.into()))
 }

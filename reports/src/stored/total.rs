@@ -9,8 +9,8 @@ use sframe_store::{Counts, ShardLine, Store};
 
 use super::record::NOT_ELF;
 use super::{Error, Result};
-use crate::input::Special;
 use crate::report::Summary;
+use sframe_input::Special;
 
 /// All that a store says, summed up.
 #[derive(Debug)]

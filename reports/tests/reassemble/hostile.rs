@@ -163,8 +163,12 @@ fn nothing_half_written_is_left() {
     let (status, told) = reassemble(&folder.join("no-such-file"), &output);
     assert!(status == 2 && told.contains("No such file"), "{status} {told}");
     let nowhere = folder.join("no-such-folder/out.s");
-    let (status, _) = reassemble(&corpus().join(FILE), &nowhere);
-    assert_eq!(status, 3);
+    // What cannot be written is named, as it was asked for.
+    for output in [&*nowhere, Path::new("/dev/full"), &folder] {
+        let (status, told) = reassemble(&corpus().join(FILE), output);
+        let named = format!("{}: ", output.display());
+        assert!(status == 3 && told.contains(&named), "{status} {told}");
+    }
     let (status, _) = reassemble(&corpus().join(FILE), Path::new("/dev/null"));
     assert_eq!(status, 0);
     assert!(!fs::metadata("/dev/null").expect("still there").is_file());
@@ -183,4 +187,57 @@ fn another_file_is_not_the_same() {
     assert!(status == 2 && told.contains("no symbol sframe_check.section."), "{told}");
     let (status, _, told) = compare("golden/2.47.50/s390x/plt.so");
     assert!(status == 2 && told.contains("not for one machine"), "{told}");
+}
+
+/// An AMD64 library of `count` functions of 16 bytes, without symbols, and before them `count` symbols at one place:
+/// gABI, "Object Files"; LSB 5.0, "Exception Frames".
+fn piled_symbols(count: u32) -> Vec<u8> {
+    let names = b"\0.text\0.eh_frame\0.symtab\0.strtab\0f\0";
+    let code = vec![0; 16 * (count as usize + 1)];
+    // A CIE without augmentation, so that addresses are absolute: factors 1 and -8, RA in 16, CFA is SP + 8.
+    let mut cfi = vec![12, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 12, 7, 8];
+    for number in 0..count {
+        cfi.extend([20, 16 + number * 24 + 4].map(u32::to_le_bytes).concat());
+        cfi.extend([0x1010 + u64::from(number) * 16, 16].map(u64::to_le_bytes).concat());
+    }
+    // Name, STT_FUNC, section 1, the code's start, no size.
+    let symbol = [&[34, 0, 0, 0, 2, 0, 1, 0][..], &0x1000_u64.to_le_bytes(), &[0; 8]].concat();
+    let symbols = [vec![0; 24], symbol.repeat(count as usize)].concat();
+    let parts = [&code[..], &cfi, &symbols, names];
+    let mut file =
+        vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 62, 0, 1, 0, 0, 0];
+    let table = 64 + parts.iter().map(|part| part.len() as u64).sum::<u64>();
+    file.extend([0, 0, table].map(u64::to_le_bytes).concat());
+    file.extend([0, 0, 0, 0, 64, 0, 56, 0, 0, 0, 64, 0, 5, 0, 4, 0]);
+    file.extend(parts.concat());
+    file.extend([0; 64]);
+    let mut offset = 64;
+    // Name, type, flags, address, link, entry size.
+    let headers: [(u32, u32, u64, u64, u32, u64); 4] = [
+        (1, 1, 6, 0x1000, 0, 0),
+        (7, 1, 2, 0x1000_0000, 0, 0),
+        (17, 2, 0, 0, 4, 24),
+        (25, 3, 0, 0, 0, 0),
+    ];
+    for ((name, kind, flags, address, link, entry), part) in headers.into_iter().zip(parts) {
+        let size = part.len() as u64;
+        file.extend([name, kind].map(u32::to_le_bytes).concat());
+        file.extend([flags, address, offset, size].map(u64::to_le_bytes).concat());
+        file.extend([link, 0].map(u32::to_le_bytes).concat());
+        file.extend([1, entry].map(u64::to_le_bytes).concat());
+        offset += size;
+    }
+    file
+}
+
+/// A function without a symbol does not look at all symbols before it: 100,000 of each took minutes.
+#[test]
+fn symbols_at_one_place_cost_no_more_than_others() {
+    let folder = folder("piled");
+    let (file, output) = (folder.join("piled.so"), folder.join("piled.s"));
+    fs::write(&file, piled_symbols(100_000)).expect("writable");
+    let start = std::time::Instant::now();
+    let (status, told) = reassemble(&file, &output);
+    assert!(status == 0 && told.starts_with("100,000 functions in 1 section"), "{status} {told}");
+    assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
 }

@@ -1,8 +1,7 @@
-//! Where the machine code of a file is: its loaded, executable sections, by address.
+//! Places of machine code, ordered and without overlaps.
 
 use alloc::vec::Vec;
 
-use crate::elf::{Elf, ElfKind, PF_X, PT_LOAD};
 use crate::section::CodeAddress;
 
 /// A contiguous range of code.
@@ -12,7 +11,7 @@ pub(crate) struct CodeRange {
     pub(crate) size: u64,
 }
 
-/// The code of a file, ordered by place.
+/// Places of code, in order.
 #[derive(Debug, Default)]
 pub(crate) struct CodeMap {
     ranges: Vec<CodeRange>,
@@ -25,27 +24,9 @@ impl CodeMap {
         CodeMap::default()
     }
 
-    /// The executable sections; the executable segments of a file without a section table.
-    pub(crate) fn of(elf: &Elf<'_>) -> CodeMap {
-        let relocatable = elf.kind() == ElfKind::Relocatable;
-        let mut ranges: Vec<_> = elf
-            .code_sections()
-            .map(|section| CodeRange {
-                start: match relocatable {
-                    true => CodeAddress { section: section.index, address: 0 },
-                    false => CodeAddress::absolute(section.address),
-                },
-                size: section.size,
-            })
-            .collect();
-        if elf.sections().is_empty() {
-            let executable = elf.segments().iter();
-            let executable = executable.filter(|s| s.p_type == PT_LOAD && s.flags & PF_X != 0);
-            ranges.extend(executable.map(|segment| CodeRange {
-                start: CodeAddress::absolute(segment.address),
-                size: segment.memory_size,
-            }));
-        }
+    /// The code at these places, start and bytes.
+    pub(crate) fn of(places: impl Iterator<Item = (CodeAddress, u64)>) -> CodeMap {
+        let mut ranges: Vec<_> = places.map(|(start, size)| CodeRange { start, size }).collect();
         ranges.retain(|range| range.size > 0);
         ranges.sort_by_key(|range| range.start);
         // Sections overlap in broken files only; there, code is code.
@@ -88,7 +69,7 @@ impl CodeMap {
                 let from = range.start.address.max(start.address);
                 range_end.min(end).saturating_sub(from)
             })
-            .sum()
+            .fold(0, u64::saturating_add)
     }
 }
 

@@ -7,6 +7,7 @@ use core::fmt;
 use core::fmt::Write as _;
 use core::ops::Range;
 
+use super::confirm::Claim;
 use crate::finding::{Field, Finding, FunctionId};
 use crate::rules::{CATALOGUE, Rule, Severity};
 use crate::section::FieldPlace;
@@ -65,6 +66,11 @@ pub(crate) struct Reporter<'a> {
     pub(crate) row: Option<u32>,
     /// The bytes of the table entry or row that is looked at; empty: those of the field.
     pub(crate) subject: Range<u64>,
+    /// The row that is judged by its values, and the position in the catalogue of the rule that
+    /// takes this one's place where the row is confirmed; `None`: nothing does.
+    pub(crate) claim: Option<(&'a Claim<'a>, Option<usize>)>,
+    /// The check has found something, confirmed or not.
+    pub(crate) spoke: bool,
 }
 
 impl Reporter<'_> {
@@ -121,12 +127,22 @@ impl Reporter<'_> {
         field: Option<&dyn Fn() -> Field>,
         message: fmt::Arguments<'_>,
     ) {
-        let Some(rule) = CATALOGUE.get(self.rule).copied() else { return };
-        if !self.collector.count(self.rule, rule) {
+        self.spoke = true;
+        let confirmed = self.claim.filter(|(claim, _)| claim.is_confirmed());
+        let position = match confirmed {
+            Some((_, instead)) => instead,
+            None => Some(self.rule),
+        };
+        let of = |position: usize| CATALOGUE.get(position).copied();
+        let Some((position, rule)) = position.and_then(|at| Some((at, of(at)?))) else { return };
+        if !self.collector.count(position, rule) {
             return;
         }
         let mut text = String::new();
         let _ = text.write_fmt(message);
+        if let Some(broken) = confirmed.and_then(|_| of(self.rule)) {
+            let _ = write!(text, " ({}), and other unwind information confirms it", broken.name);
+        }
         let finding = Finding {
             rule,
             section: self.section,

@@ -15,6 +15,7 @@ use core::ops::Range;
 
 use super::Selection;
 use super::code::{CodeMap, CodeRange};
+use super::confirm::{Claim, Confirm, Unconfirmed};
 use super::extents::{Block, CodeExtent, Extents, Totals};
 use super::reporter::{Collector, Reporter};
 use super::sound_rows::SoundRows;
@@ -44,6 +45,8 @@ pub(crate) struct Walk<'a> {
     selection: &'a Selection,
     /// The section's position in the report.
     section: Option<usize>,
+    /// Who may confirm rows.
+    confirm: &'a dyn Confirm,
     sound: SoundRows,
 }
 
@@ -62,8 +65,9 @@ impl<'a> Walk<'a> {
         code: &'a CodeMap,
         selection: &'a Selection,
         section: Option<usize>,
+        confirm: &'a dyn Confirm,
     ) -> Walk<'a> {
-        Walk { whole, code, selection, section, sound: SoundRows::new() }
+        Walk { whole, code, selection, section, confirm, sound: SoundRows::new() }
     }
 
     /// Reads every function and row once.
@@ -201,6 +205,8 @@ impl<'a> Walk<'a> {
                     function: Some(id),
                     row: None,
                     subject: entry..entry + size,
+                    claim: None,
+                    spoke: false,
                 },
             );
         }
@@ -219,6 +225,7 @@ impl<'a> Walk<'a> {
         };
         let layout = RowLayout::of(function);
         let space = RowSpace::of(function);
+        let size = function.size();
         let errors = collector.errors();
         let mut previous: Option<FrameRowEntry<'_>> = None;
         let mut together = RowsContext::new(function);
@@ -252,13 +259,14 @@ impl<'a> Walk<'a> {
                         row: &row,
                         index,
                         previous: previous.as_ref(),
+                        end: entries.peek_start().map_or(size, |next| next.min(size)),
                         layout,
                         frame: layout.interpret(&row),
                     };
                     if !self.selection.rows_of.is_empty() {
                         together.add(&context);
                     }
-                    self.check_row(&context, plain, collector);
+                    self.check_row::<REPORT>(&context, plain, collector);
                 }
             }
             if REPORT && collector.errors() > errors {
@@ -305,7 +313,9 @@ impl<'a> Walk<'a> {
         count
     }
 
-    fn check_row(
+    /// With `REPORT`, warnings about values are put to who may confirm them; the survey before it
+    /// notes them all.
+    fn check_row<const REPORT: bool>(
         &mut self,
         context: &RowContext<'_>,
         plain_place: bool,
@@ -320,12 +330,23 @@ impl<'a> Walk<'a> {
         if !self.selection.thorough && self.sound.contains(context.row, context.layout) {
             return;
         }
-        let before = collector.total();
+        let claim = Claim::new(context, if REPORT { self.confirm } else { &Unconfirmed });
+        let instead = self.selection.confirmed.map(|rule| rule.index);
+        let mut sound = true;
         for rule in &self.selection.row_content {
-            let Check::RowContent(check) = rule.rule.check else { continue };
-            check(context, &mut self.row_reporter(rule.index, context, collector));
+            let mut reporter = self.row_reporter(rule.index, context, collector);
+            match rule.rule.check {
+                Check::RowContent(check) => check(context, &mut reporter),
+                Check::RowValues(check) => {
+                    reporter.claim = Some((&claim, instead));
+                    check(context, &mut reporter);
+                }
+                _ => continue,
+            }
+            // A confirmed row is not sound: the same content elsewhere may not be confirmed.
+            sound &= !reporter.spoke;
         }
-        if collector.total() == before {
+        if sound {
             self.sound.insert(context.row, context.layout);
         }
     }
@@ -372,7 +393,16 @@ impl<'a> Walk<'a> {
             start: function.start().ok(),
             size: function.size(),
         };
-        Reporter { collector, rule, section: self.section, function: Some(id), row, subject }
+        Reporter {
+            collector,
+            rule,
+            section: self.section,
+            function: Some(id),
+            row,
+            subject,
+            claim: None,
+            spoke: false,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use object::elf::{self, FileHeader64};
 use object::read::elf::{Crel, FileHeader, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
 use object::read::{SectionIndex, SymbolIndex};
 
-use super::{Class, Elf, ElfError, SHF_ALLOC, section_table};
+use super::{Class, Elf, ElfError, ElfSection, SHF_ALLOC, section_table};
 use crate::section::{CodeAddress, StartRelocation};
 
 const SHT_RELA: u32 = 4;
@@ -48,6 +48,32 @@ impl Relocation {
     }
 }
 
+/// Which sections hold relocations, by the section that they apply to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RelocationIndex {
+    /// Index of the relocated section, and of the one with the relocations; ordered.
+    pairs: Vec<(u32, u32)>,
+}
+
+impl RelocationIndex {
+    pub(super) fn of(sections: &[ElfSection<'_>]) -> RelocationIndex {
+        let relocating = sections
+            .iter()
+            .filter(|section| matches!(section.sh_type, SHT_RELA | SHT_REL | SHT_CREL));
+        let mut pairs: Vec<_> = relocating.map(|section| (section.info, section.index)).collect();
+        pairs.sort_unstable();
+        RelocationIndex { pairs }
+    }
+
+    /// The sections with relocations of section `target`, in the table's order.
+    fn of_target(&self, target: u32) -> impl Iterator<Item = SectionIndex> {
+        let first = self.pairs.partition_point(|(relocated, _)| *relocated < target);
+        let rest = self.pairs.get(first..).unwrap_or_default().iter();
+        let own = rest.take_while(move |(relocated, _)| *relocated == target);
+        own.filter_map(|(_, index)| Some(SectionIndex(usize::try_from(*index).ok()?)))
+    }
+}
+
 /// The relocations of one section of a relocatable object.
 #[derive(Clone, Debug, Default)]
 pub struct RelocationTable {
@@ -72,23 +98,24 @@ impl RelocationTable {
         let order = header.endian()?;
         let sections = section_table(header, order, file.data)?;
         let mut room = Room::of(file);
-        let relocating = sections.iter().filter(|section| section.sh_info(order) == target);
-        for section in relocating {
+        let mut symbols = SymbolSource { last: None };
+        for index in file.relocating.of_target(target) {
+            let section = sections.section(index)?;
             match section.sh_type(order).0 {
                 SHT_RELA => {
                     let Some((entries, link)) = section.rela(order, file.data)? else { continue };
                     room.take(section.sh_size(order))?;
-                    let symbols = symbols(&sections, link, order, file.data)?;
+                    let symbols = symbols.of(link, &sections, order, file.data, &mut room)?;
                     table.relocations.reserve_exact(entries.len());
-                    let read = entries.iter().map(|entry| from_rela(entry, &symbols, order));
+                    let read = entries.iter().map(|entry| from_rela(entry, symbols, order));
                     table.relocations.extend(read);
                 }
                 SHT_CREL => {
                     let Some((entries, link)) = section.crel(order, file.data)? else { continue };
                     room.take(section.sh_size(order))?;
-                    let symbols = symbols(&sections, link, order, file.data)?;
+                    let symbols = symbols.of(link, &sections, order, file.data, &mut room)?;
                     for entry in entries {
-                        table.relocations.push(from_crel(&entry?, &symbols, order));
+                        table.relocations.push(from_crel(&entry?, symbols, order));
                     }
                 }
                 SHT_REL => {
@@ -117,14 +144,34 @@ impl RelocationTable {
 
 type Symbols<'a> = SymbolTable<'a, FileHeader64<Endianness>>;
 
-fn symbols<'a>(
-    sections: &SectionTable<'a, FileHeader64<Endianness>>,
-    link: SectionIndex,
-    order: Endianness,
-    data: &'a [u8],
-) -> Result<Symbols<'a>, ElfError> {
-    let section = sections.section(link)?;
-    Ok(section.symbols(order, data, sections, link)?.unwrap_or_default())
+/// The symbols that relocations are against: an object has one table of them, which is read once.
+struct SymbolSource<'a> {
+    last: Option<(SectionIndex, Symbols<'a>)>,
+}
+
+impl<'a> SymbolSource<'a> {
+    /// The table that a section of relocations links to. Finding its extended section numbers takes
+    /// a look at all section headers, so reading another table takes their bytes from `room`.
+    fn of(
+        &mut self,
+        link: SectionIndex,
+        sections: &SectionTable<'a, FileHeader64<Endianness>>,
+        order: Endianness,
+        data: &'a [u8],
+        room: &mut Room,
+    ) -> Result<&Symbols<'a>, ElfError> {
+        let known = self.last.take().filter(|(known, _)| *known == link);
+        let symbols = match known {
+            Some((_, symbols)) => symbols,
+            None => {
+                let header = size_of::<elf::SectionHeader64<Endianness>>() as u64;
+                room.take(header.saturating_mul(sections.len() as u64))?;
+                let section = sections.section(link)?;
+                section.symbols(order, data, sections, link)?.unwrap_or_default()
+            }
+        };
+        Ok(&self.last.insert((link, symbols)).1)
+    }
 }
 
 fn from_rela(

@@ -8,6 +8,7 @@ use object::read::elf::{FileHeader, SectionHeader, Sym};
 
 use super::{Class, Elf, ElfError, ElfKind, Names, section_table};
 use crate::section::CodeAddress;
+use crate::text::Text;
 
 const SHT_SYMTAB: u32 = 2;
 const SHT_DYNSYM: u32 = 11;
@@ -22,7 +23,7 @@ pub struct Symbol<'a> {
     /// `st_size`: bytes of code, 0 where the producer did not say.
     pub size: u64,
     /// The name's bytes.
-    pub name: &'a [u8],
+    pub name: Text<'a>,
     /// Not `STB_LOCAL`.
     pub global: bool,
 }
@@ -54,8 +55,8 @@ impl<'a> SymbolTable<'a> {
         &self.symbols
     }
 
-    /// The symbol that starts exactly at `place`, or else the nearest one before it whose size
-    /// reaches it.
+    /// The symbol that starts exactly at `place`; or else, of those at the nearest start before it,
+    /// the best one whose size reaches it.
     #[must_use]
     pub fn find(&self, place: CodeAddress) -> Option<&Symbol<'a>> {
         let first = self.symbols.partition_point(|symbol| symbol.start < place);
@@ -63,12 +64,17 @@ impl<'a> SymbolTable<'a> {
             return Some(symbol);
         }
         let before = self.symbols.get(first.checked_sub(1)?)?;
-        // All symbols of that place, best first.
+        let distance = place.address.checked_sub(before.start.address)?;
+        if before.start.section != place.section {
+            return None;
+        }
+        // The symbols of that start: global ones, then local ones, each by falling size. If the
+        // first of either does not reach the place, none of them does.
         let best = self.symbols.partition_point(|symbol| symbol.start < before.start);
-        self.symbols.get(best..first)?.iter().find(|symbol| {
-            symbol.start.section == place.section
-                && place.address - symbol.start.address < symbol.size
-        })
+        let here = self.symbols.get(best..first)?;
+        let (global, local) = here.split_at(here.partition_point(|symbol| symbol.global));
+        let mut longest = global.first().into_iter().chain(local.first());
+        longest.find(|symbol| distance < symbol.size)
     }
 }
 

@@ -134,6 +134,7 @@ pub static CATALOGUE: &[&Rule] = &[
     &frames::FP_LOST,
     &frames::FRAME_RECORD_SPLIT,
     &frames::FP_SLOT_ELSEWHERE,
+    &frames::CONFIRMED_ODDITY,
     &flexible::FLEX_WORD_COUNT,
     &flexible::FLEX_LAYOUT,
     &flexible::FLEX_CFA_BASE,

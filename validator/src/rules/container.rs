@@ -161,7 +161,7 @@ pub(super) static SECTION_NOBITS: Rule = Rule {
     source: "observed: objcopy --only-keep-debug makes .sframe SHT_NOBITS, and the code as well",
     example: "a shared object with code, and .sframe of type SHT_NOBITS",
     check: Check::File(|file, report| {
-        let has_code = file.elf.code_sections().any(|code| code.sh_type != SHT_NOBITS);
+        let has_code = file.elf.code_sections().next().is_some();
         if file.sframe.sh_type == SHT_NOBITS && file.sframe.size > 0 && has_code {
             report.elf_field(
                 "sh_type",

@@ -1,15 +1,15 @@
 //! What the checks of rules are given. Each kind of [`Check`] sees one subject, and only when what
 //! comes before it could be read.
 
-use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
 use crate::abi::{Abi, Endian};
 use crate::check::code::CodeMap;
 use crate::check::extents::{Extents, Totals};
+use crate::check::facts::FileFacts;
 use crate::check::reporter::Reporter;
-use crate::elf::{Elf, ElfSection, RelocationTable, SymbolTable};
+use crate::elf::{Elf, ElfSection, RelocationTable};
 use crate::finding::HeaderSummary;
 use crate::section::{
     CodeAddress, Error, FieldPlace, FrameRowEntry, Function, FunctionEntry, Header, RowLayout,
@@ -39,6 +39,11 @@ pub(crate) enum Check {
     /// What one row says. Depends on the info byte and the data words alone, so that a row that
     /// is known to be sound need not be looked at again.
     RowContent(fn(&RowContext<'_>, &mut Reporter<'_>)),
+    /// As `RowContent`, of warning level, and about the values alone, however they are encoded:
+    /// where another source of unwind information has the same values, this is no defect.
+    RowValues(fn(&RowContext<'_>, &mut Reporter<'_>)),
+    /// What a rule of kind `RowValues` finds in a row that another source confirms.
+    Confirmed,
     /// A row that could not be read.
     UnreadableRow(fn(&UnreadableRow<'_>, &mut Reporter<'_>)),
     /// The rows of one function taken together, where all of them have a meaning.
@@ -150,6 +155,9 @@ pub(crate) struct RowContext<'a> {
     pub(crate) index: u32,
     /// The row before it.
     pub(crate) previous: Option<&'a FrameRowEntry<'a>>,
+    /// Where it ends, bytes from the function's start: where the next row starts, or the function
+    /// ends.
+    pub(crate) end: u32,
     /// How its words are to be read.
     pub(crate) layout: &'a RowLayout,
     /// What it says, for rules about content.
@@ -242,12 +250,8 @@ pub(crate) struct TotalContext<'a> {
     pub(crate) whole: &'a SectionContext<'a>,
     pub(crate) totals: &'a Totals,
     pub(crate) extents: &'a Extents,
-    /// The file, whose code lints look at; none without a file.
-    pub(crate) elf: Option<&'a Elf<'a>>,
-    /// The file's function symbols; only with lints, none without a file.
-    pub(crate) symbols: &'a SymbolTable<'a>,
-    /// The linker's stub sections; only with lints, none without a file.
-    pub(crate) stubs: Vec<&'a ElfSection<'a>>,
+    /// The rest of the file; only with lints, none without a file.
+    pub(crate) facts: Option<&'a FileFacts<'a>>,
 }
 
 /// A number of data words, as people write it.

@@ -33,14 +33,13 @@ pub(super) static SYMBOL_UNCOVERED: Rule = Rule {
     source: "observed: GNU as writes no entry for functions whose CFI it cannot express",
     example: "a shared object with a function symbol that no entry covers",
     check: Check::Total(|total, report| {
+        let Some(facts) = total.facts else { return };
         let code = code(total.extents);
-        for symbol in total.symbols.symbols() {
+        for symbol in facts.symbols.symbols() {
             if symbol.size > 0 && !covered(&code, symbol.start) {
                 report.file(format_args!(
                     "function {} at {:#x} ({:#x} bytes) has no entry",
-                    alloc::string::String::from_utf8_lossy(symbol.name),
-                    symbol.start.address,
-                    symbol.size
+                    symbol.name, symbol.start.address, symbol.size
                 ));
             }
         }
@@ -60,7 +59,8 @@ pub(super) static FUNCTION_SIZE_SYMBOL: Rule = Rule {
     source: "observed: compilers put both at the function's end",
     example: "an entry of 8 bytes for a function symbol of 16",
     check: Check::Total(|total, report| {
-        let symbols = total.symbols.symbols();
+        let Some(facts) = total.facts else { return };
+        let symbols = facts.symbols.symbols();
         let mut code = code(total.extents);
         // Of functions at one place, which is a defect of its own, one is compared.
         code.dedup_by_key(|extent| extent.start);
@@ -82,10 +82,7 @@ pub(super) static FUNCTION_SIZE_SYMBOL: Rule = Rule {
                     format_args!("{:#x}", named.size),
                     format_args!(
                         "function #{} has {:#x} bytes, its symbol {} has {:#x}",
-                        extent.index,
-                        extent.size,
-                        alloc::string::String::from_utf8_lossy(named.name),
-                        named.size
+                        extent.index, extent.size, named.name, named.size
                     ),
                 );
             }
@@ -105,19 +102,16 @@ pub(super) static STUBS_UNCOVERED: Rule = Rule {
     source: "observed: GNU ld writes them for AMD64 and s390x",
     example: "a shared object whose .plt has no entry",
     check: Check::Total(|total, report| {
-        if total.whole.kind != FileKind::Linked {
-            return;
-        }
+        let linked = total.whole.kind == FileKind::Linked;
+        let Some(facts) = total.facts.filter(|_| linked) else { return };
         let code = code(total.extents);
-        for stubs in &total.stubs {
+        for stubs in &facts.stubs {
             let start = CodeAddress::absolute(stubs.address);
             let last = CodeAddress::absolute(stubs.address.saturating_add(stubs.size - 1));
             if !covered(&code, start) || !covered(&code, last) {
                 report.file(format_args!(
                     "stub section {} at {:#x} ({:#x} bytes) is not covered",
-                    alloc::string::String::from_utf8_lossy(stubs.name),
-                    stubs.address,
-                    stubs.size
+                    stubs.name, stubs.address, stubs.size
                 ));
             }
         }
@@ -136,18 +130,14 @@ pub(super) static REPEAT_OUTSIDE_STUBS: Rule = Rule {
     source: "V3 2.3.3.1; observed: GNU ld writes such functions for .plt and its like alone",
     example: "a shared object with a function of PC type MASK in .text",
     check: Check::Total(|total, report| {
-        if total.whole.kind != FileKind::Linked {
-            return;
-        }
+        let linked = total.whole.kind == FileKind::Linked;
+        let Some(facts) = total.facts.filter(|_| linked) else { return };
         let section = total.whole.section;
         for extent in &total.extents.code {
             let function = section.entry(extent.index).map(FunctionEntry::function);
             let Some(Ok(function)) = function else { continue };
-            let size = u64::from(extent.size);
-            let in_stubs =
-                total.stubs.iter().any(|stubs| stubs.contains(extent.start.address, size));
             let info = function.attributes().info;
-            if info.is_pc_mask() && !in_stubs {
+            if info.is_pc_mask() && !facts.in_stubs(extent.start, extent.size) {
                 report.field(
                     function.entry().field(FunctionField::Info),
                     format_args!("{:#04x}", info.0),

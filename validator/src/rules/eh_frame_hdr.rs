@@ -54,12 +54,13 @@ pub(super) static FUNCTION_WITHOUT_CFI: Rule = Rule {
     example: "a shared object whose .eh_frame_hdr has the first of two functions",
     check: Check::Total(|total, report| {
         let linked = total.whole.kind == FileKind::Linked;
-        let Some(starts) = total.elf.filter(|_| linked).and_then(starts) else { return };
+        let Some(facts) = total.facts.filter(|_| linked) else { return };
+        let known = facts.cfi_starts.get_or_init(|| starts(facts.elf));
+        let Some(starts) = known else { return };
         for extent in total.extents.code.iter().filter(|extent| extent.size > 0) {
             let Some(entry) = total.whole.section.entry(extent.index) else { continue };
             // Of a stub section's entries CFI describes the first and all others in one.
-            let mut stubs = total.stubs.iter();
-            let stub = stubs.any(|s| s.contains(extent.start.address, u64::from(extent.size)));
+            let stub = facts.in_stubs(extent.start, extent.size);
             if !stub && starts.binary_search(&extent.start.address).is_err() {
                 let start = Some(extent.start);
                 let id = FunctionId { index: extent.index, start, size: extent.size };

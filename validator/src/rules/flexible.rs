@@ -209,7 +209,7 @@ pub(super) static FLEX_NOT_LOADED: Rule = Rule {
     remedy: "Set bit 1 (deref_p) of the control word.",
     source: "V3 3.2 (the rule RA = CFA + 0 \"should not be needed for any ABI\")",
     example: "a flexible row whose FP control word is 0x30",
-    check: Check::RowContent(|row, report| {
+    check: Check::RowValues(|row, report| {
         for (name, index, control) in controls(row) {
             if name != "CFA" && !control.reg_p() && !control.deref_p() {
                 report.field(
@@ -235,7 +235,7 @@ pub(super) static FLEX_SP_LOADED: Rule = Rule {
     remedy: "Check the CFI of hand-written code.",
     source: "observed: GCC's realigned frames use *(rbp + n)",
     example: "an AMD64 flexible row that says CFA = *(SP + 8)",
-    check: Check::RowContent(|row, report| {
+    check: Check::RowValues(|row, report| {
         for (name, index, control) in controls(row) {
             let sp = control.register() == row.layout.abi.sp();
             if name == "CFA" && control.reg_p() && control.deref_p() && sp {

@@ -1,6 +1,6 @@
 //! What rows say: where the CFA is, and where the slots of RA and FP are, by ABI.
 //!
-//! Checks of kind `RowContent` look at the info byte and the data words alone: see
+//! Checks of kinds `RowContent` and `RowValues` look at the info byte and the data words alone: see
 //! [`Check::RowContent`].
 
 use super::context::{Check, RowContext, WordCount};
@@ -48,7 +48,7 @@ pub(super) static CFA_OFFSET_LOW: Rule = Rule {
     remedy: "Check the CFI of hand-written code.",
     source: "the machines' ELF ABIs; observed: GNU as takes any offset from user CFI",
     example: "an AMD64 row that says CFA = SP - 8",
-    check: Check::RowContent(|row, report| {
+    check: Check::RowValues(|row, report| {
         let least = match row.layout.abi {
             // Once the return address is taken off the stack, SP may be the CFA.
             Abi::Amd64 if row.frame.is_ok_and(|frame| frame.ra == Recovery::AtCfa(-8)) => 8,
@@ -77,7 +77,7 @@ pub(super) static CFA_ALIGNMENT: Rule = Rule {
     remedy: "Check the CFI of hand-written code.",
     source: "the machines' ELF ABIs",
     example: "an AMD64 row that says CFA = SP + 12",
-    check: Check::RowContent(|row, report| {
+    check: Check::RowValues(|row, report| {
         let unit = if row.layout.abi == Abi::Amd64 { 8 } else { 16 };
         let Some(offset) = sp_based(row).filter(|offset| offset % unit != 0) else { return };
         report.field(
@@ -129,7 +129,7 @@ pub(super) static SLOT_ALIGNMENT: Rule = Rule {
     remedy: "Check how the offset was computed.",
     source: "the machines' ELF ABIs; V2 errata 1 (s390x uses odd words for registers)",
     example: "an AMD64 row with FP at CFA - 20",
-    check: Check::RowContent(|row, report| {
+    check: Check::RowValues(|row, report| {
         for (name, index, offset) in slots(row) {
             // In version 3 an odd word on s390x has a rule of its own.
             let register = row.layout.abi == Abi::S390x && offset & 1 != 0;
@@ -158,14 +158,15 @@ pub(super) static SLOT_OUTSIDE_FRAME: Rule = Rule {
     source: "the machines' ELF ABIs: AMD64 has RA at CFA - 8 and a red zone of 128 bytes, s390x a \
              register save area of 160 bytes below the CFA",
     example: "an AMD64 row with FP at CFA + 16",
-    check: Check::RowContent(|row, report| {
+    check: Check::RowValues(|row, report| {
         let (most, red_zone) = match row.layout.abi {
             Abi::Amd64 => (-16, 128),
             Abi::S390x | Abi::Aarch64Big | Abi::Aarch64Little => (-8, 0),
         };
         let least = match row.layout.abi {
-            // Callers give the save area: it is above the callee's SP from its entry on.
-            Abi::S390x => Some(-160),
+            // The caller provides the save area, 160 bytes above the callee's SP at its entry; the
+            // callee's own frame lies below it.
+            Abi::S390x => sp_based(row).map(|offset| -offset.max(160)),
             _ => sp_based(row).map(|offset| -offset - red_zone),
         };
         for (name, index, offset) in slots(row) {
@@ -204,7 +205,7 @@ pub(super) static FP_LOST: Rule = Rule {
     remedy: "Check that the function saves FP before it changes it, and says so in its CFI.",
     source: "V3 3.1; the machines' ELF ABIs (FP is preserved across calls)",
     example: "an AMD64 row that says CFA = FP + 16 and nothing of FP",
-    check: Check::RowContent(|row, report| {
+    check: Check::RowValues(|row, report| {
         let Ok(frame) = row.frame else { return };
         let fp_based = match frame.cfa {
             Cfa::RegisterOffset { register, .. } => register == row.layout.abi.fp(),
@@ -281,4 +282,21 @@ pub(super) static FP_SLOT_ELSEWHERE: Rule = Rule {
             }
         }
     }),
+};
+
+pub(super) static CONFIRMED_ODDITY: Rule = Rule {
+    name: "confirmed-oddity",
+    group: Group::Content,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    summary: "a row has ordinary values, also where the CFI has the same ones",
+    consequence: "None for a reader that takes the row as it is: the CFI says the same at every PC of \
+                  the row, so the code does what the row says. Readers that refuse odd values lose \
+                  the frame. The message names the rule that the row would break.",
+    remedy: "None; or change the code or its CFI, where both were written by hand.",
+    source: "observed: code that moves SP by an odd amount, that stores above its frame, or that \
+             restores SP by other means than FP (nonlocal goto)",
+    example: "an AMD64 row that says CFA = SP + 12, as the CFI does",
+    check: Check::Confirmed,
 };

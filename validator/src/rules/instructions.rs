@@ -66,12 +66,12 @@ pub(super) static ROW_INSIDE_INSTRUCTION: Rule = Rule {
     source: "DWARF 5, 6.4 (rows are for locations of instructions)",
     example: "an AMD64 function of one-byte instructions but for one of two bytes, and a row between",
     check: Check::Total(|total, report| {
-        let (Some(elf), Some(abi)) = (total.elf, total.whole.abi()) else { return };
-        // Functions do not overlap in a sound file: their code is no longer than the file.
-        let mut budget = elf.data().len();
+        let (Some(facts), Some(abi)) = (total.facts, total.whole.abi()) else { return };
+        let mut budget = facts.decodable.get();
         for extent in &total.extents.code {
-            check_function(total, elf, abi, extent, &mut budget, report);
+            check_function(total, facts.elf, abi, extent, &mut budget, report);
         }
+        facts.decodable.set(budget);
     }),
 };
 

@@ -237,7 +237,7 @@ pub(super) static RELOCATION_TARGET: Rule = Rule {
                 continue;
             };
             let Some(code) = file.elf.section(target.section) else { continue };
-            if !code.is_code() {
+            if !code.is_executable() {
                 report.field(
                     place,
                     format_args!("section {}", target.section),

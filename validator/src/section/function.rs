@@ -298,7 +298,7 @@ impl<'a> Function<'a> {
     }
 
     /// The stored number of rows. A version 3 function of FDE type DEFAULT without rows is an
-    /// outermost frame (V3 1.2); GNU as also writes such an entry for what it cannot describe.
+    /// outermost frame (V3 1.2).
     #[must_use]
     pub const fn num_rows(&self) -> u32 {
         self.attributes.num_fres
@@ -312,13 +312,13 @@ impl<'a> Function<'a> {
     }
 
     /// Whether the function is marked as an outermost frame by having no rows: version 3, FDE type
-    /// DEFAULT (V3 1.2), and no signal frame.
+    /// DEFAULT (V3 1.2). The text exempts no signal frames, though GNU as also writes such an entry
+    /// for those that it cannot describe (observed: 2.47.50).
     #[must_use]
     pub fn is_outermost(&self) -> bool {
         self.section().header().version == Version::V3
             && self.attributes.num_fres == 0
             && self.attributes.info2.fde_type_code() == FunctionInfo2::DEFAULT
-            && !self.is_signal_frame()
     }
 
     /// Whether its rows are of the flexible kind (version 3).

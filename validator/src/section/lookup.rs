@@ -59,8 +59,7 @@ impl Function<'_> {
     /// The row of an absolute address inside the function, with the range it holds in; in a
     /// repeated block, the range in the block that `pc` is in. The last row that starts at or
     /// before `pc` wins. `None` before the first row. A function
-    /// without rows is the outermost frame in version 3 (V3 1.2), and gives `None` in others; so
-    /// does a signal frame without rows, which GNU as writes for those it cannot describe.
+    /// without rows is the outermost frame in version 3 (V3 1.2), and gives `None` in others.
     ///
     /// # Errors
     /// Those of [`Function::rows`]; [`ErrorKind::UnknownRepeatSize`](super::ErrorKind) for a

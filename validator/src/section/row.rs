@@ -328,7 +328,7 @@ impl<'a> FrameRowEntries<'a> {
 
     /// The start of the next row, as far as it can be read.
     #[inline]
-    pub(super) fn peek_start(&self) -> Option<u32> {
+    pub(crate) fn peek_start(&self) -> Option<u32> {
         let rest = self.bytes.data.get(self.position..).filter(|_| self.remaining > 0)?;
         match rest {
             // With the info byte: a start field alone is no start of a row.

@@ -3,9 +3,11 @@
 
 use super::field;
 use crate::Case;
+use crate::host::{SFRAME, TEXT, linked};
 use crate::sound::{
-    AARCH64, AMD64, S390X, V2, V3, alone, based, bytes, entry, function, of, saved,
+    AARCH64, AMD64, S390X, V2, V3, alone, based, bytes, entry, function, of, saved, second,
 };
+use sframe_validator::builder::FunctionBuilder;
 use sframe_validator::unwind::{Frame, Recovery, Register};
 use sframe_validator::{Abi, Version};
 
@@ -46,6 +48,7 @@ pub fn cases() -> Vec<Case> {
     cases.extend(offsets());
     cases.extend(s390x());
     cases.extend(flex());
+    cases.push(confirmed());
     cases
 }
 
@@ -177,4 +180,44 @@ fn flex() -> Vec<Case> {
         field("flex-sp-loaded", realigned(), flexible(&[0x3b, 8, 0, 0x33, 0]), 59, "data word 1"),
         field("flex-base-bit", sound(), flexible_row(0x05, &[0x39, 8]), 58, "sfre_info"),
     ]
+}
+
+/// A shared object whose first function says CFA = SP + `offset` from its fourth byte on, in both
+/// sections. Its second row is at 68, behind two entries, the attributes and the first row.
+fn confirmed() -> Case {
+    let file = |offset: u8| {
+        let moved = based(AMD64, AMD64.sp(), offset.into());
+        let first = FunctionBuilder::new(TEXT, 16).row(0, entry(AMD64)).row(4, moved);
+        let mut builder = of(V3, AMD64, [first, second(AMD64, TEXT + 16)]);
+        builder.address(SFRAME);
+        let mut host = linked(bytes(&builder));
+        let mut section = host.sections[2].clone();
+        (section.name, section.flags) = (".eh_frame", 2);
+        (section.offset, section.address) = (0, 0x1000);
+        section.data = eh_frame(0x1000, offset);
+        host.sections.push(section);
+        host.bytes()
+    };
+    field("confirmed-oddity", file(16), file(12), 70, "data word 1")
+}
+
+/// `.eh_frame` at `address`, by DWARF 5, 6.4 and the LSB: a CIE and the FDEs of both functions.
+fn eh_frame(address: u64, offset: u8) -> Vec<u8> {
+    // Version 1, augmentation zR, factors 1 and -8, RA in column 16, PC-relative pointers of 4
+    // bytes; CFA = rsp + 8, RA at CFA - 8.
+    let mut data = vec![20, 0, 0, 0, 0, 0, 0, 0, 1, b'z', b'R', 0, 1, 0x78, 16, 1, 0x1b];
+    data.extend([0x0c, 7, 8, 0x90, 1, 0, 0]);
+    // DW_CFA_advance_loc 4, DW_CFA_def_cfa_offset.
+    for (start, instructions) in [(TEXT, [0x44, 0x0e, offset]), (TEXT + 16, [0; 3])] {
+        data.extend(20_u32.to_le_bytes());
+        data.extend((data.len() as u32).to_le_bytes());
+        let place = address + data.len() as u64;
+        data.extend((start.wrapping_sub(place) as u32).to_le_bytes());
+        data.extend(16_u32.to_le_bytes());
+        data.push(0);
+        data.extend(instructions);
+        data.extend([0; 4]);
+    }
+    data.extend([0; 4]);
+    data
 }

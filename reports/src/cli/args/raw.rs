@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use sframe_validator::{Abi, Endian};
 
-use crate::input::RawOptions;
+use sframe_input::RawOptions;
 
 /// Bytes without an ELF file around them.
 #[derive(Debug, Args)]

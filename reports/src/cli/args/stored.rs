@@ -105,6 +105,9 @@ pub(in crate::cli) struct PlanArgs {
     /// Files, folders, patterns; - for a list on standard input
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) paths: Vec<OsString>,
+    /// Follow symbolic links out of the folders that are named, too; without this option they are counted
+    #[arg(long)]
+    pub(in crate::cli) follow_links: bool,
     /// How many shards to make
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(sframe_store::MAX_SHARDS)))]
     pub(in crate::cli) shards: u32,
@@ -114,7 +117,7 @@ pub(in crate::cli) struct PlanArgs {
     #[command(flatten)]
     pub(in crate::cli) what: WhatArgs,
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = super::threads)]
     pub(in crate::cli) threads: usize,
 }
 
@@ -146,7 +149,7 @@ pub(in crate::cli) struct ScanArgs {
     #[command(flatten)]
     pub(in crate::cli) what: WhatArgs,
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = super::threads)]
     pub(in crate::cli) threads: usize,
     #[command(flatten)]
     pub(in crate::cli) alone: AloneArgs,

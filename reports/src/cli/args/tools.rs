@@ -5,9 +5,14 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
+use sframe_harness::torture::limits::{FILE_MIB, FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
+
 use super::DiffFormat;
 
-pub(in crate::cli) const TORTURE_HELP: &str = "\
+/// The end of `torture --help`, with the limits that hold.
+pub(in crate::cli) fn torture_help() -> String {
+    format!(
+        "\
 Each reader runs once for each case, in a process of its own, on an ELF file: sound sections, a
 malformed one for each rule, the same defects in older versions, and small sections that promise
 enormous amounts of rows, functions or bytes.
@@ -15,20 +20,29 @@ enormous amounts of rows, functions or bytes.
   crash   ended by a signal, by a sanitizer's report, or by a panic
   hang    ended at the limit of time
   memory  failed with half of the memory limit or more in use
+  writes  ended after {OUTPUT_MIB} MiB of output, {FILES_MIB} MiB in files, {FILE_MIB} MiB in one of them, or
+          {WRITTEN_MIB} MiB written anywhere, pipes and removed files included
   reject  an exit status that is not 0, or a message on standard error; of GNU readers also
           \"SFrame version not supported\" on standard output
   accept  exit status 0, and nothing of that
 
-A conforming reader neither crashes nor hangs nor takes all memory, and rejects what the format
-gives no reading: parts outside the section, codes that its version does not define. Whether it
-accepts other defects is its own affair. Where it rejects sound sections of a version and machine,
-the rest of these is out of its scope when it rejects it, too.
+A conforming reader neither crashes nor hangs nor takes all memory nor fills the disk, and rejects
+what the format gives no reading: parts outside the section, codes that its version does not define.
+Whether it accepts other defects is its own affair. Where it rejects sound sections of a version and
+machine, the rest of these is out of its scope when it rejects it, too.
+
+Each run has an empty folder as working folder and TMPDIR, which is removed afterwards. Words of a
+command that name a file in the current folder still do. Processes that a reader leaves behind are
+ended.
 
 Exit status:
   0  every reader is conforming
   1  one is not
   2  one could not be run, or rejects every sound section
-  3  wrong usage, or the program itself failed";
+  3  wrong usage, or the program itself failed
+  130  interrupted by Ctrl-C, SIGTERM or SIGHUP: the report has the cases that had run"
+    )
+}
 
 pub(in crate::cli) const REASSEMBLE_HELP: &str = "\
 The code is written as bytes, each entry of .eh_frame or .debug_frame as a function with .cfi_
@@ -66,8 +80,11 @@ pub(in crate::cli) struct TortureArgs {
     /// How to write what came of it
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub(in crate::cli) format: DiffFormat,
+    /// No progress on a terminal
+    #[arg(short, long)]
+    pub(in crate::cli) quiet: bool,
     /// How many processes run at a time; 0 for as many as the machine has processors
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = super::threads)]
     pub(in crate::cli) threads: usize,
 }
 
@@ -108,9 +125,9 @@ pub(in crate::cli) struct LimitArgs {
 pub(in crate::cli) struct LimitedArgs {
     #[command(flatten)]
     pub(in crate::cli) limits: LimitArgs,
-    /// Where to write how the command ended
+    /// A folder for the command, which is removed afterwards
     #[arg(long)]
-    pub(in crate::cli) report: PathBuf,
+    pub(in crate::cli) folder: PathBuf,
     /// The command
     #[arg(last = true, required = true)]
     pub(in crate::cli) command: Vec<OsString>,

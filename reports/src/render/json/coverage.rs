@@ -7,8 +7,8 @@ use sframe_oracle::compare::{FunctionCounts, Sums};
 use super::super::schema::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
 };
-use super::{exact_name, name};
 use crate::report::{self, Example, Files};
+use sframe_record::json::{exact_name, name};
 
 /// The coverage of one file.
 pub(super) fn of_file(coverage: &report::Coverage) -> Coverage {

@@ -12,11 +12,11 @@ pub(super) fn of(evidence: &Evidence) -> Difference {
         fields: evidence.fields.names().collect(),
         table: lines.map(|line| table_line(line, ["sframe", "cfi"])).collect(),
         instructions: evidence.code.iter().map(instruction).collect(),
-        similar: Similar {
-            functions: evidence.similar.functions,
-            ranges: evidence.similar.ranges,
-            bytes: evidence.similar.bytes,
-        },
+        similar: evidence.similar.map(|similar| Similar {
+            functions: similar.functions,
+            ranges: similar.ranges,
+            bytes: similar.bytes,
+        }),
     }
 }
 

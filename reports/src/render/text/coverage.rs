@@ -7,9 +7,9 @@ use anstyle::Style;
 use sframe_oracle::compare::{FunctionCounts, Sums};
 use sframe_oracle::coverage::Cause;
 
-use super::super::numbers::{counted, grouped, percent};
-use crate::printable::{printable, printable_path};
 use crate::report::{Coverage, CoverageTotals, Example, Extent, Files};
+use sframe_record::numbers::{counted, grouped, percent};
+use sframe_record::text::{printable, printable_path};
 
 const BOLD: Style = Style::new().bold();
 

@@ -1,0 +1,155 @@
+//! The assembly: its head, and each code section with the functions in it.
+
+use std::io::{self, Write};
+
+use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::{Abi, Endian};
+
+use super::SECTION_SYMBOL;
+use super::directive;
+use super::functions::{CodeSection, Function, Plan};
+use super::labels::{Labels, section_name};
+use super::placed::Placed;
+use super::rules::State;
+use super::start::Settled;
+
+/// The largest alignment that sections are given; pages of every machine have less.
+const MAX_ALIGNMENT: u64 = 1 << 16;
+
+pub(super) fn write(
+    plan: &Plan<'_>,
+    abi: Abi,
+    name: &str,
+    symbols: &SymbolTable<'_>,
+    elf: &Elf<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    head(out, abi, name)?;
+    let mut labels = Labels::new(symbols, elf.data().len());
+    let at_entry = State::at_entry(abi);
+    let mut settled = Settled::default();
+    for section in &plan.sections {
+        Body { out, endian: abi.endian(), data: section.data, written: 0 }.write(
+            section,
+            &mut labels,
+            &at_entry,
+            &mut settled,
+        )?;
+    }
+    Ok(())
+}
+
+/// What it is, and what to do with it.
+fn head(out: &mut dyn Write, abi: Abi, name: &str) -> io::Result<()> {
+    let (machine, order) = match abi {
+        Abi::Amd64 => ("x86_64", ""),
+        Abi::Aarch64Little => ("aarch64", ""),
+        Abi::Aarch64Big => ("aarch64", " -EB"),
+        Abi::S390x => ("s390x", ""),
+    };
+    writeln!(out, "# Code and call frame information of {name}, by sframe-check reassemble.")?;
+    writeln!(out, "#")?;
+    writeln!(out, "#   {machine}-linux-gnu-as{order} --gsframe THIS.s -o rebuilt.o")?;
+    if abi == Abi::Amd64 {
+        // The one machine for which LLVM emits SFrame.
+        writeln!(out, "# or")?;
+        writeln!(
+            out,
+            "#   llvm-mc -triple=x86_64-linux-gnu -filetype=obj --gsframe THIS.s -o rebuilt.o"
+        )?;
+        writeln!(out, "# and")?;
+    }
+    writeln!(out, "#   {machine}-linux-gnu-ld{order} -shared rebuilt.o -o rebuilt.so")?;
+    writeln!(out, "#   sframe-check rebuilt.so")?;
+    writeln!(out, "#   sframe-check reassemble FILE --compare rebuilt.so")?;
+    writeln!(out, "\t.section .note.GNU-stack,\"\",@progbits")
+}
+
+/// A section in the making.
+struct Body<'w, 'c> {
+    out: &'w mut dyn Write,
+    endian: Endian,
+    data: &'c [u8],
+    /// Bytes of it that are written.
+    written: usize,
+}
+
+impl Body<'_, '_> {
+    fn write(
+        mut self,
+        code: &CodeSection<'_>,
+        labels: &mut Labels<'_, '_>,
+        at_entry: &State<'_>,
+        settled: &mut Settled,
+    ) -> io::Result<()> {
+        let alignment = code.section.alignment.clamp(1, MAX_ALIGNMENT);
+        let alignment = if alignment.is_power_of_two() { alignment } else { 1 };
+        writeln!(self.out)?;
+        let name = section_name(code.section.name.bytes());
+        writeln!(self.out, "\t.section {name},\"ax\",@progbits")?;
+        writeln!(self.out, "\t.balign {alignment}")?;
+        writeln!(self.out, "\t.type \"{SECTION_SYMBOL}{0}\", @function", code.section.index)?;
+        writeln!(self.out, "\"{SECTION_SYMBOL}{}\":", code.section.index)?;
+        for function in &code.functions {
+            self.bytes_to(function.offset)?;
+            self.function(function, &labels.of(function.fde.start()), at_entry, settled)?;
+        }
+        self.bytes_to(self.data.len() as u64)
+    }
+
+    fn function(
+        &mut self,
+        function: &Function<'_>,
+        label: &str,
+        at_entry: &State<'_>,
+        settled: &mut Settled,
+    ) -> io::Result<()> {
+        let size = function.fde.size();
+        writeln!(self.out, "\n\t.type \"{label}\", @function")?;
+        writeln!(self.out, "\t.size \"{label}\", {size}")?;
+        writeln!(self.out, "\"{label}\":")?;
+        let pinned = settled.pins(function, at_entry);
+        directive::start(self.out, function, at_entry, pinned)?;
+        let mut machine = function.machine();
+        // What cannot be followed was left out.
+        for (at, instruction) in Placed::of(&function.fde).flatten() {
+            self.bytes_to(function.offset + at)?;
+            if machine.apply(&instruction, |_| {}).is_ok() {
+                directive::instruction(self.out, &instruction, &machine, at_entry)?;
+            }
+        }
+        self.bytes_to(function.offset + size)?;
+        self.out.write_all(b"\t.cfi_endproc\n")
+    }
+
+    /// The section's bytes up to `offset`.
+    fn bytes_to(&mut self, offset: u64) -> io::Result<()> {
+        let end = usize::try_from(offset).unwrap_or(usize::MAX);
+        let bytes = self.data.get(self.written..end).unwrap_or_default();
+        self.written += bytes.len();
+        for line in bytes.chunks(32) {
+            let (words, rest) = line.as_chunks::<8>();
+            let mut before = "\t.8byte ";
+            for word in words {
+                let value = match self.endian {
+                    Endian::Little => u64::from_le_bytes(*word),
+                    Endian::Big => u64::from_be_bytes(*word),
+                };
+                write!(self.out, "{before}{value:#x}")?;
+                before = ",";
+            }
+            if !words.is_empty() {
+                writeln!(self.out)?;
+            }
+            let mut before = "\t.byte ";
+            for byte in rest {
+                write!(self.out, "{before}{byte:#x}")?;
+                before = ",";
+            }
+            if !rest.is_empty() {
+                writeln!(self.out)?;
+            }
+        }
+        Ok(())
+    }
+}

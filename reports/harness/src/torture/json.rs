@@ -1,0 +1,242 @@
+//! The report as JSON: one type for each object, from which the schema is made.
+
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::limits::{FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
+use super::{Duty, End, Judgement, Kind, Outcome, ReaderReport, Report, Verdict};
+use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
+use sframe_record::text::printable;
+
+/// `torture --format json`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "sframe-check torture")]
+pub struct Document {
+    /// Version of this format: 1.
+    pub format: u32,
+    /// The program that wrote it.
+    pub tool: Tool,
+    /// What a reader was allowed for each case.
+    pub limits: Limits,
+    /// Whether it was interrupted: of some readers, or all, not all cases have run.
+    pub interrupted: bool,
+    /// The folder that the files are in, where they were kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// The folder's bytes in hexadecimal, where they are not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder_hex: Option<String>,
+    /// The readers, in the order in which they were named.
+    pub readers: Vec<Reader>,
+}
+
+/// What a reader was allowed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Limits {
+    /// Processor time; by the clock three times as much.
+    pub seconds: u64,
+    /// Address space in MiB, 0 for any.
+    pub memory_mib: u64,
+    /// Output in MiB.
+    pub output_mib: u64,
+    /// Files in the reader's folder, in MiB on disk.
+    pub files_mib: u64,
+    /// What is written besides, anywhere, in MiB.
+    pub written_mib: u64,
+}
+
+/// A reader.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reader {
+    /// As it was asked for.
+    pub name: String,
+    /// The program and its arguments; `{}` stands for the file.
+    pub command: Vec<String>,
+    /// The first line that it prints for `--version`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Why it could not be run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The versions and machines of which it reads sound sections.
+    pub reads: Vec<Format>,
+    /// How many cases ended how.
+    pub counts: Vec<Count>,
+    /// What it did with each case that has run; always in the same order.
+    pub cases: Vec<Case>,
+}
+
+/// A kind of section.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Format {
+    /// 1, 2 or 3.
+    pub version: u8,
+    /// `AMD64`, `AArch64`, `AArch64-BE` or `s390x`.
+    pub abi: &'static str,
+    /// Whether functions' starts count from the field that holds them; always in version 3.
+    pub pc_relative: bool,
+}
+
+/// How many cases ended so.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Count {
+    /// `crash`, `hang`, `memory`, `writes`, `reject` or `accept`.
+    pub verdict: &'static str,
+    /// `conforming`, `out-of-scope` or `not-conforming`.
+    pub judgement: &'static str,
+    /// How many.
+    pub cases: u64,
+}
+
+/// What a reader did with a case.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Case {
+    /// The file, below the folder.
+    pub file: String,
+    /// `sound`, `malformed`, `defect` or `bomb`.
+    pub kind: &'static str,
+    /// The rule that it breaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<&'static str>,
+    /// Of a bomb: why it has no reading, or what it promises.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+    /// What a conforming reader does: `read`, `refuse`, or `survive` for either.
+    pub duty: &'static str,
+    /// What the section is, where its header says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section: Option<Format>,
+    /// `crash`, `hang`, `memory`, `writes`, `reject` or `accept`.
+    pub verdict: &'static str,
+    /// `conforming`, `out-of-scope` (it refuses sound sections of this kind as well) or
+    /// `not-conforming`.
+    pub judgement: &'static str,
+    /// The exit status.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_status: Option<i32>,
+    /// The number of the signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// The first line on standard error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Bytes that it printed.
+    pub printed_bytes: u64,
+    /// Processor time in milliseconds, a measurement; not known of a reader that had to be ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processor_ms: Option<u64>,
+    /// The most resident memory in KiB, a measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_kib: Option<u64>,
+}
+
+/// Writes the document.
+///
+/// # Errors
+/// Those of writing.
+pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
+    sframe_record::json::write(&mut *out, &document(report))?;
+    writeln!(out)?;
+    out.flush()
+}
+
+/// The schema of the document.
+#[must_use]
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Document)
+}
+
+fn document(report: &Report) -> Document {
+    let folder = report.kept.as_ref().map(|folder| folder.as_os_str().as_bytes());
+    Document {
+        format: FORMAT,
+        tool: TOOL,
+        limits: Limits {
+            seconds: report.limits.seconds,
+            memory_mib: report.limits.memory_mib,
+            output_mib: OUTPUT_MIB,
+            files_mib: FILES_MIB,
+            written_mib: WRITTEN_MIB,
+        },
+        interrupted: report.interrupted,
+        folder: folder.map(name),
+        folder_hex: folder.and_then(exact_name),
+        readers: report.readers.iter().map(reader).collect(),
+    }
+}
+
+fn reader(report: &ReaderReport) -> Reader {
+    Reader {
+        name: report.reader.name.clone(),
+        command: report.reader.command.clone(),
+        version: report.version.as_deref().map(printable),
+        error: report.outcomes.as_ref().err().cloned(),
+        reads: report.formats().map(format).collect(),
+        counts: counts(report),
+        cases: report.outcomes().iter().map(case).collect(),
+    }
+}
+
+fn counts(report: &ReaderReport) -> Vec<Count> {
+    let judgements = [Judgement::Conforming, Judgement::OutOfScope, Judgement::NotConforming];
+    let all = Verdict::ALL.into_iter().flat_map(|verdict| judgements.map(|j| (verdict, j)));
+    let counts = all.map(|(verdict, of)| Count {
+        verdict: verdict.name(),
+        judgement: judgement(of),
+        cases: report.count(|case| (case.verdict, case.judgement) == (verdict, of)),
+    });
+    counts.filter(|count| count.cases > 0).collect()
+}
+
+fn case(outcome: &Outcome) -> Case {
+    Case {
+        file: outcome.case.clone(),
+        kind: match outcome.kind {
+            Kind::Sound => "sound",
+            Kind::Malformed => "malformed",
+            Kind::Defect => "defect",
+            Kind::Bomb => "bomb",
+        },
+        rule: outcome.rule.map(|rule| rule.name),
+        reason: outcome.reason,
+        duty: match outcome.duty {
+            Duty::Read => "read",
+            Duty::Refuse => "refuse",
+            Duty::Survive => "survive",
+        },
+        section: outcome.format.map(format),
+        verdict: outcome.verdict.name(),
+        judgement: judgement(outcome.judgement),
+        exit_status: match outcome.end {
+            End::Status(status) => Some(status),
+            End::Signal(_) | End::TimedOut | End::Printed | End::Wrote => None,
+        },
+        signal: match outcome.end {
+            End::Signal(signal) => Some(signal),
+            End::Status(_) | End::TimedOut | End::Printed | End::Wrote => None,
+        },
+        message: Some(printable(&outcome.message)).filter(|message| !message.is_empty()),
+        printed_bytes: outcome.printed,
+        processor_ms: outcome.cost.map(|(processor, _)| processor),
+        peak_kib: outcome.cost.map(|(_, peak)| peak),
+    }
+}
+
+fn format(format: super::Format) -> Format {
+    Format {
+        version: format.version.number(),
+        abi: format.abi.name(),
+        pc_relative: format.pc_relative,
+    }
+}
+
+const fn judgement(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Conforming => "conforming",
+        Judgement::OutOfScope => "out-of-scope",
+        Judgement::NotConforming => "not-conforming",
+    }
+}

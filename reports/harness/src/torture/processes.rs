@@ -1,0 +1,118 @@
+//! The processes that a reader has started, and their end (proc(5)).
+
+use std::collections::HashMap;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+/// How long processes that start others faster than they can be ended are pursued.
+const PURSUIT: Duration = Duration::from_secs(5);
+
+/// A line of the system's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Process {
+    id: i32,
+    parent: i32,
+    session: i32,
+}
+
+impl Process {
+    /// Reads `/proc/ID/stat`: the number, the name in brackets, which may hold any byte, the state, the parent's
+    /// number, the process group, the session.
+    fn parse(stat: &[u8]) -> Option<Process> {
+        let stat = String::from_utf8_lossy(stat);
+        let (id, rest) = stat.split_once(" (")?;
+        let mut fields = rest.rsplit_once(") ")?.1.split(' ').skip(1);
+        let mut number = || fields.next()?.parse().ok();
+        let parent = number()?;
+        number()?;
+        Some(Process { id: id.parse().ok()?, parent, session: number()? })
+    }
+}
+
+/// All processes; none where the system does not list them.
+fn all() -> Vec<Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter(|entry| {
+        entry.file_name().as_encoded_bytes().first().is_some_and(u8::is_ascii_digit)
+    });
+    numbers.filter_map(|entry| Process::parse(&fs::read(entry.path().join("stat")).ok()?)).collect()
+}
+
+fn this() -> i32 {
+    Pid::this().as_raw()
+}
+
+fn end(process: i32) {
+    // It may have ended by now.
+    let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
+}
+
+/// Ends the children of this process, which inherits orphans, until it has none. Only children are ended: as long as
+/// nobody waits for them, their numbers belong to no other process. Their own children come next, as orphans.
+pub(super) fn end_children() {
+    let start = Instant::now();
+    while has_children() && start.elapsed() < PURSUIT {
+        let children = all().into_iter().filter(|process| process.parent == this());
+        children.for_each(|child| end(child.id));
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Waits for the children that have ended, and says whether there are others.
+fn has_children() -> bool {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => return true,
+            Err(Errno::ECHILD) => return false,
+            // One has ended, perhaps by a signal that has no name.
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+/// Ends all processes of the session that `leader` leads, or has led.
+pub(super) fn end_session(leader: u32) {
+    let of_it = |process: &Process| u32::try_from(process.session) == Ok(leader);
+    all().into_iter().filter(of_it).for_each(|process| end(process.id));
+}
+
+/// Bytes that the processes below this one have written, and those that have ended: to files, pipes and all else.
+pub(super) fn written() -> u64 {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for process in all() {
+        children.entry(process.parent).or_default().push(process.id);
+    }
+    let (mut sum, mut left) = (0_u64, vec![this()]);
+    while let Some(id) = left.pop() {
+        sum = sum.saturating_add(written_by(id));
+        left.extend(children.remove(&id).unwrap_or_default());
+    }
+    sum
+}
+
+/// What a process has written, and the children that it has waited for; 0 where the system does not say.
+fn written_by(process: i32) -> u64 {
+    let counts = fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
+    let count = |name: &str| counts.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
+    // By system calls; and what has to get to a disk, by way of mapped memory as well.
+    [count("wchar: "), count("write_bytes: ")].into_iter().flatten().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Process;
+
+    /// proc(5): the name is the file's, up to 15 bytes of it, whatever they are.
+    #[test]
+    fn a_name_cannot_forge_a_number() {
+        let stat = b"17 (a) S 1 1 1 (\xff) R 3 4 5 0 -1 4194304";
+        assert_eq!(Process::parse(stat), Some(Process { id: 17, parent: 3, session: 5 }));
+        assert_eq!(Process::parse(b"17 (a) S 1"), None);
+    }
+}

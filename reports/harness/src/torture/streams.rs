@@ -1,0 +1,112 @@
+//! What a reader prints, and the lifeline of its watcher.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{ChildStderr, ChildStdout};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+/// How much of what a reader prints is kept of each stream; the rest is read and dropped.
+const KEPT: usize = 64 << 10;
+/// Bytes that can be in two pipes: pipe(7) has 1 MiB as the most of one.
+const PIPES: u64 = 2 << 20;
+
+/// Standard output and standard error of a reader. Whoever is not read from waits, and would be taken for one that
+/// hangs.
+#[derive(Debug)]
+pub(super) struct Streams {
+    streams: [Stream; 2],
+    buffer: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Stream {
+    /// `None` from its end on.
+    source: Option<File>,
+    kept: Vec<u8>,
+    total: u64,
+}
+
+impl Streams {
+    pub(super) fn new(output: Option<ChildStdout>, errors: Option<ChildStderr>) -> Streams {
+        let stream = |source: Option<OwnedFd>| Stream {
+            source: source.map(File::from),
+            kept: Vec::new(),
+            total: 0,
+        };
+        let streams = [stream(output.map(OwnedFd::from)), stream(errors.map(OwnedFd::from))];
+        Streams { streams, buffer: vec![0; KEPT] }
+    }
+
+    /// Waits up to `pause` for something to read, and reads it; `false` once nobody holds the other end of standard
+    /// input, to which nothing is written.
+    pub(super) fn read(&mut self, pause: Duration) -> io::Result<bool> {
+        let lifeline = io::stdin();
+        let open = self.streams.iter_mut().filter(|stream| stream.source.is_some());
+        let mut open: Vec<&mut Stream> = open.collect();
+        let sources = open.iter().filter_map(|stream| stream.source.as_ref());
+        let ends = [lifeline.as_fd()].into_iter().chain(sources.map(AsFd::as_fd));
+        let mut ends: Vec<PollFd<'_>> =
+            ends.map(|end| PollFd::new(end, PollFlags::POLLIN)).collect();
+        match poll(&mut ends, PollTimeout::try_from(pause).unwrap_or(PollTimeout::ZERO)) {
+            Ok(_) => {}
+            Err(Errno::EINTR) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        }
+        let mut ready =
+            ends.iter().map(|end| end.any() != Some(false)).collect::<Vec<_>>().into_iter();
+        let abandoned = ready.next() == Some(true);
+        for (stream, ready) in open.iter_mut().zip(ready) {
+            if ready {
+                stream.read(&mut self.buffer);
+            }
+        }
+        Ok(!abandoned)
+    }
+
+    /// Reads what is in the pipes, once nobody is expected to write more.
+    pub(super) fn read_rest(&mut self) -> io::Result<()> {
+        let start = self.total();
+        let mut before = None;
+        while before != Some(self.total()) && self.total() - start < PIPES {
+            before = Some(self.total());
+            self.read(Duration::ZERO)?;
+        }
+        Ok(())
+    }
+
+    /// Whether somebody can still write to one of them.
+    pub(super) fn are_open(&self) -> bool {
+        self.streams.iter().any(|stream| stream.source.is_some())
+    }
+
+    /// Bytes on both.
+    pub(super) fn total(&self) -> u64 {
+        self.streams.iter().map(|stream| stream.total).sum()
+    }
+
+    /// The start of both.
+    pub(super) fn kept(&self) -> [Vec<u8>; 2] {
+        self.streams.each_ref().map(|stream| stream.kept.clone())
+    }
+}
+
+impl Stream {
+    /// Reads once from a stream that has something, or has ended.
+    fn read(&mut self, buffer: &mut [u8]) {
+        let Some(source) = &mut self.source else { return };
+        match source.read(buffer) {
+            Ok(length) if length > 0 => {
+                let bytes = buffer.get(..length).unwrap_or_default();
+                let room = KEPT.saturating_sub(self.kept.len()).min(length);
+                self.kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
+                self.total = self.total.saturating_add(length as u64);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(_) | Err(_) => self.source = None,
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Archives (`.a`): their members, and the files that thin archives name (System V's and GNU's form, ar(5) of BSD).
+//!
+//! Names are borrowed, and no more than [`NAME`] bytes of the archive are read for one: many members may refer to one
+//! name in the table of names.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use sframe_record::text::path_of;
+
+use crate::members::{MemberCount, NAME};
+
+/// What an archive starts with, and a thin one.
+const MAGICS: [&[u8; 8]; 2] = [b"!<arch>\n", b"!<thin>\n"];
+/// A member's header: name, date, owner, group, mode, size and [`HEADER_END`], all of them text.
+const HEADER: usize = 60;
+/// Where the size is in a header.
+const SIZE: Range<usize> = 48..58;
+const HEADER_END: &[u8] = b"`\n";
+/// The table of names that do not fit into headers.
+const NAMES: &[u8] = b"//";
+/// Tables of symbols: GNU's, COFF's and BSD's.
+const SYMBOLS: [&[u8]; 7] = [
+    b"/",
+    b"/SYM64/",
+    b"/<ECSYMBOLS>/",
+    b"__.SYMDEF",
+    b"__.SYMDEF SORTED",
+    b"__.SYMDEF_64",
+    b"__.SYMDEF_64 SORTED",
+];
+const LONG_NAME: &str = "its name is longer than 4096 bytes";
+
+/// One member of an archive.
+#[derive(Debug)]
+pub struct Member<'a> {
+    /// The name's bytes, as stored; the first [`NAME`] of them.
+    pub name: &'a [u8],
+    /// Where its bytes are.
+    pub content: Content<'a>,
+    /// Offset of its bytes in the archive, if that is where they are.
+    pub start: u64,
+}
+
+/// Where a member's bytes are.
+#[derive(Debug)]
+pub enum Content<'a> {
+    /// In the archive.
+    Bytes(&'a [u8]),
+    /// In a file of its own, which a thin archive names: see [`named_file`].
+    File(&'a Path),
+    /// Nowhere that could be found; why.
+    Damaged(String),
+}
+
+/// Whether `data` starts as an archive does.
+#[must_use]
+pub fn is_archive(data: &[u8]) -> bool {
+    MAGICS.iter().any(|magic| data.starts_with(*magic))
+}
+
+/// The path of the file that the thin archive at `archive` calls `member`: relative to the archive's folder.
+#[must_use]
+pub fn named_file(archive: &Path, member: &Path) -> PathBuf {
+    archive.parent().unwrap_or(Path::new("")).join(member)
+}
+
+/// The members of an archive, in stored order, without its tables of symbols and names. A member that cannot be read is
+/// [`Content::Damaged`]. An error says why nothing more can be found, and is the last item.
+#[derive(Debug)]
+pub struct Members<'a> {
+    data: &'a [u8],
+    /// Offset of the next header.
+    place: usize,
+    names: &'a [u8],
+    thin: bool,
+    /// Only tables have been met.
+    at_tables: bool,
+    count: &'a mut MemberCount,
+    /// Bytes of the archive's own name, which goes with each member's.
+    own_name: usize,
+}
+
+/// The members of the archive that `data` are the bytes of, up to the limits of `count`, which counts each.
+pub fn members<'a>(data: &'a [u8], count: &'a mut MemberCount) -> Members<'a> {
+    Members::of(data, count, 0)
+}
+
+impl<'a> Members<'a> {
+    /// Of an archive whose own name has `own_name` bytes.
+    pub(crate) fn of(data: &'a [u8], count: &'a mut MemberCount, own_name: usize) -> Members<'a> {
+        let [plain, thin] = MAGICS;
+        let (place, names) = (plain.len(), [].as_slice());
+        Members {
+            data,
+            place,
+            names,
+            thin: data.starts_with(thin),
+            at_tables: true,
+            count,
+            own_name,
+        }
+    }
+
+    /// The bytes of the whole archive.
+    #[must_use]
+    pub const fn data(&self) -> &'a [u8] {
+        self.data
+    }
+
+    /// The limit that is why there are no more members, if one is.
+    #[must_use]
+    pub fn reached(&self) -> Option<String> {
+        self.count.reached()
+    }
+
+    /// The next member that is no table.
+    fn read(&mut self) -> Result<Option<Member<'a>>, String> {
+        loop {
+            let Some(header) = Header::read(self.data, self.place)? else { return Ok(None) };
+            let start = self.place.saturating_add(HEADER);
+            let stored = self.data.get(start..).unwrap_or_default();
+            let own = stored.get(..header.size).unwrap_or(stored);
+            let (name, taken) = self.name(header.name, own);
+            let is_names = self.at_tables && name == Ok(NAMES);
+            let is_symbols = self.at_tables && name.is_ok_and(|name| SYMBOLS.contains(&name));
+            let is_table = is_names || is_symbols;
+            // Of a thin archive, only tables are in it.
+            let size = if self.thin && !is_table { 0 } else { header.size };
+            // Members start at even places.
+            self.place = start.saturating_add(size).saturating_add(size % 2);
+            let bytes = stored.get(taken..size);
+            if is_table {
+                if is_names {
+                    self.names = bytes.ok_or("its table of names is not all there")?;
+                }
+                continue;
+            }
+            self.at_tables = false;
+            return Ok(Some(self.member(header.name, name, bytes, start.saturating_add(taken))));
+        }
+    }
+
+    fn member(
+        &self,
+        short: &'a [u8],
+        name: Result<&'a [u8], &'static str>,
+        bytes: Option<&'a [u8]>,
+        start: usize,
+    ) -> Member<'a> {
+        let content = match (name, bytes) {
+            (Err(why), _) => Content::Damaged(why.to_owned()),
+            // A part of a path is another path.
+            (Ok(name), _) if self.thin && name.len() == NAME => {
+                Content::Damaged(LONG_NAME.to_owned())
+            }
+            (Ok(name), _) if self.thin => Content::File(path_of(name)),
+            (Ok(_), Some(bytes)) => Content::Bytes(bytes),
+            (Ok(_), None) => Content::Damaged("the archive ends before it does".to_owned()),
+        };
+        Member { name: name.unwrap_or(short.trim_ascii_end()), content, start: start as u64 }
+    }
+
+    /// The name of a member whose header says `short`, and how many of its `own` bytes are the name.
+    fn name(&self, short: &'a [u8], own: &'a [u8]) -> (Result<&'a [u8], &'static str>, usize) {
+        match short {
+            [b'/', digits @ ..] if digits.first().is_some_and(u8::is_ascii_digit) => {
+                (self.name_in_table(digits).ok_or("its name is not in the table of names"), 0)
+            }
+            [b'#', b'1', b'/', digits @ ..] if digits.first().is_some_and(u8::is_ascii_digit) => {
+                let name = number(digits).and_then(|length| own.get(..length));
+                let text =
+                    name.map(|name| cut(name.split(|byte| *byte == 0).next().unwrap_or(name)));
+                (text.ok_or("its bytes end before its name does"), name.map_or(0, <[u8]>::len))
+            }
+            [b'/', ..] => (Ok(until(short, b' ')), 0),
+            // A slash ends a name with spaces.
+            _ if short.contains(&b'/') => (Ok(until(short, b'/')), 0),
+            _ => (Ok(until(short, b' ')), 0),
+        }
+    }
+
+    /// The name at a place of the table of names: GNU's end with a slash and a line feed, COFF's with a NUL.
+    fn name_in_table(&self, digits: &[u8]) -> Option<&'a [u8]> {
+        let rest = self.names.get(number(digits)?..)?;
+        let near = rest.get(..NAME.saturating_add(2)).unwrap_or(rest);
+        match near.iter().position(|byte| matches!(byte, b'\n' | 0)) {
+            Some(end) if near.get(end) == Some(&b'\n') => {
+                Some(cut(near.get(..end)?.strip_suffix(b"/")?))
+            }
+            Some(end) => Some(cut(near.get(..end)?)),
+            None => near.get(..NAME),
+        }
+    }
+}
+
+impl<'a> Iterator for Members<'a> {
+    type Item = Result<Member<'a>, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = self.read().transpose()?;
+        let counted = match &item {
+            Ok(member) => self.count.add(self.own_name.saturating_add(member.name.len())),
+            Err(_) => true,
+        };
+        if item.is_err() || !counted {
+            self.place = usize::MAX;
+        }
+        counted.then_some(item)
+    }
+}
+
+/// What of a member's header matters.
+struct Header<'a> {
+    name: &'a [u8],
+    size: usize,
+}
+
+impl<'a> Header<'a> {
+    /// The header at a place; `None` at the archive's end.
+    fn read(data: &'a [u8], place: usize) -> Result<Option<Header<'a>>, String> {
+        let rest = data.get(place..).unwrap_or_default();
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        let header = rest.get(..HEADER).filter(|header| header.ends_with(HEADER_END));
+        let header =
+            header.ok_or_else(|| format!("no header of a member is at offset {place:#x}"))?;
+        let size = header.get(SIZE).and_then(number);
+        let size =
+            size.ok_or_else(|| format!("the size of the member at {place:#x} is no number"))?;
+        Ok(Some(Header { name: header.get(..16).unwrap_or_default(), size }))
+    }
+}
+
+/// A decimal number, padded with spaces.
+fn number(digits: &[u8]) -> Option<usize> {
+    let digits = digits.trim_ascii_end();
+    let plain = digits.iter().all(u8::is_ascii_digit);
+    plain.then(|| str::from_utf8(digits).ok()?.parse().ok())?
+}
+
+fn until(text: &[u8], end: u8) -> &[u8] {
+    text.split(|byte| *byte == end).next().unwrap_or(text)
+}
+
+fn cut(name: &[u8]) -> &[u8] {
+    name.get(..NAME).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests;

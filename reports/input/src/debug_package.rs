@@ -1,0 +1,195 @@
+//! Separate debug files in packages: Debian's `-dbgsym`, RPM's `-debuginfo`, Arch Linux's `-debug`.
+//!
+//! All packages are read through once, for the build-ids of their debug files. One that is asked
+//! for and has CFI is unpacked again, and only the last one stays in memory.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+use sframe_oracle::debug_file::{build_id, check};
+use sframe_validator::elf::{Elf, SHT_NOBITS};
+
+use super::package::{Content, Limits, Member, Visitor, visit};
+use super::{DebugBytes, DebugFile, Input, Selection, open_file, plain_error};
+use sframe_record::text::{printable, printable_path};
+
+/// Where distributions install debug files, whatever they call them there.
+const FOLDER: &[u8] = b"usr/lib/debug/";
+/// The sections that CFI is in; one of these names in a debug file is likely to be without bytes.
+const CFI: [&[u8]; 3] = [b".debug_frame", b".zdebug_frame", b".eh_frame"];
+
+/// Packages of debug files, by build-id.
+#[derive(Debug)]
+pub struct DebugPackages {
+    limits: Limits,
+    files: HashMap<Vec<u8>, Stored>,
+    held: Mutex<Option<(PathBuf, Arc<Vec<u8>>)>>,
+}
+
+/// A debug file in a package.
+#[derive(Clone, Debug)]
+struct Stored {
+    package: PathBuf,
+    inside: Vec<u8>,
+    with_cfi: bool,
+}
+
+impl Stored {
+    /// `package!usr/lib/debug/...`
+    fn path(&self) -> PathBuf {
+        let mut path = self.package.clone().into_os_string();
+        path.push("!");
+        path.push(OsStr::from_bytes(&self.inside));
+        path.into()
+    }
+}
+
+impl DebugPackages {
+    /// The debug files in all packages that `paths` name, folders with all that is in them; of two
+    /// with the same build-id, the first counts. Then what of `paths` cannot be used.
+    #[must_use]
+    pub fn index(paths: &[OsString], limits: Limits) -> (DebugPackages, Vec<Input>) {
+        let (mut files, mut unusable) = (HashMap::new(), Vec::new());
+        for path in paths {
+            let inputs: Vec<Input> = Selection::new(std::slice::from_ref(path), &[]).collect();
+            let read = |input| match input {
+                Input::File(path) => read_through(path, &limits),
+                Input::Image(_) | Input::Special(..) => (Vec::new(), None),
+                unreadable @ Input::Unreadable(..) => (Vec::new(), Some(unreadable)),
+            };
+            let read: Vec<(Vec<_>, Option<Input>)> = inputs.into_par_iter().map(read).collect();
+            let before = (files.len(), unusable.len());
+            for (found, failed) in read {
+                for (id, stored) in found {
+                    files.entry(id).or_insert(stored);
+                }
+                unusable.extend(failed);
+            }
+            if before == (files.len(), unusable.len()) {
+                let reason = "no package of debug files".to_owned();
+                unusable.push(Input::Unreadable(path.into(), reason));
+            }
+        }
+        (DebugPackages { limits, files, held: Mutex::new(None) }, unusable)
+    }
+
+    /// The build-ids of the files they have, in ascending order.
+    #[must_use]
+    pub fn build_ids(&self) -> Vec<&[u8]> {
+        let mut ids: Vec<&[u8]> = self.files.keys().map(Vec::as_slice).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// The debug file of `elf`; `None` where there is none.
+    ///
+    /// # Errors
+    /// Where there is one with its build-id and it cannot be used: which, and why not.
+    pub fn find(&self, elf: &Elf<'_>) -> Result<Option<DebugFile>, String> {
+        let Some(stored) = build_id(elf).and_then(|id| self.files.get(id)) else { return Ok(None) };
+        let path = stored.path();
+        if !stored.with_cfi {
+            return Ok(Some(DebugFile { path, data: DebugBytes::WithoutCfi }));
+        }
+        let unread = |why| format!("{} cannot be read: {why}", printable_path(&path));
+        let data = self.unpack(stored, &path).map_err(unread)?;
+        match check(elf, &data) {
+            Ok(()) => Ok(Some(DebugFile { path, data: DebugBytes::Member(data) })),
+            Err(why) => Err(format!("{} is not its debug file: {why}", printable_path(&path))),
+        }
+    }
+
+    /// The bytes of a debug file. Threads wait for each other here: each has one in memory at most.
+    fn unpack(&self, stored: &Stored, path: &Path) -> Result<Arc<Vec<u8>>, String> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, bytes)) = &*held
+            && of == path
+        {
+            return Ok(bytes.clone());
+        }
+        // What is held goes before another one comes.
+        *held = None;
+        let file = open_file(&stored.package).map_err(|error| plain_error(&error))?;
+        let mut one = One { name: &stored.inside, bytes: None };
+        visit(&file, &self.limits, &mut one)?;
+        let bytes = Arc::new(one.bytes.ok_or("it is not there any more")?);
+        *held = Some((path.to_owned(), bytes.clone()));
+        Ok(bytes)
+    }
+}
+
+/// The debug files in a package; what went wrong.
+fn read_through(path: PathBuf, limits: &Limits) -> (Vec<(Vec<u8>, Stored)>, Option<Input>) {
+    let mut all = All { package: &path, found: Vec::new(), damaged: None };
+    let file = open_file(&path).map_err(|error| plain_error(&error));
+    let read = file.and_then(|file| visit(&file, limits, &mut all));
+    let All { found, damaged, .. } = all;
+    let failed = read.err().or(damaged).map(|why| Input::Unreadable(path, why));
+    (found, failed)
+}
+
+/// Looks at the debug files of a package.
+struct All<'p> {
+    package: &'p Path,
+    found: Vec<(Vec<u8>, Stored)>,
+    damaged: Option<String>,
+}
+
+impl Visitor for All<'_> {
+    fn wants(&mut self, name: Option<&[u8]>) -> bool {
+        name.is_some_and(|name| name.starts_with(FOLDER))
+    }
+
+    fn found(&mut self, member: Member<'_>) -> ControlFlow<()> {
+        match member.content {
+            Content::Elf(bytes) => {
+                let stored = member.name.and_then(|name| stored(self.package, name, bytes));
+                self.found.extend(stored);
+            }
+            Content::Unreadable(why) => {
+                let name = member.name.map(|name| format!("{}: ", printable(name)));
+                self.damaged.get_or_insert(name.unwrap_or_default() + &why);
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The debug file that `bytes` are, by its build-id.
+fn stored(package: &Path, name: &[u8], bytes: &[u8]) -> Option<(Vec<u8>, Stored)> {
+    let elf = Elf::parse(bytes).ok()?;
+    let with_cfi = elf
+        .sections()
+        .iter()
+        .any(|section| section.sh_type != SHT_NOBITS && CFI.contains(&section.name.bytes()));
+    let stored = Stored { package: package.to_owned(), inside: name.to_vec(), with_cfi };
+    Some((build_id(&elf)?.to_vec(), stored))
+}
+
+/// Takes one file out of a package.
+struct One<'n> {
+    name: &'n [u8],
+    bytes: Option<Vec<u8>>,
+}
+
+impl Visitor for One<'_> {
+    fn wants(&mut self, name: Option<&[u8]>) -> bool {
+        name == Some(self.name)
+    }
+
+    fn found(&mut self, member: Member<'_>) -> ControlFlow<()> {
+        match member.content {
+            Content::Elf(bytes) if member.name == Some(self.name) => {
+                self.bytes = Some(bytes.to_vec());
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! From what the user names to bytes: paths, directories, patterns, lists, archives, packages,
+//! container images and repositories.
+
+#![deny(unsafe_code)]
+
+mod ahead;
+pub mod archive;
+mod checksum;
+mod debug_file;
+#[cfg(feature = "packages")]
+mod debug_package;
+mod identity;
+pub mod kind;
+mod map;
+mod members;
+mod open;
+#[cfg(feature = "packages")]
+pub mod package;
+#[cfg(feature = "packages")]
+pub mod repository;
+mod section;
+mod select;
+mod walk;
+
+pub use ahead::{Tally, ahead};
+pub use debug_file::{DebugBytes, DebugFile};
+#[cfg(feature = "packages")]
+pub use debug_package::DebugPackages;
+pub use identity::PackageIdentity;
+pub use map::{FileBytes, Stamp, has_large_holes};
+pub use members::{MemberCount, NAME};
+pub use open::{Opened, open, open_file};
+pub use section::{RawOptions, SectionSource, sframe_sections};
+pub use select::{Input, Selection, Special};
+pub use select::{is_pattern, plain_error};

@@ -1,0 +1,100 @@
+#![allow(clippy::indexing_slicing, reason = "tests: they may panic")]
+
+use super::*;
+use std::fs;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One of these tests takes all places for maps there are: it must not run beside another.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const SIZE: usize = 64 << 12;
+
+/// A file of `SIZE` bytes that are not 0, and its name.
+fn file() -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().expect("room for a file");
+    fs::write(file.path(), vec![0xa5; SIZE]).expect("writable");
+    file
+}
+
+fn why(bytes: &FileBytes) -> String {
+    bytes.intact().expect_err("it has changed").to_string()
+}
+
+/// Without a handler the first byte beyond the new end ends this process.
+#[test]
+fn pages_that_are_gone_are_zeros() {
+    let _alone = alone();
+    let file = file();
+    let bytes = FileBytes::open(file.path()).expect("readable");
+    assert_eq!(bytes[SIZE / 2], 0xa5);
+    assert!(bytes.intact().is_ok());
+    file.as_file().set_len(SIZE as u64 / 4 + 1).expect("writable");
+    // POSIX, mmap(): the rest of the last page is zeros, a reference beyond it is SIGBUS.
+    assert_eq!((bytes[SIZE / 4], bytes[SIZE / 4 + 1]), (0xa5, 0));
+    assert!(bytes[SIZE / 2..].iter().all(|byte| *byte == 0));
+    assert_eq!((bytes[0], bytes.len()), (0xa5, SIZE));
+    assert_eq!(why(&bytes), "it changed while it was read");
+    // What is mapped next has nothing to do with it.
+    let other = self::file();
+    let other = FileBytes::open(other.path()).expect("readable");
+    assert!(other.intact().is_ok() && other.iter().all(|byte| *byte == 0xa5));
+}
+
+/// Bytes that were zeros for a moment are void, whatever the file says in the end.
+#[test]
+fn a_broken_map_stays_broken() {
+    let _alone = alone();
+    let file = file();
+    let bytes = FileBytes::open(file.path()).expect("readable");
+    file.as_file().set_len(0).expect("writable");
+    assert_eq!(bytes[SIZE - 1], 0);
+    fs::write(file.path(), vec![0xa5; SIZE]).expect("writable");
+    assert_eq!(bytes[SIZE - 1], 0);
+    assert!(bytes.intact().is_err());
+}
+
+/// A file that is written to, and has no more or fewer bytes than before.
+#[test]
+fn other_bytes_are_a_change() {
+    let _alone = alone();
+    let file = file();
+    let bytes = FileBytes::open(file.path()).expect("readable");
+    file.as_file().write_at(&[1], 7).expect("writable");
+    assert_eq!(why(&bytes), "it changed while it was read");
+}
+
+/// More files than can be mapped at a time are read.
+#[test]
+fn files_that_cannot_be_mapped_are_read() {
+    let _alone = alone();
+    let file = file();
+    let open = || FileBytes::open(file.path()).expect("readable");
+    let all: Vec<FileBytes> = (0..300).map(|_| open()).collect();
+    assert!(all.iter().any(|bytes| matches!(bytes.bytes, Bytes::Read(_))));
+    assert!(all.iter().all(|bytes| bytes[..] == vec![0xa5; SIZE] && bytes.intact().is_ok()));
+    drop(all);
+    assert!(matches!(open().bytes, Bytes::Mapped(_)));
+}
+
+/// Threads that read one file after the other while all of them shrink.
+#[test]
+fn threads_survive_files_that_shrink() {
+    let _alone = alone();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for turn in 0..50 {
+                    let file = file();
+                    let bytes = FileBytes::open(file.path()).expect("readable");
+                    file.as_file().set_len(turn * 1000).expect("writable");
+                    let sum: u64 = bytes.iter().map(|byte| u64::from(*byte)).sum();
+                    assert_eq!(sum, 0xa5 * turn * 1000);
+                    assert!(bytes.intact().is_err());
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,420 @@
+//! Packages and everything else that holds files: read as a stream, member by member, without
+//! unpacking to disk.
+//!
+//! In memory is one member at a time, and only where it is an ELF file, a static library or a zip
+//! inside something else. Whatever else there is passes by. [`Limits`] bound what that costs.
+
+mod compression;
+mod cpio;
+mod deb;
+mod digest;
+mod image;
+mod limits;
+mod mode;
+mod rpm;
+mod stream;
+mod tar;
+mod zip;
+
+pub(super) use digest::is_sha256;
+pub use image::visit_image;
+pub use limits::{FREE, Limits};
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::archive::Members;
+use super::kind::{HEAD, Kind, Package};
+use super::members::{MemberCount, NAME, size_text};
+use super::select::plain_error;
+use super::{FileBytes, PackageIdentity, Special, Stamp, has_large_holes};
+use digest::Hashed;
+use limits::Meter;
+use stream::{fill, hold};
+
+/// How much of a file is read at once.
+const BUFFER: usize = 1 << 17;
+/// No header is longer: nothing is held in memory because a package says so.
+const HEADERS: u64 = 1 << 20;
+
+/// How much memory a thread keeps from one package to the next.
+const KEPT: usize = 1 << 24;
+
+thread_local! {
+    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A file in a package.
+#[derive(Debug)]
+pub struct Member<'a> {
+    /// Its path, without `./` at the start; behind the package's own and a `!` where a package is
+    /// inside another. `None` where the input is one compressed file, and this is it.
+    pub name: Option<&'a [u8]>,
+    /// What it is.
+    pub content: Content<'a>,
+    /// The package that it is from, as far as that has said what it is: all do so before their
+    /// files.
+    pub package: Option<&'a Arc<PackageIdentity>>,
+}
+
+/// What a member is.
+#[derive(Debug)]
+pub enum Content<'a> {
+    /// An ELF file, whole.
+    Elf(&'a [u8]),
+    /// A static library, whole: its members, which count as the package's do.
+    Archive(Members<'a>),
+    /// Nothing to check.
+    Other,
+    /// A file without bytes.
+    Empty,
+    /// Not a regular file.
+    Special(Special),
+    /// It could not be read, or not to its end; why.
+    Unreadable(String),
+}
+
+/// Who is told of what is in a package.
+pub trait Visitor {
+    /// Whether the file called so is of interest, if it is an ELF file or static library; what is not,
+    /// passes by as [`Content::Other`].
+    fn wants(&mut self, _name: Option<&[u8]>) -> bool {
+        true
+    }
+
+    /// The next file, in stored order. Whether to go on.
+    fn found(&mut self, member: Member<'_>) -> ControlFlow<()>;
+}
+
+impl<F: FnMut(Member<'_>)> Visitor for F {
+    fn found(&mut self, member: Member<'_>) -> ControlFlow<()> {
+        self(member);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Hands every file in `file` to `visitor`, in stored order. Folders are no files. What is damaged is a
+/// member that is [`Content::Unreadable`], among the others where they can still be read.
+///
+/// # Errors
+/// Why reading ended early: a limit, or the system.
+pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
+    let metadata = file.metadata().map_err(|error| plain_error(&error))?;
+    if has_large_holes(&metadata) {
+        return Err("it has holes of more than 1 GiB".to_owned());
+    }
+    let read = Visit::run(limits, metadata.len(), visitor, |visit| visit.input(file));
+    // Whatever else went wrong may come of it.
+    Stamp::of(&metadata).holds(file).map_err(|error| plain_error(&error)).and(read)
+}
+
+/// Hands every file in a stream of some `size` bytes to `visitor`, in stored order, and reads the stream to its end: how
+/// many bytes it had, and their SHA-256 in hexadecimal digits.
+///
+/// # Errors
+/// Why reading ended early.
+pub(super) fn visit_stream(
+    stream: impl Read,
+    size: u64,
+    limits: &Limits,
+    visitor: &mut dyn Visitor,
+) -> Result<(u64, String), String> {
+    let mut stream = Hashed::new(stream);
+    let place = Place::default();
+    Visit::run(limits, size, visitor, |visit| visit.content(&place, &mut stream))?;
+    stream.finish().map_err(|error| plain_error(&error))
+}
+
+/// Hands `stream` to `read`, decompressed if it is compressed: whoever reads bounds what comes out.
+pub(super) fn unpacked(
+    mut stream: impl Read,
+    read: impl FnOnce(&mut dyn Read) -> io::Result<()>,
+) -> io::Result<()> {
+    let limits = Limits { unpacked_size: u64::MAX, ratio: u64::MAX, ..Limits::default() };
+    compression::opened(&mut stream, &Meter::new(&limits, u64::MAX), read)
+}
+
+/// Why nothing more of the input is read.
+struct Stop(String);
+
+/// Why a container is not read to its end.
+enum Failure {
+    /// It is damaged; what is around it may not be.
+    Damaged(String),
+    /// A limit of the whole input.
+    Stop(Stop),
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Failure {
+        Failure::Stop(stop)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Damaged(plain_error(&error))
+    }
+}
+
+/// Where a file stands in the input.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    name: Option<Vec<u8>>,
+    depth: u32,
+}
+
+impl Place {
+    /// The place of a member called `name`.
+    fn member(&self, name: &[u8]) -> Place {
+        let name = match &self.name {
+            None => name.to_vec(),
+            Some(outer) => [outer, b"!".as_slice(), name].concat(),
+        };
+        Place { name: Some(name), depth: self.depth }
+    }
+
+    /// The place of what comes out of a container or compression here.
+    fn inside(&self) -> Place {
+        Place { name: self.name.clone(), depth: self.depth + 1 }
+    }
+}
+
+/// The walk through one input.
+struct Visit<'v> {
+    limits: &'v Limits,
+    meter: &'v Meter,
+    count: MemberCount,
+    /// For the next member that is held, whatever is in it.
+    room: Vec<u8>,
+    /// The innermost package around that has said what it is.
+    package: Option<Arc<PackageIdentity>>,
+    visitor: &'v mut dyn Visitor,
+    /// The visitor has seen enough.
+    enough: bool,
+    /// Bytes in memory of what is around the next member.
+    held: u64,
+}
+
+impl<'v> Visit<'v> {
+    /// Walks through an input of `size` bytes, as `walk` does it.
+    fn run(
+        limits: &'v Limits,
+        size: u64,
+        visitor: &'v mut dyn Visitor,
+        walk: impl FnOnce(&mut Visit<'_>) -> Result<(), Stop>,
+    ) -> Result<(), String> {
+        let meter = Meter::new(limits, size);
+        let mut visit = Visit {
+            limits,
+            meter: &meter,
+            count: limits.member_count(),
+            room: ROOM.take(),
+            package: None,
+            visitor,
+            enough: false,
+            held: 0,
+        };
+        let result = walk(&mut visit);
+        let Visit { count, enough, room, .. } = visit;
+        if room.len() <= KEPT {
+            ROOM.set(room);
+        }
+        match result {
+            Err(Stop(reason)) if !enough => Err(after(count.members(), &reason)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Visit<'_> {
+    /// The input itself.
+    fn input(&mut self, file: &File) -> Result<(), Stop> {
+        let system = |error: io::Error| Stop(plain_error(&error));
+        let place = Place::default();
+        let mut reader = BufReader::with_capacity(BUFFER, file);
+        let head = reader.fill_buf().map_err(system)?;
+        if Kind::of(head.get(..HEAD).unwrap_or(head)) != Kind::Package(Package::Zip) {
+            return self.content(&place, &mut reader);
+        }
+        // Its table is at the end, its members anywhere: each would be read with all around it.
+        let bytes = file.try_clone().and_then(FileBytes::of).map_err(system)?;
+        self.container(&place, |visit, inside| zip::visit(visit, inside, Cursor::new(&*bytes)))?;
+        bytes.intact().map_err(system)
+    }
+
+    /// The content of a file at `place`, all that `stream` has.
+    fn content(&mut self, place: &Place, stream: &mut dyn Read) -> Result<(), Stop> {
+        let mut head = [0; HEAD];
+        let head = match fill(stream, &mut head) {
+            Ok(head) => head,
+            Err(error) => return self.damaged(place, plain_error(&error)),
+        };
+        let kind = Kind::of(head);
+        let mut stream = head.chain(stream);
+        let name = place.name.as_deref();
+        match kind {
+            Kind::Empty => self.report(place, Content::Empty),
+            Kind::Other => self.report(place, Content::Other),
+            Kind::Elf | Kind::Archive if !self.visitor.wants(name) => {
+                self.report(place, Content::Other);
+            }
+            Kind::Elf | Kind::Archive | Kind::Package(Package::Zip) => {
+                let mut room = std::mem::take(&mut self.room);
+                let result = self.whole(place, kind, &mut stream, &mut room);
+                self.room = room;
+                return result;
+            }
+            Kind::Package(package) => {
+                return self
+                    .container(place, |visit, inside| visit.package(inside, package, &mut stream));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is read as a whole.
+    fn whole(
+        &mut self,
+        place: &Place,
+        kind: Kind,
+        stream: &mut dyn Read,
+        room: &mut Vec<u8>,
+    ) -> Result<(), Stop> {
+        let free = self.limits.held.saturating_sub(self.held.saturating_add(self.count.names()));
+        let most = self.limits.member_size.min(free);
+        let bytes = match hold(stream, most, room) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.damaged(place, plain_error(&error)),
+        };
+        if bytes.len() as u64 > most {
+            let option = if most == free { "--memory-limit" } else { "--max-member-size" };
+            let reason = format!("it is larger than {} ({option})", size_text(most));
+            return self.damaged(place, reason);
+        }
+        match kind {
+            Kind::Elf => self.report(place, Content::Elf(bytes)),
+            Kind::Archive => return self.archive(place, bytes),
+            _ => {
+                let size = bytes.len() as u64;
+                let reader = Cursor::new(bytes);
+                self.held += size;
+                let result =
+                    self.container(place, |visit, inside| zip::visit(visit, inside, reader));
+                self.held -= size;
+                return result;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is read as a stream.
+    fn package(
+        &mut self,
+        inside: &Place,
+        package: Package,
+        stream: &mut dyn Read,
+    ) -> Result<(), Failure> {
+        match package {
+            Package::Compressed(compression) => {
+                let mut stream = compression::decoder(compression, stream, self.meter)?;
+                Ok(self.content(inside, &mut stream)?)
+            }
+            Package::Tar => tar::visit(self, inside, b"", stream),
+            Package::Deb => deb::visit(self, inside, stream),
+            Package::Rpm => rpm::visit(self, inside, stream),
+            Package::Cpio => cpio::visit(self, inside, stream),
+            Package::Apk3 => Err(damaged("it is an apk package of version 3")),
+            // Its table is at the end: it has been held in memory.
+            Package::Zip => Ok(()),
+        }
+    }
+
+    /// Visits the container at `place`; damage is told there.
+    fn container(
+        &mut self,
+        place: &Place,
+        visit: impl FnOnce(&mut Self, &Place) -> Result<(), Failure>,
+    ) -> Result<(), Stop> {
+        let depth = self.limits.depth;
+        if place.depth >= depth {
+            let reason = format!("it is inside {depth} other containers (--max-depth)");
+            return self.damaged(place, reason);
+        }
+        let before = self.count.members();
+        let outer = self.package.clone();
+        let result = visit(self, &place.inside());
+        self.package = outer;
+        match result {
+            Ok(()) => Ok(()),
+            Err(Failure::Stop(stop)) => Err(stop),
+            Err(Failure::Damaged(reason)) => {
+                self.damaged(place, after(self.count.members() - before, &reason))
+            }
+        }
+    }
+
+    /// Tells that what is at `place` could not be read; whether to go on.
+    fn damaged(&mut self, place: &Place, reason: String) -> Result<(), Stop> {
+        if let Some(reason) = self.meter.reached() {
+            return Err(Stop(reason.to_owned()));
+        }
+        self.report(place, Content::Unreadable(reason));
+        Ok(())
+    }
+
+    /// The place of what a container lists next: it counts, and its name does.
+    fn member(&mut self, place: &Place, name: &[u8]) -> Result<Place, Stop> {
+        if self.enough {
+            return Err(Stop(String::new()));
+        }
+        let place = place.member(name.get(..NAME).unwrap_or(name));
+        self.count.add(place.name.as_ref().map_or(0, Vec::len));
+        self.count.reached().map_or(Ok(place), |reason| Err(Stop(reason)))
+    }
+
+    /// Hands out the members of a static library, each of which counts.
+    fn archive(&mut self, place: &Place, bytes: &[u8]) -> Result<(), Stop> {
+        let (name, package) = (place.name.as_deref(), self.package.as_ref());
+        let members = Members::of(bytes, &mut self.count, name.map_or(0, <[u8]>::len));
+        let content = Content::Archive(members);
+        self.enough |= self.visitor.found(Member { name, content, package }).is_break();
+        self.count.reached().map_or(Ok(()), |reason| Err(Stop(reason)))
+    }
+
+    fn report(&mut self, place: &Place, content: Content<'_>) {
+        let (name, package) = (place.name.as_deref(), self.package.as_ref());
+        self.enough |= self.visitor.found(Member { name, content, package }).is_break();
+    }
+
+    /// The container that is read has said which package it is.
+    fn identify(&mut self, identity: Option<PackageIdentity>) {
+        if let Some(identity) = identity {
+            self.package = Some(Arc::new(identity));
+        }
+    }
+}
+
+/// The reason for not reading on behind so many members.
+fn after(members: u64, reason: &str) -> String {
+    match members {
+        0 => reason.to_owned(),
+        1 => format!("{reason}; read up to there: 1 member"),
+        _ => format!("{reason}; read up to there: {members} members"),
+    }
+}
+
+fn damaged(what: &str) -> Failure {
+    Failure::Damaged(what.to_owned())
+}
+
+/// A stored path as it is shown: relative to the package.
+fn relative(mut name: &[u8]) -> &[u8] {
+    while let Some(rest) = name.strip_prefix(b"./").or(name.strip_prefix(b"/")) {
+        name = rest;
+    }
+    name
+}

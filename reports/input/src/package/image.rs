@@ -1,0 +1,158 @@
+//! Container images as folders (OCI Image Layout Specification): an index leads to manifests, a
+//! manifest to layers, each a file that is called by its SHA-256.
+//!
+//! Layers are packages each for itself: what a later one deletes of an earlier one (whiteouts), is
+//! checked all the same, for it is in the image. Of a tar archive with a layout in it, the files
+//! are read in stored order, for to follow the index would need all of it in memory.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::digest::{Hashed, is_sha256, sha256};
+use crate::open_file;
+
+use super::{BUFFER, Content, Limits, Place, Stop, Visit, Visitor, plain_error};
+
+/// An index or manifest is not larger (OCI Distribution Specification, "Pushing Manifests").
+const DOCUMENT: u64 = 4 << 20;
+/// Indexes in indexes; one is the rule.
+const DEPTH: u32 = 8;
+/// Indexes and manifests of one image: one for each machine, and what is attached to it.
+const DOCUMENTS: usize = 10_000;
+/// Where the files are.
+const BLOBS: &str = "blobs/sha256/";
+
+/// Hands every file in the layers of the image in `folder` to `visitor`: in the index's order, each layer
+/// once.
+///
+/// # Errors
+/// Why reading ended early: no index, a limit, or the system.
+pub fn visit_image(
+    folder: &Path,
+    limits: &Limits,
+    visitor: &mut dyn Visitor,
+) -> Result<(), String> {
+    let blobs = fs::read_dir(folder.join(BLOBS)).into_iter().flatten().filter_map(Result::ok);
+    let sizes = blobs.filter_map(|blob| Some(blob.metadata().ok()?.len()));
+    let size = sizes.fold(0, u64::saturating_add);
+    Visit::run(limits, size, visitor, |visit| {
+        let mut layers = Layers { folder, documents: HashSet::new(), seen: HashSet::new() };
+        let index = document(&folder.join("index.json"))
+            .map_err(|why| Stop(format!("index.json: {why}")))?;
+        layers.follow(visit, &index, 0)
+    })
+}
+
+/// An index or a manifest, as far as it matters; in none are both.
+#[derive(Deserialize)]
+struct Document {
+    #[serde(default)]
+    manifests: Vec<Descriptor>,
+    #[serde(default)]
+    layers: Vec<Descriptor>,
+}
+
+#[derive(Deserialize)]
+struct Descriptor {
+    digest: String,
+}
+
+struct Layers<'f> {
+    folder: &'f Path,
+    documents: HashSet<String>,
+    seen: HashSet<String>,
+}
+
+impl Layers<'_> {
+    /// Visits what a document leads to.
+    fn follow(&mut self, visit: &mut Visit<'_>, bytes: &[u8], depth: u32) -> Result<(), Stop> {
+        let document: Document =
+            serde_json::from_slice(bytes).map_err(|error| Stop(error.to_string()))?;
+        for Descriptor { digest } in &document.manifests {
+            let hash = hash_of(digest);
+            if hash.as_ref().is_ok_and(|hash| !self.documents.insert((*hash).to_owned())) {
+                continue;
+            }
+            if depth >= DEPTH || self.documents.len() > DOCUMENTS {
+                return Err(Stop("its index leads to too many others".to_owned()));
+            }
+            match hash.and_then(|hash| self.manifest(hash)) {
+                Ok(bytes) => self.follow(visit, &bytes, depth + 1)?,
+                Err(why) => {
+                    let place = visit.member(&Place::default(), name(digest).as_bytes())?;
+                    visit.report(&place, Content::Unreadable(why));
+                }
+            }
+        }
+        for Descriptor { digest } in &document.layers {
+            let hash = hash_of(digest);
+            if hash.as_ref().is_ok_and(|hash| !self.seen.insert((*hash).to_owned())) {
+                continue;
+            }
+            let place = visit.member(&Place::default(), name(digest).as_bytes())?;
+            match hash {
+                Ok(hash) => self.layer(visit, &place, hash)?,
+                Err(why) => visit.report(&place, Content::Unreadable(why)),
+            }
+        }
+        Ok(())
+    }
+
+    fn manifest(&self, hash: &str) -> Result<Vec<u8>, String> {
+        let bytes = document(&self.folder.join(BLOBS).join(hash))?;
+        match sha256(&bytes) == hash {
+            true => Ok(bytes),
+            false => Err(OTHER.to_owned()),
+        }
+    }
+
+    fn layer(&self, visit: &mut Visit<'_>, place: &Place, hash: &str) -> Result<(), Stop> {
+        let file = match open_file(&self.folder.join(BLOBS).join(hash)) {
+            Ok(file) => file,
+            Err(error) => {
+                visit.report(place, Content::Unreadable(plain_error(&error)));
+                return Ok(());
+            }
+        };
+        let mut stream = Hashed::new(BufReader::with_capacity(BUFFER, file));
+        visit.content(place, &mut stream)?;
+        match stream.finish() {
+            Ok((_, found)) if found == hash => Ok(()),
+            Ok(_) => visit.damaged(place, OTHER.to_owned()),
+            Err(error) => visit.damaged(place, plain_error(&error)),
+        }
+    }
+}
+
+/// Why a file of an image is not what it is called by.
+pub(super) const OTHER: &str = "its SHA-256 is not the one that it is called by";
+
+/// The path of the file of a digest in the image.
+fn name(digest: &str) -> String {
+    digest.strip_prefix("sha256:").map_or(digest.to_owned(), |hash| format!("{BLOBS}{hash}"))
+}
+
+fn hash_of(digest: &str) -> Result<&str, String> {
+    let hash = digest.strip_prefix("sha256:").filter(|hash| is_sha256(hash));
+    hash.ok_or_else(|| "it is not called by a SHA-256".to_owned())
+}
+
+fn document(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = open_file(path).and_then(|file| file.take(DOCUMENT + 1).read_to_end(&mut bytes));
+    read.map_err(|error| plain_error(&error))?;
+    match bytes.len() as u64 > DOCUMENT {
+        true => Err(format!("it is larger than {} MiB", DOCUMENT >> 20)),
+        false => Ok(bytes),
+    }
+}
+
+/// The SHA-256 that a file of an image is called by, where `name` is the path of one.
+pub(super) fn called_by(name: &[u8]) -> Option<&str> {
+    let hash = str::from_utf8(name.strip_prefix(BLOBS.as_bytes())?).ok()?;
+    is_sha256(hash).then_some(hash)
+}

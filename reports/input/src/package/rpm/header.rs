@@ -1,0 +1,152 @@
+//! A header of an RPM package: an index of tags, and the store of their values (RPM's "Package
+//! Format V4", "Header Structure").
+
+use std::io::Read;
+use std::ops::Range;
+
+use super::super::stream::{Part, fill, hold};
+use super::super::{Failure, damaged};
+use crate::PackageIdentity;
+use crate::identity::text_of;
+
+/// Magic number and version.
+const MAGIC: [u8; 4] = [0x8e, 0xad, 0xe8, 1];
+/// Of an index entry.
+const ENTRY: usize = 16;
+/// So much of a store is looked at. That of a package with 60,000 files has some 10 MiB.
+const STORE: u64 = 1 << 26;
+
+/// The tags that matter here ("Header Tags").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum Tag {
+    Name = 1000,
+    Version = 1001,
+    Release = 1002,
+    Epoch = 1003,
+    Architecture = 1022,
+    FileModes = 1030,
+    SourcePackage = 1044,
+    FileDevices = 1095,
+    FileInodes = 1096,
+    DirectoryIndexes = 1116,
+    BaseNames = 1117,
+    DirectoryNames = 1118,
+    LongFileSizes = 5008,
+}
+
+impl Tag {
+    const ALL: [Tag; 13] = [
+        Tag::Name,
+        Tag::Version,
+        Tag::Release,
+        Tag::Epoch,
+        Tag::Architecture,
+        Tag::FileModes,
+        Tag::SourcePackage,
+        Tag::FileDevices,
+        Tag::FileInodes,
+        Tag::DirectoryIndexes,
+        Tag::BaseNames,
+        Tag::DirectoryNames,
+        Tag::LongFileSizes,
+    ];
+}
+
+/// A header: where the values of tags start.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    places: Vec<(Tag, usize, usize)>,
+    room: Vec<u8>,
+    /// How much of the room is the store.
+    held: usize,
+    /// Its size in the package.
+    pub(super) size: u64,
+}
+
+impl Header {
+    /// Reads a header; `room` is what its store may lie in.
+    pub(super) fn read(stream: &mut dyn Read, room: Vec<u8>) -> Result<Header, Failure> {
+        let mut intro = [0; 16];
+        fill(stream, &mut intro)?;
+        if !intro.starts_with(&MAGIC) {
+            return Err(damaged("it has no header where one has to be"));
+        }
+        let entries = u64::from(number(&intro, 8).unwrap_or_default());
+        let size = u64::from(number(&intro, 12).unwrap_or_default());
+        let mut header = Header { room, ..Header::default() };
+        let mut index = Part::new(stream, ENTRY as u64 * entries);
+        let mut entry = [0; ENTRY];
+        while !fill(&mut index, &mut entry)?.is_empty() {
+            header.places.extend(header.place(&entry));
+        }
+        let mut values = Part::new(stream, size);
+        header.held = hold(&mut (&mut values).take(STORE), STORE, &mut header.room)?.len();
+        values.skip()?;
+        header.size = intro.len() as u64 + ENTRY as u64 * entries + size;
+        Ok(header)
+    }
+
+    /// Tag, offset and number of an index entry, of the first one with a tag that matters.
+    fn place(&self, entry: &[u8]) -> Option<(Tag, usize, usize)> {
+        let tag = number(entry, 0)?;
+        let tag = Tag::ALL.into_iter().find(|known| *known as u32 == tag)?;
+        let new = self.places.iter().all(|(known, ..)| *known != tag);
+        let size = |place| usize::try_from(number(entry, place)?).ok();
+        new.then_some((tag, size(8)?, size(12)?))
+    }
+
+    /// What the package says that it is.
+    pub(super) fn identity(&self) -> Option<PackageIdentity> {
+        let text = |tag| text_of(self.text_at(&self.texts(tag)?.next()?)?);
+        let version = text(Tag::Version).map(|version| {
+            let epoch = self.value::<4>(Tag::Epoch, 0).map(u32::from_be_bytes);
+            let epoch = epoch.map(|epoch| format!("{epoch}:")).unwrap_or_default();
+            let release = text(Tag::Release).map(|text| format!("-{text}")).unwrap_or_default();
+            format!("{epoch}{version}{release}")
+        });
+        Some(PackageIdentity {
+            name: text(Tag::Name)?,
+            version,
+            architecture: text(Tag::Architecture),
+            source: text(Tag::SourcePackage),
+        })
+    }
+
+    /// Number `index` of a tag's values, each of `SIZE` bytes, in big-endian order.
+    pub(super) fn value<const SIZE: usize>(&self, tag: Tag, index: usize) -> Option<[u8; SIZE]> {
+        let (_, start, count) = self.places.iter().find(|(known, ..)| *known == tag)?;
+        let place = index.checked_mul(SIZE)?.checked_add(*start)?;
+        (index < *count).then(|| self.store().get(place..)?.first_chunk().copied())?
+    }
+
+    /// Where a tag's texts are, each of which a NUL ends.
+    pub(super) fn texts(&self, tag: Tag) -> Option<impl Iterator<Item = Range<usize>>> {
+        let (_, start, count) = self.places.iter().find(|(known, ..)| *known == tag)?;
+        let mut next = *start;
+        let texts = self.store().get(next..)?.split(|byte| *byte == 0).map(move |text| {
+            let start = next;
+            next = start + text.len() + 1;
+            start..start + text.len()
+        });
+        Some(texts.take(*count))
+    }
+
+    /// The text at a place.
+    pub(super) fn text_at(&self, place: &Range<usize>) -> Option<&[u8]> {
+        self.store().get(place.clone())
+    }
+
+    fn store(&self) -> &[u8] {
+        self.room.get(..self.held).unwrap_or_default()
+    }
+
+    /// Takes the room back.
+    pub(super) fn into_room(self) -> Vec<u8> {
+        self.room
+    }
+}
+
+fn number(bytes: &[u8], place: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(place..)?.first_chunk().copied()?))
+}

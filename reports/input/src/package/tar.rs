@@ -1,0 +1,141 @@
+//! Tar archives, in the forms of POSIX and GNU tar.
+
+mod sparse;
+
+use std::cell::Cell;
+use std::io::{self, BufReader, Read};
+
+use super::digest::Hashed;
+use super::image::{OTHER, called_by};
+use super::limits::Metered;
+use super::stream::{Part, drain};
+use super::{Content, Failure, HEADERS, Place, Visit, relative};
+use crate::{PackageIdentity, Special};
+use sparse::Sparse;
+
+/// How much is taken out of a decompressor at once.
+const BUFFER: usize = 1 << 16;
+/// Headers and content are multiples of this (POSIX.1-2017, "ustar Interchange Format").
+const BLOCK: usize = 512;
+
+/// Visits the members of a tar archive; their names stand behind `prefix`.
+pub(super) fn visit(
+    visit: &mut Visit<'_>,
+    place: &Place,
+    prefix: &[u8],
+    stream: &mut dyn Read,
+) -> Result<(), Failure> {
+    let stream = BufReader::with_capacity(BUFFER, stream);
+    let end = Cell::new(HEADERS);
+    let mut archive = ::tar::Archive::new(Fenced { stream, position: 0, end: &end });
+    for entry in archive.entries()? {
+        // The next header is read when the loop comes round: what of this member is left, then
+        // names and extensions, of which the library holds as much as they say they are.
+        let entry = &mut entry?;
+        let stored = if entry.header().entry_type().is_gnu_sparse() {
+            entry.header().entry_size()?
+        } else {
+            entry.size()
+        };
+        let next = stored.checked_next_multiple_of(BLOCK as u64).unwrap_or(u64::MAX);
+        end.set(entry.raw_file_position().saturating_add(next).saturating_add(2 * HEADERS));
+        member(visit, place, prefix, entry)?;
+    }
+    drain(&mut archive.into_inner().stream)?;
+    Ok(())
+}
+
+fn member<R: Read>(
+    visit: &mut Visit<'_>,
+    place: &Place,
+    prefix: &[u8],
+    entry: &mut ::tar::Entry<'_, R>,
+) -> Result<(), Failure> {
+    let sparse = entry.pax_extensions()?.and_then(Sparse::of);
+    let name = match sparse.as_ref().and_then(|sparse| sparse.name.as_deref()) {
+        Some(name) => [prefix, relative(name)].concat(),
+        None => [prefix, relative(&entry.path_bytes())].concat(),
+    };
+    let place = visit.member(place, &name)?;
+    let (size, meter) = (entry.size(), visit.meter);
+    let special = match entry.header().entry_type().as_byte() {
+        b'1' | b'2' => Special::StoredLink,
+        b'3' | b'4' => Special::Device,
+        b'6' => Special::Fifo,
+        // Folders, also as GNU tar's incremental archives have them; a header for all members; an archive's label.
+        b'5' | b'D' | b'g' | b'V' => return Ok(()),
+        b'S' => {
+            // The library makes the holes: they count as what comes out of decompression does.
+            let mut expanded = Metered::new(entry, "tar", meter);
+            return content(visit, &place, &name, &mut Part::new(&mut expanded, size));
+        }
+        // What is not known is a regular file (POSIX.1-2017, "ustar Interchange Format", typeflag).
+        _ => {
+            let mut part = Part::new(entry, size);
+            let Some(sparse) = sparse else { return content(visit, &place, &name, &mut part) };
+            return match sparse.expanded(part, meter) {
+                Ok(mut expanded) => content(visit, &place, &name, &mut expanded),
+                Err(why) => Ok(visit.damaged(&place, why)?),
+            };
+        }
+    };
+    visit.report(&place, Content::Special(special));
+    Ok(())
+}
+
+/// The content of a file called `name` in its package: that may be what says which package it is.
+fn content(
+    visit: &mut Visit<'_>,
+    place: &Place,
+    name: &[u8],
+    stream: &mut dyn Read,
+) -> Result<(), Failure> {
+    let parse = match name {
+        b"DEBIAN/control" => PackageIdentity::of_control,
+        b".PKGINFO" => PackageIdentity::of_pkginfo,
+        _ => match called_by(name) {
+            Some(hash) => return blob(visit, place, hash, stream),
+            None => return Ok(visit.content(place, stream)?),
+        },
+    };
+    let mut text = Vec::new();
+    stream.take(HEADERS).read_to_end(&mut text)?;
+    visit.identify(parse(&text));
+    Ok(visit.content(place, &mut text.chain(stream))?)
+}
+
+/// A file of a container image, which is called by its SHA-256.
+fn blob(
+    visit: &mut Visit<'_>,
+    place: &Place,
+    hash: &str,
+    stream: &mut dyn Read,
+) -> Result<(), Failure> {
+    let mut stream = Hashed::new(stream);
+    visit.content(place, &mut stream)?;
+    let (_, found) = stream.finish()?;
+    if found != hash {
+        visit.damaged(place, OTHER.to_owned())?;
+    }
+    Ok(())
+}
+
+/// A stream that fails beyond a place, so that nobody reads more into memory.
+struct Fenced<'e, R> {
+    stream: R,
+    position: u64,
+    end: &'e Cell<u64>,
+}
+
+impl<R: Read> Read for Fenced<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.get().saturating_sub(self.position);
+        if left == 0 {
+            return Err(io::Error::other(format!("headers of more than {HEADERS} bytes")));
+        }
+        let length = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let read = self.stream.read(buffer.get_mut(..length).unwrap_or_default())?;
+        self.position = self.position.saturating_add(read as u64);
+        Ok(read)
+    }
+}

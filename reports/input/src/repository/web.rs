@@ -1,0 +1,249 @@
+//! Files on a server.
+
+use std::fmt::Write as _;
+use std::io::{self, Read};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use ureq::{Agent, BodyReader, Error};
+
+use super::base::without_credentials;
+use super::{Stream, other};
+
+/// How long a server may take.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// How often something is asked for before it is given up.
+    tries: u32,
+    /// How long to wait before the second time; twice as long before each one after it.
+    pause: Duration,
+    /// For a connection, and for an answer to start.
+    answer: Duration,
+    /// For the next bytes of a body.
+    read: Duration,
+    /// For a body to end, all tries together.
+    body: Duration,
+}
+
+/// With servers of repositories. The largest packages have some gigabytes.
+const PATIENCE: Patience = Patience {
+    tries: 4,
+    pause: Duration::from_secs(1),
+    answer: Duration::from_secs(30),
+    read: Duration::from_secs(30),
+    body: Duration::from_secs(3600),
+};
+
+/// A folder on a server.
+#[derive(Debug)]
+pub(super) struct Web {
+    agent: Agent,
+    base: String,
+    patience: Patience,
+}
+
+impl Web {
+    pub(super) fn new(base: &str) -> Web {
+        Web::with(base, PATIENCE)
+    }
+
+    fn with(base: &str, patience: Patience) -> Web {
+        let agent = Agent::config_builder()
+            .timeout_connect(Some(patience.answer))
+            .timeout_recv_response(Some(patience.answer))
+            .timeout_per_read(Some(patience.read))
+            .timeout_recv_body(Some(patience.body))
+            .user_agent(concat!("sframe-check/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .into();
+        Web { agent, base: base.trim_end_matches('/').to_owned(), patience }
+    }
+
+    /// The URL of a file as it is shown: without user and password.
+    pub(super) fn shown(&self, path: &str) -> String {
+        without_credentials(&self.url(path))
+    }
+
+    /// The URL of a file: what a path cannot have as it is, is written `%xx` (RFC 3986, 3.3); `+` as well, which some
+    /// servers take for a space.
+    fn url(&self, path: &str) -> String {
+        let mut url = format!("{}/", self.base);
+        for byte in path.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-._~/!$&'()*,;=:@".contains(&byte) {
+                url.push(char::from(byte));
+            } else {
+                // Writing to a String cannot fail.
+                let _ = write!(url, "%{byte:02X}");
+            }
+        }
+        url
+    }
+
+    /// The bytes of a file.
+    pub(super) fn open(&self, path: &str) -> io::Result<Stream> {
+        let (agent, url, patience) = (self.agent.clone(), self.url(path), self.patience);
+        let body = ask(&agent, &url, 0, patience)?;
+        let started = Instant::now();
+        Ok(Box::new(Download {
+            agent,
+            url,
+            body,
+            position: 0,
+            patience,
+            tries: patience.tries,
+            started,
+        }))
+    }
+}
+
+/// The body of an answer, from a place on.
+fn ask(
+    agent: &Agent,
+    url: &str,
+    position: u64,
+    Patience { mut tries, mut pause, .. }: Patience,
+) -> io::Result<BodyReader<'static>> {
+    loop {
+        let mut request = agent.get(url);
+        if position > 0 {
+            request = request.header("Range", format!("bytes={position}-"));
+        }
+        let error = match request.call() {
+            Ok(answer) if position > 0 && answer.status() != 206 => {
+                return Err(other("the server does not go on where it has stopped"));
+            }
+            Ok(answer) => return Ok(answer.into_body().into_reader()),
+            Err(Error::StatusCode(404 | 410)) => {
+                return Err(io::Error::new(io::ErrorKind::NotFound, "the server has no such file"));
+            }
+            Err(error) => error,
+        };
+        let may_pass = match &error {
+            Error::StatusCode(status) => *status == 429 || *status >= 500,
+            Error::Io(_) | Error::Timeout(_) | Error::ConnectionFailed | Error::HostNotFound => {
+                true
+            }
+            _ => false,
+        };
+        tries = tries.saturating_sub(1);
+        if tries == 0 || !may_pass {
+            // An error may say the URL.
+            return Err(match error {
+                Error::BadUri(_) | Error::Http(_) | Error::RequireHttpsOnly(_) => {
+                    other("its address is no URL that can be asked for")
+                }
+                error => io::Error::other(error),
+            });
+        }
+        sleep(pause);
+        pause *= 2;
+    }
+}
+
+/// A body that is asked for again, from where it has ended, when the connection fails.
+struct Download {
+    agent: Agent,
+    url: String,
+    body: BodyReader<'static>,
+    position: u64,
+    patience: Patience,
+    tries: u32,
+    started: Instant,
+}
+
+impl Read for Download {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.started.elapsed() > self.patience.body {
+                return Err(other("the server takes too long"));
+            }
+            match self.body.read(buffer) {
+                Ok(length) => {
+                    self.position = self.position.saturating_add(length as u64);
+                    return Ok(length);
+                }
+                Err(error) if self.tries == 0 || self.position == 0 => return Err(error),
+                Err(_) => {
+                    self.tries -= 1;
+                    self.body = ask(&self.agent, &self.url, self.position, self.patience)?;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repository::base::Base;
+    use std::ffi::OsStr;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::thread;
+
+    const IMPATIENT: Patience = Patience {
+        tries: 2,
+        pause: Duration::from_millis(1),
+        answer: Duration::from_secs(5),
+        read: Duration::from_millis(200),
+        body: Duration::from_secs(2),
+    };
+
+    /// A server that sends a byte, waits so long, and so on without end, of whatever is asked for; its address.
+    fn dribbling(pause: Duration) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        thread::spawn(move || {
+            for connection in listener.incoming() {
+                let mut connection = connection.expect("a connection");
+                thread::spawn(move || {
+                    let request = BufReader::new(connection.try_clone().expect("a socket"));
+                    let lines =
+                        request.lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+                    let goes_on =
+                        lines.filter(|line| line.to_lowercase().starts_with("range:")).count() > 0;
+                    let status = if goes_on { "206 Partial Content" } else { "200 OK" };
+                    let head = format!("HTTP/1.1 {status}\r\nContent-Length: 1000000000\r\n\r\n");
+                    let mut sent = connection.write_all(head.as_bytes());
+                    while sent.is_ok() {
+                        sent = connection.write_all(b"x");
+                        thread::sleep(pause);
+                    }
+                });
+            }
+        });
+        address
+    }
+
+    /// How long it takes until a body is given up, with its error.
+    fn given_up(pause: Duration, patience: Patience) -> Duration {
+        let mut body = Web::with(&dribbling(pause), patience).open("x").expect("it answers");
+        let started = Instant::now();
+        assert!(io::copy(&mut body, &mut io::sink()).is_err());
+        started.elapsed()
+    }
+
+    /// Each read is in time, and there are 10^9 of them: two seconds, and three of slack.
+    #[test]
+    fn a_body_that_dribbles_has_an_end() {
+        assert!(given_up(Duration::from_millis(20), IMPATIENT) < Duration::from_secs(5));
+    }
+
+    /// After the first byte nothing comes: 200 ms for the first try and each of two more, and no hour.
+    #[test]
+    fn a_body_that_stalls_is_given_up() {
+        let patience = Patience { body: Duration::from_secs(3600), ..IMPATIENT };
+        assert!(given_up(Duration::from_secs(60), patience) < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn credentials_are_not_shown() {
+        let web = Web::new("https://user:se@cret@example.org/debian/");
+        assert_eq!(web.url("a b"), "https://user:se@cret@example.org/debian/a%20b");
+        assert_eq!(web.shown("a b"), "https://example.org/debian/a%20b");
+        let why = Web::new("http://user:secret@exa mple/").open("x").err().expect("no URL");
+        assert!(!why.to_string().contains("secret"), "{why}");
+        let why = Base::new(OsStr::new("ftp://user:secret@example.org/x")).expect_err("no folder");
+        assert_eq!(why, "ftp://example.org/x is no folder");
+    }
+}

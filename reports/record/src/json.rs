@@ -1,0 +1,103 @@
+//! What every JSON document has: its format's version, the program that wrote it, and names.
+
+use std::io::{self, Write};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+use sframe_validator::text::is_plain;
+
+use crate::text::printable;
+
+/// The version of the formats. Fields may be added within a version; a reader skips what it does
+/// not know.
+pub const FORMAT: u32 = 1;
+
+/// This program.
+pub const TOOL: Tool = Tool { name: "sframe-check", version: env!("CARGO_PKG_VERSION") };
+
+/// The program.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct Tool {
+    /// `sframe-check`.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+/// Writes a value as JSON that is safe on a terminal: JSON itself leaves control characters beyond
+/// ASCII, and those that turn the direction of text, as they are. A parser reads the same.
+///
+/// # Errors
+/// Those of writing.
+pub fn write<T: Serialize + ?Sized>(out: impl Write, value: &T) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(out, Harmless)).map_err(io::Error::from)
+}
+
+/// Escapes every character that is not [plain](is_plain).
+struct Harmless;
+
+impl Formatter for Harmless {
+    fn write_string_fragment<W: Write + ?Sized>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(place) = rest.find(|character| !is_plain(character)) {
+            let (plain, other) = rest.split_at(place);
+            out.write_all(plain.as_bytes())?;
+            let mut characters = other.chars();
+            let character = characters.next().unwrap_or_default();
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+            rest = characters.as_str();
+        }
+        out.write_all(rest.as_bytes())
+    }
+}
+
+/// The bytes of a name as text: as they are where they are valid UTF-8, for [`write`] escapes what
+/// must not be printed, or else [`printable`].
+#[must_use]
+pub fn name(bytes: &[u8]) -> String {
+    match str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => printable(bytes),
+    }
+}
+
+/// The bytes of a name in hexadecimal, where [`name`] is not exact.
+#[must_use]
+pub fn exact_name(bytes: &[u8]) -> Option<String> {
+    str::from_utf8(bytes).is_err().then(|| hex(bytes))
+}
+
+/// Bytes in hexadecimal.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write;
+
+    fn written(text: &str) -> String {
+        let mut out = Vec::new();
+        write(&mut out, text).expect("a vector takes it");
+        String::from_utf8(out).expect("JSON is UTF-8")
+    }
+
+    /// RFC 8259, 7: any character may be escaped as its UTF-16 code units.
+    #[test]
+    fn what_is_not_plain_is_escaped_and_read_as_it_was() {
+        assert_eq!(written("é\u{9b}31m\u{202e}\u{7f}"), r#""é\u009b31m\u202e\u007f""#);
+        for text in ["a\u{1b}[0m\"\\\n", "\u{61c}\u{feff}", "plain", "\u{10ffff}\u{85}"] {
+            let read: String = serde_json::from_str(&written(text)).expect("JSON");
+            assert_eq!(read, text);
+        }
+    }
+}

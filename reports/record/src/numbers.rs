@@ -1,0 +1,54 @@
+//! Numbers as people read them.
+
+/// `1234567` as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 file`, `2 files`.
+pub fn counted(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", grouped(number))
+}
+
+/// How much of `whole` `part` is, rounded down, so that 100 % is all of it and 0 % nothing.
+pub fn percent(part: u64, whole: u64) -> String {
+    let tenths = match (part, whole) {
+        (_, 0) => return "none".to_owned(),
+        (part, whole) => u128::from(part) * 1000 / u128::from(whole),
+    };
+    match tenths {
+        0 if part > 0 => "under 0.1 %".to_owned(),
+        tenths => format!("{}.{} %", tenths / 10, tenths % 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counted, grouped, percent};
+
+    #[test]
+    fn groups_of_three() {
+        let numbers = [0, 999, 1000, 1_234_567].map(grouped);
+        assert_eq!(numbers, ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(counted(1, "row"), "1 row");
+        assert_eq!(counted(2000, "row"), "2,000 rows");
+    }
+
+    #[test]
+    fn percentages_do_not_round_to_an_extreme() {
+        assert_eq!(percent(999_999, 1_000_000), "99.9 %");
+        assert_eq!(percent(1, 1_000_000), "under 0.1 %");
+        assert_eq!(percent(0, 5), "0.0 %");
+        assert_eq!(percent(5, 5), "100.0 %");
+        assert_eq!(percent(0, 0), "none");
+    }
+}

@@ -1,0 +1,409 @@
+//! Work on many inputs by several threads: results come out as they are made, in the order of the
+//! inputs, and those that wait for their turn take a bounded amount of memory.
+//!
+//! Threads take inputs in order, so the earliest input that is not done is always in work. Its
+//! thread never waits for another one, which is why waiting for room cannot end in a deadlock.
+
+use std::collections::VecDeque;
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How many inputs a thread takes at once at most. Most files of a folder are not ELF files, and to
+/// see that takes less time than to hand one over.
+const BATCH: usize = 16;
+/// How many inputs wait for each thread, and how many batches may be ahead of the earliest one.
+const AHEAD: usize = 512;
+const BATCHES_AHEAD: usize = 32;
+/// How often [`Event::Waiting`] comes.
+const TICK: Duration = Duration::from_millis(100);
+/// How often a thread that waits looks for other work of the pool, such as members of an archive.
+const LOOK: Duration = Duration::from_millis(1);
+/// Results are handed over together up to this weight in bytes.
+const HANDFUL: usize = 1 << 16;
+/// More threads than this are of no use to anybody.
+pub const MAX_THREADS: usize = 1024;
+
+/// What work may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resources {
+    /// The number of threads; 0 for as many as the machine has.
+    pub(crate) threads: usize,
+    /// Bytes of results that wait for their turn.
+    pub(crate) waiting: usize,
+}
+
+/// A result, which takes memory while it waits.
+pub(crate) trait Weigh {
+    /// Bytes of memory, roughly.
+    fn weight(&self) -> usize;
+}
+
+/// What [`in_order`] reports.
+pub(crate) enum Event<R> {
+    /// The next result.
+    Done(R),
+    /// Some time has passed without one.
+    Waiting,
+}
+
+/// The number of threads that `threads` stands for.
+#[must_use]
+pub fn number_of_threads(threads: usize) -> usize {
+    match threads {
+        0 => thread::available_parallelism().map_or(1, NonZeroUsize::get),
+        threads => threads.min(MAX_THREADS),
+    }
+}
+
+/// Works on every input, and passes each result to `tell`: those of one input in the order in which
+/// `work` makes them, and inputs in their own order.
+///
+/// # Errors
+/// The errors of `tell`, which end the work, and of starting threads.
+pub(crate) fn in_order<I: Send, R: Send + Weigh, E: From<io::Error>>(
+    inputs: impl Iterator<Item = I>,
+    resources: Resources,
+    work: impl Fn(I, &mut dyn FnMut(R)) + Sync,
+    tell: impl FnMut(Event<R>) -> Result<(), E>,
+) -> Result<(), E> {
+    let threads = number_of_threads(resources.threads);
+    let pool =
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
+    let line = Line {
+        state: Mutex::new(State::default()),
+        changed: Condvar::new(),
+        threads,
+        waiting: resources.waiting,
+    };
+    pool.in_place_scope(|scope| {
+        let (line, work) = (&line, &work);
+        scope.spawn_broadcast(move |_, _| line.work(work));
+        // However this ends, threads must not wait for more.
+        let _end = End(line);
+        line.lead(inputs, tell)
+    })
+}
+
+/// Inputs that wait for a thread, and results that wait for their turn.
+struct Line<I, R> {
+    state: Mutex<State<I, R>>,
+    changed: Condvar,
+    threads: usize,
+    /// Bytes of results that may wait.
+    waiting: usize,
+}
+
+struct State<I, R> {
+    inputs: VecDeque<I>,
+    /// There are no more inputs than those.
+    complete: bool,
+    /// Nobody wants results any more.
+    ended: bool,
+    /// Batches that were taken, in order.
+    batches: VecDeque<Batch<R>>,
+    /// The number of the first of them.
+    first: u64,
+    /// Bytes of all results in them.
+    weight: usize,
+}
+
+impl<I, R> Default for State<I, R> {
+    fn default() -> State<I, R> {
+        State {
+            inputs: VecDeque::new(),
+            complete: false,
+            ended: false,
+            batches: VecDeque::new(),
+            first: 0,
+            weight: 0,
+        }
+    }
+}
+
+struct Batch<R> {
+    results: Vec<R>,
+    weight: usize,
+    done: bool,
+}
+
+/// What there is to do for the one who leads.
+enum Next<R> {
+    Results(Vec<R>),
+    /// A batch without results is done.
+    Nothing,
+    /// Time has passed.
+    Waited,
+    /// Inputs are wanted.
+    Feed,
+    Finished,
+}
+
+impl<I: Send, R: Send + Weigh> Line<I, R> {
+    fn lock(&self) -> MutexGuard<'_, State<I, R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(
+        &self,
+        state: MutexGuard<'s, State<I, R>>,
+        time: Duration,
+    ) -> MutexGuard<'s, State<I, R>> {
+        let waited = self.changed.wait_timeout(state, time);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Hands out inputs, and passes on results.
+    fn lead<E>(
+        &self,
+        mut inputs: impl Iterator<Item = I>,
+        mut tell: impl FnMut(Event<R>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        loop {
+            match self.next() {
+                Next::Results(results) => {
+                    results.into_iter().try_for_each(|result| tell(Event::Done(result)))?;
+                }
+                Next::Nothing => {}
+                Next::Waited => tell(Event::Waiting)?,
+                Next::Feed => {
+                    let more: Vec<I> = inputs.by_ref().take(BATCH).collect();
+                    let mut state = self.lock();
+                    state.complete = more.is_empty();
+                    state.inputs.extend(more);
+                    drop(state);
+                    self.changed.notify_all();
+                }
+                Next::Finished => return Ok(()),
+            }
+        }
+    }
+
+    fn next(&self) -> Next<R> {
+        let until = Instant::now() + TICK;
+        let mut state = self.lock();
+        loop {
+            if let Some(batch) = state.batches.front_mut() {
+                let (results, done) = (std::mem::take(&mut batch.results), batch.done);
+                let weight = std::mem::take(&mut batch.weight);
+                if done {
+                    state.batches.pop_front();
+                    state.first += 1;
+                }
+                if done || !results.is_empty() {
+                    state.weight -= weight;
+                    drop(state);
+                    self.changed.notify_all();
+                    return if results.is_empty() { Next::Nothing } else { Next::Results(results) };
+                }
+            } else if state.complete && state.inputs.is_empty() {
+                return Next::Finished;
+            }
+            if !state.complete && state.inputs.len() < AHEAD * self.threads {
+                return Next::Feed;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Next::Waited;
+            }
+            state = self.wait(state, left);
+        }
+    }
+
+    /// Takes inputs and works on them, until there are no more.
+    fn work(&self, work: &(impl Fn(I, &mut dyn FnMut(R)) + Sync)) {
+        while let Some((number, inputs)) = self.take() {
+            let mut hand = Hand { line: self, number, results: Vec::new(), weight: 0 };
+            for input in inputs {
+                work(input, &mut |result| hand.add(result));
+            }
+        }
+    }
+
+    /// The next batch; `None` where there will be no more.
+    fn take(&self) -> Option<(u64, Vec<I>)> {
+        let mut state = self.lock();
+        loop {
+            if state.ended || (state.complete && state.inputs.is_empty()) {
+                return None;
+            }
+            let ahead = state.batches.len() >= BATCHES_AHEAD * self.threads;
+            if !ahead && !state.inputs.is_empty() {
+                // Of few inputs every thread gets some.
+                let number = (state.inputs.len() / (self.threads * 8)).clamp(1, BATCH);
+                let inputs = state.inputs.drain(..number).collect();
+                let number = state.first + state.batches.len() as u64;
+                state.batches.push_back(Batch { results: Vec::new(), weight: 0, done: false });
+                return Some((number, inputs));
+            }
+            state = self.rest(state);
+        }
+    }
+
+    /// Waits for a moment, or does what other threads of the pool have to do.
+    fn rest<'s>(&'s self, state: MutexGuard<'s, State<I, R>>) -> MutexGuard<'s, State<I, R>> {
+        drop(state);
+        let worked = rayon::yield_now() == Some(rayon::Yield::Executed);
+        let state = self.lock();
+        if worked { state } else { self.wait(state, LOOK) }
+    }
+
+    /// Puts results where they wait for their turn, once there is room.
+    fn put(&self, number: u64, results: Vec<R>, weight: usize) {
+        let mut state = self.lock();
+        loop {
+            if state.ended {
+                return;
+            }
+            let (first, full) = (state.first, state.weight.saturating_add(weight) > self.waiting);
+            let place = usize::try_from(number.wrapping_sub(first)).unwrap_or(usize::MAX);
+            let Some(batch) = state.batches.get_mut(place) else { return };
+            // What is next in line goes on as soon as what it has made before is taken.
+            if !full || (number == first && batch.results.is_empty()) {
+                batch.results.extend(results);
+                batch.weight += weight;
+                state.weight += weight;
+                drop(state);
+                self.changed.notify_all();
+                return;
+            }
+            state = self.rest(state);
+        }
+    }
+}
+
+/// Collects the results of a batch; the batch is done when this is dropped.
+struct Hand<'l, I: Send, R: Send + Weigh> {
+    line: &'l Line<I, R>,
+    number: u64,
+    results: Vec<R>,
+    weight: usize,
+}
+
+impl<I: Send, R: Send + Weigh> Hand<'_, I, R> {
+    fn add(&mut self, result: R) {
+        self.weight = self.weight.saturating_add(result.weight());
+        self.results.push(result);
+        if self.weight >= HANDFUL {
+            self.give();
+        }
+    }
+
+    fn give(&mut self) {
+        if !self.results.is_empty() {
+            let weight = std::mem::take(&mut self.weight);
+            self.line.put(self.number, std::mem::take(&mut self.results), weight);
+        }
+    }
+}
+
+impl<I: Send, R: Send + Weigh> Drop for Hand<'_, I, R> {
+    fn drop(&mut self) {
+        self.give();
+        let mut state = self.line.lock();
+        let place = usize::try_from(self.number.wrapping_sub(state.first)).unwrap_or(usize::MAX);
+        if let Some(batch) = state.batches.get_mut(place) {
+            batch.done = true;
+        }
+        drop(state);
+        self.line.changed.notify_all();
+    }
+}
+
+/// Ends the work when it is dropped.
+struct End<'l, I, R>(&'l Line<I, R>);
+
+impl<I, R> Drop for End<'_, I, R> {
+    fn drop(&mut self) {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    impl Weigh for (u64, u64) {
+        fn weight(&self) -> usize {
+            1000
+        }
+    }
+
+    fn run(
+        threads: usize,
+        waiting: usize,
+        inputs: u64,
+        work: impl Fn(u64, &mut dyn FnMut((u64, u64))) + Sync,
+    ) -> Vec<(u64, u64)> {
+        let mut results = Vec::new();
+        let told = in_order(0..inputs, Resources { threads, waiting }, work, |event| {
+            if let Event::Done(result) = event {
+                results.push(result);
+            }
+            Ok::<(), io::Error>(())
+        });
+        told.expect("nothing fails");
+        results
+    }
+
+    /// The first input is the slowest, and there is room for hardly any result.
+    #[test]
+    fn results_keep_the_order_of_inputs_whatever_the_room() {
+        let wanted: Vec<(u64, u64)> =
+            (0..100).flat_map(|n| (0..50).map(move |part| (n, part))).collect();
+        for (threads, waiting) in [(1, 0), (2, 0), (4, 1), (7, 5000), (3, usize::MAX)] {
+            let results = run(threads, waiting, 100, |n, found| {
+                for part in 0..50 {
+                    if n == 0 {
+                        thread::sleep(Duration::from_micros(200));
+                    }
+                    found((n, part));
+                }
+            });
+            assert_eq!(results, wanted, "{threads} threads, room for {waiting}");
+        }
+    }
+
+    /// While the first input is in work, the others make what there is room for, and no more.
+    #[test]
+    fn results_that_wait_are_bounded() {
+        let made = AtomicUsize::new(0);
+        let seen_by_first = AtomicUsize::new(0);
+        let room = 10 * HANDFUL;
+        run(2, room, 1000, |n, found| {
+            if n == 0 {
+                thread::sleep(Duration::from_millis(300));
+                seen_by_first.store(made.load(Ordering::SeqCst), Ordering::SeqCst);
+            }
+            for part in 0..100 {
+                if n > 0 {
+                    made.fetch_add(1000, Ordering::SeqCst);
+                }
+                found((n, part));
+            }
+        });
+        let seen = seen_by_first.load(Ordering::SeqCst);
+        assert!(seen > 0 && seen <= room + 2 * HANDFUL, "{seen}");
+    }
+
+    #[test]
+    fn work_ends_when_nobody_wants_results() {
+        let done = AtomicUsize::new(0);
+        let work = |n, found: &mut dyn FnMut((u64, u64))| {
+            done.fetch_add(1, Ordering::SeqCst);
+            found((n, 0));
+        };
+        let resources = Resources { threads: 2, waiting: 1 << 20 };
+        let told = in_order(0..u64::MAX, resources, work, |event| match event {
+            Event::Done((100, _)) => Err(io::Error::other("enough")),
+            _ => Ok(()),
+        });
+        assert_eq!(told.expect_err("it is passed on").to_string(), "enough");
+        assert!(done.load(Ordering::SeqCst) < 100_000);
+    }
+}

@@ -1,0 +1,71 @@
+//! Files with large holes: they take no space on a disk, and no time in a scan.
+
+#![cfg(all(feature = "packages", feature = "store"))]
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod packing;
+
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+use packing::Folder;
+
+const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
+/// Bytes of a file with a hole: to read them takes a minute.
+const LARGE: u64 = 64 << 30;
+/// What takes longer has read them.
+const LONG: Duration = Duration::from_secs(15);
+
+/// A folder with a program in it, and two copies with large holes after their last byte.
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(&format!("holes-{name}"));
+    for name in ["program", "first", "second"] {
+        folder.copy(PROGRAM, name);
+    }
+    for name in ["first", "second"] {
+        let file = File::options().write(true).open(folder.path(name)).expect("writable");
+        file.set_len(LARGE).expect("room for holes");
+    }
+    folder
+}
+
+fn quickly(folder: &Folder, arguments: &[&str]) -> String {
+    let started = Instant::now();
+    let (status, text) = folder.check(arguments);
+    assert!(started.elapsed() < LONG, "{arguments:?}: {:?}", started.elapsed());
+    assert_eq!(status, 0, "{arguments:?}: {text}");
+    text
+}
+
+/// Files that have the same size and start alike are compared by their bytes, but for these.
+#[test]
+fn files_with_large_holes_are_checked_without_reading_them() {
+    let folder = folder("plain");
+    let text = quickly(&folder, &["first", "second", "program"]);
+    assert!(text.contains("3 files checked, 3 with an SFrame section"), "{text}");
+}
+
+/// A store has the hash of each file, but for these: another night checks them again.
+#[test]
+fn a_store_has_no_hash_of_files_with_large_holes() {
+    let folder = folder("store");
+    let inputs = ["first", "second", "program"];
+    let text = quickly(&folder, &[&["--store", "one"], &inputs[..]].concat());
+    assert!(text.contains("3 files checked, 3 with an SFrame section"), "{text}");
+    let text = quickly(&folder, &[&["--store", "two", "--previous", "one"], &inputs[..]].concat());
+    assert!(text.contains("3 files checked, 3 with an SFrame section"), "{text}");
+}
+
+/// A package is read from start to end.
+#[test]
+fn a_package_with_large_holes_is_not_read() {
+    let folder = folder("package");
+    if !folder.make("tar", "tar -cf x.tar program && truncate -s 64G x.tar") {
+        return;
+    }
+    let started = Instant::now();
+    let (status, text) = folder.check(&["-v", "x.tar", "program"]);
+    assert!(started.elapsed() < LONG, "{:?}", started.elapsed());
+    assert!(text.contains("x.tar: cannot be read: it has holes of more than 1 GiB"), "{text}");
+    assert_eq!(status, 2);
+}

@@ -1,0 +1,130 @@
+//! Archives made to cost memory: members that all refer to one long name, and more members than anybody has.
+
+#![cfg(feature = "packages")]
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod packing;
+
+use std::fs::File;
+use std::process::{Command, Output};
+
+use packing::{Folder, tar_header};
+use sframe_input::package::{Content, Limits, Member, visit};
+
+const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
+
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(&format!("archives-{name}"));
+    folder.copy(PROGRAM, "program");
+    folder
+}
+
+/// A header of a member: name, date, owner, group and mode, size, end (ar(5)).
+fn header(name: &str, size: usize) -> Vec<u8> {
+    format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644).into_bytes()
+}
+
+/// An archive of `members` empty members, each of which refers to one name of `length` bytes.
+fn long_names(length: usize, members: usize) -> Vec<u8> {
+    let mut bytes = b"!<arch>\n".to_vec();
+    bytes.extend(header("//", length));
+    bytes.resize(bytes.len() + length - 2, b'a');
+    bytes.extend(b"/\n");
+    bytes.extend(header("/0", 0).repeat(members));
+    bytes
+}
+
+/// `content` as the only member of a tar archive.
+fn tar(name: &str, content: &[u8]) -> Vec<u8> {
+    let mut bytes = tar_header(name, content.len() as u64, b'0');
+    bytes.extend(content);
+    bytes.resize(bytes.len().next_multiple_of(512) + 1024, 0);
+    bytes
+}
+
+/// Runs the program in the folder with 1 GiB of address space, of which threads and the program itself take some 200 MiB.
+fn bounded(folder: &Folder, arguments: &str) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = Command::new("sh")
+        .args(["-c", &format!("ulimit -v 1048576 && exec \"$0\" --threads 1 {arguments}")])
+        .arg(env!("CARGO_BIN_EXE_sframe-check"))
+        .current_dir(folder.path(""))
+        .output()
+        .expect("there is a shell");
+    let text = String::from_utf8_lossy(&stdout).into_owned();
+    assert!(status.code().is_some(), "{status}: {}", String::from_utf8_lossy(&stderr));
+    (status.code(), text)
+}
+
+/// 4 GB of names where each member has its own copy.
+#[test]
+fn one_long_name_of_many_members_is_read_once() {
+    let folder = folder("names");
+    let archive = long_names(1_000_000, 4_000);
+    folder.write("x.a", &archive);
+    folder.write("x.tar", &tar("x.a", &archive));
+    let (status, text) = bounded(&folder, "x.a x.tar program");
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains("8,001 inputs: 1 file checked"), "{text}");
+}
+
+/// 128 MiB of names of 4096 bytes, of an archive by itself and in a package; then what stands beside them.
+#[test]
+fn names_that_are_too_many_are_one_report() {
+    let folder = folder("limit");
+    let archive = long_names(1_000_000, 40_000);
+    folder.write("x.a", &archive);
+    folder.write("x.tar", &tar("x.a", &archive));
+    let (status, text) = bounded(&folder, "x.a x.tar program");
+    assert_eq!(status, Some(2), "{text}");
+    let reason = "cannot be read: the names in it take more than 128 MiB";
+    assert_eq!(text.matches(reason).count(), 2, "{text}");
+    assert!(text.contains(&format!("x.a: {reason}")), "{text}");
+    assert!(text.contains(&format!("x.tar: {reason}; read up to there:")), "{text}");
+}
+
+/// The name of an archive goes with the name of each of its members.
+#[test]
+fn a_long_name_of_an_archive_counts_for_each_member() {
+    let folder = folder("own-name");
+    let name = "n".repeat(3_000);
+    let mut archive = b"!<arch>\n".to_vec();
+    archive.extend(header("x/", 0).repeat(100_000));
+    // GNU tar's form of a long name: a member before the one that is called so.
+    let mut package = tar_header("././@LongLink", name.len() as u64 + 1, b'L');
+    package.extend(name.as_bytes());
+    package.resize(package.len().next_multiple_of(512), 0);
+    package.extend(tar("x.a", &archive));
+    folder.write("x.tar", &package);
+    let (status, text) = bounded(&folder, "x.tar program");
+    assert_eq!(status, Some(2), "{text}");
+    assert!(
+        text.contains("x.tar: cannot be read: the names in it take more than 128 MiB"),
+        "{text}"
+    );
+}
+
+/// Members of archives count as the package's other members do, all taken together: two archives of 6 members each.
+#[test]
+fn members_of_archives_count() {
+    let folder = folder("members");
+    let mut archive = b"!<arch>\n".to_vec();
+    archive.extend(header("x/", 0).repeat(6));
+    let mut package = tar("x.a", &archive);
+    package.truncate(package.len() - 1024);
+    package.extend(tar("y.a", &archive));
+    folder.write("x.tar", &package);
+    for (members, found, expected) in [
+        (14, 12, Ok(())),
+        (13, 11, Err("it has more than 13 members; read up to there: 14 members")),
+    ] {
+        let file = File::open(folder.path("x.tar")).expect("readable");
+        let (limits, mut counted) = (Limits { members, ..Limits::default() }, 0);
+        let read = visit(&file, &limits, &mut |member: Member<'_>| {
+            if let Content::Archive(members) = member.content {
+                counted += members.count();
+            }
+        });
+        assert_eq!(read, expected.map_err(str::to_owned));
+        assert_eq!(counted, found);
+    }
+}

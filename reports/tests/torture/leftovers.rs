@@ -1,0 +1,219 @@
+//! What readers, and this program when it is ended, leave behind: nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::{cases, folder, report, script};
+
+/// The processes whose numbers are the names of the files in a folder, as far as they live.
+fn alive(place: &Path) -> usize {
+    let names = fs::read_dir(place).expect("readable").map(|e| e.expect("readable").file_name());
+    let numbers = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
+    numbers.filter(|number| is_alive(*number)).count()
+}
+
+/// Whether a process is there and no zombie that nobody waits for.
+fn is_alive(number: u32) -> bool {
+    let state = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+    state.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    (0..1_000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        holds()
+    })
+}
+
+/// The program at work, with a place for temporary files of its own.
+struct Program {
+    child: Child,
+    temporary: PathBuf,
+}
+
+impl Program {
+    fn start(name: &str, arguments: &[&str]) -> Program {
+        let temporary = folder(&format!("{name}-temporary"));
+        // Few files at a time, for what goes down a folder with one for each level.
+        let child = Command::new("sh")
+            .args(["-c", "ulimit -n 256; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_sframe-check")])
+            .args(["torture", "--format", "json", "--threads", "2"])
+            .args(arguments)
+            .env("TMPDIR", &temporary)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program runs");
+        Program { child, temporary }
+    }
+
+    fn signal(&self, signal: Signal) {
+        let number = self.child.id().try_into().expect("a process");
+        kill(Pid::from_raw(number), signal).expect("it runs");
+    }
+
+    fn left(&self) -> usize {
+        fs::read_dir(&self.temporary).expect("readable").count()
+    }
+
+    /// Its exit status, soon; before that it must not write more than a pipe holds.
+    fn status(&mut self) -> Option<i32> {
+        let mut status = None;
+        let ended = eventually(|| {
+            status = self.child.try_wait().expect("it is there");
+            status.is_some()
+        });
+        if !ended {
+            // What it has started ends with it.
+            self.child.kill().expect("it is there");
+        }
+        assert!(ended, "it does not end");
+        status.and_then(|status| status.code())
+    }
+}
+
+/// A reader that writes its number into `place`, has a child, and an orphan in a session of its own, and stays on all
+/// cases but those of sound sections.
+fn stays(name: &str, place: &Path) -> String {
+    script(
+        name,
+        &format!(
+            r#"case "$1" in */sound/*) exit 0 ;; esac
+            note='echo $$ > {0}/$$; exec sleep 600'
+            (setsid sh -c "$note" &)
+            sh -c "$note" &
+            echo $$ > {0}/$$; sleep 600; :"#,
+            place.display()
+        ),
+    )
+}
+
+/// Readers, what they have started, and temporary folders go with the program, whatever ends it; SIGKILL leaves it no
+/// time to do anything.
+#[test]
+fn nothing_outlives_the_program() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGKILL] {
+        let name = format!("reader-that-stays-{signal}");
+        let place = folder(&name);
+        let reader = stays(&format!("{name}-script"), &place);
+        let mut program = Program::start(&name, &["--timeout", "600", "--reader", &reader]);
+        assert!(eventually(|| alive(&place) >= 6), "readers do not run");
+        assert!(program.left() > 0);
+        program.signal(signal);
+        let status = program.status();
+        if signal != Signal::SIGKILL {
+            assert_eq!((status, program.left()), (Some(130), 0), "{signal}");
+        }
+        assert!(eventually(|| alive(&place) == 0), "readers live on after {signal}");
+        assert!(eventually(|| program.left() == 0), "folders are left after {signal}");
+    }
+}
+
+/// The cases that had run are in the report, and it says that there are others.
+#[test]
+fn an_interrupted_run_reports_what_is_known() {
+    let place = folder("reader-to-interrupt");
+    let reader = stays("reader-to-interrupt-script", &place);
+    let arguments = ["--timeout", "600", "--reader", &reader, "--reader", "true"];
+    let mut program = Program::start("interrupted", &arguments);
+    assert!(eventually(|| alive(&place) >= 6), "readers do not run");
+    program.signal(Signal::SIGINT);
+    assert_eq!(program.status(), Some(130));
+    let output = program.child.wait_with_output().expect("it has ended");
+    let complaint = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(complaint.contains("interrupted"), "{complaint}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON to its end");
+    assert_eq!(report["interrupted"], true);
+    // 15 sound sections: 3 machines of version 1, and 4 each of both kinds of version 2 and of version 3.
+    let cases = cases(&report);
+    assert_eq!(cases.len(), 15);
+    assert!(cases.values().all(|case| case["kind"] == "sound" && case["verdict"] == "accept"));
+    assert_eq!(report["readers"][1]["cases"].as_array().map(Vec::len), Some(0));
+}
+
+/// A reader that keeps its watcher from ending makes the program wait; nobody has to wait with it.
+#[test]
+fn a_second_signal_ends_the_program_at_once() {
+    let place = folder("reader-that-stops-its-watcher");
+    let reader = script(
+        "reader-that-stops-its-watcher-script",
+        &format!("echo $$ > {0}/$PPID; kill -STOP $PPID; sleep 600", place.display()),
+    );
+    let mut program = Program::start("second-signal", &["--reader", &reader]);
+    assert!(eventually(|| alive(&place) >= 2), "readers do not run");
+    program.signal(Signal::SIGINT);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(program.child.try_wait().expect("it is there").is_none());
+    program.signal(Signal::SIGINT);
+    let ended = |program: &mut Program| program.child.try_wait().expect("it is there");
+    assert!((0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        ended(&mut program).is_some()
+    }));
+    assert_eq!(program.child.wait().expect("it has ended").code(), Some(130));
+    for entry in fs::read_dir(&place).expect("readable") {
+        let name = entry.expect("readable").file_name();
+        let number = name.to_str().and_then(|name| name.parse().ok()).expect("a number");
+        kill(Pid::from_raw(number), Signal::SIGCONT).expect("it is there");
+    }
+    assert!(eventually(|| alive(&place) == 0 && program.left() == 0));
+}
+
+/// The exit status of the reader counts; what it has started ends with it, in a session of its own or not.
+#[test]
+fn processes_that_a_reader_leaves_behind_are_ended() {
+    let place = folder("reader-with-children");
+    let reader = script(
+        "reader-with-children-script",
+        &format!(
+            r#"case "$1" in */sound/v2-amd64.elf) ;; *) exit 0 ;; esac
+            note='echo $$ > {0}/$$; exec sleep 600'
+            sh -c "$note" &
+            sh -c "$note" >&- 2>&- &
+            (setsid sh -c "$note" &)
+            setsid sh -c "sh -c 'sh -c "echo \$\$ > {0}/\$\$; exec sleep 600" &'" >&- 2>&- &
+            while [ "$(ls {0} | wc -l)" -lt 4 ]; do sleep 0.01; done
+            exit 3"#,
+            place.display()
+        ),
+    );
+    let (_, report) = report(&["--reader", &reader]);
+    let cases = cases(&report);
+    assert_eq!(cases["sound/v2-amd64.elf"]["exit_status"], 3);
+    assert_eq!(fs::read_dir(&place).expect("readable").count(), 4);
+    assert_eq!(alive(&place), 0);
+}
+
+/// Folders that are deeper than any path is long, and than there may be open files, that nobody may look into, and that
+/// have the names which this program gives.
+#[test]
+fn no_folder_is_too_odd_to_be_removed() {
+    let reader = script(
+        "reader-with-odd-folders",
+        r#"case "$1" in
+            */sound/v2-amd64.elf)
+                deep=$(printf 'd/%.0s' $(seq 1500))
+                for n in 1 2 3; do mkdir -p $deep && cd -P ./$deep || exit 1; done ;;
+            */sound/v3-amd64.elf) mkdir -p a/b/c && : > a/b/d && chmod 0 a/b/c a/b a . ;;
+            */sound/v1-amd64.elf)
+                mkdir -p a/b/c ../moved-1/x && : > ../moved-2 && ln -s / a/b/root ;;
+        esac"#,
+    );
+    let program = Program::start("odd-folders", &["--reader", &reader]);
+    let temporary = program.temporary.clone();
+    let output = program.child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let cases = cases(&report);
+    let sound: Vec<_> = cases.values().filter(|case| case["kind"] == "sound").collect();
+    assert!(sound.iter().all(|case| case["exit_status"] == 0), "{sound:?}");
+    let left: Vec<_> = fs::read_dir(temporary).expect("readable").collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -1,0 +1,35 @@
+//! The progress display, on a terminal that `script` makes.
+
+use std::process::{Command, Stdio};
+
+use crate::script;
+
+/// What a terminal gets on standard error while a reader runs that takes a moment for each case.
+fn shown(name: &str, more: &str) -> Option<String> {
+    let reader = script(name, "sleep 0.02");
+    let program = env!("CARGO_BIN_EXE_sframe-check");
+    let command =
+        format!("exec {program} torture --threads 1 {more} --reader '{reader}' >/dev/null");
+    let output = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .output();
+    // util-linux has it, and not every machine has that.
+    let output = output.map_err(|_| println!("skipped: no `script`")).ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn a_terminal_shows_how_far_it_is() {
+    let Some(text) = shown("reader-with-progress", "") else { return };
+    let cases = crate::cases(&crate::report(&["--reader", "true"]).1).len();
+    assert!(text.contains(&format!(" of {cases} cases, 0:0")), "{text}");
+    assert!(text.contains(" left: sh /"), "{text}");
+}
+
+#[test]
+fn quiet_shows_nothing() {
+    let Some(text) = shown("reader-without-progress", "--quiet") else { return };
+    assert!(!text.contains("cases, "), "{text}");
+}

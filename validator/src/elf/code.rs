@@ -1,0 +1,122 @@
+//! Where the machine code of a file is, and its bytes.
+
+use alloc::vec::Vec;
+
+use super::{Elf, ElfKind, ElfSection, PF_X, PT_LOAD, SHT_NOBITS, Segment};
+use crate::section::CodeAddress;
+
+/// The code sections of a linked file by address. Those that reach into another one have the rest
+/// of their range, so that an address is in one of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CodeIndex {
+    parts: Vec<Part>,
+}
+
+/// `[start, end)` is code of the section of this index.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    start: u64,
+    end: u64,
+    section: u32,
+}
+
+impl CodeIndex {
+    pub(super) fn of<'s, 'a: 's>(code: impl Iterator<Item = &'s ElfSection<'a>>) -> CodeIndex {
+        let mut parts: Vec<Part> = code
+            .map(|section| Part {
+                start: section.address,
+                end: section.address.saturating_add(section.size),
+                section: section.index,
+            })
+            .collect();
+        parts.sort_by_key(|part| (part.start, part.section));
+        let mut covered = 0;
+        parts.retain_mut(|part| {
+            part.start = part.start.max(covered);
+            covered = part.end.max(covered);
+            part.start < part.end
+        });
+        CodeIndex { parts }
+    }
+
+    /// The index of the section that has the address.
+    fn find(&self, address: u64) -> Option<u32> {
+        let after = self.parts.partition_point(|part| part.start <= address);
+        let part = self.parts.get(after.checked_sub(1)?)?;
+        (address < part.end).then_some(part.section)
+    }
+}
+
+impl<'a> Elf<'a> {
+    /// Whether the section holds machine code: it is executable, and its bytes are in the file.
+    /// Without them its size is a claim that nothing bounds.
+    #[must_use]
+    pub fn is_code(&self, section: &ElfSection<'_>) -> bool {
+        section.is_executable()
+            && section.sh_type != SHT_NOBITS
+            && self.has_bytes(section.offset, section.size)
+    }
+
+    /// Sections that [hold machine code](Elf::is_code).
+    pub fn code_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
+        self.sections.iter().filter(|section| self.is_code(section))
+    }
+
+    /// Where the file's machine code is, start and bytes, in the order of the headers: its code
+    /// sections, or what its executable segments have in the file where it has no section table.
+    pub fn code(&self) -> impl Iterator<Item = (CodeAddress, u64)> {
+        let segments = self.executable_segments().filter(|s| self.has_bytes(s.offset, s.file_size));
+        let segments = segments.map(|s| (s.address, s.file_size.min(s.memory_size)));
+        self.places(self.code_sections(), segments)
+    }
+
+    /// Where machine code may be once the file is loaded: as [`Elf::code`], with what is executable
+    /// and has no bytes in the file. The sizes are what the headers claim.
+    pub fn executable(&self) -> impl Iterator<Item = (CodeAddress, u64)> {
+        let sections = self.sections.iter().filter(|section| section.is_executable());
+        let segments = self.executable_segments().map(|s| (s.address, s.memory_size));
+        self.places(sections, segments)
+    }
+
+    fn places<'s>(
+        &self,
+        sections: impl Iterator<Item = &'s ElfSection<'a>>,
+        segments: impl Iterator<Item = (u64, u64)>,
+    ) -> impl Iterator<Item = (CodeAddress, u64)>
+    where
+        'a: 's,
+    {
+        let relocatable = self.kind == ElfKind::Relocatable;
+        let sections = sections.map(move |section| match relocatable {
+            true => (CodeAddress { section: section.index, address: 0 }, section.size),
+            false => (CodeAddress::absolute(section.address), section.size),
+        });
+        sections.chain(segments.map(|(address, size)| (CodeAddress::absolute(address), size)))
+    }
+
+    /// The executable segments of a file without a section table.
+    fn executable_segments(&self) -> impl Iterator<Item = &Segment> {
+        let segments = if self.sections.is_empty() { self.segments.as_slice() } else { &[] };
+        segments.iter().filter(|segment| segment.p_type == PT_LOAD && segment.flags & PF_X != 0)
+    }
+
+    /// Whether the file has `size` bytes at `offset`.
+    fn has_bytes(&self, offset: u64, size: u64) -> bool {
+        offset.checked_add(size).is_some_and(|end| end <= self.data.len() as u64)
+    }
+
+    /// The `size` bytes of machine code at `start`, or as many as its section has; `None` where no
+    /// code section has the place.
+    #[must_use]
+    pub fn code_bytes(&self, start: CodeAddress, size: u64) -> Option<&'a [u8]> {
+        let (section, base) = if self.kind == ElfKind::Relocatable {
+            (self.section(start.section).filter(|section| self.is_code(section))?, 0)
+        } else {
+            let section = self.section(self.code.find(start.address)?)?;
+            (section, section.address)
+        };
+        let from = usize::try_from(start.address.checked_sub(base)?).ok()?;
+        let code = self.section_data(section).ok()?.get(from..)?;
+        Some(code.get(..usize::try_from(size).ok()?).unwrap_or(code))
+    }
+}

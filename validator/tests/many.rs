@@ -1,0 +1,78 @@
+//! Files with very many sections or symbols take time in proportion to their size. What would be
+//! quadratic takes minutes here, and what is not a fraction of a second.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+#[path = "many/image.rs"]
+#[allow(dead_code, unreachable_pub, clippy::cast_possible_truncation)]
+mod image;
+
+use std::time::{Duration, Instant};
+
+use image::{CASES, TEXT, file};
+use sframe_validator::check::{Options, check_elf};
+use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::section::CodeAddress;
+
+const COUNT: u64 = 60_000;
+const LIMIT: Duration = Duration::from_secs(15);
+
+fn in_time<T>(what: &str, run: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = run();
+    println!("{what}: {:?}", start.elapsed());
+    assert!(start.elapsed() < LIMIT, "{what}: {:?}", start.elapsed());
+    result
+}
+
+#[test]
+fn checks_are_linear_in_sections_and_symbols() {
+    let options = Options { pedantic: true, ..Options::default() };
+    for case in CASES {
+        let bytes = file(case, COUNT);
+        let report = in_time(case, || check_elf(&Elf::parse(&bytes).expect("readable"), &options));
+        assert!(!report.sections.is_empty(), "{case}");
+    }
+}
+
+#[test]
+fn look_ups_of_symbols_are_not_linear() {
+    for case in ["symbols", "symbols at one place"] {
+        let bytes = file(case, COUNT);
+        let symbols = SymbolTable::load(&Elf::parse(&bytes).expect("readable")).expect("readable");
+        assert_eq!(symbols.symbols().len() as u64, COUNT);
+        in_time(case, || {
+            for place in (0..COUNT).map(|index| CodeAddress::absolute(TEXT + index * 16 + 8)) {
+                assert!(
+                    symbols.find(place).is_some_and(|symbol| symbol.start <= place)
+                        || case != "symbols"
+                );
+            }
+        });
+    }
+}
+
+/// The best symbol of the nearest start whose size reaches the place: by a look at each symbol.
+#[test]
+fn the_symbol_of_a_place_is_the_nearest_that_reaches_it() {
+    let bytes = file("symbols at one place", 64);
+    let elf = Elf::parse(&bytes).expect("readable");
+    let symbols = SymbolTable::load(&elf).expect("readable");
+    // All 64 are global and start at one place, with 0 to 7 bytes.
+    for distance in 0..10 {
+        let found = symbols.find(CodeAddress::absolute(TEXT + distance));
+        assert_eq!(found.map(|symbol| symbol.size), (distance < 7).then_some(7), "{distance}");
+    }
+    assert_eq!(symbols.find(CodeAddress::absolute(TEXT - 1)), None);
+    assert_eq!(symbols.find(CodeAddress { section: 1, address: TEXT + 1 }), None);
+}
+
+/// What is not looked at is reported.
+#[test]
+fn sections_beyond_the_limit_are_undecided() {
+    let bytes = file("SFrame sections", 100);
+    let report = check_elf(&Elf::parse(&bytes).expect("readable"), &Options::default());
+    assert_eq!(report.sections.len(), Elf::MOST_SFRAME_SECTIONS);
+    let reason = "36 more SFrame sections not checked: a file has one, and 64 were looked at";
+    assert!(report.undecided.iter().any(|undecided| undecided.reason == reason));
+}
