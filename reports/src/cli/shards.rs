@@ -189,8 +189,8 @@ fn merge_in(place: &Place, manifest: Manifest, args: &ShardsArgs) -> Result<Exit
     let mut store = Store::create(place.folder(), manifest)?;
     match store.merge() {
         Ok(Merged { totals, found }) => {
-            complain_of(&args.store, &found)?;
             place.put_merged(&store)?;
+            complain_of(&args.store, &found)?;
             let without =
                 totals.without.iter().fold(0, |sum: u64, (_, number)| sum.saturating_add(number));
             let (records, items) =
@@ -224,6 +224,9 @@ pub(super) fn complain_of(store: &Path, found: &[DamagedFile]) -> io::Result<()>
 /// What whoever runs shards is told.
 fn status_of(result: Result<Exit>) -> Exit {
     result.unwrap_or_else(|error| {
+        if error.is_unread() {
+            return Exit::Unread;
+        }
         let _ = complain(&error);
         if error.may_pass() { Exit::Again } else { Exit::Never }
     })

@@ -114,8 +114,9 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
         Store::create(folder, stored::plan(planning, found, Some(&mut stamps))?)?
     };
     check_shards(&store, args, scanner, &mut stamps)?;
-    complain_of(folder, &store.merge()?.found)?;
+    let merged = store.merge()?;
     stamps.save()?;
+    complain_of(folder, &merged.found)?;
     tell(&store, args)
 }
 

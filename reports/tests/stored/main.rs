@@ -6,9 +6,11 @@
 mod bucket;
 mod crash;
 mod damage;
+mod extremes;
 mod interrupt;
 mod kill;
 mod nights;
+mod output;
 mod shards;
 
 use std::collections::BTreeMap;
