@@ -78,6 +78,12 @@ impl Bucket {
         Ok(Bucket { objects, name, address, largest: LARGEST, runtime })
     }
 
+    /// Its address.
+    #[must_use]
+    pub fn address(&self) -> &Path {
+        Path::new(&self.address)
+    }
+
     /// Fetches one shard into a copy, where the bucket has it.
     ///
     /// # Errors

@@ -70,6 +70,23 @@ impl Error {
         move |defect| Error::Defect { path: path.to_owned(), defect }
     }
 
+    /// The same error with another name for a folder: that of a bucket, where `folder` has a copy of
+    /// it.
+    #[must_use]
+    pub fn renamed(mut self, folder: &Path, name: &Path) -> Error {
+        if let Error::Io { path, .. }
+        | Error::Defect { path, .. }
+        | Error::Damaged { path, .. }
+        | Error::Foreign { path, .. }
+        | Error::Different { path }
+        | Error::Busy { path } = &mut self
+            && let Ok(rest) = path.strip_prefix(folder)
+        {
+            *path = name.join(rest);
+        }
+        self
+    }
+
     /// Whether the file is not there.
     #[must_use]
     pub fn is_absence(&self) -> bool {

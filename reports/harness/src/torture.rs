@@ -1,5 +1,5 @@
 //! Readers of other projects, and this one, on malformed sections and on such as promise far more
-//! than they have: who crashes, hangs, takes all memory, or takes for sound what cannot be read?
+//! than they have: who crashes, hangs, takes all memory, fills the disk, or takes for sound what cannot be read?
 //!
 //! A reader is any command that takes an ELF file, and runs once for each case, in a process of its
 //! own under limits. What a reader does not know it need not read: a version or machine of which it

@@ -12,6 +12,7 @@ use sframe_store::{NO_HASHES, ShardLine, ShardState, Store};
 use super::args::stored::{CompareArgs, CompareFormat};
 use super::place::Place;
 use super::{Exit, complain, styled_stdout};
+use crate::stored::Result;
 
 pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
     let name = |path: &Path| Scan { name: path.display().to_string(), ..Scan::default() };
@@ -41,8 +42,12 @@ pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
 fn read(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
     let place = Place::of(path)?;
     place.fetch_merged()?;
-    let read = if place.folder().is_dir() { store } else { report };
-    read(place.folder(), when, comparison)
+    if place.folder().is_dir() {
+        let read = store(place.folder(), path, when, comparison);
+        Ok(read.map_err(|error| place.name_in(error))?)
+    } else {
+        report(path, when, comparison)
+    }
 }
 
 fn report(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
@@ -54,25 +59,27 @@ fn report(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()
     Ok(())
 }
 
-/// Every whole shard of a store. What one that is not held is not known, and is not said to be gone.
-fn store(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
-    let store = Store::open(path).map_err(io::Error::other)?;
+/// Every whole shard of the store in `folder`, which is called `name`. What one that is not held is
+/// not known, and is not said to be gone.
+fn store(folder: &Path, name: &Path, when: When, comparison: &mut Comparison) -> Result<()> {
+    let store = Store::open(folder)?;
     let mut complete = store.run().totals.is_some();
     if store.lacks_hashes() {
-        complain(&format!("{}: {NO_HASHES}", path.display()))?;
+        complain(&format!("{}: {NO_HASHES}", name.display()))?;
     }
     for shard in 0..store.manifest().shards() {
-        let state = store.state(shard).map_err(io::Error::other)?;
+        let state = store.state(shard)?;
         if !matches!(state, ShardState::Whole(_)) {
             complete = false;
-            complain(&format!("{}: shard {shard} is {state}: scan it again", path.display()))?;
+            let remedy = "scan it again, and merge the store";
+            complain(&format!("{}: shard {shard} is {state}: {remedy}", name.display()))?;
             continue;
         }
-        let mut reader = store.read(shard).map_err(io::Error::other)?;
-        while let Some(line) = reader.next_line().map_err(io::Error::other)? {
+        let mut reader = store.read(shard)?;
+        while let Some(line) = reader.next_line()? {
             if let ShardLine::Record(line) = line {
                 let text = str::from_utf8(line).map_err(io::Error::other)?;
-                comparison.add(when, &Record::parse(text)?);
+                comparison.add(when, &Record::parse(text).map_err(io::Error::from)?);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sframe_store::Store;
 
-use crate::stored::Result;
+use crate::stored::{Error, Result};
 
 /// Where results are kept.
 pub(super) enum Place {
@@ -48,6 +48,17 @@ impl Place {
             Place::Folder(folder) => folder,
             #[cfg(feature = "s3")]
             Place::Bucket(_, copy) => copy.path(),
+        }
+    }
+
+    /// Names this place, not the copy of it, in an error.
+    pub(super) fn name_in(&self, error: Error) -> Error {
+        match (self, error) {
+            #[cfg(feature = "s3")]
+            (Place::Bucket(bucket, copy), Error::Store(error)) => {
+                Error::Store(error.renamed(copy.path(), bucket.address()))
+            }
+            (_, error) => error,
         }
     }
 

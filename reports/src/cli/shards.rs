@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{self, Path, PathBuf};
 
-use sframe_store::{DamagedFile, Manifest, Merged, Previous, Remedy, ShardState, Stamps, Store};
+use sframe_store::{
+    DamagedFile, Manifest, Merged, Previous, Remedy, ShardState, Stamps, Status, Store,
+};
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
 use super::args::{DiffFormat, WhatArgs};
@@ -94,11 +96,20 @@ fn scan_shard(args: &ScanArgs) -> Result<Exit> {
         return check_shard(&Store::create(copy, manifest)?, args, &options);
     }
     let place = Place::of(&args.shards.store)?;
+    scan_in(&place, manifest, args, &options).map_err(|error| place.name_in(error))
+}
+
+fn scan_in(
+    place: &Place,
+    manifest: Manifest,
+    args: &ScanArgs,
+    options: &CheckOptions,
+) -> Result<Exit> {
     place.fetch_shard(args.shard)?;
     let store = Store::create(place.folder(), manifest)?;
     let exit = match place.copy() {
         Some(copy) => check_copy(&store, args.shard, copy)?,
-        None => check_shard(&store, args, &options)?,
+        None => check_shard(&store, args, options)?,
     };
     if exit == Exit::Clean {
         place.put_shard(&store, args.shard)?;
@@ -145,8 +156,7 @@ pub(super) fn status(args: &StatusArgs) -> Exit {
 fn show_status(args: &StatusArgs) -> Result<Exit> {
     let manifest = Manifest::open(&args.shards.manifest)?;
     let place = Place::of(&args.shards.store)?;
-    place.fetch_all()?;
-    let status = sframe_store::status(&manifest, place.folder())?;
+    let status = status_in(&place, &manifest).map_err(|error| place.name_in(error))?;
     let mut out = stdout();
     match args.format {
         DiffFormat::Text => writeln!(out, "{status}")?,
@@ -159,6 +169,11 @@ fn show_status(args: &StatusArgs) -> Result<Exit> {
     Ok(if status.is_sound() { Exit::Clean } else { Exit::Findings })
 }
 
+fn status_in(place: &Place, manifest: &Manifest) -> Result<Status> {
+    place.fetch_all()?;
+    Ok(sframe_store::status(manifest, place.folder())?)
+}
+
 pub(super) fn merge(args: &MergeArgs) -> Exit {
     status_of(merge_shards(&args.shards))
 }
@@ -166,12 +181,16 @@ pub(super) fn merge(args: &MergeArgs) -> Exit {
 fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
     let manifest = Manifest::open(&args.manifest)?;
     let place = Place::of(&args.store)?;
+    merge_in(&place, manifest, args).map_err(|error| place.name_in(error))
+}
+
+fn merge_in(place: &Place, manifest: Manifest, args: &ShardsArgs) -> Result<Exit> {
     place.fetch_all()?;
     let mut store = Store::create(place.folder(), manifest)?;
     match store.merge() {
         Ok(Merged { totals, found }) => {
-            complain_of(&args.store, &found)?;
             place.put_merged(&store)?;
+            complain_of(&args.store, &found)?;
             let without =
                 totals.without.iter().fold(0, |sum: u64, (_, number)| sum.saturating_add(number));
             let (records, items) =
@@ -205,6 +224,9 @@ pub(super) fn complain_of(store: &Path, found: &[DamagedFile]) -> io::Result<()>
 /// What whoever runs shards is told.
 fn status_of(result: Result<Exit>) -> Exit {
     result.unwrap_or_else(|error| {
+        if error.is_unread() {
+            return Exit::Unread;
+        }
         let _ = complain(&error);
         if error.may_pass() { Exit::Again } else { Exit::Never }
     })

@@ -114,8 +114,9 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
         Store::create(folder, stored::plan(planning, found, Some(&mut stamps))?)?
     };
     check_shards(&store, args, scanner, &mut stamps)?;
-    complain_of(folder, &store.merge()?.found)?;
+    let merged = store.merge()?;
     stamps.save()?;
+    complain_of(folder, &merged.found)?;
     tell(&store, args)
 }
 
@@ -129,13 +130,14 @@ fn earlier(name: &Path) -> Result<Place> {
 
 /// What an earlier scan has said, and complaints of what is wrong with its store.
 fn previous(earlier: &Place, key: &Key, args: &CheckArgs) -> Result<Previous> {
-    let previous = Previous::open(earlier.folder(), key)?;
+    let opened = Previous::open(earlier.folder(), key).map_err(stored::Error::from);
+    let previous = opened.map_err(|error| earlier.name_in(error))?;
     let name = args.store.previous.as_deref().unwrap_or(earlier.folder()).display();
     if previous.lacks_hashes() {
         complain(&format!("{name}: {NO_HASHES}"))?;
     }
     for DamagedShard { shard, reason } in previous.unusable() {
-        let what = "scan it again there; its files are checked anew here";
+        let what = "scan it again there, and merge the store; its files are checked anew here";
         complain(&format!("{name}: shard {shard}: {reason}: {what}"))?;
     }
     Ok(previous)

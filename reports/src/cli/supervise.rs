@@ -11,7 +11,7 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::getppid;
 
-use super::{Exit, interrupt};
+use super::{Exit, UNREAD, interrupt};
 
 /// Ends of the process at work without a shard more. The file that has ended it is checked apart
 /// from the second try on, so a third end of this kind has another reason.
@@ -52,12 +52,13 @@ pub(super) fn supervise(
 }
 
 fn exit_of(code: i32) -> Exit {
-    match code {
+    match u8::try_from(code).unwrap_or(u8::MAX) {
         0 => Exit::Clean,
         1 => Exit::Findings,
         2 => Exit::Incomplete,
         64 => Exit::Never,
         75 => Exit::Again,
+        UNREAD => Exit::Unread,
         _ => Exit::Failure,
     }
 }

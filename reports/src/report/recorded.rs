@@ -13,29 +13,28 @@ impl Summary {
     /// Adds a record: what was said of a file or member. Rules that this program does not know are
     /// left out.
     pub fn add_record(&mut self, record: &Record<'_>) {
-        self.inputs += u64::from(record.status != Status::Archive);
+        add(&mut self.inputs, u64::from(record.status != Status::Archive));
         match record.status {
             Status::Checked | Status::NoSection => self.add_checked_record(record),
             Status::Archive => {}
             Status::Unsupported => {
                 let kind = record.reason.as_ref().map(ToString::to_string).unwrap_or_default();
-                *self.unsupported.entry(kind).or_default() += 1;
+                add(self.unsupported.entry(kind).or_default(), 1);
             }
-            Status::NotElf => self.not_elf += 1,
-            Status::Special | Status::Unreadable => self.unreadable += 1,
-            Status::Crashed => self.crashed += 1,
+            Status::NotElf => add(&mut self.not_elf, 1),
+            Status::Special | Status::Unreadable => add(&mut self.unreadable, 1),
+            Status::Crashed => add(&mut self.crashed, 1),
         }
         for count in &record.counts {
             let Some(rule) = catalogue::find(count.rule.as_str()) else { continue };
             let entry = self.rules.entry(catalogue::position(rule));
             let (_, counts) = entry.or_insert((rule, Counts::default()));
-            counts.findings = counts.findings.saturating_add(count.count);
+            add(&mut counts.findings, count.count);
             counts.files += 1;
         }
     }
 
     fn add_checked_record(&mut self, record: &Record<'_>) {
-        let add = |sum: &mut u64, number: u64| *sum = sum.saturating_add(number);
         self.checked += 1;
         add(&mut self.code_bytes, record.code_bytes);
         self.undecided += record.undecided.len() as u64;
@@ -65,6 +64,11 @@ impl Summary {
             files.add_record(record);
         }
     }
+}
+
+/// Sums of what records and stores say end at the largest number.
+fn add(sum: &mut u64, number: u64) {
+    *sum = sum.saturating_add(number);
 }
 
 impl Files {

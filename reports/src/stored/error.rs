@@ -22,6 +22,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether nobody reads what was to be printed.
+    #[must_use]
+    pub fn is_unread(&self) -> bool {
+        matches!(self, Error::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
     /// Whether the same may succeed another time.
     #[must_use]
     pub fn may_pass(&self) -> bool {

@@ -5,9 +5,12 @@
 #[cfg(feature = "s3")]
 mod bucket;
 mod crash;
+mod damage;
+mod extremes;
 mod interrupt;
 mod kill;
 mod nights;
+mod output;
 mod shards;
 
 use std::collections::BTreeMap;

@@ -40,7 +40,9 @@ struct Program {
 impl Program {
     fn start(name: &str, arguments: &[&str]) -> Program {
         let temporary = folder(&format!("{name}-temporary"));
-        let child = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+        // Few files at a time, for what goes down a folder with one for each level.
+        let child = Command::new("sh")
+            .args(["-c", "ulimit -n 256; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_sframe-check")])
             .args(["torture", "--format", "json", "--threads", "2"])
             .args(arguments)
             .env("TMPDIR", &temporary)
@@ -59,6 +61,21 @@ impl Program {
 
     fn left(&self) -> usize {
         fs::read_dir(&self.temporary).expect("readable").count()
+    }
+
+    /// Its exit status, soon; before that it must not write more than a pipe holds.
+    fn status(&mut self) -> Option<i32> {
+        let mut status = None;
+        let ended = eventually(|| {
+            status = self.child.try_wait().expect("it is there");
+            status.is_some()
+        });
+        if !ended {
+            // What it has started ends with it.
+            self.child.kill().expect("it is there");
+        }
+        assert!(ended, "it does not end");
+        status.and_then(|status| status.code())
     }
 }
 
@@ -90,9 +107,9 @@ fn nothing_outlives_the_program() {
         assert!(eventually(|| alive(&place) >= 6), "readers do not run");
         assert!(program.left() > 0);
         program.signal(signal);
-        let status = program.child.wait().expect("it ends");
+        let status = program.status();
         if signal != Signal::SIGKILL {
-            assert_eq!((status.code(), program.left()), (Some(130), 0), "{signal}");
+            assert_eq!((status, program.left()), (Some(130), 0), "{signal}");
         }
         assert!(eventually(|| alive(&place) == 0), "readers live on after {signal}");
         assert!(eventually(|| program.left() == 0), "folders are left after {signal}");
@@ -105,11 +122,11 @@ fn an_interrupted_run_reports_what_is_known() {
     let place = folder("reader-to-interrupt");
     let reader = stays("reader-to-interrupt-script", &place);
     let arguments = ["--timeout", "600", "--reader", &reader, "--reader", "true"];
-    let program = Program::start("interrupted", &arguments);
+    let mut program = Program::start("interrupted", &arguments);
     assert!(eventually(|| alive(&place) >= 6), "readers do not run");
     program.signal(Signal::SIGINT);
-    let output = program.child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(program.status(), Some(130));
+    let output = program.child.wait_with_output().expect("it has ended");
     let complaint = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(complaint.contains("interrupted"), "{complaint}");
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON to its end");
@@ -174,16 +191,16 @@ fn processes_that_a_reader_leaves_behind_are_ended() {
     assert_eq!(alive(&place), 0);
 }
 
-/// Folders that are deeper than any path is long, that nobody may look into, and that have the names which this
-/// program gives.
+/// Folders that are deeper than any path is long, and than there may be open files, that nobody may look into, and that
+/// have the names which this program gives.
 #[test]
 fn no_folder_is_too_odd_to_be_removed() {
     let reader = script(
         "reader-with-odd-folders",
         r#"case "$1" in
             */sound/v2-amd64.elf)
-                name=$(printf '%0200d' 0)
-                for n in $(seq 60); do mkdir $name && cd -P ./$name || exit 1; done ;;
+                deep=$(printf 'd/%.0s' $(seq 1500))
+                for n in 1 2 3; do mkdir -p $deep && cd -P ./$deep || exit 1; done ;;
             */sound/v3-amd64.elf) mkdir -p a/b/c && : > a/b/d && chmod 0 a/b/c a/b a . ;;
             */sound/v1-amd64.elf)
                 mkdir -p a/b/c ../moved-1/x && : > ../moved-2 && ln -s / a/b/root ;;

@@ -4,30 +4,31 @@ use std::fs;
 
 use crate::{cases, folder, report, script};
 
-/// Each limit ends a reader that would go on without an end. The limits are in `torture --help`.
+/// Each limit ends a reader that would stay for long. The limits are in `torture --help`.
 #[test]
 fn who_writes_too_much_is_ended() {
     let elsewhere = folder("reader-that-writes-elsewhere");
     let reader = script(
         "reader-that-writes",
         &format!(
-            r#"n=0
-            case "$1" in
-                */row-order.elf) while :; do n=$((n+1)); head -c 60000000 /dev/zero > $n; done ;;
+            r#"case "$1" in
+                */row-order.elf) for n in $(seq 40); do head -c 60M /dev/zero > $n; done ;;
                 */row-past-end.elf) cd "$TMPDIR"
-                    while :; do n=$((n+1)); head -c 60000000 /dev/zero > $n; done ;;
-                */word-count.elf) while :; do n=$((n+1)); fallocate -l 60M $n || exit 1; done ;;
-                */no-rows.elf) while :; do head -c 60000000 /dev/zero > {}/file; done ;;
-                */flex-register.elf) (cat /dev/zero; :) >&2 ;;
-                */fp-lost.elf) exec head -c 70000000 /dev/zero > file ;;
-                */bad-magic.elf) head -c 60000000 /dev/zero > file; exit 3 ;;
+                    for n in $(seq 40); do head -c 60M /dev/zero > $n; done ;;
+                */word-count.elf) for n in $(seq 40); do fallocate -l 60M $n || exit 1; done ;;
+                */no-rows.elf) for n in $(seq 40); do head -c 60M /dev/zero > {}/file; done ;;
+                */flex-register.elf) head -c 2G /dev/zero >&2 ;;
+                */fp-lost.elf) exec head -c 70M /dev/zero > file ;;
+                */bad-magic.elf) head -c 60M /dev/zero > file; exit 3 ;;
                 */fde-type.elf)
-                    while :; do n=$((n+1)); mkdir $n; (cd $n; seq 20000 | xargs touch); done ;;
-            esac"#,
+                    for n in $(seq 6); do mkdir $n; (cd $n; seq 20000 | xargs touch); done ;;
+                *) exit 0 ;;
+            esac
+            sleep 600"#,
             elsewhere.display()
         ),
     );
-    let (status, report) = report(&["--timeout", "60", "--reader", &reader]);
+    let (status, report) = report(&["--timeout", "20", "--reader", &reader]);
     assert_eq!(status, Some(1));
     let cases = cases(&report);
     let of = |file: &str| cases[format!("malformed/{file}.elf").as_str()];

@@ -136,3 +136,94 @@ fn an_address_names_a_bucket_and_something_in_it() {
         assert!(matches!(told, Error::Usage(_)), "{told}");
     }
 }
+
+fn merged() -> (Bucket, TempDir) {
+    let bucket = bucket();
+    let (folder, mut store) = copy(manifest("one"), "said");
+    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("room")));
+    store.merge().expect("all shards");
+    bucket.put_merged(&store).expect("room");
+    (bucket, folder)
+}
+
+/// All that there is, and what is known of it.
+fn fetched(bucket: &Bucket) -> (TempDir, crate::Status) {
+    let copy = tempfile::tempdir().expect("room");
+    bucket.fetch(copy.path()).expect("a bucket");
+    bucket.fetch_tables(copy.path()).expect("a bucket");
+    let status = crate::status(&manifest("one"), copy.path()).expect("a copy");
+    (copy, status)
+}
+
+/// Every object of a complete store: changed, cut, gone; and one that has come.
+#[test]
+fn damage_in_a_bucket_is_noticed_and_named() {
+    let (bucket, folder) = merged();
+    assert!(fetched(&bucket).1.is_sound());
+    let files: Vec<PathBuf> = files::files_below(folder.path()).expect("readable");
+    assert!(files.len() >= 5, "{files:?}");
+    for path in &files {
+        let name = files::name_of(folder.path(), path);
+        let sound = fs::read(path).expect("readable");
+        let mut changed = sound.clone();
+        changed[sound.len() / 2] ^= 2;
+        for bytes in [Some(&changed[..]), Some(&sound[..sound.len() - 1]), None] {
+            let object = ObjectPath::from(format!("nights/one/{name}"));
+            match bytes {
+                Some(bytes) => place(&bucket, &name, bytes),
+                None => bucket.runtime.block_on(bucket.objects.delete(&object)).expect("there"),
+            }
+            let status = fetched(&bucket).1;
+            let shard = store::shard_of(name.trim_start_matches("shards/"));
+            let named = status.damaged.iter().any(|damaged| Some(damaged.shard) == shard)
+                || status.missing.iter().any(|&missing| Some(missing) == shard)
+                || status.files.iter().any(|file| file.file == name);
+            assert!(named && !status.is_sound(), "{name}: {status}");
+        }
+        place(&bucket, &name, &sound);
+    }
+    assert!(fetched(&bucket).1.is_sound());
+
+    for name in ["notes", "more/notes", "tables/files/shard=00000/more.parquet"] {
+        place(&bucket, name, b"a stranger's");
+    }
+    let status = fetched(&bucket).1;
+    let names: Vec<&str> = status.files.iter().map(|file| file.file.as_str()).collect();
+    assert_eq!(names, ["tables/files/shard=00000/more.parquet", "more", "notes"]);
+    // Merging removes what would be read with the tables.
+    let (copy, _) = fetched(&bucket);
+    let mut store = Store::open(copy.path()).expect("a store");
+    store.merge().expect("all shards");
+    bucket.put_merged(&store).expect("room");
+    let status = fetched(&bucket).1;
+    let names: Vec<&str> = status.files.iter().map(|file| file.file.as_str()).collect();
+    assert_eq!(names, ["more", "notes"]);
+}
+
+#[test]
+fn an_object_larger_than_any_of_a_store_is_not_fetched() {
+    let (mut bucket, _folder) = merged();
+    assert_eq!(bucket.largest, 5 * 1024 * 1024 * 1024);
+    let run = vec![b' '; Run::LONGEST + 1];
+    place(&bucket, "run.json", &run);
+    let copy = tempfile::tempdir().expect("room");
+    let told = bucket.fetch(copy.path()).expect_err("too large").to_string();
+    assert_eq!(
+        told,
+        "s3://b/nights/one/run.json is damaged: it has 16777217 bytes, allowed: 16777216"
+    );
+    place(&bucket, "run.json", &run[1..]);
+    bucket.fetch(copy.path()).expect("as large as may be");
+
+    bucket.largest = 9_999;
+    for name in [FIRST, "manifest.ndjson.zst", "files.ndjson"] {
+        let (sound, large) = (there(&bucket, name), [0; 10_000]);
+        place(&bucket, name, &large);
+        let copy = tempfile::tempdir().expect("room");
+        let error = bucket.fetch(copy.path()).expect_err("too large");
+        assert!(matches!(&error, Error::Damaged { .. }), "{error}");
+        assert!(error.to_string().contains(&format!("{name} is damaged: it has 10000 bytes")));
+        assert!(!copy.path().join(name).exists());
+        place(&bucket, name, &sound);
+    }
+}
