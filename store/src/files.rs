@@ -76,7 +76,7 @@ impl Files {
         };
         let mut input = BufReader::new(file);
         let (mut hasher, mut files) = (blake3::Hasher::new(), BTreeMap::new());
-        let mut line = Vec::new();
+        let (mut line, mut defect) = (Vec::new(), None);
         for number in 1.. {
             line.clear();
             let read = (&mut input).take(MAX_LINE).read_until(b'\n', &mut line);
@@ -84,16 +84,19 @@ impl Files {
                 break;
             }
             hasher.update(&line);
-            let parsed = parse(number, &line).map_err(|defect| damaged(defect.to_string()))?;
             if files.len() == MAX_FILES {
                 return Err(damaged(format!("it has more than {MAX_FILES} lines")));
             }
-            files.extend([parsed]);
+            match parse(number, &line) {
+                Ok(parsed) => files.extend([parsed]),
+                Err(wrong) => defect = defect.or(Some(wrong)),
+            }
         }
-        if ContentHash::from(hasher.finalize()) != hash {
-            return Err(damaged(CHANGED.to_owned()));
+        match defect {
+            _ if ContentHash::from(hasher.finalize()) != hash => Err(damaged(CHANGED.to_owned())),
+            Some(defect) => Err(damaged(defect.to_string())),
+            None => Ok(Files(files)),
         }
-        Ok(Files(files))
     }
 
     /// Writes the list to the store at `folder`, and returns its hash.

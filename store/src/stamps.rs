@@ -185,11 +185,13 @@ pub struct StampsWriter {
 }
 
 impl StampsWriter {
-    /// Starts, when the scan does and before any file is looked at, for the store at `folder`.
+    /// Starts, when the scan does and before any file is looked at, for the store at `folder`, which
+    /// is made where there is none.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn start(folder: &Path, key: &Key) -> Result<StampsWriter> {
+        durable::make_folder(folder)?;
         let draft = Draft::new(folder)?;
         // The earlier of two clocks: a file server has its own.
         let there = draft.metadata().map_err(Error::io("read", folder))?;

@@ -17,7 +17,7 @@ use crate::scan::{CheckOptions, Checker};
 use crate::stored::{self, Error, Planning, Result, Scanner};
 use sframe_input::Input;
 use sframe_record::numbers::{counted, grouped};
-use sframe_record::text::printable_path;
+use sframe_record::text::{printable, printable_path};
 
 /// Findings of a rule that a record has at most, where `--all` is not given.
 const KEPT: usize = 100;
@@ -159,7 +159,9 @@ fn show_status(args: &StatusArgs) -> Result<Exit> {
     let status = status_in(&place, &manifest).map_err(|error| place.name_in(error))?;
     let mut out = stdout();
     match args.format {
-        DiffFormat::Text => writeln!(out, "{status}")?,
+        DiffFormat::Text => {
+            writeln!(out, "{}", printable(status.to_string().as_bytes()))?;
+        }
         DiffFormat::Json => {
             sframe_record::json::write(&mut out, &status)?;
             writeln!(out)?;

@@ -1,7 +1,6 @@
 //! `sframe-check --store DIR PATH...`.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -101,7 +100,6 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
         Some(earlier) => (previous(earlier, &key, args)?, Stamps::load(earlier.folder(), &key)?),
         None => (Previous::default(), Stamps::default()),
     };
-    fs::create_dir_all(folder)?;
     let mut stamps = StampsWriter::start(folder, &key)?;
     let checker = Checker::new(options);
     let scanner =

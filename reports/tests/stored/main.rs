@@ -11,6 +11,7 @@ mod interrupt;
 mod kill;
 mod nights;
 mod output;
+mod refused;
 mod shards;
 
 use std::collections::BTreeMap;

@@ -40,8 +40,10 @@ Exit status of scan, for whatever runs it:
   64  there is no sense in trying again: wrong usage, a bad manifest, another scan's store
   75  another try may succeed
 
-Of plan: 0 done, 3 wrong usage. Of status: 0 every shard is whole, 1 some are not, 64, 75. Of merge:
-0 done, 1 some shards are not whole, 64, 75.";
+Of plan: 0 done, 3 wrong usage. Of status: 0 every file is whole, 1 some are not, 64, 75. Of merge:
+0 done, 1 some shards are not whole, 64, 75. A complete store has the hashes of its files: status
+names each that has changed, is missing or does not belong there; a shard that is damaged has to be
+scanned again, the rest is written again by merge.";
 
 /// Where results are kept.
 #[derive(Debug, Args)]
