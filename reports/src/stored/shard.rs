@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use sframe_store::{
@@ -153,7 +154,19 @@ fn work(
             without
         }
     };
+    // What was found in a file that changed meanwhile is nothing that its hash stands for.
+    let same = metadata.as_ref().zip(fs::metadata(&item.path).ok());
+    let hash = hash.filter(|_| same.is_some_and(|(before, after)| is_unchanged(before, &after)));
     Ok(Done { item: number, hash, without, metadata })
+}
+
+/// Whether a file is the one that it was, and was not written to.
+fn is_unchanged(before: &Metadata, after: &Metadata) -> bool {
+    let stamp = |of: &Metadata| {
+        let modified = (of.mtime(), of.mtime_nsec());
+        (of.dev(), of.ino(), of.len(), modified, (of.ctime(), of.ctime_nsec()))
+    };
+    stamp(before) == stamp(after)
 }
 
 /// Checks a file: passes its records on as they are made, and counts what has none, by kind.
