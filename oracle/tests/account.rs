@@ -11,7 +11,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{golden_files, members, open, workspace};
+use common::{ALL, ALL_BY_PATTERN, counts, golden, golden_files, members, of_file, open};
 use object::{Object, ObjectSection};
 use sframe_oracle::account::{Account, Options, Similar, account};
 use sframe_oracle::cfi::{Cfi, CfiErrorKind, Kind};
@@ -22,22 +22,6 @@ use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::rules::{Group, Severity};
 use sframe_validator::section::CodeAddress;
 use sframe_validator::{Abi, Section};
-
-const ALL: Options = Options { keep: usize::MAX, every_range: true, pedantic: true };
-const ALL_BY_PATTERN: Options = Options { every_range: false, ..ALL };
-
-fn golden(name: &str) -> Vec<u8> {
-    std::fs::read(workspace().join("corpus/golden").join(name)).expect("a golden file")
-}
-
-fn of_file(name: &str, options: &Options, look: impl FnOnce(&Account<'_>)) {
-    open(&golden(name), |elf, sections, cfi| look(&account(elf, sections, cfi, options)));
-}
-
-/// Counts by rule name.
-fn counts(account: &Account<'_>) -> BTreeMap<&'static str, u64> {
-    account.counts.iter().map(|(rule, count)| (rule.name, *count)).collect()
-}
 
 /// What has to add up in any account.
 fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
@@ -158,115 +142,6 @@ fn functions_are_counted_once() {
     }
 }
 
-/// `corpus/NOTES.md`: entries of `.plt.got` are one slot off. objdump prints function 2 at 0x860
-/// with one row, `sp+16`; its entry stands at 0x5c + 2 * 16 behind the header of 28 bytes.
-#[test]
-fn a_difference_says_where_and_what() {
-    of_file("2.47.50/x86_64/shared.so", &Options::default(), |account| {
-        let [difference] = account.differences.as_slice() else { panic!("one difference") };
-        let finding = &difference.finding;
-        assert_eq!(finding.rule.name, "cfa-mismatch");
-        assert_eq!(finding.message, "CFA is rsp+16, CFI says rsp+8");
-        assert_eq!(finding.code, Some((CodeAddress::absolute(0x860), 0x868)));
-        let function = finding.function.expect("known");
-        assert_eq!((function.index, function.size, finding.row), (2, 8, Some(0)));
-        assert_eq!(function.start, Some(CodeAddress::absolute(0x860)));
-        // One row of 1 byte start, info, 1 word.
-        assert_eq!(finding.bytes.end - finding.bytes.start, 3);
-        assert_eq!(finding.offset, Some(finding.bytes.start));
-        let data = golden("2.47.50/x86_64/shared.so");
-        open(&data, |_, sections, _| {
-            let bytes = &sections[0].data()[finding.bytes.start as usize..];
-            assert_eq!(bytes[..3], [0, 0x03, 16]);
-        });
-        assert_eq!(difference.similar, Some(Similar::default()));
-    });
-}
-
-/// objdump of the same file: `remembers` is function 4 at 0x1b of 13 bytes, with rows at 0, 1, 4,
-/// 6 and 8 in 2.47.50; 2.44 has other values from 3 on (`corpus/NOTES.md`).
-#[test]
-fn rows_are_numbered_as_they_are_stored() {
-    of_file("2.44/x86_64/cfi.o", &ALL, |account| {
-        for difference in &account.differences {
-            let finding = &difference.finding;
-            let data = golden("2.44/x86_64/cfi.o");
-            open(&data, |_, sections, _| {
-                let section = &sections[0];
-                let function = finding.function.expect("known");
-                let entry = section.entry(function.index).expect("in the table");
-                let function = entry.function().expect("readable");
-                let rows: Vec<_> =
-                    function.frame_row_entries().expect("readable").flatten().collect();
-                let number = finding.row.expect("known") as usize;
-                let offset = difference.start.address - entry.start().expect("known").address;
-                // The last row that starts at or before the PC.
-                let last = rows.iter().rposition(|row| u64::from(row.start) <= offset);
-                assert_eq!(last, Some(number));
-                assert_eq!(finding.offset, Some(rows[number].offset));
-            });
-        }
-        assert!(account.differences.len() > 2);
-    });
-}
-
-/// Each row of five libraries made to start at its function's last instruction: the row before it
-/// holds over all that follow, which differs from row to row of CFI in one field or the other. The
-/// cause is the byte that was changed.
-#[test]
-fn a_wrong_row_start_is_one_finding_at_that_row() {
-    let mut errors = 0;
-    for name in [
-        "2.44/x86_64/throw.so",
-        "2.44/aarch64/throw.so",
-        "2.47.50/x86_64/throw.so",
-        "2.47.50/aarch64_be/throw.so",
-        "2.47.50/s390x/throw.so",
-    ] {
-        let data = golden(name);
-        let (before, changes) = open(&data, |elf, sections, cfi| {
-            let header = elf.sframe_sections().next().expect("one");
-            let mut changes = Vec::new();
-            for function in sections[0].functions().flatten() {
-                let rows = function.frame_row_entries().expect("readable").flatten();
-                let rows: Vec<_> = rows.collect();
-                let plain = function.repeat_size() == Ok(None);
-                let last = function.size().saturating_sub(4);
-                for (number, pair) in (1_u32..).zip(rows.windows(2)) {
-                    let row = &pair[1];
-                    // Some repeat what the row before them says.
-                    let news =
-                        (pair[0].info, pair[0].words.bytes()) != (row.info, row.words.bytes());
-                    // The field of a short function is its low byte in either order.
-                    let short = function.size() < 0x100 && row.fre_type.width() == 1;
-                    if plain && short && news && row.start < last {
-                        changes.push((header.offset, row.offset, number, row.start, last));
-                    }
-                }
-            }
-            (account(elf, sections, cfi, &Options::default()).counts, changes)
-        });
-        for (section, offset, number, from, to) in changes {
-            let mut data = data.clone();
-            data[(section + offset) as usize] = to as u8;
-            open(&data, |elf, sections, cfi| {
-                let account = account(elf, sections, cfi, &ALL_BY_PATTERN);
-                let sum = |counts: &[(_, u64)]| counts.iter().map(|(_, count)| count).sum::<u64>();
-                assert_eq!(sum(&account.counts), sum(&before) + 1, "{name}: {offset:#x}");
-                let found = account.differences.iter().find(|d| d.finding.offset == Some(offset));
-                let finding = &found.expect("at the row").finding;
-                assert_eq!(finding.row, Some(number));
-                let cause = format!(
-                    "row {number} starts at +{to:#x}, CFI says the same from +{from:#x} on"
-                );
-                assert!(finding.message.ends_with(&cause), "{}", finding.message);
-            });
-            errors += 1;
-        }
-    }
-    assert!(errors >= 40, "{errors}");
-}
-
 #[test]
 fn what_the_version_cannot_carry_has_its_own_sums() {
     // `.cfi_undefined rip` in two functions of 8 and 7 bytes; from 1 to 7 of the second one.
@@ -304,77 +179,6 @@ fn an_entry_without_rows_agrees_with_an_undefined_return_address() {
         let function = finding.function.expect("known");
         assert_eq!((function.index, function.size, finding.row), (1, 7, None));
         assert_eq!((account.functions.both, account.functions.partly), (3, 0));
-    });
-}
-
-/// Each relocation of the section moved by 4 bytes, into the middle of its field: nothing says where
-/// that function is any more, and no other function is affected.
-#[test]
-fn a_function_without_a_place_is_not_lost_as_well() {
-    let data = golden("2.47.50/x86_64/cfi.o");
-    let (table, sizes, before) = open(&data, |elf, sections, cfi| {
-        let table = elf.sections().iter().find(|s| s.name == b".rela.sframe").expect("one");
-        let sizes: Vec<_> = sections[0].entries().map(|entry| u64::from(entry.size())).collect();
-        (table.offset as usize, sizes, account(elf, sections, cfi, &ALL).counts)
-    });
-    for (index, size) in sizes.iter().enumerate() {
-        let mut data = data.clone();
-        data[table + 24 * index] += 4;
-        open(&data, |elf, sections, cfi| {
-            let account = account(elf, sections, cfi, &ALL);
-            assert_eq!(counts(&account).get("unexplained-loss"), None, "{index}");
-            let count = |counts: &[(_, u64)]| counts.iter().map(|(_, n)| n).sum::<u64>();
-            assert!(count(&account.counts) <= count(&before));
-            // What keeps a function out of SFrame does so wherever its entry is.
-            let lost: u64 = account.losses.iter().map(|loss| loss.bytes).sum();
-            assert_eq!(account.sums.undecided + lost, *size, "{index}: {:?}", account.sums);
-            let plural = if *size == 1 { "" } else { "s" };
-            let reason = format!(
-                "not compared with CFI: the start of 1 function is not known, which may describe 1 \
-                 function of CFI, {size} byte{plural}"
-            );
-            let told = account.undecided.iter().any(|undecided| undecided.reason == reason);
-            assert_eq!(told, lost == 0, "{:?}", account.undecided);
-        });
-    }
-    assert!(sizes.len() > 5);
-    // `corpus/differences/relocations-left-behind`: ld -r makes such objects.
-    of_file("2.44/x86_64/relocatable.o", &ALL, |account| {
-        assert_eq!(counts(account).get("unexplained-loss"), None);
-        assert!(
-            account.sums.undecided > 0 && account.losses.iter().all(|l| l.cause != Cause::None)
-        );
-    });
-}
-
-/// Version 1 does not record after how many bytes the rows of a stub repeat; the CFI of the PLT
-/// refutes all but 16, which ld 2.44 records in version 2 for the same inputs. Of stubs with
-/// `endbr64` (`plt-ibt`) it refutes every number: `corpus/differences/plt-sec`.
-#[test]
-fn repeated_blocks_of_version_1_are_decided_by_cfi() {
-    let names = ["comdat.so", "outermost.so", "plt-now.so", "plt-pie.exe", "plt.so", "shared.so"];
-    for name in names.into_iter().chain(["throw.so"]) {
-        of_file(&format!("2.40/x86_64/{name}"), &ALL, |account| {
-            assert_eq!(account.undecided, [], "{name}");
-            assert_eq!((account.sums.undecided, account.sums.different), (0, 0), "{name}");
-        });
-    }
-    let data = golden("2.40/x86_64/plt.so");
-    let place = open(&data, |elf, sections, cfi| {
-        // Without CFI 12, 24 and 48 are as good.
-        assert_eq!(account(elf, sections, &[], &ALL).sums.undecided, 48);
-        let header = elf.sframe_sections().next().expect("one");
-        let blocks = sections[0].functions().flatten().find(|f| f.attributes().info.is_pc_mask());
-        let rows = blocks.expect("objdump marks one").frame_row_entries().expect("readable");
-        let second = rows.flatten().nth(1).expect("two");
-        assert_eq!((second.start, cfi.len()), (11, 1));
-        (header.offset + second.offset) as usize
-    });
-    // A row that starts late is right after no number of bytes.
-    let mut data = data;
-    data[place] += 1;
-    open(&data, |elf, sections, cfi| {
-        assert_eq!(account(elf, sections, cfi, &ALL).sums.undecided, 48);
     });
 }
 

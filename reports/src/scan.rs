@@ -2,13 +2,16 @@
 
 mod check;
 mod compare;
+mod link_inputs;
+mod options;
 mod order;
 #[cfg(feature = "packages")]
 mod package;
 mod seen;
 
-pub use check::{CheckOptions, Checker, Found};
+pub use check::{Checker, Found};
 pub use compare::Against;
+pub use options::CheckOptions;
 
 pub(crate) use order::{Event, Resources, Weigh, in_order};
 pub use order::{MAX_THREADS, number_of_threads};

@@ -182,7 +182,12 @@ fn causes_are_the_assemblers_reasons() {
         if !(gnu && path.ends_with(".o") && messages.contains("SFrame FDE")) {
             continue;
         }
-        let wanted = left_out(messages);
+        let mut wanted = left_out(messages);
+        // 2.47.50 says so of the signal frame as well, and writes an entry without rows all the same:
+        // no loss, but a difference (`corpus/differences/signal-outermost`).
+        if path.starts_with("2.47.50/") && path.ends_with("/signal.o") {
+            assert_eq!(wanted.remove("cfa-expression"), Some(1), "{path}");
+        }
         let document = json(&["--coverage", &format!("golden/{path}")]);
         let losses = document["files"][0]["coverage"]["losses"].as_array().expect("losses");
         let mut ours: BTreeMap<&str, u64> = losses

@@ -182,7 +182,7 @@ fn cpio_archives_with_sums_are_read() {
 #[test]
 fn a_member_is_named_by_all_that_holds_it() {
     let folder = Folder::new("names");
-    folder.copy("golden/2.44/x86_64/archive.a", "archive.a");
+    folder.copy("golden/2.47.50/x86_64/archive.a", "archive.a");
     folder.copy("golden/2.47.50/x86_64/static.exe", "static.exe");
     let made = folder.make("gzip", "gzip -k static.exe && tar -czf inner archive.a static.exe.gz")
         && folder.make("zip", "zip -q -0 outer.zip inner && mv outer.zip outer")
@@ -190,7 +190,7 @@ fn a_member_is_named_by_all_that_holds_it() {
     if !made {
         return;
     }
-    let (status, text) = folder.check(&["-v", "outermost", "static.exe.gz"]);
+    let (status, text) = folder.check(&["-v", "--fail-on", "never", "outermost", "static.exe.gz"]);
     assert_eq!(status, 0, "{text}");
     for name in [
         "outermost!outer!inner!archive.a(leaf.o): .sframe",

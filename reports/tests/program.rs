@@ -137,7 +137,7 @@ fn folders_patterns_and_lists_find_the_same_files() {
 
 #[test]
 fn members_of_archives_are_named() {
-    let (status, text) = run(&["-v", "golden/2.44/x86_64/archive.a"]);
+    let (status, text) = run(&["-v", "--fail-on", "never", "golden/2.47.50/x86_64/archive.a"]);
     assert_eq!(status, 0, "{text}");
     for member in ["leaf.o", "calls.o", "bare.o", "cfi.o"] {
         assert!(text.contains(&format!("archive.a({member})")), "{text}");

@@ -86,6 +86,7 @@ const KNOWN: &[Known] = &[
     known_case("return-in-register", &["2.44", "llvm-23"], "ra", &["in-register:ra"]),
     known_case("return-restore-ignored", NEW, "ra", &["in-register:ra", "restore:ra"]),
     known_case("undefined-for-good", NEW, "undefined-ra", &["undefined:ra"]),
+    known_case("signal-outermost", NEW, "undefined-ra", &["signal-frame"]),
     known_case("RA has no register of its own", ALL, "ra", &["same:ra"]).on(Abi::Amd64),
     known_case("RA has no register of its own", ALL, "ra", &["in-itself:ra"]).on(Abi::Amd64),
     known_case("the register itself is the same value", NEW, "ra", &["in-itself:ra"]),

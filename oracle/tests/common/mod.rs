@@ -6,6 +6,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use gimli::{
@@ -13,6 +14,7 @@ use gimli::{
     UnwindContext, UnwindSection,
 };
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKind};
+use sframe_oracle::account::{Account, Options, account};
 use sframe_oracle::cfi::{Cfi, CfiError, CfiErrorKind, Fde, Kind, RowContext};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
 use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Row};
@@ -107,6 +109,26 @@ pub fn members(data: &[u8]) -> Vec<&[u8]> {
     let Ok(archive) = object::read::archive::ArchiveFile::parse(data) else { return vec![data] };
     let members = archive.members().flatten().filter_map(|member| member.data(data).ok());
     members.filter(|data| data.starts_with(b"\x7fELF")).collect()
+}
+
+/// Everything is kept, each range by itself.
+pub const ALL: Options = Options { keep: usize::MAX, every_range: true, pedantic: true };
+/// Everything is kept, differences by pattern.
+pub const ALL_BY_PATTERN: Options = Options { every_range: false, ..ALL };
+
+/// The bytes of a golden file.
+pub fn golden(name: &str) -> Vec<u8> {
+    std::fs::read(workspace().join("corpus/golden").join(name)).expect("a golden file")
+}
+
+/// The account of a golden file.
+pub fn of_file(name: &str, options: &Options, look: impl FnOnce(&Account<'_>)) {
+    open(&golden(name), |elf, sections, cfi| look(&account(elf, sections, cfi, options)));
+}
+
+/// Counts by rule name.
+pub fn counts(account: &Account<'_>) -> BTreeMap<&'static str, u64> {
+    account.counts.iter().map(|(rule, count)| (rule.name, *count)).collect()
 }
 
 /// Compares every member of a file.

@@ -6,9 +6,13 @@ pub(super) mod stored;
 pub(super) mod tools;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+#[cfg(feature = "packages")]
+use std::path::Path;
+use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, PathBufValueParser, TypedValueParser};
+#[cfg(feature = "packages")]
+use clap::builder::OsStringValueParser;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use sframe_validator::rules::{Rule, Severity};

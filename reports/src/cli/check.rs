@@ -12,7 +12,7 @@ use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 use crate::render::{Display, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
 use crate::report::Summary;
-use crate::scan::{Against, CheckOptions, Sink, number_of_threads, scan};
+use crate::scan::{Against, CheckOptions, Sink, scan};
 #[cfg(feature = "packages")]
 use sframe_input::DebugPackages;
 use sframe_input::{Input, Selection, ahead};
@@ -87,7 +87,7 @@ pub(super) fn limit_memory(options: &mut CheckOptions, limit: Option<u64>, threa
     #[cfg(feature = "packages")]
     {
         let rest = limit.saturating_sub((options.waiting + options.remembered) as u64);
-        options.limits.held = rest / number_of_threads(threads) as u64;
+        options.limits.held = rest / crate::scan::number_of_threads(threads) as u64;
     }
     #[cfg(not(feature = "packages"))]
     let _ = threads;

@@ -185,7 +185,7 @@ fn section(section: &finding::SectionSummary) -> Section {
 }
 
 /// A finding as JSON.
-pub(super) fn finding(checked: &Checked, located: &LocatedFinding) -> Finding {
+pub(crate) fn finding(checked: &Checked, located: &LocatedFinding) -> Finding {
     let finding = &located.finding;
     let section = finding.section.and_then(|position| checked.sections.get(position));
     let file_offset =

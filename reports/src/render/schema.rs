@@ -5,20 +5,16 @@
 //! readable, with `\xNN` for the bytes that are not text, and exact, as hexadecimal digits.
 
 mod coverage;
+mod findings;
 
 pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
 };
+pub use findings::Findings;
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::ser::SerializeSeq;
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 use sframe_record::json::Tool;
-
-use super::json;
-use crate::report::Checked;
 
 /// `--format json`: the whole scan as one document.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -106,44 +102,6 @@ pub struct File<'c> {
     /// What SFrame and CFI describe of its code, where that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
-}
-
-/// Findings, each of which is made as it is written: a file may have a million of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Findings<'c>(Option<&'c Checked>);
-
-impl<'c> Findings<'c> {
-    /// The findings of a file.
-    #[must_use]
-    pub const fn of(checked: &'c Checked) -> Findings<'c> {
-        Findings(Some(checked))
-    }
-}
-
-impl Serialize for Findings<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut sequence = serializer.serialize_seq(None)?;
-        if let Findings(Some(checked)) = self {
-            for located in &checked.findings {
-                sequence.serialize_element(&json::finding(checked, located))?;
-            }
-        }
-        sequence.end()
-    }
-}
-
-impl JsonSchema for Findings<'_> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        Vec::<Finding>::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Vec::<Finding>::json_schema(generator)
-    }
 }
 
 /// The bytes of a file or member.

@@ -1,22 +1,20 @@
 //! What one worker does with one input.
 
-use std::collections::HashSet;
 #[cfg(feature = "packages")]
 use std::io::Seek;
 use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use sframe_validator::Endian;
-use sframe_validator::check::{Options, check_elf, check_link_set, check_section};
+use sframe_validator::check::{check_elf, check_section};
 use sframe_validator::elf::{Class, Elf, ElfError, ElfKind};
-use sframe_validator::finding::{HeaderSummary, Report};
-use sframe_validator::rules::Rule;
 
-use super::compare::{self, Against};
+use super::compare;
+use super::link_inputs::LinkInputs;
+use super::options::CheckOptions;
 #[cfg(feature = "packages")]
 use super::package;
 use super::seen::{Origin, Seen, Subject};
@@ -24,111 +22,18 @@ use crate::report::{Checked, Comparison, Content, FileName, FileReport, Names, O
 use sframe_input::archive::{self, Members};
 use sframe_input::kind::{HEAD, Kind};
 #[cfg(feature = "packages")]
-use sframe_input::{DebugPackages, package::Limits, repository::Entry};
+use sframe_input::repository::Entry;
 use sframe_input::{
-    FileBytes, Input, MemberCount, Opened, RawOptions, SectionSource, open, plain_error,
-    sframe_sections,
+    FileBytes, Input, Opened, RawOptions, SectionSource, open, plain_error, sframe_sections,
 };
 use sframe_record::text::printable_path;
-
-/// What to check, and what of it to report.
-#[derive(Clone, Debug)]
-pub struct CheckOptions {
-    /// The validator's options.
-    pub validator: Options,
-    /// Every file is one bare section.
-    pub raw: Option<RawOptions>,
-    /// Only findings of these rules; empty for all.
-    pub only: Vec<&'static Rule>,
-    /// No findings of these rules.
-    pub ignore: Vec<&'static Rule>,
-    /// What sections are compared with.
-    pub against: Against,
-    /// Tell the coverage of files without a section, too.
-    pub coverage: bool,
-    /// Name the functions that are examples of what files without a section could not describe. It
-    /// takes reading the symbols of every file.
-    pub named_examples: bool,
-    /// Where separate debug files are looked for; nowhere, where this is empty.
-    pub debug_dirs: Vec<PathBuf>,
-    /// Packages of separate debug files.
-    #[cfg(feature = "packages")]
-    pub debug_packages: Option<Arc<DebugPackages>>,
-    /// Ends the scan early once it is set: what has not been begun is not reported, a package as far as it
-    /// has been read.
-    pub stop: Option<Arc<AtomicBool>>,
-    /// Hash every ELF file, for [`FileReport::content`].
-    pub hash: bool,
-    /// Tell what made each file.
-    pub producers: bool,
-    /// What unpacking may cost.
-    #[cfg(feature = "packages")]
-    pub limits: Limits,
-    /// Bytes of memory for reports that wait for those of earlier inputs.
-    pub waiting: usize,
-    /// Bytes of memory for what is known of files whose bytes may come again.
-    pub remembered: usize,
-}
 
 /// Where the reports on an input go, one by one.
 pub type Found<'f> = &'f mut dyn FnMut(FileReport);
 
-/// Bytes of memory for reports that wait, where nothing else is asked for.
-const WAITING: usize = 16 << 20;
-/// Bytes of memory for reports that may be wanted again, where nothing else is asked for.
-const REMEMBERED: usize = 32 << 20;
 /// How many members of an archive are checked at a time: their reports are held until the first of
 /// them is done.
 const MEMBERS_AT_A_TIME: usize = 64;
-
-impl Default for CheckOptions {
-    /// Everything that a plain scan does.
-    fn default() -> CheckOptions {
-        CheckOptions {
-            validator: Options::default(),
-            raw: None,
-            only: Vec::new(),
-            ignore: Vec::new(),
-            against: Against::default(),
-            coverage: false,
-            named_examples: false,
-            debug_dirs: Vec::new(),
-            #[cfg(feature = "packages")]
-            debug_packages: None,
-            stop: None,
-            hash: false,
-            producers: false,
-            #[cfg(feature = "packages")]
-            limits: Limits::default(),
-            waiting: WAITING,
-            remembered: REMEMBERED,
-        }
-    }
-}
-
-impl CheckOptions {
-    pub(super) fn wants(&self, rule: &'static Rule) -> bool {
-        (self.only.is_empty() || self.only.contains(&rule)) && !self.ignore.contains(&rule)
-    }
-
-    /// Whether the scan is to end.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
-    }
-
-    /// A count of the members of one input.
-    fn member_count(&self) -> MemberCount {
-        #[cfg(feature = "packages")]
-        return self.limits.member_count();
-        #[cfg(not(feature = "packages"))]
-        MemberCount::default()
-    }
-
-    fn select(&self, report: &mut Report) {
-        report.findings.retain(|finding| self.wants(finding.rule));
-        report.counts.retain(|(rule, _)| self.wants(rule));
-    }
-}
 
 /// What the workers of a scan share.
 #[derive(Debug)]
@@ -396,44 +301,6 @@ fn guarded(path: PathBuf, found: Found<'_>, check: impl FnOnce(Found<'_>)) {
         });
         found(FileReport::new(FileName::file(path), outcome));
     }
-}
-
-/// The members of an archive as inputs of one link: the first one of each kind, for members that
-/// are alike can be linked.
-#[derive(Default)]
-struct LinkInputs {
-    first_of_kind: Vec<(String, HeaderSummary)>,
-    kinds: HashSet<[u8; 6]>,
-}
-
-impl LinkInputs {
-    fn add(&mut self, report: &FileReport) {
-        let Outcome::Checked(checked) = &report.outcome else { return };
-        let header = checked.sections.iter().find_map(|section| section.header);
-        if let Some(header) = header.filter(|header| self.kinds.insert(kind(header))) {
-            self.first_of_kind.push((report.name.member_display(), header));
-        }
-    }
-
-    /// What is wrong with them; `None` where they match.
-    fn check(&self, name: &FileName, options: &CheckOptions) -> Option<FileReport> {
-        let inputs: Vec<(&str, HeaderSummary)> =
-            self.first_of_kind.iter().map(|(name, header)| (name.as_str(), *header)).collect();
-        let mut report = check_link_set(&inputs, &options.validator);
-        options.select(&mut report);
-        let checked = Checked::new(report, &[], &Names::of(None), Comparison::default());
-        let found = !checked.counts.is_empty();
-        found.then(|| FileReport::new(name.clone(), Outcome::Members(Arc::new(checked))))
-    }
-}
-
-/// What the inputs of one link have to have in common (rule `mixed-inputs`).
-fn kind(header: &HeaderSummary) -> [u8; 6] {
-    let (fp, ra) = header.fixed_offsets;
-    let endian = u8::from(header.endian == Endian::Big);
-    let abi = header.abi.map_or(0, |abi| abi.id());
-    let flags = u8::from(header.flags.pcrel());
-    [header.version.number(), abi, endian, fp.cast_unsigned(), ra.cast_unsigned(), flags]
 }
 
 /// Checks bytes that are one section and nothing else.

@@ -111,7 +111,7 @@ fn each_bomb_has_a_reason() {
     assert_eq!(bombs.len(), cases.keys().filter(|file| file.starts_with("bombs/")).count());
     assert!(bombs.len() > 50);
     let is_sentence = |text: &str| text.ends_with('.') && text.starts_with(char::is_alphanumeric);
-    assert!(bombs.iter().all(|reason| reason.is_some_and(|text| is_sentence(text))), "{bombs:?}");
+    assert!(bombs.iter().all(|reason| reason.is_some_and(is_sentence)), "{bombs:?}");
     for kind in ["sound", "malformed", "defect"] {
         assert!(reasons(kind).iter().all(Option::is_none), "{kind}");
     }

@@ -1,0 +1,123 @@
+//! Where a difference is, and what is at fault: against what objdump prints of the golden files, and
+//! with one byte of them changed.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    reason = "a test program: it may panic"
+)]
+
+mod common;
+
+use common::{ALL, ALL_BY_PATTERN, golden, of_file, open};
+use sframe_oracle::account::{Options, Similar, account};
+use sframe_validator::section::CodeAddress;
+
+/// `corpus/NOTES.md`: entries of `.plt.got` are one slot off. objdump prints function 2 at 0x860
+/// with one row, `sp+16`; its entry stands at 0x5c + 2 * 16 behind the header of 28 bytes.
+#[test]
+fn a_difference_says_where_and_what() {
+    of_file("2.47.50/x86_64/shared.so", &Options::default(), |account| {
+        let [difference] = account.differences.as_slice() else { panic!("one difference") };
+        let finding = &difference.finding;
+        assert_eq!(finding.rule.name, "cfa-mismatch");
+        assert_eq!(finding.message, "CFA is rsp+16, CFI says rsp+8");
+        assert_eq!(finding.code, Some((CodeAddress::absolute(0x860), 0x868)));
+        let function = finding.function.expect("known");
+        assert_eq!((function.index, function.size, finding.row), (2, 8, Some(0)));
+        assert_eq!(function.start, Some(CodeAddress::absolute(0x860)));
+        // One row of 1 byte start, info, 1 word.
+        assert_eq!(finding.bytes.end - finding.bytes.start, 3);
+        assert_eq!(finding.offset, Some(finding.bytes.start));
+        let data = golden("2.47.50/x86_64/shared.so");
+        open(&data, |_, sections, _| {
+            let bytes = &sections[0].data()[finding.bytes.start as usize..];
+            assert_eq!(bytes[..3], [0, 0x03, 16]);
+        });
+        assert_eq!(difference.similar, Some(Similar::default()));
+    });
+}
+
+/// objdump of the same file: `remembers` is function 4 at 0x1b of 13 bytes, with rows at 0, 1, 4,
+/// 6 and 8 in 2.47.50; 2.44 has other values from 3 on (`corpus/NOTES.md`).
+#[test]
+fn rows_are_numbered_as_they_are_stored() {
+    of_file("2.44/x86_64/cfi.o", &ALL, |account| {
+        for difference in &account.differences {
+            let finding = &difference.finding;
+            let data = golden("2.44/x86_64/cfi.o");
+            open(&data, |_, sections, _| {
+                let section = &sections[0];
+                let function = finding.function.expect("known");
+                let entry = section.entry(function.index).expect("in the table");
+                let function = entry.function().expect("readable");
+                let rows: Vec<_> =
+                    function.frame_row_entries().expect("readable").flatten().collect();
+                let number = finding.row.expect("known") as usize;
+                let offset = difference.start.address - entry.start().expect("known").address;
+                // The last row that starts at or before the PC.
+                let last = rows.iter().rposition(|row| u64::from(row.start) <= offset);
+                assert_eq!(last, Some(number));
+                assert_eq!(finding.offset, Some(rows[number].offset));
+            });
+        }
+        assert!(account.differences.len() > 2);
+    });
+}
+
+/// Each row of five libraries made to start at its function's last instruction: the row before it
+/// holds over all that follow, which differs from row to row of CFI in one field or the other. The
+/// cause is the byte that was changed.
+#[test]
+fn a_wrong_row_start_is_one_finding_at_that_row() {
+    let mut errors = 0;
+    for name in [
+        "2.44/x86_64/throw.so",
+        "2.44/aarch64/throw.so",
+        "2.47.50/x86_64/throw.so",
+        "2.47.50/aarch64_be/throw.so",
+        "2.47.50/s390x/throw.so",
+    ] {
+        let data = golden(name);
+        let (before, changes) = open(&data, |elf, sections, cfi| {
+            let header = elf.sframe_sections().next().expect("one");
+            let mut changes = Vec::new();
+            for function in sections[0].functions().flatten() {
+                let rows = function.frame_row_entries().expect("readable").flatten();
+                let rows: Vec<_> = rows.collect();
+                let plain = function.repeat_size() == Ok(None);
+                let last = function.size().saturating_sub(4);
+                for (number, pair) in (1_u32..).zip(rows.windows(2)) {
+                    let row = &pair[1];
+                    // Some repeat what the row before them says.
+                    let news =
+                        (pair[0].info, pair[0].words.bytes()) != (row.info, row.words.bytes());
+                    // The field of a short function is its low byte in either order.
+                    let short = function.size() < 0x100 && row.fre_type.width() == 1;
+                    if plain && short && news && row.start < last {
+                        changes.push((header.offset, row.offset, number, row.start, last));
+                    }
+                }
+            }
+            (account(elf, sections, cfi, &Options::default()).counts, changes)
+        });
+        for (section, offset, number, from, to) in changes {
+            let mut data = data.clone();
+            data[(section + offset) as usize] = to as u8;
+            open(&data, |elf, sections, cfi| {
+                let account = account(elf, sections, cfi, &ALL_BY_PATTERN);
+                let sum = |counts: &[(_, u64)]| counts.iter().map(|(_, count)| count).sum::<u64>();
+                assert_eq!(sum(&account.counts), sum(&before) + 1, "{name}: {offset:#x}");
+                let found = account.differences.iter().find(|d| d.finding.offset == Some(offset));
+                let finding = &found.expect("at the row").finding;
+                assert_eq!(finding.row, Some(number));
+                let cause = format!(
+                    "row {number} starts at +{to:#x}, CFI says the same from +{from:#x} on"
+                );
+                assert!(finding.message.ends_with(&cause), "{}", finding.message);
+            });
+            errors += 1;
+        }
+    }
+    assert!(errors >= 40, "{errors}");
+}
