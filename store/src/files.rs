@@ -162,9 +162,10 @@ impl Recorded {
     }
 }
 
-/// Whether a file is not there; perhaps its folder is none.
+/// Whether a file is not there; perhaps its folder is none, or nothing can have its name.
 fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | InvalidFilename)
 }
 
 /// A line of the list, line feed with it.

@@ -104,17 +104,24 @@ fn store(report: &str, shards: u32) -> sframe_store::Result<Vec<u8>> {
     store.merge()?;
     stamps(folder, &key)?;
 
+    let run = fs::read_to_string(folder.join("run.json")).expect("merged");
+    // Its last two fields: the hash of the list of files, and of the text before.
+    let (before, _) = run.split_once(",\n  \"files\"").expect("merged");
+    let run = format!(
+        "{before},\n  \"files\": \"{}\",\n  \"hash\": \"{}\"\n}}\n",
+        Hashes::FILES,
+        Hashes::RUN
+    );
     let named = |text: String| {
         let text = text.replace(&manifest.hash().to_string(), Hashes::MANIFEST);
         text.replace(&key.hash().to_string(), Hashes::KEY)
     };
-    let mut parts = vec![
-        named(fs::read_to_string(folder.join("run.json")).expect("merged")),
-        decompressed(&folder.join("manifest.ndjson.zst")),
-    ];
+    let mut parts = vec![named(run), decompressed(&folder.join("manifest.ndjson.zst"))];
     for shard in 0..2 {
         let Ok(ShardState::Whole(totals)) = store.state(shard) else {
-            parts.push(String::new());
+            // One that is not of these files, and one that is to be made of them.
+            let list = fs::read_to_string(folder.join("files.ndjson")).expect("merged");
+            parts.push(if shards == 1 { list } else { String::new() });
             continue;
         };
         let lines = named(decompressed(&folder.join(format!("shards/{shard:05}.ndjson.zst"))));
@@ -123,6 +130,7 @@ fn store(report: &str, shards: u32) -> sframe_store::Result<Vec<u8>> {
         let frames: Vec<String> = lines.chunks(LINES_OF_FRAME).map(<[&str]>::concat).collect();
         parts.push(frames.join(&char::from(FRAME).to_string()));
     }
+    parts.push(String::new());
     let mut stamps = fs::read(folder.join("stamps")).expect("saved");
     stamps.truncate(stamps.len() - ContentHash::of(b"").as_bytes().len());
     let parts = parts.into_iter().map(String::into_bytes).chain([stamps]);

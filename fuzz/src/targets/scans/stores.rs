@@ -1,6 +1,7 @@
 //! Stores: the files of one, as they are read to resume, to merge, to compare and to leave out what has not changed.
 //!
-//! An input has the text of `run.json`, of the manifest and of two shards, then stamps, with [`PART`] between them. A
+//! An input has the text of `run.json`, of the manifest and of two shards, the list of files with their hashes, then
+//! stamps, with [`PART`] between them. Where the list is empty, it is made of the files that are written here. A
 //! store is full of hashes of its own text, which no mutation would ever meet: [`Hashes`] stand in their place, and the
 //! lines of shards are compressed here.
 
@@ -10,7 +11,8 @@ use std::path::Path;
 
 use sframe_history::Record;
 use sframe_store::{
-    ContentHash, Error, Key, Manifest, Previous, ShardLine, Stamps, Status, Store, status,
+    ContentHash, Error, Key, Manifest, Previous, ShardLine, ShardState, Stamps, Status, Store,
+    status,
 };
 use tempfile::TempDir;
 
@@ -32,12 +34,17 @@ impl Hashes {
     pub const KEY: &str = "@key";
     /// The hash of a shard's lines before its last one.
     pub const LINES: &str = "@lines";
+    /// The hash of the list of files.
+    pub const FILES: &str = "@files";
+    /// The hash of the text before it in `run.json`.
+    pub const RUN: &str = "@run";
 }
 
 pub(super) fn run(data: &[u8]) {
-    let mut parts = data.splitn(5, |&byte| byte == PART);
+    let mut parts = data.splitn(6, |&byte| byte == PART);
     let mut next = || parts.next().unwrap_or_default();
-    let [run, manifest, first, second, stamps] = [next(), next(), next(), next(), next()];
+    let [run, manifest, first, second, files, stamps] =
+        [next(), next(), next(), next(), next(), next()];
     let room = room().expect("room for a store");
     let folder = room.path();
     write(folder, "manifest.ndjson.zst", manifest);
@@ -49,17 +56,20 @@ pub(super) fn run(data: &[u8]) {
     let (of_manifest, key) = (manifest.hash(), manifest.key().hash());
     let known =
         |text: &[u8]| filled(&filled(text, Hashes::MANIFEST, of_manifest), Hashes::KEY, key);
-    write(folder, "run.json", &known(run));
     fs::create_dir(folder.join("shards")).expect("room");
     for (name, lines) in [("shards/00000.ndjson.zst", first), ("shards/00001.ndjson.zst", second)] {
         write(folder, name, &shard(&known(lines)));
     }
+    let files = if files.is_empty() { list(folder) } else { files.to_vec() };
+    write(folder, "files.ndjson", &files);
+    let run = filled(&known(run), Hashes::FILES, ContentHash::of(&files));
+    write(folder, "run.json", &sealed(&run));
     write(folder, "stamps", &[stamps, ContentHash::of(stamps).as_bytes()].concat());
     self::stamps(folder, manifest.key());
     let known = status(&manifest, folder).expect("our own folder");
     match Store::open(folder) {
         Ok(store) => whole_shards(&store, &known),
-        Err(error) => assert!(matches!(error, Error::Defect { .. } | Error::Foreign { .. })),
+        Err(error) => assert!(!matches!(error, Error::Io { .. }) || !error.may_pass(), "{error}"),
     }
 }
 
@@ -85,6 +95,24 @@ fn filled(text: &[u8], name: &str, hash: ContentHash) -> Vec<u8> {
     }
     filled.extend_from_slice(rest);
     filled
+}
+
+/// The list of the files that every store has, as they are.
+fn list(folder: &Path) -> Vec<u8> {
+    let mut list = String::new();
+    for name in ["manifest.ndjson.zst", "shards/00000.ndjson.zst", "shards/00001.ndjson.zst"] {
+        let bytes = fs::read(folder.join(name)).expect("just written");
+        let (size, hash) = (bytes.len(), ContentHash::of(&bytes));
+        list += &format!("{{\"path\":\"{name}\",\"size\":{size},\"hash\":\"{hash}\"}}\n");
+    }
+    list.into_bytes()
+}
+
+/// `run.json` with the hash of the text before it, wherever that has its place.
+fn sealed(run: &[u8]) -> Vec<u8> {
+    let name = Hashes::RUN.as_bytes();
+    let place = run.windows(name.len()).position(|part| part == name).unwrap_or(run.len());
+    filled(run, Hashes::RUN, ContentHash::of(&run[..place]))
 }
 
 /// A shard as it is stored.
@@ -132,6 +160,12 @@ fn whole_shards(store: &Store, known: &Status) {
     let previous = Previous::open(store.folder(), key).expect("opened before");
     let mut hashed = 0;
     for &shard in &known.whole {
+        if !matches!(store.state(shard).expect("our own folder"), ShardState::Whole(_)) {
+            let name = format!("shards/{shard:05}.ndjson.zst");
+            assert!(known.files.iter().any(|damaged| damaged.file == name), "{known:?}");
+            assert!(previous.unusable().iter().any(|unusable| unusable.shard == shard));
+            continue;
+        }
         let mut reader = store.read(shard).expect("whole");
         let mut records: Vec<Vec<u8>> = Vec::new();
         while let Some(line) = reader.next_line().expect("whole") {
