@@ -31,7 +31,7 @@ pub struct Image<'a> {
 }
 
 /// Code of more bytes is not in the file.
-const MOST_CODE: u64 = 0x4000;
+const MOST_CODE: u64 = 0x10_0000;
 
 struct Section<'a> {
     name: &'static str,

@@ -201,8 +201,10 @@ fn a_planted_finding_is_new_and_the_other_way_round_fixed() {
 #[test]
 fn a_line_of_a_table_that_says_something_else_is_a_change() {
     let sound = records(true);
+    // An outermost frame without rows has no line of its own.
     let with_table = |(file, place): &&(usize, usize)| {
-        !sound[*file]["findings"][*place]["difference"]["table"].is_null()
+        let table = sound[*file]["findings"][*place]["difference"]["table"].as_array();
+        table.is_some_and(|lines| lines.iter().any(|line| line["side"] == "sframe"))
     };
     let errors = listed_errors(sound);
     let differences: Vec<_> = errors.iter().filter(with_table).step_by(9).collect();

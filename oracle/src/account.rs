@@ -136,6 +136,9 @@ pub struct Difference<'c> {
     /// What else shows the same pattern; `None` with [`Options::every_range`], where a difference
     /// stands for no other.
     pub similar: Option<Similar>,
+    /// Another range of the same pattern is before it in the function: [`Account::counts`] counts
+    /// the pattern once in each function.
+    pub repeats: bool,
 }
 
 /// What differs in the same way elsewhere, the difference at hand left out.

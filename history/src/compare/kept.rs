@@ -191,7 +191,6 @@ impl Item {
         let code = finding.code.as_ref();
         let difference = finding.difference.as_ref();
         let section = finding.section.and_then(|position| record.sections.get(position));
-        let similar = difference.map_or(0, |difference| difference.similar.functions);
         Item {
             rule: strings.id(&finding.rule),
             severity: finding.severity,
@@ -211,7 +210,7 @@ impl Item {
             difference: difference.map(|difference| fields(difference, strings)),
             table: difference.map_or_else(Box::default, |d| table(d, strings)),
             shape: strings.id(&shape::of(finding)),
-            weight: similar.saturating_add(1),
+            weight: finding.weight(),
         }
     }
 

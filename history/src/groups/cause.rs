@@ -81,7 +81,7 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
     let mut functions: HashMap<Key, HashSet<u64>> = HashMap::new();
     for finding in &record.findings {
         let similar = finding.difference.as_ref().map_or(0, |d| d.similar.functions);
-        let weight = similar.saturating_add(1);
+        let weight = finding.weight();
         let of_rule = listed.entry(&finding.rule).or_default();
         *of_rule = of_rule.saturating_add(weight);
         let key = key(finding, &producers);

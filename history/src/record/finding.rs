@@ -40,6 +40,19 @@ impl Severity {
     }
 }
 
+impl Finding<'_> {
+    /// How many findings of its rule it stands for: itself, and those of other functions that show
+    /// the same; none, where its function is counted already.
+    #[must_use]
+    pub fn weight(&self) -> u64 {
+        match &self.difference {
+            Some(difference) if difference.repeats => 0,
+            Some(difference) => difference.similar.functions.saturating_add(1),
+            None => 1,
+        }
+    }
+}
+
 /// A rule that is broken at a place.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Finding<'r> {
@@ -154,6 +167,9 @@ pub struct Difference<'r> {
     /// Where the same pattern shows as well: the same fields, registers and distance.
     #[serde(default)]
     pub similar: Similar,
+    /// The function shows the same pattern before: counts have it once.
+    #[serde(default)]
+    pub repeats: bool,
 }
 
 /// A row of one table or of both.

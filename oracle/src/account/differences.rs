@@ -124,6 +124,8 @@ struct Kept<'c> {
     function: u32,
     sframe: Frame,
     cfi: (Fde<'c>, Frame),
+    /// The function has shown the pattern before.
+    repeats: bool,
 }
 
 /// A row that differs: ranges in which the same one holds have one cause, however many rows of CFI
@@ -185,6 +187,7 @@ impl<'c> Differences<'c> {
                 function,
                 sframe,
                 cfi: (fde, frame),
+                repeats: !elsewhere,
             });
         }
     }
@@ -261,6 +264,7 @@ impl<'c> Kept<'c> {
             sframe: self.sframe,
             cfi: self.cfi,
             similar,
+            repeats: self.repeats,
         }
     }
 }

@@ -289,6 +289,9 @@ pub struct Difference {
     /// `--all`, which lists each range.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similar: Option<Similar>,
+    /// With `--all`: the function shows the same pattern before, and counts have it once.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
 }
 
 /// A row of one table or of both.

@@ -326,7 +326,8 @@ impl<W: Write> Text<W> {
 
 /// How many findings of its rule a finding stands for: itself, and those that show the same.
 fn times(located: &LocatedFinding) -> u64 {
-    located.evidence.as_ref().and_then(|evidence| evidence.similar).map_or(1, |s| 1 + s.functions)
+    let Some(evidence) = &located.evidence else { return 1 };
+    evidence.similar.map_or(u64::from(!evidence.repeats), |similar| 1 + similar.functions)
 }
 
 fn severity_style(severity: Severity) -> Style {

@@ -30,6 +30,8 @@ pub struct Evidence {
     pub code: Vec<Instruction>,
     /// Where the same pattern shows as well; `None` where each difference is listed.
     pub similar: Option<Similar>,
+    /// The function shows the same pattern before: it is counted there.
+    pub repeats: bool,
 }
 
 /// Gathers the evidence of a file's differences.
@@ -63,6 +65,7 @@ impl<'g> Gatherer<'g> {
             tables: Tables::around(abi, &ours, &truth, start.address, end),
             code: code(self.elf, abi, fde.start(), start.address, end),
             similar: difference.similar,
+            repeats: difference.repeats,
         })
     }
 }

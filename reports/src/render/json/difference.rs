@@ -17,6 +17,7 @@ pub(super) fn of(evidence: &Evidence) -> Difference {
             ranges: similar.ranges,
             bytes: similar.bytes,
         }),
+        repeats: evidence.repeats,
     }
 }
 
