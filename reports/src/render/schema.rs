@@ -290,7 +290,7 @@ pub struct Difference {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similar: Option<Similar>,
     /// With `--all`: the function shows the same pattern before, and counts have it once.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
 }
 
