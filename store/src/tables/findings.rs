@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use sframe_history::record::{self, Code, Finding, Function, Side};
+use sframe_history::record::{self, Code, Finding, Function, Side, Similar};
 
 use super::column::{Cell, Column, ColumnKind, Table};
 
@@ -161,14 +161,18 @@ impl Table for Differences {
             instructions,
         ),
         difference(
-            ColumnKind::numbers("similar_functions", "", "other functions of the same pattern"),
-            |of| Cell::Number(of.difference.similar.functions),
+            ColumnKind::numbers(
+                "similar_functions",
+                "",
+                "other functions of the same pattern; where each range is listed, none",
+            ),
+            |of| similar(of, |similar| similar.functions),
         ),
         difference(ColumnKind::numbers("similar_ranges", "", "other ranges of it"), |of| {
-            Cell::Number(of.difference.similar.ranges)
+            similar(of, |similar| similar.ranges)
         }),
         difference(ColumnKind::numbers("similar_bytes", "bytes", "code of these"), |of| {
-            Cell::Number(of.difference.similar.bytes)
+            similar(of, |similar| similar.bytes)
         }),
     ];
 }
@@ -178,6 +182,10 @@ const fn difference(
     cell: for<'c, 'r> fn(&'c Difference<'r>) -> Cell<'c>,
 ) -> Column<Differences> {
     Column { what, cell }
+}
+
+fn similar<'c>(of: &'c Difference<'_>, number: fn(&Similar) -> u64) -> Cell<'c> {
+    Cell::optional_number(of.difference.similar.as_ref().map(number))
 }
 
 /// The rows of one side, with those that both have.
