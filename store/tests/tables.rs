@@ -230,6 +230,23 @@ fn many_rows_are_all_there() {
     assert_eq!(rows, "error\tr\t0\t200000\t200000\n");
 }
 
+/// What is not there in a record is null in a table, and neither an error nor 0: a report that lists
+/// each range of a difference has no `similar`.
+#[test]
+fn a_difference_that_stands_for_no_other_is_a_row() {
+    let record = |similar: &str| {
+        format!(
+            r#"{{"type":"file","path":"p","status":"checked","findings":[{{"rule":"r","severity":"error","difference":{{"fields":["cfa"],"table":[]{similar}}}}}]}}"#
+        )
+    };
+    let similar = r#","similar":{"functions":1,"ranges":2,"bytes":3}"#;
+    let mut store = store("tables-similar", &[record(""), record(similar), record("")]);
+    store.merge().expect("all shards");
+    let Some(python) = python() else { return };
+    let values = read(&python, "pandas", &store, "differences");
+    assert!(values.lines().any(|line| line == "similar_functions\t1"), "{values}");
+}
+
 #[test]
 fn a_record_that_is_none_is_told_and_nothing_is_left() {
     let mut lines = lines();

@@ -164,16 +164,19 @@ impl Table for Differences {
             ColumnKind::numbers(
                 "similar_functions",
                 "",
-                "other functions of the same pattern; where each range is listed, none",
-            ),
+                "other functions of the same pattern; none where each range is listed",
+            )
+            .or_null(),
             |of| similar(of, |similar| similar.functions),
         ),
-        difference(ColumnKind::numbers("similar_ranges", "", "other ranges of it"), |of| {
-            similar(of, |similar| similar.ranges)
-        }),
-        difference(ColumnKind::numbers("similar_bytes", "bytes", "code of these"), |of| {
-            similar(of, |similar| similar.bytes)
-        }),
+        difference(
+            ColumnKind::numbers("similar_ranges", "", "other ranges of it").or_null(),
+            |of| similar(of, |similar| similar.ranges),
+        ),
+        difference(
+            ColumnKind::numbers("similar_bytes", "bytes", "code of these").or_null(),
+            |of| similar(of, |similar| similar.bytes),
+        ),
     ];
 }
 
