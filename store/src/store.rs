@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::Manifest;
 use crate::durable;
 use crate::error::{Error, Result};
-use crate::files::Files;
+use crate::files::{FILES, Files};
 use crate::journal::{self, Journal};
 use crate::run::{Run, Totals};
 use crate::shard::{self, ShardReader, ShardState, ShardTotals, ShardWriter};
 use crate::status::{self, Status};
 #[cfg(feature = "parquet")]
 use crate::tables;
-use crate::verify::{DamagedFile, Remedy};
+use crate::verify::{DamagedFile, MISSING, Remedy};
 
 /// The folder of shards in a store.
 pub(crate) const SHARDS: &str = "shards";
@@ -41,6 +41,8 @@ pub struct Store {
     run: Run,
     /// The hashes of its files, where it was opened as a complete one.
     files: Option<Files>,
+    /// A `run.json` that was missing of what had been complete, and is there again, incomplete.
+    lost: Option<DamagedFile>,
 }
 
 /// What merging has found and done.
@@ -76,7 +78,10 @@ impl Store {
         durable::sweep(&folder.join(SHARDS))?;
         let (run_path, manifest_path) = (folder.join(RUN), folder.join(MANIFEST));
         // The manifest first: where there is a run.json, there is all that it speaks of.
+        let mut lost = None;
         if !run_path.exists() {
+            lost = (folder.join(FILES).exists())
+                .then(|| DamagedFile::new(RUN, MISSING, Remedy::Merge));
             if !manifest_path.exists() {
                 manifest.save(&manifest_path)?;
             }
@@ -87,7 +92,7 @@ impl Store {
             let reason = format!("its manifest is {}, not {}", run.manifest, manifest.hash());
             return Err(Error::Foreign { path: run_path, reason });
         }
-        Ok(Store { folder: folder.to_owned(), manifest, run, files: None })
+        Ok(Store { folder: folder.to_owned(), manifest, run, files: None, lost })
     }
 
     /// Opens a store. Of a complete one, the manifest and each shard that is read are held against
@@ -110,7 +115,7 @@ impl Store {
             let reason = format!("its hash is {}, not {}", manifest.hash(), run.manifest);
             return Err(Error::Foreign { path, reason });
         }
-        Ok(Store { folder: folder.to_owned(), manifest, run, files })
+        Ok(Store { folder: folder.to_owned(), manifest, run, files, lost: None })
     }
 
     /// The folder it is in.
@@ -243,7 +248,8 @@ impl Store {
         }
         journal::sweep(&self.folder)?;
         drop(lock);
-        Ok(Merged { totals, found: status.files })
+        let found = self.lost.take().into_iter().chain(status.files).collect();
+        Ok(Merged { totals, found })
     }
 
     /// Writes everything that follows from manifest and shards, `run.json` last.

@@ -48,7 +48,7 @@ impl fmt::Display for Remedy {
 }
 
 impl DamagedFile {
-    fn new(file: &str, reason: impl Into<String>, remedy: Remedy) -> DamagedFile {
+    pub(crate) fn new(file: &str, reason: impl Into<String>, remedy: Remedy) -> DamagedFile {
         DamagedFile { file: file.to_owned(), reason: reason.into(), remedy }
     }
 }
@@ -62,7 +62,7 @@ impl fmt::Display for DamagedFile {
 /// Every name in a store's folder; those that start with a dot are temporary ones, ours and file
 /// systems'.
 const NAMES: [&str; 7] = [RUN, MANIFEST, FILES, SHARDS, TABLES, WORK, stamps::NAME];
-const MISSING: &str = "it is missing";
+pub(crate) const MISSING: &str = "it is missing";
 const NOT_OURS: &str = "it is no file of this store";
 
 /// What is known of a store's files besides what its shards hold.
