@@ -71,7 +71,8 @@ pub struct Place {
     /// The field, and its value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// For how many functions it stands: those of the same pattern are one finding, at the first.
+    /// For how many functions it stands: those of the same pattern are one finding, at the first. 0
+    /// for a further range of a function where each range is listed.
     pub functions: u64,
 }
 

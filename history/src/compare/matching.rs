@@ -40,7 +40,7 @@ impl Listed<'_> {
 
     /// Each finding is listed.
     fn is_whole(&self) -> bool {
-        self.items.len() as u64 == self.count && self.items.iter().all(|item| item.weight == 1)
+        self.has_all_patterns() && self.items.iter().all(|item| item.weight <= 1)
     }
 
     /// Each finding is listed, or of the pattern of one that is.

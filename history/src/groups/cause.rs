@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::instructions;
 use super::{Example, RootCause};
 use crate::changes::FileName;
-use crate::record::{Finding, Record, Severity};
+use crate::record::{Difference, Finding, Record, Severity};
 use crate::shape;
 
 /// How many findings of a cause are shown.
@@ -80,7 +80,7 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
     let mut listed: HashMap<&str, u64> = HashMap::new();
     let mut functions: HashMap<Key, HashSet<u64>> = HashMap::new();
     for finding in &record.findings {
-        let similar = finding.difference.as_ref().map_or(0, |d| d.similar.functions);
+        let similar = finding.difference.as_ref().map_or(0, Difference::elsewhere);
         let weight = finding.weight();
         let of_rule = listed.entry(&finding.rule).or_default();
         *of_rule = of_rule.saturating_add(weight);

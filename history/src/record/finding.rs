@@ -47,9 +47,17 @@ impl Finding<'_> {
     pub fn weight(&self) -> u64 {
         match &self.difference {
             Some(difference) if difference.repeats => 0,
-            Some(difference) => difference.similar.functions.saturating_add(1),
+            Some(difference) => difference.elsewhere().saturating_add(1),
             None => 1,
         }
+    }
+}
+
+impl Difference<'_> {
+    /// In how many other functions the same pattern shows, and is not listed.
+    #[must_use]
+    pub fn elsewhere(&self) -> u64 {
+        self.similar.map_or(0, |similar| similar.functions)
     }
 }
 
@@ -164,9 +172,10 @@ pub struct Difference<'r> {
     /// The range's instructions; of a long range the first ones.
     #[serde(borrow, default)]
     pub instructions: Vec<Instruction<'r>>,
-    /// Where the same pattern shows as well: the same fields, registers and distance.
+    /// Where the same pattern shows as well: the same fields, registers and distance. Absent where
+    /// each range is listed.
     #[serde(default)]
-    pub similar: Similar,
+    pub similar: Option<Similar>,
     /// The function shows the same pattern before: counts have it once.
     #[serde(default)]
     pub repeats: bool,
