@@ -59,7 +59,7 @@ impl Formatter for Harmless {
     }
 }
 
-/// The bytes of a name as text: as they are where they are valid UTF-8, for [`write`] escapes what
+/// The bytes of a name as text: as they are where they are valid UTF-8, for [`write()`] escapes what
 /// must not be printed, or else [`printable`].
 #[must_use]
 pub fn name(bytes: &[u8]) -> String {
