@@ -74,8 +74,8 @@ pub(super) fn difference(fields: Fields, ours: Marked, cfi: Marked, abi: Abi) ->
     text
 }
 
-/// Of a row that starts behind the place `from` which CFI has what it says from; bytes from the
-/// function's start.
+/// The end of a message about a row that starts too late: at `start`, where CFI says the same from
+/// `from` on. Both are in bytes from the function's start.
 pub(super) fn late(row: u32, start: u32, from: u64) -> String {
     format!("; row {row} starts at +{start:#x}, CFI says the same from +{from:#x} on")
 }

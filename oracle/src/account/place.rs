@@ -31,7 +31,7 @@ pub(super) struct Place {
     /// Its section offsets.
     pub(super) bytes: Range<u64>,
     /// Bytes from the function's start to the row's, where it says what CFI says at the PC and
-    /// starts behind it.
+    /// starts after it.
     pub(super) late: Option<u32>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn find_rows(sections: &[Section<'_>], wanted: &mut [Wanted]) {
     }
 }
 
-/// A reader stops at the first row that starts behind the PC, and takes the one before. Where that
+/// A reader stops at the first row that starts after the PC, and takes the one before. Where that
 /// first row says what CFI says at the PC, its start is what is wrong.
 fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted]) {
     let (Ok(start), Ok(repeat), Ok(entries)) =

@@ -44,7 +44,7 @@ Exit status:
   2  no such finding, but something could not be read or decided, or there was nothing to check
   3  wrong usage, or the program itself failed
   130  interrupted by Ctrl-C: report and summary say what was known until then
-  141  the output was closed before its end, as by head: the rest was not checked
+  141  the reader of the output closed it, such as head: the rest was not checked
 
 Examples:
   Check everything that is installed:
@@ -395,7 +395,7 @@ pub(super) enum Format {
     Ndjson,
 }
 
-/// A number of threads. Each takes memory, and far more than the machine has processors do nothing.
+/// A number of threads, with a limit: each takes memory, and many more than there are processors only wait.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number <= MAX_THREADS => Ok(number),

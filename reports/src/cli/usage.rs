@@ -29,7 +29,7 @@ pub(super) fn answer(error: &Error) -> Exit {
             }
         }
         _ => {
-            // Nobody is left to tell where standard error is closed.
+            // Where standard error is closed, nobody can read why.
             let _ = harmless(error).print();
             wrong_usage()
         }
@@ -48,7 +48,7 @@ fn harmless(error: &Error) -> Error {
     }
 }
 
-/// Whatever runs shards has to know that another try would be as wrong.
+/// The exit status of wrong usage. Engines that run shards must not try the same command again.
 fn wrong_usage() -> Exit {
     let command = env::args_os().nth(1);
     let of_shards = ["scan", "status", "merge"].map(OsStr::new);

@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(100);
 const LOOK: Duration = Duration::from_millis(1);
 /// Results are handed over together up to this weight in bytes.
 const HANDFUL: usize = 1 << 16;
-/// More threads than this are of no use to anybody.
+/// The most threads of a scan. Each takes memory, and many more than there are processors only wait.
 pub const MAX_THREADS: usize = 1024;
 
 /// What work may take.
@@ -129,7 +129,7 @@ struct Batch<R> {
     done: bool,
 }
 
-/// What there is to do for the one who leads.
+/// What the leading thread does next.
 enum Next<R> {
     Results(Vec<R>),
     /// A batch without results is done.
