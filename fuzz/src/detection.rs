@@ -14,6 +14,7 @@ use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Verdict, compare};
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::finding::Keep;
 use sframe_validator::rules::Severity;
 use sframe_validator::{Abi, Placement, Section, Version};
 
@@ -108,7 +109,7 @@ struct Said {
 
 fn said(file: &[u8], placement: Placement<'_>, data: &[u8]) -> Option<Said> {
     let elf = Elf::parse(file).ok()?;
-    let options = Options { pedantic: true, keep: 0, ..Options::default() };
+    let options = Options { pedantic: true, keep: Keep::First(0), ..Options::default() };
     let report = check_elf(&elf, &options);
     let counts = report.counts.iter().map(|(rule, count)| (rule.name, (rule.severity, *count)));
     let sections: Vec<_> = Section::parse(data, placement).into_iter().collect();

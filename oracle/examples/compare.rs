@@ -3,6 +3,7 @@
 use sframe_oracle::account::{Difference, Options, account};
 use sframe_oracle::cfi::Cfi;
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::finding::Keep;
 use sframe_validator::{Placement, Section};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -36,7 +37,7 @@ fn print(data: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let cfi = Cfi::load_all(&elf)?;
-    let options = Options { keep: 100, ..Options::default() };
+    let options = Options { keep: Keep::First(100), ..Options::default() };
     let account = account(&elf, &sections, &cfi, &options);
     for difference in &account.differences {
         let Difference { finding, fields, sframe, cfi: (fde, truth), similar, .. } = difference;

@@ -35,7 +35,7 @@ mod undecided;
 
 use sframe_validator::Section;
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::{Finding, Undecided};
+use sframe_validator::finding::{Finding, Keep, Undecided};
 use sframe_validator::rules::Rule;
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Frame;
@@ -52,10 +52,8 @@ pub const EXAMPLES: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How many findings of each rule to keep; all of them are counted. Differences of one pattern
-    /// are one finding.
-    pub keep: usize,
-    /// List every range of PCs that differs, each as a finding of its own, whatever `keep` says.
-    pub every_range: bool,
+    /// are one finding, but with [`Keep::All`] every range of PCs that differs is one.
+    pub keep: Keep,
     /// Apply lint-level rules as well.
     pub pedantic: bool,
 }
@@ -63,7 +61,7 @@ pub struct Options {
 impl Default for Options {
     /// No lints; the first three findings of each rule, differences by pattern.
     fn default() -> Options {
-        Options { keep: 3, every_range: false, pedantic: false }
+        Options { keep: Keep::First(3), pedantic: false }
     }
 }
 
@@ -82,7 +80,7 @@ pub struct Account<'c> {
     /// What the version cannot carry.
     pub limits: Vec<Limit>,
     /// The differences that were kept, ordered by place: the first one of each pattern, or with
-    /// [`Options::every_range`] all of them.
+    /// [`Keep::All`] all of them.
     pub differences: Vec<Difference<'c>>,
     /// The findings that were kept: about the CFI itself first, then lost code and code that only
     /// SFrame has, by place.
@@ -133,7 +131,7 @@ pub struct Difference<'c> {
     pub sframe: Frame,
     /// What CFI says, and where.
     pub cfi: (Fde<'c>, Frame),
-    /// What else shows the same pattern; `None` with [`Options::every_range`], where a difference
+    /// What else shows the same pattern; `None` with [`Keep::All`], where a difference
     /// stands for no other.
     pub similar: Option<Similar>,
     /// Another range of the same pattern is before it in the function: [`Account::counts`] counts

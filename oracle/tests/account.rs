@@ -19,6 +19,7 @@ use sframe_oracle::compare::{FunctionCounts, Verdict, compare};
 use sframe_oracle::coverage::Cause;
 use sframe_oracle::rules::CATALOGUE;
 use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::finding::Keep;
 use sframe_validator::rules::{Group, Severity};
 use sframe_validator::section::CodeAddress;
 use sframe_validator::{Abi, Section};
@@ -77,7 +78,7 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     let (functions, ranges) = (of_differences, ranges.len() as u64);
     assert_eq!(together, Similar { functions, ranges, bytes: sums.different });
     // Fewer are kept on request, and as many counted.
-    let few = account(elf, sections, cfi, &Options { keep: 1, ..ALL_BY_PATTERN });
+    let few = account(elf, sections, cfi, &Options { keep: Keep::First(1), ..ALL_BY_PATTERN });
     assert_eq!(few.counts, all.counts);
     let rules: BTreeSet<_> = few.differences.iter().map(|d| d.finding.rule.name).collect();
     assert_eq!(rules.len(), few.differences.len());
@@ -319,7 +320,7 @@ fn lints_are_told_on_request() {
 fn thousands_of_defects() {
     let functions: Vec<_> = (0..3000).map(|_| (text(), 0, &[][..])).collect();
     let bytes = eh_frame(&functions);
-    with_cfi(&bytes, &Options { keep: 2, ..ALL_BY_PATTERN }, |account, _| {
+    with_cfi(&bytes, &Options { keep: Keep::First(2), ..ALL_BY_PATTERN }, |account, _| {
         assert_eq!(counts(account)["cfi-empty-range"], 3000);
         let kept = account.findings.iter().filter(|f| f.rule.name == "cfi-empty-range").count();
         assert_eq!(kept, 2);

@@ -11,6 +11,7 @@ pub use text::Text;
 use std::path::{Path, PathBuf};
 
 use sframe_oracle::diff::{Change, FunctionPlace, Matching, Totals, diff};
+use sframe_validator::finding::Keep;
 use sframe_validator::{Abi, Section, Version};
 
 use crate::disassembly::Instruction;
@@ -26,7 +27,7 @@ pub struct Options {
     /// else by symbol.
     pub matching: Option<Matching>,
     /// How many functions that differ to keep; all of them are counted.
-    pub keep: usize,
+    pub keep: Keep,
 }
 
 /// What came of it.

@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use crate::elf::{
     Class, Elf, ElfError, ElfKind, ElfSection, RelocationTable, SHF_ALLOC, SHT_NOBITS,
 };
-use crate::finding::{HeaderSummary, Report, SectionSummary, Undecided};
+use crate::finding::{HeaderSummary, Keep, Report, SectionSummary, Undecided};
 use crate::rules::context::{
     Check, FileContext, FileKind, PreambleContext, SectionContext, TotalContext,
 };
@@ -42,7 +42,7 @@ pub struct Options {
     /// Check lint-level rules as well.
     pub pedantic: bool,
     /// How many findings of each rule to keep; all of them are counted.
-    pub keep: usize,
+    pub keep: Keep,
     /// Run every rule on every row and function, also where a shortcut shows that none can find
     /// fault. Slower, and the findings are the same: tests hold the shortcuts to that.
     pub thorough: bool,
@@ -51,7 +51,7 @@ pub struct Options {
 impl Default for Options {
     /// No lints; the first three findings of each rule.
     fn default() -> Options {
-        Options { pedantic: false, keep: 3, thorough: false }
+        Options { pedantic: false, keep: Keep::First(3), thorough: false }
     }
 }
 

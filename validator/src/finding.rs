@@ -119,6 +119,26 @@ impl HeaderSummary {
     }
 }
 
+/// How many findings of each rule a check keeps. It counts all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Keep {
+    /// The first ones, at most so many.
+    First(usize),
+    /// Every one: memory grows with their number.
+    All,
+}
+
+impl Keep {
+    /// Whether there is room for one more beside `kept`.
+    #[must_use]
+    pub fn has_room(self, kept: u64) -> bool {
+        match self {
+            Keep::First(most) => usize::try_from(kept).is_ok_and(|kept| kept < most),
+            Keep::All => true,
+        }
+    }
+}
+
 /// All that a check found.
 #[derive(Clone, Debug, Default)]
 pub struct Report {

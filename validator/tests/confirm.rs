@@ -12,7 +12,7 @@ use host::{SFRAME, TEXT};
 use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::check::{Confirm, Options, check_elf_confirmed, check_section};
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::Report;
+use sframe_validator::finding::{Keep, Report};
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::{Abi, Placement, Version};
@@ -71,7 +71,7 @@ fn counts(report: &Report) -> Vec<(&'static str, u64)> {
     report.counts.iter().map(|(rule, count)| (rule.name, *count)).collect()
 }
 
-const PEDANTIC: Options = Options { pedantic: true, keep: 3, thorough: false };
+const PEDANTIC: Options = Options { pedantic: true, keep: Keep::First(3), thorough: false };
 
 #[test]
 fn confirmed_rows_are_no_warnings() {

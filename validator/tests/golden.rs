@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
-use sframe_validator::finding::Report;
+use sframe_validator::finding::{Keep, Report};
 use sframe_validator::rules::Severity;
 use sframe_validator::section::{Function, PlainRows, RowLayout, Starts};
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
@@ -392,7 +392,7 @@ fn shortcuts_hide_no_finding() {
     for name in files() {
         let data = std::fs::read(golden().join(&name)).expect("readable");
         let elf = Elf::parse(&data).expect("headers can be read");
-        let quick = Options { keep: usize::MAX, ..Options::default() };
+        let quick = Options { keep: Keep::All, ..Options::default() };
         let thorough = Options { thorough: true, ..quick };
         let messages = |options| {
             let report = check_elf(&elf, options);

@@ -28,7 +28,7 @@ use sframe_validator::check::{
     Confirm, Options, check_elf_confirmed, check_link_set, check_section,
 };
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::{Finding, Report};
+use sframe_validator::finding::{Finding, Keep, Report};
 use sframe_validator::rules::{CATALOGUE, Rule, Severity};
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Frame;
@@ -154,7 +154,7 @@ fn a_defect_is_found_where_it_is_and_nothing_else() {
 #[test]
 fn shortcuts_hide_no_finding() {
     for case in cases::all() {
-        let quick = Options { keep: usize::MAX, ..Options::default() };
+        let quick = Options { keep: Keep::All, ..Options::default() };
         let thorough = Options { thorough: true, ..quick };
         let messages = |options| {
             let report = check(&case.broken, options);

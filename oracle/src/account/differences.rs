@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use sframe_validator::finding::Finding;
+use sframe_validator::finding::{Finding, Keep};
 use sframe_validator::rules::Rule;
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery};
@@ -173,7 +173,7 @@ impl<'c> Differences<'c> {
         seen.all.ranges += 1;
         seen.all.bytes = seen.all.bytes.saturating_add(bytes);
         tally.count(rule, u64::from(elsewhere));
-        let every_range = tally.options().every_range;
+        let every_range = tally.options().keep == Keep::All;
         if every_range || seen.all.ranges == 1 && tally.keep(rule) {
             if !every_range {
                 seen.kept = Some((self.kept.len(), bytes));
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn patterns_beyond_the_limit_are_one() {
         with_function(|fde| {
-            let mut tally = Tally::new(&Options { keep: 5000, ..Options::default() });
+            let mut tally = Tally::new(&Options { keep: Keep::First(5000), ..Options::default() });
             let mut differences = Differences::default();
             let count = 3000;
             for number in 0..count {

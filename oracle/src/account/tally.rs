@@ -9,7 +9,7 @@ use crate::rules::CATALOGUE;
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     /// All, and kept ones, in the catalogue's order.
-    counts: Vec<(u64, usize)>,
+    counts: Vec<(u64, u64)>,
     options: Options,
 }
 
@@ -18,7 +18,7 @@ impl Tally {
         Tally { counts: vec![(0, 0); CATALOGUE.len()], options: *options }
     }
 
-    fn entry(&mut self, rule: &'static Rule) -> Option<&mut (u64, usize)> {
+    fn entry(&mut self, rule: &'static Rule) -> Option<&mut (u64, u64)> {
         let applies = self.options.pedantic || rule.severity > Severity::Lint;
         let place = CATALOGUE.iter().position(|known| *known == rule).filter(|_| applies)?;
         self.counts.get_mut(place)
@@ -34,7 +34,7 @@ impl Tally {
     /// Whether one more finding is to be kept.
     pub(super) fn keep(&mut self, rule: &'static Rule) -> bool {
         let keep = self.options.keep;
-        let Some((_, kept)) = self.entry(rule).filter(|(_, kept)| *kept < keep) else {
+        let Some((_, kept)) = self.entry(rule).filter(|(_, kept)| keep.has_room(*kept)) else {
             return false;
         };
         *kept += 1;

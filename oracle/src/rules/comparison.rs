@@ -98,7 +98,9 @@ pub(crate) static UNEXPLAINED_LOSS: Rule = Rule::elsewhere(
         summary: "SFrame describes what CFI describes, unless it has no word for it",
         consequence: "Stack traces through the function end or skip frames, though nothing in it is unusual.",
         remedy: "Look whether the object was assembled without --gsframe or with another version than the \
-                 others (linkers drop those sections), and whether a linker script discards .sframe.",
+                 others (linkers drop those sections), and whether a linker script discards .sframe. In \
+                 assembly, look for .cfi_label and for a .cfi_escape that spells a directive: GNU as leaves \
+                 out the function, and the CFI shows no trace of either.",
         source: "V3 1; observed: GNU ld from 2.46 on and mold leave out inputs of another version",
         example: "a library with one object that was assembled without --gsframe",
     },

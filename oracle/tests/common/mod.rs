@@ -17,6 +17,7 @@ use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKin
 use sframe_oracle::account::{Account, Options, account};
 use sframe_oracle::cfi::{Cfi, CfiError, CfiErrorKind, Fde, Kind, RowContext};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::finding::Keep;
 use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Row};
 use sframe_validator::{Placement, Section};
 
@@ -112,9 +113,9 @@ pub fn members(data: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Everything is kept, each range by itself.
-pub const ALL: Options = Options { keep: usize::MAX, every_range: true, pedantic: true };
+pub const ALL: Options = Options { keep: Keep::All, pedantic: true };
 /// Everything is kept, differences by pattern.
-pub const ALL_BY_PATTERN: Options = Options { every_range: false, ..ALL };
+pub const ALL_BY_PATTERN: Options = Options { keep: Keep::First(usize::MAX), ..ALL };
 
 /// The bytes of a golden file.
 pub fn golden(name: &str) -> Vec<u8> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sframe_validator::check::Options;
+use sframe_validator::finding::Keep;
 
 use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
@@ -108,7 +109,7 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
 pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
     let mut validator = Options { pedantic: args.pedantic, ..Options::default() };
     if args.all {
-        validator.keep = usize::MAX;
+        validator.keep = Keep::All;
     }
     CheckOptions {
         validator,

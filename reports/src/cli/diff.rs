@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use sframe_oracle::diff::Matching;
+use sframe_validator::finding::Keep;
 
 use super::args::{DiffArgs, DiffFormat, MatchBy};
 use super::{Exit, stdout, styled_stdout};
@@ -18,7 +19,7 @@ pub(super) fn run(args: &DiffArgs) -> io::Result<Exit> {
             MatchBy::Pc => Matching::Address,
             MatchBy::Symbol => Matching::Symbol,
         }),
-        keep: if args.all { usize::MAX } else { SHOWN },
+        keep: if args.all { Keep::All } else { Keep::First(SHOWN) },
     };
     let report = match diff_files(&args.first, &args.second, &options) {
         Ok(report) => report,

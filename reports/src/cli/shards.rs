@@ -7,6 +7,7 @@ use std::path::{self, Path, PathBuf};
 use sframe_store::{
     DamagedFile, Manifest, Merged, Previous, Remedy, ShardState, Stamps, Status, Store,
 };
+use sframe_validator::finding::Keep;
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
 use super::args::{DiffFormat, WhatArgs};
@@ -34,7 +35,7 @@ pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
         let what = format!("{}: {reason}", printable_path(&path));
         return Err(sframe_store::Error::Usage(what).into());
     }
-    options.validator.keep = options.validator.keep.max(KEPT);
+    options.validator.keep = options.validator.keep.max(Keep::First(KEPT));
     Ok(CheckOptions { coverage: true, hash: true, producers: true, ..options })
 }
 

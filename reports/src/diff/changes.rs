@@ -1,6 +1,7 @@
 //! From ranges to functions: each that differs, once, with its tables and code.
 
 use sframe_oracle::diff::{Change, FunctionPlace, Range, Set};
+use sframe_validator::finding::Keep;
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Row;
 
@@ -17,7 +18,7 @@ type Pair = (Option<FunctionPlace>, Option<FunctionPlace>);
 pub(super) struct Changes<'c, 's> {
     sets: (&'c Set<'s>, &'c Set<'s>),
     names: (Names<'c, 's>, Names<'c, 's>),
-    keep: usize,
+    keep: Keep,
     rows: RowReader,
     functions: Vec<FunctionChange>,
     more: u64,
@@ -26,7 +27,7 @@ pub(super) struct Changes<'c, 's> {
 }
 
 impl<'c, 's> Changes<'c, 's> {
-    pub(super) fn new(first: &'c Set<'s>, second: &'c Set<'s>, keep: usize) -> Changes<'c, 's> {
+    pub(super) fn new(first: &'c Set<'s>, second: &'c Set<'s>, keep: Keep) -> Changes<'c, 's> {
         Changes {
             sets: (first, second),
             names: (Names::of(Some(first.elf)), Names::of(Some(second.elf))),
@@ -45,7 +46,7 @@ impl<'c, 's> Changes<'c, 's> {
         }
         let pair = (range.first.map(|(place, _)| place), range.second.map(|(place, _)| place));
         let next = std::mem::replace(&mut self.last, pair) != pair;
-        if next && self.functions.len() >= self.keep {
+        if next && !self.keep.has_room(self.functions.len() as u64) {
             self.more += 1;
         } else if next {
             let function = self.function(range, pair);

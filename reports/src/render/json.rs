@@ -207,7 +207,7 @@ pub(crate) fn finding(checked: &Checked, located: &LocatedFinding) -> Finding {
         row: finding.row,
         code: finding.code.map(|(start, end)| code(start.address, end, located)),
         context: located.context.iter().flat_map(|context| &context.parts).map(part).collect(),
-        difference: located.evidence.as_ref().map(difference::of),
+        difference: located.evidence.as_deref().map(difference::of),
     }
 }
 

@@ -175,7 +175,7 @@ pub struct LocatedFinding {
     /// The section's bytes around the defect, decoded.
     pub context: Option<Context>,
     /// Both tables of rows, where SFrame and CFI differ.
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<Box<Evidence>>,
 }
 
 impl Checked {
@@ -202,7 +202,7 @@ impl Checked {
                 code_section: start.and_then(|start| names.section(start)),
                 context: source.filter(|_| shown).and_then(|source| Context::of(&finding, source)),
                 finding,
-                evidence,
+                evidence: evidence.map(Box::new),
             }
         };
         let mut located: Vec<LocatedFinding> =

@@ -71,7 +71,7 @@ fn of_finding(located: &LocatedFinding) -> usize {
         + of_symbol(located.symbol.as_ref())
         + located.code_section.as_deref().map_or(0, of_text)
         + located.context.as_ref().map_or(0, of_context)
-        + located.evidence.as_ref().map_or(0, of_evidence)
+        + located.evidence.as_deref().map_or(0, of_evidence)
 }
 
 fn of_symbol(symbol: Option<&SymbolPlace>) -> usize {
@@ -86,7 +86,7 @@ fn of_evidence(evidence: &Evidence) -> usize {
     let line =
         |line: &Line| of_text(&line.cells.cfa) + of_text(&line.cells.ra) + of_text(&line.cells.fp);
     let code = |code: &Instruction| BLOCK + code.bytes.len() + of_text(&code.text);
-    sum(&evidence.tables.lines, line) + sum(&evidence.code, code)
+    BLOCK + size_of::<Evidence>() + sum(&evidence.tables.lines, line) + sum(&evidence.code, code)
 }
 
 fn of_coverage(coverage: &Coverage) -> usize {

@@ -84,12 +84,8 @@ fn compare(
         }
         return Comparison::default();
     }
-    let keep = options.validator.keep;
-    let kept = account::Options {
-        keep,
-        every_range: keep == usize::MAX,
-        pedantic: options.validator.pedantic,
-    };
+    let kept =
+        account::Options { keep: options.validator.keep, pedantic: options.validator.pedantic };
     let account = account(elf, &sections, cfi, &kept);
     let mut gatherer = Gatherer::new(elf, &sections);
     let differences = account

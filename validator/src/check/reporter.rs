@@ -8,7 +8,7 @@ use core::fmt::Write as _;
 use core::ops::Range;
 
 use super::confirm::Claim;
-use crate::finding::{Field, Finding, FunctionId};
+use crate::finding::{Field, Finding, FunctionId, Keep};
 use crate::rules::{CATALOGUE, Rule, Severity};
 use crate::section::FieldPlace;
 
@@ -20,12 +20,12 @@ pub(crate) struct Collector {
     counts: Vec<u64>,
     total: u64,
     errors: u64,
-    keep: usize,
+    keep: Keep,
 }
 
 impl Collector {
-    /// Keeps up to `keep` findings of each rule.
-    pub(crate) fn new(keep: usize) -> Collector {
+    /// Keeps the findings of each rule that `keep` has room for.
+    pub(crate) fn new(keep: Keep) -> Collector {
         let counts = vec![0; CATALOGUE.len()];
         Collector { findings: Vec::new(), counts, total: 0, errors: 0, keep }
     }
@@ -51,8 +51,9 @@ impl Collector {
         self.total += 1;
         self.errors += u64::from(rule.severity == Severity::Error);
         let Some(count) = self.counts.get_mut(index) else { return false };
+        let kept = self.keep.has_room(*count);
         *count += 1;
-        usize::try_from(*count).is_ok_and(|count| count <= self.keep)
+        kept
     }
 }
 
@@ -143,6 +144,7 @@ impl Reporter<'_> {
         if let Some(broken) = confirmed.and_then(|_| of(self.rule)) {
             let _ = write!(text, " ({}), and other unwind information confirms it", broken.name);
         }
+        text.shrink_to_fit();
         let finding = Finding {
             rule,
             section: self.section,

@@ -20,7 +20,7 @@ use super::extents::{Block, CodeExtent, Extents, Totals};
 use super::reporter::{Collector, Reporter};
 use super::sound_rows::SoundRows;
 use crate::abi::Abi;
-use crate::finding::FunctionId;
+use crate::finding::{FunctionId, Keep};
 use crate::rules::context::{
     Check, FunctionContext, RowContext, RowsContext, SectionContext, UnreadableRow,
 };
@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
         // Rows do not overlap in a sound section: who reads more bytes of them than the section
         // has, has seen an overlap, and need not go on.
         let mut budget = self.whole.section.data().len() as u64;
-        let mut counter = Collector::new(0);
+        let mut counter = Collector::new(Keep::First(0));
         let mut range: Option<CodeRange> = None;
         let mut previous = None;
         for entry in self.whole.section.entries() {
