@@ -1,0 +1,277 @@
+//! Programs that were assembled twice: what changed is known from the source and from what
+//! `corpus/differences` proves of the assemblers.
+//!
+//! Needs the toolchains of `corpus/build fetch` where it says so. What is missing is said, and is a
+//! failure where `SFRAME_REQUIRE_TOOLS` is set, as CI does.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod scans;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use scans::{compare, corpus, findings, folder, scan};
+use sframe_history::changes::{Became, CoverageVerdict, Matched};
+
+/// Two functions: one that all is well with, and one whose CFA as 2.44 gets wrong
+/// (`corpus/differences/register-in-place`).
+const SOUND: &str = r"
+	.globl	sound
+	.type	sound, @function
+sound:
+	.cfi_startproc
+	sub	$24, %rsp
+	.cfi_def_cfa_offset 32
+	add	$24, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	sound, .-sound
+";
+
+/// A function with the defect.
+fn broken(name: &str) -> String {
+    format!(
+        r"
+	.globl	{name}
+	.type	{name}, @function
+{name}:
+	.cfi_startproc
+	push	%rbp
+	mov	%rsp, %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset rbp, -16
+	.cfi_def_cfa_register rbp
+	pop	%rbp
+	.cfi_def_cfa rsp, 8
+	.cfi_restore rbp
+	ret
+	.cfi_endproc
+	.size	{name}, .-{name}
+"
+    )
+}
+
+/// A function whose CFA is counted from another register than SP and FP, which version 2 cannot
+/// say (`corpus/golden/2.44/x86_64/realign.o`); or as many bytes of an ordinary one.
+fn based_on(name: &str, register: &str) -> String {
+    format!(
+        r"
+	.globl	{name}
+	.type	{name}, @function
+{name}:
+	.cfi_startproc
+	lea	8(%rsp), %rbx
+	.cfi_def_cfa {register}
+	nop
+	.cfi_def_cfa rsp, 8
+	ret
+	.cfi_endproc
+	.size	{name}, .-{name}
+"
+    )
+}
+
+/// A function that is called by nobody, to move what follows.
+const UNUSED: &str = r"
+unused:
+	.cfi_startproc
+	nop
+	nop
+	nop
+	ret
+	.cfi_endproc
+	.type	unused, @function
+	.size	unused, .-unused
+";
+
+fn toolchain() -> Option<PathBuf> {
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/toolchains");
+    let toolchains = std::env::var_os("SFRAME_TOOLCHAINS").map_or(target, PathBuf::from);
+    let bin = toolchains.join("2.44/bin");
+    if bin.join("x86_64-linux-gnu-as").exists() {
+        return Some(bin);
+    }
+    println!("skipped: binutils 2.44 are missing; `corpus/build fetch` unpacks them");
+    assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "binutils 2.44 are missing");
+    None
+}
+
+/// Assembles and links a library.
+fn build(bin: &Path, library: &Path, source: &str) {
+    fs::create_dir_all(library.parent().expect("a folder")).expect("writable");
+    let (assembly, object) = (library.with_extension("s"), library.with_extension("o"));
+    fs::write(&assembly, format!("\t.text\n{source}")).expect("writable");
+    let run = |tool: &str, arguments: &[&Path], option: &str| {
+        let status = Command::new(bin.join(tool)).arg(option).args(arguments).status();
+        assert!(status.expect("the tool runs").success(), "{tool}");
+    };
+    run("x86_64-linux-gnu-as", &[&assembly, Path::new("-o"), &object], "--gsframe");
+    run("x86_64-linux-gnu-ld", &[&object, Path::new("-o"), library], "-shared");
+    for file in [assembly, object] {
+        fs::remove_file(file).expect("ours");
+    }
+}
+
+/// Two versions of a library in a folder each, under names with a version; what changed.
+fn rebuilt(test: &str, old: &str, new: &str) -> Option<sframe_history::changes::Changes> {
+    let bin = toolchain()?;
+    let folder = folder(test);
+    build(&bin, &folder.join("monday/foo-1.2/libfoo.so.1.2.3"), old);
+    build(&bin, &folder.join("tuesday/foo-1.3/libfoo.so.1.2.4"), new);
+    let scan = |day: &str, folder_inside: &str| scan(&folder.join(day), &[folder_inside]);
+    let (old, new) = (scan("monday", "foo-1.2"), scan("tuesday", "foo-1.3"));
+    assert!(old.contains("cfa-mismatch") || new.contains("cfa-mismatch") || test.contains("lost"));
+    let there = compare(&old, &new);
+    // The other way round, what was new is fixed.
+    let back = compare(&new, &old);
+    assert_eq!((there.summary.new, there.summary.fixed), (back.summary.fixed, back.summary.new));
+    assert_eq!(there.summary.matched, 1);
+    assert_eq!(there.summary.renamed, 1);
+    Some(there)
+}
+
+const NEW_LIBRARY: &str = "foo-1.3/libfoo.so.1.2.4";
+
+#[test]
+fn moved_code_is_no_change() {
+    let old = format!("{SOUND}{}", broken("f"));
+    let new = format!("{UNUSED}{SOUND}\tnop\n{}", broken("f"));
+    let Some(changes) = rebuilt("moved", &old, &new) else { return };
+    assert!(changes.is_empty(), "{changes:#?}");
+}
+
+#[test]
+fn a_nop_inside_the_function_is_no_change() {
+    let old = broken("f");
+    let new = old.replace("\tpop\t%rbp\n", "\tnop\n\tpop\t%rbp\n");
+    assert_ne!(old, new);
+    let Some(changes) = rebuilt("inside", &old, &new) else { return };
+    assert!(changes.is_empty(), "{changes:#?}");
+}
+
+#[test]
+fn one_more_function_of_the_pattern_is_told_by_its_number() {
+    // Both functions show the same pattern, and stand as one finding in the report.
+    let (old, new) = (broken("f"), format!("{}{}", broken("f"), broken("g")));
+    let Some(changes) = rebuilt("more", &old, &new) else { return };
+    assert!(changes.worse);
+    assert_eq!(findings(&changes, NEW_LIBRARY), ["changed cfa-mismatch f"]);
+    let finding = &changes.files[0].findings[0];
+    let functions =
+        |place: &Option<sframe_history::changes::Place>| place.as_ref().unwrap().functions;
+    assert_eq!((functions(&finding.old), functions(&finding.new)), (1, 2));
+    assert_eq!((changes.rules[0].old, changes.rules[0].new), (1, 2));
+}
+
+#[test]
+fn the_defect_in_a_sound_library_is_new() {
+    let (old, new) = (SOUND.to_owned(), format!("{UNUSED}{SOUND}{}", broken("g")));
+    let Some(changes) = rebuilt("new", &old, &new) else { return };
+    assert!(changes.worse);
+    assert_eq!(findings(&changes, NEW_LIBRARY), ["new cfa-mismatch g"]);
+    assert_eq!(changes.files[0].matched, Some(Matched::Version));
+    // The assembler forgets the offset of 16: `mov %rsp, %rbp` is 3 bytes behind the push.
+    let place = changes.files[0].findings[0].new.as_ref().unwrap();
+    assert_eq!((place.offset, place.message.as_str()), (Some(4), "CFA is rbp+8, CFI says rbp+16"));
+}
+
+#[test]
+fn the_defect_in_another_function_is_one_new_and_one_fixed() {
+    let old = format!("{}{}", broken("f"), SOUND);
+    let new = format!("{}{}", broken("g"), SOUND);
+    let Some(changes) = rebuilt("other", &old, &new) else { return };
+    let mut told = findings(&changes, NEW_LIBRARY);
+    told.sort();
+    assert_eq!(told, ["fixed cfa-mismatch f", "new cfa-mismatch g"]);
+}
+
+#[test]
+fn a_function_that_loses_its_entry_is_named_with_the_cause() {
+    let old = format!("{SOUND}{}", based_on("h", "rsp, 8"));
+    let new = format!("{UNUSED}{SOUND}{}", based_on("h", "rbx, 0"));
+    let Some(changes) = rebuilt("lost", &old, &new) else { return };
+    // One function more is described, and one less: what the numbers say of it alone is undecided.
+    let coverage = changes.files[0].coverage.as_ref().expect("a change");
+    assert_eq!(coverage.verdict, CoverageVerdict::MoreUndescribed);
+    let function = &coverage.functions[0];
+    assert_eq!((function.symbol.as_str(), function.known), ("h", true));
+    assert_eq!((function.old.as_deref(), function.new.as_deref()), (None, Some("cfa-register")));
+    let new = format!("{SOUND}{}", based_on("h", "rbx, 0"));
+    let Some(changes) = rebuilt("lost-alone", &old, &new) else { return };
+    let coverage = changes.files[0].coverage.as_ref().expect("a change");
+    assert_eq!(coverage.verdict, CoverageVerdict::Lost);
+    assert_eq!((coverage.old.functions, coverage.new.functions), (2, 1));
+    assert!(changes.worse);
+}
+
+/// The same source through two assemblers: `corpus/differences/README.md` says what each gets
+/// wrong. These files are checked in.
+#[test]
+fn another_assembler_fixes_what_it_is_known_to_fix() {
+    let golden = corpus().join("golden");
+    let of = |version: &str| scan(&golden, &["--all", &format!("{version}/x86_64/cfi.o")]);
+    let changes = compare(&of("2.44"), &of("2.47.50"));
+    let told = findings(&changes, "2.47.50/x86_64/cfi.o");
+    // `remembered-in-place` and `return-elsewhere`: as 2.40 and 2.44 only.
+    for fixed in ["fixed cfa-mismatch remembers", "fixed ra-mismatch return_elsewhere"] {
+        assert!(told.iter().any(|told| told == fixed), "{fixed}: {told:?}");
+    }
+    // `simple-outermost`: as 2.47.50 only, where 2.44 writes no entry.
+    assert!(
+        told.iter().any(|told| told == "new outermost-mismatch simple_without_rules"),
+        "{told:?}"
+    );
+    assert_eq!(changes.summary.new.errors, 1, "{told:?}");
+}
+
+/// README.md, `diff`: as 2.44 leaves `aligned_and_sized` out, as 2.47.50 does not.
+#[test]
+fn another_assembler_describes_a_function_more() {
+    let golden = corpus().join("golden");
+    let of = |version: &str| scan(&golden, &[&format!("{version}/x86_64/realign.o")]);
+    let changes = compare(&of("2.44"), &of("2.47.50"));
+    let coverage = changes.files[0].coverage.as_ref().expect("a change");
+    assert_eq!(coverage.verdict, CoverageVerdict::Gained);
+    assert_eq!(coverage.functions[0].symbol, "aligned_and_sized");
+    assert_eq!(coverage.functions[0].old.as_deref(), Some("cfa-register"));
+    assert_eq!((coverage.old.functions, coverage.new.functions), (1, 2));
+    assert_eq!(compare(&of("2.47.50"), &of("2.44")).summary.coverage_lost, 1);
+}
+
+/// A file that is cut short can no longer be read, and what was found in it is not fixed by that.
+#[test]
+fn a_truncated_file_fixes_nothing() {
+    let folder = folder("truncated");
+    let file = folder.join("cfi.o");
+    let bytes = fs::read(corpus().join("golden/2.44/x86_64/cfi.o")).expect("readable");
+    fs::write(&file, &bytes).expect("writable");
+    let old = scan(&folder, &["cfi.o"]);
+    fs::write(&file, &bytes[..100]).expect("writable");
+    let changes = compare(&old, &scan(&folder, &["cfi.o"]));
+    assert!(changes.worse);
+    assert_eq!(changes.files[0].became, Some(Became::Unreadable));
+    assert_eq!(changes.summary.fixed.all(), 0);
+    assert!(changes.summary.undecided > 0);
+}
+
+/// `strip -R .sframe`: everything is gone with the section.
+#[test]
+fn a_section_that_is_gone_is_worse() {
+    let folder = folder("section");
+    let golden = corpus().join("golden/2.44/x86_64/cfi.o");
+    fs::copy(&golden, folder.join("cfi.o")).expect("writable");
+    let old = scan(&folder, &["cfi.o"]);
+    let Some(bin) = toolchain() else { return };
+    let strip = Command::new(bin.join("x86_64-linux-gnu-objcopy"))
+        .args(["-R", ".sframe", "-R", ".rela.sframe", "cfi.o"])
+        .current_dir(&folder)
+        .status();
+    assert!(strip.expect("objcopy runs").success());
+    let changes = compare(&old, &scan(&folder, &["cfi.o"]));
+    assert!(changes.worse);
+    assert_eq!(changes.files[0].became, Some(Became::SectionLost));
+    assert_eq!(changes.summary.coverage_lost, 1);
+}

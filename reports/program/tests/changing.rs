@@ -1,0 +1,78 @@
+//! Files that change while they are read.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use sframe_check::report::{FileReport, Outcome, Summary};
+use sframe_check::scan::{CheckOptions, Sink, scan};
+use sframe_input::Selection;
+
+const PROGRAM: &str = "../../corpus/golden/2.47.50/x86_64/static.exe";
+/// Other sound files, before and after the one that changes.
+const OTHERS: [&str; 4] = ["a", "b", "y", "z"];
+/// Bytes of the file that changes: to hash them takes a part of a second.
+const LARGE: u64 = 512 << 20;
+
+/// What is reported of each file: of one that could not be read, why.
+#[derive(Default)]
+struct Reports(BTreeMap<PathBuf, String>);
+
+impl Sink for Reports {
+    fn report(&mut self, report: &FileReport) -> io::Result<()> {
+        let text = match &report.outcome {
+            Outcome::Checked(checked) => format!("{} sections", checked.sections.len()),
+            Outcome::Unreadable(why) => why.clone(),
+            other => format!("{other:?}"),
+        };
+        self.0.insert(report.name.path.clone(), text);
+        Ok(())
+    }
+
+    fn tick(&mut self, _: &Summary) {}
+}
+
+/// Scans a folder on two threads. Files are hashed, as they are for a store.
+fn scanned(folder: &Path) -> Reports {
+    let options = CheckOptions { hash: true, ..CheckOptions::default() };
+    let mut reports = Reports::default();
+    let inputs = Selection::new(&[folder.into()], &[]);
+    scan(inputs, &options, 2, &mut reports).expect("it ends in order");
+    reports
+}
+
+/// 25 times a file shrinks at another moment. Without a handler of SIGBUS the first of them ends this process.
+#[test]
+fn a_file_that_shrinks_costs_its_own_report_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(PROGRAM)).expect("readable");
+    for name in OTHERS {
+        // One byte more each, so that they are not known by their bytes.
+        fs::write(folder.path().join(name), [program.as_slice(), name.as_bytes()].concat())
+            .expect("writable");
+    }
+    let large = folder.path().join("large");
+    let mut changed = 0;
+    for attempt in 0..25 {
+        fs::write(&large, &program).expect("writable");
+        let file = File::options().write(true).open(&large).expect("writable");
+        file.set_len(LARGE).expect("room for holes");
+        let reports = thread::scope(|scope| {
+            let scanning = scope.spawn(|| scanned(folder.path()));
+            thread::sleep(Duration::from_millis(5 * attempt));
+            file.set_len(0).expect("writable");
+            scanning.join().expect("no panic")
+        });
+        for name in OTHERS {
+            assert_eq!(reports.0[&folder.path().join(name)], "1 sections");
+        }
+        changed += usize::from(reports.0[&large] == "it changed while it was read");
+    }
+    // Now and then it has shrunk before it was opened, or after it was checked.
+    assert!(changed > 5, "{changed} of 25 shrank while they were read");
+}

@@ -1,0 +1,116 @@
+//! Files that are made from the program's own definitions are current, and what the program writes
+//! is valid by the written schemas. `SFRAME_BLESS=1 cargo test -p sframe-check` writes them again.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use sframe_check::explain;
+use sframe_check::render::schema::{document_schema, line_schema};
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Compares a file with what it is made from, or writes it where that is asked for.
+fn is_current(path: &str, made: &str) {
+    let path = here(path);
+    if std::env::var_os("SFRAME_BLESS").is_some() {
+        fs::write(&path, made).expect("the file can be written");
+    }
+    let stored = fs::read_to_string(&path).unwrap_or_default();
+    assert!(stored == made, "{} is out of date: SFRAME_BLESS=1 writes it", path.display());
+}
+
+fn pretty(schema: &schemars::Schema) -> String {
+    let mut text = serde_json::to_string_pretty(schema).expect("a schema is JSON");
+    text.push('\n');
+    text
+}
+
+#[test]
+fn the_list_of_rules_is_current() {
+    let mut made = Vec::new();
+    explain::markdown(&mut made).expect("writing to memory");
+    is_current("../../docs/RULES.md", &String::from_utf8(made).expect("text"));
+}
+
+#[test]
+fn the_schemas_are_current() {
+    is_current("schema/report.schema.json", &pretty(&document_schema()));
+    is_current("schema/report-line.schema.json", &pretty(&line_schema()));
+    is_current("schema/diff.schema.json", &pretty(&sframe_check::diff::json::schema()));
+    is_current("schema/torture.schema.json", &pretty(&sframe_harness::torture::json::schema()));
+}
+
+fn stored_schema(name: &str) -> jsonschema::Validator {
+    let text = fs::read_to_string(here(name)).expect("readable");
+    let schema: Value = serde_json::from_str(&text).expect("JSON");
+    jsonschema::validator_for(&schema).expect("a schema")
+}
+
+/// What the program prints for files with all kinds of findings, and for some that are no ELF.
+fn printed(format: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+        .current_dir(here("../../corpus"))
+        .args(["--format", format, "--pedantic", "malformed", "golden/2.47.50", "README.md"])
+        .output()
+        .expect("the program runs");
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn json_is_valid_by_its_schema() {
+    let schema = stored_schema("schema/report.schema.json");
+    let document: Value = serde_json::from_str(&printed("json")).expect("JSON");
+    let errors: Vec<String> = schema.iter_errors(&document).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let files = document["files"].as_array().expect("files");
+    assert!(files.iter().any(|file| file["findings"].as_array().is_some_and(|f| !f.is_empty())));
+    // A schema that lets everything pass would prove nothing.
+    assert!(!schema.is_valid(&serde_json::json!({ "format": 1, "files": 7 })));
+}
+
+#[test]
+fn each_line_of_ndjson_is_valid_by_its_schema() {
+    let schema = stored_schema("schema/report-line.schema.json");
+    let text = printed("ndjson");
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert!(lines.iter().all(|line| schema.is_valid(line)));
+    let (last, files) = lines.split_last().expect("lines");
+    assert_eq!(last["type"], "summary");
+    assert!(files.len() > 100 && files.iter().all(|file| file["type"] == "file"));
+    assert!(!schema.is_valid(&serde_json::json!({ "type": "file" })));
+}
+
+#[test]
+fn the_report_about_readers_is_valid_by_its_schema() {
+    let schema = stored_schema("schema/torture.schema.json");
+    let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+        .args(["torture", "--format", "json", "--reader", "true", "--reader", "/no/such/reader"])
+        .output()
+        .expect("the program runs");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let errors: Vec<String> = schema.iter_errors(&document).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert!(!schema.is_valid(&serde_json::json!({ "format": 1, "readers": [{}] })));
+}
+
+/// Both formats say the same.
+#[test]
+fn lines_and_document_agree() {
+    let document: Value = serde_json::from_str(&printed("json")).expect("JSON");
+    let text = printed("ndjson");
+    let mut files: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    files.pop();
+    for file in &mut files {
+        file.as_object_mut().expect("an object").remove("type");
+    }
+    assert_eq!(document["files"].as_array(), Some(&files));
+}

@@ -1,0 +1,171 @@
+//! `dump --style gnu` prints what GNU objdump prints, byte for byte, for every golden file; and
+//! llvm-readobj's rows are ours, where it reads the version.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/golden")
+}
+
+/// Golden files with an expectation of the given extension.
+fn expected(extension: &str) -> Vec<(PathBuf, String)> {
+    let mut folders = vec![golden()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the corpus is there") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|known| known == extension) {
+                let text = fs::read_to_string(&path).expect("readable");
+                found.push((path.with_extension(""), text));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn dump(file: &Path, style: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+        .current_dir(file.parent().expect("in a folder"))
+        .args(["dump", "--style", style])
+        .arg(file.file_name().expect("a file"))
+        .output()
+        .expect("the program runs")
+}
+
+/// Files of which objdump prints no dump, but a complaint: their section has no bytes.
+fn is_complaint(text: &str) -> bool {
+    !text.contains("Contents of the SFrame section")
+}
+
+#[test]
+fn gnu_style_is_what_objdump_prints() {
+    let mut compared = 0;
+    let mut failures = Vec::new();
+    for (file, text) in expected("objdump") {
+        if is_complaint(&text) {
+            continue;
+        }
+        let printed = dump(&file, "gnu").stdout;
+        // objdump 2.40 ends at a member without section, where others go on.
+        let early =
+            file.ends_with("archive.a") && file.components().any(|c| c.as_os_str() == "2.40");
+        let same = match early {
+            true => printed.starts_with(text.as_bytes()),
+            false => printed == text.as_bytes(),
+        };
+        if !same {
+            failures.push(file);
+        }
+        compared += 1;
+    }
+    assert!(failures.is_empty(), "objdump prints something else: {failures:#?}");
+    assert!(compared > 300, "only {compared} files compared");
+}
+
+/// A row as both programs print it: distance from the function's first row, base and offset of the
+/// CFA, FP, signed.
+#[derive(Debug, PartialEq, Eq)]
+struct PrintedRow {
+    start: u64,
+    cfa: String,
+    fp: Option<i64>,
+    signed: bool,
+}
+
+/// The value behind `name: `.
+fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    line.trim().strip_prefix(name)?.strip_prefix(": ")
+}
+
+fn read_readobj(text: &str) -> Vec<Vec<PrintedRow>> {
+    let mut functions = Vec::new();
+    let mut base = String::new();
+    for line in text.lines() {
+        let rows: Option<&mut Vec<PrintedRow>> = functions.last_mut();
+        let row = rows.and_then(|rows| rows.last_mut());
+        if line.trim().starts_with("FuncDescEntry [") {
+            functions.push(Vec::new());
+        } else if line.trim() == "Frame Row Entry {" {
+            let row = PrintedRow { start: 0, cfa: String::new(), fp: None, signed: false };
+            functions.last_mut().expect("a function").push(row);
+        } else if let (Some(start), Some(row)) = (value(line, "Start Address"), row) {
+            let digits = start.trim_start_matches("0x");
+            row.start = u64::from_str_radix(digits, 16).expect("hexadecimal");
+        } else if let Some(register) = value(line, "Base Register") {
+            base = register.split(' ').next().unwrap_or_default().to_owned();
+        } else if let Some(row) = functions.last_mut().and_then(|rows| rows.last_mut()) {
+            if let Some(offset) = value(line, "CFA Offset") {
+                let offset: i64 = offset.parse().expect("decimal");
+                row.cfa = format!("{base}{offset:+}");
+            } else if let Some(offset) = value(line, "FP Offset") {
+                row.fp = Some(offset.parse().expect("decimal"));
+            } else if let Some(signed) = value(line, "Return Address Signed") {
+                row.signed = signed == "Yes";
+            }
+        }
+    }
+    // It prints places, in functions of objects counted from the section.
+    for rows in &mut functions {
+        let first = rows.first().map_or(0, |row: &PrintedRow| row.start);
+        rows.iter_mut().for_each(|row| row.start -= first);
+    }
+    functions
+}
+
+/// Our own layout's rows: `offset address CFA RA FP`, registers by the machine's names.
+fn read_plain(text: &str) -> Vec<Vec<PrintedRow>> {
+    let mut functions: Vec<Vec<PrintedRow>> = Vec::new();
+    let mut start = 0;
+    for line in text.lines() {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        if line.starts_with("Function ") {
+            functions.push(Vec::new());
+            start = u64::MAX;
+        } else if line.starts_with("  0x") && columns.len() >= 5 && !functions.is_empty() {
+            let address = columns[1].rsplit('+').next().expect("an address");
+            let address = u64::from_str_radix(address.trim_start_matches("0x"), 16);
+            let address = address.expect("hexadecimal");
+            if start == u64::MAX {
+                start = address;
+            }
+            let cfa = columns[2].replace("rsp", "SP").replace("rbp", "FP").replace("sp+", "SP+");
+            let fp = columns[columns.len() - 1]
+                .strip_prefix("*(CFA")
+                .and_then(|fp| fp.strip_suffix(')'));
+            functions.last_mut().expect("a function").push(PrintedRow {
+                start: address - start,
+                cfa: cfa.replace("x29", "FP"),
+                fp: fp.map(|fp| fp.parse().expect("decimal")),
+                signed: line.contains("signed"),
+            });
+        }
+    }
+    functions
+}
+
+#[test]
+fn rows_are_those_that_llvm_readobj_prints() {
+    let (mut compared, mut rows) = (0, 0);
+    for (file, text) in expected("readobj") {
+        if file.extension().is_some_and(|extension| extension == "a") || text.is_empty() {
+            continue;
+        }
+        let printed = read_readobj(&text);
+        if printed.iter().all(Vec::is_empty) {
+            continue;
+        }
+        let ours = dump(&file, "plain").stdout;
+        let ours = read_plain(&String::from_utf8(ours).expect("text"));
+        assert_eq!(ours, printed, "{}", file.display());
+        compared += 1;
+        rows += printed.iter().map(Vec::len).sum::<usize>();
+    }
+    assert!(compared > 50 && rows > 1000, "only {compared} files with {rows} rows compared");
+}

@@ -1,0 +1,193 @@
+//! Packages for tests: made by tools, or byte by byte where none is at hand.
+
+#![allow(dead_code, reason = "each test program uses a part")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value as Json;
+
+pub(crate) fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
+}
+
+/// Whether there is a tool of this name.
+pub(crate) fn has(tool: &str) -> bool {
+    let found = Command::new("sh")
+        .args(["-c", "command -v \"$0\"", tool])
+        .stdout(Stdio::null())
+        .status()
+        .expect("there is a shell");
+    found.success()
+}
+
+/// An empty folder of a test's own.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Folder {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages").join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("the folder can be made");
+        Folder(folder)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.path(name), bytes).expect("writable");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).expect("readable")
+    }
+
+    /// Copies a file of the corpus here.
+    pub(crate) fn copy(&self, from: &str, to: &str) {
+        fs::copy(corpus().join(from), self.path(to)).expect("the file can be copied");
+    }
+
+    /// Runs a shell command here; `false` where `tool`, which it uses, is missing and may be.
+    pub(crate) fn make(&self, tool: &str, command: &str) -> bool {
+        if !has(tool) {
+            println!("skipped: {tool} is missing");
+            assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "{tool} is missing");
+            return false;
+        }
+        let made = Command::new("sh").args(["-e", "-c", command]).current_dir(&self.0).output();
+        let made = made.expect("there is a shell");
+        assert!(made.status.success(), "{command}: {}", String::from_utf8_lossy(&made.stderr));
+        true
+    }
+
+    /// Runs the program here; its status, and what it printed.
+    pub(crate) fn check(&self, arguments: &[&str]) -> (i32, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+            .current_dir(&self.0)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the program runs");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        assert!(complaints.is_empty(), "{arguments:?}: {complaints}");
+        (output.status.code().expect("not killed"), text)
+    }
+}
+
+/// A tar header as POSIX lays it out: name, mode, owners, size, time, sum, type, magic number.
+pub(crate) fn tar_header(name: &str, size: u64, kind: u8) -> Vec<u8> {
+    let mut header = vec![0; 512];
+    header[..name.len()].copy_from_slice(name.as_bytes());
+    header[100..108].copy_from_slice(b"0000644\0");
+    header[124..136].copy_from_slice(format!("{size:011o}\0").as_bytes());
+    header[156] = kind;
+    header[257..265].copy_from_slice(b"ustar\x0000");
+    tar_sum(&mut header);
+    header
+}
+
+/// Puts the right sum into a tar header.
+pub(crate) fn tar_sum(header: &mut [u8]) {
+    header[148..156].copy_from_slice(b"        ");
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+}
+
+/// A member of a `newc` archive: the magic number, 13 fields of 8 hexadecimal digits, name and
+/// content, both padded to 4 bytes (cpio(5)).
+pub(crate) fn newc_member(name: &str, mode: usize, links: usize, content: &[u8]) -> Vec<u8> {
+    let fields = [1, mode, 0, 0, links, 0, content.len(), 0, 0, 0, 0, name.len() + 1, 0];
+    let mut member = b"070701".to_vec();
+    for field in fields.map(|field: usize| format!("{field:08X}")) {
+        member.extend(field.as_bytes());
+    }
+    member.extend(name.as_bytes());
+    member.push(0);
+    member.resize(member.len().next_multiple_of(4), 0);
+    member.extend(content);
+    member.resize(member.len().next_multiple_of(4), 0);
+    member
+}
+
+/// The files of a tree that a check has named, as a `newc` archive.
+pub(crate) fn newc(tree: &Path, names: &BTreeMap<String, Json>) -> Vec<u8> {
+    let mut archive = newc_member("./usr", 0o4_0755, 2, b"");
+    for name in names.keys().filter(|name| !name.contains('(')) {
+        let content = fs::read(tree.join(name)).expect("readable");
+        archive.extend(newc_member(&format!("./{name}"), 0o10_0644, 1, &content));
+    }
+    for name in names.keys().filter_map(|name| name.split_once("(leaf.o)")) {
+        let content = fs::read(tree.join(name.0)).expect("readable");
+        archive.extend(newc_member(name.0, 0o10_0644, 1, &content));
+    }
+    archive.extend(newc_member("TRAILER!!!", 0, 1, b""));
+    archive
+}
+
+/// An RPM package around a payload: lead, a signature header of a size that has to be padded, a
+/// header (RPM's "Package Format V4").
+pub(crate) fn rpm(payload: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0xed, 0xab, 0xee, 0xdb, 3, 0];
+    bytes.resize(96, 0);
+    bytes.extend(rpm_header(3));
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
+    bytes.extend(rpm_header(5));
+    bytes.extend(payload);
+    bytes
+}
+
+/// A value of a header's tag.
+pub(crate) enum Value {
+    Text(&'static str),
+    Texts(Vec<String>),
+    Shorts(Vec<u16>),
+    Words(Vec<u32>),
+    Longs(Vec<u64>),
+}
+
+/// An RPM package whose header has these tags ("Header Structure": types 3 to 6 and 8, numbers in
+/// big-endian order at multiples of their size).
+pub(crate) fn rpm_with(tags: &[(u32, Value)], payload: &[u8]) -> Vec<u8> {
+    let (mut index, mut store) = (Vec::new(), Vec::<u8>::new());
+    for (tag, value) in tags {
+        let (kind, align, count, bytes): (u32, usize, usize, Vec<u8>) = match value {
+            Value::Text(text) => (6, 1, 1, [text.as_bytes(), b"\0"].concat()),
+            Value::Texts(texts) => (8, 1, texts.len(), (texts.join("\0") + "\0").into_bytes()),
+            Value::Shorts(n) => (3, 2, n.len(), n.iter().flat_map(|n| n.to_be_bytes()).collect()),
+            Value::Words(n) => (4, 4, n.len(), n.iter().flat_map(|n| n.to_be_bytes()).collect()),
+            Value::Longs(n) => (5, 8, n.len(), n.iter().flat_map(|n| n.to_be_bytes()).collect()),
+        };
+        store.resize(store.len().next_multiple_of(align), 0);
+        for field in [*tag, kind, number(store.len()), number(count)] {
+            index.extend(field.to_be_bytes());
+        }
+        store.extend(bytes);
+    }
+    let mut bytes = vec![0xed, 0xab, 0xee, 0xdb, 3, 0];
+    bytes.resize(96, 0);
+    bytes.extend(rpm_header(0));
+    bytes.extend([0x8e, 0xad, 0xe8, 1, 0, 0, 0, 0]);
+    bytes.extend(number(tags.len()).to_be_bytes());
+    bytes.extend(number(store.len()).to_be_bytes());
+    bytes.extend(index);
+    bytes.extend(store);
+    bytes.extend(payload);
+    bytes
+}
+
+fn number(count: usize) -> u32 {
+    count.try_into().expect("small")
+}
+
+/// A header with one index entry and some bytes of data.
+fn rpm_header(data: u8) -> Vec<u8> {
+    let mut header = vec![0x8e, 0xad, 0xe8, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, data];
+    header.extend([0; 16]);
+    header.extend((0..data).map(|_| b'x'));
+    header
+}

@@ -1,0 +1,57 @@
+//! `dump --style gnu` against objdump itself, on the real libraries that `corpus/build real` makes.
+//!
+//! Needs those libraries and the toolchains of `corpus/build fetch`. What is missing is said, and
+//! is a failure where `SFRAME_REQUIRE_TOOLS` is set, as CI does; binutils 2.47.50 comes from a
+//! suite that moves on, so it may be missing there.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target")
+}
+
+fn toolchains() -> PathBuf {
+    std::env::var_os("SFRAME_TOOLCHAINS").map_or_else(|| target().join("toolchains"), PathBuf::from)
+}
+
+/// Standard output without the three lines that name the file.
+fn objdump(version: &str, machine: &str, file: &Path) -> Vec<u8> {
+    let tool = toolchains().join(format!("{version}/bin/{machine}-linux-gnu-objdump"));
+    let output = Command::new(&tool).arg("--sframe=.sframe").arg(file).output();
+    let output = output.unwrap_or_else(|error| panic!("{}: {error}", tool.display())).stdout;
+    let mut lines = output.splitn(4, |&byte| byte == b'\n');
+    lines.nth(3).expect("objdump names the file first").to_vec()
+}
+
+fn ours(file: &Path) -> Vec<u8> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
+    command.args(["dump", "--style", "gnu"]).arg(file).output().expect("the program runs").stdout
+}
+
+#[test]
+fn gnu_style_is_what_objdump_prints_of_real_libraries() {
+    let required = std::env::var_os("SFRAME_REQUIRE_TOOLS").is_some();
+    for version in ["2.40", "2.44", "2.47.50"] {
+        let mut compared = 0;
+        for machine in ["x86_64", "aarch64", "s390x"] {
+            for library in ["sqlite3.so", "zlib.so"] {
+                let file = target().join(format!("real/{version}/{machine}/{library}"));
+                if !file.exists() || !toolchains().join(version).exists() {
+                    continue;
+                }
+                let same = ours(&file) == objdump(version, machine, &file);
+                assert!(same, "objdump {version} prints {} differently", file.display());
+                compared += 1;
+            }
+        }
+        println!("{version}: {compared} libraries compared");
+        if compared == 0 {
+            println!("skipped: {version}; `corpus/build real {version}` makes its libraries");
+            assert!(
+                !required || version == "2.47.50",
+                "libraries or tools of {version} are missing"
+            );
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The assemblers that emit SFrame, as `corpus/build fetch` unpacks them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+pub(crate) fn corpus() -> PathBuf {
+    workspace().join("corpus")
+}
+
+fn toolchains() -> PathBuf {
+    std::env::var_os("SFRAME_TOOLCHAINS")
+        .map_or_else(|| workspace().join("target/toolchains"), PathBuf::from)
+}
+
+/// A machine's name before GNU tools' names, and the option for its byte order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Machine {
+    pub(crate) name: &'static str,
+    pub(crate) big_endian_aarch64: bool,
+}
+
+impl Machine {
+    pub(crate) fn of(file: &object::File<'_>) -> Option<Machine> {
+        use object::{Architecture, Object};
+        let big = !file.is_little_endian();
+        let (name, big_endian_aarch64) = match file.architecture() {
+            Architecture::X86_64 => ("x86_64", false),
+            Architecture::Aarch64 => ("aarch64", big),
+            Architecture::S390x => ("s390x", false),
+            _ => return None,
+        };
+        Some(Machine { name, big_endian_aarch64 })
+    }
+
+    /// The assemblers for it that are there. binutils 2.47.50 and LLVM come from a suite that moves
+    /// on, so they may be missing; where the others are, that is said, and a failure where
+    /// `SFRAME_REQUIRE_TOOLS` is set.
+    pub(crate) fn assemblers(self) -> Vec<&'static str> {
+        let emitting: &[&str] = match self.name {
+            "x86_64" => &["2.40", "2.44", "2.47.50", "llvm-23"],
+            "aarch64" => &["2.40", "2.44", "2.47.50"],
+            _ => &["2.47.50"],
+        };
+        let there = |toolchain: &&str| toolchains().join(toolchain).join("bin").exists();
+        let missing: Vec<_> = emitting.iter().filter(|name| !there(name)).collect();
+        if !missing.is_empty() {
+            println!("skipped for {}: {missing:?}", self.name);
+            let required = std::env::var_os("SFRAME_REQUIRE_TOOLS").is_some();
+            let released = |name: &&&str| ["2.40", "2.44"].contains(*name);
+            assert!(!required || !missing.iter().any(released), "{missing:?} are missing");
+        }
+        emitting.iter().copied().filter(|name| there(name)).collect()
+    }
+
+    fn gnu(self, toolchain: &str, tool: &str) -> Command {
+        let name = format!("{toolchain}/bin/{}-linux-gnu-{tool}", self.name);
+        let mut command = Command::new(toolchains().join(name));
+        if self.big_endian_aarch64 && tool != "objcopy" {
+            command.arg("-EB");
+        }
+        command
+    }
+
+    /// Assembles with SFrame.
+    pub(crate) fn assemble(self, toolchain: &str, source: &Path, object: &Path) -> Output {
+        let mut command = if toolchain == "llvm-23" {
+            let mut command = Command::new(toolchains().join("llvm-23/bin/llvm-mc"));
+            command.args(["-triple=x86_64-linux-gnu", "-filetype=obj"]);
+            command
+        } else {
+            self.gnu(toolchain, "as")
+        };
+        command.arg("--gsframe").arg(source).arg("-o").arg(object).output().expect("it runs")
+    }
+
+    /// Assembles without SFrame.
+    pub(crate) fn assemble_plainly(self, toolchain: &str, source: &Path, object: &Path) -> Output {
+        self.gnu(toolchain, "as").arg(source).arg("-o").arg(object).output().expect("it runs")
+    }
+
+    /// Links an object into a library. SFrame is left out: GNU ld 2.40 and 2.44 do not survive all
+    /// that their assemblers write (`corpus/NOTES.md`), and what is wanted is the CFI.
+    pub(crate) fn link(self, toolchain: &str, object: &Path, library: &Path) {
+        let toolchain = if toolchain == "llvm-23" { "2.44" } else { toolchain };
+        let bare = object.with_extension("bare.o");
+        let mut copy = self.gnu(toolchain, "objcopy");
+        copy.args(["-R", ".sframe", "-R", ".rela.sframe"]).arg(object).arg(&bare);
+        let mut link = self.gnu(toolchain, "ld");
+        link.args(["-shared", "-z", "noexecstack"]).arg(&bare).arg("-o").arg(library);
+        for mut command in [copy, link] {
+            let output = command.output().expect("it runs");
+            assert!(output.status.success(), "{command:?}: {}", text(&output.stderr));
+        }
+    }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs the program; its status, standard output and standard error.
+pub(crate) fn sframe_check<I: AsRef<std::ffi::OsStr>>(arguments: &[I]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
+    let output = command.args(arguments).output().expect("the program runs");
+    let status = output.status.code().expect("not killed");
+    (status, text(&output.stdout), text(&output.stderr))
+}
+
+/// A new empty folder.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reassemble").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("it can be made");
+    folder
+}
