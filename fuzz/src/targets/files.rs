@@ -6,12 +6,9 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 
+use sframe_check::record::{Comparison, Gatherer, Names, checked, coverage};
 use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
-use sframe_check::report::{
-    Checked, Comparison, Coverage, FileName, FileReport, Gatherer, Names, Outcome,
-};
 use sframe_input::MemberCount;
 use sframe_input::SectionSource;
 use sframe_input::archive::{self, Content};
@@ -21,6 +18,7 @@ use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{CfiConfirms, Sums, compare};
 use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
+use sframe_record::{FileName, Record, Status};
 use sframe_validator::Section;
 use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_link_set};
 use sframe_validator::elf::{Elf, SymbolTable};
@@ -49,8 +47,8 @@ pub fn run(data: &[u8]) {
     assert!(bytes <= data.len());
     let inputs: Vec<_> = headers.into_iter().map(|header| ("member", header)).collect();
     let report = check_link_set(&inputs, &Options::default());
-    let checked = Checked::new(report, &[], &Names::of(None), Comparison::default());
-    render(Outcome::Members(Arc::new(checked)));
+    let record = checked(report, &[], &Names::of(None), Comparison::default());
+    render(Record { status: Status::Archive, ..record });
 }
 
 fn file(data: &[u8]) {
@@ -63,7 +61,7 @@ fn file(data: &[u8]) {
     own_debug_file(&elf, data);
     let names = Names::of(Some(&elf));
     let comparison = compared(&elf, &sources, &names).unwrap_or_default();
-    render(Outcome::Checked(Arc::new(Checked::new(report, &sources, &names, comparison))));
+    render(checked(report, &sources, &names, comparison));
 }
 
 /// Sweeps over the code with both sides: the ranges have to be in order, no byte is counted twice,
@@ -98,7 +96,7 @@ fn compared(
     let differences = differences
         .map(|difference| (difference.finding.clone(), gatherer.gather(difference)))
         .collect();
-    let coverage = Some(Coverage::of(&account, !sections.is_empty(), names, None));
+    let coverage = Some(coverage(&account, names, None));
     Some(Comparison { differences, coverage })
 }
 
@@ -156,13 +154,19 @@ fn unequal(sums: &Sums) -> u128 {
     sums.into_iter().map(u128::from).sum()
 }
 
-fn render(outcome: Outcome) {
-    let name = FileName { path: "file".into(), inside: None, member: None };
-    let report = FileReport::new(name, outcome);
+fn render(record: Record<'static>) {
+    let record = record.named(&FileName::file("file".into()));
+    read_again(&record);
     let options = TextOptions { verbose: true, all: true, coverage: true, width: Some(80) };
     let written = Text::new(io::sink(), options)
-        .file(&report)
-        .and_then(|()| JsonLines::new(io::sink()).file(&report))
+        .file(&record)
+        .and_then(|()| JsonLines::new(io::sink()).file(&record))
         .and_then(|()| io::sink().flush());
     written.expect("nothing is written to");
+}
+
+/// A record is the same when it is read from the JSON that it is written as.
+fn read_again(record: &Record<'_>) {
+    let json = serde_json::to_string(record).expect("a record is JSON");
+    assert_eq!(Record::parse(&json).expect("a record"), *record);
 }

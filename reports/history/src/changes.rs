@@ -19,7 +19,7 @@ pub use coverage::{
     CauseChange, CoverageChange, CoverageVerdict, Described, PackageChange, UndescribedFunction,
 };
 pub use file::{Became, FileChange, FileName, Matched};
-pub use finding::{Change, CountChange, FindingChange, Place, TableLine, TableSide};
+pub use finding::{Change, CountChange, FindingChange, Place, TableLine};
 pub use json::{schema, write as write_json};
 pub use markdown::write as write_markdown;
 pub use text::write as write_text;
@@ -27,7 +27,7 @@ pub use text::write as write_text;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::record::Severity;
+use sframe_record::Severity;
 
 /// The version of the JSON format. Fields may be added within a version; a reader skips what it
 /// does not know.

@@ -35,8 +35,8 @@ use serde::Serialize;
 
 use crate::Record;
 use crate::changes::FileName;
-use crate::record::Severity;
 use cause::{Findings, Key, of_record};
+use sframe_record::Severity;
 
 /// The version of the JSON format. Fields may be added within a version; a reader skips what it
 /// does not know.

@@ -11,11 +11,9 @@
 pub mod changes;
 pub mod compare;
 pub mod groups;
-pub mod record;
 pub mod report;
 mod shape;
-mod words;
 
 pub use compare::{Comparison, When};
 pub use groups::Groups;
-pub use record::Record;
+pub use sframe_record::Record;

@@ -1,7 +1,7 @@
 //! What findings have in common that one mistake has made: registers and kinds of values, without
 //! the numbers that each function has of its own.
 
-use crate::record::{Difference, Finding, Side, TableLine};
+use sframe_record::{Difference, Finding, Side, TableLine};
 
 /// The shape of a finding: of a difference what both sides say about the fields that differ, with
 /// the distance between the numbers; else the field and the class of its value.

@@ -5,8 +5,8 @@ mod scans;
 use std::io::{self, BufReader, Read};
 
 use scans::{corpus, scan, scan_as};
-use sframe_history::record::{Side, Status};
 use sframe_history::report::{self, Error};
+use sframe_record::{Side, Status};
 
 const SUMMARY: &str =
     r#"{"type":"summary","format":1,"tool":{"name":"sframe-check","version":"9.8.7"}}"#;

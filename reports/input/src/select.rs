@@ -71,6 +71,21 @@ impl Special {
         }
     }
 
+    /// The word for it in records and stores, which does not change.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Special::Link => "link",
+            Special::DanglingLink => "dangling-link",
+            Special::LinkOut => "link-out",
+            Special::StoredLink => "stored-link",
+            Special::Fifo => "fifo",
+            Special::Socket => "socket",
+            Special::Device => "device",
+            Special::Kernel => "kernel-file",
+        }
+    }
+
     const ALL: [Special; 8] = [
         Special::Link,
         Special::DanglingLink,
@@ -95,10 +110,11 @@ impl Special {
         }
     }
 
-    /// The one that has this name.
+    /// The one that has this word. Reports and stores of version 0.1.0 have the
+    /// [words for people](Special::name) instead.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Special> {
-        Special::ALL.into_iter().find(|special| special.name() == name)
+    pub fn of_id(id: &str) -> Option<Special> {
+        Special::ALL.into_iter().find(|special| [special.id(), special.name()].contains(&id))
     }
 
     /// The words used for one.

@@ -28,8 +28,9 @@ use std::process::ExitCode;
 use anstream::AutoStream;
 use clap::{CommandFactory, Parser};
 
-use crate::{catalogue, explain};
+use crate::explain;
 use args::{CheckArgs, Cli, Command, ExplainArgs};
+use sframe_record::catalogue;
 use sframe_record::text::printable;
 
 /// What the program's exit status says.

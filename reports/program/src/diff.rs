@@ -14,11 +14,11 @@ use sframe_oracle::diff::{Change, FunctionPlace, Matching, Totals, diff};
 use sframe_validator::finding::Keep;
 use sframe_validator::{Abi, Section, Version};
 
-use crate::disassembly::Instruction;
-use crate::report::Tables;
+use crate::record::Tables;
 use changes::Changes;
 use file::File;
 use sframe_input::plain_error;
+use sframe_record::Instruction;
 
 /// What to compare, and how much of it to keep.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ pub struct FunctionChange {
     /// Both tables of rows around the first range that differs.
     pub tables: Option<Tables>,
     /// That range's instructions, where both files have the same there.
-    pub code: Vec<Instruction>,
+    pub code: Vec<Instruction<'static>>,
 }
 
 /// The place of a function in one file.

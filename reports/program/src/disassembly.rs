@@ -2,6 +2,8 @@
 //!
 //! Without the feature `disassembly`, and for other machines, there is none.
 
+use sframe_record::Address;
+use sframe_record::json::hex;
 use sframe_validator::Abi;
 
 /// A machine instruction.
@@ -13,6 +15,16 @@ pub struct Instruction {
     pub bytes: Vec<u8>,
     /// The instruction as an assembler takes it.
     pub text: String,
+}
+
+impl From<Instruction> for sframe_record::Instruction<'static> {
+    fn from(instruction: Instruction) -> sframe_record::Instruction<'static> {
+        sframe_record::Instruction {
+            address: Address(instruction.address),
+            bytes: hex(&instruction.bytes).into(),
+            text: instruction.text.into(),
+        }
+    }
 }
 
 /// The instructions of `code`, which begins with one at `address`, from the one at or around

@@ -6,8 +6,8 @@ use anstyle::Style;
 use sframe_validator::rules::{Abis, Group, Rule, Severity, Versions};
 use sframe_validator::{Abi, Version};
 
-use crate::catalogue;
 use crate::render::wrap;
+use sframe_record::catalogue;
 
 const BOLD: Style = Style::new().bold();
 

@@ -2,7 +2,7 @@
 //! and whole distributions.
 //!
 //! The program is a thin shell around this library. Data flows one way: `sframe_input` finds and maps
-//! files, [`scan`] checks them in parallel and returns [`report`]s in input order, [`render`]
+//! files, [`scan`] checks them in parallel and makes a [`record`] of each in input order, [`render`]
 //! writes them. [`dump`] prints whole sections, [`diff`] compares two files, [`explain`] prints the
 //! rules' pages. `sframe_harness` runs other people's readers and assemblers.
 //!
@@ -11,14 +11,13 @@
 
 #![deny(unsafe_code)]
 
-pub mod catalogue;
 pub mod cli;
 pub mod diff;
 pub mod disassembly;
 pub mod dump;
 pub mod explain;
+pub mod record;
 pub mod render;
-pub mod report;
 pub mod scan;
 #[cfg(feature = "store")]
 pub mod stored;

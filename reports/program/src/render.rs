@@ -1,10 +1,9 @@
-//! Reports as text and as JSON. A renderer computes nothing: it writes what the report says.
+//! Records as text and as JSON. A renderer computes nothing: it writes what a record says.
 
-pub(crate) mod json;
+pub mod json;
 #[cfg(feature = "store")]
 mod pace;
 mod progress;
-pub mod schema;
 pub(crate) mod text;
 mod wrap;
 
@@ -17,7 +16,7 @@ pub use wrap::wrap;
 
 use std::io;
 
-use crate::report::{FileReport, Summary};
+use sframe_record::{Record, Summary};
 
 /// A format of a scan's output.
 pub trait Renderer {
@@ -27,15 +26,15 @@ pub trait Renderer {
     /// Those of writing.
     fn begin(&mut self) -> io::Result<()>;
 
-    /// Writes one file's report.
+    /// Writes one file's record.
     ///
     /// # Errors
     /// Those of writing.
-    fn file(&mut self, report: &FileReport) -> io::Result<()>;
+    fn file(&mut self, record: &Record<'_>) -> io::Result<()>;
 
     /// Writes the summary, and flushes.
     ///
     /// # Errors
     /// Those of writing.
-    fn end(&mut self, summary: &Summary) -> io::Result<()>;
+    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()>;
 }

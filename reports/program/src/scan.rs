@@ -1,4 +1,4 @@
-//! The parallel driver: inputs in, reports out in the same order, whatever the number of threads.
+//! The parallel driver: inputs in, records out in the same order, whatever the number of threads.
 
 mod check;
 mod compare;
@@ -18,21 +18,22 @@ pub use order::{MAX_THREADS, number_of_threads};
 
 use std::io;
 
-use crate::report::{FileReport, Summary};
+use crate::record;
 use sframe_input::Input;
 #[cfg(feature = "packages")]
 use sframe_input::repository::Entry;
+use sframe_record::{Record, Summary};
 
-/// Where reports go.
+/// Where records go.
 pub trait Sink {
-    /// Takes the next report, in input order.
+    /// Takes the next record, in input order.
     ///
     /// # Errors
     /// Those of writing; they end the scan.
-    fn report(&mut self, report: &FileReport) -> io::Result<()>;
+    fn record(&mut self, record: &Record<'_>) -> io::Result<()>;
 
-    /// Some time has passed without a report.
-    fn tick(&mut self, summary: &Summary);
+    /// Some time has passed without a record.
+    fn tick(&mut self, summary: &Summary<'_>);
 }
 
 /// Checks every input on `threads` threads, or on as many as the machine has for 0.
@@ -44,9 +45,9 @@ pub fn scan(
     options: &CheckOptions,
     threads: usize,
     sink: &mut dyn Sink,
-) -> io::Result<Summary> {
+) -> io::Result<Summary<'static>> {
     let checker = Checker::new(options);
-    let check = |input, found: &mut dyn FnMut(FileReport)| checker.input(input, found);
+    let check = |input, found: &mut dyn FnMut(Record<'static>)| checker.input(input, found);
     reported(inputs, options, check, threads, sink)
 }
 
@@ -60,21 +61,21 @@ pub fn scan_repository(
     options: &CheckOptions,
     threads: usize,
     sink: &mut dyn Sink,
-) -> io::Result<Summary> {
+) -> io::Result<Summary<'static>> {
     let checker = Checker::new(options);
-    let check = |entry, found: &mut dyn FnMut(FileReport)| checker.entry(entry, found);
+    let check = |entry, found: &mut dyn FnMut(Record<'static>)| checker.entry(entry, found);
     reported(entries, options, check, threads, sink)
 }
 
 fn reported<I: Send>(
     inputs: impl Iterator<Item = I>,
     options: &CheckOptions,
-    check: impl Fn(I, &mut dyn FnMut(FileReport)) + Sync,
+    check: impl Fn(I, &mut dyn FnMut(Record<'static>)) + Sync,
     threads: usize,
     sink: &mut dyn Sink,
-) -> io::Result<Summary> {
+) -> io::Result<Summary<'static>> {
     let mut summary = Summary::default();
-    let check = |input, found: &mut dyn FnMut(FileReport)| {
+    let check = |input, found: &mut dyn FnMut(Record<'static>)| {
         if !options.is_stopped() {
             check(input, found);
         }
@@ -83,9 +84,9 @@ fn reported<I: Send>(
     let resources = Resources { threads, waiting: options.waiting };
     in_order(inputs, resources, check, |event| -> io::Result<()> {
         match event {
-            Event::Done(report) => {
-                summary.add(&report);
-                sink.report(&report)?;
+            Event::Done(record) => {
+                summary.add(&record);
+                sink.record(&record)?;
             }
             Event::Waiting => sink.tick(&summary),
         }
@@ -94,8 +95,8 @@ fn reported<I: Send>(
     Ok(summary)
 }
 
-impl Weigh for FileReport {
+impl Weigh for Record<'static> {
     fn weight(&self) -> usize {
-        FileReport::weight(self)
+        record::weight(self)
     }
 }

@@ -8,9 +8,9 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sframe_check::report::Outcome;
 use sframe_check::scan::{CheckOptions, Checker};
-use sframe_input::{Input, Special};
+use sframe_input::Input;
+use sframe_record::Status;
 
 /// What takes longer waits for something.
 const LONG: Duration = Duration::from_secs(20);
@@ -50,8 +50,9 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
     let (sender, checked) = channel();
     thread::spawn(move || {
         let options = CheckOptions::default();
-        Checker::new(&options).input(Input::File(path), &mut |report| {
-            let is_pipe = matches!(report.outcome, Outcome::Special(Special::Fifo));
+        Checker::new(&options).input(Input::File(path), &mut |record| {
+            let kind = record.reason.as_ref().map_or("", |kind| kind.as_str());
+            let is_pipe = record.status == Status::Special && kind == "fifo";
             sender.send(is_pipe).expect("the test waits");
         });
     });

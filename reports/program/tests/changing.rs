@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use sframe_check::report::{FileReport, Outcome, Summary};
 use sframe_check::scan::{CheckOptions, Sink, scan};
 use sframe_input::Selection;
+use sframe_record::{Record, Status, Summary};
 
 const PROGRAM: &str = "../../corpus/golden/2.47.50/x86_64/static.exe";
 /// Other sound files, before and after the one that changes.
@@ -24,17 +24,17 @@ const LARGE: u64 = 512 << 20;
 struct Reports(BTreeMap<PathBuf, String>);
 
 impl Sink for Reports {
-    fn report(&mut self, report: &FileReport) -> io::Result<()> {
-        let text = match &report.outcome {
-            Outcome::Checked(checked) => format!("{} sections", checked.sections.len()),
-            Outcome::Unreadable(why) => why.clone(),
+    fn record(&mut self, record: &Record<'_>) -> io::Result<()> {
+        let text = match (record.status, &record.reason) {
+            (Status::Checked, _) => format!("{} sections", record.sections.len()),
+            (Status::Unreadable, Some(reason)) => reason.to_string(),
             other => format!("{other:?}"),
         };
-        self.0.insert(report.name.path.clone(), text);
+        self.0.insert(record.path.as_str().into(), text);
         Ok(())
     }
 
-    fn tick(&mut self, _: &Summary) {}
+    fn tick(&mut self, _: &Summary<'_>) {}
 }
 
 /// Scans a folder on two threads. Files are hashed, as they are for a store.

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use sframe_check::explain;
-use sframe_check::render::schema::{document_schema, line_schema};
+use sframe_check::render::json::{document_schema, line_schema};
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

@@ -9,25 +9,27 @@ use std::collections::BTreeMap;
 use std::io;
 
 use packing::{Folder, Value, newc_member, rpm, rpm_with};
-use sframe_check::report::{FileReport, Summary};
 use sframe_check::scan::{CheckOptions, Sink, scan};
-use sframe_input::{PackageIdentity, Selection};
+use sframe_input::Selection;
+use sframe_record::{Package, Record, Summary};
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
 
 #[derive(Default)]
-struct Kept(Vec<FileReport>);
+struct Kept(Vec<Record<'static>>);
 
 impl Sink for Kept {
-    fn report(&mut self, report: &FileReport) -> io::Result<()> {
-        self.0.push(report.clone());
+    fn record(&mut self, record: &Record<'_>) -> io::Result<()> {
+        let json = serde_json::to_string(record).expect("a record is JSON");
+        let owned = Record::parse(json.leak()).expect("a record");
+        self.0.push(owned);
         Ok(())
     }
 
-    fn tick(&mut self, _: &Summary) {}
+    fn tick(&mut self, _: &Summary<'_>) {}
 }
 
-fn reports(folder: &Folder, names: &[&str], hash: bool) -> Vec<FileReport> {
+fn reports(folder: &Folder, names: &[&str], hash: bool) -> Vec<Record<'static>> {
     let paths: Vec<_> = names.iter().map(|name| folder.path(name).into_os_string()).collect();
     let mut kept = Kept::default();
     let options = CheckOptions { hash, ..CheckOptions::default() };
@@ -36,20 +38,21 @@ fn reports(folder: &Folder, names: &[&str], hash: bool) -> Vec<FileReport> {
 }
 
 /// The identity of each member by its name.
-fn identities(folder: &Folder, name: &str) -> BTreeMap<String, Option<PackageIdentity>> {
-    let member = |report: FileReport| {
-        let inside = report.name.inside.unwrap_or_default();
-        (String::from_utf8(inside).expect("UTF-8"), report.package.map(|p| (*p).clone()))
+fn identities(folder: &Folder, name: &str) -> BTreeMap<String, Option<Package<'static>>> {
+    let member = |record: Record<'static>| {
+        let inside = record.inside.unwrap_or_default();
+        (inside.as_str().to_owned(), record.package)
     };
     reports(folder, &[name], false).into_iter().map(member).collect()
 }
 
-fn identity(name: &str, version: &str, machine: &str, source: Option<&str>) -> PackageIdentity {
-    PackageIdentity {
-        name: name.to_owned(),
-        version: Some(version.to_owned()),
-        architecture: Some(machine.to_owned()),
-        source: source.map(str::to_owned),
+fn identity(name: &str, version: &str, machine: &str, source: Option<&str>) -> Package<'static> {
+    let text = |text: &str| text.to_owned().into();
+    Package {
+        name: text(name),
+        version: Some(text(version)),
+        architecture: Some(text(machine)),
+        source: source.map(text),
     }
 }
 
@@ -132,7 +135,7 @@ fn a_control_file_without_end_is_read_in_part() {
     let command =
         "(cat head; yes 'pkgver = 1' | head -c 3M) > .PKGINFO && rm head && tar -czf x .PKGINFO";
     if folder.make("gzip", command) {
-        assert_eq!(identities(&folder, "x")[".PKGINFO"].as_ref().expect("one").name, "x");
+        assert_eq!(identities(&folder, "x")[".PKGINFO"].as_ref().expect("one").name.as_str(), "x");
     }
 }
 
@@ -150,7 +153,7 @@ fn content_is_told_of_every_elf_file_where_it_is_asked_for() {
     let names = ["program", "damaged", "text", "x.tar", "archive.a"];
     assert!(reports(&folder, &names, false).iter().all(|report| report.content.is_none()));
     let found = reports(&folder, &names, true);
-    let size = |place: usize| found[place].content.map(|content| content.size);
+    let size = |place: usize| found[place].content.as_ref().map(|content| content.size);
     let whole = folder.read("program").len() as u64;
     assert_eq!([size(0), size(1), size(2)], [Some(whole), Some(100), None]);
     assert_eq!((size(3), size(4)), (Some(whole), None));

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use sframe_validator::text::Text;
 
-/// Bytes from input as text that is safe to print.
+/// A name or message from input as text that is safe to print.
 #[must_use]
-pub fn printable(bytes: &[u8]) -> String {
-    Text::of(bytes).to_string()
+pub fn printable(name: impl AsRef<[u8]>) -> String {
+    Text::of(name.as_ref()).to_string()
 }
 
 /// A path as text that is safe to print.

@@ -17,7 +17,7 @@ pub use describe::markdown;
 use std::fs::{self, File};
 use std::path::Path;
 
-use sframe_history::Record;
+use sframe_record::Record;
 
 use crate::durable;
 use crate::error::{Error, Result};

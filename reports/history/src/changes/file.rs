@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{CountChange, CoverageChange, FindingChange};
 use crate::Record;
-use crate::record::Text;
+use sframe_record::Text;
 
 /// A file of one scan, or of both.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -78,13 +78,13 @@ impl FileName {
     pub(crate) fn of(record: &Record<'_>) -> FileName {
         let text = |text: &Option<Text<'_>>| text.as_ref().map(ToString::to_string);
         FileName {
-            path: record.path.to_string(),
+            path: record.path.as_str().to_owned(),
             path_hex: text(&record.path_hex),
             inside: text(&record.inside),
             inside_hex: text(&record.inside_hex),
             member: text(&record.member),
             member_hex: text(&record.member_hex),
-            package: record.package.as_ref().map(|package| package.name.to_string()),
+            package: record.package.as_ref().map(|package| package.name.as_str().to_owned()),
         }
     }
 }

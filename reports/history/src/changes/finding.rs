@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::record::Severity;
+use sframe_record::{Severity, Side};
 
 /// What became of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -82,7 +82,7 @@ pub struct TableLine {
     /// Which scan has the line: `both`, `old` or `new`.
     pub scan: &'static str,
     /// Who says it.
-    pub side: TableSide,
+    pub side: Side,
     /// The first PC in bytes from the function's start, `0x...`; where the function's start is not
     /// known, the PC itself.
     pub start: String,
@@ -94,18 +94,6 @@ pub struct TableLine {
     pub fp: String,
     /// The return address is signed.
     pub ra_signed: bool,
-}
-
-/// Who says a line of the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TableSide {
-    /// SFrame and CFI.
-    Both,
-    /// SFrame alone.
-    Sframe,
-    /// CFI alone.
-    Cfi,
 }
 
 /// How often a rule is broken in a file, where the listed findings do not tell what changed.

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use super::{Changes, FileChange, FindingChange, Options, told};
-use crate::words::counted;
+use sframe_record::numbers::counted;
 
 /// How many lines of one kind the summary has.
 const LINES: usize = 10;

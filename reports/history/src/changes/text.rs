@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::{Change, Changes, FileChange, FindingChange, Options, told};
-use crate::record::Severity;
-use crate::words::counted;
+use sframe_record::Severity;
+use sframe_record::numbers::counted;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();

@@ -3,9 +3,11 @@
 use super::{
     Became, Change, Changes, CountChange, CoverageChange, CoverageVerdict, Described, FileChange,
     FindingChange, Matched, PackageChange, Place, ProducerChange, RuleChange, Scan, SeverityCounts,
-    TableLine, TableSide, UndescribedFunction,
+    TableLine, UndescribedFunction,
 };
-use crate::words::{counted, grouped, printable};
+use sframe_record::Side;
+use sframe_record::numbers::{counted, grouped};
+use sframe_record::text::printable;
 
 /// How many names a list has.
 const NAMES: usize = 5;
@@ -18,7 +20,7 @@ pub(super) fn verdict(changes: &Changes) -> String {
     let summary = &changes.summary;
     let files = |n: u64, what: &str| format!("{} {what}", counted(n, "file"));
     let grown: Vec<&RuleChange> = (changes.rules.iter())
-        .filter(|rule| rule.severity == crate::record::Severity::Error)
+        .filter(|rule| rule.severity == sframe_record::Severity::Error)
         .filter(|rule| rule.appeared == 0 && rule.new > rule.old)
         .collect();
     let reasons = [
@@ -139,7 +141,7 @@ pub(super) fn package(package: &PackageChange) -> String {
 
 /// The file's name.
 pub(super) fn name(change: &FileChange) -> String {
-    change.name().map_or(String::new(), |name| printable(&name.to_string()))
+    change.name().map_or(String::new(), |name| printable(name.to_string()))
 }
 
 /// The old name, where it is another one, and by what the file is known.
@@ -150,7 +152,7 @@ pub(super) fn matched(change: &FileChange) -> Option<String> {
         Matched::Root | Matched::Folder => "before",
         Matched::Content => "the same bytes as",
     };
-    Some(format!("{how} {}", printable(&change.old.as_ref()?.to_string())))
+    Some(format!("{how} {}", printable(change.old.as_ref()?.to_string())))
 }
 
 /// What became of the file as a whole.
@@ -344,9 +346,9 @@ fn marks(line: &TableLine, changed: bool) -> String {
         _ => ' ',
     };
     let side = match line.side {
-        TableSide::Both => ' ',
-        TableSide::Sframe => '-',
-        TableSide::Cfi => '+',
+        Side::Both => ' ',
+        Side::Sframe | Side::First => '-',
+        Side::Cfi | Side::Second => '+',
     };
     format!("{scan}{side}")
 }

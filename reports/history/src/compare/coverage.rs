@@ -8,7 +8,7 @@ use super::strings::{Id, Strings};
 use crate::changes::{
     CauseChange, CoverageChange, CoverageVerdict, Described, UndescribedFunction,
 };
-use crate::record::Status;
+use sframe_record::Status;
 
 /// How many functions of one file are told.
 const MAX_FUNCTIONS: usize = 16;

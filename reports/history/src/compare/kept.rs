@@ -3,12 +3,11 @@
 use std::cmp::Ordering;
 
 use super::strings::{Id, Strings};
-use crate::changes::TableSide;
-use crate::record::{
-    self, CoveredFunctions, Difference, Finding, FunctionPlace, Record, Severity, Side, Status,
+use crate::shape;
+use sframe_record::{
+    Coverage, CoveredFunctions, Difference, Finding, FunctionPlace, Record, Severity, Side, Status,
     Text,
 };
-use crate::shape;
 
 /// A name as text, and its bytes in hexadecimal where it is not valid UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,7 +84,7 @@ pub(super) struct Item {
 /// A line of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Line {
-    pub(super) side: TableSide,
+    pub(super) side: Side,
     pub(super) start: u64,
     pub(super) cells: Cells,
 }
@@ -177,7 +176,7 @@ fn producers(record: &Record<'_>, strings: &mut Strings) -> Box<[(Id, Id)]> {
     let mut told: Vec<(&str, String)> = (record.producers.iter())
         .map(|producer| match &producer.version {
             Some(version) => (producer.kind.as_str(), format!("{} {version}", producer.name)),
-            None => (producer.kind.as_str(), producer.name.to_string()),
+            None => (producer.kind.as_str(), producer.name.as_str().to_owned()),
         })
         .collect();
     told.sort_unstable();
@@ -220,8 +219,8 @@ impl Item {
     }
 
     /// What the sides say where they differ.
-    pub(super) fn told(&self) -> impl Iterator<Item = (TableSide, Cells)> {
-        let differing = self.table.iter().filter(|line| line.side != TableSide::Both);
+    pub(super) fn told(&self) -> impl Iterator<Item = (Side, Cells)> {
+        let differing = self.table.iter().filter(|line| line.side != Side::Both);
         differing.map(|line| (line.side, line.cells))
     }
 }
@@ -242,11 +241,7 @@ fn fields(difference: &Difference<'_>, strings: &mut Strings) -> Id {
 
 fn table(difference: &Difference<'_>, strings: &mut Strings) -> Box<[Line]> {
     let lines = difference.table.iter().map(|line| Line {
-        side: match line.side {
-            Side::Both => TableSide::Both,
-            Side::Sframe => TableSide::Sframe,
-            Side::Cfi => TableSide::Cfi,
-        },
+        side: line.side,
         start: line.start.0,
         cells: Cells {
             cfa: strings.id(&line.cfa),
@@ -259,7 +254,7 @@ fn table(difference: &Difference<'_>, strings: &mut Strings) -> Box<[Line]> {
 }
 
 impl Covered {
-    fn of(coverage: &record::Coverage<'_>, strings: &mut Strings) -> Covered {
+    fn of(coverage: &Coverage<'_>, strings: &mut Strings) -> Covered {
         let bytes = &coverage.bytes;
         let described = [bytes.equal, bytes.limited, bytes.different, bytes.only_sframe];
         let mut losses = Vec::with_capacity(coverage.losses.len());

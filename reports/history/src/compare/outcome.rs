@@ -11,7 +11,7 @@ use crate::changes::{
     Became, Change, CountChange, CoverageVerdict, FileChange, FileName, FindingChange, Matched,
     Place,
 };
-use crate::record::{Severity, Status};
+use sframe_record::{Severity, Status};
 
 /// What holds for all files.
 #[derive(Clone, Copy)]

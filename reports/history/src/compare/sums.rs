@@ -11,7 +11,7 @@ use crate::changes::{
     Became, Change, Changes, CoverageVerdict, Described, FORMAT, FileChange, Matched,
     PackageChange, ProducerChange, RuleChange, Scan, Summary,
 };
-use crate::record::{Severity, Status};
+use sframe_record::{Severity, Status};
 
 /// How many files are named for a change of producers.
 const EXAMPLES: usize = 3;

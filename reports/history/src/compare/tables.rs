@@ -4,7 +4,8 @@ use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
 use super::kept::{Cells, Item, Line};
 use super::strings::Strings;
-use crate::changes::{TableLine, TableSide};
+use crate::changes::TableLine;
+use sframe_record::Side;
 
 /// How many lines of a table are kept; reports show 24.
 const MAX_LINES: usize = 64;
@@ -18,7 +19,7 @@ pub(super) fn one(item: &Item, scan: &'static str, strings: &Strings) -> Vec<Tab
 /// The tables of a finding in both scans, laid over each other: lines are the same that say the
 /// same, wherever they are.
 pub(super) fn both(old: &Item, new: &Item, strings: &Strings) -> Vec<TableLine> {
-    let said = |item: &Item| -> Vec<(TableSide, Cells)> {
+    let said = |item: &Item| -> Vec<(Side, Cells)> {
         item.table.iter().take(MAX_LINES).map(|line| (line.side, line.cells)).collect()
     };
     let (was, is) = (said(old), said(new));

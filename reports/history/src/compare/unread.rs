@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::kept::{File, Name};
 use super::names::{self, Versions};
 use super::strings::Strings;
-use crate::record::Status;
+use sframe_record::Status;
 
 /// The names of what could not be read, without versions.
 pub(super) struct Unread(HashSet<String>);

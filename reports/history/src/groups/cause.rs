@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::instructions;
 use super::{Example, RootCause};
 use crate::changes::FileName;
-use crate::record::{Difference, Finding, Record, Severity};
 use crate::shape;
+use sframe_record::{Difference, Finding, Record, Severity};
 
 /// How many findings of a cause are shown.
 const EXAMPLES: usize = 3;
@@ -80,7 +80,7 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
     let mut listed: HashMap<&str, u64> = HashMap::new();
     let mut functions: HashMap<Key, HashSet<u64>> = HashMap::new();
     for finding in &record.findings {
-        let similar = finding.difference.as_ref().map_or(0, Difference::elsewhere);
+        let similar = finding.difference.as_deref().map_or(0, Difference::elsewhere);
         let weight = finding.weight();
         let of_rule = listed.entry(&finding.rule).or_default();
         *of_rule = of_rule.saturating_add(weight);
@@ -101,7 +101,7 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
         let of_rule = listed.get(count.rule.as_str()).copied().unwrap_or(0);
         let Some(unlisted) = count.count.checked_sub(of_rule).filter(|n| *n > 0) else { continue };
         let key = Key {
-            rule: count.rule.to_string(),
+            rule: count.rule.as_str().to_owned(),
             severity: count.severity,
             producers: producers.clone(),
             shape: String::new(),
@@ -125,7 +125,7 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
 fn key(finding: &Finding<'_>, producers: &[String]) -> Key {
     let code = finding.difference.as_ref().map(|difference| difference.instructions.as_slice());
     Key {
-        rule: finding.rule.to_string(),
+        rule: finding.rule.as_str().to_owned(),
         severity: finding.severity,
         producers: producers.to_vec(),
         shape: shape::of(finding),
@@ -147,7 +147,7 @@ fn producers(record: &Record<'_>) -> Vec<String> {
         let mut names: Vec<String> = told
             .map(|producer| match &producer.version {
                 Some(version) => format!("{} {version}", producer.name),
-                None => producer.name.to_string(),
+                None => producer.name.as_str().to_owned(),
             })
             .collect();
         names.sort_unstable();
@@ -160,8 +160,8 @@ fn producers(record: &Record<'_>) -> Vec<String> {
 
 /// The package, by its own name or the path of its file.
 fn package(record: &Record<'_>) -> Option<String> {
-    let own = record.package.as_ref().map(|package| package.name.to_string());
-    own.or_else(|| record.inside.as_ref().map(|_| record.path.to_string()))
+    let own = record.package.as_ref().map(|package| package.name.as_str().to_owned());
+    own.or_else(|| record.inside.as_ref().map(|_| record.path.as_str().to_owned()))
 }
 
 fn example(finding: &Finding<'_>, file: &FileName) -> Example {
@@ -176,6 +176,6 @@ fn example(finding: &Finding<'_>, file: &FileName) -> Example {
         symbol: symbol.map(ToString::to_string),
         symbol_hex: hex.map(ToString::to_string),
         address: start.map(|start| format!("{:#x}", start.0)),
-        message: finding.message.to_string(),
+        message: finding.message.as_str().to_owned(),
     }
 }

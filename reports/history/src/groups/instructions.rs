@@ -1,7 +1,7 @@
 //! Machine code as a pattern: what the first instructions do with the stack, as GNU's syntax of AMD64
 //! and the AArch64 syntax write it.
 
-use crate::record::Instruction;
+use sframe_record::Instruction;
 
 /// How many instructions make the pattern.
 const INSTRUCTIONS: usize = 2;

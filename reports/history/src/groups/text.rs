@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::{Example, RootCause, RootCauses};
-use crate::words::{counted, grouped, printable};
+use sframe_record::numbers::{counted, grouped};
+use sframe_record::text::printable;
 
 /// Writes a paragraph for each of the first `details` causes, and how many more there are.
 ///
@@ -54,7 +55,7 @@ fn one(out: &mut dyn Write, cause: &RootCause) -> io::Result<()> {
 
 /// `libfoo.so: f at 0x401000: CFA is rsp+8, CFI says rsp+16`.
 fn place(example: &Example) -> String {
-    let mut text = printable(&example.file.to_string());
+    let mut text = printable(example.file.to_string());
     if let Some(symbol) = &example.symbol {
         text.push_str(&format!(": {}", printable(symbol)));
     }

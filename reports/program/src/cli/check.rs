@@ -12,11 +12,11 @@ use sframe_validator::finding::Keep;
 use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 use crate::render::{Display, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
-use crate::report::Summary;
 use crate::scan::{Against, CheckOptions, Sink, scan};
 #[cfg(feature = "packages")]
 use sframe_input::DebugPackages;
 use sframe_input::{Input, Selection, ahead};
+use sframe_record::{Severity, Summary};
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     if args.coverage && args.what.against == Some(Oracle::None) {
@@ -48,8 +48,8 @@ pub(super) fn told<T: Send + 'static>(
     how: &How,
     mut inputs: impl Iterator<Item = T> + Send + 'static,
     size: fn(&T) -> usize,
-    scan: impl FnOnce(&mut dyn Iterator<Item = T>, &mut dyn Sink) -> io::Result<Summary>,
-) -> io::Result<Summary> {
+    scan: impl FnOnce(&mut dyn Iterator<Item = T>, &mut dyn Sink) -> io::Result<Summary<'static>>,
+) -> io::Result<Summary<'static>> {
     let shown = !how.quiet && io::stderr().is_terminal();
     let display = shown.then(Display::default);
     let mut renderer = renderer(how, display.as_ref());
@@ -180,8 +180,9 @@ fn read_list() -> io::Result<Vec<u8>> {
 }
 
 /// The exit status that a scan's findings have.
-pub(super) fn exit(level: Level, summary: &Summary) -> Exit {
-    let found = level.severity().is_some_and(|level| summary.worst() >= Some(level));
+pub(super) fn exit(level: Level, summary: &Summary<'_>) -> Exit {
+    let least = level.severity().map(Severity::from);
+    let found = summary.worst().zip(least).is_some_and(|(worst, least)| worst <= least);
     if found {
         Exit::Findings
     } else if summary.is_incomplete() {

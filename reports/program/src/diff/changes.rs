@@ -6,10 +6,10 @@ use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Row;
 
 use super::{FunctionChange, Place};
-use crate::disassembly::Instruction;
-use crate::report::evidence::code;
-use crate::report::rows::RowReader;
-use crate::report::{Names, Tables};
+use crate::record::evidence::code;
+use crate::record::rows::RowReader;
+use crate::record::{Names, Tables};
+use sframe_record::{Instruction, Side};
 
 /// The functions of either side that a range is about.
 type Pair = (Option<FunctionPlace>, Option<FunctionPlace>);
@@ -95,11 +95,12 @@ impl<'c, 's> Changes<'c, 's> {
         second: &FunctionPlace,
     ) -> Option<Tables> {
         let bases = range.bases;
-        let ours = self.function_rows(self.sets.0, first, bases.0, range.start)?;
-        let theirs = self.function_rows(self.sets.1, second, bases.1, range.start)?;
+        let one = self.function_rows(self.sets.0, first, bases.0, range.start)?;
+        let other = self.function_rows(self.sets.1, second, bases.1, range.start)?;
         let section = self.sets.0.sections.get(usize::try_from(first.section).ok()?)?;
         let abi = section.abi().ok()?;
-        Some(Tables::around(abi, &ours, &theirs, range.start, range.end))
+        let sides = (Side::First, Side::Second);
+        Some(Tables::around(abi, (&one, &other), sides, range.start, range.end))
     }
 
     /// A function's rows, counted from `base`; those around `pc`, which counts from there, too.
@@ -126,7 +127,7 @@ impl<'c, 's> Changes<'c, 's> {
         range: &Range<'s>,
         first: &FunctionPlace,
         second: &FunctionPlace,
-    ) -> Option<Vec<Instruction>> {
+    ) -> Option<Vec<Instruction<'static>>> {
         let section = self.sets.0.sections.get(usize::try_from(first.section).ok()?)?;
         let bases = range.bases;
         let bytes = |set: &Set<'s>, place: &FunctionPlace, base: u64| {

@@ -1,6 +1,6 @@
 //! The comparison of two files as JSON: one type for each object, from which the schema is made.
 //!
-//! Addresses are strings, as in the [report's formats](crate::render::schema).
+//! Addresses are strings, as in the [report's formats](crate::render::json).
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -10,8 +10,7 @@ use serde::Serialize;
 use sframe_oracle::diff::{Change, Matching};
 
 use super::{Place, Report};
-use crate::render::json::table_line;
-use crate::render::schema::TableLine;
+use sframe_record::TableLine;
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable;
 
@@ -81,7 +80,7 @@ pub struct Function {
     pub ranges: Vec<Range>,
     /// Both tables of rows around the first range that differs; `first` or `second` where only that
     /// side has a line.
-    pub table: Vec<TableLine>,
+    pub table: Vec<TableLine<'static>>,
 }
 
 /// The place of a function.
@@ -209,7 +208,7 @@ fn function(function: &super::FunctionChange) -> Function {
         first: function.first.as_ref().map(place),
         second: function.second.as_ref().map(place),
         ranges: function.ranges.iter().map(|(start, end, c)| range(*start, *end, *c)).collect(),
-        table: lines.map(|line| table_line(line, ["first", "second"])).collect(),
+        table: lines.cloned().collect(),
     }
 }
 

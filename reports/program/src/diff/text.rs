@@ -80,7 +80,7 @@ impl<W: Write> Text<W> {
             let titles = Titles { first: "A", second: "B" };
             let start = function.ranges.first().map_or(0, |(start, ..)| *start);
             let code = (start, function.code.as_slice());
-            evidence::write(&mut self.out, tables, code, titles, 4)?;
+            evidence::write(&mut self.out, (&tables.lines, tables.cut), code, titles, 4)?;
         }
         writeln!(self.out)
     }

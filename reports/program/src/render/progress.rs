@@ -1,19 +1,17 @@
 //! A sign of life on a terminal, for what takes longer than a second.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use sframe_validator::rules::Severity;
 
 use super::Renderer;
-use crate::report::{FileReport, Outcome, Summary};
 use crate::scan::Sink;
 use sframe_input::Tally;
 use sframe_record::numbers::{counted, grouped};
-use sframe_record::text::printable_path;
+use sframe_record::text::printable;
+use sframe_record::{Record, RuleCount, Severity, Summary};
 
 /// What finishes sooner shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -123,7 +121,7 @@ impl Line {
     }
 }
 
-/// Hands reports to a renderer, and shows how far the scan is.
+/// Hands records to a renderer, and shows how far the scan is.
 pub struct WithProgress<'r> {
     renderer: &'r mut dyn Renderer,
     line: Line,
@@ -138,7 +136,7 @@ struct State {
     /// How many inputs have been met; a package is one.
     inputs: u64,
     /// The last of them.
-    current: PathBuf,
+    current: String,
     /// Files and members that were reported.
     files: u64,
     errors: u64,
@@ -170,17 +168,14 @@ impl<'r> WithProgress<'r> {
 }
 
 impl State {
-    fn add(&mut self, report: &FileReport) {
+    fn add(&mut self, record: &Record<'_>) {
         self.files += 1;
-        if self.inputs == 0 || self.current != report.name.path {
+        if self.inputs == 0 || self.current != record.path.as_str() {
             self.inputs += 1;
-            self.current.clone_from(&report.name.path);
+            record.path.as_str().clone_into(&mut self.current);
         }
-        let (Outcome::Checked(checked) | Outcome::Members(checked)) = &report.outcome else {
-            return;
-        };
-        for (rule, count) in &checked.counts {
-            match rule.severity {
+        for RuleCount { severity, count, .. } in &record.counts {
+            match severity {
                 Severity::Error => self.errors = self.errors.saturating_add(*count),
                 Severity::Warning => self.warnings = self.warnings.saturating_add(*count),
                 Severity::Lint => {}
@@ -204,7 +199,7 @@ impl State {
             let rest = time_left(elapsed, self.inputs, left);
             line.push_str(&format!("{rest} ({} of {})", grouped(self.inputs), grouped(total)));
         }
-        format!("{line}: {}", printable_path(&self.current))
+        format!("{line}: {}", printable(&self.current))
     }
 }
 
@@ -226,18 +221,18 @@ pub fn clock(seconds: u64) -> String {
 }
 
 impl Sink for WithProgress<'_> {
-    fn report(&mut self, report: &FileReport) -> io::Result<()> {
+    fn record(&mut self, record: &Record<'_>) -> io::Result<()> {
         if self.line.display.is_some() {
-            self.state.add(report);
+            self.state.add(record);
             // Looking at the clock for each of a million files would show in a profile.
             if self.state.files.is_multiple_of(64) {
                 self.show();
             }
         }
-        self.renderer.file(report)
+        self.renderer.file(record)
     }
 
-    fn tick(&mut self, _: &Summary) {
+    fn tick(&mut self, _: &Summary<'_>) {
         self.show();
     }
 }
@@ -245,7 +240,7 @@ impl Sink for WithProgress<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::FileName;
+    use sframe_record::{FileName, Status};
     use std::io::BufWriter;
 
     /// Keeps what is written at once apart.
@@ -263,7 +258,7 @@ mod tests {
         }
     }
 
-    /// The display is drawn behind each write: where a line has not ended, it would be drawn over.
+    /// The display is drawn after each write: where a line has not ended, it would be drawn over.
     #[test]
     fn lines_are_written_whole_and_many_at_once() {
         let mut writes = Writes::default();
@@ -294,7 +289,7 @@ mod tests {
         for (path, inside) in [("a.deb", "x"), ("a.deb", "y"), ("b\n.deb", "x")] {
             let inside = Some(inside.as_bytes().to_vec());
             let name = FileName { inside, ..FileName::file(path.into()) };
-            state.add(&FileReport::new(name, Outcome::NotElf));
+            state.add(&Record::new(Status::NotElf).named(&name));
         }
         state.files = 12_345;
         state.errors = 1;

@@ -6,19 +6,18 @@ pub(crate) mod evidence;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use anstyle::{AnsiColor, Style};
-use sframe_validator::finding::{FunctionId, SectionSummary};
-use sframe_validator::rules::{Rule, Severity};
-
 use super::Renderer;
 use super::wrap::wrap;
-use crate::catalogue::is_about_tools;
-use crate::report::{
-    Checked, Context, Evidence, FileReport, LocatedFinding, Outcome, Summary, SymbolPlace,
-};
+use anstyle::{AnsiColor, Style};
 use evidence::Titles;
+use sframe_input::Special;
+use sframe_record::catalogue::is_about_tools;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
+use sframe_record::{
+    Code, Difference, Finding, Function, KindCount, Part, Record, Section, SectionCount, Severity,
+    Status, Summary, Text as Name,
+};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -46,7 +45,7 @@ pub struct Text<W> {
     options: TextOptions,
     summary: bool,
     /// Rules about tools that a finding was shown of: once in a scan is enough.
-    shown: BTreeSet<&'static str>,
+    shown: BTreeSet<String>,
 }
 
 impl<W: Write> Text<W> {
@@ -62,31 +61,31 @@ impl<W: Write> Text<W> {
         self
     }
 
-    fn checked(&mut self, name: &str, checked: &Checked) -> io::Result<()> {
-        let news: Vec<&'static Rule> = self.news(checked);
-        let silent = news.is_empty() && checked.undecided.is_empty();
+    fn checked(&mut self, name: &str, record: &Record<'_>) -> io::Result<()> {
+        let news = self.news(record);
+        let silent = news.is_empty() && record.undecided.is_empty();
         if silent {
-            return if self.options.verbose { self.clean(name, checked) } else { Ok(()) };
+            return if self.options.verbose { self.clean(name, record) } else { Ok(()) };
         }
-        let is_news = |located: &&LocatedFinding| news.contains(&located.finding.rule);
         writeln!(self.out, "{BOLD}{name}{BOLD:#}")?;
-        for finding in checked.findings.iter().filter(is_news) {
-            self.finding(checked, finding)?;
+        for finding in record.findings.iter().filter(|finding| news.contains(finding.rule.as_str()))
+        {
+            self.finding(record, finding)?;
         }
-        for (rule, count) in checked.counts.iter().filter(|(rule, _)| news.contains(rule)) {
-            let of_rule = || checked.findings.iter().filter(|f| f.finding.rule == *rule);
-            let (shown, told) =
-                (of_rule().count(), of_rule().map(times).fold(0, u64::saturating_add));
-            let more = count.saturating_sub(told);
-            if more > 0 && shown > 0 {
+        for count in record.counts.iter().filter(|count| news.contains(count.rule.as_str())) {
+            let of_rule = || record.findings.iter().filter(|finding| finding.rule == count.rule);
+            let (listed, described) =
+                (of_rule().count(), of_rule().map(Finding::weight).fold(0, u64::saturating_add));
+            let more = count.count.saturating_sub(described);
+            if more > 0 && listed > 0 {
                 let more = grouped(more);
-                writeln!(self.out, "  and {more} more of {} (--all shows each)", rule.name)?;
+                writeln!(self.out, "  and {more} more of {} (--all shows each)", count.rule)?;
             }
         }
-        for undecided in &checked.undecided {
-            let section = undecided.section.and_then(|place| checked.sections.get(place));
+        for undecided in &record.undecided {
+            let section = undecided.section.and_then(|place| record.sections.get(place));
             let section = section.map_or(String::new(), |s| format!("{}: ", s.name));
-            let reason = self.wrapped(&undecided.reason, 4);
+            let reason = self.wrapped(&undecided.reason.to_string(), 4);
             writeln!(self.out, "  {WARNING}undecided{WARNING:#}: {section}{reason}")?;
         }
         writeln!(self.out)
@@ -94,32 +93,33 @@ impl<W: Write> Text<W> {
 
     /// The rules of which a file's findings are shown: not those about the tools which made it, where
     /// another file has shown them before.
-    fn news(&mut self, checked: &Checked) -> Vec<&'static Rule> {
+    fn news<'n>(&mut self, record: &'n Record<'_>) -> BTreeSet<&'n str> {
         let each = self.options.all || self.options.verbose;
-        let broken = checked.counts.iter().map(|(rule, _)| *rule);
+        let broken = record.counts.iter().map(|count| count.rule.as_str());
         let shown = &mut self.shown;
-        broken.filter(|rule| each || !is_about_tools(rule) || shown.insert(rule.name)).collect()
+        broken
+            .filter(|rule| each || !is_about_tools(rule) || shown.insert((*rule).to_owned()))
+            .collect()
     }
 
-    fn clean(&mut self, name: &str, checked: &Checked) -> io::Result<()> {
-        if checked.sections.is_empty() {
+    fn clean(&mut self, name: &str, record: &Record<'_>) -> io::Result<()> {
+        if record.sections.is_empty() {
             return writeln!(self.out, "{name}: no .sframe section");
         }
-        let sections: Vec<String> = checked.sections.iter().map(section_in_short).collect();
-        let coverage = match checked.code_bytes {
+        let sections: Vec<String> = record.sections.iter().map(section_in_short).collect();
+        let coverage = match record.code_bytes {
             0 => String::new(),
-            code => format!("; {} of the code described", percent(checked.covered_bytes(), code)),
+            code => format!("; {} of the code described", percent(record.covered_bytes, code)),
         };
         writeln!(self.out, "{name}: {}{coverage}", sections.join("; "))
     }
 
-    fn finding(&mut self, checked: &Checked, located: &LocatedFinding) -> io::Result<()> {
-        let finding = &located.finding;
-        let (severity, rule) = (finding.rule.severity, finding.rule.name);
-        let style = severity_style(severity);
-        let message = self.wrapped(&finding.message, 4);
+    fn finding(&mut self, record: &Record<'_>, finding: &Finding<'_>) -> io::Result<()> {
+        let (severity, rule) = (finding.severity.name(), &finding.rule);
+        let style = severity_style(finding.severity);
+        let message = self.wrapped(&finding.message.to_string(), 4);
         writeln!(self.out, "  {style}{severity}[{rule}]{style:#}: {message}")?;
-        let place = place(checked, located);
+        let place = place(record, finding);
         if !place.is_empty() {
             writeln!(self.out, "    at {}", self.wrapped(&place, 7))?;
         }
@@ -127,18 +127,19 @@ impl<W: Write> Text<W> {
             let text = format!("{} is {}, allowed: {}", field.name, field.value, field.allowed);
             writeln!(self.out, "    {}", self.wrapped(&text, 6))?;
         }
-        match (&located.evidence, &located.context) {
-            (Some(evidence), _) => self.evidence(evidence),
-            (None, Some(context)) => self.context(context, style),
-            (None, None) => Ok(()),
+        match &finding.difference {
+            Some(difference) => self.difference(finding, difference),
+            None => self.context(&finding.context, style),
         }
     }
 
-    fn evidence(&mut self, evidence: &Evidence) -> io::Result<()> {
+    fn difference(&mut self, finding: &Finding<'_>, difference: &Difference<'_>) -> io::Result<()> {
         let titles = Titles { first: "SFrame", second: "CFI" };
-        let code = (evidence.start, evidence.code.as_slice());
-        evidence::write(&mut self.out, &evidence.tables, code, titles, 6)?;
-        let Some(similar) = evidence.similar.filter(|similar| similar.functions > 0) else {
+        let start = finding.code.as_ref().map_or(0, |code| code.start.0);
+        let lines = (difference.table.as_slice(), difference.cut);
+        let code = (start, difference.instructions.as_slice());
+        evidence::write(&mut self.out, lines, code, titles, 6)?;
+        let Some(similar) = difference.similar.filter(|similar| similar.functions > 0) else {
             return Ok(());
         };
         let (functions, bytes) = (grouped(similar.functions), grouped(similar.bytes));
@@ -147,18 +148,16 @@ impl<W: Write> Text<W> {
     }
 
     /// One line for each field: offset, bytes, name, value.
-    fn context(&mut self, context: &Context, style: Style) -> io::Result<()> {
+    fn context(&mut self, parts: &[Part<'_>], style: Style) -> io::Result<()> {
         let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
-        let parts = &context.parts;
         let offsets = longest(&mut parts.iter().map(|part| format!("{:#x}", part.offset).len()));
-        let bytes = longest(&mut parts.iter().map(|part| 3 * part.bytes.len()));
+        let bytes = longest(&mut parts.iter().map(|part| part.bytes.len() / 2 * 3));
         let names = longest(&mut parts.iter().map(|part| part.name.len()));
         for part in parts {
-            let hex: Vec<String> = part.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             let offset = format!("{:#x}", part.offset);
-            let hex = hex.join(" ");
-            let line =
-                format!("{offset:offsets$} | {hex:bytes$}| {:names$}  {}", part.name, part.value);
+            let hex = spaced(&part.bytes);
+            let (name, value) = (part.name.to_string(), &part.value);
+            let line = format!("{offset:offsets$} | {hex:bytes$}| {name:names$}  {value}");
             let line = line.trim_end();
             let (mark, style) = if part.blamed { ('>', style) } else { (' ', DIM) };
             writeln!(self.out, "      {style}{mark} {line}{style:#}")?;
@@ -174,7 +173,7 @@ impl<W: Write> Text<W> {
     ///
     /// # Errors
     /// Those of writing.
-    pub fn totals(&mut self, summary: &Summary) -> io::Result<()> {
+    pub fn totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         let checked = counted(summary.checked, "file");
         let inputs = counted(summary.inputs, "input");
         let with = grouped(summary.with_section);
@@ -188,9 +187,8 @@ impl<W: Write> Text<W> {
         }
         if summary.with_section > 0 {
             self.section_totals(summary)?;
-            if summary.coverage.compared.files > 0 {
-                let text = coverage::in_short(&summary.coverage.compared);
-                writeln!(self.out, "  {}", self.wrapped(&text, 4))?;
+            if let Some(compared) = &summary.compared {
+                writeln!(self.out, "  {}", self.wrapped(&coverage::in_short(compared), 4))?;
             }
         } else if summary.code_bytes > 0 {
             let code = grouped(summary.code_bytes);
@@ -198,16 +196,16 @@ impl<W: Write> Text<W> {
         }
         self.finding_totals(summary)?;
         if self.options.coverage {
-            coverage::totals(&mut self.out, &summary.coverage)?;
+            coverage::totals(&mut self.out, summary)?;
         }
         Ok(())
     }
 
-    fn section_totals(&mut self, summary: &Summary) -> io::Result<()> {
+    fn section_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         let sections: Vec<String> = summary
             .sections
             .iter()
-            .map(|((version, machine), count)| {
+            .map(|SectionCount { version, machine, count }| {
                 format!("{} {version} {machine}", grouped(*count)).trim_end().to_owned()
             })
             .collect();
@@ -228,7 +226,7 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    fn finding_totals(&mut self, summary: &Summary) -> io::Result<()> {
+    fn finding_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         let severities = [Severity::Error, Severity::Warning, Severity::Lint];
         let found: Vec<String> = severities
             .into_iter()
@@ -240,16 +238,16 @@ impl<W: Write> Text<W> {
             return writeln!(self.out, "  no findings");
         }
         writeln!(self.out, "  {}", found.join(", "))?;
-        for (rule, counts) in summary.rules() {
-            let (severity, style) = (rule.severity, severity_style(rule.severity));
-            let times = grouped(counts.findings);
-            let files = counted(counts.files, "file");
-            let once = if self.shown.contains(rule.name) && counts.files > 1 {
+        for count in &summary.rules {
+            let (severity, style) = (count.severity.name(), severity_style(count.severity));
+            let times = grouped(count.count);
+            let files = counted(count.files, "file");
+            let once = if self.shown.contains(count.rule.as_str()) && count.files > 1 {
                 ": a fact about their tools, shown for the first (--verbose shows each)"
             } else {
                 ""
             };
-            let text = format!("{} in {files}{once}", rule.name);
+            let text = format!("{} in {files}{once}", count.rule);
             let text = self.wrapped(&text, 20);
             writeln!(self.out, "  {times:>9} {style}{severity:<7}{style:#} {text}")?;
         }
@@ -268,13 +266,13 @@ impl<W: Write> Renderer for Text<W> {
         Ok(())
     }
 
-    fn file(&mut self, report: &FileReport) -> io::Result<()> {
-        self.report(report)?;
+    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.record(record)?;
         // Whoever watches wants each as it comes.
         if self.options.width.is_some() { self.out.flush() } else { Ok(()) }
     }
 
-    fn end(&mut self, summary: &Summary) -> io::Result<()> {
+    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         if self.summary {
             self.totals(summary)?;
         }
@@ -283,51 +281,56 @@ impl<W: Write> Renderer for Text<W> {
 }
 
 impl<W: Write> Text<W> {
-    fn report(&mut self, report: &FileReport) -> io::Result<()> {
-        let name = report.name.display();
+    fn record(&mut self, record: &Record<'_>) -> io::Result<()> {
+        let name = record.name();
         let verbose = self.options.verbose;
-        match &report.outcome {
-            Outcome::Checked(checked) | Outcome::Members(checked) => {
-                self.checked(&name, checked)?;
-                match &checked.coverage {
-                    Some(coverage)
-                        if self.options.coverage && (coverage.with_section || verbose) =>
-                    {
-                        coverage::file(&mut self.out, &name, coverage)
+        let reason = record.reason.as_ref().map(Name::to_string).unwrap_or_default();
+        match record.status {
+            Status::Checked | Status::NoSection | Status::Archive => {
+                self.checked(&name, record)?;
+                let with_section = record.status == Status::Checked;
+                match &record.coverage {
+                    Some(coverage) if self.options.coverage && (with_section || verbose) => {
+                        coverage::file(&mut self.out, &name, coverage, with_section)
                     }
                     _ => Ok(()),
                 }
             }
-            Outcome::Unreadable(why) => {
-                writeln!(
-                    self.out,
-                    "{BOLD}{name}{BOLD:#}: {WARNING}cannot be read{WARNING:#}: {why}"
-                )
+            Status::Unreadable => {
+                let what = format_args!("{WARNING}cannot be read{WARNING:#}: {reason}");
+                writeln!(self.out, "{BOLD}{name}{BOLD:#}: {what}")
             }
-            Outcome::Crashed(how) => {
-                writeln!(self.out, "{BOLD}{name}{BOLD:#}: {WARNING}not checked{WARNING:#}: {how}")
+            Status::Crashed => {
+                let what = format_args!("{WARNING}not checked{WARNING:#}: {reason}");
+                writeln!(self.out, "{BOLD}{name}{BOLD:#}: {what}")
             }
-            Outcome::Unsupported(kind) if verbose => {
-                writeln!(self.out, "{name}: not checked, SFrame is not defined for {kind}")
+            Status::Unsupported if verbose => {
+                writeln!(self.out, "{name}: not checked, SFrame is not defined for {reason}")
             }
-            Outcome::NotElf if verbose => {
-                writeln!(self.out, "{name}: not checked, not an ELF file")
+            Status::NotElf if verbose => {
+                let why = if reason.is_empty() { "not an ELF file" } else { &reason };
+                writeln!(self.out, "{name}: not checked, {why}")
             }
-            Outcome::Empty if verbose => writeln!(self.out, "{name}: not checked, empty"),
-            Outcome::Special(kind) if verbose => {
-                writeln!(self.out, "{name}: not checked, {}", kind.name())
+            Status::Special if verbose => {
+                let why = Special::of_id(&reason).map(Special::name).unwrap_or(&reason);
+                writeln!(self.out, "{name}: not checked, {why}")
             }
-            Outcome::Unsupported(_) | Outcome::NotElf | Outcome::Empty | Outcome::Special(_) => {
-                Ok(())
-            }
+            Status::Unsupported | Status::NotElf | Status::Special => Ok(()),
         }
     }
 }
 
-/// How many findings of its rule a finding stands for: itself, and those that show the same.
-fn times(located: &LocatedFinding) -> u64 {
-    let Some(evidence) = &located.evidence else { return 1 };
-    evidence.similar.map_or(u64::from(!evidence.repeats), |similar| 1 + similar.functions)
+/// `0102` as `01 02`.
+fn spaced(hex: &Name<'_>) -> String {
+    let digits = hex.to_string();
+    let mut out = String::with_capacity(digits.len() / 2 * 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && place.is_multiple_of(2) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
 }
 
 fn severity_style(severity: Severity) -> Style {
@@ -339,61 +342,70 @@ fn severity_style(severity: Severity) -> Style {
 }
 
 /// `.sframe+0x20 (file offset 0x2020), function 3 foo at 0x1000 (60 bytes), row 2`.
-fn place(checked: &Checked, located: &LocatedFinding) -> String {
-    let finding = &located.finding;
+fn place(record: &Record<'_>, finding: &Finding<'_>) -> String {
     let mut parts = Vec::new();
-    let section = finding.section.and_then(|position| checked.sections.get(position));
+    let section = finding.section.and_then(|position| record.sections.get(position));
     match (section, finding.offset) {
-        (Some(section), Some(offset)) => parts.push(format!(
-            "{}+{offset:#x} (file offset {:#x})",
-            section.name,
-            section.file_offset.saturating_add(offset)
-        )),
-        (Some(section), None) => parts.push(section.name.clone()),
+        (Some(section), Some(offset)) => {
+            let in_file = section.file_offset.saturating_add(offset);
+            parts.push(format!("{}+{offset:#x} (file offset {in_file:#x})", section.name));
+        }
+        (Some(section), None) => parts.push(section.name.to_string()),
         (None, _) => {}
     }
     if let Some(function) = &finding.function {
-        parts.push(function_place(function, located));
+        parts.push(function_place(function));
     }
     if let Some(row) = finding.row {
         parts.push(format!("row {row}"));
     }
-    if let Some((start, end)) = finding.code {
-        let symbol = located.symbol.as_ref().filter(|_| finding.function.is_none());
-        let symbol = symbol.map_or(String::new(), |symbol| format!(" in {}", place_of(symbol)));
-        let section = located.code_section.as_ref().map_or(String::new(), |s| format!("{s}+"));
-        let bytes = counted(end.saturating_sub(start.address), "byte");
-        let start = start.address;
-        parts.push(format!("code {section}{start:#x}..{end:#x} ({bytes}){symbol}"));
+    if let Some(code) = &finding.code {
+        parts.push(code_place(code, finding.function.is_none()));
     }
     parts.join(", ")
 }
 
-/// `foo+0x10`.
-fn place_of(symbol: &SymbolPlace) -> String {
-    let name = printable(&symbol.name);
-    if symbol.offset == 0 { name } else { format!("{name}+{:#x}", symbol.offset) }
-}
-
-fn function_place(function: &FunctionId, located: &LocatedFinding) -> String {
+fn function_place(function: &Function<'_>) -> String {
     let mut text = format!("function {}", function.index);
-    if let Some(symbol) = &located.symbol {
+    if let Some(symbol) = &function.symbol {
         text.push(' ');
-        text.push_str(&place_of(symbol));
+        text.push_str(&symbol_place(symbol, function.symbol_offset));
     }
     if let Some(start) = function.start {
-        let section = located.code_section.as_ref().map_or(String::new(), |s| format!("{s}+"));
-        text.push_str(&format!(" at {section}{:#x}", start.address));
+        text.push_str(&format!(" at {}{start}", section_of(function.code_section.as_ref())));
     }
     text.push_str(&format!(" ({})", counted(function.size.into(), "byte")));
     text
 }
 
-fn section_in_short(section: &SectionSummary) -> String {
+fn code_place(code: &Code<'_>, with_symbol: bool) -> String {
+    let symbol = code.symbol.as_ref().filter(|_| with_symbol);
+    let symbol = symbol.map_or(String::new(), |symbol| {
+        format!(" in {}", symbol_place(symbol, code.symbol_offset))
+    });
+    let section = section_of(code.code_section.as_ref());
+    let bytes = counted(code.end.0.saturating_sub(code.start.0), "byte");
+    format!("code {section}{}..{} ({bytes}){symbol}", code.start, code.end)
+}
+
+/// `foo+0x10`.
+fn symbol_place(symbol: &Name<'_>, offset: Option<u64>) -> String {
+    match offset {
+        None | Some(0) => symbol.to_string(),
+        Some(offset) => format!("{symbol}+{offset:#x}"),
+    }
+}
+
+/// `.text+` before an offset in a section of a relocatable object.
+fn section_of(section: Option<&Name<'_>>) -> String {
+    section.map_or(String::new(), |section| format!("{section}+"))
+}
+
+fn section_in_short(section: &Section<'_>) -> String {
     let what = match &section.header {
         Some(header) => {
-            let machine = header.abi.map_or("unknown ABI", |abi| abi.name());
-            format!("V{} {machine}", header.version.number())
+            let machine = header.abi.as_ref().map_or("unknown ABI", Name::as_str);
+            format!("V{} {machine}", header.version)
         }
         None => "unreadable header".to_owned(),
     };
@@ -402,7 +414,7 @@ fn section_in_short(section: &SectionSummary) -> String {
 }
 
 /// Everything that was met and not checked, by kind.
-fn left_out(summary: &Summary) -> Vec<String> {
+fn left_out(summary: &Summary<'_>) -> Vec<String> {
     let mut kinds = Vec::new();
     if summary.crashed > 0 {
         kinds.push(format!("{} at which the checker has died", grouped(summary.crashed)));
@@ -413,12 +425,15 @@ fn left_out(summary: &Summary) -> Vec<String> {
     if summary.not_elf > 0 {
         kinds.push(format!("{} not ELF", grouped(summary.not_elf)));
     }
-    for (kind, count) in &summary.unsupported {
-        kinds.push(format!("{} unsupported ({kind})", grouped(*count)));
+    for KindCount { kind, count } in &summary.unsupported {
+        kinds.push(format!("{} unsupported ({})", grouped(*count), printable(kind)));
     }
-    for (kind, count) in &summary.special {
-        let name = if *count == 1 { kind.name() } else { kind.plural() };
-        kinds.push(format!("{} {name}", grouped(*count)));
+    let special = |kind: &KindCount| Some((Special::of_id(&kind.kind)?, kind.count));
+    let mut special: Vec<(Special, u64)> = summary.special.iter().filter_map(special).collect();
+    special.sort_unstable();
+    for (kind, count) in special {
+        let name = if count == 1 { kind.name() } else { kind.plural() };
+        kinds.push(format!("{} {name}", grouped(count)));
     }
     kinds
 }

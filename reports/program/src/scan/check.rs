@@ -18,7 +18,7 @@ use super::options::CheckOptions;
 #[cfg(feature = "packages")]
 use super::package;
 use super::seen::{Origin, Seen, Subject};
-use crate::report::{Checked, Comparison, Content, FileName, FileReport, Names, Outcome, Producer};
+use crate::record::{Comparison, Content, Names, checked, producers};
 use sframe_input::archive::{self, Members};
 use sframe_input::kind::{HEAD, Kind};
 #[cfg(feature = "packages")]
@@ -27,11 +27,12 @@ use sframe_input::{
     FileBytes, Input, Opened, RawOptions, SectionSource, open, plain_error, sframe_sections,
 };
 use sframe_record::text::printable_path;
+use sframe_record::{FileName, Record, Status, Text};
 
-/// Where the reports on an input go, one by one.
-pub type Found<'f> = &'f mut dyn FnMut(FileReport);
+/// Where the records of an input go, one by one.
+pub type Found<'f> = &'f mut dyn FnMut(Record<'static>);
 
-/// How many members of an archive are checked at a time: their reports are held until the first of
+/// How many members of an archive are checked at a time: their records are held until the first of
 /// them is done.
 const MEMBERS_AT_A_TIME: usize = 64;
 
@@ -42,22 +43,36 @@ pub struct Checker<'o> {
     seen: Seen,
 }
 
-/// What became of some bytes, and which they are where that is asked for.
+/// What became of some bytes, and which they are where that is asked for. The record has no name yet,
+/// for the same bytes may be found elsewhere again.
 pub(super) struct Verdict {
-    pub(super) outcome: Outcome,
+    pub(super) record: Arc<Record<'static>>,
     pub(super) content: Option<Content>,
 }
 
 impl Verdict {
-    /// The report on the file that has these bytes.
-    pub(super) fn named(self, name: FileName) -> FileReport {
-        FileReport { content: self.content, ..FileReport::new(name, self.outcome) }
+    fn of(record: Record<'static>) -> Verdict {
+        Verdict { record: Arc::new(record), content: None }
+    }
+
+    pub(super) fn because(status: Status, reason: impl Into<Text<'static>>) -> Verdict {
+        Verdict::of(Record::because(status, reason))
+    }
+
+    pub(super) fn empty() -> Verdict {
+        Verdict::because(Status::NotElf, "empty")
+    }
+
+    /// The record of the file that has these bytes.
+    pub(super) fn named(self, name: &FileName) -> Record<'static> {
+        let content = self.content.map(Into::into);
+        Record { content, ..Arc::unwrap_or_clone(self.record).named(name) }
     }
 }
 
-impl From<Outcome> for Verdict {
-    fn from(outcome: Outcome) -> Verdict {
-        Verdict { outcome, content: None }
+impl From<Status> for Verdict {
+    fn from(status: Status) -> Verdict {
+        Verdict::of(Record::new(status))
     }
 }
 
@@ -68,20 +83,20 @@ impl<'o> Checker<'o> {
         Checker { options, seen: Seen::new(options.remembered) }
     }
 
-    /// Checks an input: one report for a file, one for each member of an archive or package, each
+    /// Checks an input: one record for a file, one for each member of an archive or package, each
     /// as soon as it is made.
     pub fn input(&self, input: Input, found: Found<'_>) {
-        let (path, outcome) = match input {
+        let (path, record) = match input {
             Input::File(path) | Input::Image(path) => {
                 return guarded(path.clone(), found, |found| self.file(path, found));
             }
-            Input::Special(path, kind) => (path, Outcome::Special(kind)),
-            Input::Unreadable(path, error) => (path, Outcome::Unreadable(error)),
+            Input::Special(path, kind) => (path, Record::because(Status::Special, kind.id())),
+            Input::Unreadable(path, error) => (path, Record::because(Status::Unreadable, error)),
         };
-        found(FileReport::new(FileName::file(path), outcome));
+        found(record.named(&FileName::file(path)));
     }
 
-    /// Checks what a repository lists: one report for each member of a package.
+    /// Checks what a repository lists: one record for each member of a package.
     #[cfg(feature = "packages")]
     pub fn entry(&self, entry: Entry, found: Found<'_>) {
         match entry {
@@ -91,7 +106,7 @@ impl<'o> Checker<'o> {
                 });
             }
             Entry::Unreadable(path, error) => {
-                found(FileReport::new(FileName::file(path), Outcome::Unreadable(error)));
+                found(Record::because(Status::Unreadable, error).named(&FileName::file(path)));
             }
         }
     }
@@ -100,7 +115,9 @@ impl<'o> Checker<'o> {
         let name = FileName::file(path);
         match self.try_file(&name, found) {
             Ok(()) => {}
-            Err(error) => found(FileReport::new(name, Outcome::Unreadable(plain_error(&error)))),
+            Err(error) => {
+                found(Record::because(Status::Unreadable, plain_error(&error)).named(&name))
+            }
         }
     }
 
@@ -110,7 +127,7 @@ impl<'o> Checker<'o> {
         if self.options.limits.depth > 0 && self.options.raw.is_none() {
             return package::check_image(self, &name, found);
         }
-        found(FileReport::new(name, Outcome::NotElf));
+        found(Record::new(Status::NotElf).named(&name));
     }
 
     /// Most of a distribution's files are of no interest, and mapping them costs more than everything
@@ -123,7 +140,7 @@ impl<'o> Checker<'o> {
                 return Ok(());
             }
             Opened::Special(kind) => {
-                found(FileReport::new(name.clone(), Outcome::Special(kind)));
+                found(Record::because(Status::Special, kind.id()).named(name));
                 return Ok(());
             }
         };
@@ -150,10 +167,10 @@ impl<'o> Checker<'o> {
                 package::check(self, name, &file, found);
                 return Ok(());
             }
-            Kind::Empty => Outcome::Empty.into(),
-            Kind::Package(_) | Kind::Other => Outcome::NotElf.into(),
+            Kind::Empty => Verdict::empty(),
+            Kind::Package(_) | Kind::Other => Status::NotElf.into(),
         };
-        found(verdict.named(name.clone()));
+        found(verdict.named(name));
         Ok(())
     }
 
@@ -177,14 +194,14 @@ impl<'o> Checker<'o> {
                 }
                 archive::Content::File(_) if name.inside.is_some() => {
                     let reason = "a thin archive in a package: its members are elsewhere";
-                    Outcome::Unreadable(reason.to_owned()).into()
+                    Verdict::because(Status::Unreadable, reason)
                 }
                 archive::Content::File(path) => {
                     self.thin_member(&archive::named_file(&name.path, path))
                 }
-                archive::Content::Damaged(error) => Outcome::Unreadable(error).into(),
+                archive::Content::Damaged(error) => Verdict::because(Status::Unreadable, error),
             };
-            verdict.named(name)
+            verdict.named(&name)
         };
         let (mut inputs, mut failed) = (LinkInputs::default(), None);
         while !self.options.is_stopped() {
@@ -194,17 +211,17 @@ impl<'o> Checker<'o> {
             if some.is_empty() {
                 break;
             }
-            let reports: Vec<FileReport> = some.into_par_iter().map(check).collect();
-            for report in reports {
-                inputs.add(&report);
-                found(report);
+            let records: Vec<Record<'static>> = some.into_par_iter().map(check).collect();
+            for record in records {
+                inputs.add(&record);
+                found(record);
             }
         }
-        if let Some(report) = inputs.check(name, self.options) {
-            found(report);
+        if let Some(record) = inputs.check(name, self.options) {
+            found(record);
         }
         if let Some(why) = failed {
-            found(FileReport::new(name.clone(), Outcome::Unreadable(why)));
+            found(Record::because(Status::Unreadable, why).named(name));
         }
     }
 
@@ -213,7 +230,7 @@ impl<'o> Checker<'o> {
             Ok(data) => self.mapped(&FileName::file(path.to_owned()), &data),
             Err(error) => {
                 let reason = format!("{}: {}", printable_path(path), plain_error(&error));
-                Outcome::Unreadable(reason).into()
+                Verdict::because(Status::Unreadable, reason)
             }
         }
     }
@@ -229,7 +246,7 @@ impl<'o> Checker<'o> {
         let verdict = self.checked(name, data, stored);
         match stored.map_or(Ok(()), |(file, _)| file.intact()) {
             Ok(()) => verdict,
-            Err(error) => Outcome::Unreadable(plain_error(&error)).into(),
+            Err(error) => Verdict::because(Status::Unreadable, plain_error(&error)),
         }
     }
 
@@ -237,34 +254,37 @@ impl<'o> Checker<'o> {
     fn checked(&self, name: &FileName, data: &[u8], stored: Option<(&FileBytes, u64)>) -> Verdict {
         let options = self.options;
         if let Some(raw) = options.raw {
-            return check_raw(data, raw, options).into();
+            return Verdict::of(check_raw(data, raw, options));
         }
         if data.is_empty() {
-            return Outcome::Empty.into();
+            return Verdict::empty();
         }
         let with_large_holes = stored.is_some_and(|(file, _)| file.has_large_holes());
         let content = || if with_large_holes { None } else { self.content(data) };
         let elf = match Elf::parse(data) {
             Ok(elf) => elf,
-            Err(ElfError::NotElf) => return Outcome::NotElf.into(),
+            Err(ElfError::NotElf) => return Status::NotElf.into(),
             Err(error) => {
-                let outcome = Outcome::Unreadable(format!("damaged ELF file: {error}"));
-                return Verdict { outcome, content: content() };
+                let reason = format!("damaged ELF file: {error}");
+                return Verdict {
+                    content: content(),
+                    ..Verdict::because(Status::Unreadable, reason)
+                };
             }
         };
         let content = content();
         if let Some(kind) = unsupported(&elf) {
-            return Verdict { outcome: Outcome::Unsupported(kind), content };
+            return Verdict { content, ..Verdict::because(Status::Unsupported, kind) };
         }
         let path = name.installed();
         let check = || {
-            let outcome = check_elf_file(&path, &elf, options);
+            let record = Arc::new(check_elf_file(&path, &elf, options));
             // What is known of a file's bytes must not be what was found in others.
-            stored.map_or(Ok(()), |(file, _)| file.intact()).map(|()| outcome)
+            stored.map_or(Ok(()), |(file, _)| file.intact()).map(|()| record)
         };
         // To look at a file without a section takes less than to find out whether it is known.
         let is_quick = !options.coverage && elf.sframe_sections().next().is_none();
-        let outcome = if is_quick || with_large_holes {
+        let record = if is_quick || with_large_holes {
             check()
         } else {
             let subject = Subject {
@@ -279,8 +299,12 @@ impl<'o> Checker<'o> {
             };
             self.seen.or_check(subject, check)
         };
-        let outcome = outcome.unwrap_or_else(|error| Outcome::Unreadable(plain_error(&error)));
-        Verdict { outcome, content }
+        match record {
+            Ok(record) => Verdict { record, content },
+            Err(error) => {
+                Verdict { content, ..Verdict::because(Status::Unreadable, plain_error(&error)) }
+            }
+        }
     }
 
     fn content(&self, data: &[u8]) -> Option<Content> {
@@ -295,25 +319,24 @@ fn guarded(path: PathBuf, found: Found<'_>, check: impl FnOnce(Found<'_>)) {
     if let Err(panic) = checked {
         let message = panic.downcast_ref::<&str>().map(ToString::to_string);
         let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
-        let outcome = Outcome::Crashed(match message {
+        let reason = match message {
             Some(message) => format!("its checker panicked: {message}"),
             None => "its checker panicked".to_owned(),
-        });
-        found(FileReport::new(FileName::file(path), outcome));
+        };
+        found(Record::because(Status::Crashed, reason).named(&FileName::file(path)));
     }
 }
 
 /// Checks bytes that are one section and nothing else.
-fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Outcome {
+fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Record<'static> {
     let mut report = check_section(data, raw.placement(), &options.validator);
     options.select(&mut report);
     let source = SectionSource::bare(data, raw);
-    let checked = Checked::new(report, &[source], &Names::of(None), Comparison::default());
-    Outcome::Checked(Arc::new(checked))
+    checked(report, &[source], &Names::of(None), Comparison::default())
 }
 
 /// Checks a file, and compares it with its CFI; `path` is where it is installed.
-fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions) -> Outcome {
+fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions) -> Record<'static> {
     let names = Names::of(Some(elf));
     let sources: Vec<SectionSource<'_>> = sframe_sections(elf).filter_map(Result::ok).collect();
     let (mut report, comparison) = if compare::is_wanted(elf, options) {
@@ -322,11 +345,11 @@ fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions) -> Outcome
         (check_elf(elf, &options.validator), Comparison::default())
     };
     options.select(&mut report);
-    let mut checked = Checked::new(report, &sources, &names, comparison);
+    let mut record = checked(report, &sources, &names, comparison);
     if options.producers {
-        checked.producers = Producer::all_of(elf);
+        record.producers = producers(elf);
     }
-    Outcome::Checked(Arc::new(checked))
+    record
 }
 
 /// The kind of an ELF file that SFrame is not defined for. One that has a section all the same is

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use sframe_oracle::account::{self, account};
 use sframe_oracle::cfi::{Cfi, CfiSource};
-use sframe_oracle::compare::{CfiConfirms, Sums};
+use sframe_oracle::compare::CfiConfirms;
 use sframe_validator::Section;
 use sframe_validator::check::{check_elf, check_elf_confirmed};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Report, Undecided};
 
 use super::CheckOptions;
-use crate::report::{Comparison, Coverage, Gatherer, Names};
+use crate::record::{Comparison, Gatherer, Names, coverage, undecided};
 use sframe_input::{DebugFile, SectionSource};
 
 /// What SFrame sections are compared with.
@@ -97,7 +97,7 @@ fn compare(
     let with_section = !sections.is_empty();
     let unnamed = Names::of(None);
     let names = if with_section || options.named_examples { names } else { &unnamed };
-    let coverage = Coverage::of(&account, with_section, names, debug_path);
+    let coverage = coverage(&account, names, debug_path.as_deref());
     report.findings.extend(account.findings);
     report.counts.extend(account.counts);
     report.undecided.extend(account.undecided);
@@ -148,10 +148,5 @@ fn load<'c>(sources: &'c [CfiSource<'_, '_>]) -> Result<Vec<Cfi<'c>>, String> {
 fn not_compared(why: String, report: &mut Report) -> Comparison {
     let reason = format!("not compared with CFI: {why}");
     report.undecided.push(Undecided { section: None, reason });
-    let coverage = Coverage {
-        with_section: !report.sections.is_empty(),
-        bytes: Sums { undecided: report.code_bytes, ..Sums::default() },
-        ..Coverage::default()
-    };
-    Comparison { differences: Vec::new(), coverage: Some(coverage) }
+    Comparison { differences: Vec::new(), coverage: Some(undecided(report.code_bytes)) }
 }

@@ -1,14 +1,14 @@
 //! The members of an archive taken together.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use sframe_validator::Endian;
 use sframe_validator::check::check_link_set;
 use sframe_validator::finding::HeaderSummary;
 
 use super::options::CheckOptions;
-use crate::report::{Checked, Comparison, FileName, FileReport, Names, Outcome};
+use crate::record::{Comparison, Names, checked};
+use sframe_record::{FileName, Record, Status};
 
 /// The members of an archive as inputs of one link: the first one of each kind, for members that
 /// are alike can be linked.
@@ -19,23 +19,24 @@ pub(super) struct LinkInputs {
 }
 
 impl LinkInputs {
-    pub(super) fn add(&mut self, report: &FileReport) {
-        let Outcome::Checked(checked) = &report.outcome else { return };
-        let header = checked.sections.iter().find_map(|section| section.header);
-        if let Some(header) = header.filter(|header| self.kinds.insert(kind(header))) {
-            self.first_of_kind.push((report.name.member_display(), header));
+    pub(super) fn add(&mut self, record: &Record<'_>) {
+        let mut headers =
+            record.sections.iter().filter_map(|section| section.header.as_ref()?.summary());
+        if let Some(header) = headers.next().filter(|header| self.kinds.insert(kind(header))) {
+            let member = record.member.as_ref().map(ToString::to_string);
+            self.first_of_kind.push((member.unwrap_or_default(), header));
         }
     }
 
     /// What is wrong with them; `None` where they match.
-    pub(super) fn check(&self, name: &FileName, options: &CheckOptions) -> Option<FileReport> {
+    pub(super) fn check(&self, name: &FileName, options: &CheckOptions) -> Option<Record<'static>> {
         let inputs: Vec<(&str, HeaderSummary)> =
             self.first_of_kind.iter().map(|(name, header)| (name.as_str(), *header)).collect();
         let mut report = check_link_set(&inputs, &options.validator);
         options.select(&mut report);
-        let checked = Checked::new(report, &[], &Names::of(None), Comparison::default());
-        let found = !checked.counts.is_empty();
-        found.then(|| FileReport::new(name.clone(), Outcome::Members(Arc::new(checked))))
+        let record = checked(report, &[], &Names::of(None), Comparison::default());
+        let found = !record.counts.is_empty();
+        found.then(|| Record { status: Status::Archive, ..record }.named(name))
     }
 }
 

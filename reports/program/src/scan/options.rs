@@ -44,7 +44,7 @@ pub struct CheckOptions {
     /// Ends the scan early once it is set: what has not been begun is not reported, a package as far as it
     /// has been read.
     pub stop: Option<Arc<AtomicBool>>,
-    /// Hash every ELF file, for [`FileReport::content`](crate::report::FileReport::content).
+    /// Hash every ELF file, for [`Record::content`](sframe_record::Record::content).
     pub hash: bool,
     /// Tell what made each file.
     pub producers: bool,

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::ops::ControlFlow;
 
 use super::check::{Checker, Found, Verdict};
-use crate::report::{FileName, FileReport, Outcome};
+use sframe_input::PackageIdentity;
 use sframe_input::package::{self, Content, Member, Visitor};
 use sframe_input::repository::Listed;
+use sframe_record::{FileName, Record, Status};
 
-/// Checks all that is in the package called `name`: one report for each member, in stored order; one
+/// Checks all that is in the package called `name`: one record for each member, in stored order; one
 /// for the package itself where it is not read to its end.
 pub(super) fn check(checker: &Checker<'_>, name: &FileName, file: &File, found: Found<'_>) {
     let limits = &checker.options.limits;
@@ -36,7 +37,7 @@ fn members(
 ) {
     let read = visit(&mut Checking { found, name, checker });
     if let Err(reason) = read {
-        found(FileReport::new(name.clone(), Outcome::Unreadable(reason)));
+        found(Record::because(Status::Unreadable, reason).named(name));
     }
 }
 
@@ -51,25 +52,35 @@ impl Visitor for Checking<'_> {
     fn found(&mut self, member: Member<'_>) -> ControlFlow<()> {
         let checker = self.checker;
         let name = FileName { inside: member.name.map(<[u8]>::to_vec), ..self.name.clone() };
-        let mut found =
-            |report| (self.found)(FileReport { package: member.package.cloned(), ..report });
+        let package = member.package.map(|package| package_record(package));
+        let mut found = |record| (self.found)(Record { package: package.clone(), ..record });
         let verdict = match member.content {
             Content::Archive(mut members) => {
                 checker.archive(&name, &mut members, None, &mut found);
                 None
             }
             Content::Elf(data) => Some(checker.bytes(&name, data, None)),
-            Content::Other => Some(Outcome::NotElf.into()),
-            Content::Empty => Some(Outcome::Empty.into()),
-            Content::Special(kind) => Some(Outcome::Special(kind).into()),
-            Content::Unreadable(reason) => Some(Outcome::Unreadable(reason).into()),
+            Content::Other => Some(Status::NotElf.into()),
+            Content::Empty => Some(Verdict::empty()),
+            Content::Special(kind) => Some(Verdict::because(Status::Special, kind.id())),
+            Content::Unreadable(reason) => Some(Verdict::because(Status::Unreadable, reason)),
         };
         if let Some(verdict) = verdict {
-            found(Verdict::named(verdict, name));
+            found(verdict.named(&name));
         }
         match checker.options.is_stopped() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+}
+
+fn package_record(identity: &PackageIdentity) -> sframe_record::Package<'static> {
+    let PackageIdentity { name, version, architecture, source } = identity.clone();
+    sframe_record::Package {
+        name: name.into(),
+        version: version.map(Into::into),
+        architecture: architecture.map(Into::into),
+        source: source.map(Into::into),
     }
 }

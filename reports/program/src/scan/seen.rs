@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::report::{Content, Outcome};
+use crate::record::{self, Content};
 use sframe_input::{FileBytes, Stamp};
+use sframe_record::Record;
 
 /// Bytes that an entry takes besides what was found.
 const MARK: usize = 128;
@@ -30,7 +31,7 @@ pub(super) struct Seen {
 struct Known {
     /// By size and start.
     marks: HashMap<u64, Mark>,
-    outcomes: HashMap<Key, Outcome>,
+    records: HashMap<Key, Arc<Record<'static>>>,
     /// Bytes of memory that may still be taken. Files that come when there are too few are checked,
     /// each of them.
     left: usize,
@@ -50,7 +51,7 @@ struct One {
     origin: Origin,
     size: usize,
     key_path: Option<PathBuf>,
-    outcome: Outcome,
+    record: Arc<Record<'static>>,
 }
 
 /// Where bytes can be read again.
@@ -69,7 +70,7 @@ impl Origin {
     }
 }
 
-/// What an outcome depends on, besides the scan's options.
+/// What an record depends on, besides the scan's options.
 type Key = ([u8; 32], Option<PathBuf>);
 
 /// A file that is to be checked.
@@ -98,34 +99,34 @@ impl Seen {
     pub(super) fn or_check(
         &self,
         subject: Subject<'_>,
-        check: impl FnOnce() -> io::Result<Outcome>,
-    ) -> io::Result<Outcome> {
+        check: impl FnOnce() -> io::Result<Arc<Record<'static>>>,
+    ) -> io::Result<Arc<Record<'static>>> {
         let Subject { data, content, path, origin } = subject;
         let mark = mark(data, path);
         let hashed = content.is_some() || origin.is_none();
         match self.sight(mark, origin.as_ref(), hashed) {
-            Sight::Same(outcome) => return Ok(outcome),
+            Sight::Same(record) => return Ok(record),
             Sight::Other(one) => self.hash(*one),
             Sight::New => {
                 if let Some(origin) = origin.filter(|_| !hashed) {
-                    let outcome = check()?;
+                    let record = check()?;
                     let key_path = path.map(Path::to_owned);
-                    let one = One { origin, size: data.len(), key_path, outcome: outcome.clone() };
+                    let one = One { origin, size: data.len(), key_path, record: record.clone() };
                     self.lock().mark(mark, one);
-                    return Ok(outcome);
+                    return Ok(record);
                 }
             }
             Sight::Hashed => {}
         }
         let content = content.unwrap_or_else(|| Content::of(data));
         let key = (content.hash, path.map(Path::to_owned));
-        let found = self.lock().outcomes.get(&key).cloned();
-        if let Some(outcome) = found {
-            return Ok(outcome);
+        let found = self.lock().records.get(&key).cloned();
+        if let Some(record) = found {
+            return Ok(record);
         }
-        let outcome = check()?;
-        self.lock().keep(key, outcome.clone());
-        Ok(outcome)
+        let record = check()?;
+        self.lock().keep(key, record.clone());
+        Ok(record)
     }
 
     /// What is known of the files with this mark; from now on their hashes are, except for one
@@ -141,7 +142,7 @@ impl Seen {
         match entry {
             // A hard link, or a file that was named twice.
             Mark::One(one) if origin.is_some_and(|origin| origin.is(&one.origin)) => {
-                Sight::Same(one.outcome.clone())
+                Sight::Same(one.record.clone())
             }
             Mark::One(_) => match std::mem::replace(entry, Mark::Hashed) {
                 Mark::One(one) => Sight::Other(one),
@@ -161,7 +162,7 @@ impl Seen {
         if let Some(bytes) = file.get(start..).and_then(|rest| rest.get(..one.size)) {
             let hash = Content::of(bytes).hash;
             if file.intact().is_ok() {
-                self.lock().keep((hash, one.key_path), one.outcome);
+                self.lock().keep((hash, one.key_path), one.record);
             }
         }
     }
@@ -176,7 +177,7 @@ enum Sight {
     /// Nothing like it.
     New,
     /// It is this very file.
-    Same(Outcome),
+    Same(Arc<Record<'static>>),
     /// Another that may have the same bytes, and is not hashed.
     Other(Box<One>),
     /// Others that may have the same bytes, by their hash.
@@ -196,14 +197,14 @@ impl Known {
     }
 
     fn mark(&mut self, mark: u64, one: One) {
-        if self.take(MARK.saturating_add(one.outcome.weight())) {
+        if self.take(MARK.saturating_add(record::weight(&one.record))) {
             self.marks.entry(mark).or_insert_with(|| Mark::One(Box::new(one)));
         }
     }
 
-    fn keep(&mut self, key: Key, outcome: Outcome) {
-        if self.take(MARK.saturating_add(outcome.weight())) {
-            self.outcomes.insert(key, outcome);
+    fn keep(&mut self, key: Key, record: Arc<Record<'static>>) {
+        if self.take(MARK.saturating_add(record::weight(&record))) {
+            self.records.insert(key, record);
         }
     }
 }
@@ -220,6 +221,7 @@ fn mark(data: &[u8], path: Option<&Path>) -> u64 {
 #[allow(clippy::indexing_slicing, reason = "tests: they may panic")]
 mod tests {
     use super::*;
+    use sframe_record::Status;
     use std::cell::Cell;
     use std::fs;
 
@@ -238,17 +240,15 @@ mod tests {
             Desk { folder, seen: Seen::new(ROOM), checks: Cell::new(0) }
         }
 
-        /// What is told of bytes: their last one, which is the outcome here.
+        /// What is told of bytes: their last one, which is the record here.
         fn told(&self, subject: Subject<'_>) -> String {
             let last = subject.data.last().copied();
-            let outcome = self.seen.or_check(subject, || {
+            let record = self.seen.or_check(subject, || {
                 self.checks.set(self.checks.get() + 1);
-                Ok(Outcome::Unreadable(format!("{last:?}")))
+                Ok(Arc::new(Record::because(Status::Unreadable, format!("{last:?}"))))
             });
-            match outcome.expect("the check succeeds") {
-                Outcome::Unreadable(text) => text,
-                _ => String::new(),
-            }
+            let record = record.expect("the check succeeds");
+            record.reason.as_ref().map_or("", |reason| reason.as_str()).to_owned()
         }
 
         fn file(&self, name: &str, data: &[u8]) -> String {
@@ -305,7 +305,7 @@ mod tests {
         fs::hard_link(path("a"), path("b")).expect("it can be linked");
         assert_eq!(desk.file("a", &[]), "Some(1)");
         assert_eq!(desk.file("b", &[]), "Some(1)");
-        assert!(desk.seen.lock().outcomes.is_empty());
+        assert!(desk.seen.lock().records.is_empty());
         assert_eq!(desk.checks.get(), 1);
     }
 
@@ -351,7 +351,7 @@ mod tests {
         for n in 0..most {
             desk.member(&number(n), None);
         }
-        let kept = desk.seen.lock().outcomes.len();
+        let kept = desk.seen.lock().records.len();
         assert!((most / 10..most).contains(&kept), "{kept} of {most}");
         let before = desk.checks.get();
         desk.member(&number(0), None);

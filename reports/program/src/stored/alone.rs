@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 use nix::sys::signal::Signal;
+use sframe_record::FileName;
 use sframe_store::{Counts, Item};
 
 use super::record::crashed;
 use super::shard::check;
-use crate::report::FileName;
 use crate::scan::Checker;
 
 /// How the last line starts: how many files of which kind have no record.
@@ -65,7 +65,7 @@ pub fn run_alone(item: u32, path: &Path) -> io::Result<Alone> {
     if let Some(alone) = parse(&output.stdout).filter(|_| output.status.success()) {
         return Ok(alone);
     }
-    let record = crashed(FileName::file(path.to_owned()), ending(output.status))?;
+    let record = crashed(&FileName::file(path.to_owned()), ending(output.status))?;
     Ok(Alone { records: vec![record], without: Counts::default() })
 }
 

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use sframe_store::{ContentHash, Key};
 use sframe_validator::rules::Rule;
 
-use crate::catalogue;
 use crate::scan::CheckOptions;
 #[cfg(feature = "packages")]
 use sframe_input::DebugPackages;
+use sframe_record::catalogue;
 
 /// The key of a scan with these options: this program, its rules, and whatever of the options
 /// changes what is said of a file. Of folders with separate debug files the names count, not what is

@@ -1,34 +1,36 @@
-//! Reports as records: the lines of JSON that a store keeps.
+//! Records as a store keeps them: lines of JSON.
 
-use crate::render::json;
-use crate::render::schema::Line;
-use crate::report::{FileName, FileReport, Outcome};
+use sframe_record::{FileName, Record, Status};
 
-/// What a store keeps of a report.
+use crate::render::json::Line;
+
+/// What a store keeps of a file.
 pub(super) enum Kept {
     /// A record.
     Record(Vec<u8>),
-    /// A count: nothing is to be said of the file but what kind it is of.
-    Count(&'static str),
+    /// A count: there is nothing to say about the file but its kind.
+    Count(String),
 }
 
 /// What is no ELF file, as stores and summaries count it.
 pub(super) const NOT_ELF: &str = "not-elf";
 
-/// What is kept of a report.
-pub(super) fn of(report: &FileReport) -> serde_json::Result<Kept> {
-    Ok(match &report.outcome {
-        Outcome::NotElf | Outcome::Empty => Kept::Count(NOT_ELF),
-        Outcome::Special(kind) => Kept::Count(kind.name()),
-        _ => Kept::Record(line(report)?),
+/// What is kept of a record.
+pub(super) fn of(record: &Record<'_>) -> serde_json::Result<Kept> {
+    Ok(match record.status {
+        Status::NotElf => Kept::Count(NOT_ELF.to_owned()),
+        Status::Special => {
+            Kept::Count(record.reason.as_ref().map_or("", |kind| kind.as_str()).to_owned())
+        }
+        _ => Kept::Record(line(record)?),
     })
 }
 
-/// The record of a file at which its checker has died.
-pub(super) fn crashed(name: FileName, how: String) -> serde_json::Result<Vec<u8>> {
-    line(&FileReport::new(name, Outcome::Crashed(how)))
+/// The record of a file whose check crashed.
+pub(super) fn crashed(name: &FileName, how: String) -> serde_json::Result<Vec<u8>> {
+    line(&Record::because(Status::Crashed, how).named(name))
 }
 
-fn line(report: &FileReport) -> serde_json::Result<Vec<u8>> {
-    serde_json::to_vec(&Line::File(Box::new(json::file(report))))
+fn line(record: &Record<'_>) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&Line::File(record))
 }

@@ -176,9 +176,9 @@ pub(super) fn check(
     record: &mut dyn FnMut(Vec<u8>),
 ) -> io::Result<Counts> {
     let (mut without, mut failed) = (Counts::default(), None);
-    checker.input(Input::File(path.to_owned()), &mut |report| match record::of(&report) {
+    checker.input(Input::File(path.to_owned()), &mut |found| match record::of(&found) {
         Ok(Kept::Record(kept)) => record(kept),
-        Ok(Kept::Count(kind)) => without.add(kind, 1),
+        Ok(Kept::Count(kind)) => without.add(&kind, 1),
         Err(error) => failed = failed.take().or(Some(error)),
     });
     failed.map_or(Ok(without), |error| Err(error.into()))

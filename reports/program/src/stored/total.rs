@@ -3,20 +3,19 @@
 use std::io;
 use std::str;
 
-use sframe_history::Record;
 use sframe_history::groups::{Groups, RootCauses};
+use sframe_record::{Record, Summary};
 use sframe_store::{Counts, ShardLine, Store};
 
 use super::record::NOT_ELF;
 use super::{Error, Result};
-use crate::report::Summary;
 use sframe_input::Special;
 
 /// All that a store says, summed up.
 #[derive(Debug)]
 pub struct Total {
     /// In numbers.
-    pub summary: Summary,
+    pub summary: Summary<'static>,
     /// Findings by what has caused them.
     pub causes: RootCauses,
 }
@@ -38,7 +37,7 @@ pub fn summary(store: &Store) -> Result<Total> {
             match line {
                 ShardLine::Record(line) => {
                     let record = parse(line, shard)?;
-                    summary.add_record(&record);
+                    summary.add(&record);
                     groups.add(&record);
                 }
                 ShardLine::Item(item) => count(&mut summary, &item.without),
@@ -56,14 +55,15 @@ fn parse(line: &[u8], shard: u32) -> Result<Record<'_>> {
     Record::parse(text).map_err(|error| damaged(error.to_string()))
 }
 
-fn count(summary: &mut Summary, without: &Counts) {
+fn count(summary: &mut Summary<'_>, without: &Counts) {
     for (kind, number) in without.iter() {
         summary.inputs = summary.inputs.saturating_add(number);
-        let of_kind = match Special::of_name(kind) {
-            Some(special) => summary.special.entry(special).or_default(),
-            None if kind == NOT_ELF => &mut summary.not_elf,
-            None => &mut summary.unreadable,
-        };
-        *of_kind = of_kind.saturating_add(number);
+        match Special::of_id(kind) {
+            Some(special) => summary.add_special(special.id(), number),
+            None if kind == NOT_ELF => {
+                summary.not_elf = summary.not_elf.saturating_add(number);
+            }
+            None => summary.unreadable = summary.unreadable.saturating_add(number),
+        }
     }
 }

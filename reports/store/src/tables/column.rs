@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use sframe_history::Record;
-use sframe_history::record::Address;
+use sframe_record::Address;
+use sframe_record::Record;
 
 /// One table.
 pub(super) trait Table: Sized + 'static {

@@ -1,6 +1,6 @@
 //! Functions that SFrame does not describe, by cause.
 
-use sframe_history::record::{FunctionPlace, Loss};
+use sframe_record::{FunctionPlace, Loss};
 
 use super::column::{Cell, Column, ColumnKind, Table};
 

@@ -1,7 +1,7 @@
 //! Tables about whole files: the files, how often they break each rule, and what made them.
 
-use sframe_history::Record;
-use sframe_history::record::{
+use sframe_record::Record;
+use sframe_record::{
     CoveredFunctions, Header, Producer, RuleCount, Section, Severity, Status, Verdicts,
 };
 

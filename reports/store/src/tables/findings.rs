@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use sframe_history::record::{self, Code, Finding, Function, Side, Similar};
+use sframe_record::{Finding, Side, Similar};
 
 use super::column::{Cell, Column, ColumnKind, Table};
 
@@ -96,8 +96,8 @@ const fn column(
 
 /// The symbol of the function, or of the code where no function is named.
 fn symbol<'c>(found: &'c Finding<'_>) -> Cell<'c> {
-    let of_function = found.function.as_ref().and_then(|Function { symbol, .. }| symbol.as_deref());
-    let of_code = found.code.as_ref().and_then(|Code { symbol, .. }| symbol.as_deref());
+    let of_function = found.function.as_ref().and_then(|function| function.symbol.as_deref());
+    let of_code = found.code.as_ref().and_then(|code| code.symbol.as_deref());
     Cell::optional_text(of_function.or(of_code))
 }
 
@@ -113,7 +113,7 @@ pub(super) enum Differences {}
 /// A finding with the difference that it is about.
 pub(super) struct Difference<'r> {
     pub(super) finding: &'r Finding<'r>,
-    pub(super) difference: &'r record::Difference<'r>,
+    pub(super) difference: &'r sframe_record::Difference<'r>,
 }
 
 impl Table for Differences {

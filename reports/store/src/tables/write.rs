@@ -12,7 +12,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
-use sframe_history::Record;
+use sframe_record::Record;
 
 use super::TABLES_FORMAT;
 use super::column::{Cell, ColumnKind, Of, PLACE, Table};

@@ -4,56 +4,50 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use sframe_oracle::compare::{FunctionCounts, Sums};
 use sframe_oracle::coverage::Cause;
-
-use crate::report::{Coverage, CoverageTotals, Example, Extent, Files};
 use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::text::{printable, printable_path};
+use sframe_record::{
+    Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Summary, Verdicts,
+};
 
 const BOLD: Style = Style::new().bold();
 
 /// Writes the table of one file.
-pub(super) fn file(out: &mut dyn Write, name: &str, coverage: &Coverage) -> io::Result<()> {
+pub(super) fn file(
+    out: &mut dyn Write,
+    name: &str,
+    coverage: &Coverage<'_>,
+    with_section: bool,
+) -> io::Result<()> {
     let code = counted(coverage.bytes.total(), "byte");
-    let section = if coverage.with_section { "" } else { ", no SFrame section" };
+    let section = if with_section { "" } else { ", no SFrame section" };
     writeln!(out, "{BOLD}{name}{BOLD:#}: {code} of code{section}")?;
     if let Some(path) = &coverage.debug_file {
-        writeln!(out, "  CFI also from {}", printable_path(path))?;
+        writeln!(out, "  CFI also from {path}")?;
     }
-    table(out, &coverage.bytes, &coverage.functions)?;
-    for loss in &coverage.losses {
-        let extent = Extent { functions: loss.functions, bytes: loss.bytes };
-        let examples: Vec<String> = loss.examples.iter().map(example).collect();
-        cause(out, loss.cause, extent, coverage.with_section, &examples.join(", "))?;
-    }
-    for limit in &coverage.limits {
-        let extent = Extent { functions: limit.functions, bytes: limit.bytes };
-        limited(out, limit.field, extent)?;
-    }
+    lines(out, coverage, with_section)?;
     writeln!(out)
 }
 
 /// Writes the tables of all files.
-pub(super) fn totals(out: &mut dyn Write, totals: &CoverageTotals) -> io::Result<()> {
+pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
     let parts = [
-        (&totals.compared, "with an SFrame section", true),
-        (&totals.without_section, "without", false),
+        (&summary.compared, "with an SFrame section", true),
+        (&summary.without_section, "without", false),
     ];
     for (files, which, with_section) in parts {
-        if files.files > 0 {
-            let number = counted(files.files, "file");
-            let code = counted(files.bytes.total(), "byte");
-            writeln!(out, "{BOLD}coverage{BOLD:#} of {number} {which}: {code} of code")?;
-            sums(out, files, with_section)?;
-        }
+        let Some(CoverageTotal { files, coverage }) = files else { continue };
+        let number = counted(*files, "file");
+        let code = counted(coverage.bytes.total(), "byte");
+        writeln!(out, "{BOLD}coverage{BOLD:#} of {number} {which}: {code} of code")?;
+        lines(out, coverage, with_section)?;
     }
     Ok(())
 }
 
 /// One line: how the files that were compared agree.
-pub(super) fn in_short(files: &Files) -> String {
-    let bytes = &files.bytes;
+pub(super) fn in_short(compared: &CoverageTotal<'_>) -> String {
+    let bytes = &compared.coverage.bytes;
     let mut parts = vec![format!("{} bytes the same", grouped(bytes.equal))];
     let others = [
         (bytes.limited, "as far as the version can say"),
@@ -64,22 +58,17 @@ pub(super) fn in_short(files: &Files) -> String {
     ];
     let some = others.into_iter().filter(|(number, _)| *number > 0);
     parts.extend(some.map(|(number, what)| format!("{} {what}", grouped(number))));
-    format!("compared with CFI in {}: {}", counted(files.files, "file"), parts.join(", "))
+    format!("compared with CFI in {}: {}", counted(compared.files, "file"), parts.join(", "))
 }
 
-fn sums(out: &mut dyn Write, files: &Files, with_section: bool) -> io::Result<()> {
-    table(out, &files.bytes, &files.functions)?;
-    for (lost, extent) in &files.losses {
-        cause(out, *lost, *extent, with_section, "")?;
-    }
-    for (field, extent) in &files.limits {
-        limited(out, field, *extent)?;
-    }
-    Ok(())
+fn lines(out: &mut dyn Write, coverage: &Coverage<'_>, with_section: bool) -> io::Result<()> {
+    table(out, &coverage.bytes, &coverage.functions)?;
+    coverage.losses.iter().try_for_each(|loss| lost(out, loss, with_section))?;
+    coverage.limits.iter().try_for_each(|limit| limited(out, limit))
 }
 
 /// Bytes by verdict, and functions where a verdict is about whole functions.
-fn table(out: &mut dyn Write, bytes: &Sums, functions: &FunctionCounts) -> io::Result<()> {
+fn table(out: &mut dyn Write, bytes: &Verdicts, functions: &CoveredFunctions) -> io::Result<()> {
     let (total, partly) = (bytes.total(), functions.partly);
     let lines = [
         (bytes.equal, "both say the same", Some(functions.both)),
@@ -107,36 +96,34 @@ fn table(out: &mut dyn Write, bytes: &Sums, functions: &FunctionCounts) -> io::R
     Ok(())
 }
 
-fn cause(
-    out: &mut dyn Write,
-    cause: Cause,
-    extent: Extent,
-    with_section: bool,
-    examples: &str,
-) -> io::Result<()> {
-    let what = match (cause, with_section) {
-        (Cause::None, true) => "lost, unexplained".to_owned(),
-        (Cause::None, false) => "SFrame could describe it".to_owned(),
-        (cause, true) => format!("lost: {}", cause.name()),
-        (cause, false) => format!("in the way: {}", cause.name()),
+fn lost(out: &mut dyn Write, loss: &Loss<'_>, with_section: bool) -> io::Result<()> {
+    let unexplained = loss.cause.as_str() == Cause::None.name();
+    let what = match (unexplained, with_section) {
+        (true, true) => "lost, unexplained".to_owned(),
+        (true, false) => "SFrame could describe it".to_owned(),
+        (false, true) => format!("lost: {}", loss.cause),
+        (false, false) => format!("in the way: {}", loss.cause),
     };
-    let functions = counted(extent.functions, "function");
-    let examples = if examples.is_empty() { String::new() } else { format!(": {examples}") };
-    writeln!(out, "  {:>13}    {what}, {functions}{examples}", grouped(extent.bytes))
+    let functions = counted(loss.functions, "function");
+    let examples: Vec<String> = loss.examples.iter().map(example).collect();
+    let colon = if examples.is_empty() { "" } else { ": " };
+    let examples = examples.join(", ");
+    writeln!(out, "  {:>13}    {what}, {functions}{colon}{examples}", grouped(loss.bytes))
 }
 
-fn limited(out: &mut dyn Write, field: &str, extent: Extent) -> io::Result<()> {
-    let functions = counted(extent.functions, "function");
-    writeln!(out, "  {:>13}    not in this version: {field}, {functions}", grouped(extent.bytes))
+fn limited(out: &mut dyn Write, limit: &Limit<'_>) -> io::Result<()> {
+    let (bytes, field) = (grouped(limit.bytes), &limit.field);
+    let functions = counted(limit.functions, "function");
+    writeln!(out, "  {bytes:>13}    not in this version: {field}, {functions}")
 }
 
 /// `foo at 0x1000`.
-fn example(example: &Example) -> String {
+fn example(example: &FunctionPlace<'_>) -> String {
     let section = example.code_section.as_ref().map_or(String::new(), |name| format!("{name}+"));
-    let place = format!("{section}{:#x}", example.start.address);
-    match &example.symbol {
-        Some(symbol) if symbol.offset == 0 => format!("{} at {place}", printable(&symbol.name)),
-        Some(symbol) => format!("{}+{:#x} at {place}", printable(&symbol.name), symbol.offset),
-        None => place,
+    let place = format!("{section}{}", example.start);
+    match (&example.symbol, example.symbol_offset) {
+        (Some(symbol), Some(offset)) if offset > 0 => format!("{symbol}+{offset:#x} at {place}"),
+        (Some(symbol), _) => format!("{symbol} at {place}"),
+        (None, _) => place,
     }
 }

@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::disassembly::Instruction;
-use crate::report::{Cells, Line, Side, Tables};
+use sframe_record::{Instruction, Side, TableLine};
 
 const DIM: Style = Style::new().dimmed();
 const FIRST: Style = AnsiColor::Red.on_default();
@@ -18,30 +17,30 @@ pub(crate) struct Titles<'t> {
     pub(crate) second: &'t str,
 }
 
-/// Writes the view, `indent` characters from the left; the code stands beside the lines from PC
-/// `start` on.
+/// Writes the lines of both tables, `indent` characters from the left, and the code beside the lines
+/// from PC `start` on. The tables are `cut` where they have more lines than these.
 pub(crate) fn write(
     out: &mut dyn Write,
-    tables: &Tables,
-    (start, code): (u64, &[Instruction]),
+    (lines, cut): (&[TableLine<'_>], bool),
+    (start, code): (u64, &[Instruction<'_>]),
     titles: Titles<'_>,
     indent: usize,
 ) -> io::Result<()> {
-    let widths = Widths::of(tables);
+    let widths = Widths::of(lines);
     let title = widths.line("PC", "CFA", "RA", "FP");
     let (first, second) = (titles.first, titles.second);
     let title = format!("{title}  (- {first}, + {second})");
     writeln!(out, "{:indent$}{DIM}  {}{DIM:#}", "", title.trim_end())?;
-    let first_line = tables.lines.iter().position(|line| line.cells.start >= start).unwrap_or(0);
+    let first_line = lines.iter().position(|line| line.start.0 >= start).unwrap_or(0);
     let beside = |place: usize| code.get(place.checked_sub(first_line)?);
-    for (place, line) in tables.lines.iter().enumerate() {
+    for (place, line) in lines.iter().enumerate() {
         write_line(out, line, &widths, beside(place), indent)?;
     }
-    for instruction in code.iter().skip(tables.lines.len() - first_line) {
+    for instruction in code.iter().skip(lines.len() - first_line) {
         let empty = widths.line("", "", "", "");
         writeln!(out, "{:indent$}{DIM}  {empty} | {}{DIM:#}", "", text(instruction))?;
     }
-    if tables.cut {
+    if cut {
         writeln!(out, "{:indent$}{DIM}  ...{DIM:#}", "")?;
     }
     Ok(())
@@ -49,18 +48,19 @@ pub(crate) fn write(
 
 fn write_line(
     out: &mut dyn Write,
-    line: &Line,
+    line: &TableLine<'_>,
     widths: &Widths,
-    beside: Option<&Instruction>,
+    beside: Option<&Instruction<'_>>,
     indent: usize,
 ) -> io::Result<()> {
     let (mark, style) = match line.side {
         Side::Both => (' ', DIM),
-        Side::First => ('-', FIRST),
-        Side::Second => ('+', SECOND),
+        Side::Sframe | Side::First => ('-', FIRST),
+        Side::Cfi | Side::Second => ('+', SECOND),
     };
-    let cells = &line.cells;
-    let row = widths.line(&pc(cells), &cells.cfa, &ra(cells), &cells.fp);
+    let start = line.start.to_string();
+    let (cfa, fp) = (line.cfa.to_string(), line.fp.to_string());
+    let row = widths.line(&start, &cfa, &ra(line), &fp);
     match beside {
         Some(instruction) => {
             let code = text(instruction);
@@ -70,17 +70,13 @@ fn write_line(
     }
 }
 
-fn text(instruction: &Instruction) -> String {
-    format!("{:#x}  {}", instruction.address, instruction.text)
+fn text(instruction: &Instruction<'_>) -> String {
+    format!("{}  {}", instruction.address, instruction.text)
 }
 
-fn pc(cells: &Cells) -> String {
-    format!("{:#x}", cells.start)
-}
-
-fn ra(cells: &Cells) -> String {
-    let signed = if cells.ra_signed { " signed" } else { "" };
-    format!("{}{signed}", cells.ra)
+fn ra(line: &TableLine<'_>) -> String {
+    let signed = if line.ra_signed { " signed" } else { "" };
+    format!("{}{signed}", line.ra)
 }
 
 /// The widest cell of each column.
@@ -92,15 +88,15 @@ struct Widths {
 }
 
 impl Widths {
-    fn of(tables: &Tables) -> Widths {
-        let widest = |cell: &dyn Fn(&Cells) -> usize| {
-            tables.lines.iter().map(|line| cell(&line.cells)).max().unwrap_or(0).max(2)
+    fn of(lines: &[TableLine<'_>]) -> Widths {
+        let widest = |cell: &dyn Fn(&TableLine<'_>) -> usize| {
+            lines.iter().map(cell).max().unwrap_or(0).max(2)
         };
         Widths {
-            pc: widest(&|cells| pc(cells).len()),
-            cfa: widest(&|cells| cells.cfa.len()).max(3),
-            ra: widest(&|cells| ra(cells).len()),
-            fp: widest(&|cells| cells.fp.len()),
+            pc: widest(&|line| line.start.to_string().len()),
+            cfa: widest(&|line| line.cfa.len()).max(3),
+            ra: widest(&|line| ra(line).len()),
+            fp: widest(&|line| line.fp.len()),
         }
     }
 

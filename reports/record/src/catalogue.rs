@@ -14,10 +14,11 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.name == name)
 }
 
-/// The rule's place in the order of all.
+/// The place in the order of all of the rule that has this name; after all of them where no rule has
+/// it.
 #[must_use]
-pub fn position(rule: &Rule) -> usize {
-    all().position(|known| known == rule).unwrap_or(usize::MAX)
+pub fn position(name: &str) -> usize {
+    all().position(|rule| rule.name == name).unwrap_or(usize::MAX)
 }
 
 /// Rules that state a fact about the tools which made a whole build: every file of it breaks them in
@@ -30,11 +31,11 @@ const ABOUT_TOOLS: [&str; 5] = [
     "sorted-object",
 ];
 
-/// Whether a finding of the rule is a fact about the tools which made a whole build, and not about
+/// Whether a finding of the rule of this name is a fact about the tools which made a whole build, and not about
 /// one of its files.
 #[must_use]
-pub fn is_about_tools(rule: &Rule) -> bool {
-    ABOUT_TOOLS.contains(&rule.name)
+pub fn is_about_tools(name: &str) -> bool {
+    ABOUT_TOOLS.contains(&name)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use sframe_record::Part;
+use sframe_record::json::hex;
 use sframe_validator::finding::Finding;
 use sframe_validator::section::{
     FieldPlace, FreType, Function, FunctionEntry, FunctionField, HEADER_SIZE, RowInfo, field,
@@ -15,55 +17,31 @@ const MAX_PARTS: usize = 12;
 /// How many bytes a part without a name shows.
 const RAW_PART: u64 = 16;
 
-/// Fields in the order of the section's bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Context {
-    /// The fields.
-    pub parts: Vec<Part>,
-}
-
-/// One field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Section offset.
-    pub offset: u64,
-    /// The stored bytes.
-    pub bytes: Vec<u8>,
-    /// The specification's name; empty for bytes that are no field.
-    pub name: &'static str,
-    /// What the bytes say; empty for bytes that are no field.
-    pub value: String,
-    /// Whether the defect is here.
-    pub blamed: bool,
-}
-
-impl Context {
-    /// The context of a finding, `None` where no bytes of the section are to blame.
-    #[must_use]
-    pub fn of(finding: &Finding, source: &SectionSource<'_>) -> Option<Context> {
-        let shown = finding.bytes.clone();
-        if shown.is_empty() {
-            return None;
-        }
-        let section = Section::parse(source.data, source.placement());
-        let endian = section.as_ref().map_or(guess_endian(source.data), Section::endian);
-        let mut places = match &section {
-            Ok(section) => places(section, finding),
-            Err(_) => header_places(&shown),
-        };
-        if places.is_empty() {
-            places = raw_places(&shown);
-        }
-        let blamed = |place: &FieldPlace| match finding.offset {
-            Some(offset) => place.offset <= offset && offset < place.offset + place.size,
-            None => place.offset < shown.end && shown.start < place.offset + place.size,
-        };
-        let parts = window(&places, blamed)
-            .iter()
-            .filter_map(|place| part(source.data, endian, place, blamed(place)))
-            .collect::<Vec<Part>>();
-        (!parts.is_empty()).then_some(Context { parts })
+/// The fields around the defect of a finding, in the order of the section's bytes; none where no
+/// bytes of the section are to blame.
+#[must_use]
+pub fn context(finding: &Finding, source: &SectionSource<'_>) -> Vec<Part<'static>> {
+    let shown = finding.bytes.clone();
+    if shown.is_empty() {
+        return Vec::new();
     }
+    let section = Section::parse(source.data, source.placement());
+    let endian = section.as_ref().map_or(guess_endian(source.data), Section::endian);
+    let mut places = match &section {
+        Ok(section) => places(section, finding),
+        Err(_) => header_places(&shown),
+    };
+    if places.is_empty() {
+        places = raw_places(&shown);
+    }
+    let blamed = |place: &FieldPlace| match finding.offset {
+        Some(offset) => place.offset <= offset && offset < place.offset + place.size,
+        None => place.offset < shown.end && shown.start < place.offset + place.size,
+    };
+    window(&places, blamed)
+        .iter()
+        .filter_map(|place| part(source.data, endian, place, blamed(place)))
+        .collect()
 }
 
 fn guess_endian(data: &[u8]) -> Endian {
@@ -208,7 +186,7 @@ fn raw_places(shown: &Range<u64>) -> Vec<FieldPlace> {
     starts.take(4).map(place).collect()
 }
 
-fn part(data: &[u8], endian: Endian, place: &FieldPlace, blamed: bool) -> Option<Part> {
+fn part(data: &[u8], endian: Endian, place: &FieldPlace, blamed: bool) -> Option<Part<'static>> {
     let start = usize::try_from(place.offset).ok()?;
     let end = start.checked_add(usize::try_from(place.size).ok()?)?.min(data.len());
     let bytes = data.get(start..end).filter(|bytes| !bytes.is_empty())?;
@@ -218,7 +196,8 @@ fn part(data: &[u8], endian: Endian, place: &FieldPlace, blamed: bool) -> Option
         _ if !whole => "cut off by the section's end".to_owned(),
         name => meaning(name, bytes, endian),
     };
-    Some(Part { offset: place.offset, bytes: bytes.to_vec(), name: place.name, value, blamed })
+    let (bytes, name) = (hex(bytes).into(), place.name.into());
+    Some(Part { offset: place.offset, bytes, name, value: value.into(), blamed })
 }
 
 /// The value of a field, in the way that suits it.

@@ -3,16 +3,17 @@
 
 use std::str;
 
+use sframe_record::Producer;
 use sframe_validator::elf::Elf;
 
-/// How many are told: each object of a link may bring its own.
+/// How many are reported: each object of a link may bring its own.
 const MOST: usize = 32;
-/// Bytes of a string that are told.
+/// How many bytes of a string are reported.
 const LONGEST: usize = 200;
 
 /// What a program did to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProducerKind {
+enum ProducerKind {
     /// It compiled a part of it.
     Compiler,
     /// It assembled a part of it.
@@ -25,8 +26,7 @@ pub enum ProducerKind {
 
 impl ProducerKind {
     /// Its name in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             ProducerKind::Compiler => "compiler",
             ProducerKind::Assembler => "assembler",
@@ -36,20 +36,7 @@ impl ProducerKind {
     }
 }
 
-/// A program that had a part in making a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Producer {
-    /// What it did.
-    pub kind: ProducerKind,
-    /// Its name.
-    pub name: String,
-    /// Its version, where it says one.
-    pub version: Option<String>,
-    /// What it has left in the file.
-    pub text: String,
-}
-
-/// Programs by what stands before the version in the string they leave.
+/// Programs by the text before the version in the string they leave.
 const KNOWN: [(&str, &str, ProducerKind); 9] = [
     ("clang version ", "clang", ProducerKind::Compiler),
     ("flang version ", "flang", ProducerKind::Compiler),
@@ -62,41 +49,47 @@ const KNOWN: [(&str, &str, ProducerKind); 9] = [
     ("mold ", "mold", ProducerKind::Linker),
 ];
 
-impl Producer {
-    /// All that a file names, each once, in the order they are named.
-    #[must_use]
-    pub fn all_of(elf: &Elf<'_>) -> Vec<Producer> {
-        let mut found: Vec<Producer> = Vec::new();
-        for section in elf.sections() {
-            let strings: fn(&[u8]) -> Vec<Producer> = match section.name.bytes() {
-                b".comment" => comments,
-                b".note.gnu.gold-version" => gold,
-                b".note.go.buildid" => |_| vec![go()],
-                _ => continue,
-            };
-            for producer in strings(elf.section_data(section).unwrap_or_default()) {
-                if found.len() < MOST && !found.contains(&producer) {
-                    found.push(producer);
-                }
+/// All producers that a file names, each once, in the order they are named.
+#[must_use]
+pub fn producers(elf: &Elf<'_>) -> Vec<Producer<'static>> {
+    let mut found: Vec<Producer<'static>> = Vec::new();
+    for section in elf.sections() {
+        let strings: fn(&[u8]) -> Vec<Producer<'static>> = match section.name.bytes() {
+            b".comment" => comments,
+            b".note.gnu.gold-version" => gold,
+            b".note.go.buildid" => |_| vec![go()],
+            _ => continue,
+        };
+        for producer in strings(elf.section_data(section).unwrap_or_default()) {
+            if found.len() < MOST && !found.contains(&producer) {
+                found.push(producer);
             }
         }
-        found
     }
+    found
+}
 
-    /// What a string of `.comment` says.
-    ///
-    /// ```
-    /// use sframe_check::report::{Producer, ProducerKind};
-    ///
-    /// let gcc = Producer::of("GCC: (Debian 12.2.0-14+deb12u1) 12.2.0");
-    /// assert_eq!((gcc.kind, gcc.name.as_str()), (ProducerKind::Compiler, "GCC"));
-    /// assert_eq!(gcc.version.as_deref(), Some("12.2.0"));
-    /// ```
-    #[must_use]
-    pub fn of(text: &str) -> Producer {
-        let (name, version, kind) = recognized(text).unwrap_or((text, None, ProducerKind::Other));
-        let version = version.map(str::to_owned);
-        Producer { kind, name: name.to_owned(), version, text: text.to_owned() }
+/// What a string of `.comment` says.
+///
+/// ```
+/// use sframe_check::record::producer;
+///
+/// let gcc = producer("GCC: (Debian 12.2.0-14+deb12u1) 12.2.0");
+/// assert_eq!((gcc.kind.as_str(), gcc.name.as_str()), ("compiler", "GCC"));
+/// assert_eq!(gcc.version.as_deref(), Some("12.2.0"));
+/// ```
+#[must_use]
+pub fn producer(text: &str) -> Producer<'static> {
+    let (name, version, kind) = recognized(text).unwrap_or((text, None, ProducerKind::Other));
+    made(kind, name, version, text)
+}
+
+fn made(kind: ProducerKind, name: &str, version: Option<&str>, text: &str) -> Producer<'static> {
+    Producer {
+        kind: kind.name().into(),
+        name: name.to_owned().into(),
+        version: version.map(|version| version.to_owned().into()),
+        text: Some(text.to_owned().into()),
     }
 }
 
@@ -118,35 +111,33 @@ fn first_word(text: &str) -> Option<&str> {
     text.split_whitespace().next()
 }
 
-fn comments(data: &[u8]) -> Vec<Producer> {
+fn comments(data: &[u8]) -> Vec<Producer<'static>> {
     let strings = data.split(|byte| *byte == 0).filter(|string| !string.is_empty());
     // A linker merges equal strings; whatever else repeats them is not to cost more.
-    strings.take(MOST * 4).map(|string| Producer::of(&told(string))).collect()
+    strings.take(MOST * 4).map(|string| producer(&start_of(string))).collect()
 }
 
 /// `NT_GNU_GOLD_VERSION`: three words of sizes and type, the name `GNU`, then the text.
-fn gold(data: &[u8]) -> Vec<Producer> {
+fn gold(data: &[u8]) -> Vec<Producer<'static>> {
     let text = data.get(16..).and_then(|text| text.split(|byte| *byte == 0).next());
-    let Some(text) = text.map(told) else { return Vec::new() };
-    let version = text.strip_prefix("gold ").map(str::to_owned);
-    vec![Producer { kind: ProducerKind::Linker, name: "gold".to_owned(), version, text }]
+    let Some(text) = text.map(start_of) else { return Vec::new() };
+    vec![made(ProducerKind::Linker, "gold", text.strip_prefix("gold "), &text)]
 }
 
 /// Go's linker leaves the build's identity, and no version.
-fn go() -> Producer {
-    let text = ".note.go.buildid".to_owned();
-    Producer { kind: ProducerKind::Compiler, name: "Go".to_owned(), version: None, text }
+fn go() -> Producer<'static> {
+    made(ProducerKind::Compiler, "Go", None, ".note.go.buildid")
 }
 
 /// The start of a string, as text.
-fn told(string: &[u8]) -> String {
+fn start_of(string: &[u8]) -> String {
     let start = string.get(..LONGEST).unwrap_or(string);
     String::from_utf8_lossy(start).trim_end_matches('\u{fffd}').to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Producer, ProducerKind};
+    use super::producer;
 
     /// Strings as these programs write them.
     #[test]
@@ -163,19 +154,19 @@ mod tests {
             ("hand-made", "hand-made", None),
         ];
         for (text, name, version) in cases {
-            let producer = Producer::of(text);
+            let producer = producer(text);
             assert_eq!((producer.name.as_str(), producer.version.as_deref()), (name, version));
-            assert_eq!(producer.text, text);
+            assert_eq!(producer.text.as_deref(), Some(text));
         }
-        assert_eq!(Producer::of("hand-made").kind, ProducerKind::Other);
-        assert_eq!(Producer::of("Linker: LLD 16.0.6").kind, ProducerKind::Linker);
+        assert_eq!(producer("hand-made").kind.as_str(), "other");
+        assert_eq!(producer("Linker: LLD 16.0.6").kind.as_str(), "linker");
     }
 
     #[test]
     fn a_note_of_gold() {
         let note = [b"\x04\0\0\0\x09\0\0\0\x04\0\0\0GNU\0".as_slice(), b"gold 1.16\0\0\0"].concat();
         let [gold] = super::gold(&note).try_into().expect("one");
-        assert_eq!((gold.kind, gold.version.as_deref()), (ProducerKind::Linker, Some("1.16")));
+        assert_eq!((gold.kind.as_str(), gold.version.as_deref()), ("linker", Some("1.16")));
         assert!(super::gold(b"short").is_empty());
     }
 }

@@ -1,0 +1,152 @@
+//! The record of a file that was checked.
+
+use sframe_record::json::{exact_name, name};
+use sframe_record::{
+    Address, Code, Coverage, Difference, Field, Finding, Function, Header, Record, RuleCount,
+    Section, Status, Text, Undecided,
+};
+use sframe_validator::finding::{self, Report, SectionSummary};
+use sframe_validator::rules::Rule;
+
+use super::context::context;
+use super::names::{Names, SymbolPlace};
+use sframe_input::SectionSource;
+
+/// Findings of a file whose bytes are shown at most: a hostile section has a million findings, and the
+/// decoded bytes around each take ten times as much memory as the finding.
+const MAX_CONTEXTS: usize = 10_000;
+
+/// The result of comparing a file's sections with its CFI; nothing, where that was not done.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    /// Differences, each with its tables where they could be read again.
+    pub differences: Vec<(finding::Finding, Option<Difference<'static>>)>,
+    /// The coverage.
+    pub coverage: Option<Coverage<'static>>,
+}
+
+/// The record of a file that `report` is about, with names and bytes from the file itself. It has no
+/// path yet.
+#[must_use]
+pub fn checked(
+    report: Report,
+    sources: &[SectionSource<'_>],
+    names: &Names<'_, '_>,
+    comparison: Comparison,
+) -> Record<'static> {
+    let Report { findings, counts, undecided, sections, code_bytes } = report;
+    let status = if sections.is_empty() { Status::NoSection } else { Status::Checked };
+    let mut located = Located { sections: &sections, sources, names, contexts: MAX_CONTEXTS };
+    let count = findings.len().saturating_add(comparison.differences.len());
+    let mut found = Vec::with_capacity(count);
+    found.extend(findings.into_iter().map(|finding| located.record(finding, None)));
+    let differences = comparison.differences.into_iter();
+    found.extend(differences.map(|(finding, difference)| located.record(finding, difference)));
+    let covered = sections.iter().map(|section| section.covered_bytes);
+    Record {
+        code_bytes,
+        covered_bytes: covered.fold(0, u64::saturating_add),
+        counts: counts.iter().map(|(rule, count)| rule_count(rule, *count)).collect(),
+        findings: found,
+        undecided: undecided
+            .into_iter()
+            .map(|left| Undecided { section: left.section, reason: left.reason.into() })
+            .collect(),
+        sections: sections.iter().map(section).collect(),
+        coverage: comparison.coverage,
+        ..Record::new(status)
+    }
+}
+
+fn rule_count(rule: &'static Rule, count: u64) -> RuleCount<'static> {
+    RuleCount { rule: rule.name.into(), severity: rule.severity.into(), count, files: 1 }
+}
+
+fn section(section: &SectionSummary) -> Section<'static> {
+    Section {
+        index: section.index,
+        name: section.name.clone().into(),
+        address: Address(section.address),
+        file_offset: section.file_offset,
+        size: section.size,
+        header: section.header.as_ref().map(Header::of),
+        functions: section.functions,
+        rows: section.rows,
+        covered_bytes: section.covered_bytes,
+    }
+}
+
+/// Where a file's findings are.
+struct Located<'l, 'n, 'a> {
+    sections: &'l [SectionSummary],
+    sources: &'l [SectionSource<'l>],
+    names: &'l Names<'n, 'a>,
+    /// How many findings may still have a context.
+    contexts: usize,
+}
+
+impl Located<'_, '_, '_> {
+    fn record(
+        &mut self,
+        finding: finding::Finding,
+        difference: Option<Difference<'static>>,
+    ) -> Finding<'static> {
+        let section = finding.section.and_then(|position| self.sections.get(position));
+        let source = section
+            .and_then(|section| self.sources.iter().find(|source| source.index == section.index))
+            .filter(|_| self.contexts > 0);
+        self.contexts = self.contexts.saturating_sub(1);
+        let context = source.map_or_else(Vec::new, |source| context(&finding, source));
+        let place = |offset| section.map(|section| section.file_offset.saturating_add(offset));
+        let start = finding.function.and_then(|function| function.start);
+        let start = start.or(finding.code.map(|(start, _)| start));
+        let symbol = start.and_then(|start| self.names.symbol(start));
+        let code_section: Option<Text<'static>> =
+            start.and_then(|start| self.names.section(start)).map(Text::from);
+        let in_function = finding.function.is_some();
+        let code = finding.code.map(|(start, end)| Code {
+            start: Address(start.address),
+            end: Address(end),
+            code_section: code_section.clone(),
+            symbol: text(symbol.as_ref()),
+            symbol_hex: hex(symbol.as_ref()),
+            symbol_offset: symbol.as_ref().filter(|_| !in_function).map(|symbol| symbol.offset),
+        });
+        let function = finding.function.map(|function| Function {
+            index: function.index,
+            start: function.start.map(|start| Address(start.address)),
+            code_section,
+            size: function.size,
+            symbol: text(symbol.as_ref()),
+            symbol_hex: hex(symbol.as_ref()),
+            symbol_offset: symbol.as_ref().map(|symbol| symbol.offset),
+        });
+        Finding {
+            rule: finding.rule.name.into(),
+            severity: finding.rule.severity.into(),
+            group: finding.rule.group.name().into(),
+            message: finding.message.into(),
+            section: finding.section,
+            offset: finding.offset,
+            file_offset: finding.offset.and_then(place),
+            field: finding.field.map(field).map(Box::new),
+            function: function.map(Box::new),
+            row: finding.row,
+            code: code.map(Box::new),
+            context,
+            difference: difference.map(Box::new),
+        }
+    }
+}
+
+fn field(field: finding::Field) -> Field<'static> {
+    Field { name: field.name.into(), value: field.value.into(), allowed: field.allowed.into() }
+}
+
+fn text(symbol: Option<&SymbolPlace>) -> Option<Text<'static>> {
+    symbol.map(|symbol| name(&symbol.name).into())
+}
+
+fn hex(symbol: Option<&SymbolPlace>) -> Option<Text<'static>> {
+    symbol.and_then(|symbol| exact_name(&symbol.name)).map(Text::from)
+}

@@ -1,0 +1,88 @@
+//! The coverage of a file, as its record has it.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use sframe_oracle::account::{self, Account};
+use sframe_oracle::compare::{FunctionCounts, Sums};
+use sframe_record::json::{exact_name, name};
+use sframe_record::{Address, Coverage, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts};
+use sframe_validator::section::CodeAddress;
+
+use super::names::Names;
+
+/// What SFrame and CFI describe of a file's code, by an account of both; `debug_file` is the separate
+/// file that some of the CFI is from.
+#[must_use]
+pub fn coverage(
+    account: &Account<'_>,
+    names: &Names<'_, '_>,
+    debug_file: Option<&Path>,
+) -> Coverage<'static> {
+    Coverage {
+        bytes: verdicts(&account.sums),
+        functions: functions(&account.functions),
+        losses: account.losses.iter().map(|lost| loss(lost, names)).collect(),
+        limits: account.limits.iter().map(limit).collect(),
+        debug_file: debug_file.map(|path| name(path.as_os_str().as_bytes()).into()),
+    }
+}
+
+/// All of a file's code is undecided: `code_bytes` of it.
+#[must_use]
+pub fn undecided(code_bytes: u64) -> Coverage<'static> {
+    let bytes = Verdicts { undecided: code_bytes, ..Verdicts::default() };
+    Coverage { bytes, ..Coverage::default() }
+}
+
+fn verdicts(bytes: &Sums) -> Verdicts {
+    Verdicts {
+        equal: bytes.equal,
+        limited: bytes.limited,
+        different: bytes.different,
+        only_cfi: bytes.only_cfi,
+        only_sframe: bytes.only_sframe,
+        neither: bytes.neither,
+        undecided: bytes.undecided,
+    }
+}
+
+fn functions(counts: &FunctionCounts) -> CoveredFunctions {
+    CoveredFunctions {
+        both: counts.both,
+        partly: counts.partly,
+        only_cfi: counts.only_cfi,
+        only_sframe: counts.only_sframe,
+    }
+}
+
+fn loss(loss: &account::Loss, names: &Names<'_, '_>) -> Loss<'static> {
+    let place = |&(start, size): &(CodeAddress, u64)| place(start, size, names);
+    Loss {
+        cause: loss.cause.name().into(),
+        functions: loss.functions,
+        bytes: loss.bytes,
+        examples: loss.examples.iter().map(place).collect(),
+    }
+}
+
+fn limit(limit: &account::Limit) -> Limit<'static> {
+    Limit {
+        field: limit.field.names().next().unwrap_or_default().into(),
+        functions: limit.functions,
+        bytes: limit.bytes,
+    }
+}
+
+fn place(start: CodeAddress, size: u64, names: &Names<'_, '_>) -> FunctionPlace<'static> {
+    let symbol = names.symbol(start);
+    let symbol = symbol.as_ref();
+    FunctionPlace {
+        start: Address(start.address),
+        code_section: names.section(start).map(Into::into),
+        size,
+        symbol: symbol.map(|symbol| name(&symbol.name).into()),
+        symbol_hex: symbol.and_then(|symbol| exact_name(&symbol.name)).map(Into::into),
+        symbol_offset: symbol.map(|symbol| symbol.offset),
+    }
+}

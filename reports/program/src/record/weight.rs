@@ -1,0 +1,75 @@
+//! Roughly how much memory a record takes, so that records that wait can be bounded.
+
+use std::mem::size_of;
+
+use sframe_record::{Coverage, Difference, Finding, Loss, Record, Text};
+
+/// What the allocator takes for a block besides the block itself, and for the half of a vector that
+/// is not in use.
+const BLOCK: usize = 32;
+
+/// Bytes of memory that a record takes.
+#[must_use]
+pub fn weight(record: &Record<'_>) -> usize {
+    let names = [&record.inside, &record.inside_hex, &record.member, &record.member_hex];
+    size_of::<Record<'_>>()
+        + text(&record.path)
+        + names.into_iter().map(optional).sum::<usize>()
+        + [&record.path_hex, &record.reason].into_iter().map(optional).sum::<usize>()
+        + sum(&record.findings, finding)
+        + sum(&record.counts, |count| text(&count.rule))
+        + sum(&record.undecided, |undecided| text(&undecided.reason))
+        + sum(&record.sections, |section| text(&section.name))
+        + sum(&record.producers, |producer| text(&producer.name) + optional(&producer.text))
+        + record.coverage.as_ref().map_or(0, coverage)
+}
+
+/// Text that is borrowed is part of the program.
+fn text(text: &Text<'_>) -> usize {
+    match &text.0 {
+        std::borrow::Cow::Borrowed(_) => 0,
+        std::borrow::Cow::Owned(text) => BLOCK + text.len(),
+    }
+}
+
+fn optional(of: &Option<Text<'_>>) -> usize {
+    of.as_ref().map_or(0, text)
+}
+
+fn sum<T>(items: &[T], weight: impl Fn(&T) -> usize) -> usize {
+    BLOCK + items.iter().map(|item| size_of::<T>() + weight(item)).sum::<usize>()
+}
+
+fn finding(finding: &Finding<'_>) -> usize {
+    let boxed = |size: usize, texts: &[usize]| BLOCK + size + texts.iter().sum::<usize>();
+    let field = finding
+        .field
+        .as_deref()
+        .map_or(0, |field| boxed(size_of_val(field), &[text(&field.value), text(&field.allowed)]));
+    let function = finding.function.as_deref().map_or(0, |of| {
+        boxed(size_of_val(of), &[optional(&of.symbol), optional(&of.code_section)])
+    });
+    let code = finding.code.as_deref().map_or(0, |of| {
+        boxed(size_of_val(of), &[optional(&of.symbol), optional(&of.code_section)])
+    });
+    text(&finding.message)
+        + field
+        + function
+        + code
+        + sum(&finding.context, |part| text(&part.bytes) + text(&part.value))
+        + finding.difference.as_deref().map_or(0, difference)
+}
+
+fn difference(difference: &Difference<'_>) -> usize {
+    BLOCK
+        + size_of_val(difference)
+        + sum(&difference.table, |line| text(&line.cfa) + text(&line.ra) + text(&line.fp))
+        + sum(&difference.instructions, |code| text(&code.bytes) + text(&code.text))
+}
+
+fn coverage(coverage: &Coverage<'_>) -> usize {
+    let loss = |loss: &Loss<'_>| {
+        sum(&loss.examples, |place| optional(&place.symbol) + optional(&place.code_section))
+    };
+    sum(&coverage.losses, loss) + sum(&coverage.limits, |_| 0) + optional(&coverage.debug_file)
+}

@@ -1,0 +1,204 @@
+//! What SFrame and CFI describe of a file's code.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sframe_oracle::coverage::Cause;
+
+use crate::value::{Address, Text};
+
+/// What SFrame and CFI describe of a file's code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Coverage<'r> {
+    /// Bytes of code by verdict; they add up to all of the file's code.
+    pub bytes: Verdicts,
+    /// Functions by who describes them.
+    pub functions: CoveredFunctions,
+    /// Functions that CFI alone describes, by cause. In a file without a section, what would keep
+    /// them out of one of version 3.
+    #[serde(borrow)]
+    pub losses: Vec<Loss<'r>>,
+    /// What CFI says and the section's version cannot.
+    #[serde(borrow)]
+    pub limits: Vec<Limit<'r>>,
+    /// The separate debug file that CFI was taken from as well.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub debug_file: Option<Text<'r>>,
+}
+
+/// Bytes of code by verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Verdicts {
+    /// SFrame and CFI say the same.
+    pub equal: u64,
+    /// They say the same as far as the section's version can.
+    pub limited: u64,
+    /// They differ.
+    pub different: u64,
+    /// CFI alone describes the code.
+    pub only_cfi: u64,
+    /// SFrame alone describes it.
+    pub only_sframe: u64,
+    /// Neither does.
+    pub neither: u64,
+    /// It could not be decided.
+    pub undecided: u64,
+}
+
+/// Functions by who describes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct CoveredFunctions {
+    /// SFrame and CFI.
+    pub both: u64,
+    /// CFI describes the function, SFrame a part of it.
+    pub partly: u64,
+    /// CFI alone.
+    pub only_cfi: u64,
+    /// SFrame alone.
+    pub only_sframe: u64,
+}
+
+/// Functions that SFrame does not describe.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Loss<'r> {
+    /// The cause's name; `none` where nothing in the CFI explains it.
+    #[serde(borrow)]
+    pub cause: Text<'r>,
+    /// How many functions.
+    #[serde(default)]
+    pub functions: u64,
+    /// Bytes of code.
+    #[serde(default)]
+    pub bytes: u64,
+    /// The first of them.
+    #[serde(borrow, default)]
+    pub examples: Vec<FunctionPlace<'r>>,
+}
+
+/// A function by place and symbol.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct FunctionPlace<'r> {
+    /// Where it starts: an address, or an offset in `code_section`.
+    pub start: Address,
+    /// The section it is in, in relocatable objects.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub code_section: Option<Text<'r>>,
+    /// Bytes of code.
+    pub size: u64,
+    /// The symbol at its start.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<Text<'r>>,
+    /// The symbol's name in hexadecimal, where it is not valid UTF-8.
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    pub symbol_hex: Option<Text<'r>>,
+    /// Bytes from the symbol's start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_offset: Option<u64>,
+}
+
+/// Something that CFI says and the section's version cannot.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Limit<'r> {
+    /// `signal` or `undefined-ra`.
+    #[serde(borrow)]
+    pub field: Text<'r>,
+    /// In how many functions.
+    #[serde(default)]
+    pub functions: u64,
+    /// In how many bytes of code.
+    #[serde(default)]
+    pub bytes: u64,
+}
+
+/// The coverage of many files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct CoverageTotal<'r> {
+    /// How many files.
+    pub files: u64,
+    /// The sums over them.
+    #[serde(borrow, flatten)]
+    pub coverage: Coverage<'r>,
+}
+
+impl CoverageTotal<'_> {
+    /// Adds the coverage of one file.
+    pub fn add(&mut self, coverage: &Coverage<'_>) {
+        self.files = self.files.saturating_add(1);
+        self.coverage.bytes.add(&coverage.bytes);
+        self.coverage.functions.add(&coverage.functions);
+        for loss in &coverage.losses {
+            let key = |cause: &str| (place_of_cause(cause), cause.to_owned());
+            let losses = &mut self.coverage.losses;
+            let place = losses.binary_search_by_key(&key(&loss.cause), |known| key(&known.cause));
+            let place = place.unwrap_or_else(|place| {
+                let cause = loss.cause.clone().into_owned();
+                losses.insert(place, Loss { cause, functions: 0, bytes: 0, examples: Vec::new() });
+                place
+            });
+            if let Some(sum) = losses.get_mut(place) {
+                sum.functions = sum.functions.saturating_add(loss.functions);
+                sum.bytes = sum.bytes.saturating_add(loss.bytes);
+            }
+        }
+        for limit in &coverage.limits {
+            let limits = &mut self.coverage.limits;
+            let place = limits.binary_search_by(|known| known.field.as_str().cmp(&limit.field));
+            let place = place.unwrap_or_else(|place| {
+                let field = limit.field.clone().into_owned();
+                limits.insert(place, Limit { field, functions: 0, bytes: 0 });
+                place
+            });
+            if let Some(sum) = limits.get_mut(place) {
+                sum.functions = sum.functions.saturating_add(limit.functions);
+                sum.bytes = sum.bytes.saturating_add(limit.bytes);
+            }
+        }
+    }
+}
+
+/// Causes are listed as the oracle lists them, and those that it does not know after them.
+fn place_of_cause(name: &str) -> usize {
+    Cause::ALL.iter().position(|cause| cause.name() == name).unwrap_or(Cause::ALL.len())
+}
+
+impl Verdicts {
+    /// All bytes of code.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        let Verdicts { equal, limited, different, only_cfi, only_sframe, neither, undecided } =
+            *self;
+        [equal, limited, different, only_cfi, only_sframe, neither, undecided]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+
+    fn add(&mut self, other: &Verdicts) {
+        for (sum, number) in [
+            (&mut self.equal, other.equal),
+            (&mut self.limited, other.limited),
+            (&mut self.different, other.different),
+            (&mut self.only_cfi, other.only_cfi),
+            (&mut self.only_sframe, other.only_sframe),
+            (&mut self.neither, other.neither),
+            (&mut self.undecided, other.undecided),
+        ] {
+            *sum = sum.saturating_add(number);
+        }
+    }
+}
+
+impl CoveredFunctions {
+    fn add(&mut self, other: &CoveredFunctions) {
+        for (sum, number) in [
+            (&mut self.both, other.both),
+            (&mut self.partly, other.partly),
+            (&mut self.only_cfi, other.only_cfi),
+            (&mut self.only_sframe, other.only_sframe),
+        ] {
+            *sum = sum.saturating_add(number);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! What a scan says about one file: an element of `files` in `--format json`, a line of
+//! `--format ndjson`, a line of a store.
+//!
+//! ```
+//! use sframe_record::Record;
+//!
+//! let line = r#"{"type":"file","path":"a.o","status":"checked","code_bytes":8,
+//!     "counts":[{"rule":"cfa-mismatch","severity":"error","count":2,"files":1}]}"#;
+//! let record = Record::parse(line)?;
+//! assert_eq!((record.path.as_str(), record.code_bytes), ("a.o", 8));
+//! assert_eq!(record.counts[0].count, 2);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+use std::os::unix::ffi::OsStrExt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sframe_validator::finding::HeaderSummary;
+use sframe_validator::section::Flags;
+use sframe_validator::{Abi, Endian, Version};
+
+use crate::coverage::Coverage;
+use crate::finding::Finding;
+use crate::json::{exact_name, name};
+use crate::name::FileName;
+use crate::summary::RuleCount;
+use crate::value::{Address, Text};
+
+/// One file, or one member of a package or archive.
+///
+/// Damage is an error with its line and column: a wrong type, a status or severity that is none, a
+/// file without a path or a status.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Record<'r> {
+    /// The path as it was given or found; where it is not valid UTF-8, with `\xNN` for the bytes
+    /// that are not text.
+    #[serde(borrow)]
+    pub path: Text<'r>,
+    /// The path's bytes in hexadecimal, where they are not valid UTF-8.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub path_hex: Option<Text<'r>>,
+    /// The path of the file in the package at `path`.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub inside: Option<Text<'r>>,
+    /// That path in hexadecimal, where it is not valid UTF-8.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub inside_hex: Option<Text<'r>>,
+    /// The member of the archive there.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<Text<'r>>,
+    /// The member's name in hexadecimal, where it is not valid UTF-8.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub member_hex: Option<Text<'r>>,
+    /// The file's bytes.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Content<'r>>,
+    /// The package it is in, where that says so itself.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<Package<'r>>,
+    /// What made the file.
+    #[serde(borrow, default)]
+    pub producers: Vec<Producer<'r>>,
+    /// What became of it.
+    pub status: Status,
+    /// Why it was not checked, for people; of special files and of those that are not supported, the
+    /// kind, as [`KindCount`](crate::KindCount) has it; `empty` of an empty file.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<Text<'r>>,
+    /// Bytes of loaded, executable sections.
+    #[serde(default)]
+    pub code_bytes: u64,
+    /// Bytes of code that functions of the sections describe.
+    #[serde(default)]
+    pub covered_bytes: u64,
+    /// Its SFrame sections.
+    #[serde(borrow, default)]
+    pub sections: Vec<Section<'r>>,
+    /// How often each rule was broken: exact, also where `findings` are the first few.
+    #[serde(borrow, default)]
+    pub counts: Vec<RuleCount<'r>>,
+    /// The findings, of each rule the first few, or all.
+    #[serde(borrow, default)]
+    pub findings: Vec<Finding<'r>>,
+    /// What was not checked, and why.
+    #[serde(borrow, default)]
+    pub undecided: Vec<Undecided<'r>>,
+    /// What SFrame and CFI describe of its code, where that was looked at.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage<'r>>,
+}
+
+impl Record<'static> {
+    /// The record of a file that is not named yet, and of which nothing is known but its status.
+    #[must_use]
+    pub fn new(status: Status) -> Record<'static> {
+        Record {
+            path: Text::default(),
+            path_hex: None,
+            inside: None,
+            inside_hex: None,
+            member: None,
+            member_hex: None,
+            content: None,
+            package: None,
+            producers: Vec::new(),
+            status,
+            reason: None,
+            code_bytes: 0,
+            covered_bytes: 0,
+            sections: Vec::new(),
+            counts: Vec::new(),
+            findings: Vec::new(),
+            undecided: Vec::new(),
+            coverage: None,
+        }
+    }
+
+    /// The same with a reason.
+    #[must_use]
+    pub fn because(status: Status, reason: impl Into<Text<'static>>) -> Record<'static> {
+        Record { reason: Some(reason.into()), ..Record::new(status) }
+    }
+
+    /// The same with the file's name.
+    #[must_use]
+    pub fn named(self, file: &FileName) -> Record<'static> {
+        let path = file.path.as_os_str().as_bytes();
+        let text = |bytes: &Option<Vec<u8>>| bytes.as_deref().map(|bytes| name(bytes).into());
+        let hex = |bytes: &Option<Vec<u8>>| bytes.as_deref().and_then(exact_name).map(Text::from);
+        Record {
+            path: name(path).into(),
+            path_hex: exact_name(path).map(Text::from),
+            inside: text(&file.inside),
+            inside_hex: hex(&file.inside),
+            member: text(&file.member),
+            member_hex: hex(&file.member),
+            ..self
+        }
+    }
+}
+
+impl<'r> Record<'r> {
+    /// `package.deb!usr/lib/lib.a(member.o)`, safe to print.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let mut name = self.path.to_string();
+        if let Some(inside) = &self.inside {
+            name.push('!');
+            name.push_str(&inside.to_string());
+        }
+        if let Some(member) = &self.member {
+            name.push_str(&format!("({member})"));
+        }
+        name
+    }
+
+    /// Reads one line, or one element of a document's `files`.
+    ///
+    /// # Errors
+    /// The line is no JSON, or no file's: with line and column in it.
+    pub fn parse(line: &'r str) -> Result<Record<'r>, serde_json::Error> {
+        serde_json::from_str(line)
+    }
+}
+
+/// What became of a file.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// It has SFrame sections, and they were checked.
+    Checked,
+    /// The members of an archive taken together.
+    Archive,
+    /// An ELF file without an SFrame section.
+    NoSection,
+    /// An ELF file of a kind that SFrame is not defined for.
+    Unsupported,
+    /// Not an ELF file, or empty.
+    NotElf,
+    /// Not a regular file.
+    Special,
+    /// It could not be read, or is a damaged ELF file.
+    Unreadable,
+    /// Checking it ended the checker, or was ended at a limit.
+    Crashed,
+}
+
+/// A file's bytes in short.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Content<'r> {
+    /// How many.
+    pub size: u64,
+    /// Their BLAKE3 hash, 64 hexadecimal digits.
+    #[serde(borrow)]
+    pub hash: Text<'r>,
+}
+
+/// The package a file is in, as it names itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Package<'r> {
+    /// Its name, without a version.
+    #[serde(borrow)]
+    pub name: Text<'r>,
+    /// Its version.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Text<'r>>,
+    /// Its machine, in the distribution's own word.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<Text<'r>>,
+    /// The source package it was built from.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Text<'r>>,
+}
+
+/// A program that made the file, or a part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Producer<'r> {
+    /// `compiler`, `assembler`, `linker` or `other`.
+    #[serde(borrow)]
+    pub kind: Text<'r>,
+    /// Its name, such as `GCC`.
+    #[serde(borrow)]
+    pub name: Text<'r>,
+    /// Its version, where it says one.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Text<'r>>,
+    /// What the file says, word by word.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<Text<'r>>,
+}
+
+/// An SFrame section.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Section<'r> {
+    /// Index in the section header table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<u32>,
+    /// Its name.
+    #[serde(borrow, default)]
+    pub name: Text<'r>,
+    /// Its address.
+    #[serde(default)]
+    pub address: Address,
+    /// Offset of its first byte in the file.
+    #[serde(default)]
+    pub file_offset: u64,
+    /// Bytes.
+    #[serde(default)]
+    pub size: u64,
+    /// What its header says, where it can be read.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub header: Option<Header<'r>>,
+    /// Functions that were read.
+    #[serde(default)]
+    pub functions: u64,
+    /// Rows that were read.
+    #[serde(default)]
+    pub rows: u64,
+    /// Bytes of code that its functions describe.
+    #[serde(default)]
+    pub covered_bytes: u64,
+}
+
+/// The header, as far as it says what the section is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Header<'r> {
+    /// 1, 2 or 3.
+    pub version: u8,
+    /// `sfp_flags`.
+    #[serde(default)]
+    pub flags: u8,
+    /// `AMD64`, `AArch64`, `AArch64-BE` or `s390x`.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub abi: Option<Text<'r>>,
+    /// `little` or `big`.
+    #[serde(borrow, default)]
+    pub endian: Text<'r>,
+    /// `sfh_cfa_fixed_fp_offset`; 0: rows say where FP is.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fixed_fp_offset: i8,
+    /// `sfh_cfa_fixed_ra_offset`; 0: rows say where RA is.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fixed_ra_offset: i8,
+}
+
+impl Header<'_> {
+    /// The record of a header.
+    #[must_use]
+    pub fn of(header: &HeaderSummary) -> Header<'static> {
+        let (fixed_fp_offset, fixed_ra_offset) = header.fixed_offsets;
+        Header {
+            version: header.version.number(),
+            flags: header.flags.0,
+            abi: header.abi.map(|abi| abi.name().into()),
+            endian: match header.endian {
+                Endian::Little => "little",
+                Endian::Big => "big",
+            }
+            .into(),
+            fixed_fp_offset,
+            fixed_ra_offset,
+        }
+    }
+}
+
+impl Header<'_> {
+    /// What the record is of; `None` of a version that is not known.
+    #[must_use]
+    pub fn summary(&self) -> Option<HeaderSummary> {
+        let abi = self.abi.as_ref();
+        Some(HeaderSummary {
+            version: Version::from_number(self.version)?,
+            flags: Flags(self.flags),
+            abi: abi.and_then(|name| ABIS.into_iter().find(|abi| abi.name() == name.as_str())),
+            endian: if &*self.endian == "big" { Endian::Big } else { Endian::Little },
+            fixed_offsets: (self.fixed_fp_offset, self.fixed_ra_offset),
+        })
+    }
+}
+
+const ABIS: [Abi; 4] = [Abi::Amd64, Abi::Aarch64Little, Abi::Aarch64Big, Abi::S390x];
+
+fn is_zero(offset: &i8) -> bool {
+    *offset == 0
+}
+
+/// Something that was not checked.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Undecided<'r> {
+    /// Position in the file's `sections`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub section: Option<usize>,
+    /// What, and why.
+    #[serde(borrow, default)]
+    pub reason: Text<'r>,
+}

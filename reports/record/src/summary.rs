@@ -1,0 +1,269 @@
+//! A whole scan in numbers: the sum of its records.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue;
+use crate::coverage::CoverageTotal;
+use crate::record::{Record, Section, Status};
+use crate::value::Text;
+
+/// How bad it is to break a rule; the worst one is the least.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Breaks the specification, or makes a reader crash or lie.
+    Error,
+    /// Unusual, and may lose frames.
+    Warning,
+    /// Legal, and worth a look.
+    Lint,
+}
+
+impl Severity {
+    /// `error`, `warning` or `lint`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Lint => "lint",
+        }
+    }
+}
+
+impl From<sframe_validator::rules::Severity> for Severity {
+    fn from(severity: sframe_validator::rules::Severity) -> Severity {
+        match severity {
+            sframe_validator::rules::Severity::Error => Severity::Error,
+            sframe_validator::rules::Severity::Warning => Severity::Warning,
+            sframe_validator::rules::Severity::Lint => Severity::Lint,
+        }
+    }
+}
+
+/// How often a rule was broken.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct RuleCount<'r> {
+    /// The rule's name.
+    #[serde(borrow)]
+    pub rule: Text<'r>,
+    /// How bad it is to break it.
+    pub severity: Severity,
+    /// How often. A difference counts once in each function.
+    pub count: u64,
+    /// In how many files; of one file's counts always 1.
+    #[serde(default = "one")]
+    pub files: u64,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+/// How many of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct KindCount {
+    /// Which kind: a word that does not change, such as `fifo`, or the machine of files that are not
+    /// supported.
+    pub kind: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// How many sections of a version and machine.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct SectionCount {
+    /// `V1`, `V2`, `V3`, or `unreadable header`.
+    pub version: String,
+    /// The machine; empty where the header cannot be read.
+    pub machine: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// A scan in numbers. Sums that exceed the largest number stay there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Summary<'r> {
+    /// Everything that was met: files, members of archives, special files.
+    pub inputs: u64,
+    /// ELF files and bare sections that were checked.
+    pub checked: u64,
+    /// Those of them that have an SFrame section.
+    pub with_section: u64,
+    /// Files that are no ELF files; empty ones are among them.
+    pub not_elf: u64,
+    /// ELF files of kinds that SFrame is not defined for, sorted by kind.
+    pub unsupported: Vec<KindCount>,
+    /// What is not a regular file, in the order in which a kind was first met.
+    pub special: Vec<KindCount>,
+    /// What could not be read.
+    pub unreadable: u64,
+    /// Files whose check crashed.
+    pub crashed: u64,
+    /// Sections by version and machine, sorted.
+    pub sections: Vec<SectionCount>,
+    /// Functions that were read.
+    pub functions: u64,
+    /// Rows that were read.
+    pub rows: u64,
+    /// Bytes of executable code in all checked files.
+    pub code_bytes: u64,
+    /// Bytes of executable code in checked files with a section.
+    pub code_bytes_with_section: u64,
+    /// Bytes of code that functions describe.
+    pub covered_bytes: u64,
+    /// Findings of rules of severity error.
+    pub errors: u64,
+    /// Findings of rules of severity warning.
+    pub warnings: u64,
+    /// Findings of rules of severity lint.
+    pub lints: u64,
+    /// What was left undecided.
+    pub undecided: u64,
+    /// The coverage of files with a section that were compared with CFI.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub compared: Option<CoverageTotal<'r>>,
+    /// The coverage of files without a section, where that was asked for.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub without_section: Option<CoverageTotal<'r>>,
+    /// By rule, in the catalogue's order; rules that this program does not know come last.
+    #[serde(borrow)]
+    pub rules: Vec<RuleCount<'r>>,
+}
+
+impl Summary<'_> {
+    /// Adds one record.
+    pub fn add(&mut self, record: &Record<'_>) {
+        let reason = || record.reason.as_ref().map_or("", Text::as_str);
+        match record.status {
+            Status::Checked | Status::NoSection => self.add_checked(record),
+            // An archive's members are inputs each by itself.
+            Status::Archive => return self.add_counts(record),
+            Status::Unsupported => self.add_unsupported(reason()),
+            Status::NotElf => increase(&mut self.not_elf, 1),
+            Status::Special => self.add_special(reason(), 1),
+            Status::Unreadable => increase(&mut self.unreadable, 1),
+            Status::Crashed => increase(&mut self.crashed, 1),
+        }
+        increase(&mut self.inputs, 1);
+        self.add_counts(record);
+    }
+
+    /// Adds `count` special files of a kind, without counting them as inputs.
+    pub fn add_special(&mut self, kind: &str, count: u64) {
+        match self.special.iter_mut().find(|known| known.kind == kind) {
+            Some(known) => increase(&mut known.count, count),
+            None => self.special.push(KindCount { kind: kind.to_owned(), count }),
+        }
+    }
+
+    fn add_unsupported(&mut self, kind: &str) {
+        match self.unsupported.binary_search_by(|known| known.kind.as_str().cmp(kind)) {
+            Ok(place) => self.unsupported.get_mut(place).into_iter().for_each(|known| {
+                increase(&mut known.count, 1);
+            }),
+            Err(place) => {
+                self.unsupported.insert(place, KindCount { kind: kind.to_owned(), count: 1 });
+            }
+        }
+    }
+
+    fn add_checked(&mut self, record: &Record<'_>) {
+        increase(&mut self.checked, 1);
+        increase(&mut self.code_bytes, record.code_bytes);
+        increase(&mut self.undecided, record.undecided.len() as u64);
+        if !record.sections.is_empty() {
+            increase(&mut self.with_section, 1);
+            increase(&mut self.code_bytes_with_section, record.code_bytes);
+        }
+        for section in &record.sections {
+            self.add_section(section);
+        }
+        if let Some(coverage) = &record.coverage {
+            let total = match record.status {
+                Status::Checked => &mut self.compared,
+                _ => &mut self.without_section,
+            };
+            total.get_or_insert_default().add(coverage);
+        }
+    }
+
+    fn add_section(&mut self, section: &Section<'_>) {
+        let (version, machine) = match &section.header {
+            Some(header) => {
+                let machine = header.abi.as_ref().map_or("unknown ABI", Text::as_str);
+                (format!("V{}", header.version), machine)
+            }
+            None => ("unreadable header".to_owned(), ""),
+        };
+        let order = |known: &SectionCount| {
+            (known.version.as_str(), known.machine.as_str()).cmp(&(version.as_str(), machine))
+        };
+        match self.sections.binary_search_by(order) {
+            Ok(place) => self.sections.get_mut(place).into_iter().for_each(|known| {
+                increase(&mut known.count, 1);
+            }),
+            Err(place) => {
+                let machine = machine.to_owned();
+                self.sections.insert(place, SectionCount { version, machine, count: 1 });
+            }
+        }
+        increase(&mut self.functions, section.functions);
+        increase(&mut self.rows, section.rows);
+        increase(&mut self.covered_bytes, section.covered_bytes);
+    }
+
+    fn add_counts(&mut self, record: &Record<'_>) {
+        for count in &record.counts {
+            let sum = match count.severity {
+                Severity::Error => &mut self.errors,
+                Severity::Warning => &mut self.warnings,
+                Severity::Lint => &mut self.lints,
+            };
+            increase(sum, count.count);
+            let key = |rule: &str| (catalogue::position(rule), rule.to_owned());
+            let wanted = key(&count.rule);
+            match self.rules.binary_search_by_key(&wanted, |known| key(&known.rule)) {
+                Ok(place) => self.rules.get_mut(place).into_iter().for_each(|known| {
+                    increase(&mut known.count, count.count);
+                    increase(&mut known.files, 1);
+                }),
+                Err(place) => {
+                    let rule = count.rule.clone().into_owned();
+                    let count = RuleCount { rule, files: 1, ..*count };
+                    self.rules.insert(place, count);
+                }
+            }
+        }
+    }
+
+    /// How often rules of a severity were broken.
+    #[must_use]
+    pub const fn findings(&self, severity: Severity) -> u64 {
+        match severity {
+            Severity::Error => self.errors,
+            Severity::Warning => self.warnings,
+            Severity::Lint => self.lints,
+        }
+    }
+
+    /// The severity of the worst rule that was broken.
+    #[must_use]
+    pub fn worst(&self) -> Option<Severity> {
+        self.rules.iter().map(|rule| rule.severity).min()
+    }
+
+    /// Whether something that was asked for is not known in the end: it could not be read, its check
+    /// crashed, the check left it undecided, or nothing at all was there to check.
+    #[must_use]
+    pub const fn is_incomplete(&self) -> bool {
+        self.unreadable > 0 || self.crashed > 0 || self.undecided > 0 || self.checked == 0
+    }
+}
+
+fn increase(sum: &mut u64, number: u64) {
+    *sum = sum.saturating_add(number);
+}
