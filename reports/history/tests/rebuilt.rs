@@ -227,7 +227,7 @@ fn another_assembler_fixes_what_it_is_known_to_fix() {
     assert_eq!(changes.summary.new.errors, 1, "{told:?}");
 }
 
-/// README.md, `diff`: as 2.44 leaves `aligned_and_sized` out, as 2.47.50 does not.
+/// docs/comparison.md, `diff`: as 2.44 leaves `aligned_and_sized` out, as 2.47.50 does not.
 #[test]
 fn another_assembler_describes_a_function_more() {
     let golden = corpus().join("golden");

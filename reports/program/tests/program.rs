@@ -257,17 +257,26 @@ malformed/function-overlap.sframe
 }
 
 #[test]
-fn the_samples_in_the_readme_are_real() {
-    let readme = fs::read_to_string(corpus().join("../README.md")).expect("readable");
-    for arguments in [
-        "corpus/differences/register-in-place/2.47.50.o corpus/golden/lld/x86_64/v3-shared.so",
-        "--coverage corpus/golden/2.44/x86_64/realign.o",
-        "diff corpus/golden/2.44/x86_64/realign.o corpus/golden/2.47.50/x86_64/realign.o",
+fn the_samples_in_the_documents_are_real() {
+    for (document, arguments) in [
+        ("README.md", "corpus/differences/register-in-place/2.47.50.o"),
+        ("docs/reports.md", "--raw corpus/malformed/function-overlap.sframe"),
+        ("docs/reports.md", "corpus/golden/2.40/x86_64/debug-only.so"),
+        ("docs/comparison.md", "corpus/differences/register-in-place/2.47.50.o"),
+        ("docs/comparison.md", "--coverage corpus/golden/2.44/x86_64/realign.o"),
+        (
+            "docs/comparison.md",
+            "diff corpus/golden/2.44/x86_64/realign.o corpus/golden/2.47.50/x86_64/realign.o",
+        ),
     ] {
-        assert!(readme.contains(&format!("sframe-check {arguments}\n")), "{arguments}");
+        let written = fs::read_to_string(corpus().join("..").join(document)).expect("readable");
+        assert!(
+            written.contains(&format!("sframe-check {arguments}\n")),
+            "{document}: {arguments}"
+        );
         let words: Vec<&str> = arguments.split(' ').collect();
         let (_, text) = told(&program(&corpus().join(".."), &words));
-        assert!(readme.contains(text.trim_end()), "{text}");
+        assert!(written.contains(text.trim_end()), "{document} lacks:\n{text}");
     }
 }
 
