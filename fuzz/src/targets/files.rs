@@ -157,7 +157,8 @@ fn unequal(sums: &Sums) -> u128 {
 fn render(record: Record<'static>) {
     let record = record.named(&FileName::file("file".into()));
     read_again(&record);
-    let options = TextOptions { verbose: true, all: true, coverage: true, width: Some(80) };
+    let (verbose, all, coverage, summary) = (true, true, true, true);
+    let options = TextOptions { verbose, all, coverage, summary, width: Some(80) };
     let written = Text::new(io::sink(), options)
         .file(&record)
         .and_then(|()| JsonLines::new(io::sink()).file(&record))

@@ -15,6 +15,8 @@ mod repo;
 #[cfg(feature = "store")]
 mod shards;
 #[cfg(feature = "store")]
+mod show;
+#[cfg(feature = "store")]
 mod store;
 #[cfg(feature = "store")]
 mod supervise;
@@ -84,6 +86,8 @@ pub fn run() -> Exit {
         None => unnamed(&cli.check),
         #[cfg(feature = "store")]
         Some(Command::Compare(args)) => compare::run(&args),
+        #[cfg(feature = "store")]
+        Some(Command::Show(args)) => show::run(&args),
         #[cfg(feature = "store")]
         Some(Command::Plan(args)) => shards::plan(&args),
         #[cfg(feature = "store")]

@@ -1,5 +1,6 @@
 //! Records as text and as JSON. A renderer computes nothing: it writes what a record says.
 
+mod grouped;
 pub mod json;
 #[cfg(feature = "store")]
 mod pace;
@@ -7,6 +8,7 @@ mod progress;
 pub(crate) mod text;
 mod wrap;
 
+pub use grouped::{Causes, Grouped};
 pub use json::{JsonDocument, JsonLines};
 #[cfg(feature = "store")]
 pub use pace::Pace;

@@ -2,7 +2,7 @@
 //!
 //! The folder that keeps them, and what makes them durable, is `sframe-store`'s; here files become
 //! its items and reports its records. [`plan`] finds what there is to check, [`check_shard`] checks
-//! a part of it, [`summary`] tells what a complete store says.
+//! a part of it, [`summary`] reads what a store has kept.
 
 mod alone;
 mod error;
@@ -17,4 +17,4 @@ pub use error::{Error, Result};
 pub use key::key;
 pub use planner::{Planning, default_shards, plan};
 pub use shard::{Scanner, check_shard};
-pub use total::{Total, summary};
+pub use total::summary;

@@ -97,7 +97,7 @@ pub struct Summary<'r> {
     pub not_elf: u64,
     /// ELF files of kinds that SFrame is not defined for, sorted by kind.
     pub unsupported: Vec<KindCount>,
-    /// What is not a regular file, in the order in which a kind was first met.
+    /// What is not a regular file, sorted by kind.
     pub special: Vec<KindCount>,
     /// What could not be read.
     pub unreadable: u64,
@@ -142,7 +142,7 @@ impl Summary<'_> {
             Status::Checked | Status::NoSection => self.add_checked(record),
             // An archive's members are inputs each by itself.
             Status::Archive => return self.add_counts(record),
-            Status::Unsupported => self.add_unsupported(reason()),
+            Status::Unsupported => add_kind(&mut self.unsupported, reason(), 1),
             Status::NotElf => increase(&mut self.not_elf, 1),
             Status::Special => self.add_special(reason(), 1),
             Status::Unreadable => increase(&mut self.unreadable, 1),
@@ -154,21 +154,7 @@ impl Summary<'_> {
 
     /// Adds `count` special files of a kind, without counting them as inputs.
     pub fn add_special(&mut self, kind: &str, count: u64) {
-        match self.special.iter_mut().find(|known| known.kind == kind) {
-            Some(known) => increase(&mut known.count, count),
-            None => self.special.push(KindCount { kind: kind.to_owned(), count }),
-        }
-    }
-
-    fn add_unsupported(&mut self, kind: &str) {
-        match self.unsupported.binary_search_by(|known| known.kind.as_str().cmp(kind)) {
-            Ok(place) => self.unsupported.get_mut(place).into_iter().for_each(|known| {
-                increase(&mut known.count, 1);
-            }),
-            Err(place) => {
-                self.unsupported.insert(place, KindCount { kind: kind.to_owned(), count: 1 });
-            }
-        }
+        add_kind(&mut self.special, kind, count);
     }
 
     fn add_checked(&mut self, record: &Record<'_>) {
@@ -202,14 +188,13 @@ impl Summary<'_> {
         let order = |known: &SectionCount| {
             (known.version.as_str(), known.machine.as_str()).cmp(&(version.as_str(), machine))
         };
-        match self.sections.binary_search_by(order) {
-            Ok(place) => self.sections.get_mut(place).into_iter().for_each(|known| {
-                increase(&mut known.count, 1);
-            }),
-            Err(place) => {
-                let machine = machine.to_owned();
-                self.sections.insert(place, SectionCount { version, machine, count: 1 });
-            }
+        let place = self.sections.binary_search_by(order).unwrap_or_else(|place| {
+            let (version, machine) = (version.clone(), machine.to_owned());
+            self.sections.insert(place, SectionCount { version, machine, count: 0 });
+            place
+        });
+        if let Some(known) = self.sections.get_mut(place) {
+            increase(&mut known.count, 1);
         }
         increase(&mut self.functions, section.functions);
         increase(&mut self.rows, section.rows);
@@ -226,16 +211,15 @@ impl Summary<'_> {
             increase(sum, count.count);
             let key = |rule: &str| (catalogue::position(rule), rule.to_owned());
             let wanted = key(&count.rule);
-            match self.rules.binary_search_by_key(&wanted, |known| key(&known.rule)) {
-                Ok(place) => self.rules.get_mut(place).into_iter().for_each(|known| {
-                    increase(&mut known.count, count.count);
-                    increase(&mut known.files, 1);
-                }),
-                Err(place) => {
-                    let rule = count.rule.clone().into_owned();
-                    let count = RuleCount { rule, files: 1, ..*count };
-                    self.rules.insert(place, count);
-                }
+            let place = self.rules.binary_search_by_key(&wanted, |known| key(&known.rule));
+            let place = place.unwrap_or_else(|place| {
+                let rule = count.rule.clone().into_owned();
+                self.rules.insert(place, RuleCount { rule, count: 0, files: 0, ..*count });
+                place
+            });
+            if let Some(known) = self.rules.get_mut(place) {
+                increase(&mut known.count, count.count);
+                increase(&mut known.files, 1);
             }
         }
     }
@@ -264,6 +248,66 @@ impl Summary<'_> {
     }
 }
 
+fn add_kind(kinds: &mut Vec<KindCount>, kind: &str, count: u64) {
+    let place = kinds.binary_search_by(|known| known.kind.as_str().cmp(kind));
+    let place = place.unwrap_or_else(|place| {
+        kinds.insert(place, KindCount { kind: kind.to_owned(), count: 0 });
+        place
+    });
+    if let Some(known) = kinds.get_mut(place) {
+        increase(&mut known.count, count);
+    }
+}
+
 fn increase(sum: &mut u64, number: u64) {
     *sum = sum.saturating_add(number);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Summary;
+    use crate::Record;
+
+    /// Two files, added up by hand.
+    #[test]
+    fn a_summary_is_the_sum_of_records() {
+        let lines = [
+            r#"{"path":"a","status":"checked","code_bytes":18446744073709551615,"counts":[
+                {"rule":"fp-lost","severity":"warning","count":2},
+                {"rule":"cfa-mismatch","severity":"error","count":1}],
+                "sections":[{"header":{"version":2,"abi":"AMD64"},"functions":3,"rows":7}]}"#,
+            r#"{"path":"b","status":"checked","code_bytes":1,"counts":[
+                {"rule":"not-known-here","severity":"lint","count":1},
+                {"rule":"bad-magic","severity":"error","count":5},
+                {"rule":"fp-lost","severity":"warning","count":1}],
+                "sections":[{"functions":1,"rows":1}]}"#,
+            r#"{"path":"c","status":"special","reason":"fifo"}"#,
+            r#"{"path":"d.a","status":"archive"}"#,
+        ];
+        let mut summary = Summary::default();
+        for line in lines {
+            summary.add(&Record::parse(line).expect("a record"));
+        }
+        assert_eq!((summary.inputs, summary.checked, summary.with_section), (3, 2, 2));
+        assert_eq!((summary.functions, summary.rows, summary.code_bytes), (4, 8, u64::MAX));
+        assert_eq!((summary.errors, summary.warnings, summary.lints), (6, 3, 1));
+        // In the order of `explain`'s list; a rule of a later program at the end.
+        let rules: Vec<_> =
+            summary.rules.iter().map(|of| (of.rule.as_str(), of.count, of.files)).collect();
+        let wanted = [
+            ("bad-magic", 5, 1),
+            ("fp-lost", 3, 2),
+            ("cfa-mismatch", 1, 1),
+            ("not-known-here", 1, 1),
+        ];
+        assert_eq!(rules, wanted);
+        let sections: Vec<_> =
+            summary.sections.iter().map(|of| (of.version.as_str(), of.machine.as_str())).collect();
+        assert_eq!(sections, [("V2", "AMD64"), ("unreadable header", "")]);
+        assert_eq!(
+            (summary.special.len(), summary.special.first().map(|of| of.count)),
+            (1, Some(1))
+        );
+        assert!(!summary.is_incomplete());
+    }
 }

@@ -126,7 +126,7 @@ pub(super) fn rule(rule: &RuleChange) -> String {
 pub(super) fn producer(change: &ProducerChange) -> String {
     let names = |names: &[String]| match names {
         [] => "none".to_owned(),
-        names => printable(&names.join(", ")),
+        names => printable(names.join(", ")),
     };
     let files = counted(change.files, "file");
     let kind = printable(&change.kind);
@@ -202,7 +202,7 @@ pub(super) fn at(finding: &FindingChange) -> Option<String> {
 
 /// What is not known of a file, in lines.
 pub(super) fn undecided(change: &FileChange) -> impl Iterator<Item = String> {
-    change.counts.iter().map(count).chain(change.undecided.iter().map(|why| printable(why)))
+    change.counts.iter().map(count).chain(change.undecided.iter().map(printable))
 }
 
 /// What a changed finding said before.
@@ -227,7 +227,7 @@ fn place(place: &Place) -> String {
     }
     parts.extend(place.row.map(|row| format!("row {row}")));
     parts.extend(place.address.as_ref().map(|address| format!("code {address}")));
-    parts.extend(place.field.as_ref().map(|field| printable(field)));
+    parts.extend(place.field.as_ref().map(printable));
     let more = place.functions.saturating_sub(1);
     if more > 0 {
         parts.push(format!("and {}", counted(more, "more function")));

@@ -2,55 +2,70 @@
 
 use std::io::{self, Write};
 
+use anstyle::{AnsiColor, Style};
+use sframe_record::Severity;
+
 use super::{Example, RootCause, RootCauses};
-use sframe_record::numbers::{counted, grouped};
+use sframe_record::numbers::counted;
 use sframe_record::text::printable;
 
-/// Writes a paragraph for each of the first `details` causes, and how many more there are.
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const LINT: Style = AnsiColor::Cyan.on_default().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Writes the first `shown` causes with an example each, and how many more there are.
 ///
 /// # Errors
-/// Those of writing.
-pub fn write(out: &mut dyn Write, causes: &RootCauses, details: usize) -> io::Result<()> {
-    for cause in causes.causes.iter().take(details) {
+/// Errors of `out`.
+pub fn write(out: &mut dyn Write, causes: &RootCauses, shown: usize) -> io::Result<()> {
+    for cause in causes.causes.iter().take(shown) {
         one(out, cause)?;
     }
-    let more = causes.causes.len().saturating_sub(details) as u64;
-    if more > 0 {
-        writeln!(out, "and {} (--all shows each)\n", counted(more, "more cause"))?;
+    let rest = causes.causes.get(shown..).unwrap_or_default();
+    if !rest.is_empty() {
+        let findings = rest.iter().map(|cause| cause.findings).fold(0, u64::saturating_add);
+        let (more, findings) =
+            (counted(rest.len() as u64, "more cause"), counted(findings, "finding"));
+        writeln!(out, "and {more} of {findings} (--all shows each)")?;
     }
-    let all = counted(causes.causes.len() as u64, "cause");
-    let (findings, files) = (counted(causes.findings, "finding"), counted(causes.files, "file"));
-    writeln!(out, "{all} of {findings} in {files}")?;
-    out.flush()
+    Ok(())
 }
 
 fn one(out: &mut dyn Write, cause: &RootCause) -> io::Result<()> {
-    let rule = printable(&cause.rule);
-    let what = match (cause.unlisted, cause.shape.as_str()) {
-        (true, _) => ": counted, not listed (--all lists each)".to_owned(),
-        (false, "") => String::new(),
-        (false, shape) => format!(": {}", printable(shape)),
+    let (rule, severity) = (printable(&cause.rule), cause.severity.name());
+    let style = match cause.severity {
+        Severity::Error => ERROR,
+        Severity::Warning => WARNING,
+        Severity::Lint => LINT,
     };
-    writeln!(out, "{} {}[{rule}]{what}", grouped(cause.findings), cause.severity.name())?;
-    let mut extent = Vec::new();
-    if cause.functions > 0 {
+    let mut extent = vec![counted(cause.findings, "finding")];
+    if cause.functions > 0 && cause.functions != cause.findings {
         extent.push(counted(cause.functions, "function"));
     }
     extent.push(counted(cause.files, "file"));
     if cause.packages > 0 {
         extent.push(counted(cause.packages, "package"));
     }
-    writeln!(out, "  in {}", extent.join(", "))?;
+    writeln!(out, "{style}{severity}[{rule}]{style:#}: {}", extent.join(", "))?;
+    match (cause.unlisted, cause.shape.as_str()) {
+        (true, _) => writeln!(out, "  counted, not listed (--all lists each)")?,
+        (false, "") => {}
+        (false, shape) => {
+            let code = match cause.instructions.as_slice() {
+                [] => String::new(),
+                code => format!(" at {}", printable(code.join("; "))),
+            };
+            writeln!(out, "  {}{code}", printable(shape))?;
+        }
+    }
     if !cause.producers.is_empty() {
-        writeln!(out, "  made by {}", printable(&cause.producers.join(", ")))?;
+        writeln!(out, "  made by {}", printable(cause.producers.join(", ")))?;
     }
-    if !cause.instructions.is_empty() {
-        writeln!(out, "  code: {}", printable(&cause.instructions.join("; ")))?;
+    match cause.examples.first() {
+        Some(example) => writeln!(out, "  {DIM}{}{DIM:#}", place(example)),
+        None => Ok(()),
     }
-    for example in &cause.examples {
-        writeln!(out, "  {}", place(example))?;
-    }
-    writeln!(out)
 }
 
 /// `libfoo.so: f at 0x401000: CFA is rsp+8, CFI says rsp+16`.

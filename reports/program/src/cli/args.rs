@@ -104,16 +104,26 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Print a whole section: header, functions, rows
     Dump(DumpArgs),
-    /// Compare the sections of two files: two assemblers, two builds, two versions of the format
+    /// Compare the sections of two files
+    ///
+    /// Of two assemblers, of two builds, or of two versions of the format.
     Diff(DiffArgs),
-    /// Say what a rule means, what goes wrong, and what to do
+    /// Explain a rule: what goes wrong, and what to do
     Explain(ExplainArgs),
     #[cfg(feature = "store")]
-    /// Say what changed between two scans: new and fixed findings, coverage gained and lost
+    /// Report what changed between two scans
+    ///
+    /// New and fixed findings, coverage gained and lost.
     #[command(after_long_help = stored::COMPARE_HELP)]
     Compare(stored::CompareArgs),
     #[cfg(feature = "store")]
-    /// Distribute a scan: write a manifest of what there is to check, in shards of the same size
+    /// Print a scan that was kept, as a new scan is printed
+    #[command(after_long_help = stored::SHOW_HELP)]
+    Show(stored::ShowArgs),
+    #[cfg(feature = "store")]
+    /// Write a manifest that divides a scan into shards
+    ///
+    /// It names everything that is to be checked, in shards of the same size.
     #[command(after_long_help = stored::SHARDS_HELP)]
     Plan(stored::PlanArgs),
     #[cfg(feature = "store")]
@@ -121,7 +131,7 @@ pub(super) enum Command {
     #[command(after_long_help = stored::SHARDS_HELP)]
     Scan(stored::ScanArgs),
     #[cfg(feature = "store")]
-    /// Tell which shards of a manifest a store has
+    /// Report which shards of a manifest a store has
     #[command(after_long_help = stored::SHARDS_HELP)]
     Status(stored::StatusArgs),
     #[cfg(feature = "store")]
@@ -132,10 +142,12 @@ pub(super) enum Command {
     #[cfg(feature = "packages")]
     #[command(after_long_help = super::repo::HELP)]
     Repo(Box<super::repo::RepoArgs>),
-    /// Try readers of SFrame on malformed sections: which crash, hang, or accept what cannot be read?
+    /// Run readers of SFrame on malformed sections
+    ///
+    /// It reports which of them crash, hang, or accept what cannot be read.
     #[command(after_long_help = torture_help())]
     Torture(TortureArgs),
-    /// Write the code and CFI of a file as assembly, to try assemblers on it
+    /// Write a file's code and CFI as assembly, to try assemblers on it
     #[command(after_long_help = REASSEMBLE_HELP)]
     Reassemble(ReassembleArgs),
     /// What `torture` starts for each case
@@ -154,12 +166,14 @@ pub(super) enum Command {
 /// The check.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// Files, folders with all that is in them, archives (each member), patterns with `**`; `-`
-    /// for a list of paths on standard input, in lines or separated by NUL characters
+    /// Files, folders, archives, packages, patterns with `**`; `-` for a list
+    ///
+    /// Of a folder everything in it is checked, of an archive or package each member. `-` reads a list
+    /// of paths from standard input, in lines or separated by NUL characters.
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(super) paths: Vec<OsString>,
     /// Follow symbolic links out of the folders that are named, too; without this option they are counted
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) follow_links: bool,
 
     #[command(flatten)]
@@ -178,8 +192,9 @@ pub(super) struct CheckArgs {
     /// How to write what is found
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
     pub(super) format: Format,
-    /// Tell which code SFrame and CFI describe, and why CFI alone describes some of it; files
-    /// without a section are in the sums, and with --verbose told one by one
+    /// Report which code SFrame and CFI describe, and why SFrame omits some
+    ///
+    /// Files without a section are in the sums, and are listed with --verbose.
     #[arg(long, help_heading = "Output")]
     pub(super) coverage: bool,
     /// Name every file, also those that are sound or not checked
@@ -187,21 +202,26 @@ pub(super) struct CheckArgs {
     pub(super) verbose: bool,
 
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads, hide_short_help = true)]
     pub(super) threads: usize,
 }
 
 /// What a scan on this machine may take, and how much it says while it runs.
 #[derive(Debug, Args)]
 pub(super) struct OutputArgs {
-    /// Say what is found, and nothing else: no summary, no progress
+    /// List findings file by file, not by root cause
+    ///
+    /// Without this option, scans of more than three files list each root cause once.
+    #[arg(long, help_heading = "Output")]
+    pub(super) by_file: bool,
+    /// Print findings only: no summary, no progress
     #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
     pub(super) quiet: bool,
     /// Memory for members of packages and for reports that wait for their turn, such as 500M or 2G:
     /// a quarter is for reports, an eighth for results of files whose bytes may come again, and the
     /// rest is divided among the threads; a member that does not fit is skipped by name
     #[cfg(feature = "packages")]
-    #[arg(long, value_name = "SIZE", value_parser = super::repo::size, help_heading = "Packages")]
+    #[arg(long, value_name = "SIZE", value_parser = super::repo::size, help_heading = "Packages", hide_short_help = true)]
     pub(super) memory_limit: Option<u64>,
     #[cfg(not(feature = "packages"))]
     #[arg(skip)]
@@ -212,6 +232,7 @@ pub(super) struct OutputArgs {
 pub(super) struct How {
     pub(super) format: Format,
     pub(super) verbose: bool,
+    pub(super) by_file: bool,
     pub(super) all: bool,
     pub(super) coverage: bool,
     pub(super) quiet: bool,
@@ -230,14 +251,22 @@ pub(super) struct WhatArgs {
     #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',', help_heading = "What to check")]
     pub(super) ignore: Vec<&'static Rule>,
     /// What sections are compared with; without this option, CFI where a file has any
-    #[arg(long, value_name = "ORACLE", value_enum, help_heading = "What to check")]
+    #[arg(
+        long,
+        value_name = "ORACLE",
+        value_enum,
+        help_heading = "What to check",
+        hide_short_help = true
+    )]
     pub(super) against: Option<Oracle>,
-    /// Look for separate debug files below this folder, too, and take .debug_frame from those that
-    /// belong to a file for certain
+    /// Look for separate debug files below this folder, too
+    ///
+    /// Their .debug_frame is used where the file certainly belongs to the one that is checked.
     #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath, help_heading = "What to check")]
     pub(super) debug_dir: Vec<PathBuf>,
-    /// Show each finding, not the first few of each rule and file; the bytes around the defect are
-    /// shown for the first 10,000 of a file
+    /// Show each finding, not the first few of each rule and file
+    ///
+    /// The bytes around the defect are shown for the first 10,000 findings of a file.
     #[arg(long, help_heading = "Output")]
     pub(super) all: bool,
     #[cfg(feature = "packages")]
@@ -317,20 +346,20 @@ pub(super) struct ExplainArgs {
 #[derive(Debug, Args)]
 pub(super) struct UnpackArgs {
     /// The largest ELF file that is taken out of a package: it is held in memory
-    #[arg(long, value_name = "MIB", default_value_t = Limits::default().member_size >> 20, help_heading = "Packages")]
+    #[arg(long, value_name = "MIB", default_value_t = Limits::default().member_size >> 20, help_heading = "Packages", hide_short_help = true)]
     max_member_size: u64,
     /// How much may come out of one package
-    #[arg(long, value_name = "MIB", default_value_t = Limits::default().unpacked_size >> 20, help_heading = "Packages")]
+    #[arg(long, value_name = "MIB", default_value_t = Limits::default().unpacked_size >> 20, help_heading = "Packages", hide_short_help = true)]
     max_unpacked_size: u64,
     /// How many times its own size may come out of one package; the first 256 MiB are free
-    #[arg(long, value_name = "N", default_value_t = Limits::default().ratio, help_heading = "Packages")]
+    #[arg(long, value_name = "N", default_value_t = Limits::default().ratio, help_heading = "Packages", hide_short_help = true)]
     max_ratio: u64,
     /// How many containers and compressions may be within each other; 0 to unpack nothing
-    #[arg(long, value_name = "N", default_value_t = Limits::default().depth, value_parser = clap::value_parser!(u32).range(..=64), help_heading = "Packages")]
+    #[arg(long, value_name = "N", default_value_t = Limits::default().depth, value_parser = clap::value_parser!(u32).range(..=64), help_heading = "Packages", hide_short_help = true)]
     max_depth: u32,
     /// Packages of separate debug files (-dbgsym, -debuginfo, -debug), or folders of them: their
     /// .debug_frame goes with what is checked, by build-id
-    #[arg(long, value_name = "PATH", value_parser = OsStringValueParser::new().try_map(named), value_hint = ValueHint::AnyPath, help_heading = "Packages")]
+    #[arg(long, value_name = "PATH", value_parser = OsStringValueParser::new().try_map(named), value_hint = ValueHint::AnyPath, help_heading = "Packages", hide_short_help = true)]
     pub(super) debug_packages: Vec<OsString>,
 }
 

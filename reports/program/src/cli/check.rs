@@ -11,12 +11,17 @@ use sframe_validator::finding::Keep;
 
 use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
-use crate::render::{Display, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress};
+use crate::render::{
+    Display, Grouped, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress,
+};
 use crate::scan::{Against, CheckOptions, Sink, scan};
 #[cfg(feature = "packages")]
 use sframe_input::DebugPackages;
 use sframe_input::{Input, Selection, ahead};
 use sframe_record::{Severity, Summary};
+
+/// How many findings of each rule and file are grouped by root cause: what is beyond is counted.
+pub(super) const KEPT: Keep = Keep::First(100);
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     if args.coverage && args.what.against == Some(Oracle::None) {
@@ -32,6 +37,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     let how = How {
         format: args.format,
         verbose: args.verbose,
+        by_file: args.output.by_file,
         all: args.what.all,
         coverage: args.coverage,
         quiet: args.output.quiet,
@@ -98,11 +104,19 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
     CheckOptions {
         raw: args.raw.options(),
         coverage: args.coverage,
-        producers: args.format != Format::Text,
-        // As text they are shown on request only.
-        named_examples: args.verbose || args.format != Format::Text,
-        ..what_options(&args.what)
+        ..shown_options(&args.what, args.format, args.verbose)
     }
+}
+
+/// What to check, for results that are written in this format.
+pub(super) fn shown_options(what: &WhatArgs, format: Format, verbose: bool) -> CheckOptions {
+    let is_text = format == Format::Text;
+    let mut options = what_options(what);
+    if is_text {
+        options.validator.keep = options.validator.keep.max(KEPT);
+    }
+    // As text they are shown on request only.
+    CheckOptions { producers: !is_text, named_examples: verbose || !is_text, ..options }
 }
 
 /// What to check, by itself.
@@ -151,8 +165,8 @@ pub(super) fn debug_packages(_: &WhatArgs, _: &mut CheckOptions) -> Vec<Input> {
 }
 
 /// A renderer to standard output, where `display` may be as well.
-fn renderer(how: &How, display: Option<&Display>) -> Box<dyn Renderer> {
-    let How { format, verbose, all, coverage, quiet } = *how;
+pub(super) fn renderer(how: &How, display: Option<&Display>) -> Box<dyn Renderer> {
+    let How { format, verbose, by_file, all, coverage, quiet } = *how;
     let out: Box<dyn Write> = match format {
         Format::Text => Box::new(styled_stdout()),
         Format::Json | Format::Ndjson => Box::new(stdout()),
@@ -164,9 +178,12 @@ fn renderer(how: &How, display: Option<&Display>) -> Box<dyn Renderer> {
     let out = BufWriter::with_capacity(1 << 16, out);
     match format {
         Format::Text => {
-            let options = TextOptions { verbose, all, coverage, width: terminal_width() };
-            let text = Text::new(out, options);
-            Box::new(if quiet { text.without_summary() } else { text })
+            let width = terminal_width();
+            let options = TextOptions { verbose, all, coverage, summary: !quiet, width };
+            match by_file || verbose || all {
+                true => Box::new(Text::new(out, options)),
+                false => Box::new(Grouped::new(out, options)),
+            }
         }
         Format::Json => Box::new(JsonDocument::new(out)),
         Format::Ndjson => Box::new(JsonLines::new(out)),

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::args::{Format, How, Level, OutputArgs, WhatArgs, threads};
-use super::check::{debug_packages, ended, exit, limit_memory, told, what_options};
+use super::check::{debug_packages, ended, exit, limit_memory, shown_options, told};
 use super::{Exit, interrupt, stdout};
 use crate::scan::{CheckOptions, Sink, scan_repository};
 use sframe_input::Input;
@@ -104,9 +104,7 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     let mut options = CheckOptions {
         stop: Some(interrupted.clone()),
         coverage: args.coverage,
-        producers: args.format != Format::Text,
-        named_examples: args.verbose || args.format != Format::Text,
-        ..what_options(&args.what)
+        ..shown_options(&args.what, args.format, args.verbose)
     };
     limit_memory(&mut options, args.output.memory_limit, args.threads);
     let unusable =
@@ -118,6 +116,7 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     let how = How {
         format: args.format,
         verbose: args.verbose,
+        by_file: args.output.by_file,
         all: args.what.all,
         coverage: args.coverage,
         quiet: args.output.quiet,

@@ -7,7 +7,6 @@ use std::path::{self, Path, PathBuf};
 use sframe_store::{
     DamagedFile, Manifest, Merged, Previous, Remedy, ShardState, Stamps, Status, Store,
 };
-use sframe_validator::finding::Keep;
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
 use super::args::{DiffFormat, WhatArgs};
@@ -19,9 +18,6 @@ use crate::stored::{self, Error, Planning, Result, Scanner};
 use sframe_input::Input;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{printable, printable_path};
-
-/// Findings of a rule that a record has at most, where `--all` is not given.
-const KEPT: usize = 100;
 
 /// What is checked where results are kept: always the coverage as well.
 ///
@@ -35,7 +31,7 @@ pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
         let what = format!("{}: {reason}", printable_path(&path));
         return Err(sframe_store::Error::Usage(what).into());
     }
-    options.validator.keep = options.validator.keep.max(Keep::First(KEPT));
+    options.validator.keep = options.validator.keep.max(check::KEPT);
     Ok(CheckOptions { coverage: true, hash: true, producers: true, ..options })
 }
 

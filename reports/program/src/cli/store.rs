@@ -11,12 +11,9 @@ use super::place::{Place, is_address};
 use super::shards::{check_item, complain_of, options};
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, styled_stdout, terminal_width};
-use crate::render::{Pace, Text, TextOptions};
+use crate::render::{Causes, Pace, TextOptions};
 use crate::scan::{CheckOptions, Checker};
-use crate::stored::{self, Planning, Result, Scanner, Total};
-
-/// How many root causes are shown, but for `--all`.
-const CAUSES: usize = 10;
+use crate::stored::{self, Planning, Result, Scanner};
 
 pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
     let started = args.store.at_work || args.store.alone.item.is_some();
@@ -169,16 +166,20 @@ fn check_shards(
 
 /// Tells what a store says, as far as it goes.
 fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
-    let Total { summary, causes } = stored::summary(store)?;
+    let mut causes = Causes::default();
+    let summary = stored::summary(store, &mut |record| {
+        causes.add(record);
+        Ok(())
+    })?;
     let mut out = styled_stdout();
-    let shown = if args.what.all { usize::MAX } else { CAUSES };
-    sframe_history::groups::write_text(&mut out, &causes, shown)?;
-    if !args.output.quiet {
-        let width = terminal_width();
-        let options =
-            TextOptions { verbose: args.verbose, coverage: true, width, ..TextOptions::default() };
-        Text::new(&mut out, options).totals(&summary)?;
-    }
+    let options = TextOptions {
+        verbose: args.verbose,
+        all: args.what.all,
+        coverage: true,
+        summary: !args.output.quiet,
+        width: terminal_width(),
+    };
+    causes.write(&mut out, options, &summary)?;
     out.flush()?;
     Ok(check::exit(args.fail_on, &summary))
 }

@@ -3,7 +3,7 @@
 mod coverage;
 pub(crate) mod evidence;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::Renderer;
@@ -25,8 +25,11 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const LINT: Style = AnsiColor::Cyan.on_default().bold();
 
+/// How many findings of a rule are listed of each file without `--all`.
+const EACH: usize = 3;
+
 /// How the text is laid out.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct TextOptions {
     /// Name every file, also those with nothing to say about.
     pub verbose: bool,
@@ -34,8 +37,17 @@ pub struct TextOptions {
     pub all: bool,
     /// Show the tables of coverage.
     pub coverage: bool,
+    /// End with the scan in numbers.
+    pub summary: bool,
     /// Columns of the terminal, `None` where it is none.
     pub width: Option<usize>,
+}
+
+impl Default for TextOptions {
+    /// A file's findings if it has any, the first few of each rule, and the scan in numbers.
+    fn default() -> TextOptions {
+        TextOptions { verbose: false, all: false, coverage: false, summary: true, width: None }
+    }
 }
 
 /// Writes text. Styles are always written: the stream takes them out where they do not belong.
@@ -43,7 +55,6 @@ pub struct TextOptions {
 pub struct Text<W> {
     out: W,
     options: TextOptions,
-    summary: bool,
     /// Rules about tools that a finding was shown of: once in a scan is enough.
     shown: BTreeSet<String>,
 }
@@ -51,14 +62,7 @@ pub struct Text<W> {
 impl<W: Write> Text<W> {
     /// A renderer that writes to `out`.
     pub const fn new(out: W, options: TextOptions) -> Text<W> {
-        Text { out, options, summary: true, shown: BTreeSet::new() }
-    }
-
-    /// Leaves the summary out.
-    #[must_use]
-    pub fn without_summary(mut self) -> Text<W> {
-        self.summary = false;
-        self
+        Text { out, options, shown: BTreeSet::new() }
     }
 
     fn checked(&mut self, name: &str, record: &Record<'_>) -> io::Result<()> {
@@ -68,16 +72,21 @@ impl<W: Write> Text<W> {
             return if self.options.verbose { self.clean(name, record) } else { Ok(()) };
         }
         writeln!(self.out, "{BOLD}{name}{BOLD:#}")?;
-        for finding in record.findings.iter().filter(|finding| news.contains(finding.rule.as_str()))
-        {
-            self.finding(record, finding)?;
+        // By rule, how many findings are listed, and how many those describe.
+        let mut listed: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
+        for finding in &record.findings {
+            let rule = finding.rule.as_str();
+            let (listed, described) = listed.entry(rule).or_default();
+            if news.contains(rule) && (self.options.all || *listed < EACH) {
+                *listed += 1;
+                *described = described.saturating_add(finding.weight());
+                self.finding(record, finding)?;
+            }
         }
         for count in record.counts.iter().filter(|count| news.contains(count.rule.as_str())) {
-            let of_rule = || record.findings.iter().filter(|finding| finding.rule == count.rule);
-            let (listed, described) =
-                (of_rule().count(), of_rule().map(Finding::weight).fold(0, u64::saturating_add));
-            let more = count.count.saturating_sub(described);
-            if more > 0 && listed > 0 {
+            let Some((_, described)) = listed.get(count.rule.as_str()) else { continue };
+            let more = count.count.saturating_sub(*described);
+            if more > 0 {
                 let more = grouped(more);
                 writeln!(self.out, "  and {more} more of {} (--all shows each)", count.rule)?;
             }
@@ -261,6 +270,13 @@ impl<W: Write> Text<W> {
     }
 }
 
+impl Text<Vec<u8>> {
+    /// What was written to memory.
+    pub(super) fn written(&self) -> &[u8] {
+        &self.out
+    }
+}
+
 impl<W: Write> Renderer for Text<W> {
     fn begin(&mut self) -> io::Result<()> {
         Ok(())
@@ -273,7 +289,7 @@ impl<W: Write> Renderer for Text<W> {
     }
 
     fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        if self.summary {
+        if self.options.summary {
             self.totals(summary)?;
         }
         self.out.flush()

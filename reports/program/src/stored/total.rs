@@ -1,9 +1,8 @@
-//! What a store says: in numbers, and by root cause.
+//! The records of a store, and their sum.
 
 use std::io;
 use std::str;
 
-use sframe_history::groups::{Groups, RootCauses};
 use sframe_record::{Record, Summary};
 use sframe_store::{Counts, ShardLine, Store};
 
@@ -11,21 +10,16 @@ use super::record::NOT_ELF;
 use super::{Error, Result};
 use sframe_input::Special;
 
-/// All that a store says, summed up.
-#[derive(Debug)]
-pub struct Total {
-    /// In numbers.
-    pub summary: Summary<'static>,
-    /// Findings by what has caused them.
-    pub causes: RootCauses,
-}
-
-/// Sums up a store's records, those of the shards that are there.
+/// Sums up the records of a store's shards, as far as there are any, and passes each to `record` in
+/// the order of the shards.
 ///
 /// # Errors
-/// A shard is damaged, or cannot be read.
-pub fn summary(store: &Store) -> Result<Total> {
-    let (mut summary, mut groups) = (Summary::default(), Groups::default());
+/// A shard is damaged or cannot be read, and errors of `record`.
+pub fn summary(
+    store: &Store,
+    record: &mut dyn FnMut(&Record<'_>) -> io::Result<()>,
+) -> Result<Summary<'static>> {
+    let mut summary = Summary::default();
     count(&mut summary, store.manifest().without());
     for shard in 0..store.manifest().shards() {
         let mut reader = match store.read(shard) {
@@ -36,15 +30,15 @@ pub fn summary(store: &Store) -> Result<Total> {
         while let Some(line) = reader.next_line()? {
             match line {
                 ShardLine::Record(line) => {
-                    let record = parse(line, shard)?;
-                    summary.add(&record);
-                    groups.add(&record);
+                    let found = parse(line, shard)?;
+                    summary.add(&found);
+                    record(&found)?;
                 }
                 ShardLine::Item(item) => count(&mut summary, &item.without),
             }
         }
     }
-    Ok(Total { summary, causes: groups.finish() })
+    Ok(summary)
 }
 
 fn parse(line: &[u8], shard: u32) -> Result<Record<'_>> {

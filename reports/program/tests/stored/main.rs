@@ -13,6 +13,7 @@ mod nights;
 mod output;
 mod refused;
 mod shards;
+mod show;
 
 use std::collections::BTreeMap;
 use std::fs;

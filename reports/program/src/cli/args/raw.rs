@@ -12,10 +12,16 @@ pub(in crate::cli) struct RawArgs {
     #[arg(long, help_heading = "Bare sections")]
     raw: bool,
     /// The section's address
-    #[arg(long, requires = "raw", value_name = "ADDRESS", value_parser = number, default_value = "0", help_heading = "Bare sections")]
+    #[arg(long, requires = "raw", value_name = "ADDRESS", value_parser = number, default_value = "0", help_heading = "Bare sections", hide_short_help = true)]
     address: u64,
     /// The machine, where the header shall not decide
-    #[arg(long, requires = "raw", value_enum, help_heading = "Bare sections")]
+    #[arg(
+        long,
+        requires = "raw",
+        value_enum,
+        help_heading = "Bare sections",
+        hide_short_help = true
+    )]
     machine: Option<Machine>,
     /// The byte order, where the magic number shall not decide
     #[arg(
@@ -23,7 +29,8 @@ pub(in crate::cli) struct RawArgs {
         requires = "raw",
         value_name = "ORDER",
         value_enum,
-        help_heading = "Bare sections"
+        help_heading = "Bare sections",
+        hide_short_help = true
     )]
     endian: Option<ByteOrder>,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::{DiffFormat, WhatArgs};
+use super::{DiffFormat, Format, Level, WhatArgs};
 
 pub(in crate::cli) const COMPARE_HELP: &str = "\
 A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format
@@ -18,6 +18,16 @@ Exit status:
   1  something did: a new error or difference, coverage lost, a file that cannot be read any more
   2  nothing that is known got worse, but something could not be decided
   3  wrong usage, or a scan cannot be read";
+
+pub(in crate::cli) const SHOW_HELP: &str = "\
+A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format
+json or ndjson. A store keeps up to 100 findings of each rule and file, or all with --all.
+
+      sframe-check show scans/today                      # root causes and totals
+      sframe-check show --by-file scans/today
+      sframe-check show --format ndjson scans/today | jq .path
+
+Exit status: as of the scan; 2 also where the scan did not come to its end.";
 
 pub(in crate::cli) const SHARDS_HELP: &str = "\
 A manifest says what there is to check, and in which shard. Shards are checked one by one, anywhere
@@ -48,14 +58,16 @@ scanned again, the rest is written again by merge.";
 /// Where results are kept.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct StoreArgs {
-    /// Keep the results in this folder, made anew; what is printed is what they have in common
+    /// Keep the results in this new folder
+    ///
+    /// Root causes and totals are printed; `show` prints the rest.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["format", "raw", "coverage"], help_heading = "Results that last")]
     pub(in crate::cli) store: Option<PathBuf>,
-    /// Go on with the store where its scan has ended too early
-    #[arg(long, requires = "store", help_heading = "Results that last")]
+    /// Continue the scan of a store that ended too early
+    #[arg(long, requires = "store", hide_short_help = true, help_heading = "Results that last")]
     pub(in crate::cli) resume: bool,
-    /// Take over from this store what was said of files that have not changed
-    #[arg(long, value_name = "DIR-or-URL", requires = "store", value_hint = ValueHint::DirPath, help_heading = "Results that last")]
+    /// Take the results of unchanged files from this store
+    #[arg(long, hide_short_help = true, value_name = "DIR-or-URL", requires = "store", value_hint = ValueHint::DirPath, help_heading = "Results that last")]
     pub(in crate::cli) previous: Option<PathBuf>,
     /// What a scan with --store starts for the work itself
     #[arg(long, hide = true, requires = "store")]
@@ -87,6 +99,35 @@ pub(in crate::cli) struct CompareArgs {
     /// Show each change in full, not the first twenty
     #[arg(long)]
     pub(in crate::cli) all: bool,
+}
+
+/// `show`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ShowArgs {
+    /// A store or a report
+    #[arg(value_name = "SCAN", value_hint = ValueHint::AnyPath)]
+    pub(in crate::cli) scan: PathBuf,
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(in crate::cli) format: Format,
+    /// List the findings file by file
+    #[arg(long)]
+    pub(in crate::cli) by_file: bool,
+    /// Show each finding and each root cause that was kept
+    #[arg(long)]
+    pub(in crate::cli) all: bool,
+    /// Report which code SFrame and CFI describe, and why CFI alone describes some of it
+    #[arg(long)]
+    pub(in crate::cli) coverage: bool,
+    /// Name every file, also those that are sound or not checked
+    #[arg(short, long)]
+    pub(in crate::cli) verbose: bool,
+    /// Only findings: no summary
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(in crate::cli) quiet: bool,
+    /// The least severity that makes the exit status 1
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
+    pub(in crate::cli) fail_on: Level,
 }
 
 /// `compare --format`.

@@ -1,0 +1,207 @@
+//! Text for people: of a few files every finding, of more files each root cause once.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use sframe_history::Groups;
+use sframe_history::groups::{RootCauses, write_text};
+use sframe_record::numbers::counted;
+use sframe_record::text::printable;
+use sframe_record::{Record, Status, Summary};
+
+use super::wrap::wrap;
+use super::{Renderer, Text, TextOptions};
+
+/// Up to so many files are listed one by one.
+const FEW: u64 = 3;
+/// How many root causes, and how many reasons of undecided parts, are shown without `--all`.
+const CAUSES: usize = 10;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Lists the findings file by file as long as there are few files, and by root cause where there are
+/// more. Nothing is written before the end: only then it is known which.
+pub struct Grouped<W> {
+    out: W,
+    options: TextOptions,
+    /// The first few files.
+    by_file: Text<Vec<u8>>,
+    files: u64,
+    causes: Causes,
+}
+
+impl<W: Write> Grouped<W> {
+    /// A renderer that writes to `out`.
+    pub fn new(out: W, options: TextOptions) -> Grouped<W> {
+        let by_file = Text::new(Vec::new(), options);
+        Grouped { out, options, by_file, files: 0, causes: Causes::default() }
+    }
+}
+
+impl<W: Write> Renderer for Grouped<W> {
+    fn begin(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
+        let is_file = match record.status {
+            Status::Checked | Status::NoSection | Status::Unreadable | Status::Crashed => true,
+            Status::Archive | Status::Unsupported | Status::NotElf | Status::Special => false,
+        };
+        self.files = self.files.saturating_add(u64::from(is_file));
+        self.causes.add(record);
+        if self.files <= FEW {
+            self.by_file.file(record)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        if self.files <= FEW {
+            self.by_file.end(summary)?;
+            self.out.write_all(self.by_file.written())?;
+        } else {
+            std::mem::take(&mut self.causes).write(&mut self.out, self.options, summary)?;
+        }
+        self.out.flush()
+    }
+}
+
+/// The root causes of a scan's findings, and the reasons for what it did not decide or could not read.
+#[derive(Debug, Default)]
+pub struct Causes {
+    groups: Groups,
+    left: BTreeMap<(Left, String), Reason>,
+}
+
+/// How a file or a part of it was left unchecked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Left {
+    Crashed,
+    Unreadable,
+    Undecided,
+}
+
+/// Where the same reason applies.
+#[derive(Debug)]
+struct Reason {
+    times: u64,
+    /// The first file, and the reason with its numbers.
+    example: (String, String),
+}
+
+impl Causes {
+    /// Adds the findings of a file.
+    pub fn add(&mut self, record: &Record<'_>) {
+        self.groups.add(record);
+        let reason = || record.reason.as_ref().map(ToString::to_string).unwrap_or_default();
+        match record.status {
+            Status::Crashed => self.leave(Left::Crashed, record, reason()),
+            Status::Unreadable => self.leave(Left::Unreadable, record, reason()),
+            _ => {}
+        }
+        for undecided in &record.undecided {
+            self.leave(Left::Undecided, record, undecided.reason.to_string());
+        }
+    }
+
+    fn leave(&mut self, left: Left, record: &Record<'_>, reason: String) {
+        let known = self.left.entry((left, without_numbers(&reason)));
+        let example = || Reason { times: 0, example: (record.name(), reason) };
+        let known = known.or_insert_with(example);
+        known.times = known.times.saturating_add(1);
+    }
+
+    /// Writes all causes with an example each, and the scan in numbers.
+    ///
+    /// # Errors
+    /// Errors of `out`.
+    pub fn write(
+        self,
+        out: &mut dyn Write,
+        options: TextOptions,
+        summary: &Summary<'_>,
+    ) -> io::Result<()> {
+        let shown = if options.all { usize::MAX } else { CAUSES };
+        let causes = self.groups.finish();
+        let nothing = causes.causes.is_empty() && self.left.is_empty();
+        write_text(out, &causes, shown)?;
+        write_left(out, &self.left, shown, options)?;
+        if !nothing {
+            writeln!(out)?;
+        }
+        if options.summary {
+            let mut text = Text::new(&mut *out, options);
+            text.totals(summary)?;
+            next_steps(out, &causes, options)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_left(
+    out: &mut dyn Write,
+    left: &BTreeMap<(Left, String), Reason>,
+    shown: usize,
+    options: TextOptions,
+) -> io::Result<()> {
+    let mut most: Vec<(Left, &Reason)> = left.iter().map(|((left, _), why)| (*left, why)).collect();
+    most.sort_by_key(|(left, why)| (*left, std::cmp::Reverse(why.times)));
+    for (left, Reason { times, example: (file, reason) }) in most.iter().take(shown) {
+        let what = match left {
+            Left::Crashed => "not checked",
+            Left::Unreadable => "cannot be read",
+            Left::Undecided => "undecided",
+        };
+        let text = wrap(&format!("{file}: {reason}"), 2, options.width);
+        writeln!(
+            out,
+            "{WARNING}{what}{WARNING:#}, {}\n  {DIM}{text}{DIM:#}",
+            counted(*times, "time")
+        )?;
+    }
+    let more = most.len().saturating_sub(shown) as u64;
+    if more > 0 {
+        writeln!(out, "and {} (--all shows each)", counted(more, "more reason"))?;
+    }
+    Ok(())
+}
+
+fn next_steps(out: &mut dyn Write, causes: &RootCauses, options: TextOptions) -> io::Result<()> {
+    if !causes.causes.is_empty() {
+        let all = if options.all { "" } else { ", --all everything" };
+        writeln!(out, "  {BOLD}--by-file{BOLD:#} lists the findings of each file{all}")?;
+    }
+    Ok(())
+}
+
+/// A reason without the numbers that are different in each file.
+fn without_numbers(reason: &str) -> String {
+    let mut out = String::with_capacity(reason.len());
+    let mut in_number = false;
+    for character in printable(reason).chars() {
+        let digit = character.is_ascii_digit() || (in_number && character.is_ascii_alphanumeric());
+        if !digit {
+            out.push(character);
+        } else if !in_number {
+            out.push('#');
+        }
+        in_number = digit;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_numbers;
+
+    #[test]
+    fn reasons_that_differ_in_numbers_are_one() {
+        let one = without_numbers("damaged ELF file: section 12 ends at 0x1f0");
+        assert_eq!(one, without_numbers("damaged ELF file: section 7 ends at 0x2c"));
+        assert_ne!(one, without_numbers("damaged ELF file: segment 7 ends at 0x2c"));
+    }
+}
