@@ -5,11 +5,7 @@
 //! everything taken together. Where a step finds that the next one would read nonsense, the check
 //! ends there and says what it left undecided, so that one defect gives one finding.
 
-pub(crate) mod code;
-pub(crate) mod confirm;
-pub(crate) mod extents;
-pub(crate) mod facts;
-pub(crate) mod reporter;
+mod confirm;
 mod sound_rows;
 mod walk;
 
@@ -21,19 +17,19 @@ use alloc::vec::Vec;
 use crate::elf::{
     Class, Elf, ElfError, ElfKind, ElfSection, RelocationTable, SHF_ALLOC, SHT_NOBITS,
 };
+use crate::finding::reporter::{Collector, Reporter};
 use crate::finding::{HeaderSummary, Keep, Report, SectionSummary, Undecided};
-use crate::rules::context::{
-    Check, FileContext, FileKind, PreambleContext, SectionContext, TotalContext,
-};
-use crate::rules::{Abis, CATALOGUE, Rule, Severity, Versions};
+use crate::page::{Abis, Severity, Versions};
+use crate::rules::entry::{Check, Entry};
+use crate::rules::{self, CATALOGUE, CONFIRMED_ODDITY};
 use crate::section::{Placement, Section};
+use crate::subject::code::CodeMap;
+use crate::subject::extents::{Extents, Totals};
+use crate::subject::facts::FileFacts;
+use crate::subject::{FileContext, FileKind, PreambleContext, SectionContext, TotalContext};
 use crate::text::Text;
-use code::CodeMap;
 pub use confirm::Confirm;
 use confirm::Unconfirmed;
-use extents::{Extents, Totals};
-use facts::FileFacts;
-use reporter::{Collector, Reporter};
 use walk::{Surveyed, Walk};
 
 /// What to check, and how much of what is found to keep.
@@ -147,22 +143,22 @@ struct Surroundings<'a> {
     facts: Option<&'a FileFacts<'a>>,
 }
 
-/// A rule and its position in the catalogue.
+/// A check, and the position of its rule in the catalogue.
 #[derive(Clone, Copy)]
-pub(crate) struct Selected {
+struct Selected {
     index: usize,
-    rule: &'static Rule,
+    check: &'static Check,
 }
 
 /// The rules that apply to a section, by what they look at.
-pub(crate) struct Selection {
+struct Selection {
     function: Vec<Selected>,
     row_place: Vec<Selected>,
     row_content: Vec<Selected>,
     unreadable_row: Vec<Selected>,
     rows_of: Vec<Selected>,
-    /// What a warning about a confirmed row becomes: only with lints.
-    confirmed: Option<Selected>,
+    /// The position of the rule that a warning about a confirmed row becomes: only with lints.
+    confirmed: Option<usize>,
     /// Shortcuts may stand for the rules they prove silent.
     quick: bool,
     /// Nothing may stand for a rule.
@@ -179,7 +175,7 @@ struct Run<'o> {
 
 impl<'o> Run<'o> {
     fn new(options: &'o Options, confirm: &'o dyn Confirm) -> Run<'o> {
-        let collector = Collector::new(options.keep);
+        let collector = Collector::new(CATALOGUE, options.keep);
         Run { options, confirm, collector, report: Report::default() }
     }
 
@@ -381,7 +377,8 @@ impl<'o> Run<'o> {
     /// those that apply to every version and ABI.
     fn apply(&mut self, section: Option<&Section<'_>>, run: impl Fn(&Check, &mut Reporter<'_>)) {
         let position = self.report.sections.len().checked_sub(1);
-        for Selected { index, rule } in applicable(section, self.options) {
+        for (index, entry) in applicable(section, self.options) {
+            let Some(check) = &entry.check else { continue };
             let mut reporter = Reporter {
                 collector: &mut self.collector,
                 rule: index,
@@ -389,10 +386,10 @@ impl<'o> Run<'o> {
                 function: None,
                 row: None,
                 subject: 0..0,
-                claim: None,
+                doubt: None,
                 spoke: false,
             };
-            run(&rule.check, &mut reporter);
+            run(check, &mut reporter);
         }
     }
 }
@@ -403,12 +400,15 @@ fn section_name(section: &ElfSection<'_>) -> String {
     Text::of(name.get(..64).unwrap_or(name)).to_string()
 }
 
-fn applicable(section: Option<&Section<'_>>, options: &Options) -> impl Iterator<Item = Selected> {
+/// The rules that apply to a section, with their positions in the catalogue.
+fn applicable(
+    section: Option<&Section<'_>>,
+    options: &Options,
+) -> impl Iterator<Item = (usize, &'static Entry)> {
     let pedantic = options.pedantic;
     let version = section.map(|section| section.header().version);
     let abi = section.and_then(|section| section.abi().ok());
-    let rules = CATALOGUE.iter().copied().enumerate();
-    rules.map(|(index, rule)| Selected { index, rule }).filter(move |Selected { rule, .. }| {
+    rules::entries().enumerate().filter(move |(_, Entry { rule, .. })| {
         let wanted = pedantic || rule.severity > Severity::Lint;
         let of_version = version
             .map_or(rule.versions == Versions::ALL, |version| rule.versions.contains(version));
@@ -429,28 +429,25 @@ impl Selection {
             quick: !options.pedantic && !options.thorough,
             thorough: options.thorough,
         };
-        for selected in applicable(Some(section), options) {
-            let level = match selected.rule.check {
+        for (index, Entry { rule, check }) in applicable(Some(section), options) {
+            if **rule == CONFIRMED_ODDITY {
+                selection.confirmed = Some(index);
+            }
+            let Some(check) = check else { continue };
+            let level = match check {
                 Check::Function(_) | Check::Attributes(_) => &mut selection.function,
                 Check::RowPlace(_) => &mut selection.row_place,
                 Check::RowContent(_) | Check::RowValues(_) => &mut selection.row_content,
                 Check::UnreadableRow(_) => &mut selection.unreadable_row,
                 Check::RowsOf(_) => &mut selection.rows_of,
-                Check::Confirmed => {
-                    selection.confirmed = Some(selected);
-                    continue;
-                }
                 Check::File(_)
                 | Check::LinkSet(_)
                 | Check::Preamble(_)
                 | Check::Layout(_)
                 | Check::Section(_)
-                | Check::Total(_)
-                | Check::Elsewhere => {
-                    continue;
-                }
+                | Check::Total(_) => continue,
             };
-            level.push(selected);
+            level.push(Selected { index, check });
         }
         selection
     }
