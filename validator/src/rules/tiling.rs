@@ -12,6 +12,8 @@ mod subsection_overlap;
 mod trailing_bytes;
 mod version_entry_size;
 
+use core::ops::Range;
+
 use super::concatenation::concatenated_at;
 use super::entry::{Check, Entry};
 use crate::section::{Header, Section, Version};
@@ -69,7 +71,7 @@ fn has_all_rows(section: &Section<'_>) -> bool {
 
 /// The bytes after the FRE sub-section, where the parts before it do not overlap and no other
 /// section starts there.
-fn trailing(section: &SectionContext<'_>) -> Option<core::ops::Range<u64>> {
+fn trailing(section: &SectionContext<'_>) -> Option<Range<u64>> {
     let header = section.header();
     let end = header.fre_end();
     // Where rows and functions overlap, the rows' end is in doubt as well.
@@ -79,7 +81,7 @@ fn trailing(section: &SectionContext<'_>) -> Option<core::ops::Range<u64>> {
 }
 
 /// Whether the bytes are zero and fill the section up to the next multiple of 8.
-fn is_padding(section: &SectionContext<'_>, trailing: &core::ops::Range<u64>) -> bool {
+fn is_padding(section: &SectionContext<'_>, trailing: &Range<u64>) -> bool {
     let bytes =
         usize::try_from(trailing.start).ok().and_then(|at| section.section.data().get(at..));
     let zero = bytes.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0));

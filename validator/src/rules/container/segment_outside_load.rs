@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
                       faults.",
         remedy: "Correct the program headers; objcopy or strip may set the size right.",
         source: "V3 1.1; observed: the kernel's patches check the mapping of the whole segment",
-        example: "a shared object whose PT_GNU_SFRAME ends 4096 bytes behind its PT_LOAD",
+        example: "a shared object whose PT_GNU_SFRAME ends 4096 bytes past its PT_LOAD",
     },
 };
 

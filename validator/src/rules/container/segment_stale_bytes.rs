@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "what PT_GNU_SFRAME holds behind the section is zero",
-        consequence: "A reader that takes the extent from the program header sees what is left of \
-                      the linker's inputs behind the section, and may take it for data.",
+        summary: "the bytes of PT_GNU_SFRAME after the section are zero",
+        consequence: "A reader that takes the extent from the program header finds remains of the \
+                      linker's inputs after the section, and may take them for data.",
         remedy: "objcopy or strip sets the size right; mold writes it right.",
         source: "observed: GNU ld 2.40 to 2.47 keep the size, and the bytes, from before merging",
         example: "a shared object linked by GNU ld from two objects",

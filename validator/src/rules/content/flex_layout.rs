@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     page: Page {
         summary: "the control words of a flexible row lead to its number of data words",
         consequence: "A zero in a control word's place is padding, one word instead of two: \
-                      readers take every word behind it for another.",
+                      readers misread every word after it.",
         remedy: "Write one zero for RA where only FP has a rule, and pairs otherwise.",
         source: "V3 3.2",
         example: "a flexible row of 4 words whose third is 0",

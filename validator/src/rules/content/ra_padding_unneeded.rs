@@ -24,7 +24,7 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
             row.word(1),
             0,
             "no second word",
-            format_args!("row {} pads RA's word, but has no word for FP behind it", row.index),
+            format_args!("row {} pads RA's word, but has no word for FP after it", row.index),
         );
     }
 }

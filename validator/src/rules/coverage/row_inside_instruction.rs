@@ -53,7 +53,7 @@ fn instruction_length(abi: Abi, code: &[u8]) -> Option<usize> {
 }
 
 /// The first row that starts inside an instruction: its number, and where that instruction starts.
-/// Decoding ends, and nothing is said, where the code cannot be decoded or `budget` bytes are spent.
+/// `None` as well where the code cannot be decoded, or `budget` bytes of it are spent.
 fn misplaced_row(
     function: &Function<'_>,
     abi: Abi,

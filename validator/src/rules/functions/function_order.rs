@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "in a table that says it is sorted, functions are in the order of their addresses",
+        summary: "the functions of a table flagged as sorted are in the order of their addresses",
         consequence: "Binary search misses functions: their frames cannot be unwound.",
         remedy: "Sort by the resolved address (PC-relative fields are not monotonic themselves), \
                  or clear SFRAME_F_FDE_SORTED.",
@@ -28,7 +28,7 @@ pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{:#x}", start.address),
             format_args!("at least {:#x}", before.address),
             format_args!(
-                "the table is said to be sorted, but function #{} at {:#x} follows one at \
+                "the flags call the table sorted, but function #{} at {:#x} follows one at \
                  {:#x}",
                 function.entry.index(),
                 start.address,

@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a function of a linked file starts in executable code",
-        consequence: "The kernel rejects the whole section; other readers keep rows for what is no \
-                      code, and have none for the function that was meant.",
+        consequence: "The kernel rejects the whole section; other readers keep rows for data, \
+                      and have none for the function that was meant.",
         remedy: "Check how the start field was relocated: against the field or against the \
                  section.",
         source: "observed: the kernel's patches check every start against the text range",
@@ -25,7 +25,7 @@ pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
     let Ok(start) = function.start else { return };
     let linked = function.whole.kind == FileKind::Linked && function.code.is_known();
     let tombstone = is_tombstone(function, start);
-    // A function of size 0 may stand at the very end of a section.
+    // A function of size 0 may be at the very end of a section.
     let before = start.address.saturating_sub(1);
     let at_end = function.entry.size() == 0
         && function.code.containing(CodeAddress::absolute(before)).is_some();

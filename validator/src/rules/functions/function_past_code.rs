@@ -28,7 +28,7 @@ pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
             function.field(FunctionField::Size),
             format_args!("{size:#x}"),
             format_args!("at most {:#x}", u64::MAX - start.address),
-            format_args!("the function of {size:#x} bytes ends behind the address space"),
+            format_args!("the function of {size:#x} bytes ends past the address space"),
         );
         return;
     }
@@ -40,7 +40,7 @@ pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{size:#x}"),
             format_args!("at most {room:#x}"),
             format_args!(
-                "the function of {size:#x} bytes ends {:#x} bytes behind its section",
+                "the function of {size:#x} bytes ends {:#x} bytes past its section",
                 u64::from(size) - room
             ),
         );

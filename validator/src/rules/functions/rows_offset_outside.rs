@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a function's rows start inside the FRE sub-section",
-        consequence: "A reader that trusts the offset reads behind the section; readelf crashes.",
+        consequence: "A reader that trusts the offset reads past the section; readelf crashes.",
         remedy: "Correct the offset; it counts from the start of the FRE sub-section.",
         source: "V3 2.3.1; observed: readelf 2.47",
         example: "a function whose rows start at 0xffff0000",

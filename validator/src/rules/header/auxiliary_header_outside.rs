@@ -27,7 +27,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             header.auxhdr_len,
             format_args!("at most {}", section.size() - HEADER_SIZE),
             format_args!(
-                "the auxiliary header ends at {:#x}, behind the section's end {:#x}",
+                "the auxiliary header ends at {:#x}, past the section's end {:#x}",
                 header.size(),
                 section.size()
             ),

@@ -25,7 +25,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             field::FLAGS,
             format_args!("{:#04x}", flags.0),
             "bit 0x02 clear",
-            format_args!("SFRAME_F_FRAME_POINTER is set, which version 3 has no more"),
+            format_args!("SFRAME_F_FRAME_POINTER is set, but version 3 removed this flag"),
         );
     }
 }

@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a start field leads to a place in an executable section of the object",
-        consequence: "The rows describe what is no code, or another file's.",
+        consequence: "The rows describe data, or code of another file.",
         remedy: "Relocate against the text section's symbol, or a local label in it.",
         source: "observed: GNU as relocates against the section's symbol",
         example: "an object whose function is relocated against .data",
@@ -54,7 +54,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
                 format_args!("{:#x}", target.address),
                 format_args!("at most {:#x}", code.size),
                 format_args!(
-                    "function #{} starts at {:#x}, behind the end {:#x} of section {}",
+                    "function #{} starts at {:#x}, past the end {:#x} of section {}",
                     entry.index(),
                     target.address,
                     code.size,

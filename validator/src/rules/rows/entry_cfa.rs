@@ -1,3 +1,4 @@
+use crate::abi::Abi;
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::subject::RowContext;
@@ -22,9 +23,9 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let abi = row.layout.abi;
     let offset = match abi {
-        crate::Abi::Amd64 => 8,
-        crate::Abi::S390x => 160,
-        crate::Abi::Aarch64Big | crate::Abi::Aarch64Little => 0,
+        Abi::Amd64 => 8,
+        Abi::S390x => 160,
+        Abi::Aarch64Big | Abi::Aarch64Little => 0,
     };
     let expected = Cfa::RegisterOffset { register: abi.sp(), offset };
     let Ok(frame) = row.frame else { return };

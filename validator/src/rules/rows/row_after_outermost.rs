@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
     page: Page {
-        summary: "behind a row that marks the outermost frame there is none with a return address",
+        summary: "no row with a return address follows one that marks the outermost frame",
         consequence: "A function is the outermost in a part of its code only: unusual, and worth a \
                       look at its CFI.",
         remedy: "Compare with the function's CFI.",

@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the header's number of rows is the sum of the functions'",
-        consequence: "libsframe swaps that many rows in a section of the other byte order, too few \
-                      or behind its end.",
+        consequence: "libsframe swaps that many rows in a section of the other byte order: too few, \
+                      or bytes past its end.",
         remedy: "Correct sfh_num_fres.",
         source: "V3 2.2; observed: libsframe 2.47",
         example: "a section of 1 row whose header says 2",

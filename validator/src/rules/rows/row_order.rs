@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "rows are in the order of their starts",
-        consequence: "Readers stop at the first row that starts behind the PC: rows out of order \
+        consequence: "Readers stop at the first row that starts after the PC: rows out of order \
                       are never found, or in another's place. The kernel's validation refuses the \
                       section.",
         remedy: "Sort the function's rows.",

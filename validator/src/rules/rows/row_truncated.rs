@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "every row of a function ends inside the FRE sub-section",
-        consequence: "A reader that trusts the count reads behind the section; readelf crashes.",
+        consequence: "A reader that trusts the count reads past the section; readelf crashes.",
         remedy: "Correct the function's number of rows, or its rows' offset.",
         source: "V3 2.4; observed: readelf 2.47",
         example: "a function of 1 row that says it has 2, at the section's end",

@@ -34,7 +34,7 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
                 format_args!("{:#x}", block.start),
                 format_args!("below those of function #{highest}"),
                 format_args!(
-                    "the rows of function #{} stand behind those of function #{highest}",
+                    "the rows of function #{} follow those of function #{highest}",
                     block.index
                 ),
             );

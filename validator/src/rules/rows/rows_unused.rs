@@ -14,12 +14,12 @@ pub(super) static RULE: Rule = Rule {
         consequence: "Dead bytes, or the rows of a function whose number of rows is too small.",
         remedy: "Correct the number of rows of the function before the gap.",
         source: "V3 2.2 (\"tile the SFrame section\"); observed: no producer leaves gaps",
-        example: "a section with 3 bytes behind its only function's rows, inside sfh_fre_len",
+        example: "a section with 3 bytes after its only function's rows, inside sfh_fre_len",
     },
 };
 
 pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
-    // With rows unread or shared, what is left over follows from that.
+    // Where rows are unread or shared, unused bytes follow from that.
     if !total.totals.complete || blocks_overlap(total) {
         return;
     }

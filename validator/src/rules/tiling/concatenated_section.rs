@@ -26,7 +26,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
     report.bytes(
         at..at + PREAMBLE_SIZE,
         format_args!(
-            "another SFrame section starts at {at:#x}, behind the content of this one: a \
+            "another SFrame section starts at {at:#x}, after the content of this one: a \
              linker has appended its inputs' sections instead of merging them"
         ),
     );

@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
         summary: "the function table follows the header: sfh_fdeoff is 0",
         consequence: "libsframe leaves the offset out of PC-relative start addresses, and glibc \
                       and binutils up to 2.44 ignore it: they read other bytes as functions.",
-        remedy: "Write the table directly behind the header.",
+        remedy: "Write the table directly after the header.",
         source: "observed: libsframe 2.44 and 2.47, glibc 2.43; every producer writes 0",
         example: "a section with 4 bytes between header and function table",
     },
@@ -27,7 +27,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             field::FDEOFF,
             format_args!("{:#x}", header.fdeoff),
             "0",
-            format_args!("the function table starts {} bytes behind the header", header.fdeoff),
+            format_args!("the function table starts {} bytes after the header", header.fdeoff),
         );
     }
 }

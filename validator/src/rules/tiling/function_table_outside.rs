@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the function table ends inside the section",
-        consequence: "A reader that trusts the count reads behind the section; libsframe computes \
+        consequence: "A reader that trusts the count reads past the section; libsframe computes \
                       the table's size in 32 bits, allocates too little, and crashes.",
         remedy: "Correct sfh_num_fdes or sfh_fdeoff.",
         source: "V3 2.2; observed: readelf 2.47 crashes or runs out of memory",
@@ -29,7 +29,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{:#x}", header.fdeoff),
             format_args!("at most {:#x}", section.size() - header.size()),
             format_args!(
-                "the function table starts at {start:#x}, behind the section's end {:#x}",
+                "the function table starts at {start:#x}, past the section's end {:#x}",
                 section.size()
             ),
         );
@@ -40,7 +40,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             header.num_fdes,
             format_args!("at most {room}"),
             format_args!(
-                "the function table ends at {end:#x}, behind the section's end {:#x}",
+                "the function table ends at {end:#x}, past the section's end {:#x}",
                 section.size()
             ),
         );

@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the FRE sub-section ends inside the section",
-        consequence: "A reader that trusts the length reads behind the section; readelf may crash.",
+        consequence: "A reader that trusts the length reads past the section; readelf may crash.",
         remedy: "Correct sfh_freoff or sfh_fre_len.",
         source: "V3 2.2; observed: readelf 2.47",
         example: "a section whose sfh_fre_len is 1 too large",
@@ -32,7 +32,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{:#x}", header.freoff),
             format_args!("at most {:#x}", section.size() - header.size()),
             format_args!(
-                "the FRE sub-section starts at {start:#x}, behind the section's end {:#x}",
+                "the FRE sub-section starts at {start:#x}, past the section's end {:#x}",
                 section.size()
             ),
         );
@@ -42,7 +42,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{:#x}", header.fre_len),
             format_args!("at most {:#x}", section.size() - start),
             format_args!(
-                "the FRE sub-section ends at {end:#x}, behind the section's end {:#x}",
+                "the FRE sub-section ends at {end:#x}, past the section's end {:#x}",
                 section.size()
             ),
         );

@@ -12,9 +12,9 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the FRE sub-section starts where the function table ends",
-        consequence: "glibc and binutils up to 2.44 read rows directly behind the table, whatever \
+        consequence: "glibc and binutils up to 2.44 read rows directly after the table, whatever \
                       sfh_freoff says.",
-        remedy: "Write the rows directly behind the function table.",
+        remedy: "Write the rows directly after the function table.",
         source: "V3 2.2 (\"tile the SFrame section\"); observed: libsframe 2.44, glibc 2.43",
         example: "a section with 4 bytes between function table and rows",
     },
