@@ -122,7 +122,7 @@ pub struct Page {
     /// The specification's clause, or the tool whose behaviour makes it matter.
     pub source: &'static str,
     /// A defect that breaks it, in a few words; may be empty. For the rules of this crate, the
-    /// file in `corpus/malformed`.
+    /// file in `corpus/malformed/RULE`.
     pub example: &'static str,
 }
 
