@@ -6,7 +6,7 @@
 //! number of inputs and on the checked-in corpus, and its program on files that are named:
 //!
 //! ```text
-//! cargo run --release -p sframe-fuzz --bin bytes -- crash-0123 corpus/malformed/*.sframe
+//! cargo run --release -p sframe-fuzz --bin bytes -- crash-0123 corpus/malformed/*/*.sframe
 //! ```
 //!
 //! Unlike the libraries that it guards, this crate may panic: that is how it reports.

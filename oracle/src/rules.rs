@@ -68,11 +68,21 @@ mod tests {
     #[test]
     fn every_page_is_filled() {
         for rule in CATALOGUE {
-            for text in [rule.summary, rule.consequence, rule.remedy, rule.source, rule.example] {
+            for text in [
+                rule.page.summary,
+                rule.page.consequence,
+                rule.page.remedy,
+                rule.page.source,
+                rule.page.example,
+            ] {
                 assert!(!text.is_empty() && !text.contains("  "), "{}: {text:?}", rule.name);
             }
-            assert!(!rule.summary.ends_with('.'), "{}", rule.name);
-            assert!(rule.consequence.ends_with('.') && rule.remedy.ends_with('.'), "{}", rule.name);
+            assert!(!rule.page.summary.ends_with('.'), "{}", rule.name);
+            assert!(
+                rule.page.consequence.ends_with('.') && rule.page.remedy.ends_with('.'),
+                "{}",
+                rule.name
+            );
         }
     }
 }

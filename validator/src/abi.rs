@@ -2,8 +2,6 @@
 
 use core::fmt;
 
-use crate::unwind::Register;
-
 /// The order of bytes in multi-byte fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Endian {
@@ -12,6 +10,10 @@ pub enum Endian {
     /// Most significant byte first.
     Big,
 }
+
+/// A register by the DWARF number its machine gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Register(pub u32);
 
 /// What the header's `sfh_abi_arch` names (V3 2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -158,5 +160,11 @@ impl Abi {
 impl fmt::Display for Abi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "r{}", self.0)
     }
 }

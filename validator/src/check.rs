@@ -5,11 +5,7 @@
 //! everything taken together. Where a step finds that the next one would read nonsense, the check
 //! ends there and says what it left undecided, so that one defect gives one finding.
 
-pub(crate) mod code;
-pub(crate) mod confirm;
-pub(crate) mod extents;
-pub(crate) mod facts;
-pub(crate) mod reporter;
+mod confirm;
 mod sound_rows;
 mod walk;
 
@@ -18,22 +14,20 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::elf::{
-    Class, Elf, ElfError, ElfKind, ElfSection, RelocationTable, SHF_ALLOC, SHT_NOBITS,
-};
+use crate::elf::{Class, Elf, ElfError, ElfKind, ElfSection, SHF_ALLOC, SHT_NOBITS, SframeSection};
+use crate::finding::reporter::{Collector, Reporter};
 use crate::finding::{HeaderSummary, Keep, Report, SectionSummary, Undecided};
-use crate::rules::context::{
-    Check, FileContext, FileKind, PreambleContext, SectionContext, TotalContext,
-};
-use crate::rules::{Abis, CATALOGUE, Rule, Severity, Versions};
-use crate::section::{Placement, Section};
+use crate::page::{Abis, Severity, Versions};
+use crate::rules::entry::{Check, Entry};
+use crate::rules::{self, CATALOGUE, CONFIRMED_ODDITY};
+use crate::section::{Error, Placement, Section};
+use crate::subject::code::CodeMap;
+use crate::subject::extents::{Extents, Totals};
+use crate::subject::facts::FileFacts;
+use crate::subject::{FileContext, FileKind, PreambleContext, SectionContext, TotalContext};
 use crate::text::Text;
-use code::CodeMap;
 pub use confirm::Confirm;
 use confirm::Unconfirmed;
-use extents::{Extents, Totals};
-use facts::FileFacts;
-use reporter::{Collector, Reporter};
 use walk::{Surveyed, Walk};
 
 /// What to check, and how much of what is found to keep.
@@ -74,7 +68,9 @@ pub fn check_section(data: &[u8], placement: Placement<'_>, options: &Options) -
     run.report.sections.push(summary);
     let code = CodeMap::unknown();
     let surroundings = Surroundings { code: &code, executable: &code, dynamic: &[], facts: None };
-    run.check_bytes(data, placement, FileKind::Bare, &surroundings);
+    let preamble = PreambleContext { data, endian: placement.endian };
+    let section = Section::parse(data, placement);
+    run.check_section(&preamble, section, FileKind::Bare, &surroundings);
     run.finish()
 }
 
@@ -95,19 +91,14 @@ pub fn check_elf_confirmed(file: &Elf<'_>, options: &Options, confirm: &dyn Conf
     run.report.code_bytes = code.size();
     let dynamic = run.dynamic_relocations(file);
     let facts = run.facts(file);
-    // Sections do not overlap in a sound file; headers that all lead to the same bytes must not
-    // multiply the work.
-    let mut budget = file.data().len() as u64;
-    for section in file.sframe_sections() {
-        let rest = budget.checked_sub(section.size);
-        let surroundings = Surroundings {
-            code: &code,
-            executable: &executable,
-            dynamic: &dynamic,
-            facts: facts.as_ref(),
-        };
-        run.check_elf_section(file, section, &surroundings, rest.is_some());
-        budget = rest.unwrap_or(budget);
+    let surroundings = Surroundings {
+        code: &code,
+        executable: &executable,
+        dynamic: &dynamic,
+        facts: facts.as_ref(),
+    };
+    for sframe in file.sframe_contents() {
+        run.check_elf_section(file, &sframe, &surroundings);
     }
     let further = file.further_sframe_sections();
     if further > 0 {
@@ -147,22 +138,22 @@ struct Surroundings<'a> {
     facts: Option<&'a FileFacts<'a>>,
 }
 
-/// A rule and its position in the catalogue.
+/// A check, and the position of its rule in the catalogue.
 #[derive(Clone, Copy)]
-pub(crate) struct Selected {
+struct Selected {
     index: usize,
-    rule: &'static Rule,
+    check: &'static Check,
 }
 
 /// The rules that apply to a section, by what they look at.
-pub(crate) struct Selection {
+struct Selection {
     function: Vec<Selected>,
     row_place: Vec<Selected>,
     row_content: Vec<Selected>,
     unreadable_row: Vec<Selected>,
     rows_of: Vec<Selected>,
-    /// What a warning about a confirmed row becomes: only with lints.
-    confirmed: Option<Selected>,
+    /// The position of the rule that a warning about a confirmed row becomes: only with lints.
+    confirmed: Option<usize>,
     /// Shortcuts may stand for the rules they prove silent.
     quick: bool,
     /// Nothing may stand for a rule.
@@ -179,7 +170,7 @@ struct Run<'o> {
 
 impl<'o> Run<'o> {
     fn new(options: &'o Options, confirm: &'o dyn Confirm) -> Run<'o> {
-        let collector = Collector::new(options.keep);
+        let collector = Collector::new(CATALOGUE, options.keep);
         Run { options, confirm, collector, report: Report::default() }
     }
 
@@ -224,96 +215,81 @@ impl<'o> Run<'o> {
     fn check_elf_section(
         &mut self,
         elf: &Elf<'_>,
-        sframe: &ElfSection<'_>,
+        sframe: &SframeSection<'_>,
         surroundings: &Surroundings<'_>,
-        within_budget: bool,
     ) {
+        let mut header = sframe.header;
         self.report.sections.push(SectionSummary {
-            index: Some(sframe.index),
-            name: section_name(sframe),
-            address: sframe.address,
-            file_offset: sframe.offset,
-            size: sframe.size,
+            index: Some(header.index),
+            name: section_name(&header),
+            address: header.address,
+            file_offset: header.offset,
+            size: header.size,
             header: None,
             certain_layout: false,
             functions: 0,
             rows: 0,
             covered_bytes: 0,
         });
-        if !within_budget {
-            self.undecided(ElfError::SharedBytes.to_string());
-            return;
-        }
-        let data = elf.section_data(sframe);
-        let readable = data.is_ok();
-        let data = data.unwrap_or_else(|error| {
+        if let Err(error) = sframe.data {
             self.undecided(error.to_string());
-            &[]
-        });
-        let trimmed = sframe.trimmed_to_content(data);
-        let (sframe, data) = match &trimmed {
-            Some((section, data)) => (section, *data),
-            None => (sframe, data),
-        };
+            if error == ElfError::SharedBytes {
+                return;
+            }
+        }
+        let data = sframe.data.unwrap_or_default();
+        if header.is_segment() && sframe.data.is_ok() {
+            header.size = data.len() as u64;
+        }
         let kind = match elf.kind() {
             ElfKind::Relocatable => FileKind::Relocatable,
             ElfKind::Executable | ElfKind::Shared | ElfKind::Other(_) => FileKind::Linked,
         };
-        let relocations = match kind {
-            FileKind::Relocatable => RelocationTable::load(elf, sframe.index),
-            FileKind::Linked | FileKind::Bare => Ok(RelocationTable::default()),
-        };
-        let relocations = relocations
-            .map_err(|error| {
-                self.undecided(format!("relocations of the section not checked: {error}"));
-            })
-            .ok();
-        let starts = relocations.as_ref().map(RelocationTable::starts).unwrap_or_default();
-        let placement = match kind {
-            FileKind::Relocatable => Placement::relocated(&starts),
-            FileKind::Linked | FileKind::Bare => Placement::at(sframe.address),
-        };
+        if let Err(error) = &sframe.relocations {
+            self.undecided(format!("relocations of the section not checked: {error}"));
+        }
+        let placement = sframe.placement().unwrap_or(Placement::relocated(&[]));
         let placement = placement.with_endian(Some(elf.endian()));
-        let section = Section::parse(data, placement).ok();
+        let section = Section::parse(data, placement);
         let file = FileContext {
             elf,
-            sframe,
-            section: section.as_ref(),
-            relocations: relocations.as_ref(),
+            sframe: &header,
+            section: section.as_ref().ok(),
+            relocations: sframe.relocations.as_ref().ok(),
             dynamic: surroundings.dynamic,
             kind,
         };
-        self.apply(section.as_ref(), |check, reporter| {
+        self.apply(file.section, |check, reporter| {
             if let Check::File(check) = check {
                 check(&file, reporter);
             }
         });
-        let in_file = sframe.sh_type != SHT_NOBITS && readable;
-        if sframe.sh_type == SHT_NOBITS {
+        let in_file = header.sh_type != SHT_NOBITS && sframe.data.is_ok();
+        if header.sh_type == SHT_NOBITS {
             self.undecided("the section's bytes are not in this file (SHT_NOBITS)".to_owned());
         }
-        // Nothing in a 32-bit file is what it would have to be.
-        let removed = sframe.is_segment() && data.is_empty();
+        // In a 32-bit file no field of the section has the meaning that the format gives it.
+        let removed = header.is_segment() && data.is_empty();
         if in_file && !removed && elf.class() == Class::Elf64 {
-            self.check_bytes(data, placement, kind, surroundings);
+            let preamble = PreambleContext { data, endian: placement.endian };
+            self.check_section(&preamble, section, kind, surroundings);
         }
     }
 
-    fn check_bytes(
+    fn check_section(
         &mut self,
-        data: &[u8],
-        placement: Placement<'_>,
+        preamble: &PreambleContext<'_>,
+        section: Result<Section<'_>, Error>,
         kind: FileKind,
         surroundings: &Surroundings<'_>,
     ) {
         let before = self.collector.total();
-        let preamble = PreambleContext { data, endian: placement.endian };
         self.apply(None, |check, reporter| {
             if let Check::Preamble(check) = check {
-                check(&preamble, reporter);
+                check(preamble, reporter);
             }
         });
-        let section = match Section::parse(data, placement) {
+        let section = match section {
             Ok(section) => section,
             Err(error) => {
                 if self.collector.total() == before {
@@ -381,7 +357,8 @@ impl<'o> Run<'o> {
     /// those that apply to every version and ABI.
     fn apply(&mut self, section: Option<&Section<'_>>, run: impl Fn(&Check, &mut Reporter<'_>)) {
         let position = self.report.sections.len().checked_sub(1);
-        for Selected { index, rule } in applicable(section, self.options) {
+        for (index, entry) in applicable(section, self.options) {
+            let Some(check) = &entry.check else { continue };
             let mut reporter = Reporter {
                 collector: &mut self.collector,
                 rule: index,
@@ -389,10 +366,10 @@ impl<'o> Run<'o> {
                 function: None,
                 row: None,
                 subject: 0..0,
-                claim: None,
+                doubt: None,
                 spoke: false,
             };
-            run(&rule.check, &mut reporter);
+            run(check, &mut reporter);
         }
     }
 }
@@ -403,12 +380,15 @@ fn section_name(section: &ElfSection<'_>) -> String {
     Text::of(name.get(..64).unwrap_or(name)).to_string()
 }
 
-fn applicable(section: Option<&Section<'_>>, options: &Options) -> impl Iterator<Item = Selected> {
+/// The rules that apply to a section, with their positions in the catalogue.
+fn applicable(
+    section: Option<&Section<'_>>,
+    options: &Options,
+) -> impl Iterator<Item = (usize, &'static Entry)> {
     let pedantic = options.pedantic;
     let version = section.map(|section| section.header().version);
     let abi = section.and_then(|section| section.abi().ok());
-    let rules = CATALOGUE.iter().copied().enumerate();
-    rules.map(|(index, rule)| Selected { index, rule }).filter(move |Selected { rule, .. }| {
+    rules::entries().enumerate().filter(move |(_, Entry { rule, .. })| {
         let wanted = pedantic || rule.severity > Severity::Lint;
         let of_version = version
             .map_or(rule.versions == Versions::ALL, |version| rule.versions.contains(version));
@@ -429,28 +409,25 @@ impl Selection {
             quick: !options.pedantic && !options.thorough,
             thorough: options.thorough,
         };
-        for selected in applicable(Some(section), options) {
-            let level = match selected.rule.check {
+        for (index, Entry { rule, check }) in applicable(Some(section), options) {
+            if **rule == CONFIRMED_ODDITY {
+                selection.confirmed = Some(index);
+            }
+            let Some(check) = check else { continue };
+            let level = match check {
                 Check::Function(_) | Check::Attributes(_) => &mut selection.function,
                 Check::RowPlace(_) => &mut selection.row_place,
                 Check::RowContent(_) | Check::RowValues(_) => &mut selection.row_content,
                 Check::UnreadableRow(_) => &mut selection.unreadable_row,
                 Check::RowsOf(_) => &mut selection.rows_of,
-                Check::Confirmed => {
-                    selection.confirmed = Some(selected);
-                    continue;
-                }
                 Check::File(_)
                 | Check::LinkSet(_)
                 | Check::Preamble(_)
                 | Check::Layout(_)
                 | Check::Section(_)
-                | Check::Total(_)
-                | Check::Elsewhere => {
-                    continue;
-                }
+                | Check::Total(_) => continue,
             };
-            level.push(selected);
+            level.push(Selected { index, check });
         }
         selection
     }

@@ -1,7 +1,8 @@
 //! The ELF file around a section, as much of it as the rules and a reader's callers need.
 //!
 //! [`Elf::parse`] reads the file, section and program headers into plain values; symbols and
-//! relocations are read when they are asked for. Nothing here knows SFrame's own bytes.
+//! relocations are read when they are asked for. [`Elf::sframe_contents`] leads from a file to its
+//! SFrame sections in one call.
 
 mod code;
 mod relocations;
@@ -9,6 +10,7 @@ mod sframe;
 mod symbols;
 
 pub use relocations::{Relocation, RelocationTable};
+pub use sframe::SframeSection;
 pub use symbols::{Symbol, SymbolTable};
 
 use alloc::vec::Vec;

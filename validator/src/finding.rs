@@ -1,12 +1,14 @@
 //! What a check reports: findings, how often each rule was broken, and what could not be decided.
 
+pub(crate) mod reporter;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::abi::{Abi, Endian};
-use crate::rules::{Rule, Severity};
-use crate::section::{CodeAddress, Flags, Section, Version};
+use crate::page::{Rule, Severity};
+use crate::section::{CodeAddress, Flags, FunctionEntry, Section, Version};
 
 /// A rule that is broken at a place.
 #[derive(Clone, Debug)]
@@ -53,6 +55,12 @@ pub struct FunctionId {
     pub start: Option<CodeAddress>,
     /// Bytes of code.
     pub size: u32,
+}
+
+impl FunctionId {
+    pub(crate) fn of(entry: &FunctionEntry<'_>) -> FunctionId {
+        FunctionId { index: entry.index(), start: entry.start().ok(), size: entry.size() }
+    }
 }
 
 /// Something that was not checked, and why. Never to be counted as clean.

@@ -45,8 +45,12 @@ pub mod elf;
 #[cfg(feature = "elf")]
 pub mod finding;
 #[cfg(feature = "elf")]
+pub mod page;
+#[cfg(feature = "elf")]
 pub mod rules;
 pub mod section;
+#[cfg(feature = "elf")]
+mod subject;
 pub mod text;
 pub mod unwind;
 

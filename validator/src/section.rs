@@ -6,6 +6,7 @@
 
 mod bytes;
 mod error;
+pub mod field;
 mod function;
 mod header;
 mod interpret;
@@ -14,21 +15,24 @@ mod placement;
 mod plain;
 mod row;
 mod rows;
+mod stored_rows;
 #[cfg(test)]
 mod tests;
 
 pub use error::{Error, ErrorKind};
+pub use field::FieldPlace;
 pub use function::{
-    Attributes, FieldPlace, Function, FunctionEntry, FunctionField, FunctionInfo, FunctionInfo2,
+    Attributes, Function, FunctionEntry, FunctionField, FunctionInfo, FunctionInfo2,
 };
-pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version, field};
+pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version};
 pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 pub use placement::{CodeAddress, Placement, StartRelocation, Starts};
 pub use plain::{PlainRow, PlainRows};
 #[cfg(feature = "elf")]
 pub(crate) use row::ShortRow;
-pub use row::{FrameRowEntries, FrameRowEntry, FreType, RowInfo, Words};
+pub use row::{FrameRowEntry, FreType, RowInfo, Words};
 pub use rows::{RowBudget, Rows};
+pub use stored_rows::FrameRowEntries;
 
 use crate::abi::{Abi, Endian};
 use bytes::Bytes;

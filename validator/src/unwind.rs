@@ -6,10 +6,7 @@
 use core::fmt;
 
 use crate::abi::Abi;
-
-/// A register by the DWARF number its machine gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Register(pub u32);
+pub use crate::abi::Register;
 
 /// A DWARF expression that has no simpler meaning: where its bytes are in the CFI section.
 ///
@@ -165,12 +162,6 @@ impl fmt::Display for Named<Recovery> {
             }
             other => other.fmt(f),
         }
-    }
-}
-
-impl fmt::Display for Register {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "r{}", self.0)
     }
 }
 

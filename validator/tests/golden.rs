@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::check::{Options, check_elf};
-use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
+use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
 use sframe_validator::finding::{Keep, Report};
 use sframe_validator::rules::Severity;
 use sframe_validator::section::{Function, PlainRows, RowLayout, Starts};
@@ -186,18 +186,16 @@ fn rows_are_those_that_objdump_prints() {
         let printed = read_objdump(&text);
         let data = std::fs::read(&path).expect("readable");
         let elf = Elf::parse(&data).expect("headers can be read");
-        let Some(sframe) = elf.sframe_sections().next().copied() else {
+        let Some(sframe) = elf.sframe_contents().next() else {
             assert!(printed.is_empty(), "{name}: objdump found a section");
             continue;
         };
-        let starts = RelocationTable::load(&elf, sframe.index).expect("readable").starts();
         let linked = elf.kind() != ElfKind::Relocatable;
-        let placement =
-            if linked { Placement::at(sframe.address) } else { Placement::relocated(&starts) };
-        let bytes = elf.section_data(&sframe).expect("in the file");
+        let bytes = sframe.data.expect("in the file");
         if bytes.is_empty() || printed.is_empty() {
             continue;
         }
+        let placement = sframe.placement().expect("readable");
         let section = Section::parse(bytes, placement).expect("a header");
         assert_eq!(section.header().num_fdes as usize, printed.len(), "{name}");
         for (function, printed) in section.functions().zip(&printed) {
@@ -208,6 +206,32 @@ fn rows_are_those_that_objdump_prints() {
         compared += 1;
     }
     assert!(compared > 200 && rows > 5000, "only {compared} files with {rows} rows compared");
+}
+
+/// In an object, relocations lead from a start field to the code: to a label of the assembler's
+/// input. The symbol table says where the assembler put it.
+#[test]
+fn relocated_functions_start_at_symbols() {
+    let mut compared = 0;
+    let objects = files().into_iter().filter(|name| name.ends_with(".o"));
+    for name in objects.filter(|name| true_defects(name).is_empty()) {
+        let data = std::fs::read(golden().join(&name)).expect("readable");
+        let elf = Elf::parse(&data).expect("headers can be read");
+        let table = SymbolTable::load(&elf).expect("readable");
+        let symbols: BTreeSet<_> = table.symbols().iter().map(|symbol| symbol.start).collect();
+        for sframe in elf.sframe_contents() {
+            let placement = sframe.placement().expect("readable");
+            let data = sframe.data.expect("in the file");
+            // A linker may leave a section without any byte.
+            let Ok(section) = Section::parse(data, placement) else { continue };
+            for entry in section.entries() {
+                let start = entry.start().expect("relocated");
+                assert!(symbols.contains(&start), "{name}: {start:?}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 500, "only {compared} functions compared");
 }
 
 /// Plain rows are those that [`rows_are_those_that_objdump_prints`] holds to be right.
@@ -321,13 +345,9 @@ fn the_builder_writes_what_the_producers_wrote() {
         }
         let data = std::fs::read(golden().join(&name)).expect("readable");
         let elf = Elf::parse(&data).expect("headers can be read");
-        let Some(sframe) = elf.sframe_sections().next().copied() else { continue };
-        let starts = RelocationTable::load(&elf, sframe.index).expect("readable").starts();
-        let placement = match elf.kind() {
-            ElfKind::Relocatable => Placement::relocated(&starts),
-            _ => Placement::at(sframe.address),
-        };
-        let bytes = elf.section_data(&sframe).expect("in the file");
+        let Some(sframe) = elf.sframe_contents().next() else { continue };
+        let placement = sframe.placement().expect("readable");
+        let bytes = sframe.data.expect("in the file");
         let Ok(section) = Section::parse(bytes, placement) else { continue };
         if !rows_in_order(&section) {
             continue;

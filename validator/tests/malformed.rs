@@ -1,9 +1,11 @@
-//! Every rule has a file in `corpus/malformed` that breaks it and nothing else.
+//! Every rule has a folder in `corpus/malformed` with a file that breaks it and nothing else, and
+//! the findings about that file as text.
 //!
 //! Each case is built twice, sound and with one defect. The sound file has to pass every rule,
 //! lints included; the defect has to be found at the offset and field that the specification's
-//! layout gives (written here by hand), and no other rule may speak up. The checked-in files are
-//! the built ones: `SFRAME_BLESS=1 cargo test -p sframe-validator --test malformed` writes them.
+//! layout gives (written here by hand), and no other rule may report anything. The corpus holds
+//! the built files and the findings, as a whole to review:
+//! `SFRAME_BLESS=1 cargo test -p sframe-validator --test malformed` writes them.
 
 #![allow(
     missing_docs,
@@ -17,6 +19,8 @@
 mod cases;
 #[path = "malformed/host.rs"]
 mod host;
+#[path = "malformed/printed.rs"]
+mod printed;
 #[path = "malformed/sound.rs"]
 mod sound;
 
@@ -53,13 +57,14 @@ impl Case {
         self
     }
 
-    fn file_name(&self) -> String {
+    /// The file's path below the corpus.
+    fn path(&self) -> PathBuf {
         let extension = match &self.broken {
             bytes if Elf::is_elf(bytes) => "elf",
             bytes if bytes.starts_with(b"!<arch>") => "a",
             _ => "sframe",
         };
-        format!("{}.{extension}", self.rule)
+        Path::new(self.rule).join(self.rule).with_extension(extension)
     }
 }
 
@@ -92,9 +97,11 @@ fn check_archive(data: &[u8], options: &Options) -> Report {
     let archive = object::read::archive::ArchiveFile::parse(data).expect("an archive");
     let mut headers = Vec::new();
     for member in archive.members() {
-        let report = check(member.and_then(|m| m.data(data)).expect("readable"), options);
+        let member = member.expect("readable");
+        let report = check(member.data(data).expect("readable"), options);
         assert!(report.findings.is_empty(), "{:?}", report.findings);
-        headers.push(("member", report.sections[0].header.expect("readable")));
+        let name = str::from_utf8(member.name()).expect("ASCII");
+        headers.push((name, report.sections[0].header.expect("readable")));
     }
     check_link_set(&headers, options)
 }
@@ -224,23 +231,35 @@ fn a_layout_is_certain_unless_the_defect_is_about_it() {
 
 #[test]
 fn the_corpus_is_current() {
-    let folder = corpus();
     let bless = std::env::var_os("SFRAME_BLESS").is_some();
     let mut expected = BTreeSet::new();
     for case in cases::all() {
-        let path = folder.join(case.file_name());
-        expected.insert(case.file_name());
-        if bless {
-            std::fs::create_dir_all(&folder).expect("the folder can be made");
-            std::fs::write(&path, &case.broken).expect("the file can be written");
+        let rule = Rule::find(case.rule).expect("every_rule_has_a_case");
+        let findings = printed::report(&check(&case.broken, &options(rule)));
+        let files = [
+            (case.path(), case.broken),
+            (Path::new(case.rule).join("findings.txt"), findings.into_bytes()),
+        ];
+        for (path, content) in files {
+            let stored = corpus().join(&path);
+            if bless {
+                let folder = stored.parent().expect("below the corpus");
+                std::fs::create_dir_all(folder).expect("the folder can be made");
+                std::fs::write(&stored, &content).expect("the file can be written");
+            }
+            let current = std::fs::read(&stored).is_ok_and(|stored| stored == content);
+            assert!(current, "{} is out of date: SFRAME_BLESS=1 writes it", path.display());
+            expected.insert(path);
         }
-        let stored = std::fs::read(&path).unwrap_or_default();
-        assert!(stored == case.broken, "{} differs from the built case", path.display());
     }
-    let files = std::fs::read_dir(&folder).expect("the folder is there");
-    let stored: BTreeSet<_> = files
-        .map(|entry| entry.expect("readable").file_name().into_string().expect("ASCII"))
-        .filter(|name| !name.ends_with(".md"))
+    let files = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("the folder is there");
+        entries.map(|entry| entry.expect("readable").path()).collect::<Vec<_>>()
+    };
+    let folders = files(&corpus()).into_iter().filter(|path| path.is_dir());
+    let stored = folders.flat_map(|folder| files(&folder));
+    let stored: BTreeSet<_> = stored
+        .map(|path| path.strip_prefix(corpus()).expect("below the corpus").to_owned())
         .collect();
     assert_eq!(stored, expected, "files without a case, or cases without a file");
 }

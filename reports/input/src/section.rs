@@ -1,22 +1,22 @@
-//! The SFrame sections of a file, or a file that is one section and nothing else.
+//! An SFrame section with all that is needed to read it: from an ELF file, or bare bytes.
 
-use sframe_validator::elf::{Elf, ElfError, ElfKind, RelocationTable};
+use sframe_validator::elf::{Elf, ElfError, SframeSection};
 use sframe_validator::section::StartRelocation;
 use sframe_validator::{Abi, Endian, Placement};
 
-/// What the user says about bytes that are one section without an ELF file around it.
+/// Options of the user about a file that is one section without an ELF file around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawOptions {
     /// The section's address.
     pub address: u64,
-    /// The machine, where the header's shall not decide.
+    /// The machine, to override the header's.
     pub abi: Option<Abi>,
-    /// The byte order, where the magic number's shall not decide.
+    /// The byte order, to override the magic number's.
     pub endian: Option<Endian>,
 }
 
 impl RawOptions {
-    /// Where the section stands.
+    /// Where the section is.
     #[must_use]
     pub const fn placement(&self) -> Placement<'static> {
         Placement::at(self.address).with_abi(self.abi).with_endian(self.endian)
@@ -36,9 +36,9 @@ pub struct SectionSource<'a> {
     pub file_offset: u64,
     /// The section's address.
     pub address: u64,
-    /// What overrules the header, of bare bytes.
+    /// For bare bytes: what overrides the header.
     pub raw: RawOptions,
-    /// The relocations of start fields, of a relocatable object.
+    /// For a section of a relocatable object: the relocations of its start fields.
     pub relocations: Option<Vec<StartRelocation>>,
 }
 
@@ -57,7 +57,21 @@ impl<'a> SectionSource<'a> {
         }
     }
 
-    /// Where the section stands.
+    /// A section of an ELF file.
+    fn of(section: SframeSection<'a>) -> Result<SectionSource<'a>, ElfError> {
+        section.placement()?;
+        Ok(SectionSource {
+            name: section.header.name.to_string(),
+            index: Some(section.header.index),
+            data: section.data?,
+            file_offset: section.header.offset,
+            address: section.header.address,
+            raw: RawOptions::default(),
+            relocations: section.into_starts(),
+        })
+    }
+
+    /// Where the section is.
     #[must_use]
     pub fn placement(&self) -> Placement<'_> {
         match &self.relocations {
@@ -69,27 +83,10 @@ impl<'a> SectionSource<'a> {
     }
 }
 
-/// The SFrame sections of an ELF file, in the section header table's order; a section whose bytes
-/// are not in the file is an error in its place, and so is one that shares its bytes with others so
-/// often that all of them are longer than the file ([`ElfError::SharedBytes`]).
+/// The SFrame sections of an ELF file, in the section header table's order. An error takes the place
+/// of a section whose bytes or relocations cannot be read; see [`Elf::sframe_contents`].
 pub fn sframe_sections<'a>(
     elf: &Elf<'a>,
 ) -> impl Iterator<Item = Result<SectionSource<'a>, ElfError>> {
-    let mut left = elf.data().len() as u64;
-    elf.sframe_sections().map(move |section| {
-        left = left.checked_sub(section.size).ok_or(ElfError::SharedBytes)?;
-        let relocations = match elf.kind() {
-            ElfKind::Relocatable => Some(RelocationTable::load(elf, section.index)?.starts()),
-            ElfKind::Executable | ElfKind::Shared | ElfKind::Other(_) => None,
-        };
-        Ok(SectionSource {
-            name: section.name.to_string(),
-            index: Some(section.index),
-            data: elf.section_data(section)?,
-            file_offset: section.offset,
-            address: section.address,
-            raw: RawOptions::default(),
-            relocations,
-        })
-    })
+    elf.sframe_contents().map(SectionSource::of)
 }

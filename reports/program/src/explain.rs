@@ -19,13 +19,13 @@ pub fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Resul
     let text = |text: &str| wrap(text, 2, width);
     let (name, severity, group) = (rule.name, rule.severity, rule.group);
     writeln!(out, "{BOLD}{name}{BOLD:#} ({severity}, {group})\n")?;
-    writeln!(out, "  {}\n", text(&sentence(rule.summary)))?;
+    writeln!(out, "  {}\n", text(&sentence(rule.page.summary)))?;
     let parts = [
-        ("What goes wrong", sentence(rule.consequence)),
-        ("What to do", sentence(rule.remedy)),
+        ("What goes wrong", sentence(rule.page.consequence)),
+        ("What to do", sentence(rule.page.remedy)),
         ("Applies to", applies_to(rule)),
-        ("Source", rule.source.to_owned()),
-        ("Example", rule.example.to_owned()),
+        ("Source", rule.page.source.to_owned()),
+        ("Example", rule.page.example.to_owned()),
     ];
     for (title, content) in parts.iter().filter(|(_, content)| !content.is_empty()) {
         writeln!(out, "{BOLD}{title}{BOLD:#}\n  {}\n", text(content))?;
@@ -45,7 +45,7 @@ pub fn list(out: &mut dyn Write) -> io::Result<()> {
     for group in Group::ALL {
         writeln!(out, "{BOLD}{group}{BOLD:#}")?;
         for rule in catalogue::all().filter(|rule| rule.group == group) {
-            writeln!(out, "  {:longest$}  {:<7}  {}", rule.name, rule.severity, rule.summary)?;
+            writeln!(out, "  {:longest$}  {:<7}  {}", rule.name, rule.severity, rule.page.summary)?;
         }
         writeln!(out)?;
     }
@@ -79,7 +79,7 @@ pub fn markdown(out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "## {}\n", title(group))?;
         writeln!(out, "| Rule | Severity | Applies to | What has to hold |\n|---|---|---|---|")?;
         for rule in &rules {
-            let (name, summary) = (rule.name, escaped(rule.summary));
+            let (name, summary) = (rule.name, escaped(rule.page.summary));
             let scope = applies_to(rule);
             writeln!(out, "| [`{name}`](#{name}) | {} | {scope} | {summary} |", rule.severity)?;
         }
@@ -93,12 +93,12 @@ pub fn markdown(out: &mut dyn Write) -> io::Result<()> {
 
 fn markdown_page(out: &mut dyn Write, rule: &Rule) -> io::Result<()> {
     writeln!(out, "### {}\n", rule.name)?;
-    writeln!(out, "*{}.* {}\n", rule.severity, escaped(&sentence(rule.summary)))?;
-    writeln!(out, "**What goes wrong:** {}\n", escaped(&sentence(rule.consequence)))?;
-    writeln!(out, "**What to do:** {}\n", escaped(&sentence(rule.remedy)))?;
-    writeln!(out, "**Source:** {}\n", escaped(rule.source))?;
-    if !rule.example.is_empty() {
-        writeln!(out, "**Example:** {}\n", escaped(rule.example))?;
+    writeln!(out, "*{}.* {}\n", rule.severity, escaped(&sentence(rule.page.summary)))?;
+    writeln!(out, "**What goes wrong:** {}\n", escaped(&sentence(rule.page.consequence)))?;
+    writeln!(out, "**What to do:** {}\n", escaped(&sentence(rule.page.remedy)))?;
+    writeln!(out, "**Source:** {}\n", escaped(rule.page.source))?;
+    if !rule.page.example.is_empty() {
+        writeln!(out, "**Example:** {}\n", escaped(rule.page.example))?;
     }
     Ok(())
 }

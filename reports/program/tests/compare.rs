@@ -95,7 +95,7 @@ fn one_may_compare_with_nothing() {
 /// A file without CFI cannot be compared: that is no finding, unless it was asked for.
 #[test]
 fn what_is_asked_for_and_cannot_be_done_is_undecided() {
-    let without = "malformed/no-functions.elf";
+    let without = "malformed/no-functions/no-functions.elf";
     assert_eq!(run(&[without]).0, 0);
     let (status, text) = run(&["--against", "cfi", without]);
     assert_eq!(status, 2);

@@ -16,7 +16,7 @@ fn corpus() -> PathBuf {
 
 /// A sound file, one with an error, and one with a warning and no error.
 const SOUND: &str = "golden/2.47.50/x86_64/static.exe";
-const ERROR: &str = "malformed/function-overlap.sframe";
+const ERROR: &str = "malformed/function-overlap/function-overlap.sframe";
 const WARNING: &str = "golden/2.47.50/x86_64/edges.so";
 
 fn program(folder: &Path, arguments: &[&str]) -> Output {
@@ -86,7 +86,7 @@ fn undecided_is_not_clean() {
 fn each_malformed_file_is_reported_under_its_name() {
     for rule in CATALOGUE {
         let name = ["sframe", "elf", "a"]
-            .map(|extension| format!("malformed/{}.{extension}", rule.name))
+            .map(|extension| format!("malformed/{0}/{0}.{extension}", rule.name))
             .into_iter()
             .find(|name| corpus().join(name).exists())
             .expect("each rule has a file");
@@ -110,7 +110,9 @@ fn results_are_in_input_order_on_any_number_of_threads() {
     let one = run(&["--threads", "1", "--format", "ndjson", "golden"]);
     let four = run(&["--threads", "4", "--format", "ndjson", "golden"]);
     assert!(one == four);
-    let (_, text) = run(&["--raw", "malformed/fre-type.sframe", "malformed/bad-magic.sframe"]);
+    let (first, second) =
+        ("malformed/fre-type/fre-type.sframe", "malformed/bad-magic/bad-magic.sframe");
+    let (_, text) = run(&["--raw", first, second]);
     assert!(text.find("error[fre-type]") < text.find("error[bad-magic]"), "{text}");
 }
 
@@ -142,7 +144,7 @@ fn members_of_archives_are_named() {
     for member in ["leaf.o", "calls.o", "bare.o", "cfi.o"] {
         assert!(text.contains(&format!("archive.a({member})")), "{text}");
     }
-    let (status, text) = run(&["malformed/mixed-inputs.a"]);
+    let (status, text) = run(&["malformed/mixed-inputs/mixed-inputs.a"]);
     assert!(status == 1 && text.contains("a.o and b.o have different versions"), "{text}");
 }
 
@@ -245,7 +247,7 @@ fn a_finding_shows_place_field_and_bytes() {
     let (_, text) = run(&["--raw", ERROR]);
     // By hand from the layout: the second entry at 28 + 16, its start at 0x1008 - 44.
     let expected = "\
-malformed/function-overlap.sframe
+malformed/function-overlap/function-overlap.sframe
   error[function-overlap]: function #1 at 0x1008 starts inside function #0, 0x1000..0x1010
     at .sframe+0x2c (file offset 0x2c), function 1 at 0x1008 (16 bytes)
     sfdi_func_start_offset is 0x1008, allowed: at least 0x1010
@@ -295,7 +297,7 @@ fn all_shows_each_finding() {
 fn bare_sections_take_their_place_from_the_caller() {
     let (_, text) = run(&["dump", "--raw", "--address", "0x7f0000000000", ERROR]);
     assert!(text.contains("0x7f0000001000"), "{text}");
-    let (status, _) = run(&["--raw", "--endian", "big", "malformed/fre-type.sframe"]);
+    let (status, _) = run(&["--raw", "--endian", "big", "malformed/fre-type/fre-type.sframe"]);
     assert_eq!(status, 1);
 }
 

@@ -3,8 +3,8 @@
 
 use core::cell::OnceCell;
 
-use crate::rules::context::RowContext;
 use crate::section::CodeAddress;
+use crate::subject::RowContext;
 use crate::unwind::Frame;
 
 /// Another source of unwind information that can confirm what a row says.

@@ -14,20 +14,20 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::Selection;
-use super::code::{CodeMap, CodeRange};
 use super::confirm::{Claim, Confirm, Unconfirmed};
-use super::extents::{Block, CodeExtent, Extents, Totals};
-use super::reporter::{Collector, Reporter};
 use super::sound_rows::SoundRows;
 use crate::abi::Abi;
+use crate::finding::reporter::{Collector, Doubt, Reporter};
 use crate::finding::{FunctionId, Keep};
-use crate::rules::context::{
-    Check, FunctionContext, RowContext, RowsContext, SectionContext, UnreadableRow,
-};
+use crate::rules::CATALOGUE;
+use crate::rules::entry::Check;
 use crate::section::{
     FrameRowEntries, FrameRowEntry, Function, FunctionEntry, FunctionInfo, FunctionInfo2,
     RowLayout, Version,
 };
+use crate::subject::code::{CodeMap, CodeRange};
+use crate::subject::extents::{Block, CodeExtent, Extents, Totals};
+use crate::subject::{FunctionContext, RowContext, RowsContext, SectionContext, UnreadableRow};
 
 /// What the survey leaves behind.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
         // Rows do not overlap in a sound section: who reads more bytes of them than the section
         // has, has seen an overlap, and need not go on.
         let mut budget = self.whole.section.data().len() as u64;
-        let mut counter = Collector::new(Keep::First(0));
+        let mut counter = Collector::new(CATALOGUE, Keep::First(0));
         let mut range: Option<CodeRange> = None;
         let mut previous = None;
         for entry in self.whole.section.entries() {
@@ -184,14 +184,10 @@ impl<'a> Walk<'a> {
     ) {
         let entry = context.entry.offset();
         let size = context.whole.header().version.entry_size();
-        let id = FunctionId {
-            index: context.entry.index(),
-            start: context.start.ok(),
-            size: context.entry.size(),
-        };
+        let id = FunctionId::of(&context.entry);
         let attributes = own_rows || context.whole.header().version < Version::V3;
         for rule in &self.selection.function {
-            let check = match rule.rule.check {
+            let check = match *rule.check {
                 Check::Function(check) => check,
                 Check::Attributes(check) if attributes => check,
                 _ => continue,
@@ -205,7 +201,7 @@ impl<'a> Walk<'a> {
                     function: Some(id),
                     row: None,
                     subject: entry..entry + size,
-                    claim: None,
+                    doubt: None,
                     spoke: false,
                 },
             );
@@ -323,7 +319,7 @@ impl<'a> Walk<'a> {
     ) {
         if !plain_place {
             for rule in &self.selection.row_place {
-                let Check::RowPlace(check) = rule.rule.check else { continue };
+                let Check::RowPlace(check) = *rule.check else { continue };
                 check(context, &mut self.row_reporter(rule.index, context, collector));
             }
         }
@@ -331,14 +327,16 @@ impl<'a> Walk<'a> {
             return;
         }
         let claim = Claim::new(context, if REPORT { self.confirm } else { &Unconfirmed });
-        let instead = self.selection.confirmed.map(|rule| rule.index);
+        let is_confirmed = || claim.is_confirmed();
+        let instead = self.selection.confirmed;
+        let doubt = Doubt { is_confirmed: &is_confirmed, instead };
         let mut sound = true;
         for rule in &self.selection.row_content {
             let mut reporter = self.row_reporter(rule.index, context, collector);
-            match rule.rule.check {
+            match *rule.check {
                 Check::RowContent(check) => check(context, &mut reporter),
                 Check::RowValues(check) => {
-                    reporter.claim = Some((&claim, instead));
+                    reporter.doubt = Some(doubt);
                     check(context, &mut reporter);
                 }
                 _ => continue,
@@ -355,7 +353,7 @@ impl<'a> Walk<'a> {
         let entry = context.function.entry().offset();
         let size = self.whole.header().version.entry_size();
         for rule in &self.selection.rows_of {
-            let Check::RowsOf(check) = rule.rule.check else { continue };
+            let Check::RowsOf(check) = *rule.check else { continue };
             let subject = entry..entry + size;
             let function = context.function;
             check(context, &mut self.reporter(rule.index, function, None, subject, collector));
@@ -364,7 +362,7 @@ impl<'a> Walk<'a> {
 
     fn check_unreadable(&self, context: &UnreadableRow<'_>, index: u32, collector: &mut Collector) {
         for rule in &self.selection.unreadable_row {
-            let Check::UnreadableRow(check) = rule.rule.check else { continue };
+            let Check::UnreadableRow(check) = *rule.check else { continue };
             let function = context.function;
             check(context, &mut self.reporter(rule.index, function, Some(index), 0..0, collector));
         }
@@ -388,11 +386,7 @@ impl<'a> Walk<'a> {
         subject: Range<u64>,
         collector: &'r mut Collector,
     ) -> Reporter<'r> {
-        let id = FunctionId {
-            index: function.index(),
-            start: function.start().ok(),
-            size: function.size(),
-        };
+        let id = FunctionId::of(function.entry());
         Reporter {
             collector,
             rule,
@@ -400,7 +394,7 @@ impl<'a> Walk<'a> {
             function: Some(id),
             row,
             subject,
-            claim: None,
+            doubt: None,
             spoke: false,
         }
     }

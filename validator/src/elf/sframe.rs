@@ -1,9 +1,13 @@
-//! The SFrame sections of a file, and what is left of one without section headers.
+//! The SFrame sections of a file, with their relocations applied. A file that has lost its section
+//! headers still has the PT_GNU_SFRAME segment.
 
 use alloc::vec::Vec;
 
-use super::{Elf, ElfSection, PT_GNU_SFRAME, SHF_ALLOC, SHT_GNU_SFRAME, Segment};
-use crate::section::Header;
+use super::relocations::RelocationTable;
+use super::{
+    Elf, ElfError, ElfKind, ElfSection, PT_GNU_SFRAME, SHF_ALLOC, SHT_GNU_SFRAME, Segment,
+};
+use crate::section::{Header, Placement, StartRelocation};
 use crate::text::Text;
 
 /// Which sections are SFrame's, found once.
@@ -28,6 +32,67 @@ impl SframeSections {
     }
 }
 
+/// An SFrame section of a file, as far as it can be read.
+#[derive(Clone, Debug)]
+pub struct SframeSection<'a> {
+    /// Its section header; in a file without section headers, one made from PT_GNU_SFRAME.
+    pub header: ElfSection<'a>,
+    /// Its bytes; none for one without bytes in the file (`SHT_NOBITS`). A PT_GNU_SFRAME segment
+    /// may be longer than its section, which then ends where its own header says.
+    ///
+    /// The error is [`ElfError::SectionOutsideFile`] or [`ElfError::SharedBytes`].
+    pub data: Result<&'a [u8], ElfError>,
+    /// The relocations that apply to it, in a relocatable object; an empty table otherwise.
+    ///
+    /// The errors are those of [`RelocationTable::load`].
+    pub relocations: Result<RelocationTable, ElfError>,
+    /// The relocations of start fields, in a relocatable object.
+    starts: Option<Vec<StartRelocation>>,
+}
+
+impl<'a> SframeSection<'a> {
+    fn read(elf: &Elf<'a>, header: &ElfSection<'a>) -> SframeSection<'a> {
+        let data = elf.section_data(header);
+        let data = if header.is_segment() { data.map(trimmed_to_content) } else { data };
+        let (relocations, starts) = match elf.kind() {
+            ElfKind::Relocatable => {
+                let table = RelocationTable::load(elf, header.index);
+                let starts = table.as_ref().map(RelocationTable::starts).unwrap_or_default();
+                (table, Some(starts))
+            }
+            ElfKind::Executable | ElfKind::Shared | ElfKind::Other(_) => {
+                (Ok(RelocationTable::default()), None)
+            }
+        };
+        SframeSection { header: *header, data, relocations, starts }
+    }
+
+    fn unread(header: &ElfSection<'a>, error: ElfError) -> SframeSection<'a> {
+        SframeSection { header: *header, data: Err(error), relocations: Err(error), starts: None }
+    }
+
+    /// Where the section is, for [`Section::parse`](crate::Section::parse): its address in a linked
+    /// file, the relocations of its start fields in a relocatable object. The section's own header
+    /// decides about ABI and byte order, unless the caller overrides them.
+    ///
+    /// # Errors
+    /// That of [`SframeSection::relocations`].
+    pub fn placement(&self) -> Result<Placement<'_>, ElfError> {
+        self.relocations.as_ref().map_err(|error| *error)?;
+        Ok(match &self.starts {
+            Some(starts) => Placement::relocated(starts),
+            None => Placement::at(self.header.address),
+        })
+    }
+
+    /// The relocations of start fields, ordered by field offset; `None` for a linked file, whose
+    /// start fields are addresses already.
+    #[must_use]
+    pub fn into_starts(self) -> Option<Vec<StartRelocation>> {
+        self.starts
+    }
+}
+
 impl<'a> Elf<'a> {
     /// The largest number of SFrame sections that are looked at. A sound file has one; more of
     /// them, each with a look at the whole file, must not multiply the work.
@@ -39,6 +104,47 @@ impl<'a> Elf<'a> {
     pub fn sframe_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
         let known = self.sframe.known.iter().filter_map(|&index| self.section(index));
         known.chain(&self.sframe.segment)
+    }
+
+    /// The sections of [`Elf::sframe_sections`] with their bytes and relocations: all that
+    /// [`Section::parse`](crate::Section::parse) needs. Each is read when the iterator comes to it.
+    ///
+    /// Sections of a sound file do not overlap: one that would make all of them together longer
+    /// than the file has [`ElfError::SharedBytes`] in place of its bytes.
+    ///
+    /// ```
+    /// use sframe_validator::Section;
+    /// use sframe_validator::elf::Elf;
+    /// use sframe_validator::section::CodeAddress;
+    ///
+    /// /// The places where functions start: in a relocatable object, offsets in its sections of code.
+    /// fn starts(file: &[u8]) -> Result<Vec<CodeAddress>, Box<dyn std::error::Error>> {
+    ///     let elf = Elf::parse(file)?;
+    ///     let mut starts = Vec::new();
+    ///     for sframe in elf.sframe_contents() {
+    ///         let section = Section::parse(sframe.data?, sframe.placement()?)?;
+    ///         for function in section.functions() {
+    ///             starts.push(function?.start()?);
+    ///         }
+    ///     }
+    ///     Ok(starts)
+    /// }
+    /// # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus/golden/2.47.50/x86_64");
+    /// # let file = std::fs::read(format!("{folder}/alloca.o"))?;
+    /// # // GNU readelf's print of .rela.sframe: the symbol .text, section 1, plus these addends.
+    /// # let places = [0, 0x40, 0x60].map(|address| CodeAddress { section: 1, address });
+    /// # assert_eq!(starts(&file)?, places);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn sframe_contents(&self) -> impl Iterator<Item = SframeSection<'a>> {
+        let mut left = self.data.len() as u64;
+        self.sframe_sections().map(move |header| match left.checked_sub(header.size) {
+            Some(rest) => {
+                left = rest;
+                SframeSection::read(self, header)
+            }
+            None => SframeSection::unread(header, ElfError::SharedBytes),
+        })
     }
 
     /// How many SFrame sections there are besides those of [`Elf::sframe_sections`].
@@ -70,17 +176,19 @@ impl ElfSection<'_> {
         }
     }
 
-    /// Whether this is no section of the file, but what its PT_GNU_SFRAME segment holds.
+    /// Whether this describes the bytes of the PT_GNU_SFRAME segment, not a section of the file.
     #[must_use]
     pub const fn is_segment(&self) -> bool {
         self.index == 0
     }
+}
 
-    /// For the bytes of a segment: the SFrame content they start with, by its own header. What a
-    /// segment holds behind it is no part of a section.
-    pub(crate) fn trimmed_to_content<'b>(&self, data: &'b [u8]) -> Option<(Self, &'b [u8])> {
-        let (header, _) = Header::parse(data, None).ok().filter(|_| self.is_segment())?;
-        let content = data.get(..usize::try_from(header.fre_end()).ok()?)?;
-        Some((ElfSection { size: content.len() as u64, ..*self }, content))
-    }
+/// The SFrame section that the bytes of a segment start with, as long as its header says; all bytes
+/// where there is no such header.
+fn trimmed_to_content(data: &[u8]) -> &[u8] {
+    let content = || {
+        let (header, _) = Header::parse(data, None).ok()?;
+        data.get(..usize::try_from(header.fre_end()).ok()?)
+    };
+    content().unwrap_or(data)
 }

@@ -3,9 +3,10 @@
 use super::Section;
 use super::bytes::Bytes;
 use super::error::{Error, ErrorKind};
+use super::field::FieldPlace;
 use super::header::Version;
 use super::placement::{CodeAddress, Starts};
-use super::row::{FrameRowEntries, FreType};
+use super::row::FreType;
 
 /// The part of a function's description that stands in the table: where it starts, how long it
 /// is, where its rows are.
@@ -186,7 +187,7 @@ impl<'a> FunctionEntry<'a> {
         let version = self.section.header().version;
         let (entry, block) = (self.offset(), self.rows_offset());
         if version.number() < 3 {
-            let place = FieldPlace::in_table(version, field);
+            let place = field.in_table(version);
             return FieldPlace { offset: entry + place.offset, ..place };
         }
         match field {
@@ -362,14 +363,6 @@ impl<'a> Function<'a> {
     pub const fn first_row_offset(&self) -> u64 {
         self.entry.rows_offset() + self.section().header().version.attribute_size()
     }
-
-    /// The rows as they are stored.
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnknownFreType`]: without it no row can be found.
-    pub fn frame_row_entries(&self) -> Result<FrameRowEntries<'a>, Error> {
-        Ok(FrameRowEntries::new(self, self.fre_type()?))
-    }
 }
 
 /// The fields of a function's description, in the table and in its attributes.
@@ -393,25 +386,10 @@ pub enum FunctionField {
     Padding,
 }
 
-/// A field's place and name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FieldPlace {
-    /// Bytes from the start of the section.
-    pub offset: u64,
-    /// Bytes of the field.
-    pub size: u64,
-    /// The specification's name.
-    pub name: &'static str,
-}
-
-impl FieldPlace {
-    const fn new(offset: u64, size: u64, name: &'static str) -> FieldPlace {
-        FieldPlace { offset, size, name }
-    }
-
-    /// By version: the field's place in the table entry up to version 2.
-    const fn in_table(version: Version, field: FunctionField) -> FieldPlace {
-        match field {
+impl FunctionField {
+    /// The field's place in a table entry of version 1 or 2.
+    const fn in_table(self, version: Version) -> FieldPlace {
+        match self {
             FunctionField::Start => FieldPlace::new(0, 4, "sfde_func_start_address"),
             FunctionField::Size => FieldPlace::new(4, 4, "sfde_func_size"),
             FunctionField::FreOffset => FieldPlace::new(8, 4, "sfde_func_start_fre_off"),

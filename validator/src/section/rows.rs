@@ -3,7 +3,8 @@
 use super::error::{Error, ErrorKind};
 use super::function::Function;
 use super::interpret::{DefaultWords, RowLayout};
-use super::row::{FrameRowEntries, FrameRowEntry};
+use super::row::FrameRowEntry;
+use super::stored_rows::FrameRowEntries;
 use crate::unwind::{Frame, Row};
 
 /// How many bytes of rows a walk over a whole section may still read.

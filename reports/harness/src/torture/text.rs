@@ -64,7 +64,7 @@ impl<W: Write> Text<W> {
             write!(self.out, ", but it cannot be read")?;
         }
         if let Some(rule) = outcome.rule {
-            write!(self.out, "; broken rule: {}", rule.summary)?;
+            write!(self.out, "; broken rule: {}", rule.page.summary)?;
         }
         writeln!(self.out)?;
         if let Some(reason) = outcome.reason {

@@ -27,7 +27,7 @@ fn rules() -> String {
     let mut text = String::new();
     for rule in catalogue::all() {
         let (name, severity, group) = (rule.name, rule.severity.name(), rule.group.name());
-        let _ = writeln!(text, "{name} {severity} {group} {}", rule.summary);
+        let _ = writeln!(text, "{name} {severity} {group} {}", rule.page.summary);
     }
     text
 }

@@ -1,0 +1,171 @@
+//! How a rule's check reports: a place, a field, a message. Formatted only when it is kept.
+
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::fmt::Write as _;
+use core::ops::Range;
+
+use super::{Field, Finding, FunctionId, Keep};
+use crate::page::{Rule, Severity};
+use crate::section::FieldPlace;
+
+/// Findings as they come in: the first ones of each rule, and a count of all.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    pub(crate) findings: Vec<Finding>,
+    catalogue: &'static [&'static Rule],
+    /// By the rule's position in the catalogue.
+    counts: Vec<u64>,
+    total: u64,
+    errors: u64,
+    keep: Keep,
+}
+
+impl Collector {
+    /// Keeps the findings of each rule of `catalogue` that `keep` has room for.
+    pub(crate) fn new(catalogue: &'static [&'static Rule], keep: Keep) -> Collector {
+        let counts = vec![0; catalogue.len()];
+        Collector { findings: Vec::new(), catalogue, counts, total: 0, errors: 0, keep }
+    }
+
+    /// The broken rules with their counts, in the catalogue's order.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static Rule, u64)> {
+        let counted = self.catalogue.iter().copied().zip(self.counts.iter().copied());
+        counted.filter(|(_, count)| *count > 0)
+    }
+
+    /// How many findings there were.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// How many findings of error level there were.
+    pub(crate) fn errors(&self) -> u64 {
+        self.errors
+    }
+
+    /// Counts a finding; whether it is to be kept.
+    fn count(&mut self, index: usize, rule: &Rule) -> bool {
+        self.total += 1;
+        self.errors += u64::from(rule.severity == Severity::Error);
+        let Some(count) = self.counts.get_mut(index) else { return false };
+        let kept = self.keep.has_room(*count);
+        *count += 1;
+        kept
+    }
+}
+
+/// Where a rule's findings go, and what they have in common.
+pub(crate) struct Reporter<'a> {
+    pub(crate) collector: &'a mut Collector,
+    /// The rule's position in the catalogue.
+    pub(crate) rule: usize,
+    pub(crate) section: Option<usize>,
+    pub(crate) function: Option<FunctionId>,
+    pub(crate) row: Option<u32>,
+    /// The bytes of the table entry or row that is looked at; empty: those of the field.
+    pub(crate) subject: Range<u64>,
+    /// Where the row is judged by its values: who may confirm them.
+    pub(crate) doubt: Option<Doubt<'a>>,
+    /// The check has found something, confirmed or not.
+    pub(crate) spoke: bool,
+}
+
+/// A warning about values that another source of unwind information may confirm.
+#[derive(Clone, Copy)]
+pub(crate) struct Doubt<'a> {
+    /// Whether another source has the same values.
+    pub(crate) is_confirmed: &'a dyn Fn() -> bool,
+    /// The position in the catalogue of the rule that a confirmed finding is about; `None`: a
+    /// confirmed finding is dropped.
+    pub(crate) instead: Option<usize>,
+}
+
+impl Reporter<'_> {
+    /// A field holds a value that it must not hold.
+    pub(crate) fn field(
+        &mut self,
+        place: FieldPlace,
+        value: impl fmt::Display,
+        allowed: impl fmt::Display,
+        message: fmt::Arguments<'_>,
+    ) {
+        let bytes = if self.subject.is_empty() {
+            place.offset..place.offset + place.size
+        } else {
+            self.subject.clone()
+        };
+        let field =
+            || Field { name: place.name, value: value.to_string(), allowed: allowed.to_string() };
+        self.report(Some(place.offset), bytes, Some(&field), message);
+    }
+
+    /// A field of the ELF file holds a value that it must not hold.
+    pub(crate) fn elf_field(
+        &mut self,
+        name: &'static str,
+        value: impl fmt::Display,
+        allowed: impl fmt::Display,
+        message: fmt::Arguments<'_>,
+    ) {
+        let field = || Field { name, value: value.to_string(), allowed: allowed.to_string() };
+        self.report(None, 0..0, Some(&field), message);
+    }
+
+    /// Something is wrong at a place in the section, in no field of its own.
+    pub(crate) fn bytes(&mut self, bytes: Range<u64>, message: fmt::Arguments<'_>) {
+        self.report(Some(bytes.start), bytes, None, message);
+    }
+
+    /// Something is wrong with the file.
+    pub(crate) fn file(&mut self, message: fmt::Arguments<'_>) {
+        self.report(None, 0..0, None, message);
+    }
+
+    /// Says that what follows is about another function than the one at hand.
+    pub(crate) fn about(&mut self, function: FunctionId) -> &mut Self {
+        self.function = Some(function);
+        self
+    }
+
+    fn report(
+        &mut self,
+        offset: Option<u64>,
+        bytes: Range<u64>,
+        field: Option<&dyn Fn() -> Field>,
+        message: fmt::Arguments<'_>,
+    ) {
+        self.spoke = true;
+        let confirmed = self.doubt.filter(|doubt| (doubt.is_confirmed)());
+        let position = match confirmed {
+            Some(doubt) => doubt.instead,
+            None => Some(self.rule),
+        };
+        let catalogue = self.collector.catalogue;
+        let of = |position: usize| catalogue.get(position).copied();
+        let Some((position, rule)) = position.and_then(|at| Some((at, of(at)?))) else { return };
+        if !self.collector.count(position, rule) {
+            return;
+        }
+        let mut text = String::new();
+        let _ = text.write_fmt(message);
+        if let Some(broken) = confirmed.and_then(|_| of(self.rule)) {
+            let _ = write!(text, " ({}), and other unwind information confirms it", broken.name);
+        }
+        text.shrink_to_fit();
+        let finding = Finding {
+            rule,
+            section: self.section,
+            offset,
+            bytes,
+            field: field.map(|field| field()),
+            function: self.function,
+            row: self.row,
+            code: None,
+            message: text,
+        };
+        self.collector.findings.push(finding);
+    }
+}

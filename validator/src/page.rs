@@ -1,0 +1,230 @@
+//! What a rule says about itself: name, group, severity, the versions and ABIs it applies to, and
+//! the page that explains it. Findings point to it; checks are in [`rules`](crate::rules).
+
+use core::fmt;
+
+use crate::abi::Abi;
+use crate::section::Version;
+
+/// How bad a broken rule is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Legal, and worth a look: checked only on request.
+    Lint,
+    /// Unusual; a reader may lose or mistake frames.
+    Warning,
+    /// Against the specification, or a reader crashes or is misled.
+    Error,
+}
+
+/// What a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Group {
+    /// The ELF section and segments that carry the bytes.
+    Container,
+    /// The relocations of a relocatable object.
+    Relocations,
+    /// The preamble and the header.
+    Header,
+    /// How header, function table and rows fill the section.
+    Tiling,
+    /// The function table.
+    Functions,
+    /// The row stream: its bytes and the rows' places.
+    Rows,
+    /// What rows say, by ABI.
+    Content,
+    /// The section against the file's symbols and code.
+    Coverage,
+    /// What rows recover, against what DWARF call frame information says.
+    Comparison,
+    /// The call frame information itself.
+    Cfi,
+}
+
+/// A set of versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions(u8);
+
+impl Versions {
+    /// Every version.
+    pub const ALL: Versions = Versions(7);
+    /// Version 1.
+    pub const V1: Versions = Versions(1);
+    /// Version 2.
+    pub const V2: Versions = Versions(2);
+    /// Version 3.
+    pub const V3: Versions = Versions(4);
+    /// Versions 1 and 2.
+    pub const UP_TO_2: Versions = Versions(3);
+    /// Versions 2 and 3.
+    pub const SINCE_2: Versions = Versions(6);
+
+    /// Whether `version` is in the set.
+    #[must_use]
+    pub const fn contains(self, version: Version) -> bool {
+        self.0 & (1 << (version.number() - 1)) != 0
+    }
+}
+
+/// A set of ABIs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abis(u8);
+
+impl Abis {
+    /// Every ABI.
+    pub const ALL: Abis = Abis(15);
+    /// AArch64 in both byte orders.
+    pub const AARCH64: Abis = Abis(3);
+    /// AMD64.
+    pub const AMD64: Abis = Abis(4);
+    /// s390x.
+    pub const S390X: Abis = Abis(8);
+
+    /// The ABIs of either set.
+    #[must_use]
+    pub const fn or(self, other: Abis) -> Abis {
+        Abis(self.0 | other.0)
+    }
+
+    /// Whether `abi` is in the set.
+    #[must_use]
+    pub const fn contains(self, abi: Abi) -> bool {
+        self.0 & (1 << (abi.id() - 1)) != 0
+    }
+}
+
+/// A rule: what it is called, whom it applies to, and its page. Another module has its check.
+pub struct Rule {
+    /// The stable kebab-case name.
+    pub name: &'static str,
+    /// What it is about.
+    pub group: Group,
+    /// How bad it is to break it.
+    pub severity: Severity,
+    /// The versions it applies to.
+    pub versions: Versions,
+    /// The ABIs it applies to.
+    pub abis: Abis,
+    /// What `sframe-check explain` prints about it.
+    pub page: Page,
+}
+
+/// The texts of a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// What has to hold, in one line.
+    pub summary: &'static str,
+    /// What goes wrong for a reader when it does not hold.
+    pub consequence: &'static str,
+    /// What to do about it.
+    pub remedy: &'static str,
+    /// The specification's clause, or the tool whose behaviour makes it matter.
+    pub source: &'static str,
+    /// A defect that breaks it, in a few words; may be empty. For the rules of this crate, the
+    /// file in `corpus/malformed/RULE`.
+    pub example: &'static str,
+}
+
+impl Rule {
+    /// A rule for sections of every version and ABI that another crate checks. The
+    /// [`CATALOGUE`](crate::rules::CATALOGUE) of this crate does not list it.
+    ///
+    /// ```
+    /// use sframe_validator::page::{Group, Page, Rule, Severity};
+    ///
+    /// static RULE: Rule = Rule::elsewhere(
+    ///     "cfa-mismatch",
+    ///     Group::Comparison,
+    ///     Severity::Error,
+    ///     Page {
+    ///         summary: "rows give the CFA that CFI gives",
+    ///         consequence: "Unwinders lose the stack.",
+    ///         remedy: "Correct the row.",
+    ///         source: "V3 2.4",
+    ///         example: "",
+    ///     },
+    /// );
+    /// assert_eq!(RULE.name, "cfa-mismatch");
+    /// ```
+    #[must_use]
+    pub const fn elsewhere(
+        name: &'static str,
+        group: Group,
+        severity: Severity,
+        page: Page,
+    ) -> Rule {
+        Rule { name, group, severity, versions: Versions::ALL, abis: Abis::ALL, page }
+    }
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Rule) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Rule {}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Severity {
+    /// `error`, `warning` or `lint`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Lint => "lint",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Group {
+    /// Every group, in the catalogue's order.
+    pub const ALL: [Group; 10] = [
+        Group::Container,
+        Group::Relocations,
+        Group::Header,
+        Group::Tiling,
+        Group::Functions,
+        Group::Rows,
+        Group::Content,
+        Group::Coverage,
+        Group::Comparison,
+        Group::Cfi,
+    ];
+
+    /// The name used in output.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Group::Container => "container",
+            Group::Relocations => "relocations",
+            Group::Header => "header",
+            Group::Tiling => "tiling",
+            Group::Functions => "functions",
+            Group::Rows => "rows",
+            Group::Content => "content",
+            Group::Coverage => "coverage",
+            Group::Comparison => "comparison",
+            Group::Cfi => "cfi",
+        }
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,28 @@
+use super::sframe_segment;
+use crate::elf::PT_GNU_SFRAME;
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::subject::FileContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "segment-duplicate",
+    group: Group::Container,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "a file has one PT_GNU_SFRAME segment at most",
+        consequence: "Readers take the first or the last, and disagree.",
+        remedy: "Write one program header for the one section.",
+        source: "observed: every linker writes one",
+        example: "a shared object with PT_GNU_SFRAME twice",
+    },
+};
+
+pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
+    let segments = file.elf.segments().iter();
+    let count = segments.filter(|segment| segment.p_type == PT_GNU_SFRAME).count();
+    if count > 1 && sframe_segment(file).is_some() {
+        report.file(format_args!("the file has {count} PT_GNU_SFRAME segments, not one"));
+    }
+}

@@ -1,0 +1,38 @@
+use super::sp_based;
+use crate::abi::Abi;
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::subject::RowContext;
+use crate::unwind::Recovery;
+
+pub(super) static RULE: Rule = Rule {
+    name: "cfa-offset-low",
+    group: Group::Content,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "an SP-based CFA is not below what SP can be: AMD64 SP + 8, AArch64 SP, s390x SP \
+                  + 160",
+        consequence: "The CFA lies below the stack pointer: the frame of the caller is misplaced.",
+        remedy: "Check the CFI of hand-written code.",
+        source: "the machines' ELF ABIs; observed: GNU as takes any offset from user CFI",
+        example: "an AMD64 row that says CFA = SP - 8",
+    },
+};
+
+pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    let least = match row.layout.abi {
+        // Once the return address is taken off the stack, SP may be the CFA.
+        Abi::Amd64 if row.frame.is_ok_and(|frame| frame.ra == Recovery::AtCfa(-8)) => 8,
+        Abi::S390x => 160,
+        Abi::Amd64 | Abi::Aarch64Big | Abi::Aarch64Little => 0,
+    };
+    let Some(offset) = sp_based(row).filter(|&offset| offset < least) else { return };
+    report.field(
+        row.word(usize::from(row.layout.flexible)),
+        offset,
+        format_args!("at least {least}"),
+        format_args!("row {} says CFA = SP{offset:+}, below the caller's frame", row.index),
+    );
+}

@@ -1,0 +1,42 @@
+use super::WordCount;
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::Version;
+use crate::subject::RowContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "word-count",
+    group: Group::Content,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "a default row has as many data words as its version and ABI have a meaning for",
+        consequence: "libsframe copies the words into a buffer for 3 (V3: 6) before it looks at \
+                      their number: it overwrites memory or aborts. The kernel refuses the \
+                      section.",
+        remedy: "Write the CFA's offset, RA's unless it is fixed, and FP's.",
+        source: "V3 2.4.1, 3.1; observed: libsframe 2.44 and 2.47, the kernel's patches",
+        example: "an AMD64 row with 3 data words",
+    },
+};
+
+pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    let count = row.row.info.word_count();
+    let most = row.layout.max_default_words();
+    // Errata 2 of version 2 gave the absence of words a meaning.
+    let least = u8::from(row.layout.version == Version::V1);
+    if !row.layout.flexible && !(least..=most).contains(&count) {
+        report.field(
+            row.info(),
+            WordCount(count),
+            format_args!("{least} to {most}"),
+            format_args!(
+                "row {} has {}, on {} a row has {least} to {most}",
+                row.index,
+                WordCount(count),
+                row.layout.abi
+            ),
+        );
+    }
+}

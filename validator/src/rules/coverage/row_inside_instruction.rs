@@ -1,0 +1,104 @@
+use iced_x86::{Decoder, DecoderOptions};
+
+use crate::abi::Abi;
+use crate::elf::Elf;
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::Function;
+use crate::subject::TotalContext;
+use crate::subject::extents::CodeExtent;
+
+pub(super) static RULE: Rule = Rule {
+    name: "row-inside-instruction",
+    group: Group::Coverage,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::AMD64.or(Abis::S390X),
+    page: Page {
+        summary: "a row starts where an instruction starts",
+        consequence: "The row is found an instruction too late, or the function is not where its \
+                      entry says it is.",
+        remedy: "Disassemble the function and compare; data among its instructions may be the \
+                 reason.",
+        source: "DWARF 5, 6.4 (rows are for locations of instructions)",
+        example: "an AMD64 function of one-byte instructions but for one of two bytes, and a row \
+                  between",
+    },
+};
+
+pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
+    let (Some(facts), Some(abi)) = (total.facts, total.whole.abi()) else { return };
+    let mut budget = facts.decodable.get();
+    for extent in &total.extents.code {
+        check_function(total, facts.elf, abi, extent, &mut budget, report);
+    }
+    facts.decodable.set(budget);
+}
+
+/// The length of the instruction that `code` starts with; `None` where it starts with none.
+fn instruction_length(abi: Abi, code: &[u8]) -> Option<usize> {
+    match abi {
+        Abi::Amd64 => {
+            let instruction = Decoder::new(64, code, DecoderOptions::NONE).decode();
+            (!instruction.is_invalid()).then(|| instruction.len())
+        }
+        // z/Architecture Principles of Operation: the two leftmost bits of the operation code.
+        Abi::S390x => Some(match code.first()? >> 6 {
+            0 => 2,
+            1 | 2 => 4,
+            _ => 6,
+        }),
+        Abi::Aarch64Big | Abi::Aarch64Little => Some(4),
+    }
+}
+
+/// The first row that starts inside an instruction: its number, and where that instruction starts.
+/// `None` as well where the code cannot be decoded, or `budget` bytes of it are spent.
+fn misplaced_row(
+    function: &Function<'_>,
+    abi: Abi,
+    code: &[u8],
+    budget: &mut usize,
+) -> Option<(u32, usize)> {
+    let mut position = 0;
+    for (row, number) in function.frame_row_entries().ok()?.zip(0..) {
+        let start = usize::try_from(row.ok()?.start).ok()?;
+        let mut last = position;
+        while position < start {
+            let length = instruction_length(abi, code.get(position..)?)?;
+            *budget = budget.checked_sub(length)?;
+            last = position;
+            position += length;
+        }
+        if position > start {
+            return Some((number, last));
+        }
+    }
+    None
+}
+
+fn check_function(
+    total: &TotalContext<'_>,
+    elf: &Elf<'_>,
+    abi: Abi,
+    extent: &CodeExtent,
+    budget: &mut usize,
+    report: &mut Reporter<'_>,
+) {
+    let entry = total.whole.section.entry(extent.index);
+    let Some(Ok(function)) = entry.map(|entry| entry.function()) else { return };
+    let Some(code) = elf.code_bytes(extent.start, extent.size.into()) else { return };
+    let Some((number, instruction)) = misplaced_row(&function, abi, code, budget) else { return };
+    let rows = function.frame_row_entries().ok();
+    let row = rows.and_then(|mut rows| rows.nth(usize::try_from(number).ok()?)?.ok());
+    if let Some(row) = row {
+        report.about(extent.function()).bytes(
+            row.offset..row.offset + row.size(),
+            format_args!(
+                "row {number} starts at {:#x}, inside the instruction at {instruction:#x} of the \
+                 function",
+                row.start
+            ),
+        );
+    }
+}

@@ -1,0 +1,30 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::subject::FunctionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "flex-abi",
+    group: Group::Functions,
+    severity: Severity::Warning,
+    versions: Versions::V3,
+    abis: Abis::AARCH64,
+    page: Page {
+        summary: "functions of FDE type FLEX are on AMD64 and s390x",
+        consequence: "Readers for AArch64 may not know the type: no producer writes it there.",
+        remedy: "Write FDE type DEFAULT where the rows allow it.",
+        source: "observed: GNU as 2.47 writes FLEX for AMD64 and s390x alone",
+        example: "an AArch64 function of FDE type FLEX",
+    },
+};
+
+pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    let Some(readable) = function.readable() else { return };
+    if readable.is_flexible() && readable.num_rows() > 0 {
+        report.field(
+            function.field(crate::section::FunctionField::Info2),
+            format_args!("{:#04x}", readable.attributes().info2.0),
+            "0 (DEFAULT)",
+            format_args!("a function for AArch64 is of FDE type FLEX"),
+        );
+    }
+}

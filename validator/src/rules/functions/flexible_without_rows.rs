@@ -1,0 +1,32 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::FunctionField;
+use crate::subject::FunctionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "flexible-without-rows",
+    group: Group::Functions,
+    severity: Severity::Warning,
+    versions: Versions::V3,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "a function of FDE type FLEX has rows",
+        consequence: "The absence of rows has a meaning only for FDE type DEFAULT: the outermost \
+                      frame.",
+        remedy: "Write FDE type DEFAULT.",
+        source: "V3 1.2",
+        example: "a function of FDE type FLEX with 0 rows",
+    },
+};
+
+pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    let Some(readable) = function.readable() else { return };
+    if readable.num_rows() == 0 && readable.is_flexible() {
+        report.field(
+            function.field(FunctionField::Info2),
+            format_args!("{:#04x}", readable.attributes().info2.0),
+            "0 (DEFAULT)",
+            format_args!("a function of FDE type FLEX has no rows"),
+        );
+    }
+}

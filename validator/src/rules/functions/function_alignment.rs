@@ -1,0 +1,36 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::FunctionField;
+use crate::subject::FunctionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "function-alignment",
+    group: Group::Functions,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::AARCH64.or(Abis::S390X),
+    page: Page {
+        summary: "a function starts at a possible instruction address: a multiple of 4, on s390x \
+                  of 2",
+        consequence: "No PC ever equals the function's start; all its rows are off.",
+        remedy: "Check how the start field was computed.",
+        source: "the machines' instruction sets",
+        example: "an AArch64 function at 0x1002",
+    },
+};
+
+pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    let (Ok(start), Some(abi)) = (function.start, function.abi()) else { return };
+    let alignment = abi.instruction_alignment();
+    if !start.address.is_multiple_of(u64::from(alignment)) {
+        report.field(
+            function.field(FunctionField::Start),
+            format_args!("{:#x}", start.address),
+            format_args!("a multiple of {alignment}"),
+            format_args!(
+                "the function starts at {:#x}, where no instruction of {abi} can be",
+                start.address
+            ),
+        );
+    }
+}

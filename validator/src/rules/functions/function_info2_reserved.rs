@@ -1,0 +1,32 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::FunctionField;
+use crate::subject::FunctionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "function-info2-reserved",
+    group: Group::Functions,
+    severity: Severity::Warning,
+    versions: Versions::V3,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "unused bits of the second info byte are zero: 5 to 7",
+        consequence: "A later version may give them a meaning.",
+        remedy: "Write 0.",
+        source: "V3 2.3.3",
+        example: "a function with a second info byte 0x20",
+    },
+};
+
+pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    let Some(readable) = function.readable() else { return };
+    let info2 = readable.attributes().info2.0;
+    if info2 & 0xe0 != 0 {
+        report.field(
+            function.field(FunctionField::Info2),
+            format_args!("{info2:#04x}"),
+            "bits 0xe0 clear",
+            format_args!("unused bits {:#04x} of the second info byte are set", info2 & 0xe0),
+        );
+    }
+}

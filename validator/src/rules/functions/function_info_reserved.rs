@@ -1,0 +1,36 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::{FunctionField, Version};
+use crate::subject::FunctionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "function-info-reserved",
+    group: Group::Functions,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "unused bits of the info byte are zero: 6 and 7, in version 3 only 6",
+        consequence: "A later version may give them a meaning; version 3 did so with bit 7.",
+        remedy: "Write 0.",
+        source: "V1 1.3.1, V2 2.3.1, V3 2.3.3",
+        example: "a function with info byte 0x40",
+    },
+};
+
+pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    let Some(readable) = function.readable() else { return };
+    let info = readable.attributes().info.0;
+    let unused = match function.whole.header().version {
+        Version::V1 | Version::V2 => 0xc0,
+        Version::V3 => 0x40,
+    };
+    if info & unused != 0 {
+        report.field(
+            function.field(FunctionField::Info),
+            format_args!("{info:#04x}"),
+            format_args!("bits {unused:#04x} clear"),
+            format_args!("unused bits {:#04x} of the info byte are set", info & unused),
+        );
+    }
+}

@@ -1,0 +1,32 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::FunctionField;
+use crate::subject::FunctionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "function-size-zero",
+    group: Group::Functions,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "a function has code: its size is not 0",
+        consequence: "No PC is in the function, so its rows are dead. Where it shares its start \
+                      with another function, libsframe may find it in the other's place, and the \
+                      kernel's validation refuses the section.",
+        remedy: "Leave functions without code out.",
+        source: "observed: GNU as and ld keep GCC's empty cold parts, LLVM leaves them out",
+        example: "a function of 0 bytes",
+    },
+};
+
+pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    if function.entry.size() == 0 {
+        report.field(
+            function.field(FunctionField::Size),
+            0,
+            "at least 1",
+            format_args!("the function is 0 bytes long"),
+        );
+    }
+}

@@ -1,0 +1,32 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::FunctionField;
+use crate::subject::FunctionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "function-without-rows",
+    group: Group::Functions,
+    severity: Severity::Warning,
+    versions: Versions::UP_TO_2,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "up to version 2 every function has a row",
+        consequence: "Look-ups find the function, but no row: the trace ends there with an error.",
+        remedy: "Leave functions out that cannot be described.",
+        source: "observed: GNU as up to 2.44 never writes such an entry; libsframe fails on it",
+        example: "a version 2 function with 0 rows beside one with 1",
+    },
+};
+
+pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    let Some(readable) = function.readable() else { return };
+    // A section without any row has a rule of its own.
+    if readable.num_rows() == 0 && function.whole.header().num_fres > 0 {
+        report.field(
+            function.field(FunctionField::NumFres),
+            0,
+            "at least 1",
+            format_args!("the function has no rows"),
+        );
+    }
+}

@@ -1,0 +1,33 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::FunctionField;
+use crate::subject::FunctionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "outermost-by-absence",
+    group: Group::Functions,
+    severity: Severity::Lint,
+    versions: Versions::V3,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "a function without rows is an outermost frame, and meant to be one",
+        consequence: "A stack trace ends there as if it were complete. GNU as also writes such an \
+                      entry for a function whose CFI it cannot express.",
+        remedy: "Look at the function's CFI: only an undefined return address makes it outermost.",
+        source: "V3 1.2; observed: GNU as 2.47 for .cfi_startproc simple without rules",
+        example: "a function with 0 rows that is no signal frame",
+    },
+};
+
+pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    let Some(readable) = function.readable() else { return };
+    let ordinary = !readable.is_flexible() && !readable.is_signal_frame();
+    if readable.num_rows() == 0 && ordinary {
+        report.field(
+            function.field(FunctionField::NumFres),
+            0,
+            "at least 1, unless outermost",
+            format_args!("the function has no rows, so readers take it for the outermost"),
+        );
+    }
+}

@@ -1,0 +1,35 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::FunctionField;
+use crate::subject::FunctionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "repeat-size-multiple",
+    group: Group::Functions,
+    severity: Severity::Warning,
+    versions: Versions::SINCE_2,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "a function whose rows repeat is a whole number of blocks long",
+        consequence: "The last block is cut: the function's size or the block size is wrong.",
+        remedy: "Correct sfde_func_size or the block size.",
+        source: "V3 2.3.3.1",
+        example: "a function of 40 bytes whose rows repeat every 16",
+    },
+};
+
+pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    let Some(readable) = function.readable() else { return };
+    let Ok(Some(block)) = readable.repeat_size() else { return };
+    if readable.size() % u32::from(block) != 0 {
+        report.field(
+            function.field(FunctionField::Size),
+            readable.size(),
+            format_args!("a multiple of {block}"),
+            format_args!(
+                "the function is {} bytes long, no whole number of blocks of {block}",
+                readable.size()
+            ),
+        );
+    }
+}

@@ -1,0 +1,32 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::FunctionField;
+use crate::subject::FunctionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "repeat-size-unusual",
+    group: Group::Functions,
+    severity: Severity::Lint,
+    versions: Versions::SINCE_2,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "a repeated block is 8, 16 or 32 bytes long, as PLT entries are",
+        consequence: "The block size is none that a linker's stubs have.",
+        remedy: "Check the size against the stub's instructions.",
+        source: "observed: GNU ld",
+        example: "a function whose rows repeat every 12 bytes",
+    },
+};
+
+pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    let Some(readable) = function.readable() else { return };
+    let Ok(Some(block)) = readable.repeat_size() else { return };
+    if !matches!(block, 8 | 16 | 32) {
+        report.field(
+            function.field(FunctionField::RepSize),
+            block,
+            "8, 16 or 32",
+            format_args!("the repeated block is {block} bytes long"),
+        );
+    }
+}

@@ -1,0 +1,30 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::field;
+use crate::subject::{FileKind, SectionContext};
+
+pub(super) static RULE: Rule = Rule {
+    name: "no-functions",
+    group: Group::Header,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "the section of a linked file describes a function at least",
+        consequence: "The kernel refuses the section; it takes room and says nothing.",
+        remedy: "Leave the section out (--discard-sframe).",
+        source: "observed: the kernel's patches; GNU as for code whose CFI it cannot express",
+        example: "a shared object with a header alone",
+    },
+};
+
+pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
+    if section.kind == FileKind::Linked && section.header().num_fdes == 0 {
+        report.field(
+            field::NUM_FDES,
+            0,
+            "at least 1",
+            format_args!("the section describes no function"),
+        );
+    }
+}

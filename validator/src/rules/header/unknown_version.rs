@@ -1,0 +1,40 @@
+use super::magic;
+use crate::abi::Endian;
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::{HEADER_SIZE, MAGIC, Version, field};
+use crate::subject::PreambleContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "unknown-version",
+    group: Group::Header,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "the version is 1, 2 or 3",
+        consequence: "Only the preamble has a layout that every version shares: nothing else of \
+                      the section can be read.",
+        remedy: "Use a newer reader, if there is such a version; otherwise find out what wrote it.",
+        source: "V3 2.1.2",
+        example: "a section of version 4",
+    },
+};
+
+pub(super) fn check(first: &PreambleContext<'_>, report: &mut Reporter<'_>) {
+    let endian = first.endian.unwrap_or(match first.data {
+        [0xde, 0xe2, ..] => Endian::Big,
+        _ => Endian::Little,
+    });
+    let readable = first.data.len() as u64 >= HEADER_SIZE;
+    let known = first.data.get(2).copied().map(|number| (number, Version::from_number(number)));
+    if let (true, Some(MAGIC), Some((number, None))) = (readable, magic(first.data, endian), known)
+    {
+        report.field(
+            field::VERSION,
+            number,
+            "1, 2 or 3",
+            format_args!("the section says it is of version {number}, which does not exist"),
+        );
+    }
+}

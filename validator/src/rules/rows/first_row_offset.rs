@@ -1,0 +1,33 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::subject::RowContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "first-row-offset",
+    group: Group::Rows,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "a function's first row starts at the function's start",
+        consequence: "Look-ups fail for the PCs before the first row.",
+        remedy: "Describe the function from its entry on. Legal where hand-written code with \
+                 .cfi_startproc simple gives no rule at entry.",
+        source: "V3 2.4; observed: every reader fails for such PCs",
+        example: "a function whose only row starts at 4",
+    },
+};
+
+pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    if row.index == 0 && row.row.start != 0 {
+        report.field(
+            row.start(),
+            format_args!("{:#x}", row.row.start),
+            "0",
+            format_args!(
+                "the first row starts at {:#x}: the code before it has none",
+                row.row.start
+            ),
+        );
+    }
+}

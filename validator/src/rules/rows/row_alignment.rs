@@ -1,0 +1,34 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::subject::RowContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "row-alignment",
+    group: Group::Rows,
+    severity: Severity::Warning,
+    versions: Versions::ALL,
+    abis: Abis::AARCH64.or(Abis::S390X),
+    page: Page {
+        summary: "a row starts at a possible instruction address: a multiple of 4, on s390x of 2",
+        consequence: "The row starts inside an instruction, so it is found too late by a part of \
+                      it.",
+        remedy: "Check how the row's start was computed.",
+        source: "the machines' instruction sets",
+        example: "an AArch64 row at 2",
+    },
+};
+
+pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    let alignment = row.layout.abi.instruction_alignment();
+    if !row.row.start.is_multiple_of(alignment) {
+        report.field(
+            row.start(),
+            format_args!("{:#x}", row.row.start),
+            format_args!("a multiple of {alignment}"),
+            format_args!(
+                "row {} starts at {:#x}, where no instruction of {} can be",
+                row.index, row.row.start, row.layout.abi
+            ),
+        );
+    }
+}

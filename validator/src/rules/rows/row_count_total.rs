@@ -1,0 +1,38 @@
+use super::blocks_overlap;
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::section::field;
+use crate::subject::TotalContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "row-count-total",
+    group: Group::Rows,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "the header's number of rows is the sum of the functions'",
+        consequence: "libsframe swaps that many rows in a section of the other byte order: too few, \
+                      or bytes past its end.",
+        remedy: "Correct sfh_num_fres.",
+        source: "V3 2.2; observed: libsframe 2.47",
+        example: "a section of 1 row whose header says 2",
+    },
+};
+
+pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
+    let stored = total.whole.header().num_fres;
+    // A gap or an overlap says that a function's count is wrong, not the header's.
+    let tiled = !blocks_overlap(total)
+        && total.extents.unused(total.whole.header().fre_len).next().is_none();
+    // The absence of any row has a rule of its own up to version 2.
+    let counted = total.totals.rows > 0 || stored > 0;
+    if total.totals.complete && tiled && counted && u64::from(stored) != total.totals.rows {
+        report.field(
+            field::NUM_FRES,
+            stored,
+            total.totals.rows,
+            format_args!("the header says {stored} rows, the functions have {}", total.totals.rows),
+        );
+    }
+}

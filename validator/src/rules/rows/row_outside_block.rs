@@ -1,0 +1,33 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::subject::RowContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "row-outside-block",
+    group: Group::Rows,
+    severity: Severity::Error,
+    versions: Versions::SINCE_2,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "rows that repeat start inside the repeated block",
+        consequence: "The row is never found: look-ups go by the offset in the block.",
+        remedy: "Correct the row's start or the block size.",
+        source: "V3 2.3.3.1",
+        example: "a row at 16 in a block of 16 bytes",
+    },
+};
+
+pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    let Ok(Some(block)) = row.function.repeat_size() else { return };
+    if row.row.start >= u32::from(block) {
+        report.field(
+            row.start(),
+            format_args!("{:#x}", row.row.start),
+            format_args!("below {block:#x}"),
+            format_args!(
+                "row {} starts at {:#x}, outside of the repeated block ({block:#x} bytes)",
+                row.index, row.row.start
+            ),
+        );
+    }
+}

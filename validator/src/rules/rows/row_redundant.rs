@@ -1,0 +1,29 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::subject::RowContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "row-redundant",
+    group: Group::Rows,
+    severity: Severity::Lint,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "a row says something else than the row before it",
+        consequence: "None; the row takes room.",
+        remedy: "Merge equal neighbours.",
+        source: "observed: GNU as writes such rows, as the last of a function for example",
+        example: "two rows that say CFA = SP + 8",
+    },
+};
+
+pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    let Some(previous) = row.previous else { return };
+    let before = row.layout.interpret(previous);
+    if before.is_ok() && before == row.frame {
+        report.bytes(
+            row.row.offset..row.row.offset + row.row.size(),
+            format_args!("row {} says the same as row {}", row.index, row.index - 1),
+        );
+    }
+}

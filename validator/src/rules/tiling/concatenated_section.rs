@@ -1,0 +1,33 @@
+use crate::finding::reporter::Reporter;
+use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
+use crate::rules::concatenation::concatenated_at;
+use crate::section::PREAMBLE_SIZE;
+use crate::subject::SectionContext;
+
+pub(super) static RULE: Rule = Rule {
+    name: "concatenated-section",
+    group: Group::Tiling,
+    severity: Severity::Error,
+    versions: Versions::ALL,
+    abis: Abis::ALL,
+    page: Page {
+        summary: "one section does not follow another in the same bytes",
+        consequence: "Readers see the functions of the first input alone; all others have lost \
+                      their stack-trace data, and the start fields of what follows count from \
+                      wrong places.",
+        remedy: "Link with a linker that merges SFrame sections: GNU ld or mold.",
+        source: "observed: lld 23 and gold append input sections as they are",
+        example: "a shared object in which one section's bytes follow another's",
+    },
+};
+
+pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
+    let Some(at) = concatenated_at(section.section) else { return };
+    report.bytes(
+        at..at + PREAMBLE_SIZE,
+        format_args!(
+            "another SFrame section starts at {at:#x}, after the content of this one: a \
+             linker has appended its inputs' sections instead of merging them"
+        ),
+    );
+}

@@ -1,0 +1,223 @@
+//! What the functions of a section take up: ranges of code, and blocks of the FRE sub-section.
+
+use alloc::vec::Vec;
+
+use super::code::CodeMap;
+use crate::finding::FunctionId;
+use crate::section::CodeAddress;
+
+/// The code of one function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CodeExtent {
+    pub(crate) start: CodeAddress,
+    pub(crate) size: u32,
+    /// The function's place in the table.
+    pub(crate) index: u32,
+}
+
+/// The rows of one function with its attributes, as far as they could be read; bytes from the
+/// start of the FRE sub-section.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// The function's place in the table.
+    pub(crate) index: u32,
+}
+
+/// The extents of all functions.
+#[derive(Debug, Default)]
+pub(crate) struct Extents {
+    /// Ordered by place once [`Extents::sort`] has run.
+    pub(crate) code: Vec<CodeExtent>,
+    /// Ordered by start once [`Extents::sort`] has run.
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// Sums over all functions.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    /// Functions that are in the table.
+    pub(crate) functions: u64,
+    /// Rows that were read.
+    pub(crate) rows: u64,
+    /// Every function and every row could be read.
+    pub(crate) complete: bool,
+}
+
+impl Extents {
+    /// Room for `functions` of them.
+    pub(crate) fn with_capacity(functions: usize) -> Extents {
+        Extents { code: Vec::with_capacity(functions), blocks: Vec::with_capacity(functions) }
+    }
+
+    pub(crate) fn sort(&mut self) {
+        // A linker's table is sorted already, and its rows are long sorted runs: a stable sort is
+        // linear on the one and close to it on the other.
+        self.code.sort_by_key(|extent| (extent.start, extent.index));
+        self.blocks.sort_by_key(|block| u64::from(block.start) << 32 | u64::from(block.end));
+    }
+
+    /// Bytes of code that the functions describe, each byte once.
+    pub(crate) fn covered_bytes(&self, code: &CodeMap) -> u64 {
+        let mut covered = CodeAddress::absolute(0);
+        let mut sum: u64 = 0;
+        for extent in &self.code {
+            let from = extent.start.max(covered);
+            let end = extent.end();
+            if from < end && from.section == end.section {
+                sum = sum.saturating_add(code.bytes_in(from, end.address - from.address));
+                covered = end;
+            }
+        }
+        sum
+    }
+
+    /// Blocks that others overlap, in the order of the sub-section.
+    pub(crate) fn overlapping_blocks(&self) -> impl Iterator<Item = Overlap<Block>> {
+        let blocks = self.blocks.iter().copied().filter(|block| block.start < block.end);
+        overlaps(blocks, |before, block| block.start < before.end, |block| u64::from(block.end))
+    }
+
+    /// The functions, by their place in the table and ordered, whose blocks overlap.
+    pub(crate) fn sharing_rows(&self) -> Vec<u32> {
+        let mut sharing = Vec::new();
+        let mut furthest: Option<Block> = None;
+        for &block in self.blocks.iter().filter(|block| block.start < block.end) {
+            if let Some(before) = furthest.filter(|before| block.start < before.end) {
+                sharing.extend([before.index, block.index]);
+            }
+            if furthest.is_none_or(|before| before.end <= block.end) {
+                furthest = Some(block);
+            }
+        }
+        sharing.sort_unstable();
+        sharing.dedup();
+        sharing
+    }
+
+    /// Ranges of the FRE sub-section, `length` bytes long, that no function's rows take up.
+    pub(crate) fn unused(&self, length: u32) -> impl Iterator<Item = (u32, u32)> {
+        let mut end = 0;
+        let last = Block { start: length, end: length, index: u32::MAX };
+        self.blocks.iter().copied().chain(core::iter::once(last)).filter_map(move |block| {
+            let start = block.start.min(length);
+            let gap = (end < start).then_some((end, start));
+            end = end.max(block.end);
+            gap
+        })
+    }
+
+    /// Functions whose code others claim as well, in the order of the code. Functions of size 0
+    /// claim none.
+    pub(crate) fn overlapping_code(&self) -> impl Iterator<Item = Overlap<CodeExtent>> {
+        let code = self.code.iter().copied().filter(|extent| extent.size > 0);
+        overlaps(code, |before, extent| extent.start < before.end(), |extent| extent.end())
+    }
+}
+
+/// Something that others reach into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overlap<T> {
+    /// What reaches furthest.
+    pub(crate) before: T,
+    /// The first that starts inside it.
+    pub(crate) first: T,
+    /// How many start inside it. One: either of the two may be wrong. More: it is too long.
+    pub(crate) count: u32,
+}
+
+/// Groups ordered items by the one before them that they start inside of, if any.
+fn overlaps<T: Copy, End: Ord>(
+    items: impl Iterator<Item = T>,
+    inside: impl Fn(&T, &T) -> bool,
+    end: impl Fn(&T) -> End,
+) -> impl Iterator<Item = Overlap<T>> {
+    let mut items = items.peekable();
+    let mut before = items.next();
+    core::iter::from_fn(move || {
+        loop {
+            let reaching = before?;
+            if let Some(item) = items.next_if(|item| !inside(&reaching, item)) {
+                before = Some(item);
+                continue;
+            }
+            let mut furthest = reaching;
+            let mut overlap: Option<Overlap<T>> = None;
+            while let Some(item) = items.next_if(|item| inside(&reaching, item)) {
+                let group =
+                    overlap.get_or_insert(Overlap { before: reaching, first: item, count: 0 });
+                group.count += 1;
+                if end(&furthest) <= end(&item) {
+                    furthest = item;
+                    if end(&reaching) < end(&item) {
+                        break;
+                    }
+                }
+            }
+            let moved = end(&reaching) < end(&furthest);
+            before = if moved { Some(furthest) } else { items.next() };
+            if overlap.is_some() {
+                return overlap;
+            }
+        }
+    })
+}
+
+impl CodeExtent {
+    pub(crate) fn function(&self) -> FunctionId {
+        FunctionId { index: self.index, start: Some(self.start), size: self.size }
+    }
+
+    /// Whether both functions claim exactly the same code.
+    pub(crate) fn equals(&self, other: &CodeExtent) -> bool {
+        self.start == other.start && self.size == other.size
+    }
+
+    /// The first place behind the function.
+    pub(crate) fn end(&self) -> CodeAddress {
+        let address = self.start.address.saturating_add(u64::from(self.size));
+        CodeAddress { section: self.start.section, address }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extents(blocks: &[(u32, u32)]) -> Extents {
+        let blocks =
+            blocks.iter().zip(0..).map(|(&(start, end), index)| Block { start, end, index });
+        let mut extents = Extents { code: Vec::new(), blocks: blocks.collect() };
+        extents.sort();
+        extents
+    }
+
+    fn overlaps(blocks: &[(u32, u32)]) -> Vec<(u32, u32, u32)> {
+        let extents = extents(blocks);
+        let found = extents.overlapping_blocks();
+        found.map(|overlap| (overlap.before.index, overlap.first.index, overlap.count)).collect()
+    }
+
+    #[test]
+    fn blocks_side_by_side_do_not_overlap() {
+        assert_eq!(overlaps(&[(10, 20), (0, 10), (20, 20), (20, 30)]), []);
+    }
+
+    #[test]
+    fn one_long_block_is_one_overlap() {
+        assert_eq!(overlaps(&[(0, 40), (10, 20), (20, 30), (40, 50)]), [(0, 1, 2)]);
+    }
+
+    #[test]
+    fn a_chain_is_an_overlap_for_each_link() {
+        assert_eq!(overlaps(&[(0, 12), (10, 22), (20, 30)]), [(0, 1, 1), (1, 2, 1)]);
+        assert_eq!(extents(&[(0, 12), (10, 22), (20, 30)]).sharing_rows(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_no_block_takes_up_is_unused() {
+        let unused: Vec<_> = extents(&[(2, 5), (5, 7), (300, 400)]).unused(10).collect();
+        assert_eq!(unused, [(0, 2), (7, 10)]);
+    }
+}

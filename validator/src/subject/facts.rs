@@ -1,0 +1,49 @@
+//! What lints look at in the file besides the section: read once, for all its SFrame sections.
+
+use alloc::vec::Vec;
+use core::cell::{Cell, OnceCell};
+
+use super::code::CodeMap;
+use crate::elf::{Elf, ElfError, ElfSection, SymbolTable};
+use crate::section::CodeAddress;
+
+/// The rest of the file.
+pub(crate) struct FileFacts<'a> {
+    pub(crate) elf: &'a Elf<'a>,
+    /// The file's function symbols.
+    pub(crate) symbols: SymbolTable<'a>,
+    /// The linker's stub sections.
+    pub(crate) stubs: Vec<&'a ElfSection<'a>>,
+    stub_code: CodeMap,
+    /// Where functions start by `.eh_frame_hdr`, ordered; `None` without one that can be read.
+    pub(crate) cfi_starts: OnceCell<Option<Vec<u64>>>,
+    /// How many bytes of code may still be decoded. Functions do not overlap in a sound file: their
+    /// code is no longer than the file.
+    pub(crate) decodable: Cell<usize>,
+}
+
+impl<'a> FileFacts<'a> {
+    /// The facts, and why there are no symbols among them where they cannot be read.
+    pub(crate) fn of(elf: &'a Elf<'a>) -> (FileFacts<'a>, Option<ElfError>) {
+        let symbols = SymbolTable::load(elf);
+        let error = symbols.as_ref().err().copied();
+        let stubs = elf.code_sections().filter(|section| section.size > 0 && section.is_stubs());
+        let stubs: Vec<_> = stubs.collect();
+        let places = stubs.iter().map(|stub| (CodeAddress::absolute(stub.address), stub.size));
+        let facts = FileFacts {
+            elf,
+            symbols: symbols.unwrap_or_default(),
+            stub_code: CodeMap::of(places),
+            stubs,
+            cfi_starts: OnceCell::new(),
+            decodable: Cell::new(elf.data().len()),
+        };
+        (facts, error)
+    }
+
+    /// Whether all of a linked file's `[start, start + size)` is in a stub section.
+    pub(crate) fn in_stubs(&self, start: CodeAddress, size: u32) -> bool {
+        let stub = self.stub_code.containing(start);
+        stub.is_some_and(|stub| stub.contains(start, size.into()))
+    }
+}
