@@ -6,6 +6,7 @@ use sframe_validator::rules::Rule;
 use super::tally::Tally;
 use super::undecided::Reasons;
 use crate::cfi::{Cfi, CfiError, Fde};
+use crate::rules::rule_of;
 
 /// A finding that is about no SFrame section.
 pub(super) fn about_file(rule: &'static Rule, message: String) -> Finding {
@@ -31,13 +32,13 @@ pub(super) fn of_entries(
 ) {
     for cfi in cfi {
         for (first, count) in cfi.defect_counts() {
-            match first.kind.rule() {
+            match rule_of(&first.kind) {
                 Some(rule) => tally.count(rule, *count),
                 None => undecided.limit(cfi, *first, *count),
             }
         }
         for error in cfi.defects() {
-            let Some(rule) = error.kind.rule() else { continue };
+            let Some(rule) = rule_of(&error.kind) else { continue };
             if tally.keep(rule) {
                 let message = format!("{}+{:#x}: {}", cfi.name(), error.offset, error.kind);
                 findings.push(about_file(rule, message));
@@ -58,7 +59,7 @@ pub(super) fn of_function(
     if function.cie().initial.is_err() {
         return;
     }
-    let Some(rule) = error.kind.rule() else {
+    let Some(rule) = rule_of(&error.kind) else {
         return undecided.limit(function.cfi(), error, 1);
     };
     tally.count(rule, 1);

@@ -4,6 +4,7 @@
 use sframe_validator::section::{self, CodeAddress, RowBudget};
 use sframe_validator::unwind::{Frame, Row};
 
+use super::agreement::agree_all_over;
 use super::sweep::Sink;
 use super::verdict::FunctionCounts;
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext, Rows, same};
@@ -113,8 +114,8 @@ impl<'c, 'x> Stream<'c, 'x> {
         }) else {
             return false;
         };
-        let ours = self.evaluation.start(&function);
-        let agrees = ours.is_some_and(|ours| ours.say_the_same(other, budget));
+        let cfi = self.evaluation.start(&function);
+        let agrees = cfi.is_some_and(|cfi| agree_all_over(other, budget, cfi, start.address, end));
         if agrees {
             self.progress = Progress::Over;
             self.found = true;
