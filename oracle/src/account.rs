@@ -41,7 +41,7 @@ use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Frame;
 
 use crate::cfi::{Cfi, Fde, RowContext};
-use crate::compare::{Fields, FunctionCounts, Sums, sweep};
+use crate::compare::{Fields, FunctionCounts, Sums, compare_file};
 use crate::coverage::Cause;
 use ledger::Ledger;
 
@@ -127,10 +127,10 @@ pub struct Difference<'c> {
     pub end: u64,
     /// What differs.
     pub fields: Fields,
-    /// What SFrame says.
+    /// SFrame's frame.
     pub sframe: Frame,
-    /// What CFI says, and where.
-    pub cfi: (Fde<'c>, Frame),
+    /// CFI's function and its frame.
+    pub cfi: CfiFrame<'c>,
     /// What else shows the same pattern; `None` with [`Keep::All`], where a difference
     /// stands for no other.
     pub similar: Option<Similar>,
@@ -139,7 +139,16 @@ pub struct Difference<'c> {
     pub repeats: bool,
 }
 
-/// What differs in the same way elsewhere, the difference at hand left out.
+/// A function of CFI, and its frame at a PC.
+#[derive(Clone, Copy, Debug)]
+pub struct CfiFrame<'c> {
+    /// The function.
+    pub function: Fde<'c>,
+    /// The frame.
+    pub frame: Frame,
+}
+
+/// What differs in the same way elsewhere, without the difference at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Similar {
     /// Other functions.
@@ -163,6 +172,6 @@ pub fn account<'c>(
 ) -> Account<'c> {
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     let mut ledger = Ledger::new(elf, sections, cfi, &mut contexts, options);
-    let (sums, functions) = sweep(elf, sections, cfi, &mut ledger);
+    let (sums, functions) = compare_file(elf, sections, cfi, &mut ledger);
     ledger.finish(sums, functions)
 }

@@ -18,11 +18,14 @@ use sframe_oracle::cfi::{Cfi, CfiErrorKind, Kind};
 use sframe_oracle::compare::{FunctionCounts, Verdict, compare};
 use sframe_oracle::coverage::Cause;
 use sframe_oracle::rules::{CATALOGUE, rule_of};
+use sframe_oracle::witness::Statement;
+use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::finding::Keep;
 use sframe_validator::rules::{Group, Severity};
 use sframe_validator::section::CodeAddress;
-use sframe_validator::{Abi, Section};
+use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+use sframe_validator::{Abi, Placement, Section, Version};
 
 /// What has to add up in any account.
 fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
@@ -439,7 +442,7 @@ fn of_functions_that_overlap_the_one_that_starts_last_is_found() {
         open(&data, |elf, _, _| {
             let mut found = Vec::new();
             sframe_oracle::compare::compare(elf, &[], &cfi, |range| {
-                if let Some((function, _)) = range.cfi {
+                if let Some(Statement { function, .. }) = range.cfi {
                     let offset = |address: u64| address - text();
                     let of = offset(function.start().address);
                     found.push((offset(range.start), offset(range.end), of));
@@ -447,5 +450,48 @@ fn of_functions_that_overlap_the_one_that_starts_last_is_found() {
             });
             assert_eq!(found, wanted, "{functions:?}");
         });
+    }
+}
+
+/// By hand: of four pieces of 16 bytes, CFI alone describes the first, nobody the second, SFrame alone
+/// the third, both the last. A function counts by its own code, not by the code before it.
+#[test]
+fn functions_are_counted_by_their_own_code() {
+    let row = Frame {
+        cfa: Cfa::RegisterOffset { register: Register(7), offset: 8 },
+        ra: Recovery::AtCfa(-8),
+        fp: Recovery::Unchanged,
+        ra_signed: false,
+    };
+    let start = text();
+    let mut builder = SectionBuilder::new(Version::V3, Abi::Amd64);
+    for offset in [0x20, 0x30] {
+        builder.function(FunctionBuilder::new(start + offset, 16).row(0, row));
+    }
+    let built = builder.build().expect("a section");
+    let section = Section::parse(&built.bytes, Placement::at(0)).expect("a section");
+    let bytes = eh_frame(&[(start, 16, &[]), (start + 0x30, 16, &[])]);
+    let cfi = [Cfi::from_bytes(&bytes, Kind::EhFrame, 0x8000, Abi::Amd64)];
+    let data = golden("2.47.50/x86_64/shared.so");
+    open(&data, |elf, _, _| {
+        let functions = account(elf, &[section], &cfi, &ALL).functions;
+        let wanted = FunctionCounts { both: 1, only_cfi: 1, only_sframe: 1, ..Default::default() };
+        assert_eq!(functions, wanted);
+    });
+}
+
+/// Bytes and functions are counted apart, so each is a check of the other. In `sizes.so`, functions
+/// without bytes in the file come after padding that neither side describes.
+#[test]
+fn no_function_is_of_sframe_alone_where_no_byte_is() {
+    for path in golden_files() {
+        let data = std::fs::read(&path).expect("readable");
+        for member in members(&data) {
+            open(member, |elf, sections, cfi| {
+                let Account { sums, functions, .. } = account(elf, sections, cfi, &ALL);
+                let bytes = sums.only_sframe + sums.undecided;
+                assert!(bytes > 0 || functions.only_sframe == 0, "{}", path.display());
+            });
+        }
     }
 }

@@ -103,7 +103,7 @@ fn differences_of(data: &[u8], name: &str) -> BTreeMap<Difference, String> {
             Verdict::OnlySframe => "only-sframe".to_owned(),
             Verdict::Undecided => "undecided".to_owned(),
             Verdict::OnlyCfi => {
-                let (fde, _) = range.cfi.expect("the function that is lost");
+                let fde = range.cfi.expect("the function that is lost").function;
                 let place = cfi.iter().position(|cfi| cfi.section() == fde.cfi().section());
                 let context = &mut contexts[place.expect("among those compared")];
                 if examine(&stubs, &fde, version, context).cause != Cause::None {
@@ -125,9 +125,9 @@ fn differences_of(data: &[u8], name: &str) -> BTreeMap<Difference, String> {
 }
 
 fn sides(range: &Range<'_>) -> String {
-    let sframe = range.sframe.and_then(|(_, _, frame)| frame);
+    let sframe = range.sframe.and_then(|sframe| sframe.frame);
     let sframe = sframe.map_or("nothing".to_owned(), |frame| frame.to_string());
-    let cfi = range.cfi.and_then(|(_, frame)| frame);
+    let cfi = range.cfi.and_then(|cfi| cfi.frame);
     let cfi = cfi.map_or("nothing".to_owned(), |frame| frame.to_string());
     format!("SFrame {sframe}; CFI {cfi}")
 }

@@ -32,7 +32,7 @@ pub fn symptoms(object: &[u8], program: &Program) -> Vec<BTreeSet<String>> {
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     compare(&elf, &sections, &cfi, |range| {
         let cause = |contexts: &mut Vec<RowContext>| {
-            let (fde, _) = range.cfi.expect("the function that is lost");
+            let fde = range.cfi.expect("the function that is lost").function;
             let place = cfi.iter().position(|cfi| cfi.section() == fde.cfi().section());
             let context = &mut contexts[place.expect("among those compared")];
             examine(&stubs, &fde, version, context).cause

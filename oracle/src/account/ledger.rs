@@ -14,6 +14,7 @@ use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
 use crate::compare::{Fields, FunctionCounts, Range, Sink, Sums, Verdict};
 use crate::coverage::{Cause, Examined, Stubs, examine_rows};
 use crate::rules::comparison::{SFRAME_WITHOUT_CFI, UNEXPLAINED_LOSS};
+use crate::witness::{SframeFunction, Statement};
 
 /// A limit, and the function that had it last.
 #[derive(Clone, Copy, Debug)]
@@ -54,8 +55,8 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     differences: Differences<'c>,
     findings: Vec<Finding>,
     undecided: Reasons,
-    /// The SFrame function without CFI that was told last.
-    stray: Option<(u32, u32)>,
+    /// The last SFrame function without CFI.
+    stray: Option<SframeFunction>,
 }
 
 impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
@@ -92,7 +93,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
 
     /// What CFI alone describes.
     fn lost(&mut self, range: &Range<'c>) {
-        let Some((function, _)) = range.cfi else { return };
+        let Some(Statement { function, .. }) = range.cfi else { return };
         let (cause, first) = self.count_bytes(&function, range.end - range.start);
         if first && cause == Cause::None && !self.sections.is_empty() {
             self.unexplained(range);
@@ -151,9 +152,9 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
 
     /// What SFrame alone describes.
     fn stray(&mut self, range: &Range<'_>) {
-        let Some((section, index, _)) = range.sframe else { return };
+        let Some(Statement { function, .. }) = range.sframe else { return };
         let has_cfi = self.sources.iter().any(|source| !source.cfi.is_empty());
-        if !has_cfi || self.stray.replace((section, index)) == Some((section, index)) {
+        if !has_cfi || self.stray.replace(function) == Some(function) {
             return;
         }
         self.tally.count(&SFRAME_WITHOUT_CFI, 1);
@@ -174,10 +175,10 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         let mut finding = defects::about_file(rule, message);
         let start = CodeAddress { section: range.section, address: range.start };
         finding.code = Some((start, range.end));
-        if let Some((number, index, _)) = range.sframe
-            && let Ok(number) = usize::try_from(number)
+        if let Some(Statement { function, .. }) = range.sframe
+            && let Ok(number) = usize::try_from(function.section)
             && let Some(section) = self.sections.get(number)
-            && let Some((function, entry)) = function_of(section, index)
+            && let Some((function, entry)) = function_of(section, function.index)
         {
             finding.section = Some(number);
             finding.offset = Some(entry.start);
@@ -189,7 +190,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
 
     /// What the version has no room for.
     fn limited(&mut self, range: &Range<'c>, fields: Fields) {
-        let Some((function, _)) = range.cfi else { return };
+        let Some(Statement { function, .. }) = range.cfi else { return };
         for field in fields.members() {
             let known = self.limits.iter().position(|known| known.limit.field == field);
             let number = known.unwrap_or(self.limits.len());
@@ -216,11 +217,11 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         functions.sort_by_key(Fde::start);
         functions.dedup_by_key(|function| function.start());
         let entries = self.sections.iter().flat_map(Section::entries);
-        let mut ours: Vec<_> =
+        let mut in_sframe: Vec<_> =
             entries.filter(|e| e.size() == 0).filter_map(|e| e.start().ok()).collect();
-        ours.sort_unstable();
+        in_sframe.sort_unstable();
         for function in functions {
-            if ours.binary_search(&function.start()).is_ok() {
+            if in_sframe.binary_search(&function.start()).is_ok() {
                 counts.both += 1;
             } else {
                 counts.only_cfi += 1;

@@ -1,4 +1,4 @@
-//! What CFI says at one PC, asked in any order.
+//! What CFI says at one PC, in any order of questions.
 
 use core::cell::OnceCell;
 
@@ -16,7 +16,7 @@ const WORK_PER_BYTE: u64 = 4;
 ///
 /// All answers together take time linear in the bytes of the CFI, besides a binary search for each:
 /// where questions come in an order that takes more, the rest cannot be read.
-pub(super) struct Lookup<'c> {
+pub(crate) struct Lookup<'c> {
     sources: Vec<Source<'c>>,
     /// The function that was asked about last.
     function: Option<Fde<'c>>,
@@ -29,7 +29,7 @@ pub(super) struct Lookup<'c> {
 }
 
 /// What there is at a place.
-pub(super) enum Found<'l, 'c> {
+pub(crate) enum Found<'l, 'c> {
     /// No function.
     Nothing,
     /// A function without a readable row there.
@@ -73,7 +73,7 @@ impl<'c> Source<'c> {
 
 impl<'c> Lookup<'c> {
     /// For sections in the order of [`Cfi::load_all`].
-    pub(super) fn new(cfi: &'c [Cfi<'c>]) -> Lookup<'c> {
+    pub(crate) fn new(cfi: &'c [Cfi<'c>]) -> Lookup<'c> {
         let bytes = |cfi: &Cfi<'_>| cfi.data().len() as u64;
         let all = cfi.iter().map(bytes).fold(0, u64::saturating_add);
         let source = |cfi| Source { cfi, functions: OnceCell::new() };
@@ -87,7 +87,7 @@ impl<'c> Lookup<'c> {
     }
 
     /// What there is at `place`, and the end of what holds there alike, which is behind it.
-    pub(super) fn at(&mut self, place: CodeAddress) -> (Found<'_, 'c>, u64) {
+    pub(crate) fn at(&mut self, place: CodeAddress) -> (Found<'_, 'c>, u64) {
         let mut until = u64::MAX;
         for number in 0..self.sources.len() {
             let Some(source) = self.sources.get(number) else { break };
@@ -107,7 +107,7 @@ impl<'c> Lookup<'c> {
     }
 
     /// Whether there is time for that much work; then it is taken.
-    pub(super) fn spend(&mut self, work: u64) -> bool {
+    pub(crate) fn spend(&mut self, work: u64) -> bool {
         let left = self.budget.checked_sub(work);
         self.budget = left.unwrap_or_default();
         left.is_some()
