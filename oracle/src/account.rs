@@ -1,4 +1,4 @@
-//! The account of a file: every byte of its code, and everything that is to be told about it.
+//! The account of a file: every byte of its code, and everything to report about it.
 //!
 //! [`account`] sweeps once over the code, as [`compare`](crate::compare) does, and gathers what it
 //! sees: bytes by verdict, functions by who describes them, what was lost and why, what the version
@@ -43,6 +43,7 @@ use sframe_validator::unwind::Frame;
 use crate::cfi::{Cfi, Fde, RowContext};
 use crate::compare::{Fields, FunctionCounts, Sums, compare_file};
 use crate::coverage::Cause;
+use crate::witness::CodeRange;
 use ledger::Ledger;
 
 /// Functions named as examples of a cause.
@@ -65,7 +66,7 @@ impl Default for Options {
     }
 }
 
-/// What there is to tell about a file.
+/// Everything to report about a file.
 #[derive(Clone, Debug)]
 pub struct Account<'c> {
     /// Bytes of code by verdict.
@@ -101,8 +102,8 @@ pub struct Loss {
     pub functions: u64,
     /// Bytes of them that SFrame does not describe.
     pub bytes: u64,
-    /// Where the first functions start, and their size: at most [`EXAMPLES`].
-    pub examples: Vec<(CodeAddress, u64)>,
+    /// The first functions: at most [`EXAMPLES`].
+    pub examples: Vec<CodeRange>,
 }
 
 /// What CFI says and the section's version has no room for.
@@ -116,14 +117,14 @@ pub struct Limit {
     pub bytes: u64,
 }
 
-/// A range of PCs where SFrame and CFI do not say the same.
+/// A range of PCs where SFrame and CFI differ.
 #[derive(Clone, Debug)]
 pub struct Difference<'c> {
     /// The rule that is broken, the row that breaks it, and both values in words.
     pub finding: Finding,
     /// The first PC.
     pub start: CodeAddress,
-    /// The first PC behind, in the same section.
+    /// The end, exclusive, in the same section.
     pub end: u64,
     /// What differs.
     pub fields: Fields,
@@ -172,6 +173,6 @@ pub fn account<'c>(
 ) -> Account<'c> {
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     let mut ledger = Ledger::new(elf, sections, cfi, &mut contexts, options);
-    let (sums, functions) = compare_file(elf, sections, cfi, &mut ledger);
-    ledger.finish(sums, functions)
+    let totals = compare_file(elf, sections, cfi, &mut ledger);
+    ledger.finish(totals)
 }

@@ -43,7 +43,7 @@ pub use layout::Kind;
 pub use load::CfiSource;
 pub(crate) use pointer::is_defined;
 pub use rows::{RowContext, Rows};
-pub use section::Cfi;
+pub use section::{Cfi, DefectCount};
 pub use state::MAX_STATES;
 pub(crate) use state::same;
 pub(crate) use traces::Traces;

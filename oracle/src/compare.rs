@@ -27,12 +27,12 @@
 //!     sections.push(Section::parse(elf.section_data(header)?, placement)?);
 //! }
 //! let cfi = Cfi::load_all(&elf)?;
-//! let sums = compare(&elf, &sections, &cfi, |range| {
+//! let totals = compare(&elf, &sections, &cfi, |range| {
 //!     if let Verdict::Different(fields) = range.verdict {
 //!         println!("{:#x}..{:#x} {fields}", range.start, range.end);
 //!     }
 //! });
-//! println!("{} of {} bytes agree", sums.equal, sums.total());
+//! println!("{} of {} bytes agree", totals.bytes.equal, totals.bytes.total());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -52,4 +52,4 @@ pub(crate) use file::{Sink, compare_file};
 pub use judge::{Judgement, Side, judge};
 pub use range::Range;
 pub use sweep::{Observer, sweep};
-pub use verdict::{Fields, FunctionCounts, Sums, Verdict};
+pub use verdict::{Fields, FunctionCounts, Sums, Totals, Verdict};

@@ -18,7 +18,7 @@ use sframe_oracle::cfi::{Cfi, CfiErrorKind, Kind};
 use sframe_oracle::compare::{FunctionCounts, Verdict, compare};
 use sframe_oracle::coverage::Cause;
 use sframe_oracle::rules::{CATALOGUE, rule_of};
-use sframe_oracle::witness::Statement;
+use sframe_oracle::witness::{CodeRange, Statement};
 use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::finding::Keep;
@@ -31,7 +31,7 @@ use sframe_validator::{Abi, Placement, Section, Version};
 fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
     let mut ranges = Vec::new();
-    let sums = compare(elf, sections, cfi, |range| {
+    let totals = compare(elf, sections, cfi, |range| {
         if let Verdict::Different(fields) = range.verdict {
             let first = fields.names().next().expect("one");
             *bytes.entry(first).or_default() += range.end - range.start;
@@ -39,6 +39,7 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
         }
     });
     let all = account(elf, sections, cfi, &ALL);
+    let sums = totals.bytes;
     assert_eq!(all.sums, sums);
     let lost = |what: fn(&sframe_oracle::account::Loss) -> u64| all.losses.iter().map(what).sum();
     let FunctionCounts { partly, only_cfi, .. } = all.functions;
@@ -314,7 +315,8 @@ fn lints_are_told_on_request() {
         // It is a function without bytes all the same.
         let loss = &account.losses[0];
         assert_eq!((loss.cause, loss.functions, loss.bytes), (Cause::ZeroSize, 1, 0));
-        assert_eq!(loss.examples, [(CodeAddress::absolute(text()), 0)]);
+        let start = CodeAddress::absolute(text());
+        assert_eq!(loss.examples, [CodeRange { start, end: start.address }]);
     });
 }
 

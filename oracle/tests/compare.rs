@@ -13,7 +13,7 @@ mod common;
 use common::{golden_files, members, open, workspace};
 use object::{Object, ObjectSection};
 use sframe_oracle::cfi::{Cfi, RowContext};
-use sframe_oracle::compare::{Fields, Range, Side, Sums, Verdict, compare, judge};
+use sframe_oracle::compare::{Fields, Range, Side, Sums, Totals, Verdict, compare, judge};
 use sframe_oracle::witness::Marks;
 use sframe_validator::elf::Elf;
 use sframe_validator::section::{CodeAddress, Starts};
@@ -90,11 +90,11 @@ fn sweep(
     sections: &[Section<'_>],
     cfi: &[Cfi<'_>],
     code: &[(u32, u64, u64)],
-) -> (Vec<Vec<Verdict>>, Sums) {
+) -> (Vec<Vec<Verdict>>, Totals) {
     let mut verdicts: Vec<Vec<Verdict>> =
         code.iter().map(|(_, _, size)| vec![Verdict::Equal; *size as usize]).collect();
     let mut last = CodeAddress::absolute(0);
-    let sums = compare(elf, sections, cfi, |range: &Range<'_>| {
+    let totals = compare(elf, sections, cfi, |range: &Range<'_>| {
         let start = CodeAddress { section: range.section, address: range.start };
         assert!(start >= last && range.start < range.end, "in order");
         last = CodeAddress { section: range.section, address: range.end };
@@ -107,7 +107,7 @@ fn sweep(
             verdicts[number][(pc - code[number].1) as usize] = range.verdict;
         }
     });
-    (verdicts, sums)
+    (verdicts, totals)
 }
 
 /// Compares the sweep with the look-ups; returns the sums and how many PCs a look-up decided. Files
@@ -116,7 +116,8 @@ fn check(data: &[u8], sound: bool) -> (Sums, u64) {
     let code = code(data);
     open(data, |elf, sections, cfi| {
         let orderly = orderly(sections);
-        let (verdicts, sums) = sweep(elf, sections, cfi, &code);
+        let (verdicts, totals) = sweep(elf, sections, cfi, &code);
+        let sums = totals.bytes;
         assert_eq!(sums.total(), code.iter().map(|(_, _, size)| size).sum::<u64>());
         let mut counted = Sums::default();
         let mut decided = 0;
@@ -141,7 +142,7 @@ fn check(data: &[u8], sound: bool) -> (Sums, u64) {
                     Some(_) if !sound && *verdict == Verdict::Undecided => {}
                     // A function whose start is not known may describe the place.
                     Some(Verdict::OnlyCfi)
-                        if sums.unplaced > 0 && *verdict == Verdict::Undecided => {}
+                        if totals.functions.unplaced > 0 && *verdict == Verdict::Undecided => {}
                     Some(expected) => {
                         assert_eq!(*verdict, expected, "{place:x?}");
                         decided += 1;
@@ -152,7 +153,6 @@ fn check(data: &[u8], sound: bool) -> (Sums, u64) {
                 }
             }
         }
-        counted.unplaced = sums.unplaced;
         assert_eq!(sums, counted);
         (sums, decided)
     })

@@ -18,7 +18,7 @@ use common::{elf_files, golden_files, members, workspace};
 use object::{Object, ObjectSection, ObjectSymbol, SectionIndex, SymbolKind};
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Range, Verdict, compare};
-use sframe_oracle::coverage::{Cause, Stubs, examine};
+use sframe_oracle::coverage::{Stubs, examine};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
 use sframe_validator::{Placement, Section, Version};
 
@@ -106,7 +106,7 @@ fn differences_of(data: &[u8], name: &str) -> BTreeMap<Difference, String> {
                 let fde = range.cfi.expect("the function that is lost").function;
                 let place = cfi.iter().position(|cfi| cfi.section() == fde.cfi().section());
                 let context = &mut contexts[place.expect("among those compared")];
-                if examine(&stubs, &fde, version, context).cause != Cause::None {
+                if examine(&stubs, &fde, version, context).cause.is_some() {
                     return;
                 }
                 "lost".to_owned()

@@ -5,7 +5,7 @@ use sframe_validator::rules::Rule;
 
 use super::tally::Tally;
 use super::undecided::Reasons;
-use crate::cfi::{Cfi, CfiError, Fde};
+use crate::cfi::{Cfi, CfiError, DefectCount, Fde};
 use crate::rules::rule_of;
 
 /// A finding that is about no SFrame section.
@@ -31,7 +31,7 @@ pub(super) fn of_entries(
     findings: &mut Vec<Finding>,
 ) {
     for cfi in cfi {
-        for (first, count) in cfi.defect_counts() {
+        for DefectCount { first, count } in cfi.defect_counts() {
             match rule_of(&first.kind) {
                 Some(rule) => tally.count(rule, *count),
                 None => undecided.limit(cfi, *first, *count),
@@ -55,7 +55,7 @@ pub(super) fn of_function(
     undecided: &mut Reasons,
     findings: &mut Vec<Finding>,
 ) {
-    // The CIE has been told of, once.
+    // The CIE's defect has been reported, once.
     if function.cie().initial.is_err() {
         return;
     }

@@ -1,4 +1,4 @@
-//! What the sweep tells, entered where it belongs.
+//! The results of the sweep, entered where they belong.
 
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Finding;
@@ -11,10 +11,10 @@ use super::tally::Tally;
 use super::undecided::Reasons;
 use super::{Account, EXAMPLES, Limit, Loss, Options, defects};
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
-use crate::compare::{Fields, FunctionCounts, Range, Sink, Sums, Verdict};
+use crate::compare::{Fields, FunctionCounts, Range, Sink, Totals, Verdict};
 use crate::coverage::{Cause, Examined, Stubs, examine_rows};
 use crate::rules::comparison::{SFRAME_WITHOUT_CFI, UNEXPLAINED_LOSS};
-use crate::witness::{SframeFunction, Statement};
+use crate::witness::{CodeRange, SframeFunction, Statement};
 
 /// A limit, and the function that had it last.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +23,14 @@ struct Limited<'c> {
     last: Option<Fde<'c>>,
 }
 
-/// One CFI section, as its functions come by.
+/// One CFI section, and its functions that were looked at last.
 #[derive(Debug)]
 struct Source<'c, 'x> {
     cfi: &'c Cfi<'c>,
     evaluation: Evaluation<'c, 'x>,
     /// The function that was examined last, and why it is lost.
     lost: Option<(Fde<'c>, Cause)>,
-    /// The function whose error was told last.
+    /// The function whose error was reported last.
     told: Option<Fde<'c>>,
 }
 
@@ -91,11 +91,11 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
     }
 
-    /// What CFI alone describes.
+    /// Takes up code that CFI alone describes.
     fn lost(&mut self, range: &Range<'c>) {
         let Some(Statement { function, .. }) = range.cfi else { return };
         let (cause, first) = self.count_bytes(&function, range.end - range.start);
-        if first && cause == Cause::None && !self.sections.is_empty() {
+        if first && cause == Cause::Unexplained && !self.sections.is_empty() {
             self.unexplained(range);
         }
     }
@@ -117,6 +117,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         let examined = source_of(&mut self.sources, function).and_then(|source| {
             let rows = source.evaluation.start(function)?;
             let Examined { cause, error } = examine_rows(stubs, function, version, rows);
+            let cause = cause.unwrap_or(Cause::Unexplained);
             source.lost = Some((*function, cause));
             Some((cause, error))
         });
@@ -132,7 +133,8 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         let Some(loss) = self.losses.get_mut(cause as usize) else { return };
         loss.functions += 1;
         if loss.examples.len() < EXAMPLES {
-            loss.examples.push((function.start(), function.size()));
+            let (start, size) = (function.start(), function.size());
+            loss.examples.push(CodeRange { start, end: start.address.saturating_add(size) });
         }
     }
 
@@ -150,7 +152,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         self.findings.push(finding);
     }
 
-    /// What SFrame alone describes.
+    /// Takes up code that SFrame alone describes.
     fn stray(&mut self, range: &Range<'_>) {
         let Some(Statement { function, .. }) = range.sframe else { return };
         let has_cfi = self.sources.iter().any(|source| !source.cfi.is_empty());
@@ -188,7 +190,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         finding
     }
 
-    /// What the version has no room for.
+    /// Takes up code about which the version cannot express everything.
     fn limited(&mut self, range: &Range<'c>, fields: Fields) {
         let Some(Statement { function, .. }) = range.cfi else { return };
         for field in fields.members() {
@@ -205,7 +207,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
     }
 
-    /// Functions without bytes, which the sweep does not see.
+    /// Counts functions without bytes, which the sweep does not see.
     fn empty(&mut self, counts: &mut FunctionCounts) {
         let empty = |source: &Source<'c, '_>| -> Vec<_> {
             source.cfi.functions().filter(|function| function.size() == 0).collect()
@@ -231,7 +233,8 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     }
 
     /// The account.
-    pub(super) fn finish(mut self, sums: Sums, mut functions: FunctionCounts) -> Account<'c> {
+    pub(super) fn finish(mut self, totals: Totals) -> Account<'c> {
+        let Totals { bytes: sums, mut functions } = totals;
         self.empty(&mut functions);
         self.limits.sort_by_key(|limited| limited.limit.field);
         let mut differences = self.differences.finish(self.sections);
@@ -244,7 +247,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             differences,
             findings: self.findings,
             counts: self.tally.counts(),
-            undecided: self.undecided.finish(sums.unplaced),
+            undecided: self.undecided.finish(functions.unplaced),
         }
     }
 }

@@ -31,8 +31,16 @@ pub struct Cfi<'a> {
     pub(super) fdes: Vec<FdeRecord>,
     pub(super) order: Order,
     defects: Vec<CfiError>,
-    /// The first defect of each kind and how many there are.
-    defect_counts: Vec<(CfiError, u64)>,
+    defect_counts: Vec<DefectCount>,
+}
+
+/// The defects of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefectCount {
+    /// The first of them.
+    pub first: CfiError,
+    /// How many there are, listed or not.
+    pub count: u64,
 }
 
 /// The state of reading all entries.
@@ -199,10 +207,10 @@ impl<'a> Cfi<'a> {
     }
 
     pub(super) fn defect(&mut self, error: CfiError) {
-        let same = |(first, _): &&mut (CfiError, u64)| first.kind.name() == error.kind.name();
+        let same = |known: &&mut DefectCount| known.first.kind.name() == error.kind.name();
         match self.defect_counts.iter_mut().find(same) {
-            Some((_, count)) => *count += 1,
-            None => self.defect_counts.push((error, 1)),
+            Some(known) => known.count += 1,
+            None => self.defect_counts.push(DefectCount { first: error, count: 1 }),
         }
         if self.defects.len() < MAX_DEFECTS {
             self.defects.push(error);
@@ -290,7 +298,7 @@ impl<'a> Cfi<'a> {
 
     /// The first defect of each kind and the number of that kind, listed or not.
     #[must_use]
-    pub fn defect_counts(&self) -> &[(CfiError, u64)] {
+    pub fn defect_counts(&self) -> &[DefectCount] {
         &self.defect_counts
     }
 

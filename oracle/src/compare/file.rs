@@ -13,7 +13,7 @@ use super::judge::{Judgement, Side, judge};
 use super::range::Range;
 use super::sweep::{Observer, sweep};
 use super::unplaced::Search;
-use super::verdict::{FunctionCounts, Sums, Verdict};
+use super::verdict::{Totals, Verdict};
 use crate::cfi::{Cfi, CfiError, Fde, RowContext, same};
 use crate::witness::{
     Budgets, CfiWitness, Current, Evidence, Found, Left, Lookup, Marks, Places, Says,
@@ -48,8 +48,7 @@ impl<'c, F: FnMut(&Range<'c>)> Sink<'c> for F {
 
 /// The results so far.
 struct Comparison<'c, 'p, 's, S> {
-    sums: Sums,
-    counts: FunctionCounts,
+    totals: Totals,
     search: Search<'c, 'p>,
     /// The last range, which the next one may continue.
     pending: Option<Range<'c>>,
@@ -100,7 +99,7 @@ impl<'c, S: Sink<'c>> Comparison<'c, '_, '_, S> {
             judgement = Verdict::Undecided.into();
         }
         let verdict = judgement.verdict;
-        self.sums.add(verdict, bytes);
+        self.totals.bytes.add(verdict, bytes);
         let settled = match cfi {
             Says::Nothing => verdict == Verdict::Neither && !S::NEITHER,
             Says::Unread(function) if matches!(sframe, Says::Nothing) && !sought => {
@@ -144,7 +143,7 @@ where
         });
         if agree {
             self.flush();
-            self.sums.add(Verdict::Equal, end - place.address);
+            self.totals.bytes.add(Verdict::Equal, end - place.address);
             sframe.note(true);
             cfi.note(true);
         }
@@ -168,7 +167,7 @@ where
         };
         if equal {
             self.flush();
-            self.sums.add(Verdict::Equal, end - place.address);
+            self.totals.bytes.add(Verdict::Equal, end - place.address);
             sframe.note(true);
             cfi.note(true);
         } else {
@@ -179,15 +178,15 @@ where
 
     #[inline]
     fn left_first(&mut self, left: Left<SframeFunction, core::convert::Infallible>) {
-        self.counts.only_sframe += u64::from(left.shared == Shared::Nothing);
+        self.totals.functions.only_sframe += u64::from(left.shared == Shared::Nothing);
     }
 
     #[inline]
     fn left_second(&mut self, left: Left<Fde<'c>, CfiError>) {
         match left.shared {
-            Shared::All => self.counts.both += 1,
-            Shared::Partly => self.counts.partly += 1,
-            Shared::Nothing => self.counts.only_cfi += 1,
+            Shared::All => self.totals.functions.both += 1,
+            Shared::Partly => self.totals.functions.partly += 1,
+            Shared::Nothing => self.totals.functions.only_cfi += 1,
             Shared::Unknown => {}
         }
         if let Some(error) = left.error {
@@ -284,26 +283,26 @@ pub fn compare<'c>(
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],
     mut sink: impl FnMut(&Range<'c>),
-) -> Sums {
-    compare_file(elf, sections, cfi, &mut sink).0
+) -> Totals {
+    compare_file(elf, sections, cfi, &mut sink)
 }
 
-/// [`compare`] for a sink that wants to know more; also counts functions.
+/// [`compare`] for a sink that wants to know more.
 pub(crate) fn compare_file<'c>(
     elf: &Elf<'_>,
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],
     sink: &mut impl Sink<'c>,
-) -> (Sums, FunctionCounts) {
+) -> Totals {
     let places = Places::of(sections);
     let version = sections.first().map_or(Version::V3, |section| section.header().version);
     let mut comparison = Comparison {
-        sums: Sums { unplaced: places.unplaced.count(), ..Sums::default() },
-        counts: FunctionCounts::default(),
+        totals: Totals::default(),
         search: Search::new(&places, version),
         pending: None,
         sink,
     };
+    comparison.totals.functions.unplaced = places.unplaced.count();
     // Needed for repeated blocks of version 1 only.
     let mut lookup = None;
     let evidence = |current: &Current<'_>, place: CodeAddress, row: &Row| {
@@ -317,5 +316,5 @@ pub(crate) fn compare_file<'c>(
     let mut cfi_witness = CfiWitness::new(cfi, &mut contexts);
     sweep(&code_of(elf), &mut sframe_witness, &mut cfi_witness, &mut comparison);
     comparison.flush();
-    (comparison.sums, comparison.counts)
+    comparison.totals
 }

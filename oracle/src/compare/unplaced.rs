@@ -46,7 +46,6 @@ impl<'c, 'p> Search<'c, 'p> {
     /// Starts are unreadable only in relocatable objects, which have no stubs.
     fn nothing_keeps_out(&self, function: &Fde<'_>) -> bool {
         let mut context = RowContext::new(function.cfi());
-        let examined = examine(&Stubs::default(), function, self.version, &mut context);
-        examined.cause == crate::coverage::Cause::None
+        examine(&Stubs::default(), function, self.version, &mut context).cause.is_none()
     }
 }

@@ -113,8 +113,6 @@ pub struct Sums {
     pub neither: u64,
     /// Of [`Verdict::Undecided`].
     pub undecided: u64,
-    /// SFrame functions that have no place: their start cannot be read, so they are in no sum.
-    pub unplaced: u64,
 }
 
 impl Sums {
@@ -155,7 +153,6 @@ impl AddAssign for Sums {
         add(&mut self.only_sframe, other.only_sframe);
         add(&mut self.neither, other.neither);
         add(&mut self.undecided, other.undecided);
-        add(&mut self.unplaced, other.unplaced);
     }
 }
 
@@ -171,6 +168,8 @@ pub struct FunctionCounts {
     pub only_cfi: u64,
     /// Of SFrame: CFI describes nothing of it.
     pub only_sframe: u64,
+    /// Of SFrame: the start address cannot be read, so that none of their code is in a sum.
+    pub unplaced: u64,
 }
 
 impl AddAssign for FunctionCounts {
@@ -180,5 +179,15 @@ impl AddAssign for FunctionCounts {
         add(&mut self.partly, other.partly);
         add(&mut self.only_cfi, other.only_cfi);
         add(&mut self.only_sframe, other.only_sframe);
+        add(&mut self.unplaced, other.unplaced);
     }
+}
+
+/// Everything that a comparison counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Bytes of code.
+    pub bytes: Sums,
+    /// Functions.
+    pub functions: FunctionCounts,
 }

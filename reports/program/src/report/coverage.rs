@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use sframe_oracle::account::Account;
 use sframe_oracle::compare::{FunctionCounts, Sums};
 use sframe_oracle::coverage::Cause;
+use sframe_oracle::witness::CodeRange;
 use sframe_validator::section::CodeAddress;
 
 use super::names::{Names, SymbolPlace};
@@ -74,11 +75,11 @@ impl Coverage {
         names: &Names<'_, '_>,
         debug_file: Option<PathBuf>,
     ) -> Coverage {
-        let example = |&(start, size): &(CodeAddress, u64)| Example {
-            start,
-            code_section: names.section(start),
-            size,
-            symbol: names.symbol(start),
+        let example = |&code: &CodeRange| Example {
+            start: code.start,
+            code_section: names.section(code.start),
+            size: code.bytes(),
+            symbol: names.symbol(code.start),
         };
         Coverage {
             with_section,

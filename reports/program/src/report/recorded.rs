@@ -82,6 +82,7 @@ impl Files {
             partly: functions.partly,
             only_cfi: functions.only_cfi,
             only_sframe: functions.only_sframe,
+            ..FunctionCounts::default()
         };
         for loss in &coverage.losses {
             let cause = Cause::ALL.into_iter().find(|cause| cause.name() == loss.cause.as_str());
@@ -109,6 +110,5 @@ fn sums(bytes: &Verdicts) -> Sums {
         only_sframe: bytes.only_sframe,
         neither: bytes.neither,
         undecided: bytes.undecided,
-        ..Sums::default()
     }
 }

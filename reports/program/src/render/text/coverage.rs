@@ -115,8 +115,8 @@ fn cause(
     examples: &str,
 ) -> io::Result<()> {
     let what = match (cause, with_section) {
-        (Cause::None, true) => "lost, unexplained".to_owned(),
-        (Cause::None, false) => "SFrame could describe it".to_owned(),
+        (Cause::Unexplained, true) => "lost, unexplained".to_owned(),
+        (Cause::Unexplained, false) => "SFrame could describe it".to_owned(),
         (cause, true) => format!("lost: {}", cause.name()),
         (cause, false) => format!("in the way: {}", cause.name()),
     };
