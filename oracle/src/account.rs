@@ -49,7 +49,7 @@ use ledger::Ledger;
 /// Functions named as examples of a cause.
 pub const EXAMPLES: usize = 3;
 
-/// How much of what is found to keep.
+/// How many findings to keep, and which rules to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How many findings of each rule to keep; all of them are counted. Differences of one pattern
@@ -89,7 +89,7 @@ pub struct Account<'c> {
     /// How often each rule was broken, kept or not, in the catalogue's order. A difference counts
     /// once in each function, however many ranges it has there.
     pub counts: Vec<(&'static Rule, u64)>,
-    /// Each reason once, with what it stands for.
+    /// Each reason once, with functions and bytes.
     pub undecided: Vec<Undecided>,
 }
 
@@ -133,7 +133,7 @@ pub struct Difference<'c> {
     /// CFI's function and its frame.
     pub cfi: CfiFrame<'c>,
     /// What else shows the same pattern; `None` with [`Keep::All`], where a difference
-    /// stands for no other.
+    /// represents no other.
     pub similar: Option<Similar>,
     /// Another range of the same pattern is before it in the function: [`Account::counts`] counts
     /// the pattern once in each function.
@@ -163,7 +163,7 @@ pub struct Similar {
 /// Accounts for the code of `elf`: `sections` are its SFrame sections, `cfi` the sections of call
 /// frame information that are about its code, the first one that describes a place counts.
 ///
-/// The time is linear in the bytes of the file, and the memory in what is kept.
+/// The time is linear in the bytes of the file, and the memory in the differences and findings kept.
 #[must_use]
 pub fn account<'c>(
     elf: &Elf<'_>,

@@ -1,5 +1,5 @@
-//! Differences by pattern: the first of each is kept, the others are counted with it. Or each by
-//! itself, on request.
+//! Differences by pattern: the first of each is kept, the others are counted with it. On request, each
+//! difference is kept.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::compare::{Fields, Range};
 use crate::rules::comparison;
 use crate::witness::{Marks, SframeFunction};
 
-/// Patterns told apart in a file. A producer's mistakes are a handful; hostile files make as many
+/// The most patterns that are kept apart in a file. A producer's mistakes are a handful; hostile files make as many
 /// as they have rows, and those beyond are one pattern for each rule.
 const MAX_PATTERNS: usize = 1024;
 
@@ -217,12 +217,12 @@ impl<'c> Differences<'c> {
         find_rows(sections, &mut wanted);
         wanted.sort_by_key(|wanted| wanted.asked_by);
         let all = self.kept.into_iter().zip(wanted).zip(similar);
-        all.map(|((kept, wanted), similar)| kept.told(sections, &wanted, similar)).collect()
+        all.map(|((kept, wanted), similar)| kept.described(sections, &wanted, similar)).collect()
     }
 }
 
 impl<'c> Kept<'c> {
-    fn told(
+    fn described(
         self,
         sections: &[Section<'_>],
         wanted: &Wanted,
@@ -320,7 +320,7 @@ mod tests {
         look(cfi.functions().next().expect("one function"));
     }
 
-    /// One more pattern than are told apart, and then some, each in a function of its own.
+    /// More patterns than are kept apart, each in a function of its own.
     #[test]
     fn patterns_beyond_the_limit_are_one() {
         with_function(|fde| {

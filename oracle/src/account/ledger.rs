@@ -31,7 +31,7 @@ struct Source<'c, 'x> {
     /// The function that was examined last, and why it is lost.
     lost: Option<(Fde<'c>, Cause)>,
     /// The function whose error was reported last.
-    told: Option<Fde<'c>>,
+    reported: Option<Fde<'c>>,
 }
 
 /// The source that has a function.
@@ -73,7 +73,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         defects::of_entries(cfi, &mut tally, &mut undecided, &mut findings);
         let source = |(cfi, context)| {
             let evaluation = Evaluation::new(context);
-            Source { cfi, evaluation, lost: None, told: None }
+            Source { cfi, evaluation, lost: None, reported: None }
         };
         let loss = |cause| Loss { cause, functions: 0, bytes: 0, examples: Vec::new() };
         Ledger {
@@ -280,7 +280,7 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
 
     fn error(&mut self, function: &Fde<'c>, error: CfiError) {
         let Some(source) = source_of(&mut self.sources, function) else { return };
-        if source.told.replace(*function) == Some(*function) {
+        if source.reported.replace(*function) == Some(*function) {
             return;
         }
         let (tally, undecided) = (&mut self.tally, &mut self.undecided);

@@ -1,4 +1,4 @@
-//! Where in a section the row stands that holds at a PC.
+//! The row that holds at a PC, and its place in the section.
 
 use core::ops::Range;
 
@@ -7,7 +7,7 @@ use sframe_validator::finding::FunctionId;
 use sframe_validator::section::{Error, FrameRowEntry, Function, RowBudget, RowLayout};
 use sframe_validator::unwind::Frame;
 
-/// A row that is looked for, and what is found.
+/// A row to be found.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     /// Which of those that asked.

@@ -12,7 +12,7 @@ use crate::witness::Statement;
 /// Why a range, or a field of it, is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
-    /// SFrame functions whose start is not known may be about it.
+    /// SFrame functions whose start address cannot be read may describe it.
     Unplaced,
     /// The rows of the SFrame section of this number.
     Sframe(u32),
@@ -24,7 +24,7 @@ enum Reason {
     Part(Fields),
 }
 
-/// Functions and bytes that a reason stands for.
+/// The functions and bytes that share a reason.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     functions: u64,
@@ -61,7 +61,7 @@ impl Reasons {
         extent.bytes = extent.bytes.saturating_add(range.end - range.start);
     }
 
-    /// Takes up what is no defect, `number` times.
+    /// Takes up a limit in reading CFI, `number` times.
     pub(super) fn limit(&mut self, cfi: &Cfi<'_>, error: CfiError, number: u64) {
         let entry = self.limits.entry(error.kind.name()).or_insert((cfi.name(), error, 0));
         entry.2 = entry.2.saturating_add(number);

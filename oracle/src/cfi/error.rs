@@ -169,7 +169,7 @@ impl fmt::Display for CfiErrorKind {
                 write!(f, "entry length {length:#x}, {available:#x} bytes are left")
             }
             CfiErrorKind::EntriesAfterTerminator => {
-                f.write_str("entries stand behind the zero terminator")
+                f.write_str("entries follow the zero terminator")
             }
             CfiErrorKind::BadCiePointer(to) => write!(f, "no CIE starts at {to:#x}"),
             CfiErrorKind::UnreadableCie(at) => write!(f, "the CIE at {at:#x} is not readable"),

@@ -1,8 +1,8 @@
-//! The state machine of DWARF 5 6.4.2: what an instruction changes, for what is compared.
+//! The state machine of DWARF 5 6.4.2, for the registers that are compared.
 //!
-//! Of all registers only the return address and the frame pointer are kept, beside the CFA and
-//! AArch64's signing state. That makes a state small enough to be copied, so that remembering one
-//! costs no more than a push, and a row is a comparison of two states.
+//! It keeps the CFA, the return address, the frame pointer and AArch64's signing state. Such a state is
+//! small enough to be copied: remembering one costs no more than a push, and finding a row is a
+//! comparison of two states.
 
 mod short_form;
 mod step;
@@ -22,7 +22,7 @@ use super::traces::Traces;
 /// AArch64's pseudo-register of the RA signing state (`RA_SIGN_STATE`).
 const RA_SIGN_STATE: Register = Register(34);
 
-/// The registers with a rule of their own, and how expressions are read.
+/// The registers whose rules are kept, and the machine.
 #[derive(Clone, Copy, Debug)]
 struct Columns {
     sp: Register,
@@ -39,13 +39,13 @@ pub(crate) struct Machine<'c> {
     code_factor: u64,
     data_factor: i64,
     pub(crate) state: State,
-    /// The rules that `DW_CFA_restore` goes back to; `None` while they are made.
+    /// The rules that `DW_CFA_restore` goes back to; `None` in a CIE, which makes them.
     initial: Option<&'c State>,
     /// A rule that is compared may have changed since this was last reset.
     pub(crate) touched: bool,
     /// What the instructions up to here say that no row shows.
     pub(crate) traces: Traces,
-    /// The last row that ended; its frame is what held before the change.
+    /// The last row that ended; its frame is the state before the last change.
     pub(crate) row: Row,
 }
 
@@ -271,7 +271,7 @@ impl<'c> Machine<'c> {
         self.state.frame.ra_signed = !self.state.frame.ra_signed;
     }
 
-    /// The bytes of code that an advance stands for.
+    /// The bytes of code of an advance.
     #[inline]
     const fn bytes_of(&self, delta: u64) -> Option<u64> {
         delta.checked_mul(self.code_factor)

@@ -55,7 +55,7 @@ enum Content {
 enum Progress {
     /// None has been read.
     Unread,
-    /// They are in the list; the number of the next one.
+    /// They are in the list; the number of the current one.
     Listed(usize),
     /// They are repetitions of the block.
     Repeated(Blocks),
@@ -101,9 +101,9 @@ pub(crate) struct SframeWitness<'w, E> {
     cursor: Cursor,
     current: Option<Current<'w>>,
     progress: Progress,
-    /// The piece at the address read last, or after it.
-    piece: Option<Piece>,
-    /// Whether the piece has that address.
+    /// The current piece, where they are repetitions.
+    repetition: Option<Piece>,
+    /// Whether the current piece has the address read last; else it comes after it.
     is_there: bool,
     shared: Shared,
 }
@@ -132,7 +132,7 @@ where
             cursor: Cursor::default(),
             current: None,
             progress: Progress::Unread,
-            piece: None,
+            repetition: None,
             is_there: false,
             shared: Shared::Unknown,
         }
@@ -153,15 +153,14 @@ where
         end: u64,
         test: impl FnOnce(&Current<'w>, &Function<'w>, &mut RowBudget) -> bool,
     ) -> bool {
+        let Some(current) = &self.current else { return false };
         let unread = matches!(self.progress, Progress::Unread) && self.cursor.ends_at(end);
-        let Some(current) = self.current.filter(|current| {
-            unread && current.content == Content::Rows && current.place.start == start
-        }) else {
+        if !unread || current.content != Content::Rows || current.place.start != start {
             return false;
-        };
+        }
         let budget = self.budgets.rows.get_mut(current.place.section as usize);
         let (Some(function), Some(budget)) = (&current.function, budget) else { return false };
-        let passes = test(&current, function, budget);
+        let passes = test(current, function, budget);
         if passes {
             self.budgets.pieces.clear();
             self.progress = Progress::Listed(0);
@@ -187,6 +186,7 @@ where
     }
 
     /// Starts to read the pieces of the function at hand.
+    #[inline(never)]
     fn start(&mut self) {
         self.progress = Progress::Listed(0);
         self.budgets.pieces.clear();
@@ -209,7 +209,10 @@ where
                 };
                 let span = Span { start, size: current.place.size.into(), end };
                 match self.repetition(*current, *function, span, recorded) {
-                    Some(reading) => self.progress = Progress::Repeated(Blocks::new(reading, span)),
+                    Some(reading) => {
+                        self.progress = Progress::Repeated(Blocks::new(reading, span));
+                        self.advance();
+                    }
                     None => {
                         self.budgets.pieces.clear();
                         self.budgets.pieces.push(whole(None));
@@ -255,18 +258,25 @@ where
         reading.filter(|_| readable)
     }
 
-    /// The next piece of the function at hand.
-    #[inline]
-    fn next_piece(&mut self) -> Option<Piece> {
-        match &mut self.progress {
+    /// The current piece of the function at hand.
+    #[inline(always)]
+    fn piece(&self) -> Option<&Piece> {
+        match &self.progress {
             Progress::Unread => None,
-            Progress::Listed(next) => {
-                let piece = self.budgets.pieces.get(*next).copied();
-                *next += 1;
-                piece
-            }
+            Progress::Listed(number) => self.budgets.pieces.get(*number),
+            Progress::Repeated(_) => self.repetition.as_ref(),
+        }
+    }
+
+    /// Goes to the next piece of the function at hand.
+    #[inline(always)]
+    fn advance(&mut self) {
+        match &mut self.progress {
+            Progress::Unread => {}
+            Progress::Listed(number) => *number += 1,
             Progress::Repeated(blocks) => {
-                blocks.next(&self.budgets.block, &mut self.budgets.repetitions)
+                let Budgets { block, repetitions, .. } = &mut *self.budgets;
+                self.repetition = blocks.next(block, repetitions);
             }
         }
     }
@@ -307,7 +317,7 @@ where
             Ok(number) => {
                 self.current = functions.get(number).and_then(|place| self.open(*place));
                 self.progress = Progress::Unread;
-                (self.piece, self.is_there) = (None, false);
+                self.is_there = false;
                 self.shared = Shared::Unknown;
                 self.cursor.limit()
             }
@@ -315,12 +325,12 @@ where
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn describes(&self) -> bool {
         self.current.is_some()
     }
 
-    #[inline]
+    #[inline(always)]
     fn read(&mut self, address: u64, _wanted: bool) -> u64 {
         if self.current.is_none() {
             return u64::MAX;
@@ -328,24 +338,23 @@ where
         let address = address.wrapping_add(self.origin.address);
         if matches!(self.progress, Progress::Unread) {
             self.start();
-            self.piece = self.next_piece();
         }
-        while self.piece.as_ref().is_some_and(|piece| piece.end <= address) {
-            self.piece = self.next_piece();
+        while self.piece().is_some_and(|piece| piece.end <= address) {
+            self.advance();
         }
-        let Some(piece) = &self.piece else {
+        let Some(&Piece { start, end, .. }) = self.piece() else {
             self.is_there = false;
             return u64::MAX;
         };
-        self.is_there = piece.start <= address;
-        let until = if self.is_there { piece.end } else { piece.start };
+        self.is_there = start <= address;
+        let until = if self.is_there { end } else { start };
         until.wrapping_sub(self.origin.address)
     }
 
-    #[inline]
+    #[inline(always)]
     fn says(&self) -> Says<'_, SframeFunction, Row> {
         let Some(current) = &self.current else { return Says::Nothing };
-        let Some(piece) = self.piece.as_ref().filter(|_| self.is_there) else {
+        let Some(piece) = self.piece().filter(|_| self.is_there) else {
             return Says::Nothing;
         };
         match &piece.row {

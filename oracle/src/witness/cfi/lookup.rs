@@ -14,8 +14,8 @@ const WORK_PER_BYTE: u64 = 4;
 /// Finds rows of CFI by their place: the first of several sections that describes it counts. The
 /// rows of the last function are kept.
 ///
-/// All answers together take time linear in the bytes of the CFI, besides a binary search for each:
-/// where questions come in an order that takes more, the rest cannot be read.
+/// All answers together take time linear in the bytes of the CFI, besides a binary search for each.
+/// Where the order of questions takes more, the answers to the rest are that CFI cannot be read.
 pub(crate) struct Lookup<'c> {
     sources: Vec<Source<'c>>,
     /// The function that was asked about last.
@@ -46,8 +46,8 @@ struct Source<'c> {
 }
 
 impl<'c> Source<'c> {
-    /// The function that has `place`, by the source's order of addresses, and up to where: of
-    /// several, the one that starts last. As an error, where there is none, up to where that holds.
+    /// The function that has `place`, of several the one that starts last, and the address up to which
+    /// that holds; as an error, where there is none, the address up to which that holds.
     fn locate(&self, place: CodeAddress) -> Result<(Fde<'c>, u64), u64> {
         let cfi = self.cfi;
         let functions = self.functions.get_or_init(|| {
@@ -86,7 +86,7 @@ impl<'c> Lookup<'c> {
         }
     }
 
-    /// What there is at `place`, and the end of what holds there alike, which is behind it.
+    /// What there is at `place`, and the address after it up to which that holds.
     pub(crate) fn at(&mut self, place: CodeAddress) -> (Found<'_, 'c>, u64) {
         let mut until = u64::MAX;
         for number in 0..self.sources.len() {

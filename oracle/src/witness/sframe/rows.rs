@@ -17,8 +17,8 @@ pub(super) struct Piece {
 /// Appends the pieces of a function, or of its block, from `start` to `end`: in order and without
 /// overlaps. Code that no row describes is in none.
 ///
-/// Each piece has at least one byte of the code that the row's start can address, so that they take
-/// some 15 times the space of the stored rows at most.
+/// No two pieces share a byte of code. Rows whose starts take one byte are at most 256 pieces, and a piece
+/// takes some 20 times the space of a stored row with a longer start: hostile tables cannot make more.
 pub(super) fn read(
     function: &Function<'_>,
     start: u64,
