@@ -13,6 +13,8 @@ use crate::cfi::{Rows, same};
 /// Producers make SFrame's rows from CFI, so nearly every function qualifies. Where the answer is no,
 /// nothing else is known, and both have to be read again. It is also no where only the order of rows
 /// or the form of an expression differs.
+// A function of its own keeps the sweep around it small.
+#[inline(never)]
 pub(super) fn agree_all_over(
     sframe: &Function<'_>,
     budget: &mut RowBudget,

@@ -88,12 +88,12 @@ impl<'c> Witness for CfiWitness<'c, '_> {
         until
     }
 
-    #[inline(always)]
+    #[inline]
     fn describes(&self) -> bool {
         self.speaker.is_some()
     }
 
-    #[inline(always)]
+    #[inline]
     fn read(&mut self, address: u64, wanted: bool) -> u64 {
         self.is_read = wanted;
         match self.stream_mut() {
@@ -102,7 +102,7 @@ impl<'c> Witness for CfiWitness<'c, '_> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn says(&self) -> Says<'_, Fde<'c>, Row> {
         let Some((function, row)) = self.stream().and_then(Stream::says) else {
             return Says::Nothing;

@@ -325,12 +325,12 @@ where
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn describes(&self) -> bool {
         self.current.is_some()
     }
 
-    #[inline(always)]
+    #[inline]
     fn read(&mut self, address: u64, _wanted: bool) -> u64 {
         if self.current.is_none() {
             return u64::MAX;
@@ -351,7 +351,7 @@ where
         until.wrapping_sub(self.origin.address)
     }
 
-    #[inline(always)]
+    #[inline]
     fn says(&self) -> Says<'_, SframeFunction, Row> {
         let Some(current) = &self.current else { return Says::Nothing };
         let Some(piece) = self.piece().filter(|_| self.is_there) else {
