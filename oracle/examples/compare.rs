@@ -40,9 +40,13 @@ fn print(data: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
     let options = Options { keep: Keep::First(100), ..Options::default() };
     let account = account(&elf, &sections, &cfi, &options);
     for difference in &account.differences {
-        let Difference { finding, fields, sframe, cfi: (fde, truth), similar, .. } = difference;
+        let Difference { finding, fields, sframe, cfi, similar, .. } = difference;
         println!("  {}: {}", finding.rule.name, finding.message);
-        println!("    {fields}: SFrame {sframe}\n    CFI    {truth} (FDE {:#x})", fde.offset());
+        println!(
+            "    {fields}: SFrame {sframe}\n    CFI    {} (FDE {:#x})",
+            cfi.frame,
+            cfi.function.offset()
+        );
         if let Some(similar) = similar.filter(|similar| similar.ranges > 0) {
             println!("    and at {} more functions, {} bytes", similar.functions, similar.bytes);
         }

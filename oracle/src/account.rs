@@ -1,4 +1,4 @@
-//! The account of a file: every byte of its code, and everything that is to be told about it.
+//! The account of a file: every byte of its code, and everything to report about it.
 //!
 //! [`account`] sweeps once over the code, as [`compare`](crate::compare) does, and gathers what it
 //! sees: bytes by verdict, functions by who describes them, what was lost and why, what the version
@@ -41,14 +41,15 @@ use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Frame;
 
 use crate::cfi::{Cfi, Fde, RowContext};
-use crate::compare::{Fields, FunctionCounts, Sums, sweep};
+use crate::compare::{Fields, FunctionCounts, Sums, compare_file};
 use crate::coverage::Cause;
+use crate::witness::CodeRange;
 use ledger::Ledger;
 
 /// Functions named as examples of a cause.
 pub const EXAMPLES: usize = 3;
 
-/// How much of what is found to keep.
+/// How many findings to keep, and which rules to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How many findings of each rule to keep; all of them are counted. Differences of one pattern
@@ -65,7 +66,7 @@ impl Default for Options {
     }
 }
 
-/// What there is to tell about a file.
+/// Everything to report about a file.
 #[derive(Clone, Debug)]
 pub struct Account<'c> {
     /// Bytes of code by verdict.
@@ -88,7 +89,7 @@ pub struct Account<'c> {
     /// How often each rule was broken, kept or not, in the catalogue's order. A difference counts
     /// once in each function, however many ranges it has there.
     pub counts: Vec<(&'static Rule, u64)>,
-    /// Each reason once, with what it stands for.
+    /// Each reason once, with functions and bytes.
     pub undecided: Vec<Undecided>,
 }
 
@@ -101,8 +102,8 @@ pub struct Loss {
     pub functions: u64,
     /// Bytes of them that SFrame does not describe.
     pub bytes: u64,
-    /// Where the first functions start, and their size: at most [`EXAMPLES`].
-    pub examples: Vec<(CodeAddress, u64)>,
+    /// The first functions: at most [`EXAMPLES`].
+    pub examples: Vec<CodeRange>,
 }
 
 /// What CFI says and the section's version has no room for.
@@ -116,30 +117,39 @@ pub struct Limit {
     pub bytes: u64,
 }
 
-/// A range of PCs where SFrame and CFI do not say the same.
+/// A range of PCs where SFrame and CFI differ.
 #[derive(Clone, Debug)]
 pub struct Difference<'c> {
     /// The rule that is broken, the row that breaks it, and both values in words.
     pub finding: Finding,
     /// The first PC.
     pub start: CodeAddress,
-    /// The first PC behind, in the same section.
+    /// The end, exclusive, in the same section.
     pub end: u64,
     /// What differs.
     pub fields: Fields,
-    /// What SFrame says.
+    /// SFrame's frame.
     pub sframe: Frame,
-    /// What CFI says, and where.
-    pub cfi: (Fde<'c>, Frame),
+    /// CFI's function and its frame.
+    pub cfi: CfiFrame<'c>,
     /// What else shows the same pattern; `None` with [`Keep::All`], where a difference
-    /// stands for no other.
+    /// represents no other.
     pub similar: Option<Similar>,
     /// Another range of the same pattern is before it in the function: [`Account::counts`] counts
     /// the pattern once in each function.
     pub repeats: bool,
 }
 
-/// What differs in the same way elsewhere, the difference at hand left out.
+/// A function of CFI, and its frame at a PC.
+#[derive(Clone, Copy, Debug)]
+pub struct CfiFrame<'c> {
+    /// The function.
+    pub function: Fde<'c>,
+    /// The frame.
+    pub frame: Frame,
+}
+
+/// What differs in the same way elsewhere, without the difference at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Similar {
     /// Other functions.
@@ -153,7 +163,7 @@ pub struct Similar {
 /// Accounts for the code of `elf`: `sections` are its SFrame sections, `cfi` the sections of call
 /// frame information that are about its code, the first one that describes a place counts.
 ///
-/// The time is linear in the bytes of the file, and the memory in what is kept.
+/// The time is linear in the bytes of the file, and the memory in the differences and findings kept.
 #[must_use]
 pub fn account<'c>(
     elf: &Elf<'_>,
@@ -163,6 +173,6 @@ pub fn account<'c>(
 ) -> Account<'c> {
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     let mut ledger = Ledger::new(elf, sections, cfi, &mut contexts, options);
-    let (sums, functions) = sweep(elf, sections, cfi, &mut ledger);
-    ledger.finish(sums, functions)
+    let totals = compare_file(elf, sections, cfi, &mut ledger);
+    ledger.finish(totals)
 }

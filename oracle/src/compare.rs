@@ -1,17 +1,17 @@
-//! SFrame against CFI, for every byte of code.
+//! One sweep over any two witnesses, and the comparison of SFrame with CFI for every byte of code.
 //!
-//! [`compare`] sweeps once over the executable bytes of a file, with the rows of both sides beside
-//! each other, and gives each range of PCs one [`Verdict`]. The sums ([`Sums`]) add up to the
-//! executable bytes, exactly.
+//! [`sweep`] lays the rows of two [witnesses](crate::witness) over each other. [`compare`] sweeps
+//! over the executable bytes of a file with SFrame and CFI, and gives each range of PCs one
+//! [`Verdict`]. The sums ([`Sums`]) add up to the executable bytes, exactly.
 //!
-//! Each side is read as an unwinder reads it: where functions overlap, the one that starts last
-//! is found, and nothing behind its end; of rows at one start the last one holds; a repeated block
-//! holds again in each block. Empty functions and rows have no PCs and so no say.
+//! Each witness is read as an unwinder reads it: where functions overlap, the one that starts last
+//! is found, and no other after its end; of rows at one start the last one holds; a repeated block
+//! holds again in each block. Empty functions and rows have no PCs, so they say nothing.
 //!
 //! An entry without rows is a claim only in version 3 and FDE type DEFAULT, where it marks an
-//! outermost frame (V3 1.2): every reader ends the stack there. It agrees with a CFI that says that
-//! the return address is undefined, and differs from any other, also where GNU as writes it for
-//! code that it cannot describe. Other entries without rows have no say.
+//! outermost frame (V3 1.2): every reader ends the stack there. It agrees with CFI whose return
+//! address is undefined, and differs from any other, also where GNU as writes it for code that it
+//! cannot describe. Other entries without rows say nothing.
 //!
 //! ```no_run
 //! use sframe_oracle::cfi::Cfi;
@@ -27,28 +27,29 @@
 //!     sections.push(Section::parse(elf.section_data(header)?, placement)?);
 //! }
 //! let cfi = Cfi::load_all(&elf)?;
-//! let sums = compare(&elf, &sections, &cfi, |range| {
+//! let totals = compare(&elf, &sections, &cfi, |range| {
 //!     if let Verdict::Different(fields) = range.verdict {
 //!         println!("{:#x}..{:#x} {fields}", range.start, range.end);
 //!     }
 //! });
-//! println!("{} of {} bytes agree", sums.equal, sums.total());
+//! println!("{} of {} bytes agree", totals.bytes.equal, totals.bytes.total());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agreement;
 mod code;
 mod confirm;
-mod lookup;
+mod file;
+mod judge;
 mod range;
-pub(crate) mod reading;
-pub(crate) mod sframe;
-mod stream;
 mod sweep;
 mod unplaced;
 mod verdict;
 
 pub use confirm::CfiConfirms;
+pub use file::compare;
+pub(crate) use file::{Sink, compare_file};
+pub use judge::{Judgement, Side, judge};
 pub use range::Range;
-pub use sweep::compare;
-pub(crate) use sweep::{Sink, sweep};
-pub use verdict::{Fields, FunctionCounts, Judgement, Side, Sums, Verdict, judge};
+pub use sweep::{Observer, sweep};
+pub use verdict::{Fields, FunctionCounts, Sums, Totals, Verdict};

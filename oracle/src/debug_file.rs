@@ -118,7 +118,7 @@ pub fn debug_link<'a>(elf: &Elf<'a>) -> Option<DebugLink<'a>> {
     let data = elf.section_data(section).ok()?;
     let length = data.iter().position(|byte| *byte == 0)?;
     let name = data.get(..length)?;
-    // The checksum stands behind the name, at a multiple of 4.
+    // The checksum follows the name, at a multiple of 4.
     let checksum = data.get((length + 1).next_multiple_of(4)..)?.first_chunk().copied()?;
     let plain = !name.is_empty() && !name.contains(&b'/') && name != b"." && name != b"..";
     plain.then(|| DebugLink { name, checksum: number(checksum, elf.endian()) })

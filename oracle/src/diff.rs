@@ -2,8 +2,8 @@
 //! version 2 and version 3.
 //!
 //! [`diff`] lays the rows of two [`Set`]s of sections over each other, PC by PC where the code
-//! stands at the same addresses, or function by function, paired by their symbols
-//! ([`Matching`]). Both are read as an unwinder reads them, as in [`compare`](crate::compare).
+//! is at the same addresses, or function by function, paired by their symbols
+//! ([`Matching`]). Both are read as an unwinder reads them, by the same [sweep](crate::compare::sweep).
 //!
 //! ```
 //! use sframe_oracle::diff::{Change, Matching, Set, diff};
@@ -18,22 +18,23 @@
 //! }
 //! ```
 
-mod lay;
 mod pair;
 
+use core::ops::ControlFlow;
+
+use sframe_validator::Section;
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::section::CodeAddress;
 use sframe_validator::text::Text;
-use sframe_validator::unwind::{Frame, Recovery};
-use sframe_validator::{Section, Version};
+use sframe_validator::unwind::Row;
 
-use crate::compare::Fields;
-use crate::compare::reading::Evidence;
-use crate::compare::sframe::{Budget, Place, places, walk};
-use lay::{Piece, lay};
+use crate::compare::{Fields, Observer, Side, Verdict, judge, sweep};
+use crate::witness::{
+    Budgets, Current, Evidence, Places, Says, SframeFunction, SframeWitness, Statement, Witness,
+};
 use pair::{Group, by_address, by_symbol};
 
-/// One side: the SFrame sections of a file.
+/// The SFrame sections of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Set<'s> {
     /// The sections.
@@ -44,7 +45,7 @@ pub struct Set<'s> {
     pub symbols: &'s SymbolTable<'s>,
 }
 
-/// How the code of the two sides is matched.
+/// How the code of the two sets is matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matching {
     /// By address: both describe the same code.
@@ -55,35 +56,31 @@ pub enum Matching {
     Symbol,
 }
 
-/// What became of a range of PCs from one side to the other.
+/// How a range of PCs changes from one set to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Other values of these.
+    /// These fields differ.
     Different(Fields),
-    /// The same, as far as the older version can say it; these it cannot.
+    /// The same, as far as the older version can express it; it cannot express these.
     Limited(Fields),
-    /// Only the first side describes it.
+    /// Only the first set describes it.
     OnlyFirst,
-    /// Only the second side describes it.
+    /// Only the second set describes it.
     OnlySecond,
-    /// One side cannot be read there.
+    /// One set cannot be read there.
     Undecided,
 }
 
-/// A function of one side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FunctionPlace {
-    /// Which of the side's sections has it.
-    pub section: u32,
-    /// Its place in the section's table.
-    pub index: u32,
-    /// Where it starts.
-    pub start: CodeAddress,
-    /// Bytes of code.
-    pub size: u32,
+/// The address in each file that PCs count from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Bases {
+    /// In the first file.
+    pub first: u64,
+    /// In the second file.
+    pub second: u64,
 }
 
-/// A range of PCs at which the sides do not say the same.
+/// A range of PCs at which the sets do not say the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Range<'s> {
     /// The symbol that the functions were matched by, or the section of stubs; empty where that was
@@ -94,22 +91,22 @@ pub struct Range<'s> {
     /// The first PC: an address, or matched by symbol, bytes from the start of the functions or of
     /// the stubs' sections.
     pub start: u64,
-    /// The first PC behind.
+    /// The end, exclusive.
     pub end: u64,
-    /// The addresses that the PCs count from on either side; 0 where they are addresses.
-    pub bases: (u64, u64),
-    /// What became of it.
+    /// The addresses that the PCs count from in each file; 0 where they are addresses.
+    pub bases: Bases,
+    /// How the sets compare.
     pub change: Change,
-    /// The first side's function; with its frame where both sides say something.
-    pub first: Option<(FunctionPlace, Option<Frame>)>,
-    /// The second side's.
-    pub second: Option<(FunctionPlace, Option<Frame>)>,
+    /// What the first set says; with the frame where both sets say something.
+    pub first: Option<Statement<SframeFunction>>,
+    /// What the second set says; with the frame where both sets say something.
+    pub second: Option<Statement<SframeFunction>>,
 }
 
 /// The sums of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// Bytes of code of which both sides say the same.
+    /// Bytes of code about which both sets say the same.
     pub equal: u64,
     /// Bytes of [`Change::Different`].
     pub different: u64,
@@ -121,22 +118,22 @@ pub struct Totals {
     pub only_second: u64,
     /// Bytes of [`Change::Undecided`].
     pub undecided: u64,
-    /// Functions that were matched with one or more of the other side.
+    /// Functions of the first set that were matched with one or more of the second.
     pub matched: u64,
-    /// Functions of the first side alone.
+    /// Functions of the first set alone.
     pub functions_only_first: u64,
-    /// Functions of the second side alone.
+    /// Functions of the second set alone.
     pub functions_only_second: u64,
-    /// Functions of the first side without a symbol, matched by symbol: not compared.
+    /// Functions of the first set without a symbol, where symbols are matched: not compared.
     pub unnamed_first: u64,
-    /// The same of the second side.
+    /// The same of the second set.
     pub unnamed_second: u64,
-    /// Functions of either side whose start is not known: not compared.
+    /// Functions of either set whose start address cannot be read: not compared.
     pub unplaced: u64,
 }
 
-/// Compares two sides; `sink` gets every range at which they do not say the same, function by
-/// function in the order of the first side, then what the second one has besides.
+/// Compares two sets; `sink` gets every range at which they do not say the same, function by
+/// function in the order of the first set, then the rest of the second one.
 ///
 /// The time is that of sorting the functions, and linear in the rows.
 pub fn diff<'s>(
@@ -145,198 +142,189 @@ pub fn diff<'s>(
     matching: Matching,
     mut sink: impl FnMut(&Range<'s>),
 ) -> Totals {
-    let (a, unplaced_a) = places(first.sections);
-    let (b, unplaced_b) = places(second.sections);
+    let (a, b) = (Places::of(first.sections), Places::of(second.sections));
     let mut totals = Totals {
-        unplaced: unplaced_a.count().saturating_add(unplaced_b.count()),
+        unplaced: a.unplaced.count().saturating_add(b.unplaced.count()),
         ..Totals::default()
     };
-    let mut readers = (Reader::new(first), Reader::new(second));
     let groups = match matching {
-        Matching::Address => by_address(&a, &b),
-        Matching::Symbol => by_symbol(&a, &b, first, second, &mut totals),
+        Matching::Address => by_address(&a.functions, &b.functions),
+        Matching::Symbol => by_symbol(&a.functions, &b.functions, first, second, &mut totals),
     };
+    let mut budgets = (first.budgets(), second.budgets());
     for group in groups {
-        compare_group(&group, &mut readers, &mut totals, &mut sink);
+        totals.count(&group);
+        let mut witnesses = (
+            first.witness(
+                group.first,
+                group.origin(group.first, group.bases.first),
+                &mut budgets.0,
+            ),
+            second.witness(
+                group.second,
+                group.origin(group.second, group.bases.second),
+                &mut budgets.1,
+            ),
+        );
+        let mut differences =
+            Differences { group: &group, totals: &mut totals, pending: None, sink: &mut sink };
+        sweep(&[group.code()], &mut witnesses.0, &mut witnesses.1, &mut differences);
+        differences.flush();
     }
     totals
 }
 
-fn compare_group<'s>(
-    group: &Group<'_, 's>,
-    readers: &mut (Reader<'_, 's>, Reader<'_, 's>),
-    totals: &mut Totals,
-    sink: &mut impl FnMut(&Range<'s>),
-) {
-    let functions = (group.first.len() as u64, group.second.len() as u64);
-    match functions {
-        (only, 0) => totals.functions_only_first += only,
-        (0, only) => totals.functions_only_second += only,
-        (matched, _) => totals.matched += matched,
+impl<'s> Set<'s> {
+    fn budgets(&self) -> Budgets {
+        Budgets::new(self.sections, self.elf.data().len() as u64)
     }
-    let first = readers.0.pieces(group.first, group.bases.0);
-    let second = readers.1.pieces(group.second, group.bases.1);
-    let any = group.first.first().or(group.second.first());
-    let section = any.filter(|_| group.name.is_empty()).map_or(0, |place| place.start.section);
-    let mut pending: Option<Range<'s>> = None;
-    lay(&first, &second, |start, end, a, b| {
-        let bytes = end - start;
-        let Some(change) = judge(a, b) else {
-            totals.equal = totals.equal.saturating_add(bytes);
-            return;
-        };
-        totals.add(change, bytes);
-        // Where the other side says nothing, this one's rows do not matter.
-        let both = a.is_some() && b.is_some();
-        let said = |piece: Option<&Piece>| {
-            piece.map(|piece| (piece.function, piece.frame.filter(|_| both)))
-        };
-        let (first, second) = (said(a), said(b));
-        match &mut pending {
-            Some(last)
-                if last.end == start
-                    && last.change == change
-                    && (last.first, last.second) == (first, second) =>
-            {
-                last.end = end;
-            }
-            pending => {
-                if let Some(range) = pending.take() {
-                    sink(&range);
-                }
-                let Group { name, bases, .. } = *group;
-                *pending = Some(Range { name, section, start, end, bases, change, first, second });
-            }
-        }
-    });
-    if let Some(range) = pending {
-        sink(&range);
+
+    /// Some of the set's functions as a witness of places that count from `origin`.
+    fn witness<'w>(
+        &'w self,
+        functions: &'w [SframeFunction],
+        origin: CodeAddress,
+        budgets: &'w mut Budgets,
+    ) -> SframeWitness<'w, impl FnMut(&Current<'w>, CodeAddress, &Row) -> Evidence + use<'w>> {
+        let evidence = |_: &Current<'w>, _, _: &Row| Evidence::NONE;
+        SframeWitness::new(self.sections, functions, origin, None, budgets, evidence)
     }
 }
 
 impl Totals {
-    fn add(&mut self, change: Change, bytes: u64) {
+    /// Counts the functions of a group.
+    fn count(&mut self, group: &Group<'_, '_>) {
+        match (group.first.len() as u64, group.second.len() as u64) {
+            (only, 0) => self.functions_only_first += only,
+            (0, only) => self.functions_only_second += only,
+            (matched, _) => self.matched += matched,
+        }
+    }
+
+    fn add(&mut self, change: Option<Change>, bytes: u64) {
         let sum = match change {
-            Change::Different(_) => &mut self.different,
-            Change::Limited(_) => &mut self.limited,
-            Change::OnlyFirst => &mut self.only_first,
-            Change::OnlySecond => &mut self.only_second,
-            Change::Undecided => &mut self.undecided,
+            None => &mut self.equal,
+            Some(Change::Different(_)) => &mut self.different,
+            Some(Change::Limited(_)) => &mut self.limited,
+            Some(Change::OnlyFirst) => &mut self.only_first,
+            Some(Change::OnlySecond) => &mut self.only_second,
+            Some(Change::Undecided) => &mut self.undecided,
         };
         *sum = sum.saturating_add(bytes);
     }
 }
 
-/// Reads the functions of one side.
-struct Reader<'r, 's> {
-    set: &'r Set<'s>,
-    rows: Vec<sframe_validator::section::RowBudget>,
-    repeats: Budget,
+/// The differences of a group of functions.
+struct Differences<'g, 'p, 's, F> {
+    group: &'g Group<'p, 's>,
+    totals: &'g mut Totals,
+    /// The last range, which the next one may continue.
+    pending: Option<Range<'s>>,
+    sink: &'g mut F,
 }
 
-impl<'r, 's> Reader<'r, 's> {
-    fn new(set: &'r Set<'s>) -> Reader<'r, 's> {
-        let rows = set.sections.iter().map(Section::row_budget).collect();
-        Reader { set, rows, repeats: Budget::of(set.elf.data().len() as u64) }
-    }
-
-    /// What functions that follow each other say, without overlaps, counted from `base`: of two that
-    /// do overlap, the one that starts last holds.
-    fn pieces(&mut self, functions: &[Place], base: u64) -> Vec<Piece> {
-        let mut pieces = Vec::new();
-        for (number, function) in functions.iter().enumerate() {
-            let next = functions.get(number + 1).map_or(u64::MAX, |next| next.start.address);
-            self.read(function, next, base, &mut pieces);
+impl<'s, F: FnMut(&Range<'s>)> Differences<'_, '_, 's, F> {
+    fn flush(&mut self) {
+        if let Some(range) = self.pending.take() {
+            (self.sink)(&range);
         }
-        pieces
     }
 
-    fn read(&mut self, place: &Place, limit: u64, base: u64, pieces: &mut Vec<Piece>) {
-        let at = usize::try_from(place.section).unwrap_or(usize::MAX);
-        let (Some(section), Some(rows)) = (self.set.sections.get(at), self.rows.get_mut(at)) else {
-            return;
-        };
-        let (Ok(abi), version) = (section.abi(), section.header().version) else { return };
-        let start = place.start.address;
-        let of = |from: u64, to: u64, frame: Option<Frame>, signal, key_b| Piece {
-            start: from - base,
-            end: to - base,
-            function: FunctionPlace {
+    fn report(&mut self, range: Range<'s>) {
+        match &mut self.pending {
+            Some(last)
+                if last.end == range.start
+                    && last.change == range.change
+                    && (last.first, last.second) == (range.first, range.second) =>
+            {
+                last.end = range.end;
+            }
+            _ => {
+                self.flush();
+                self.pending = Some(range);
+            }
+        }
+    }
+}
+
+impl<'a, 'b, 's, F, E, G> Observer<SframeWitness<'a, E>, SframeWitness<'b, G>>
+    for Differences<'_, '_, 's, F>
+where
+    F: FnMut(&Range<'s>),
+    E: FnMut(&Current<'a>, CodeAddress, &Row) -> Evidence,
+    G: FnMut(&Current<'b>, CodeAddress, &Row) -> Evidence,
+{
+    fn piece(
+        &mut self,
+        place: CodeAddress,
+        end: u64,
+        first: &mut SframeWitness<'a, E>,
+        second: &mut SframeWitness<'b, G>,
+    ) -> ControlFlow<()> {
+        let (a, b) = (first.says(), second.says());
+        if !a.anything() && !b.anything() {
+            return ControlFlow::Continue(());
+        }
+        let change = change((first.current(), &a), (second.current(), &b));
+        self.totals.add(change, end - place.address);
+        if let Some(change) = change {
+            // Where the other set says nothing, this one's rows do not matter.
+            let both = a.anything() && b.anything();
+            self.report(Range {
+                name: self.group.name,
                 section: place.section,
-                index: place.index,
-                start: place.start,
-                size: place.size,
-            },
-            frame,
-            signal,
-            key_b,
-            version,
-            abi,
-        };
-        let end = start.saturating_add(place.size.into()).min(limit);
-        match section.entry(place.index).map(|entry| entry.function()) {
-            // An entry without rows, since version 3 (V3 1.2).
-            Some(Ok(function)) if function.is_outermost() => {
-                pieces.push(of(start, end, Some(Frame::OUTERMOST), false, false));
-            }
-            Some(Ok(function)) => {
-                let signal = function.is_signal_frame();
-                let key_b = function.attributes().info.pauth_key_b();
-                let nothing = |_, _: &_| Evidence::NONE;
-                walk(&function, limit, rows, &mut self.repeats, nothing, |from, to, row| {
-                    pieces.push(of(from, to, row.map(|row| row.frame), signal, key_b));
-                });
-            }
-            _ => pieces.push(of(start, end, None, false, false)),
+                start: place.address,
+                end,
+                bases: self.group.bases,
+                change,
+                first: statement(&a, both),
+                second: statement(&b, both),
+            });
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// What a set says about a range, with its frame or without.
+fn statement(
+    says: &Says<'_, SframeFunction, Row>,
+    with_frame: bool,
+) -> Option<Statement<SframeFunction>> {
+    match says {
+        Says::Nothing | Says::NoRows(_) => None,
+        Says::Unread(function) | Says::Unreadable(function) => {
+            Some(Statement { function: *function, frame: None })
+        }
+        Says::Row(function, row) => {
+            let frame = with_frame.then_some(row.frame);
+            Some(Statement { function: *function, frame })
         }
     }
 }
 
-/// What becomes of a range from one piece to the other; `None` where that is nothing.
-fn judge(first: Option<&Piece>, second: Option<&Piece>) -> Option<Change> {
-    let (a, b) = match (first, second) {
-        (Some(a), Some(b)) => (a, b),
-        (Some(_), None) => return Some(Change::OnlyFirst),
-        (None, Some(_)) => return Some(Change::OnlySecond),
-        (None, None) => return None,
+/// How the sets compare in a range that one of them describes; `None` where they say the same.
+fn change(
+    (first, a): (Option<&Current<'_>>, &Says<'_, SframeFunction, Row>),
+    (second, b): (Option<&Current<'_>>, &Says<'_, SframeFunction, Row>),
+) -> Option<Change> {
+    match (a.anything(), b.anything()) {
+        (true, false) => return Some(Change::OnlyFirst),
+        (false, true) => return Some(Change::OnlySecond),
+        _ => {}
+    }
+    let (Says::Row(_, a), Says::Row(_, b), Some(first), Some(second)) = (a, b, first, second)
+    else {
+        return Some(Change::Undecided);
     };
-    let (Some(ours), Some(theirs)) = (a.frame, b.frame) else { return Some(Change::Undecided) };
-    if a.abi != b.abi {
+    if first.abi != second.abi {
         return Some(Change::Undecided);
     }
-    let (mut fields, mut limits) = (Fields::default(), Fields::default());
-    let mut add = |field: Fields, without: Version| match without {
-        Version::V3 => fields = fields.with(field),
-        Version::V1 | Version::V2 => limits = limits.with(field),
-    };
-    if a.signal != b.signal {
-        add(Fields::SIGNAL, if a.signal { b.version } else { a.version });
+    let a = Side { frame: &a.frame, marks: first.marks, version: Some(first.version) };
+    let b = Side { frame: &b.frame, marks: second.marks, version: Some(second.version) };
+    match judge(a, b, first.abi).verdict {
+        Verdict::Equal => None,
+        Verdict::Limited(fields) => Some(Change::Limited(fields)),
+        Verdict::Different(fields) => Some(Change::Different(fields)),
+        _ => Some(Change::Undecided),
     }
-    match (ours.ra == Recovery::Undefined, theirs.ra == Recovery::Undefined) {
-        // An outermost frame has no caller: nothing else matters.
-        (true, true) => {}
-        (true, false) => add(Fields::UNDEFINED_RA, b.version),
-        (false, true) => add(Fields::UNDEFINED_RA, a.version),
-        (false, false) => {
-            let differs = [
-                (ours.cfa != theirs.cfa, Fields::CFA),
-                (ours.ra != theirs.ra, Fields::RA),
-                (ours.fp != theirs.fp, Fields::FP),
-                (signing(a, &ours) != signing(b, &theirs), Fields::RA_SIGNING),
-            ];
-            for (_, field) in differs.into_iter().filter(|(differs, _)| *differs) {
-                fields = fields.with(field);
-            }
-        }
-    }
-    match (fields.is_empty(), limits.is_empty()) {
-        (true, true) => None,
-        (true, false) => Some(Change::Limited(limits)),
-        (false, _) => Some(Change::Different(fields)),
-    }
-}
-
-/// Whether the return address is signed, and then whether with the B key (AArch64).
-fn signing(piece: &Piece, frame: &Frame) -> Option<bool> {
-    (piece.abi.is_aarch64() && frame.ra_signed).then_some(piece.key_b)
 }

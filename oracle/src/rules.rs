@@ -1,51 +1,32 @@
-//! The rules that take two sources to check: SFrame against CFI, and the CFI itself.
+//! The rules that need a second witness: SFrame against CFI, and the CFI itself.
 //!
-//! They have the same pages as the validator's own, and the same kind of [findings]; what applies
-//! them is [`account`](crate::account).
+//! They have the same pages as the validator's own, and lead to the same kind of [findings].
+//! [`account`](crate::account) applies them.
 //!
 //! [findings]: sframe_validator::finding::Finding
 
-pub(crate) mod cfi;
+mod cfi;
 pub(crate) mod comparison;
 
 use sframe_validator::rules::Rule;
 
-/// Every rule of this crate.
+pub use cfi::rule_of;
+
+const COUNT: usize = comparison::RULES.len() + cfi::RULES.len();
+
+/// Every rule of this crate, group by group.
 ///
 /// ```
 /// use sframe_oracle::rules::CATALOGUE;
 /// assert!(CATALOGUE.iter().any(|rule| rule.name == "cfa-mismatch"));
 /// ```
-pub static CATALOGUE: &[&Rule] = &[
-    &comparison::CFA_MISMATCH,
-    &comparison::RA_MISMATCH,
-    &comparison::FP_MISMATCH,
-    &comparison::RA_SIGNING_MISMATCH,
-    &comparison::OUTERMOST_MISMATCH,
-    &comparison::SIGNAL_MISMATCH,
-    &comparison::UNEXPLAINED_LOSS,
-    &comparison::SFRAME_WITHOUT_CFI,
-    &cfi::TRUNCATED,
-    &cfi::ENTRY_LENGTH,
-    &cfi::ENTRIES_AFTER_TERMINATOR,
-    &cfi::NUMBER_TOO_LARGE,
-    &cfi::CIE_VERSION,
-    &cfi::ADDRESS_SIZE,
-    &cfi::REGISTER_NUMBER,
-    &cfi::BAD_CIE_POINTER,
-    &cfi::POINTER_ENCODING,
-    &cfi::ADDRESS_OVERFLOW,
-    &cfi::EMPTY_RANGE,
-    &cfi::OVERLAP,
-    &cfi::DISCARDED,
-    &cfi::UNKNOWN_INSTRUCTION,
-    &cfi::NOT_INITIAL,
-    &cfi::UNBALANCED_RESTORE_STATE,
-    &cfi::CFA_NOT_REGISTER,
-    &cfi::OFFSET_OVERFLOW,
-    &cfi::ADVANCE_PAST_END,
-    &cfi::SET_LOC_BACKWARDS,
-];
+pub static CATALOGUE: &[&Rule] = &{
+    let mut all = [&comparison::UNEXPLAINED_LOSS; COUNT];
+    let (first, rest) = all.split_at_mut(comparison::RULES.len());
+    first.copy_from_slice(comparison::RULES);
+    rest.copy_from_slice(cfi::RULES);
+    all
+};
 
 #[cfg(test)]
 mod tests {

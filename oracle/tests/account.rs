@@ -17,18 +17,21 @@ use sframe_oracle::account::{Account, Options, Similar, account};
 use sframe_oracle::cfi::{Cfi, CfiErrorKind, Kind};
 use sframe_oracle::compare::{FunctionCounts, Verdict, compare};
 use sframe_oracle::coverage::Cause;
-use sframe_oracle::rules::CATALOGUE;
+use sframe_oracle::rules::{CATALOGUE, rule_of};
+use sframe_oracle::witness::{CodeRange, Statement};
+use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::finding::Keep;
 use sframe_validator::rules::{Group, Severity};
 use sframe_validator::section::CodeAddress;
-use sframe_validator::{Abi, Section};
+use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+use sframe_validator::{Abi, Placement, Section, Version};
 
 /// What has to add up in any account.
 fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
     let mut ranges = Vec::new();
-    let sums = compare(elf, sections, cfi, |range| {
+    let totals = compare(elf, sections, cfi, |range| {
         if let Verdict::Different(fields) = range.verdict {
             let first = fields.names().next().expect("one");
             *bytes.entry(first).or_default() += range.end - range.start;
@@ -36,6 +39,7 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
         }
     });
     let all = account(elf, sections, cfi, &ALL);
+    let sums = totals.bytes;
     assert_eq!(all.sums, sums);
     let lost = |what: fn(&sframe_oracle::account::Loss) -> u64| all.losses.iter().map(what).sum();
     let FunctionCounts { partly, only_cfi, .. } = all.functions;
@@ -311,7 +315,8 @@ fn lints_are_told_on_request() {
         // It is a function without bytes all the same.
         let loss = &account.losses[0];
         assert_eq!((loss.cause, loss.functions, loss.bytes), (Cause::ZeroSize, 1, 0));
-        assert_eq!(loss.examples, [(CodeAddress::absolute(text()), 0)]);
+        let start = CodeAddress::absolute(text());
+        assert_eq!(loss.examples, [CodeRange { start, end: start.address }]);
     });
 }
 
@@ -396,7 +401,8 @@ fn every_rule_about_cfi_has_a_kind_of_error() {
         CfiErrorKind::SetLocBackwards { from: 2, to: 1 },
         CfiErrorKind::Discarded,
     ];
-    let rules: BTreeSet<_> = kinds.iter().map(|kind| kind.rule().expect("a defect").name).collect();
+    let rules: BTreeSet<_> =
+        kinds.iter().map(|kind| rule_of(kind).expect("a defect").name).collect();
     let named: BTreeSet<_> = kinds.iter().map(CfiErrorKind::name).collect();
     assert_eq!(rules, named);
     let in_catalogue = CATALOGUE.iter().filter(|rule| rule.group == Group::Cfi);
@@ -412,7 +418,7 @@ fn every_rule_about_cfi_has_a_kind_of_error() {
         CfiErrorKind::UnresolvedRelocation,
         CfiErrorKind::RelocationType(7),
     ] {
-        assert_eq!(limit.rule(), None, "{limit:?}");
+        assert_eq!(rule_of(&limit), None, "{limit:?}");
     }
 }
 
@@ -438,7 +444,7 @@ fn of_functions_that_overlap_the_one_that_starts_last_is_found() {
         open(&data, |elf, _, _| {
             let mut found = Vec::new();
             sframe_oracle::compare::compare(elf, &[], &cfi, |range| {
-                if let Some((function, _)) = range.cfi {
+                if let Some(Statement { function, .. }) = range.cfi {
                     let offset = |address: u64| address - text();
                     let of = offset(function.start().address);
                     found.push((offset(range.start), offset(range.end), of));
@@ -446,5 +452,48 @@ fn of_functions_that_overlap_the_one_that_starts_last_is_found() {
             });
             assert_eq!(found, wanted, "{functions:?}");
         });
+    }
+}
+
+/// By hand: of four pieces of 16 bytes, CFI alone describes the first, nobody the second, SFrame alone
+/// the third, both the last. A function counts by its own code, not by the code before it.
+#[test]
+fn functions_are_counted_by_their_own_code() {
+    let row = Frame {
+        cfa: Cfa::RegisterOffset { register: Register(7), offset: 8 },
+        ra: Recovery::AtCfa(-8),
+        fp: Recovery::Unchanged,
+        ra_signed: false,
+    };
+    let start = text();
+    let mut builder = SectionBuilder::new(Version::V3, Abi::Amd64);
+    for offset in [0x20, 0x30] {
+        builder.function(FunctionBuilder::new(start + offset, 16).row(0, row));
+    }
+    let built = builder.build().expect("a section");
+    let section = Section::parse(&built.bytes, Placement::at(0)).expect("a section");
+    let bytes = eh_frame(&[(start, 16, &[]), (start + 0x30, 16, &[])]);
+    let cfi = [Cfi::from_bytes(&bytes, Kind::EhFrame, 0x8000, Abi::Amd64)];
+    let data = golden("2.47.50/x86_64/shared.so");
+    open(&data, |elf, _, _| {
+        let functions = account(elf, &[section], &cfi, &ALL).functions;
+        let wanted = FunctionCounts { both: 1, only_cfi: 1, only_sframe: 1, ..Default::default() };
+        assert_eq!(functions, wanted);
+    });
+}
+
+/// Bytes and functions are counted apart, so each is a check of the other. In `sizes.so`, functions
+/// without bytes in the file come after padding that neither side describes.
+#[test]
+fn no_function_is_of_sframe_alone_where_no_byte_is() {
+    for path in golden_files() {
+        let data = std::fs::read(&path).expect("readable");
+        for member in members(&data) {
+            open(member, |elf, sections, cfi| {
+                let Account { sums, functions, .. } = account(elf, sections, cfi, &ALL);
+                let bytes = sums.only_sframe + sums.undecided;
+                assert!(bytes > 0 || functions.only_sframe == 0, "{}", path.display());
+            });
+        }
     }
 }

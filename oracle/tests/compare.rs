@@ -13,7 +13,8 @@ mod common;
 use common::{golden_files, members, open, workspace};
 use object::{Object, ObjectSection};
 use sframe_oracle::cfi::{Cfi, RowContext};
-use sframe_oracle::compare::{Fields, Range, Side, Sums, Verdict, compare, judge};
+use sframe_oracle::compare::{Fields, Range, Side, Sums, Totals, Verdict, compare, judge};
+use sframe_oracle::witness::Marks;
 use sframe_validator::elf::Elf;
 use sframe_validator::section::{CodeAddress, Starts};
 use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Register};
@@ -40,7 +41,7 @@ fn code(data: &[u8]) -> Vec<(u32, u64, u64)> {
 
 /// What a look-up of one PC says; `None`: it cannot read the function's rows.
 fn look_up(sections: &[Section<'_>], cfi: &[Cfi<'_>], place: CodeAddress) -> Option<Verdict> {
-    let mut ours = None;
+    let mut sframe = None;
     for section in sections {
         let Some(function) = section.find_function(place).ok()? else { continue };
         if function.num_rows() == 0 && !function.is_outermost() {
@@ -53,29 +54,29 @@ fn look_up(sections: &[Section<'_>], cfi: &[Cfi<'_>], place: CodeAddress) -> Opt
         if let Some(row) = function.find_row(place.address).ok()? {
             let signal = function.is_signal_frame();
             let key_b = function.attributes().info.pauth_key_b();
-            ours = Some((row.frame, signal, key_b, section.header().version));
+            sframe = Some((row.frame, Marks { signal, key_b }, section.header().version));
             break;
         }
     }
-    let mut truth = None;
+    let mut in_cfi = None;
     for cfi in cfi {
         let Some(function) = cfi.find(place) else { continue };
         let mut context = RowContext::new(cfi);
         let row = function.rows(&mut context).flatten().find(|row| row.contains(place.address));
-        truth = Some((row.map(|row| row.frame), function.cie().signal, function.cie().pauth_key_b));
+        let marks = Marks { signal: function.cie().signal, key_b: function.cie().pauth_key_b };
+        in_cfi = Some((row.map(|row| row.frame), marks));
         break;
     }
     let abi = cfi.first().map_or(Abi::Amd64, Cfi::abi);
-    Some(match (ours, truth) {
+    Some(match (sframe, in_cfi) {
         (None, None) => Verdict::Neither,
         (None, Some(_)) => Verdict::OnlyCfi,
         (Some(_), None) => Verdict::OnlySframe,
-        (Some(_), Some((None, ..))) => Verdict::Undecided,
-        (Some((frame, signal, key_b, version)), Some((Some(row), cfi_signal, cfi_key_b))) => {
+        (Some(_), Some((None, _))) => Verdict::Undecided,
+        (Some((frame, marks, version)), Some((Some(row), cfi_marks))) => {
             judge(
-                Side { frame: &frame, signal, key_b },
-                Side { frame: &row, signal: cfi_signal, key_b: cfi_key_b },
-                version,
+                Side { frame: &frame, marks, version: Some(version) },
+                Side { frame: &row, marks: cfi_marks, version: None },
                 abi,
             )
             .verdict
@@ -89,11 +90,11 @@ fn sweep(
     sections: &[Section<'_>],
     cfi: &[Cfi<'_>],
     code: &[(u32, u64, u64)],
-) -> (Vec<Vec<Verdict>>, Sums) {
+) -> (Vec<Vec<Verdict>>, Totals) {
     let mut verdicts: Vec<Vec<Verdict>> =
         code.iter().map(|(_, _, size)| vec![Verdict::Equal; *size as usize]).collect();
     let mut last = CodeAddress::absolute(0);
-    let sums = compare(elf, sections, cfi, |range: &Range<'_>| {
+    let totals = compare(elf, sections, cfi, |range: &Range<'_>| {
         let start = CodeAddress { section: range.section, address: range.start };
         assert!(start >= last && range.start < range.end, "in order");
         last = CodeAddress { section: range.section, address: range.end };
@@ -106,7 +107,7 @@ fn sweep(
             verdicts[number][(pc - code[number].1) as usize] = range.verdict;
         }
     });
-    (verdicts, sums)
+    (verdicts, totals)
 }
 
 /// Compares the sweep with the look-ups; returns the sums and how many PCs a look-up decided. Files
@@ -115,7 +116,8 @@ fn check(data: &[u8], sound: bool) -> (Sums, u64) {
     let code = code(data);
     open(data, |elf, sections, cfi| {
         let orderly = orderly(sections);
-        let (verdicts, sums) = sweep(elf, sections, cfi, &code);
+        let (verdicts, totals) = sweep(elf, sections, cfi, &code);
+        let sums = totals.bytes;
         assert_eq!(sums.total(), code.iter().map(|(_, _, size)| size).sum::<u64>());
         let mut counted = Sums::default();
         let mut decided = 0;
@@ -140,7 +142,7 @@ fn check(data: &[u8], sound: bool) -> (Sums, u64) {
                     Some(_) if !sound && *verdict == Verdict::Undecided => {}
                     // A function whose start is not known may describe the place.
                     Some(Verdict::OnlyCfi)
-                        if sums.unplaced > 0 && *verdict == Verdict::Undecided => {}
+                        if totals.functions.unplaced > 0 && *verdict == Verdict::Undecided => {}
                     Some(expected) => {
                         assert_eq!(*verdict, expected, "{place:x?}");
                         decided += 1;
@@ -151,7 +153,6 @@ fn check(data: &[u8], sound: bool) -> (Sums, u64) {
                 }
             }
         }
-        counted.unplaced = sums.unplaced;
         assert_eq!(sums, counted);
         (sums, decided)
     })
@@ -239,13 +240,13 @@ fn plain() -> Frame {
     }
 }
 
-fn judged(ours: Frame, truth: Frame, version: Version, abi: Abi) -> Verdict {
-    let side = |frame| Side { frame, signal: false, key_b: false };
-    judge(side(&ours), side(&truth), version, abi).verdict
+fn judged(sframe: Frame, cfi: Frame, version: Version, abi: Abi) -> Verdict {
+    let side = |frame, version| Side { frame, marks: Marks::default(), version };
+    judge(side(&sframe, Some(version)), side(&cfi, None), abi).verdict
 }
 
 #[test]
-fn each_field_is_told() {
+fn each_field_is_reported() {
     let base = plain();
     let cases = [
         (Frame { cfa: Cfa::RegisterOffset { register: SP, offset: 16 }, ..base }, Fields::CFA),
@@ -275,10 +276,12 @@ fn what_a_version_cannot_carry_is_a_limit() {
     assert_eq!(judged(plain(), outermost, Version::V2, Abi::Amd64), limit);
     // An outermost frame has no caller: its other rules do not matter.
     assert_eq!(judged(Frame::OUTERMOST, outermost, Version::V3, Abi::Amd64), Verdict::Equal);
-    let signal = |version, ours, truth| {
+    let signal = |version, in_sframe, in_cfi| {
         let frame = plain();
-        let side = |signal| Side { frame: &frame, signal, key_b: false };
-        judge(side(ours), side(truth), version, Abi::Amd64).verdict
+        let marks = |signal| Marks { signal, key_b: false };
+        let sframe = Side { frame: &frame, marks: marks(in_sframe), version: Some(version) };
+        let cfi = Side { frame: &frame, marks: marks(in_cfi), version: None };
+        judge(sframe, cfi, Abi::Amd64).verdict
     };
     assert_eq!(signal(Version::V2, false, true), Verdict::Limited(Fields::SIGNAL));
     assert_eq!(signal(Version::V3, false, true), Verdict::Different(Fields::SIGNAL));
@@ -292,9 +295,9 @@ fn what_a_version_cannot_carry_is_a_limit() {
 fn a_field_with_an_expression_is_undecided_by_itself() {
     let unknown = Expression { offset: 0, length: 4 };
     let base = plain();
-    let judged = |ours, truth| {
-        let side = |frame| Side { frame, signal: false, key_b: false };
-        let judgement = judge(side(&ours), side(&truth), Version::V3, Abi::Amd64);
+    let judged = |sframe, cfi| {
+        let side = |frame, version| Side { frame, marks: Marks::default(), version };
+        let judgement = judge(side(&sframe, Some(Version::V3)), side(&cfi, None), Abi::Amd64);
         (judgement.verdict, judgement.undecided)
     };
     let (none, undecided) = (Fields::default(), Verdict::Undecided);
@@ -315,8 +318,8 @@ fn a_field_with_an_expression_is_undecided_by_itself() {
     assert_eq!(judged(base, further), (Verdict::Different(Fields::RA), Fields::CFA));
     // The slot at FP may be the one at CFA - 16.
     let at_fp = Recovery::AtRegister { register: Register(6), offset: 0 };
-    let ours = Frame { fp: Recovery::AtCfa(-16), ..base };
-    let truth = Frame { fp: at_fp, ..cfa };
-    assert_eq!(judged(ours, truth), (undecided, Fields::CFA.with(Fields::FP)));
-    assert_eq!(judged(ours, Frame { fp: at_fp, ..base }).1, none);
+    let sframe = Frame { fp: Recovery::AtCfa(-16), ..base };
+    let in_cfi = Frame { fp: at_fp, ..cfa };
+    assert_eq!(judged(sframe, in_cfi), (undecided, Fields::CFA.with(Fields::FP)));
+    assert_eq!(judged(sframe, Frame { fp: at_fp, ..base }).1, none);
 }

@@ -18,7 +18,7 @@ use common::{elf_files, golden_files, members, workspace};
 use object::{Object, ObjectSection, ObjectSymbol, SectionIndex, SymbolKind};
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Range, Verdict, compare};
-use sframe_oracle::coverage::{Cause, Stubs, examine};
+use sframe_oracle::coverage::{Stubs, examine};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
 use sframe_validator::{Placement, Section, Version};
 
@@ -103,10 +103,10 @@ fn differences_of(data: &[u8], name: &str) -> BTreeMap<Difference, String> {
             Verdict::OnlySframe => "only-sframe".to_owned(),
             Verdict::Undecided => "undecided".to_owned(),
             Verdict::OnlyCfi => {
-                let (fde, _) = range.cfi.expect("the function that is lost");
+                let fde = range.cfi.expect("the function that is lost").function;
                 let place = cfi.iter().position(|cfi| cfi.section() == fde.cfi().section());
                 let context = &mut contexts[place.expect("among those compared")];
-                if examine(&stubs, &fde, version, context).cause != Cause::None {
+                if examine(&stubs, &fde, version, context).cause.is_some() {
                     return;
                 }
                 "lost".to_owned()
@@ -125,9 +125,9 @@ fn differences_of(data: &[u8], name: &str) -> BTreeMap<Difference, String> {
 }
 
 fn sides(range: &Range<'_>) -> String {
-    let sframe = range.sframe.and_then(|(_, _, frame)| frame);
+    let sframe = range.sframe.and_then(|sframe| sframe.frame);
     let sframe = sframe.map_or("nothing".to_owned(), |frame| frame.to_string());
-    let cfi = range.cfi.and_then(|(_, frame)| frame);
+    let cfi = range.cfi.and_then(|cfi| cfi.frame);
     let cfi = cfi.map_or("nothing".to_owned(), |frame| frame.to_string());
     format!("SFrame {sframe}; CFI {cfi}")
 }

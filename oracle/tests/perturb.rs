@@ -66,13 +66,13 @@ fn known(data: &[u8]) -> Known {
     let sections = [section.expect("the header is not touched")];
     let cfi = Cfi::load_all(&elf).expect("readable");
     let mut verdicts = vec![Verdict::Equal; pcs.len()];
-    let sums = compare(&elf, &sections, &cfi, |range| {
+    let totals = compare(&elf, &sections, &cfi, |range| {
         for pc in range.start..range.end {
             let place = pcs.binary_search(&pc).expect("a range of code");
             verdicts[place] = range.verdict;
         }
     });
-    assert_eq!(sums.total(), pcs.len() as u64);
+    assert_eq!(totals.bytes.total(), pcs.len() as u64);
     let recovered = pcs.iter().map(|pc| look_up(&sections[0], *pc)).collect();
     Known { recovered, verdicts }
 }

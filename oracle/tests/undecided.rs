@@ -47,7 +47,8 @@ fn a_function_without_a_place_is_not_lost_as_well() {
     of_file("2.44/x86_64/relocatable.o", &ALL, |account| {
         assert_eq!(counts(account).get("unexplained-loss"), None);
         assert!(
-            account.sums.undecided > 0 && account.losses.iter().all(|l| l.cause != Cause::None)
+            account.sums.undecided > 0
+                && account.losses.iter().all(|l| l.cause != Cause::Unexplained)
         );
     });
 }

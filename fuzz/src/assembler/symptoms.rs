@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sframe_input::sframe_sections;
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Range, Verdict, compare};
-use sframe_oracle::coverage::{Cause, Stubs, examine};
+use sframe_oracle::coverage::{Stubs, examine};
 use sframe_validator::elf::Elf;
 use sframe_validator::{Section, Version};
 
@@ -32,7 +32,7 @@ pub fn symptoms(object: &[u8], program: &Program) -> Vec<BTreeSet<String>> {
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     compare(&elf, &sections, &cfi, |range| {
         let cause = |contexts: &mut Vec<RowContext>| {
-            let (fde, _) = range.cfi.expect("the function that is lost");
+            let fde = range.cfi.expect("the function that is lost").function;
             let place = cfi.iter().position(|cfi| cfi.section() == fde.cfi().section());
             let context = &mut contexts[place.expect("among those compared")];
             examine(&stubs, &fde, version, context).cause
@@ -42,7 +42,7 @@ pub fn symptoms(object: &[u8], program: &Program) -> Vec<BTreeSet<String>> {
             Verdict::Different(fields) => {
                 format!("differs: {}", fields.names().collect::<Vec<_>>().join(", "))
             }
-            Verdict::OnlyCfi if cause(&mut contexts) != Cause::None => return,
+            Verdict::OnlyCfi if cause(&mut contexts).is_some() => return,
             Verdict::OnlyCfi => "lost".to_owned(),
             Verdict::OnlySframe => "only-sframe".to_owned(),
             Verdict::Undecided => "undecided".to_owned(),

@@ -81,16 +81,16 @@ fn compared(
     confirmed(elf, &cfi);
     let mut last = (0, 0);
     let mut told = 0_u128;
-    let sums = compare(elf, &sections, &cfi, |range| {
+    let totals = compare(elf, &sections, &cfi, |range| {
         assert!(range.start < range.end, "{range:?}");
         assert!(last <= (range.section, range.start), "{range:?} behind {last:x?}");
         last = (range.section, range.end);
         told += u128::from(range.end - range.start);
     });
-    assert_eq!(told.min(LARGE), unequal(&sums).min(LARGE));
+    assert_eq!(told.min(LARGE), unequal(&totals.bytes).min(LARGE));
     let options = account::Options { pedantic: true, ..account::Options::default() };
     let account = account(elf, &sections, &cfi, &options);
-    assert_eq!(account.sums, sums);
+    assert_eq!(account.sums, totals.bytes);
     let mut gatherer = Gatherer::new(elf, &sections);
     let differences = account.differences.iter();
     let differences = differences

@@ -1,7 +1,7 @@
 //! Twins: the comparison of CFI with SFrame has nothing to tell, and of a seeded fault exactly that.
 
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::compare::{Sums, compare};
+use sframe_oracle::compare::{Totals, compare};
 use sframe_validator::elf::Elf;
 use sframe_validator::{Placement, Section, Version};
 
@@ -49,19 +49,20 @@ fn told(twin: &Twin) -> Option<Vec<Told>> {
     let cfi = Cfi::load_all(&elf).expect("a linked file");
     assert!(cfi.iter().all(|cfi| cfi.defects().is_empty()), "{:?}", cfi[0].defects());
     let mut told = Vec::new();
-    let sums = compare(&elf, &sections, &cfi, |range| {
+    let totals = compare(&elf, &sections, &cfi, |range| {
         push(&mut told, (range.start, range.end, range.verdict));
     });
     assert_eq!(told, twin.expected(), "{twin:#x?}");
-    whole(twin, &sums);
+    whole(twin, &totals);
     Some(told)
 }
 
 /// Every byte of code has a verdict, and what no function has is nobody's.
-fn whole(twin: &Twin, sums: &Sums) {
+fn whole(twin: &Twin, totals: &Totals) {
     let (start, end) = twin.code();
     let functions: u64 = twin.program.functions.iter().map(|f| u64::from(f.size)).sum();
+    let sums = totals.bytes;
     assert_eq!(sums.total(), end - start);
     assert_eq!(sums.neither, end - start - functions);
-    assert_eq!((sums.undecided, sums.only_sframe, sums.unplaced), (0, 0, 0));
+    assert_eq!((sums.undecided, sums.only_sframe, totals.functions.unplaced), (0, 0, 0));
 }

@@ -5,7 +5,8 @@ use sframe_validator::rules::Rule;
 
 use super::tally::Tally;
 use super::undecided::Reasons;
-use crate::cfi::{Cfi, CfiError, Fde};
+use crate::cfi::{Cfi, CfiError, DefectCount, Fde};
+use crate::rules::rule_of;
 
 /// A finding that is about no SFrame section.
 pub(super) fn about_file(rule: &'static Rule, message: String) -> Finding {
@@ -30,14 +31,14 @@ pub(super) fn of_entries(
     findings: &mut Vec<Finding>,
 ) {
     for cfi in cfi {
-        for (first, count) in cfi.defect_counts() {
-            match first.kind.rule() {
+        for DefectCount { first, count } in cfi.defect_counts() {
+            match rule_of(&first.kind) {
                 Some(rule) => tally.count(rule, *count),
                 None => undecided.limit(cfi, *first, *count),
             }
         }
         for error in cfi.defects() {
-            let Some(rule) = error.kind.rule() else { continue };
+            let Some(rule) = rule_of(&error.kind) else { continue };
             if tally.keep(rule) {
                 let message = format!("{}+{:#x}: {}", cfi.name(), error.offset, error.kind);
                 findings.push(about_file(rule, message));
@@ -54,11 +55,11 @@ pub(super) fn of_function(
     undecided: &mut Reasons,
     findings: &mut Vec<Finding>,
 ) {
-    // The CIE has been told of, once.
+    // The CIE's defect has been reported, once.
     if function.cie().initial.is_err() {
         return;
     }
-    let Some(rule) = error.kind.rule() else {
+    let Some(rule) = rule_of(&error.kind) else {
         return undecided.limit(function.cfi(), error, 1);
     };
     tally.count(rule, 1);

@@ -1,5 +1,5 @@
-//! Differences by pattern: the first of each is kept, the others are counted with it. Or each by
-//! itself, on request.
+//! Differences by pattern: the first of each is kept, the others are counted with it. On request, each
+//! difference is kept.
 
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ use sframe_validator::{Abi, Section};
 use super::message::{self, Marked};
 use super::place::{Place, Wanted, find_rows, function_of};
 use super::tally::Tally;
-use super::{Difference, Similar};
-use crate::cfi::Fde;
+use super::{CfiFrame, Difference, Similar};
 use crate::compare::{Fields, Range};
 use crate::rules::comparison;
+use crate::witness::{Marks, SframeFunction};
 
-/// Patterns told apart in a file. A producer's mistakes are a handful; hostile files make as many
+/// The most patterns that are kept apart in a file. A producer's mistakes are a handful; hostile files make as many
 /// as they have rows, and those beyond are one pattern for each rule.
 const MAX_PATTERNS: usize = 1024;
 
@@ -32,21 +32,21 @@ enum Pattern {
 }
 
 impl Pattern {
-    fn of(fields: Fields, ours: &Frame, truth: &Frame) -> Pattern {
+    fn of(fields: Fields, sframe: &Frame, cfi: &Frame) -> Pattern {
         let any = (Recovery::Unchanged, Recovery::Unchanged);
         let in_ra = fields.contains(Fields::RA) || fields.contains(Fields::UNDEFINED_RA);
         let in_fp = fields.contains(Fields::FP);
-        let signed = (ours.ra_signed, truth.ra_signed);
+        let signed = (sframe.ra_signed, cfi.ra_signed);
         Pattern::Shape(
             fields,
             if fields.contains(Fields::CFA) {
-                cfa_apart(ours.cfa, truth.cfa)
+                cfa_apart(sframe.cfa, cfi.cfa)
             } else {
                 (Cfa::Undefined, Cfa::Undefined)
             },
             [
-                if in_ra { apart(ours.ra, truth.ra) } else { any },
-                if in_fp { apart(ours.fp, truth.fp) } else { any },
+                if in_ra { apart(sframe.ra, cfi.ra) } else { any },
+                if in_fp { apart(sframe.fp, cfi.fp) } else { any },
             ],
             if fields.contains(Fields::RA_SIGNING) { signed } else { (false, false) },
         )
@@ -87,28 +87,28 @@ fn recovery_at(rule: Recovery, offset: i64) -> (Recovery, Option<i64>) {
 }
 
 /// How far two offsets are apart, where both values have one.
-fn distance(ours: Option<i64>, truth: Option<i64>) -> i64 {
-    ours.zip(truth).map_or(0, |(ours, truth)| truth.wrapping_sub(ours))
+fn distance(sframe: Option<i64>, cfi: Option<i64>) -> i64 {
+    sframe.zip(cfi).map_or(0, |(sframe, cfi)| cfi.wrapping_sub(sframe))
 }
 
-fn cfa_apart(ours: Cfa, truth: Cfa) -> (Cfa, Cfa) {
-    let (shape, from) = cfa_at(ours, 0);
-    let (_, to) = cfa_at(truth, 0);
-    (shape, cfa_at(truth, distance(from, to)).0)
+fn cfa_apart(sframe: Cfa, cfi: Cfa) -> (Cfa, Cfa) {
+    let (shape, from) = cfa_at(sframe, 0);
+    let (_, to) = cfa_at(cfi, 0);
+    (shape, cfa_at(cfi, distance(from, to)).0)
 }
 
-fn apart(ours: Recovery, truth: Recovery) -> (Recovery, Recovery) {
-    let (shape, from) = recovery_at(ours, 0);
-    let (_, to) = recovery_at(truth, 0);
-    (shape, recovery_at(truth, distance(from, to)).0)
+fn apart(sframe: Recovery, cfi: Recovery) -> (Recovery, Recovery) {
+    let (shape, from) = recovery_at(sframe, 0);
+    let (_, to) = recovery_at(cfi, 0);
+    (shape, recovery_at(cfi, distance(from, to)).0)
 }
 
 /// A pattern, and what has it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     all: Similar,
-    /// The function that had it last: functions come one behind the other.
-    last: Option<(u32, u32)>,
+    /// The function that had it last: functions come one after the other.
+    last: Option<SframeFunction>,
     /// Number of the difference that was kept for it, and its bytes.
     kept: Option<(usize, u64)>,
 }
@@ -120,10 +120,9 @@ struct Kept<'c> {
     start: CodeAddress,
     end: u64,
     fields: Fields,
-    section: u32,
-    function: u32,
+    function: SframeFunction,
     sframe: Frame,
-    cfi: (Fde<'c>, Frame),
+    cfi: CfiFrame<'c>,
     /// The function has shown the pattern before.
     repeats: bool,
 }
@@ -132,8 +131,9 @@ struct Kept<'c> {
 /// they are about.
 #[derive(Clone, Copy, Debug)]
 struct Culprit {
-    /// The section, the function, and where the row starts.
-    row: (u32, u32, u64),
+    function: SframeFunction,
+    /// Where the row starts.
+    row_start: u64,
     /// Of the first range.
     rule: &'static Rule,
     pattern: Pattern,
@@ -149,26 +149,26 @@ pub(super) struct Differences<'c> {
 }
 
 impl<'c> Differences<'c> {
-    /// Takes up a range where both sides say something else.
+    /// Takes up a range where SFrame and CFI differ.
     pub(super) fn range(&mut self, range: &Range<'c>, fields: Fields, tally: &mut Tally) {
-        let (Some((section, function, Some(sframe))), Some((fde, Some(frame)))) =
-            (range.sframe, range.cfi)
-        else {
-            return;
-        };
-        let row = (section, function, range.row_start.unwrap_or(range.start));
-        let known = self.last.filter(|last| last.row == row);
+        let (Some(in_sframe), Some(in_cfi)) = (range.sframe, range.cfi) else { return };
+        let (Some(sframe), Some(cfi)) = (in_sframe.frame, in_cfi.frame) else { return };
+        let function = in_sframe.function;
+        let row_start = range.row_start.unwrap_or(range.start);
+        let known =
+            self.last.filter(|last| last.function == function && last.row_start == row_start);
         let Culprit { rule, pattern, .. } = known.unwrap_or_else(|| {
             let rule = comparison::of(fields);
-            let pattern = Pattern::of(fields, &sframe, &frame);
+            let pattern = Pattern::of(fields, &sframe, &cfi);
             let room = self.patterns.len() < MAX_PATTERNS || self.patterns.contains_key(&pattern);
-            Culprit { row, rule, pattern: if room { pattern } else { Pattern::Rest(rule.name) } }
+            let pattern = if room { pattern } else { Pattern::Rest(rule.name) };
+            Culprit { function, row_start, rule, pattern }
         });
-        self.last = Some(Culprit { row, rule, pattern });
+        self.last = Some(Culprit { function, row_start, rule, pattern });
         let bytes = range.end - range.start;
         let seen = self.patterns.entry(pattern).or_default();
-        let elsewhere = seen.last != Some((section, function));
-        seen.last = Some((section, function));
+        let elsewhere = seen.last != Some(function);
+        seen.last = Some(function);
         seen.all.functions += u64::from(elsewhere);
         seen.all.ranges += 1;
         seen.all.bytes = seen.all.bytes.saturating_add(bytes);
@@ -183,10 +183,9 @@ impl<'c> Differences<'c> {
                 start: CodeAddress { section: range.section, address: range.start },
                 end: range.end,
                 fields,
-                section,
                 function,
                 sframe,
-                cfi: (fde, frame),
+                cfi: CfiFrame { function: in_cfi.function, frame: cfi },
                 repeats: !elsewhere,
             });
         }
@@ -208,38 +207,38 @@ impl<'c> Differences<'c> {
         let mut wanted: Vec<_> = (self.kept.iter().enumerate())
             .map(|(asked_by, kept)| Wanted {
                 asked_by,
-                section: kept.section,
-                function: kept.function,
+                section: kept.function.section,
+                function: kept.function.index,
                 address: kept.start.address,
-                truth: kept.cfi.1,
+                cfi: kept.cfi.frame,
                 row: None,
             })
             .collect();
         find_rows(sections, &mut wanted);
         wanted.sort_by_key(|wanted| wanted.asked_by);
         let all = self.kept.into_iter().zip(wanted).zip(similar);
-        all.map(|((kept, wanted), similar)| kept.told(sections, &wanted, similar)).collect()
+        all.map(|((kept, wanted), similar)| kept.described(sections, &wanted, similar)).collect()
     }
 }
 
 impl<'c> Kept<'c> {
-    fn told(
+    fn described(
         self,
         sections: &[Section<'_>],
         wanted: &Wanted,
         similar: Option<Similar>,
     ) -> Difference<'c> {
-        let number = usize::try_from(self.section).ok();
+        let number = usize::try_from(self.function.section).ok();
         let section = number.and_then(|number| sections.get(number));
-        let (id, entry) = section.and_then(|section| function_of(section, self.function)).unzip();
+        let (id, entry) =
+            section.and_then(|section| function_of(section, self.function.index)).unzip();
         let place = wanted.row.as_ref();
         let bytes = place.map(|place| place.bytes.clone()).or(entry);
-        let (fde, frame) = self.cfi;
+        let CfiFrame { function: fde, frame } = self.cfi;
         let abi: Abi = fde.cfi().abi();
-        let ours = Marked::sframe(self.sframe, section, self.function);
-        let (signal, key_b) = (fde.cie().signal, fde.cie().pauth_key_b);
-        let cfi = Marked { frame, signal, key_b, no_rows: false };
-        let mut message = message::difference(self.fields, ours, cfi, abi);
+        let sframe = Marked::sframe(self.sframe, section, self.function.index);
+        let cfi = Marked { frame, marks: Marks::of_cie(fde.cie()), no_rows: false };
+        let mut message = message::difference(self.fields, sframe, cfi, abi);
         let start = id.and_then(|id| id.start);
         if let Some(Place { number, late: Some(late), .. }) = place
             && let Some(from) = start.and_then(|s| self.start.address.checked_sub(s.address))
@@ -275,8 +274,9 @@ mod tests {
 
     use super::*;
     use crate::account::Options;
-    use crate::cfi::{Cfi, Kind};
+    use crate::cfi::{Cfi, Fde, Kind};
     use crate::compare::Verdict;
+    use crate::witness::Statement;
 
     fn frame(register: u32, cfa: i64, ra: i64) -> Frame {
         let cfa = Cfa::RegisterOffset { register: Register(register), offset: cfa };
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_pattern_is_the_fields_the_bases_and_the_distance() {
-        let of = |ours: &Frame, truth: &Frame| Pattern::of(Fields::CFA, ours, truth);
+        let of = |sframe: &Frame, cfi: &Frame| Pattern::of(Fields::CFA, sframe, cfi);
         let known = of(&frame(7, 16, -8), &frame(7, 8, -8));
         // Both further from SP; and what does not differ does not matter.
         assert_eq!(of(&frame(7, 240, -8), &frame(7, 232, -8)), known);
@@ -306,6 +306,10 @@ mod tests {
         );
     }
 
+    fn function(index: u32) -> SframeFunction {
+        SframeFunction { section: 0, index, start: CodeAddress::absolute(0x1000), size: 16 }
+    }
+
     /// A section and a function that differences can be said to be in.
     fn with_function(look: impl FnOnce(Fde<'_>)) {
         let cie = [10_u32.to_le_bytes().as_slice(), &[0; 4], &[1, 0, 1, 0x78, 16, 0]].concat();
@@ -316,7 +320,7 @@ mod tests {
         look(cfi.functions().next().expect("one function"));
     }
 
-    /// One more pattern than are told apart, and then some, each in a function of its own.
+    /// More patterns than are kept apart, each in a function of its own.
     #[test]
     fn patterns_beyond_the_limit_are_one() {
         with_function(|fde| {
@@ -324,16 +328,19 @@ mod tests {
             let mut differences = Differences::default();
             let count = 3000;
             for number in 0..count {
-                let truth = frame(7, 16 + i64::from(number), -8);
+                let cfi = frame(7, 16 + i64::from(number), -8);
                 let range = Range {
                     section: 0,
                     start: 0x1000 + u64::from(number),
                     end: 0x1001 + u64::from(number),
                     verdict: Verdict::Different(Fields::CFA),
                     undecided: Fields::default(),
-                    sframe: Some((0, number, Some(frame(7, 8, -8)))),
+                    sframe: Some(Statement {
+                        function: function(number),
+                        frame: Some(frame(7, 8, -8)),
+                    }),
                     row_start: None,
-                    cfi: Some((fde, Some(truth))),
+                    cfi: Some(Statement { function: fde, frame: Some(cfi) }),
                 };
                 differences.range(&range, Fields::CFA, &mut tally);
             }

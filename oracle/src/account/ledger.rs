@@ -1,4 +1,4 @@
-//! What the sweep tells, entered where it belongs.
+//! The results of the sweep, entered where they belong.
 
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Finding;
@@ -11,9 +11,10 @@ use super::tally::Tally;
 use super::undecided::Reasons;
 use super::{Account, EXAMPLES, Limit, Loss, Options, defects};
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
-use crate::compare::{Fields, FunctionCounts, Range, Sink, Sums, Verdict};
+use crate::compare::{Fields, FunctionCounts, Range, Sink, Totals, Verdict};
 use crate::coverage::{Cause, Examined, Stubs, examine_rows};
 use crate::rules::comparison::{SFRAME_WITHOUT_CFI, UNEXPLAINED_LOSS};
+use crate::witness::{CodeRange, SframeFunction, Statement};
 
 /// A limit, and the function that had it last.
 #[derive(Clone, Copy, Debug)]
@@ -22,15 +23,15 @@ struct Limited<'c> {
     last: Option<Fde<'c>>,
 }
 
-/// One CFI section, as its functions come by.
+/// One CFI section, and its functions that were looked at last.
 #[derive(Debug)]
 struct Source<'c, 'x> {
     cfi: &'c Cfi<'c>,
     evaluation: Evaluation<'c, 'x>,
     /// The function that was examined last, and why it is lost.
     lost: Option<(Fde<'c>, Cause)>,
-    /// The function whose error was told last.
-    told: Option<Fde<'c>>,
+    /// The function whose error was reported last.
+    reported: Option<Fde<'c>>,
 }
 
 /// The source that has a function.
@@ -54,8 +55,8 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     differences: Differences<'c>,
     findings: Vec<Finding>,
     undecided: Reasons,
-    /// The SFrame function without CFI that was told last.
-    stray: Option<(u32, u32)>,
+    /// The last SFrame function without CFI.
+    stray: Option<SframeFunction>,
 }
 
 impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
@@ -72,7 +73,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         defects::of_entries(cfi, &mut tally, &mut undecided, &mut findings);
         let source = |(cfi, context)| {
             let evaluation = Evaluation::new(context);
-            Source { cfi, evaluation, lost: None, told: None }
+            Source { cfi, evaluation, lost: None, reported: None }
         };
         let loss = |cause| Loss { cause, functions: 0, bytes: 0, examples: Vec::new() };
         Ledger {
@@ -90,11 +91,11 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
     }
 
-    /// What CFI alone describes.
+    /// Takes up code that CFI alone describes.
     fn lost(&mut self, range: &Range<'c>) {
-        let Some((function, _)) = range.cfi else { return };
+        let Some(Statement { function, .. }) = range.cfi else { return };
         let (cause, first) = self.count_bytes(&function, range.end - range.start);
-        if first && cause == Cause::None && !self.sections.is_empty() {
+        if first && cause == Cause::Unexplained && !self.sections.is_empty() {
             self.unexplained(range);
         }
     }
@@ -116,6 +117,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         let examined = source_of(&mut self.sources, function).and_then(|source| {
             let rows = source.evaluation.start(function)?;
             let Examined { cause, error } = examine_rows(stubs, function, version, rows);
+            let cause = cause.unwrap_or(Cause::Unexplained);
             source.lost = Some((*function, cause));
             Some((cause, error))
         });
@@ -131,7 +133,8 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         let Some(loss) = self.losses.get_mut(cause as usize) else { return };
         loss.functions += 1;
         if loss.examples.len() < EXAMPLES {
-            loss.examples.push((function.start(), function.size()));
+            let (start, size) = (function.start(), function.size());
+            loss.examples.push(CodeRange { start, end: start.address.saturating_add(size) });
         }
     }
 
@@ -149,11 +152,11 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         self.findings.push(finding);
     }
 
-    /// What SFrame alone describes.
+    /// Takes up code that SFrame alone describes.
     fn stray(&mut self, range: &Range<'_>) {
-        let Some((section, index, _)) = range.sframe else { return };
+        let Some(Statement { function, .. }) = range.sframe else { return };
         let has_cfi = self.sources.iter().any(|source| !source.cfi.is_empty());
-        if !has_cfi || self.stray.replace((section, index)) == Some((section, index)) {
+        if !has_cfi || self.stray.replace(function) == Some(function) {
             return;
         }
         self.tally.count(&SFRAME_WITHOUT_CFI, 1);
@@ -174,10 +177,10 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         let mut finding = defects::about_file(rule, message);
         let start = CodeAddress { section: range.section, address: range.start };
         finding.code = Some((start, range.end));
-        if let Some((number, index, _)) = range.sframe
-            && let Ok(number) = usize::try_from(number)
+        if let Some(Statement { function, .. }) = range.sframe
+            && let Ok(number) = usize::try_from(function.section)
             && let Some(section) = self.sections.get(number)
-            && let Some((function, entry)) = function_of(section, index)
+            && let Some((function, entry)) = function_of(section, function.index)
         {
             finding.section = Some(number);
             finding.offset = Some(entry.start);
@@ -187,9 +190,9 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         finding
     }
 
-    /// What the version has no room for.
+    /// Takes up code about which the version cannot express everything.
     fn limited(&mut self, range: &Range<'c>, fields: Fields) {
-        let Some((function, _)) = range.cfi else { return };
+        let Some(Statement { function, .. }) = range.cfi else { return };
         for field in fields.members() {
             let known = self.limits.iter().position(|known| known.limit.field == field);
             let number = known.unwrap_or(self.limits.len());
@@ -204,7 +207,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
     }
 
-    /// Functions without bytes, which the sweep does not see.
+    /// Counts functions without bytes, which the sweep does not see.
     fn empty(&mut self, counts: &mut FunctionCounts) {
         let empty = |source: &Source<'c, '_>| -> Vec<_> {
             source.cfi.functions().filter(|function| function.size() == 0).collect()
@@ -216,11 +219,11 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         functions.sort_by_key(Fde::start);
         functions.dedup_by_key(|function| function.start());
         let entries = self.sections.iter().flat_map(Section::entries);
-        let mut ours: Vec<_> =
+        let mut in_sframe: Vec<_> =
             entries.filter(|e| e.size() == 0).filter_map(|e| e.start().ok()).collect();
-        ours.sort_unstable();
+        in_sframe.sort_unstable();
         for function in functions {
-            if ours.binary_search(&function.start()).is_ok() {
+            if in_sframe.binary_search(&function.start()).is_ok() {
                 counts.both += 1;
             } else {
                 counts.only_cfi += 1;
@@ -230,7 +233,8 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     }
 
     /// The account.
-    pub(super) fn finish(mut self, sums: Sums, mut functions: FunctionCounts) -> Account<'c> {
+    pub(super) fn finish(mut self, totals: Totals) -> Account<'c> {
+        let Totals { bytes: sums, mut functions } = totals;
         self.empty(&mut functions);
         self.limits.sort_by_key(|limited| limited.limit.field);
         let mut differences = self.differences.finish(self.sections);
@@ -243,7 +247,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             differences,
             findings: self.findings,
             counts: self.tally.counts(),
-            undecided: self.undecided.finish(sums.unplaced),
+            undecided: self.undecided.finish(functions.unplaced),
         }
     }
 }
@@ -276,7 +280,7 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
 
     fn error(&mut self, function: &Fde<'c>, error: CfiError) {
         let Some(source) = source_of(&mut self.sources, function) else { return };
-        if source.told.replace(*function) == Some(*function) {
+        if source.reported.replace(*function) == Some(*function) {
             return;
         }
         let (tally, undecided) = (&mut self.tally, &mut self.undecided);

@@ -4,26 +4,25 @@ use sframe_validator::unwind::{Frame, Named, Recovery};
 use sframe_validator::{Abi, Section};
 
 use crate::compare::Fields;
+use crate::witness::Marks;
 
-/// One side's frame with the marks of its function.
+/// A frame with the marks of its function.
 #[derive(Clone, Copy)]
 pub(super) struct Marked {
     pub(super) frame: Frame,
-    pub(super) signal: bool,
-    pub(super) key_b: bool,
+    pub(super) marks: Marks,
     /// It is the outermost one by having no rows.
     pub(super) no_rows: bool,
 }
 
 impl Marked {
-    /// SFrame's side: a row of function `index`.
+    /// SFrame's frame, of a row of function `index`.
     pub(super) fn sframe(frame: Frame, section: Option<&Section<'_>>, index: u32) -> Marked {
         let entry = section.and_then(|section| section.entry(index));
         let function = entry.and_then(|entry| entry.function().ok());
         Marked {
             frame,
-            signal: function.as_ref().is_some_and(|f| f.is_signal_frame()),
-            key_b: function.as_ref().is_some_and(|f| f.attributes().info.pauth_key_b()),
+            marks: function.as_ref().map(Marks::of_function).unwrap_or_default(),
             no_rows: function.as_ref().is_some_and(|f| f.num_rows() == 0),
         }
     }
@@ -34,12 +33,12 @@ impl Marked {
         match field {
             Fields::CFA => Named(abi, frame.cfa).to_string(),
             Fields::FP => Named(abi, frame.fp).to_string(),
-            Fields::RA_SIGNING => match (frame.ra_signed, self.key_b) {
+            Fields::RA_SIGNING => match (frame.ra_signed, self.marks.key_b) {
                 (false, _) => "not signed".to_owned(),
                 (true, false) => "signed with key A".to_owned(),
                 (true, true) => "signed with key B".to_owned(),
             },
-            Fields::SIGNAL => if self.signal { "a signal frame" } else { "none" }.to_owned(),
+            Fields::SIGNAL => if self.marks.signal { "a signal frame" } else { "none" }.to_owned(),
             _ => match frame.ra {
                 Recovery::Undefined if self.no_rows => {
                     "undefined (the function has no rows, which marks an outermost frame)"
@@ -52,8 +51,8 @@ impl Marked {
     }
 }
 
-/// What two sides say about the fields that differ.
-pub(super) fn difference(fields: Fields, ours: Marked, cfi: Marked, abi: Abi) -> String {
+/// What SFrame and CFI say about the fields that differ.
+pub(super) fn difference(fields: Fields, sframe: Marked, cfi: Marked, abi: Abi) -> String {
     let mut text = String::new();
     for field in fields.members() {
         let what = match field {
@@ -67,7 +66,7 @@ pub(super) fn difference(fields: Fields, ours: Marked, cfi: Marked, abi: Abi) ->
         }
         text.push_str(&format!(
             "{what}{}, CFI says {}",
-            ours.says(field, abi),
+            sframe.says(field, abi),
             cfi.says(field, abi)
         ));
     }

@@ -1,4 +1,4 @@
-//! Where in a section the row stands that holds at a PC.
+//! The row that holds at a PC, and its place in the section.
 
 use core::ops::Range;
 
@@ -7,7 +7,7 @@ use sframe_validator::finding::FunctionId;
 use sframe_validator::section::{Error, FrameRowEntry, Function, RowBudget, RowLayout};
 use sframe_validator::unwind::Frame;
 
-/// A row that is looked for, and what is found.
+/// A row to be found.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     /// Which of those that asked.
@@ -18,7 +18,7 @@ pub(super) struct Wanted {
     /// The PC.
     pub(super) address: u64,
     /// What CFI says there.
-    pub(super) truth: Frame,
+    pub(super) cfi: Frame,
     /// The row that holds at the PC, or the one that should.
     pub(super) row: Option<Place>,
 }
@@ -82,7 +82,7 @@ fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted
         let says = layout.and_then(|layout| layout.interpret(&row).ok());
         while let Some(wanted) = left.next_if(|wanted| place(wanted) < u64::from(row.start)) {
             wanted.row = match says {
-                Some(says) if repeat.is_none() && says == wanted.truth => {
+                Some(says) if repeat.is_none() && says == wanted.cfi => {
                     Some(Place { late: Some(row.start), ..at(number, &row) })
                 }
                 _ => found(&last),

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use sframe_validator::finding::Undecided;
+use sframe_validator::section::CodeAddress;
 
 use crate::cfi::{Cfi, CfiError};
 use crate::compare::{Fields, Range, Verdict};
+use crate::witness::Statement;
 
 /// Why a range, or a field of it, is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
-    /// SFrame functions whose start is not known may be about it.
+    /// SFrame functions whose start address cannot be read may describe it.
     Unplaced,
     /// The rows of the SFrame section of this number.
     Sframe(u32),
@@ -22,13 +24,13 @@ enum Reason {
     Part(Fields),
 }
 
-/// Functions and bytes that a reason stands for.
+/// The functions and bytes that share a reason.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     functions: u64,
     bytes: u64,
-    /// Place of the last function that was counted: ranges come in order.
-    last: Option<(u32, u64)>,
+    /// Start of the last function that was counted: ranges come in order.
+    last: Option<CodeAddress>,
 }
 
 /// Reasons, as they come in.
@@ -44,14 +46,14 @@ impl Reasons {
     pub(super) fn range(&mut self, range: &Range<'_>) {
         let reason = match (range.sframe, range.cfi) {
             _ if range.verdict != Verdict::Undecided => Reason::Part(range.undecided),
-            (Some((section, _, None)), _) => Reason::Sframe(section),
-            (_, Some((_, Some(_)))) => Reason::Expression,
-            (None, Some((_, None))) => Reason::Unplaced,
+            (Some(Statement { function, frame: None }), _) => Reason::Sframe(function.section),
+            (_, Some(Statement { frame: Some(_), .. })) => Reason::Expression,
+            (None, Some(_)) => Reason::Unplaced,
             _ => Reason::Cfi,
         };
         let function = match (range.cfi, range.sframe) {
-            (Some((fde, _)), _) => Some((fde.start().section, fde.start().address)),
-            (None, sframe) => sframe.map(|(section, index, _)| (section, u64::from(index))),
+            (Some(cfi), _) => Some(cfi.function.start()),
+            (None, sframe) => sframe.map(|sframe| sframe.function.start),
         };
         let extent = self.ranges.entry(reason).or_default();
         extent.functions += u64::from(extent.last != function);
@@ -59,7 +61,7 @@ impl Reasons {
         extent.bytes = extent.bytes.saturating_add(range.end - range.start);
     }
 
-    /// Takes up what is no defect, `number` times.
+    /// Takes up a limit in reading CFI, `number` times.
     pub(super) fn limit(&mut self, cfi: &Cfi<'_>, error: CfiError, number: u64) {
         let entry = self.limits.entry(error.kind.name()).or_insert((cfi.name(), error, 0));
         entry.2 = entry.2.saturating_add(number);

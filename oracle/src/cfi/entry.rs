@@ -6,9 +6,10 @@ use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Register;
 
 use super::error::{CfiError, CfiErrorKind};
-use super::machine::{State, Traces};
+use super::layout::{Kind, Layout};
 use super::pointer::{Slice, read_value};
-use super::section::{Kind, Layout};
+use super::state::State;
+use super::traces::Traces;
 
 /// A common information entry.
 #[derive(Clone, Debug)]
@@ -35,15 +36,15 @@ pub struct Cie {
     pub(crate) encoding: u8,
     pub(crate) address_size: u8,
     pub(crate) segment_size: u8,
-    /// What holds before an FDE's first instruction.
+    /// The state before an FDE's first instruction.
     pub(crate) initial: Result<State, CfiError>,
-    /// What the initial instructions say besides: assemblers move leading ones here.
+    /// The traces that the initial instructions leave: assemblers move an FDE's leading ones here.
     pub(crate) traces: Traces,
     /// The initial instructions, by section offset.
     pub(crate) instructions: (u32, u32),
 }
 
-/// An FDE as the section's table keeps it.
+/// An FDE as a section's table keeps it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FdeRecord {
     pub(crate) start: CodeAddress,
@@ -54,7 +55,7 @@ pub(crate) struct FdeRecord {
     pub(crate) instructions: (u32, u32),
 }
 
-/// An entry's frame: everything before what is a CIE's or an FDE's own.
+/// The fields that CIEs and FDEs start with alike.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prefix<'c> {
     pub(crate) offset: u64,
@@ -66,7 +67,7 @@ pub(crate) struct Prefix<'c> {
     pub(crate) rest: Slice<'c>,
 }
 
-/// What stands at a place of the section.
+/// The contents of the section at one offset.
 pub(crate) enum Entry<'c> {
     Terminator,
     Some(Prefix<'c>),
@@ -74,7 +75,7 @@ pub(crate) enum Entry<'c> {
     Short(u64),
 }
 
-/// Reads the frame of the next entry.
+/// Reads the fields that the next entry starts with.
 pub(crate) fn read_prefix<'c>(
     input: &mut Slice<'c>,
     layout: &Layout<'c>,
@@ -137,7 +138,7 @@ impl Prefix<'_> {
     }
 }
 
-/// Reads a CIE whose frame is `prefix`. The initial instructions are not evaluated yet.
+/// Reads the CIE that starts with `prefix`. The initial instructions are not evaluated yet.
 pub(crate) fn read_cie(prefix: &Prefix<'_>, layout: &Layout<'_>) -> Result<Cie, CfiError> {
     let mut rest = prefix.rest;
     let whole = layout.whole;
@@ -168,7 +169,7 @@ fn cie_fields<'c>(
     }
     let mut letters = augmentation.slice();
     if let Some(rest) = letters.strip_prefix(b"eh") {
-        // gcc 2: a pointer to the exception table stands here.
+        // gcc 2 puts a pointer to the exception table here.
         read_value(input, dw::DW_EH_PE_absptr.0, address_size)?;
         letters = rest;
     }
@@ -226,7 +227,7 @@ fn cie_fields<'c>(
     Ok(cie)
 }
 
-/// Reads an FDE whose frame is `prefix` and whose CIE is number `index`.
+/// Reads the FDE that starts with `prefix` and whose CIE is number `index`.
 pub(crate) fn read_fde(
     prefix: &Prefix<'_>,
     layout: &Layout<'_>,
@@ -252,7 +253,7 @@ fn fde_fields<'c>(
     *at = layout.offset_of(input);
     let start = layout.bases.read(input, layout.whole, cie.encoding, cie.address_size)?;
     *at = layout.offset_of(input);
-    // The size has the format of the start and counts from nothing. A negative one, in a signed
+    // The size has the format of the start, without its base. A negative one, in a signed
     // format, ends past the address space.
     let size = read_value(input, cie.encoding & 0xf, cie.address_size)?;
     start.address.checked_add(size).ok_or(CfiErrorKind::AddressOverflow)?;

@@ -1,18 +1,15 @@
-//! What can be wrong with call frame information, and where.
+//! The defects of call frame information, and where they are.
 
 use core::fmt;
 
-use sframe_validator::rules::Rule;
+use super::state::MAX_STATES;
 
-use super::pointer;
-use crate::rules::cfi as rules;
-
-/// A place in a CFI section that cannot be read, or says what it must not.
+/// A place in a CFI section that cannot be read, or breaks a rule of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CfiError {
     /// Bytes from the start of the section to the field or instruction.
     pub offset: u64,
-    /// What is wrong with it.
+    /// The defect.
     pub kind: CfiErrorKind,
 }
 
@@ -23,19 +20,19 @@ pub enum CfiErrorKind {
     /// The section's bytes are compressed, outside the file, shared with other sections, or more
     /// than 4 GiB: which of these.
     UnreadableSection(&'static str),
-    /// A field or an operand ends behind the entry it belongs to.
+    /// A field or an operand ends past the end of its entry.
     Truncated,
     /// A LEB128 number does not fit in 64 bits.
     NumberTooLarge,
-    /// An entry's length reaches behind the section, or is a reserved value; nothing behind it can
-    /// be found.
+    /// An entry's length reaches past the end of the section, or is a reserved value; the entries after
+    /// it cannot be found.
     EntryLength {
         /// The stored length.
         length: u64,
         /// Bytes left in the section.
         available: u64,
     },
-    /// Entries stand behind the zero terminator of `.eh_frame`: an unwinder that walks the section
+    /// Entries follow the zero terminator of `.eh_frame`: an unwinder that walks the section
     /// does not see them.
     EntriesAfterTerminator,
     /// An FDE's CIE pointer leads to no CIE: the section offset it leads to.
@@ -67,17 +64,17 @@ pub enum CfiErrorKind {
     UnknownInstruction(u8),
     /// `DW_CFA_restore_state` without a `DW_CFA_remember_state` before it.
     UnbalancedRestoreState,
-    /// More than [`MAX_STATES`](super::MAX_STATES) states are remembered.
+    /// More than [`MAX_STATES`] states are remembered.
     TooManyStates,
     /// Half a CFA rule is changed where the rule is not a register and an offset.
     CfaNotRegister,
     /// A CIE's initial instructions advance the location or restore a register's initial rule.
     NotInitial(u8),
-    /// Instructions advance to an address behind the function's range.
+    /// Instructions advance to an address past the function's range.
     AdvancePastEnd {
         /// The address.
         address: u64,
-        /// The first address behind the range.
+        /// The first address after the range.
         end: u64,
     },
     /// `DW_CFA_set_loc` leads to an address before the current one, or in another section.
@@ -87,7 +84,7 @@ pub enum CfiErrorKind {
         /// Where the operand leads.
         to: u64,
     },
-    /// A relocatable object has no relocation where an address stands.
+    /// A relocatable object has no relocation for an address.
     MissingRelocation,
     /// The relocation is `R_*_NONE`: `ld -r` discarded the function.
     Discarded,
@@ -138,52 +135,6 @@ impl CfiErrorKind {
         }
     }
 
-    /// The rule that the defect breaks. What is only a limit, of this reader or of what the file still
-    /// has, breaks none: it leaves code undecided.
-    ///
-    /// ```
-    /// use sframe_oracle::cfi::CfiErrorKind;
-    /// assert!(CfiErrorKind::UnbalancedRestoreState.rule().is_some());
-    /// assert!(CfiErrorKind::UnresolvedRelocation.rule().is_none());
-    /// ```
-    #[must_use]
-    pub fn rule(&self) -> Option<&'static Rule> {
-        Some(match self {
-            CfiErrorKind::Truncated => &rules::TRUNCATED,
-            CfiErrorKind::NumberTooLarge => &rules::NUMBER_TOO_LARGE,
-            CfiErrorKind::EntryLength { .. } => &rules::ENTRY_LENGTH,
-            CfiErrorKind::EntriesAfterTerminator => &rules::ENTRIES_AFTER_TERMINATOR,
-            CfiErrorKind::BadCiePointer(_) => &rules::BAD_CIE_POINTER,
-            CfiErrorKind::CieVersion(_) => &rules::CIE_VERSION,
-            CfiErrorKind::AddressSize(_) => &rules::ADDRESS_SIZE,
-            CfiErrorKind::PointerEncoding(encoding) if !pointer::is_defined(*encoding) => {
-                &rules::POINTER_ENCODING
-            }
-            CfiErrorKind::AddressOverflow => &rules::ADDRESS_OVERFLOW,
-            CfiErrorKind::OffsetOverflow => &rules::OFFSET_OVERFLOW,
-            CfiErrorKind::RegisterNumber(_) => &rules::REGISTER_NUMBER,
-            CfiErrorKind::EmptyRange => &rules::EMPTY_RANGE,
-            CfiErrorKind::Overlap(_) => &rules::OVERLAP,
-            CfiErrorKind::UnknownInstruction(_) => &rules::UNKNOWN_INSTRUCTION,
-            CfiErrorKind::UnbalancedRestoreState => &rules::UNBALANCED_RESTORE_STATE,
-            CfiErrorKind::CfaNotRegister => &rules::CFA_NOT_REGISTER,
-            CfiErrorKind::NotInitial(_) => &rules::NOT_INITIAL,
-            CfiErrorKind::AdvancePastEnd { .. } => &rules::ADVANCE_PAST_END,
-            CfiErrorKind::SetLocBackwards { .. } => &rules::SET_LOC_BACKWARDS,
-            CfiErrorKind::Discarded => &rules::DISCARDED,
-            // The CIE's own defect is told once; its functions are undecided.
-            CfiErrorKind::UnreadableCie(_)
-            | CfiErrorKind::UnreadableSection(_)
-            | CfiErrorKind::Augmentation(_)
-            | CfiErrorKind::PointerEncoding(_)
-            | CfiErrorKind::IndirectPointer(_)
-            | CfiErrorKind::TooManyStates
-            | CfiErrorKind::MissingRelocation
-            | CfiErrorKind::UnresolvedRelocation
-            | CfiErrorKind::RelocationType(_) => return None,
-        })
-    }
-
     pub(crate) const fn at(self, offset: u64) -> CfiError {
         CfiError { offset, kind: self }
     }
@@ -218,7 +169,7 @@ impl fmt::Display for CfiErrorKind {
                 write!(f, "entry length {length:#x}, {available:#x} bytes are left")
             }
             CfiErrorKind::EntriesAfterTerminator => {
-                f.write_str("entries stand behind the zero terminator")
+                f.write_str("entries follow the zero terminator")
             }
             CfiErrorKind::BadCiePointer(to) => write!(f, "no CIE starts at {to:#x}"),
             CfiErrorKind::UnreadableCie(at) => write!(f, "the CIE at {at:#x} is not readable"),
@@ -253,7 +204,7 @@ impl fmt::Display for CfiErrorKind {
                 f.write_str("restore_state without a remembered state")
             }
             CfiErrorKind::TooManyStates => {
-                write!(f, "more than {} states are remembered", super::MAX_STATES)
+                write!(f, "more than {} states are remembered", MAX_STATES)
             }
             CfiErrorKind::CfaNotRegister => {
                 f.write_str("the CFA rule to be changed is not a register and an offset")

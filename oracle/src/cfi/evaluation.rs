@@ -1,9 +1,9 @@
-//! One function after another.
+//! The evaluation of one function after another.
 
-use super::Fde;
+use super::function::Fde;
 use super::rows::{RowContext, Rows};
 
-/// Evaluates functions of one section, one behind the other, with one machine for all of them.
+/// Evaluates functions of one section, one after the other, with one machine for all of them.
 #[derive(Debug)]
 pub(crate) struct Evaluation<'c, 'x> {
     rows: Option<Rows<'c, 'x>>,

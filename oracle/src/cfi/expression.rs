@@ -249,7 +249,7 @@ impl Plt {
     /// Bytes of a block.
     pub(crate) const BLOCK: u64 = 16;
 
-    /// The CFA at `pc`, and the first PC behind it where it is another one; `None` at the end of
+    /// The CFA at `pc`, and the first PC after it that has another one; `None` at the end of
     /// the address space.
     pub(crate) fn at(&self, pc: u64) -> (Cfa, Option<u64>) {
         let block = pc & !(Plt::BLOCK - 1);

@@ -3,9 +3,7 @@
 use sframe_validator::section::CodeAddress;
 
 use super::entry::{Cie, FdeRecord};
-use super::error::CfiErrorKind;
 use super::instruction::Instructions;
-use super::rows::{RowContext, Rows};
 use super::section::Cfi;
 
 /// A function as CFI describes it: one FDE.
@@ -17,69 +15,6 @@ pub struct Fde<'c> {
 }
 
 impl Cfi<'_> {
-    /// Orders functions by address, and finds those that are empty or overlap.
-    pub(super) fn sort(&mut self) {
-        if !self.fdes.is_sorted_by_key(|fde| (fde.start, fde.size)) {
-            self.order = self.order_by_address();
-        }
-        let mut defects = Vec::new();
-        // The function before that reaches furthest.
-        let mut reaching: Option<&FdeRecord> = None;
-        for record in (0..self.fdes.len()).filter_map(|place| self.record_at(place)) {
-            if record.size == 0 {
-                defects.push(CfiErrorKind::EmptyRange.at(record.offset.into()));
-                continue;
-            }
-            let end = |fde: &FdeRecord| fde.start.address.saturating_add(fde.size);
-            match reaching.filter(|last| last.start.section == record.start.section) {
-                Some(last) if end(last) > record.start.address => {
-                    let kind = CfiErrorKind::Overlap(last.offset.into());
-                    defects.push(kind.at(record.offset.into()));
-                    if end(record) > end(last) {
-                        reaching = Some(record);
-                    }
-                }
-                _ => reaching = Some(record),
-            }
-        }
-        for error in defects {
-            self.defect(error);
-        }
-    }
-
-    /// Indices into the functions by section, address and size.
-    fn order_by_address(&self) -> Vec<u32> {
-        self.order_by_distance().unwrap_or_else(|| {
-            let mut order: Vec<u32> = self.fdes.iter().zip(0..).map(|(_, index)| index).collect();
-            order.sort_by_key(|index| self.record(*index).map(|fde| (fde.start, fde.size)));
-            order
-        })
-    }
-
-    /// The same by the distance from the first function and the index in one number, which takes
-    /// less than half the time; `None` where they do not fit in one, or two functions start at one
-    /// place.
-    fn order_by_distance(&self) -> Option<Vec<u32>> {
-        const INDEX_BITS: u32 = 24;
-        let first = self.fdes.iter().map(|fde| fde.start).min()?;
-        let fits = self.fdes.len() <= 1 << INDEX_BITS;
-        let place = |(fde, index): (&FdeRecord, u64)| {
-            let distance = fde.start.address.checked_sub(first.address)?;
-            let near = fits && fde.start.section == first.section;
-            (near && distance < 1 << (u64::BITS - INDEX_BITS))
-                .then_some(distance << INDEX_BITS | index)
-        };
-        let mut places: Vec<u64> = self.fdes.iter().zip(0..).map(place).collect::<Option<_>>()?;
-        places.sort_unstable();
-        let apart = |a: &u64, b: &u64| a >> INDEX_BITS != b >> INDEX_BITS;
-        let index = |place: &u64| u32::try_from(place & ((1 << INDEX_BITS) - 1)).ok();
-        places.is_sorted_by(apart).then(|| places.iter().filter_map(index).collect())
-    }
-
-    fn record(&self, index: u32) -> Option<&FdeRecord> {
-        self.fdes.get(usize::try_from(index).ok()?)
-    }
-
     fn fde<'c>(&'c self, record: &'c FdeRecord) -> Option<Fde<'c>> {
         let cie = self.cies.get(usize::try_from(record.cie).ok()?)?;
         Some(Fde { cfi: self, record, cie })
@@ -108,15 +43,13 @@ impl Cfi<'_> {
     }
 
     /// Entry `place` of the order by address.
+    #[inline]
     fn record_at(&self, place: usize) -> Option<&FdeRecord> {
-        match self.order.get(place) {
-            Some(index) => self.record(*index),
-            None => self.fdes.get(place),
-        }
+        self.order.nth(&self.fdes, place)
     }
 
-    /// The function whose range has `place`; of several, the one that starts last, and of those the
-    /// largest. One without bytes is passed over.
+    /// The function whose range contains `place`; of several, the one that starts last, and of those
+    /// the largest. Functions without bytes are skipped.
     #[must_use]
     pub fn find(&self, place: CodeAddress) -> Option<Fde<'_>> {
         let (mut low, mut high) = (0, self.fdes.len());
@@ -149,13 +82,13 @@ impl<'c> Fde<'c> {
         self.record.offset as u64
     }
 
-    /// The section it stands in.
+    /// The section that has the entry.
     #[must_use]
     pub const fn cfi(&self) -> &'c Cfi<'c> {
         self.cfi
     }
 
-    /// The CIE it follows.
+    /// The CIE that the entry names.
     #[must_use]
     pub const fn cie(&self) -> &'c Cie {
         self.cie
@@ -190,11 +123,5 @@ impl<'c> Fde<'c> {
     pub(crate) const fn instruction_bytes(&self) -> u64 {
         let (start, end) = self.record.instructions;
         end.saturating_sub(start) as u64
-    }
-
-    /// The rows, by evaluating the instructions. An error ends them.
-    #[inline]
-    pub fn rows<'x>(&self, context: &'x mut RowContext) -> Rows<'c, 'x> {
-        Rows::new(self, context)
     }
 }

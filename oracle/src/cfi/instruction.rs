@@ -9,7 +9,6 @@ use gimli::constants as dw;
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::{Expression, Register};
 
-use super::entry::Cie;
 use super::error::{CfiError, CfiErrorKind};
 use super::pointer::{Bases, Slice};
 
@@ -24,7 +23,8 @@ const NEGATIVE_OFFSET_EXTENDED: u8 = 0x2f;
 
 /// A call frame instruction with its operands as stored: locations and offsets that the standard
 /// calls factored are not yet multiplied, and unsigned ones may stand for negative numbers by
-/// wrapping (observed: LLVM writes `def_cfa_offset` so). Forms that differ in the width of an operand only are one.
+/// wrapping (observed: LLVM writes `def_cfa_offset` so). Forms that differ only in the width of an
+/// operand are one variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instruction {
     /// `DW_CFA_nop`.
@@ -59,7 +59,7 @@ pub enum Instruction {
     ValOffset(Register, u64),
     /// `DW_CFA_val_offset_sf`; factored.
     ValOffsetSf(Register, i64),
-    /// `DW_CFA_register`: the first one is saved in the second.
+    /// `DW_CFA_register`: the first register is saved in the second.
     Register(Register, Register),
     /// `DW_CFA_expression`.
     Expression(Register, Expression),
@@ -81,7 +81,7 @@ pub enum Instruction {
     NegateRaStateWithPc,
 }
 
-/// What decoding needs to know besides the bytes.
+/// What decoding needs besides the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Environment<'c> {
     pub(crate) whole: Slice<'c>,
@@ -89,7 +89,7 @@ pub(crate) struct Environment<'c> {
     pub(crate) aarch64: bool,
 }
 
-/// The instructions of an entry, in order. An error ends them: what follows cannot be told apart.
+/// The instructions of an entry, in order. An error ends them: the start of the next one is not known.
 #[derive(Clone, Debug)]
 pub struct Instructions<'c> {
     pub(crate) input: Slice<'c>,
@@ -102,9 +102,9 @@ impl<'c> Instructions<'c> {
     pub(crate) const fn new(
         input: Slice<'c>,
         environment: Environment<'c>,
-        cie: &Cie,
+        encoding: u8,
+        address_size: u8,
     ) -> Instructions<'c> {
-        let (encoding, address_size) = (cie.encoding, cie.address_size);
         Instructions { input, environment, encoding, address_size }
     }
 

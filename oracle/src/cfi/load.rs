@@ -8,8 +8,9 @@ use sframe_validator::{Abi, Endian};
 
 use super::compression::{inflate, is_compressed};
 use super::error::CfiErrorKind;
+use super::layout::{Kind, Layout};
 use super::pointer::{Bases, Relocations, Slice};
-use super::section::{Cfi, Kind, Layout};
+use super::section::Cfi;
 
 /// What reading a file's CFI needs besides the file: the bytes of the sections that are compressed.
 ///

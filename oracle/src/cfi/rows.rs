@@ -1,25 +1,30 @@
 //! The rows of a function: where the state that instructions make begins and ends.
 
+mod states;
+
 use gimli::Reader;
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Expression, Frame, Row};
 
 use super::error::{CfiError, CfiErrorKind};
 use super::expression::{Bytes, Plt};
-use super::machine::{Machine, Standing, State, Step, Traces, same};
+use super::function::Fde;
+use super::machine::{Machine, Standing, Step};
 use super::pointer::Slice;
-use super::{Cfi, Fde};
+use super::section::Cfi;
+use super::state::{State, same};
+use super::traces::Traces;
 
-/// The memory that reading rows needs: one for a walk over all functions of a section.
+/// The memory that reading rows needs, for a walk over all functions of a section.
 ///
-/// The states that are put aside grow in it, so that no function allocates after the first ones.
-/// It also has the budget for the rows that a procedure linkage table's expression stands for: two
-/// for each 16 bytes of code, which a hostile section could promise without having any code.
+/// Remembered states are kept here, so that only the first functions allocate. It also has the budget
+/// for the rows that a procedure linkage table's expression expands to: two for each 16 bytes of code,
+/// which a hostile section could promise without having any code.
 #[derive(Clone, Debug)]
 pub struct RowContext {
     states: Vec<State>,
     blocks: u64,
-    /// What is left of a row that is split.
+    /// The rest of a row that is split.
     plt: Option<(Plt, Row)>,
 }
 
@@ -31,9 +36,9 @@ impl RowContext {
     }
 }
 
-/// What is left to do once the instructions are over.
+/// How the rows of a function end.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Ending {
+enum Ending {
     /// There are instructions left.
     Running,
     /// The last row reaches to the end of the range; then this error, if any.
@@ -45,25 +50,33 @@ pub(super) enum Ending {
 
 /// The rows of one function, in the order of their addresses, without gaps or overlaps.
 ///
-/// Neighbours that say the same are one row, and a row without bytes is none: what is left is what
-/// an unwinder can see. An error ends the rows; from the end of the last one on, nothing is known.
+/// Equal neighbours are one row, and rows without bytes are left out, so that these are the rows that
+/// an unwinder can see. An error ends them: from the end of the last one on, nothing is known.
 #[derive(Debug)]
 pub struct Rows<'c, 'x> {
-    pub(super) machine: Machine<'c>,
+    machine: Machine<'c>,
     context: &'x mut RowContext,
     /// Where the row in the making starts.
     row_start: u64,
-    pub(super) location: u64,
+    location: u64,
     start: u64,
-    pub(super) end: u64,
+    end: u64,
     section: u32,
     plt_possible: bool,
-    pub(super) ending: Ending,
+    ending: Ending,
+}
+
+impl<'c> Fde<'c> {
+    /// The rows, by evaluating the instructions. An error ends them.
+    #[inline]
+    pub fn rows<'x>(&self, context: &'x mut RowContext) -> Rows<'c, 'x> {
+        Rows::new(self, context)
+    }
 }
 
 impl<'c, 'x> Rows<'c, 'x> {
     #[inline]
-    pub(crate) fn new(fde: &Fde<'c>, context: &'x mut RowContext) -> Rows<'c, 'x> {
+    fn new(fde: &Fde<'c>, context: &'x mut RowContext) -> Rows<'c, 'x> {
         context.states.clear();
         context.plt = None;
         let cie = fde.cie();
@@ -107,12 +120,12 @@ impl<'c, 'x> Rows<'c, 'x> {
         &self.machine.row
     }
 
-    /// What the instructions up to here say that no row shows.
+    /// What the instructions read so far say that no row shows.
     pub(crate) const fn traces(&self) -> Traces {
         self.machine.traces
     }
 
-    /// The row just made, split where a procedure linkage table's expression says so.
+    /// The row just made; its first part, where a procedure linkage table's expression splits it.
     #[inline]
     fn made(&mut self) -> &Row {
         if self.plt_possible
@@ -172,7 +185,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         self.row_start < end
     }
 
-    /// Goes on until a row ends; `false` when the instructions do, or are wrong.
+    /// Evaluates instructions until a row ends; `false` when they end first, or are wrong.
     #[inline]
     fn run(&mut self) -> bool {
         loop {
@@ -186,7 +199,7 @@ impl<'c, 'x> Rows<'c, 'x> {
                 }
                 Err(ending) => {
                     self.ending = ending;
-                    // What holds at the location is known, unless an instruction there is wrong.
+                    // The state at the location is known, unless an instruction there is wrong.
                     return match ending {
                         Ending::Error(_) => self.last_row(self.location),
                         _ => self.close_row(),
@@ -196,12 +209,12 @@ impl<'c, 'x> Rows<'c, 'x> {
         }
     }
 
-    /// Carries out instructions until the location moves: to where.
+    /// Carries out instructions until the location moves, and returns where to.
     ///
     /// # Errors
-    /// How the rows end, when the instructions do or are wrong.
+    /// How the rows end, when the instructions end or are wrong.
     #[inline(always)]
-    pub(super) fn advance(&mut self) -> Result<u64, Ending> {
+    fn advance(&mut self) -> Result<u64, Ending> {
         let standing = self.standing();
         loop {
             let limit = self.end - self.location;
@@ -217,7 +230,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         }
     }
 
-    /// Carries out one instruction of any kind: where the location moves, if it does.
+    /// Carries out one instruction of any kind, and returns where the location moves, if it does.
     fn step(&mut self) -> Result<Option<u64>, Ending> {
         let at = self.machine.instructions.input;
         if at.is_empty() {
@@ -238,7 +251,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         };
         match to {
             Ok(to) if to <= self.end => Ok(Some(to).filter(|to| *to > self.location)),
-            // The rows before are sure, also the one that the advance leaves.
+            // The rows up to here are right, also the one that the advance ends.
             Ok(address) => {
                 let kind = CfiErrorKind::AdvancePastEnd { address, end: self.end };
                 Err(Ending::Row(Some(self.error(kind, at))))
@@ -260,8 +273,8 @@ impl<'c, 'x> Rows<'c, 'x> {
         kind.at(at.offset_from(self.machine.instructions.environment.whole) as u64)
     }
 
-    /// The next row, where it stands: the iterator without its copies, which cost as much as
-    /// the instructions do.
+    /// The next row, by reference: the iterator copies each row, which costs as much as evaluating the
+    /// instructions does.
     ///
     /// # Errors
     /// The one that ends the rows, once.

@@ -1,4 +1,4 @@
-//! A section of call frame information: its entries, read once, and what is wrong with them.
+//! A section of call frame information: its entries, read once, and their defects.
 
 use gimli::{Reader, RunTimeEndian};
 use sframe_validator::unwind::Expression;
@@ -7,47 +7,18 @@ use sframe_validator::{Abi, Endian};
 use super::entry::{self, Cie, Entry, FdeRecord, read_cie, read_fde, read_prefix};
 use super::error::{CfiError, CfiErrorKind};
 use super::instruction::{Environment, Instructions};
-use super::machine;
+use super::layout::{Kind, Layout};
+use super::machine::initial_state;
+use super::order::Order;
 use super::pointer::{Bases, Slice};
+use super::state::State;
 
 /// Defects that are listed one by one; more are only counted.
 const MAX_DEFECTS: usize = 1000;
 
 /// Bytes of a short entry. Room for as many functions as a section could have of these is never
-/// much larger than the section, and what is not used of it is not touched.
+/// much larger than the section, and the unused part of it is never touched.
 const USUAL_ENTRY: usize = 32;
-
-/// Which of the two formats a section has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// `.eh_frame` (LSB 10.6).
-    EhFrame,
-    /// `.debug_frame` (DWARF 5 6.4.1).
-    DebugFrame,
-}
-
-/// What reading an entry needs to know of its section.
-#[derive(Clone, Debug)]
-pub(crate) struct Layout<'a> {
-    pub(crate) whole: Slice<'a>,
-    pub(crate) kind: Kind,
-    pub(crate) endian: RunTimeEndian,
-    pub(crate) address_size: u8,
-    pub(crate) bases: Bases,
-}
-
-impl<'a> Layout<'a> {
-    pub(crate) fn offset_of(&self, input: &Slice<'a>) -> u64 {
-        input.offset_from(self.whole) as u64
-    }
-
-    /// The rest of `input` as a range of section offsets.
-    pub(crate) fn span(&self, input: &Slice<'a>) -> Result<(u32, u32), CfiErrorKind> {
-        let start = input.offset_from(self.whole);
-        let fits = |offset| u32::try_from(offset).map_err(|_| CfiErrorKind::Truncated);
-        Ok((fits(start)?, fits(start + input.len())?))
-    }
-}
 
 /// A CFI section: its entries and its defects.
 #[derive(Clone, Debug)]
@@ -58,27 +29,34 @@ pub struct Cfi<'a> {
     file_size: u64,
     pub(super) cies: Vec<Cie>,
     pub(super) fdes: Vec<FdeRecord>,
-    /// Indices into `fdes` by address; empty where the order of the file is that.
-    pub(super) order: Vec<u32>,
+    pub(super) order: Order,
     defects: Vec<CfiError>,
-    /// The first defect of each kind and how many there are.
-    defect_counts: Vec<(CfiError, u64)>,
+    defect_counts: Vec<DefectCount>,
 }
 
-/// What reading all entries keeps from one to the next.
+/// The defects of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DefectCount {
+    /// The first of them.
+    pub first: CfiError,
+    /// How many there are, listed or not.
+    pub count: u64,
+}
+
+/// The state of reading all entries.
 #[derive(Default)]
 struct Reading<'a> {
-    states: Vec<machine::State>,
+    states: Vec<State>,
     /// Index of the CIE of the FDE before.
     last: usize,
     /// Offsets of CIEs that cannot be read, ordered.
     unreadable: Vec<u32>,
-    /// FDEs that name a CIE behind them.
+    /// FDEs that name a CIE after them.
     waiting: Vec<entry::Prefix<'a>>,
 }
 
 impl<'a> Cfi<'a> {
-    /// Reads the bytes of a section that stands at `address` in a linked file of 8-byte addresses.
+    /// Reads the bytes of a section at `address` in a linked file of 8-byte addresses.
     ///
     /// ```
     /// use sframe_oracle::cfi::{Cfi, Kind};
@@ -111,12 +89,16 @@ impl<'a> Cfi<'a> {
             file_size,
             cies: Vec::new(),
             fdes: Vec::with_capacity(entries),
-            order: Vec::new(),
+            order: Order::default(),
             defects: Vec::new(),
             defect_counts: Vec::new(),
         };
         cfi.read_entries();
-        cfi.sort();
+        let (order, defects) = Order::of(&cfi.fdes);
+        cfi.order = order;
+        for error in defects {
+            cfi.defect(error);
+        }
         cfi
     }
 
@@ -139,7 +121,7 @@ impl<'a> Cfi<'a> {
                     self.read_entry(prefix, &layout, &mut reading);
                 }
                 Err(error) => {
-                    // What pads a section to its alignment is no entry.
+                    // Zeros that pad a section to its alignment are no entry.
                     if input.slice().iter().any(|byte| *byte != 0) {
                         self.defect(error);
                     }
@@ -177,9 +159,8 @@ impl<'a> Cfi<'a> {
         }
     }
 
-    fn add_cie(&mut self, mut cie: Cie, states: &mut Vec<machine::State>) {
-        let initial =
-            machine::initial_state(self.initial_instructions(&cie), &cie, self.abi, states);
+    fn add_cie(&mut self, mut cie: Cie, states: &mut Vec<State>) {
+        let initial = initial_state(self.initial_instructions(&cie), &cie, self.abi, states);
         match initial {
             Ok((_, traces)) => cie.traces = traces,
             Err(error) => self.defect(error),
@@ -226,10 +207,10 @@ impl<'a> Cfi<'a> {
     }
 
     pub(super) fn defect(&mut self, error: CfiError) {
-        let same = |(first, _): &&mut (CfiError, u64)| first.kind.name() == error.kind.name();
+        let same = |known: &&mut DefectCount| known.first.kind.name() == error.kind.name();
         match self.defect_counts.iter_mut().find(same) {
-            Some((_, count)) => *count += 1,
-            None => self.defect_counts.push((error, 1)),
+            Some(known) => known.count += 1,
+            None => self.defect_counts.push(DefectCount { first: error, count: 1 }),
         }
         if self.defects.len() < MAX_DEFECTS {
             self.defects.push(error);
@@ -254,7 +235,7 @@ impl<'a> Cfi<'a> {
         let (start, end) = (span.0 as usize, span.1 as usize);
         let bytes = self.layout.whole.slice().get(start..end).unwrap_or_default();
         let input = Slice::new(bytes, self.layout.endian);
-        Instructions::new(input, self.environment(), cie)
+        Instructions::new(input, self.environment(), cie.encoding, cie.address_size)
     }
 
     /// Which format the section has.
@@ -308,8 +289,8 @@ impl<'a> Cfi<'a> {
         self.data().get(start..end).unwrap_or_default()
     }
 
-    /// What is wrong with the entries, the first 1,000: in the order they were found, those about
-    /// the order of functions last. Defects of an FDE's instructions show among its rows.
+    /// The first 1,000 defects of the entries, in the order they were found; those about the order
+    /// of functions come last. Defects of an FDE's instructions are errors among its rows.
     #[must_use]
     pub fn defects(&self) -> &[CfiError] {
         &self.defects
@@ -317,7 +298,7 @@ impl<'a> Cfi<'a> {
 
     /// The first defect of each kind and the number of that kind, listed or not.
     #[must_use]
-    pub fn defect_counts(&self) -> &[(CfiError, u64)] {
+    pub fn defect_counts(&self) -> &[DefectCount] {
         &self.defect_counts
     }
 

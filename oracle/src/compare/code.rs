@@ -1,18 +1,21 @@
 //! Where the code of a file is.
 
 use sframe_validator::elf::Elf;
-use sframe_validator::section::CodeAddress;
 
-/// The machine code of a file. Ordered, without overlaps.
-pub(crate) fn code_of(elf: &Elf<'_>) -> Vec<(CodeAddress, u64)> {
-    let code = elf.code().map(|(start, size)| (start, start.address.saturating_add(size)));
-    let mut ranges: Vec<(CodeAddress, u64)> = code.collect();
-    ranges.retain(|(start, end)| start.address < *end);
+use crate::witness::CodeRange;
+
+/// The machine code of a file: ordered, without overlaps.
+pub(crate) fn code_of(elf: &Elf<'_>) -> Vec<CodeRange> {
+    let code = elf.code().map(|(start, size)| {
+        let end = start.address.saturating_add(size);
+        CodeRange { start, end }
+    });
+    let mut ranges: Vec<_> = code.filter(|range| range.bytes() > 0).collect();
     ranges.sort();
     ranges.dedup_by(|next, last| {
-        let joined = next.0.section == last.0.section && next.0.address <= last.1;
+        let joined = next.start.section == last.start.section && next.start.address <= last.end;
         if joined {
-            last.1 = last.1.max(next.1);
+            last.end = last.end.max(next.end);
         }
         joined
     });

@@ -7,9 +7,10 @@ use sframe_validator::check::Confirm;
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Frame;
 
-use super::lookup::{Found, Lookup};
-use super::verdict::{Side, Verdict, judge};
+use super::judge::{Side, judge};
+use super::verdict::Verdict;
 use crate::cfi::Cfi;
+use crate::witness::{Found, Lookup, Marks};
 
 /// Confirms rows by call frame information, as [`compare`](super::compare) would find both sides to
 /// say the same: the first of several sections that describes a PC counts.
@@ -40,9 +41,9 @@ impl Confirm for CfiConfirms<'_> {
             }
             let (Found::Row(row, function), until) = lookup.at(place) else { return false };
             // Marks of the whole function are no part of the question.
-            let side = |frame| Side { frame, signal: false, key_b: false };
-            let (ours, truth) = (side(frame), side(&row.frame));
-            if judge(ours, truth, Version::V3, function.cfi().abi()).verdict != Verdict::Equal {
+            let side = |frame, version| Side { frame, marks: Marks::default(), version };
+            let (sframe, cfi) = (side(frame, Some(Version::V3)), side(&row.frame, None));
+            if judge(sframe, cfi, function.cfi().abi()).verdict != Verdict::Equal {
                 return false;
             }
             place.address = until;

@@ -1,49 +1,19 @@
-//! SFrame functions whose start is not known, as after a relocation at the wrong place.
+//! CFI functions that SFrame functions without a readable start address may describe.
 //!
-//! What they describe is not lost, but nobody can say where it is. The assembler gives both a
-//! function's entries the same size, so a CFI function that no SFrame function is about, of the
-//! size of one that cannot be placed, is undecided, unless its own CFI keeps it out of SFrame.
+//! A start address is not readable, for example, after a relocation at the wrong place. The code of
+//! such a function is not lost, but nobody can say where it is. The assembler gives both of a
+//! function's entries the same size. So a CFI function that no SFrame function describes, of the size
+//! of one without a start address, is undecided, unless its own CFI keeps it out of SFrame.
 
 use sframe_validator::Version;
-use sframe_validator::section::CodeAddress;
 
-use super::sframe::Place;
 use crate::cfi::{Fde, RowContext};
-use crate::coverage::{Cause, Stubs, examine};
+use crate::coverage::{Stubs, examine};
+use crate::witness::Places;
 
-/// Functions without a place.
-#[derive(Debug, Default)]
-pub(crate) struct Unplaced {
-    count: u64,
-    /// Sizes of those that are somewhere, for nothing says that they were discarded.
-    sizes: Vec<u32>,
-}
-
-impl Unplaced {
-    /// Takes up a function of `size` bytes.
-    pub(crate) fn add(&mut self, size: u32, discarded: bool) {
-        self.count += 1;
-        if !discarded {
-            self.sizes.push(size);
-        }
-    }
-
-    /// Has to be called once all have been taken up.
-    pub(crate) fn sort(&mut self) {
-        self.sizes.sort_unstable();
-    }
-
-    /// How many there are.
-    pub(crate) const fn count(&self) -> u64 {
-        self.count
-    }
-}
-
-/// The search for CFI functions that those without a place may be about.
+/// The search for such CFI functions.
 pub(super) struct Search<'c, 'p> {
-    /// The SFrame functions that have a place, in order.
-    places: &'p [Place],
-    unplaced: &'p Unplaced,
+    places: &'p Places,
     /// The version of the sections.
     version: Version,
     /// The function that was asked about last, and the answer.
@@ -51,18 +21,14 @@ pub(super) struct Search<'c, 'p> {
 }
 
 impl<'c, 'p> Search<'c, 'p> {
-    pub(super) const fn new(
-        places: &'p [Place],
-        unplaced: &'p Unplaced,
-        version: Version,
-    ) -> Search<'c, 'p> {
-        Search { places, unplaced, version, last: None }
+    pub(super) const fn new(places: &'p Places, version: Version) -> Search<'c, 'p> {
+        Search { places, version, last: None }
     }
 
-    /// Whether no SFrame function is about `function`, but one without a place may be.
+    /// Whether no SFrame function with a start address describes `function`, but one without may.
     #[inline]
     pub(super) fn may_be_about(&mut self, function: Fde<'c>) -> bool {
-        !self.unplaced.sizes.is_empty() && self.seek(function)
+        !self.places.unplaced.are_gone() && self.seek(function)
     }
 
     #[cold]
@@ -70,30 +36,16 @@ impl<'c, 'p> Search<'c, 'p> {
         if let Some((_, known)) = self.last.filter(|(last, _)| *last == function) {
             return known;
         }
-        let size = u32::try_from(function.size());
-        let known = size.is_ok_and(|size| self.unplaced.sizes.binary_search(&size).is_ok())
-            && !describe_any(self.places, function.start(), function.size())
+        let known = self.places.unplaced.has_size(function.size())
+            && !self.places.describe_any(function.start(), function.size())
             && self.nothing_keeps_out(&function);
         self.last = Some((function, known));
         known
     }
 
-    /// Starts are unknown only in relocatable objects, which have no stubs.
+    /// Starts are unreadable only in relocatable objects, which have no stubs.
     fn nothing_keeps_out(&self, function: &Fde<'_>) -> bool {
         let mut context = RowContext::new(function.cfi());
-        let examined = examine(&Stubs::default(), function, self.version, &mut context);
-        examined.cause == Cause::None
+        examine(&Stubs::default(), function, self.version, &mut context).cause.is_none()
     }
-}
-
-/// Whether one of `places` describes any of the `size` bytes from `start` on. Of functions that
-/// overlap the one that starts last is found, so that no other reaches behind its start.
-fn describe_any(places: &[Place], start: CodeAddress, size: u64) -> bool {
-    let end = CodeAddress { address: start.address.saturating_add(size), ..start };
-    let before = places.partition_point(|place| place.start < end);
-    let last = before.checked_sub(1).and_then(|number| places.get(number));
-    last.is_some_and(|last| {
-        let reaches = last.start.address.saturating_add(last.size.into());
-        last.start.section == start.section && start.address < reaches
-    })
 }

@@ -1,10 +1,7 @@
-//! What two frames that hold at the same PC have to say to each other.
+//! Verdicts, and their sums.
 
 use core::fmt;
 use core::ops::AddAssign;
-
-use sframe_validator::unwind::{Cfa, Frame, Recovery};
-use sframe_validator::{Abi, Version};
 
 /// Which parts of a frame differ: a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -52,7 +49,7 @@ impl Fields {
     }
 
     #[inline]
-    fn add_if(&mut self, condition: bool, field: Fields) {
+    pub(super) fn add_if(&mut self, condition: bool, field: Fields) {
         if condition {
             self.0 |= field.0;
         }
@@ -79,7 +76,7 @@ impl fmt::Display for Fields {
     }
 }
 
-/// How the two sides stand to each other at a PC.
+/// How SFrame and CFI compare at a PC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// Both say the same.
@@ -94,9 +91,8 @@ pub enum Verdict {
     OnlySframe,
     /// Neither does.
     Neither,
-    /// One side cannot be read there; or an SFrame function whose start is not known may describe
-    /// it; or CFI has an expression without a simpler meaning, and no
-    /// other field differs.
+    /// One of them cannot be read there; or an SFrame function whose start cannot be read may describe
+    /// the code; or CFI has an expression without a simpler meaning, and no other field differs.
     Undecided,
 }
 
@@ -117,8 +113,6 @@ pub struct Sums {
     pub neither: u64,
     /// Of [`Verdict::Undecided`].
     pub undecided: u64,
-    /// SFrame functions that have no place: their start cannot be read, so they are in no sum.
-    pub unplaced: u64,
 }
 
 impl Sums {
@@ -159,7 +153,6 @@ impl AddAssign for Sums {
         add(&mut self.only_sframe, other.only_sframe);
         add(&mut self.neither, other.neither);
         add(&mut self.undecided, other.undecided);
-        add(&mut self.unplaced, other.unplaced);
     }
 }
 
@@ -175,6 +168,8 @@ pub struct FunctionCounts {
     pub only_cfi: u64,
     /// Of SFrame: CFI describes nothing of it.
     pub only_sframe: u64,
+    /// Of SFrame: the start address cannot be read, so that none of their code is in a sum.
+    pub unplaced: u64,
 }
 
 impl AddAssign for FunctionCounts {
@@ -184,116 +179,15 @@ impl AddAssign for FunctionCounts {
         add(&mut self.partly, other.partly);
         add(&mut self.only_cfi, other.only_cfi);
         add(&mut self.only_sframe, other.only_sframe);
+        add(&mut self.unplaced, other.unplaced);
     }
 }
 
-/// A frame, and what holds for the whole function around it.
-#[derive(Clone, Copy, Debug)]
-pub struct Side<'f> {
-    /// The frame.
-    pub frame: &'f Frame,
-    /// The mark of a signal frame.
-    pub signal: bool,
-    /// The B key signs return addresses.
-    pub key_b: bool,
-}
-
-/// What a comparison of two frames yields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Judgement {
-    /// The verdict on the range.
-    pub verdict: Verdict,
-    /// The fields that could not be compared. The verdict is [`Verdict::Undecided`] where no other
-    /// field differs, and [`Verdict::Different`] where one does.
-    pub undecided: Fields,
-}
-
-impl From<Verdict> for Judgement {
-    /// A verdict on all fields alike.
-    #[inline]
-    fn from(verdict: Verdict) -> Judgement {
-        Judgement { verdict, undecided: Fields::default() }
-    }
-}
-
-/// Compares what SFrame and CFI say about one PC.
-///
-/// Each field is compared by itself: an expression without a simpler meaning leaves its own field
-/// undecided and hides no difference in another.
-///
-/// An outermost frame has no caller, so once both sides say that nothing else matters. A mark or
-/// an undefined RA that the section's version has no room for makes the verdict
-/// [`Verdict::Limited`], if nothing else differs.
-#[inline]
-#[must_use]
-pub fn judge(sframe: Side<'_>, cfi: Side<'_>, version: Version, abi: Abi) -> Judgement {
-    let (ours, truth) = (sframe.frame, cfi.frame);
-    let mut fields = Fields::default();
-    let mut limits = Fields::default();
-    let mut undecided = Fields::default();
-    if sframe.signal != cfi.signal {
-        let carried = version == Version::V3;
-        fields.add_if(carried || sframe.signal, Fields::SIGNAL);
-        limits.add_if(!carried && cfi.signal, Fields::SIGNAL);
-    }
-    match (ours.ra == Recovery::Undefined, truth.ra == Recovery::Undefined) {
-        (true, true) => return judgement(fields, limits, undecided),
-        (true, false) => {
-            return Verdict::Different(fields.with(Fields::UNDEFINED_RA)).into();
-        }
-        (false, true) if version == Version::V3 => {
-            return Verdict::Different(fields.with(Fields::UNDEFINED_RA)).into();
-        }
-        // The row's other rules are still those of the frame, and are compared.
-        (false, true) => limits.add_if(true, Fields::UNDEFINED_RA),
-        (false, false) if ours.ra == truth.ra => {}
-        (false, false) if is_open(ours.ra, truth, truth.ra) => {
-            undecided = undecided.with(Fields::RA)
-        }
-        (false, false) => fields = fields.with(Fields::RA),
-    }
-    if ours.cfa != truth.cfa {
-        let open = matches!(truth.cfa, Cfa::Expression(_));
-        fields.add_if(!open, Fields::CFA);
-        undecided.add_if(open, Fields::CFA);
-    }
-    if ours.fp != truth.fp {
-        let open = is_open(ours.fp, truth, truth.fp);
-        fields.add_if(!open, Fields::FP);
-        undecided.add_if(open, Fields::FP);
-    }
-    if abi.is_aarch64() {
-        let key = ours.ra_signed && sframe.key_b != cfi.key_b;
-        fields.add_if(ours.ra_signed != truth.ra_signed || key, Fields::RA_SIGNING);
-    }
-    judgement(fields, limits, undecided)
-}
-
-#[inline]
-const fn judgement(fields: Fields, limits: Fields, undecided: Fields) -> Judgement {
-    let verdict = match (fields.is_empty(), undecided.is_empty(), limits.is_empty()) {
-        (false, _, _) => Verdict::Different(fields),
-        (true, false, _) => Verdict::Undecided,
-        (true, true, false) => Verdict::Limited(limits),
-        (true, true, true) => Verdict::Equal,
-    };
-    Judgement { verdict, undecided }
-}
-
-/// Whether two rules that are not equal may still recover the same: CFI's is an expression, or its
-/// CFA is one and one of the rules counts from it, the other from a register. Where both count from
-/// the CFA, at different distances, they cannot agree unless the CFAs differ, which is no better.
-#[cold]
-fn is_open(ours: Recovery, truth: &Frame, rule: Recovery) -> bool {
-    let from_cfa = |rule| matches!(rule, Recovery::AtCfa(_) | Recovery::CfaOffset(_));
-    let from_register =
-        |rule| matches!(rule, Recovery::AtRegister { .. } | Recovery::RegisterOffset { .. });
-    match rule {
-        Recovery::AtExpression(_) | Recovery::Expression(_) => true,
-        _ => {
-            let apart =
-                from_cfa(ours) && from_register(rule) || from_register(ours) && from_cfa(rule);
-            apart && matches!(truth.cfa, Cfa::Expression(_))
-        }
-    }
+/// Everything that a comparison counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Bytes of code.
+    pub bytes: Sums,
+    /// Functions.
+    pub functions: FunctionCounts,
 }

@@ -1,4 +1,4 @@
-//! Which functions of the two sides belong together.
+//! Which functions of the two sets belong together.
 
 use std::collections::HashMap;
 
@@ -6,72 +6,94 @@ use sframe_validator::elf::{ElfKind, ElfSection};
 use sframe_validator::section::CodeAddress;
 use sframe_validator::text::Text;
 
-use super::{Set, Totals};
-use crate::compare::sframe::Place;
+use super::{Bases, Set, Totals};
+use crate::witness::{CodeRange, SframeFunction};
 
-/// Functions that belong together: of each side a run of its places.
+/// Functions that belong together: neighbours in each set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group<'p, 's> {
     /// The symbol or section they were paired by.
     pub(super) name: Text<'s>,
-    /// The addresses that PCs are counted from on either side.
-    pub(super) bases: (u64, u64),
-    pub(super) first: &'p [Place],
-    pub(super) second: &'p [Place],
+    /// The addresses that PCs count from in each file.
+    pub(super) bases: Bases,
+    pub(super) first: &'p [SframeFunction],
+    pub(super) second: &'p [SframeFunction],
+}
+
+impl Group<'_, '_> {
+    /// The place that the places of one set's functions count from: their section's start where they
+    /// were paired by name, for sections differ from file to file.
+    pub(super) fn origin(&self, functions: &[SframeFunction], base: u64) -> CodeAddress {
+        let section = match functions.first() {
+            Some(function) if !self.name.is_empty() => function.start.section,
+            _ => 0,
+        };
+        CodeAddress { section, address: base }
+    }
+
+    /// The code that the group may be about.
+    pub(super) fn code(&self) -> CodeRange {
+        let any = self.first.first().or(self.second.first());
+        let section = any.filter(|_| self.name.is_empty()).map_or(0, |any| any.start.section);
+        CodeRange { start: CodeAddress { section, address: 0 }, end: u64::MAX }
+    }
 }
 
 /// Functions whose code overlaps, directly or by way of others.
-pub(super) fn by_address<'p, 's>(first: &'p [Place], second: &'p [Place]) -> Vec<Group<'p, 's>> {
+pub(super) fn by_address<'p, 's>(
+    first: &'p [SframeFunction],
+    second: &'p [SframeFunction],
+) -> Vec<Group<'p, 's>> {
     let mut groups = Vec::with_capacity(first.len().max(second.len()));
     let (mut a, mut b) = (first, second);
     loop {
         let next = [a.first(), b.first()].into_iter().flatten().min_by_key(|place| place.start);
         let Some(next) = next else { return groups };
-        let mut end = behind(next);
-        let inside = |place: &Place, end: CodeAddress| {
+        let mut end = end_of(next);
+        let inside = |place: &SframeFunction, end: CodeAddress| {
             // At the last address of all even the first one has its end where it starts.
             place.start == next.start || place.start.section == end.section && place.start < end
         };
-        let (mut ours, mut theirs) = (0, 0);
+        let (mut in_first, mut in_second) = (0, 0);
         loop {
-            let reaching = match (a.get(ours), b.get(theirs)) {
+            let reaching = match (a.get(in_first), b.get(in_second)) {
                 (Some(place), _) if inside(place, end) => {
-                    ours += 1;
+                    in_first += 1;
                     place
                 }
                 (_, Some(place)) if inside(place, end) => {
-                    theirs += 1;
+                    in_second += 1;
                     place
                 }
                 _ => break,
             };
-            end = end.max(behind(reaching));
+            end = end.max(end_of(reaching));
         }
-        let (first, rest) = a.split_at(ours);
+        let (first, rest) = a.split_at(in_first);
         a = rest;
-        let (second, rest) = b.split_at(theirs);
+        let (second, rest) = b.split_at(in_second);
         b = rest;
-        groups.push(Group { name: Text::default(), bases: (0, 0), first, second });
+        groups.push(Group { name: Text::default(), bases: Bases::default(), first, second });
     }
 }
 
-/// The first place behind the function.
-fn behind(place: &Place) -> CodeAddress {
+/// The end of the function, exclusive.
+fn end_of(place: &SframeFunction) -> CodeAddress {
     let address = place.start.address.saturating_add(place.size.into());
     CodeAddress { section: place.start.section, address }
 }
 
 /// Functions with the same symbol, then the stubs of sections with the same name.
 pub(super) fn by_symbol<'p, 's>(
-    first: &'p [Place],
-    second: &'p [Place],
+    first: &'p [SframeFunction],
+    second: &'p [SframeFunction],
     first_set: &Set<'s>,
     second_set: &Set<'s>,
     totals: &mut Totals,
 ) -> Vec<Group<'p, 's>> {
     let mut stubs = Vec::new();
-    // Of each name the functions of the second side, the one to be taken next at the end.
-    let mut waiting: HashMap<Text<'s>, Vec<&'p Place>> = HashMap::new();
+    // By name, the functions of the second set; the one to be taken next is the last.
+    let mut waiting: HashMap<Text<'s>, Vec<&'p SframeFunction>> = HashMap::new();
     for place in second.iter().rev() {
         match name(second_set, place) {
             Some(Name::Symbol(name)) => waiting.entry(name).or_default().push(place),
@@ -90,7 +112,7 @@ pub(super) fn by_symbol<'p, 's>(
             None => totals.unnamed_first += 1,
         }
     }
-    let mut left: Vec<(Text<'_>, &Place)> = waiting
+    let mut left: Vec<(Text<'_>, &SframeFunction)> = waiting
         .into_iter()
         .flat_map(|(name, places)| places.into_iter().map(move |place| (name, place)))
         .collect();
@@ -101,23 +123,32 @@ pub(super) fn by_symbol<'p, 's>(
     groups.extend(stubs.into_iter().map(|name| {
         let (first, first_base) = of_stubs(first, first_set, name);
         let (second, second_base) = of_stubs(second, second_set, name);
-        Group { name, bases: (first_base, second_base), first, second }
+        Group { name, bases: Bases { first: first_base, second: second_base }, first, second }
     }));
     groups
 }
 
 fn pair<'p, 's>(
     name: Text<'s>,
-    first: Option<&'p Place>,
-    second: Option<&'p Place>,
+    first: Option<&'p SframeFunction>,
+    second: Option<&'p SframeFunction>,
 ) -> Group<'p, 's> {
-    let start = |place: Option<&Place>| place.map_or(0, |place| place.start.address);
-    let slice = |place: Option<&'p Place>| place.map_or(&[][..], std::slice::from_ref);
-    Group { name, bases: (start(first), start(second)), first: slice(first), second: slice(second) }
+    let start = |place: Option<&SframeFunction>| place.map_or(0, |place| place.start.address);
+    let slice = |place: Option<&'p SframeFunction>| place.map_or(&[][..], std::slice::from_ref);
+    Group {
+        name,
+        bases: Bases { first: start(first), second: start(second) },
+        first: slice(first),
+        second: slice(second),
+    }
 }
 
 /// The functions in the section of stubs that is called `name`, and its address.
-fn of_stubs<'p>(places: &'p [Place], set: &Set<'_>, name: Text<'_>) -> (&'p [Place], u64) {
+fn of_stubs<'p>(
+    places: &'p [SframeFunction],
+    set: &Set<'_>,
+    name: Text<'_>,
+) -> (&'p [SframeFunction], u64) {
     let Some(section) = stubs(set).find(|section| section.name == name) else { return (&[], 0) };
     let (start, end) = (section.address, section.address.saturating_add(section.size));
     let from = places.partition_point(|place| place.start.address < start);
@@ -138,7 +169,7 @@ enum Name<'s> {
     Stubs(&'s ElfSection<'s>),
 }
 
-fn name<'s>(set: &Set<'s>, place: &Place) -> Option<Name<'s>> {
+fn name<'s>(set: &Set<'s>, place: &SframeFunction) -> Option<Name<'s>> {
     let at_start = set.symbols.find(place.start).filter(|symbol| symbol.start == place.start);
     let symbol = at_start.map(|symbol| symbol.name).filter(|name| !name.is_empty());
     let section = || stubs(set).find(|section| section.contains(place.start.address, 1));
@@ -149,13 +180,13 @@ fn name<'s>(set: &Set<'s>, place: &Place) -> Option<Name<'s>> {
 mod tests {
     use super::*;
 
-    fn place(index: u32, address: u64, size: u32) -> Place {
-        Place { start: CodeAddress { section: 0, address }, size, section: 0, index }
+    fn place(index: u32, address: u64, size: u32) -> SframeFunction {
+        SframeFunction { start: CodeAddress { section: 0, address }, size, section: 0, index }
     }
 
     /// The groups, by the functions' numbers.
-    fn groups(first: &[Place], second: &[Place]) -> Vec<(Vec<u32>, Vec<u32>)> {
-        let numbers = |places: &[Place]| places.iter().map(|place| place.index).collect();
+    fn groups(first: &[SframeFunction], second: &[SframeFunction]) -> Vec<(Vec<u32>, Vec<u32>)> {
+        let numbers = |places: &[SframeFunction]| places.iter().map(|place| place.index).collect();
         let groups = by_address(first, second);
         groups.iter().map(|group| (numbers(group.first), numbers(group.second))).collect()
     }

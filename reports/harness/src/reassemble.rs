@@ -135,7 +135,8 @@ impl<'e> Loaded<'e> {
             matches!(kind, Kind::EmptyRange | Kind::Overlap(_) | Kind::EntriesAfterTerminator)
         };
         let defects = cfis.iter().flat_map(Cfi::defect_counts);
-        let counts = defects.filter(|(first, _)| !readable(first.kind)).map(|(_, count)| count);
+        let counts =
+            defects.filter(|defect| !readable(defect.first.kind)).map(|defect| defect.count);
         let unreadable = counts.sum();
         Ok(Loaded { cfis, unreadable })
     }

@@ -10,7 +10,8 @@ pub use text::Text;
 
 use std::path::{Path, PathBuf};
 
-use sframe_oracle::diff::{Change, FunctionPlace, Matching, Totals, diff};
+use sframe_oracle::diff::{Change, Matching, Totals, diff};
+use sframe_oracle::witness::SframeFunction;
 use sframe_validator::finding::Keep;
 use sframe_validator::{Abi, Section, Version};
 
@@ -98,7 +99,7 @@ pub struct FunctionChange {
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Where the sections' functions say it is.
-    pub function: FunctionPlace,
+    pub function: SframeFunction,
     /// The name of the code section that the start counts from, in relocatable objects.
     pub code_section: Option<String>,
 }

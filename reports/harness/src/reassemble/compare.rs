@@ -1,9 +1,13 @@
-//! Whether what was assembled has the same rows, for all registers, and the same code.
+//! Whether the rebuilt file has the same rows, for all registers, and the same code.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::iter::Peekable;
+use std::ops::ControlFlow;
 
 use sframe_oracle::cfi::{CfiSource, Instruction};
+use sframe_oracle::compare::{Observer, sweep};
+use sframe_oracle::witness::{CodeRange, Left, Says, Witness};
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::section::CodeAddress;
 
@@ -21,22 +25,22 @@ pub enum Mismatch {
     Size,
     /// Its code is not the same.
     Code,
-    /// Its return-address column, its mark as a signal frame or its key is not the same.
+    /// Its return-address column, its mark as a signal frame or its key differs.
     Attributes,
-    /// The rules of some register are not the same, at this many bytes from its start first.
+    /// The rules of some register differ, first at this many bytes from its start.
     Rows(u64),
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// Functions that were compared.
     pub functions: u64,
     /// Rows of these in the original.
     pub rows: u64,
-    /// Functions that are not the same, by their address in the original file.
+    /// Functions that differ, by their address in the original file.
     pub different: Vec<(CodeAddress, Mismatch)>,
-    /// Functions of the rebuilt file that the original has not.
+    /// Functions of the rebuilt file that the original does not have.
     pub added: u64,
     /// Functions of the original that were not carried.
     pub left_out: LeftOut,
@@ -86,7 +90,7 @@ pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, Stri
     Ok(comparison)
 }
 
-/// Where the original's code sections have come to stand, by their numbers.
+/// Where the original's code sections are in the rebuilt file, by their numbers.
 fn section_starts(symbols: &SymbolTable<'_>) -> BTreeMap<u32, CodeAddress> {
     let starts = symbols.symbols().iter().filter_map(|symbol| {
         let number = symbol.name.bytes().strip_prefix(SECTION_SYMBOL.as_bytes())?;
@@ -112,64 +116,120 @@ fn same(function: &Function<'_>, other: &Function<'_>) -> Result<u64, Mismatch> 
     if attributes(function) != attributes(other) {
         return Err(Mismatch::Attributes);
     }
-    let (mut first, mut second) = (Side::of(function), Side::of(other));
-    let registers = first.machine.state.rules.keys().chain(second.machine.state.rules.keys());
-    let mut touched: Vec<_> = registers.map(|register| Change::Rule(*register)).collect();
-    touched.extend([Change::Cfa, Change::Toggles]);
-    let (mut at, mut rows) = (0, 1);
-    loop {
-        let unreadable = |_| Mismatch::Rows(at);
-        first.run(at, &mut touched).map_err(unreadable)?;
-        second.run(at, &mut touched).map_err(unreadable)?;
-        // Rows were the same before, so that only what has been touched can differ.
-        if touched.drain(..).any(|part| first.differs(&second, part)) {
-            return Err(Mismatch::Rows(at));
-        }
-        let Some(next) = first.next().into_iter().chain(second.next()).min() else { break };
-        // What holds behind the end is no row.
-        if next >= size {
-            break;
-        }
-        rows += u64::from(first.next() == Some(next));
-        at = next;
-    }
-    Ok(rows)
+    let (mut first, mut second) = (Registers::of(function), Registers::of(other));
+    let code = CodeRange { start: CodeAddress::absolute(0), end: size };
+    let mut rows = Rows { count: 0, mismatch: None };
+    sweep(&[code], &mut first, &mut second, &mut rows);
+    rows.mismatch.map_or(Ok(rows.count), |at| Err(Mismatch::Rows(at)))
 }
 
-/// A function whose instructions are evaluated from place to place.
-struct Side<'c> {
+/// A function as a witness that keeps the rules of all registers. Its places are bytes from its start.
+struct Registers<'c> {
     machine: Machine<'c>,
     placed: Peekable<Placed<'c>>,
+    size: u64,
+    /// What the instructions at the place read last change; at first all that the CIE has rules for.
+    touched: Vec<Change>,
+    /// Whether an instruction is at that place.
+    has_instruction: bool,
+    /// Whether all instructions up to that place can be evaluated.
+    is_readable: bool,
 }
 
-impl<'c> Side<'c> {
-    fn of(function: &Function<'c>) -> Side<'c> {
-        Side { machine: function.machine(), placed: Placed::of(&function.fde).peekable() }
+impl<'c> Registers<'c> {
+    fn of(function: &Function<'c>) -> Registers<'c> {
+        let machine = function.machine();
+        let registers = machine.state.rules.keys();
+        let mut touched: Vec<_> = registers.map(|register| Change::Rule(*register)).collect();
+        touched.extend([Change::Cfa, Change::Toggles]);
+        Registers {
+            machine,
+            placed: Placed::of(&function.fde).peekable(),
+            size: function.fde.size(),
+            touched,
+            has_instruction: false,
+            is_readable: true,
+        }
     }
 
-    /// The place of the next instruction.
-    fn next(&mut self) -> Option<u64> {
-        self.placed.peek().and_then(|placed| placed.ok()).map(|(at, _)| at)
-    }
-
-    /// Evaluates the instructions at a place, and adds to `touched` what they change.
-    fn run(&mut self, place: u64, touched: &mut Vec<Change>) -> Result<(), Reason> {
+    /// Evaluates the instructions at a place.
+    fn run(&mut self, place: u64) -> Result<(), Reason> {
         let here = |placed: &Result<(u64, Instruction), Reason>| {
             placed.as_ref().map_or(true, |(at, _)| *at == place)
         };
         while let Some(placed) = self.placed.next_if(here) {
             let (_, instruction) = placed?;
-            self.machine.apply(&instruction, |change| touched.push(change))?;
+            self.has_instruction = true;
+            self.machine.apply(&instruction, |change| self.touched.push(change))?;
         }
         Ok(())
     }
 
-    fn differs(&self, other: &Side<'_>, part: Change) -> bool {
+    fn differs(&self, other: &Registers<'_>, part: Change) -> bool {
         let (state, other) = (&self.machine.state, &other.machine.state);
         match part {
             Change::Cfa => state.cfa != other.cfa,
             Change::Rule(register) => state.rules.get(&register) != other.rules.get(&register),
             Change::Toggles => state.toggles != other.toggles,
         }
+    }
+}
+
+impl<'c> Witness for Registers<'c> {
+    type Function = ();
+    type Row = Machine<'c>;
+    type Error = Infallible;
+
+    fn enter(&mut self, _: CodeAddress, _: &mut impl FnMut(Left<(), Infallible>)) -> u64 {
+        self.size
+    }
+
+    fn describes(&self) -> bool {
+        true
+    }
+
+    fn read(&mut self, address: u64, _wanted: bool) -> u64 {
+        self.has_instruction = false;
+        self.is_readable &= self.run(address).is_ok();
+        let next = self.placed.peek().and_then(|placed| placed.as_ref().ok());
+        next.map_or(u64::MAX, |(at, _)| *at)
+    }
+
+    fn says(&self) -> Says<'_, (), Machine<'c>> {
+        if self.is_readable { Says::Row((), &self.machine) } else { Says::Unreadable(()) }
+    }
+
+    fn note(&mut self, _shared: bool) {}
+
+    fn finish(&mut self, _: &mut impl FnMut(Left<(), Infallible>)) {}
+}
+
+/// The rows of two functions as they are compared.
+struct Rows {
+    /// Rows of the first one.
+    count: u64,
+    /// The first place where they are not the same.
+    mismatch: Option<u64>,
+}
+
+impl<'a, 'b> Observer<Registers<'a>, Registers<'b>> for Rows {
+    fn piece(
+        &mut self,
+        place: CodeAddress,
+        _end: u64,
+        first: &mut Registers<'a>,
+        second: &mut Registers<'b>,
+    ) -> ControlFlow<()> {
+        // Rows were the same before, so that only what has been touched can differ.
+        let mut touched = std::mem::take(&mut first.touched);
+        touched.append(&mut second.touched);
+        let readable = first.is_readable && second.is_readable;
+        if !readable || touched.drain(..).any(|part| first.differs(second, part)) {
+            self.mismatch = Some(place.address);
+            return ControlFlow::Break(());
+        }
+        first.touched = touched;
+        self.count += u64::from(place.address == 0 || first.has_instruction);
+        ControlFlow::Continue(())
     }
 }

@@ -1,6 +1,7 @@
 //! From ranges to functions: each that differs, once, with its tables and code.
 
-use sframe_oracle::diff::{Change, FunctionPlace, Range, Set};
+use sframe_oracle::diff::{Change, Range, Set};
+use sframe_oracle::witness::SframeFunction;
 use sframe_validator::finding::Keep;
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Row;
@@ -12,7 +13,7 @@ use crate::record::{Names, Tables};
 use sframe_record::{Instruction, Side};
 
 /// The functions of either side that a range is about.
-type Pair = (Option<FunctionPlace>, Option<FunctionPlace>);
+type Pair = (Option<SframeFunction>, Option<SframeFunction>);
 
 /// Gathers ranges, which come function by function.
 pub(super) struct Changes<'c, 's> {
@@ -44,7 +45,7 @@ impl<'c, 's> Changes<'c, 's> {
         if matches!(range.change, Change::Limited(_)) {
             return;
         }
-        let pair = (range.first.map(|(place, _)| place), range.second.map(|(place, _)| place));
+        let pair = (range.first.map(|a| a.function), range.second.map(|b| b.function));
         let next = std::mem::replace(&mut self.last, pair) != pair;
         if next && !self.keep.has_room(self.functions.len() as u64) {
             self.more += 1;
@@ -91,12 +92,12 @@ impl<'c, 's> Changes<'c, 's> {
     fn tables(
         &mut self,
         range: &Range<'s>,
-        first: &FunctionPlace,
-        second: &FunctionPlace,
+        first: &SframeFunction,
+        second: &SframeFunction,
     ) -> Option<Tables> {
         let bases = range.bases;
-        let one = self.function_rows(self.sets.0, first, bases.0, range.start)?;
-        let other = self.function_rows(self.sets.1, second, bases.1, range.start)?;
+        let one = self.function_rows(self.sets.0, first, bases.first, range.start)?;
+        let other = self.function_rows(self.sets.1, second, bases.second, range.start)?;
         let section = self.sets.0.sections.get(usize::try_from(first.section).ok()?)?;
         let abi = section.abi().ok()?;
         let sides = (Side::First, Side::Second);
@@ -107,7 +108,7 @@ impl<'c, 's> Changes<'c, 's> {
     fn function_rows(
         &mut self,
         set: &Set<'_>,
-        place: &FunctionPlace,
+        place: &SframeFunction,
         base: u64,
         pc: u64,
     ) -> Option<Vec<Row>> {
@@ -125,24 +126,25 @@ impl<'c, 's> Changes<'c, 's> {
     fn common_code(
         &self,
         range: &Range<'s>,
-        first: &FunctionPlace,
-        second: &FunctionPlace,
+        first: &SframeFunction,
+        second: &SframeFunction,
     ) -> Option<Vec<Instruction<'static>>> {
         let section = self.sets.0.sections.get(usize::try_from(first.section).ok()?)?;
         let bases = range.bases;
-        let bytes = |set: &Set<'s>, place: &FunctionPlace, base: u64| {
+        let bytes = |set: &Set<'s>, place: &SframeFunction, base: u64| {
             let address = base.checked_add(range.start)?;
             let start = CodeAddress { section: place.start.section, address };
             set.elf.code_bytes(start, range.end - range.start)
         };
-        let same = bytes(self.sets.0, first, bases.0)? == bytes(self.sets.1, second, bases.1)?;
-        let absolute = |pc: u64| bases.0.checked_add(pc);
+        let same =
+            bytes(self.sets.0, first, bases.first)? == bytes(self.sets.1, second, bases.second)?;
+        let absolute = |pc: u64| bases.first.checked_add(pc);
         let (start, end) = (absolute(range.start)?, absolute(range.end)?);
         let abi = section.abi().ok()?;
         same.then(|| code(self.sets.0.elf, abi, first.start, start, end))
     }
 }
 
-fn place(function: FunctionPlace, names: &Names<'_, '_>) -> Place {
+fn place(function: SframeFunction, names: &Names<'_, '_>) -> Place {
     Place { function, code_section: names.section(function.start) }
 }

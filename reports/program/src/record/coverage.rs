@@ -5,6 +5,7 @@ use std::path::Path;
 
 use sframe_oracle::account::{self, Account};
 use sframe_oracle::compare::{FunctionCounts, Sums};
+use sframe_oracle::witness::CodeRange;
 use sframe_record::json::{exact_name, name};
 use sframe_record::{Address, Coverage, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts};
 use sframe_validator::section::CodeAddress;
@@ -57,7 +58,7 @@ fn functions(counts: &FunctionCounts) -> CoveredFunctions {
 }
 
 fn loss(loss: &account::Loss, names: &Names<'_, '_>) -> Loss<'static> {
-    let place = |&(start, size): &(CodeAddress, u64)| place(start, size, names);
+    let place = |code: &CodeRange| place(code.start, code.bytes(), names);
     Loss {
         cause: loss.cause.name().into(),
         functions: loss.functions,

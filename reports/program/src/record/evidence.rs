@@ -34,7 +34,7 @@ impl<'g> Gatherer<'g> {
         let section = self.sections.get(difference.finding.section?)?;
         let index = difference.finding.function?.index;
         let function = section.entry(index)?.function().ok()?;
-        let (fde, _) = difference.cfi;
+        let fde = difference.cfi.function;
         let abi = section.abi().ok()?;
         let (start, end) = (difference.start, difference.end);
         let sframe = self.rows.of_function(&function, start.address)?;

@@ -97,7 +97,7 @@ fn table(out: &mut dyn Write, bytes: &Verdicts, functions: &CoveredFunctions) ->
 }
 
 fn lost(out: &mut dyn Write, loss: &Loss<'_>, with_section: bool) -> io::Result<()> {
-    let unexplained = loss.cause.as_str() == Cause::None.name();
+    let unexplained = loss.cause.as_str() == Cause::Unexplained.name();
     let what = match (unexplained, with_section) {
         (true, true) => "lost, unexplained".to_owned(),
         (true, false) => "SFrame could describe it".to_owned(),

@@ -1,41 +1,43 @@
-//! Repeated blocks of version 1, which does not record their size.
+//! Rows that repeat: a block of rows that holds again in each block of the function.
 //!
-//! Nor does it say where blocks start: its text compares bits of the PC (V1 1.3.2). A *reading* is a size of the block, which divides the function's and has room for all
-//! rows, and one of two origins: the function's start or address 0. CFI refutes those that are
-//! wrong. Where all that are left say the same, that is what the rows say.
-
-use core::ops::ControlFlow;
+//! Version 1 does not record the size of the block, nor where blocks start: its text compares bits of
+//! the PC (V1 1.3.2). A *reading* is a size of the block, which divides the function's and has room for
+//! all rows, and one of two origins: the function's start or address 0. Another witness refutes wrong
+//! readings. Where all the others are equivalent, the rows are read that way.
 
 use sframe_validator::unwind::Row;
+
+use super::rows::Piece;
 
 /// The largest block: version 2 records the size in one byte (V2 2.3).
 const MAX_BLOCK: u64 = 0xff;
 
 /// How a function's rows repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub(super) struct Reading {
     /// Bytes of a block.
-    pub(crate) block: u64,
+    pub(super) block: u64,
     /// How far into a block the function starts, bytes.
-    pub(crate) phase: u64,
+    pub(super) phase: u64,
 }
 
 /// The code of a function whose rows repeat.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
-    /// Where it starts, and its size.
-    pub(crate) start: u64,
-    pub(crate) size: u64,
+pub(super) struct Span {
+    /// Where it starts.
+    pub(super) start: u64,
+    /// Its size, also of what another function hides.
+    pub(super) size: u64,
     /// Where it ends, or another function hides it.
-    pub(crate) end: u64,
+    pub(super) end: u64,
 }
 
-/// What other information says about a row at one PC.
+/// What another witness says about a row at one PC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
     /// Whether the row is right there; `None` where nothing is known.
     pub(crate) agrees: Option<bool>,
-    /// The end of what holds there alike.
+    /// The end of the code for which that holds.
     pub(crate) until: u64,
 }
 
@@ -44,39 +46,59 @@ impl Evidence {
     pub(crate) const NONE: Evidence = Evidence { agrees: None, until: u64::MAX };
 }
 
-/// Hands `sink` the pieces of a function, given the rows of its first block, in order: `None` for
-/// the rest once no repetitions are left.
-pub(crate) fn repeat(
-    rows: &[Row],
+/// The pieces of a function whose rows repeat, in order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blocks {
     reading: Reading,
     span: Span,
-    repetitions: &mut u64,
-    sink: &mut impl FnMut(u64, u64, Option<&Row>) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    let Reading { block, phase } = reading;
-    let mut at = span.start;
-    // Before the function, where it starts inside a block.
-    let mut skipped = phase;
-    while at < span.end && !rows.is_empty() {
-        let Some(left) = repetitions.checked_sub(1) else { return sink(at, span.end, None) };
-        *repetitions = left;
-        let place = |offset: u64| at.saturating_add(offset.saturating_sub(skipped)).min(span.end);
-        for row in rows {
-            let from = place(row.start.saturating_sub(span.start).min(block));
-            let to = place(row.end.saturating_sub(span.start).min(block));
-            if from < to {
-                sink(from, to, Some(row))?;
-            }
-        }
-        let Some(next) = at.checked_add(block.saturating_sub(skipped).max(1)) else { break };
-        (at, skipped) = (next, 0);
-    }
-    ControlFlow::Continue(())
+    /// Where the block at hand starts.
+    at: u64,
+    /// Bytes of that block before the function: it may start inside a block.
+    skipped: u64,
+    /// The number of the next row in the block.
+    row: usize,
 }
 
-/// How the rows repeat, which are those of one block, each up to the next one's start; `None` where
-/// more than one reading is left, or none.
-pub(crate) fn choose(
+impl Blocks {
+    pub(super) const fn new(reading: Reading, span: Span) -> Blocks {
+        Blocks { reading, span, at: span.start, skipped: reading.phase, row: 0 }
+    }
+
+    /// The next piece, given the rows of the first block; the rest of the function without a row once
+    /// no repetitions are left.
+    pub(super) fn next(&mut self, rows: &[Row], repetitions: &mut u64) -> Option<Piece> {
+        let end = self.span.end;
+        while self.at < end && !rows.is_empty() {
+            if self.row == 0 {
+                let Some(left) = repetitions.checked_sub(1) else {
+                    let start = core::mem::replace(&mut self.at, end);
+                    return Some(Piece { start, end, row: None });
+                };
+                *repetitions = left;
+            }
+            let Reading { block, .. } = self.reading;
+            let Some(row) = rows.get(self.row) else {
+                let next = self.at.checked_add(block.saturating_sub(self.skipped).max(1));
+                (self.at, self.skipped, self.row) = (next.unwrap_or(end), 0, 0);
+                continue;
+            };
+            self.row += 1;
+            let place = |address: u64| {
+                let offset = address.saturating_sub(self.span.start).min(block);
+                self.at.saturating_add(offset.saturating_sub(self.skipped)).min(end)
+            };
+            let (start, end) = (place(row.start), place(row.end));
+            if start < end {
+                return Some(Piece { start, end, row: Some(*row) });
+            }
+        }
+        None
+    }
+}
+
+/// The reading of a block's rows, each up to the next one's start; `None` where several readings are
+/// left, or none.
+pub(super) fn choose(
     rows: &[Row],
     span: Span,
     repetitions: &mut u64,
@@ -95,7 +117,7 @@ pub(crate) fn choose(
             let reading = Reading { block, phase };
             match try_on(rows, reading, span, repetitions, &mut evidence)? {
                 Fit::Refuted => {}
-                // All that fit everywhere say the same.
+                // All readings that fit everywhere are equivalent.
                 Fit::Everywhere => return Some(reading),
                 Fit::Unrefuted => several |= left.replace(reading).is_some(),
             }
@@ -104,7 +126,7 @@ pub(crate) fn choose(
     left.filter(|_| !several)
 }
 
-/// What is known of a reading.
+/// How a reading compares with the evidence.
 enum Fit {
     /// It is wrong at some PC.
     Refuted,
@@ -114,7 +136,7 @@ enum Fit {
     Unrefuted,
 }
 
-/// Compares a reading with the evidence; `None` where the repetitions do not last for that.
+/// Compares a reading with the evidence; `None` where there are too few repetitions left for that.
 fn try_on(
     rows: &[Row],
     reading: Reading,
@@ -122,35 +144,23 @@ fn try_on(
     repetitions: &mut u64,
     evidence: &mut impl FnMut(u64, &Row) -> Evidence,
 ) -> Option<Fit> {
-    let (mut right, mut refuted, mut unread) = (0, false, false);
-    let mut sink = |from: u64, to: u64, row: Option<&Row>| {
-        let Some(row) = row else {
-            unread = true;
-            return ControlFlow::Break(());
-        };
-        let mut at = from;
-        while at < to {
-            let Evidence { agrees, until } = evidence(at, row);
-            let next = until.min(to).max(at + 1);
+    let mut right = 0;
+    let mut blocks = Blocks::new(reading, span);
+    while let Some(Piece { start, end, row }) = blocks.next(rows, repetitions) {
+        let row = row?;
+        let mut at = start;
+        while at < end {
+            let Evidence { agrees, until } = evidence(at, &row);
+            let next = until.min(end).max(at + 1);
             match agrees {
                 Some(true) => right += next - at,
-                Some(false) => {
-                    refuted = true;
-                    return ControlFlow::Break(());
-                }
+                Some(false) => return Some(Fit::Refuted),
                 None => {}
             }
             at = next;
         }
-        ControlFlow::Continue(())
-    };
-    let _ = repeat(rows, reading, span, repetitions, &mut sink);
-    match (unread, refuted) {
-        (true, _) => None,
-        (_, true) => Some(Fit::Refuted),
-        _ if right == span.end - span.start => Some(Fit::Everywhere),
-        _ => Some(Fit::Unrefuted),
     }
+    Some(if right == span.end - span.start { Fit::Everywhere } else { Fit::Unrefuted })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What CFI says at one PC, asked in any order.
+//! What CFI says at one PC, in any order of questions.
 
 use core::cell::OnceCell;
 
@@ -14,9 +14,9 @@ const WORK_PER_BYTE: u64 = 4;
 /// Finds rows of CFI by their place: the first of several sections that describes it counts. The
 /// rows of the last function are kept.
 ///
-/// All answers together take time linear in the bytes of the CFI, besides a binary search for each:
-/// where questions come in an order that takes more, the rest cannot be read.
-pub(super) struct Lookup<'c> {
+/// All answers together take time linear in the bytes of the CFI, besides a binary search for each.
+/// Where the order of questions takes more, the answers to the rest are that CFI cannot be read.
+pub(crate) struct Lookup<'c> {
     sources: Vec<Source<'c>>,
     /// The function that was asked about last.
     function: Option<Fde<'c>>,
@@ -29,7 +29,7 @@ pub(super) struct Lookup<'c> {
 }
 
 /// What there is at a place.
-pub(super) enum Found<'l, 'c> {
+pub(crate) enum Found<'l, 'c> {
     /// No function.
     Nothing,
     /// A function without a readable row there.
@@ -46,8 +46,8 @@ struct Source<'c> {
 }
 
 impl<'c> Source<'c> {
-    /// The function that has `place`, by the source's order of addresses, and up to where: of
-    /// several, the one that starts last. As an error, where there is none, up to where that holds.
+    /// The function that has `place`, of several the one that starts last, and the address up to which
+    /// that holds; as an error, where there is none, the address up to which that holds.
     fn locate(&self, place: CodeAddress) -> Result<(Fde<'c>, u64), u64> {
         let cfi = self.cfi;
         let functions = self.functions.get_or_init(|| {
@@ -73,7 +73,7 @@ impl<'c> Source<'c> {
 
 impl<'c> Lookup<'c> {
     /// For sections in the order of [`Cfi::load_all`].
-    pub(super) fn new(cfi: &'c [Cfi<'c>]) -> Lookup<'c> {
+    pub(crate) fn new(cfi: &'c [Cfi<'c>]) -> Lookup<'c> {
         let bytes = |cfi: &Cfi<'_>| cfi.data().len() as u64;
         let all = cfi.iter().map(bytes).fold(0, u64::saturating_add);
         let source = |cfi| Source { cfi, functions: OnceCell::new() };
@@ -86,8 +86,8 @@ impl<'c> Lookup<'c> {
         }
     }
 
-    /// What there is at `place`, and the end of what holds there alike, which is behind it.
-    pub(super) fn at(&mut self, place: CodeAddress) -> (Found<'_, 'c>, u64) {
+    /// What there is at `place`, and the address after it up to which that holds.
+    pub(crate) fn at(&mut self, place: CodeAddress) -> (Found<'_, 'c>, u64) {
         let mut until = u64::MAX;
         for number in 0..self.sources.len() {
             let Some(source) = self.sources.get(number) else { break };
@@ -107,7 +107,7 @@ impl<'c> Lookup<'c> {
     }
 
     /// Whether there is time for that much work; then it is taken.
-    pub(super) fn spend(&mut self, work: u64) -> bool {
+    pub(crate) fn spend(&mut self, work: u64) -> bool {
         let left = self.budget.checked_sub(work);
         self.budget = left.unwrap_or_default();
         left.is_some()

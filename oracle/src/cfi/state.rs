@@ -1,0 +1,46 @@
+//! The state that call frame instructions change.
+
+use sframe_validator::unwind::{Cfa, Frame, Recovery};
+
+/// How many states `DW_CFA_remember_state` can push. Compilers nest a handful.
+pub const MAX_STATES: usize = 1024;
+
+/// The rules that hold at a location, for the registers that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) frame: Frame,
+    /// The CFA's rule was given as an expression, so that half of it cannot be changed.
+    pub(super) by_expression: bool,
+}
+
+impl State {
+    /// The state before a CIE's first instruction. A register without a rule is unchanged, which is what
+    /// DWARF calls unspecified and leaves to the machine's ABI.
+    pub(super) const INITIAL: State = State {
+        frame: Frame {
+            cfa: Cfa::Undefined,
+            ra: Recovery::Unchanged,
+            fp: Recovery::Unchanged,
+            ra_signed: false,
+        },
+        by_expression: false,
+    };
+}
+
+/// Whether two frames are equal: `==`, with the rules that nearly all frames have compared inline.
+#[inline(always)]
+pub(crate) fn same(a: &Frame, b: &Frame) -> bool {
+    let cfa = match (&a.cfa, &b.cfa) {
+        (
+            Cfa::RegisterOffset { register, offset },
+            Cfa::RegisterOffset { register: other, offset: far },
+        ) => register == other && offset == far,
+        (a, b) => a == b,
+    };
+    let rule = |a: &Recovery, b: &Recovery| match (a, b) {
+        (Recovery::AtCfa(offset), Recovery::AtCfa(other)) => offset == other,
+        (Recovery::Unchanged, Recovery::Unchanged) => true,
+        (a, b) => a == b,
+    };
+    cfa && rule(&a.ra, &b.ra) && rule(&a.fp, &b.fp) && a.ra_signed == b.ra_signed
+}

@@ -1,0 +1,33 @@
+//! What instructions say that no row shows.
+
+/// The things that a function's instructions say without a trace in its rows, and that keep
+/// producers from writing SFrame for it: a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Traces(u8);
+
+impl Traces {
+    /// `negate_ra_state_with_pc`.
+    pub(crate) const SIGN_WITH_PC: Traces = Traces(1);
+    /// `val_offset` of SP, FP or RA, also where it is revoked before the row ends.
+    pub(crate) const VALUE_OFFSET: Traces = Traces(2);
+    /// SP is undefined.
+    pub(crate) const UNDEFINED_SP: Traces = Traces(4);
+    /// SP is saved in another register.
+    pub(crate) const SAVED_SP: Traces = Traces(8);
+    /// `GNU_args_size`, `GNU_window_save`, `val_expression`, or `expression` of SP.
+    pub(crate) const ESCAPE: Traces = Traces(16);
+    /// `remember_state` before the first advance.
+    pub(crate) const REMEMBER_AT_START: Traces = Traces(32);
+    /// `remember_state` before a rule that is compared has changed.
+    pub(crate) const REMEMBER_FIRST: Traces = Traces(64);
+    /// An expression of any kind, also of a register that is not kept.
+    pub(crate) const EXPRESSION: Traces = Traces(128);
+
+    pub(crate) const fn contains(self, other: Traces) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) const fn add(&mut self, other: Traces) {
+        self.0 |= other.0;
+    }
+}

@@ -1,0 +1,17 @@
+//! `cfi-advance-past-end`.
+
+use sframe_validator::rules::{Group, Page, Rule, Severity};
+
+pub(crate) static RULE: Rule = Rule::elsewhere(
+    "cfi-advance-past-end",
+    Group::Cfi,
+    Severity::Warning,
+    Page {
+        summary: "call frame instructions advance to no address past their function's range",
+        consequence: "The range is too short or the advance is too long: the code that the last rules describe \
+                      is not found, or gets the rules of the next function.",
+        remedy: "Correct the size of the range, or the advance.",
+        source: "DWARF 5 6.4.2.1",
+        example: "an advance of 32 bytes in a function of 16",
+    },
+);

@@ -1,0 +1,17 @@
+//! `cfi-bad-cie-pointer`.
+
+use sframe_validator::rules::{Group, Page, Rule, Severity};
+
+pub(crate) static RULE: Rule = Rule::elsewhere(
+    "cfi-bad-cie-pointer",
+    Group::Cfi,
+    Severity::Warning,
+    Page {
+        summary: "the CIE pointer of every FDE leads to a CIE",
+        consequence: "The function's frames cannot be found: its instructions mean nothing without the CIE.",
+        remedy: "Correct the pointer: in .eh_frame, the bytes from the field back to the CIE; in .debug_frame, \
+                 the CIE's offset.",
+        source: "DWARF 5 6.4.1; LSB 10.6.1.1.2",
+        example: "an FDE whose pointer leads into the middle of a CIE",
+    },
+);

@@ -1,0 +1,16 @@
+//! `cfi-cfa-not-register`.
+
+use sframe_validator::rules::{Group, Page, Rule, Severity};
+
+pub(crate) static RULE: Rule = Rule::elsewhere(
+    "cfi-cfa-not-register",
+    Group::Cfi,
+    Severity::Warning,
+    Page {
+        summary: "def_cfa_register and def_cfa_offset change a rule of a register and an offset",
+        consequence: "The missing half is made up: unwinders keep the value from before the expression, or use zero.",
+        remedy: "Give both with .cfi_def_cfa.",
+        source: "DWARF 5 6.4.2.2",
+        example: "DW_CFA_def_cfa_offset after DW_CFA_def_cfa_expression",
+    },
+);

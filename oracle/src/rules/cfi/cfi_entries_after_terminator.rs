@@ -1,0 +1,17 @@
+//! `cfi-entries-after-terminator`.
+
+use sframe_validator::rules::{Group, Page, Rule, Severity};
+
+pub(crate) static RULE: Rule = Rule::elsewhere(
+    "cfi-entries-after-terminator",
+    Group::Cfi,
+    Severity::Lint,
+    Page {
+        summary: "nothing follows the zero terminator of .eh_frame",
+        consequence: "An unwinder that walks the section stops at the terminator and misses the entries after it; \
+                      one that searches .eh_frame_hdr finds them.",
+        remedy: "Link crtend.o, which has the terminator, last.",
+        source: "LSB 10.6.1.1; observed: libgcc's __register_frame stops there",
+        example: "an object that was given to the linker after crtend.o",
+    },
+);

@@ -1,0 +1,17 @@
+//! `cfi-entry-length`.
+
+use sframe_validator::rules::{Group, Page, Rule, Severity};
+
+pub(crate) static RULE: Rule = Rule::elsewhere(
+    "cfi-entry-length",
+    Group::Cfi,
+    Severity::Warning,
+    Page {
+        summary: "a CFI entry's length leads to the next entry",
+        consequence: "No entry after this one can be found. With .eh_frame_hdr, unwinders still find those \
+                      that its table names; an unwinder that registers the whole section loses all of them.",
+        remedy: "Correct the length. Values from 0xfffffff0 on are reserved, but for 0xffffffff.",
+        source: "DWARF 5 7.4; LSB 10.6.1.1",
+        example: "a last FDE whose length is 4 more than the section has",
+    },
+);

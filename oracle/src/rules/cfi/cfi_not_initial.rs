@@ -1,0 +1,17 @@
+//! `cfi-not-initial`.
+
+use sframe_validator::rules::{Group, Page, Rule, Severity};
+
+pub(crate) static RULE: Rule = Rule::elsewhere(
+    "cfi-not-initial",
+    Group::Cfi,
+    Severity::Warning,
+    Page {
+        summary: "a CIE's instructions neither advance the location nor restore an initial rule",
+        consequence: "There is no location in a CIE and nothing to go back to: the state at the start of its \
+                      functions is not known.",
+        remedy: "Move the instruction into the FDEs.",
+        source: "DWARF 5 6.4.1, 6.4.2.3",
+        example: "a CIE with DW_CFA_advance_loc",
+    },
+);

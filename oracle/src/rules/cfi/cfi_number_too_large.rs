@@ -1,0 +1,16 @@
+//! `cfi-number-too-large`.
+
+use sframe_validator::rules::{Group, Page, Rule, Severity};
+
+pub(crate) static RULE: Rule = Rule::elsewhere(
+    "cfi-number-too-large",
+    Group::Cfi,
+    Severity::Warning,
+    Page {
+        summary: "LEB128 numbers in CFI fit in 64 bits",
+        consequence: "Unwinders cut the number, each in its own way, and compute another frame.",
+        remedy: "Correct the operand.",
+        source: "DWARF 5 7.6",
+        example: "DW_CFA_def_cfa_offset with an operand of 11 bytes",
+    },
+);

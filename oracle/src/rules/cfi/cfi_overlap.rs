@@ -1,0 +1,18 @@
+//! `cfi-overlap`.
+
+use sframe_validator::rules::{Group, Page, Rule, Severity};
+
+pub(crate) static RULE: Rule = Rule::elsewhere(
+    "cfi-overlap",
+    Group::Cfi,
+    Severity::Warning,
+    Page {
+        summary: "no two FDEs describe the same code",
+        consequence: "Which one holds depends on the unwinder: a search of .eh_frame_hdr finds the one that \
+                      starts last, a walk over the section the one that is stored first.",
+        remedy: "Correct the ranges. Code that was placed by hand inside a function needs its own piece of CFI on \
+                 either side.",
+        source: "DWARF 5 6.4.1; observed: libgcc searches the table, and walks without one",
+        example: "two FDEs of one address with different sizes",
+    },
+);

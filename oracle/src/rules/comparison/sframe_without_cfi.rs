@@ -1,0 +1,18 @@
+//! `sframe-without-cfi`.
+
+use sframe_validator::rules::{Group, Page, Rule, Severity};
+
+pub(crate) static RULE: Rule = Rule::elsewhere(
+    "sframe-without-cfi",
+    Group::Comparison,
+    Severity::Warning,
+    Page {
+        summary: "code that SFrame describes has CFI as well, in a file that has any",
+        consequence: "Nothing shows that the rows are right. Where the entry is out of place, a reader \
+                      applies another function's rows.",
+        remedy: "Check whether the function's start and size are right; a linker that makes stubs with rows \
+                 and without CFI says so in its documentation.",
+        source: "V3 2.3.1; observed: every assembler makes SFrame from the function's CFI",
+        example: "an entry that was relocated to the gap after its function",
+    },
+);

@@ -1,0 +1,19 @@
+//! `unexplained-loss`.
+
+use sframe_validator::rules::{Group, Page, Rule, Severity};
+
+pub(crate) static RULE: Rule = Rule::elsewhere(
+    "unexplained-loss",
+    Group::Comparison,
+    Severity::Warning,
+    Page {
+        summary: "SFrame describes what CFI describes, unless SFrame cannot express it",
+        consequence: "Stack traces through the function end or skip frames, though nothing in it is unusual.",
+        remedy: "Check whether the object was assembled without --gsframe or with another version than the \
+                 others (linkers drop those sections), and whether a linker script discards .sframe. In \
+                 assembly, look for .cfi_label and for a .cfi_escape that spells a directive: GNU as skips \
+                 the function, and the CFI shows no trace of either.",
+        source: "V3 1; observed: GNU ld from 2.46 on and mold leave out inputs of another version",
+        example: "a library with one object that was assembled without --gsframe",
+    },
+);

@@ -1,0 +1,129 @@
+//! Call frame information as a witness.
+
+mod lookup;
+mod stream;
+
+use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::Row;
+
+use super::{Left, Marks, Says, Witness};
+use crate::cfi::{Cfi, CfiError, Cie, Fde, RowContext, Rows};
+use stream::Stream;
+
+pub(crate) use lookup::{Found, Lookup};
+
+/// The CFI sections of a file as one witness: the first of them that describes a place counts.
+///
+/// Rows are made where another witness has some to compare with.
+pub(crate) struct CfiWitness<'c, 'x> {
+    streams: Vec<Stream<'c, 'x>>,
+    /// The number of the stream that has the place entered last.
+    speaker: Option<usize>,
+    /// Whether that stream's row at the address has been read.
+    is_read: bool,
+}
+
+impl<'c, 'x> CfiWitness<'c, 'x> {
+    /// A witness of sections in the order of [`Cfi::load_all`], with a context for each.
+    pub(crate) fn new(cfi: &'c [Cfi<'c>], contexts: &'x mut [RowContext]) -> CfiWitness<'c, 'x> {
+        let streams = cfi.iter().zip(contexts).map(|(cfi, context)| Stream::new(cfi, context));
+        CfiWitness { streams: streams.collect(), speaker: None, is_read: false }
+    }
+
+    #[inline(always)]
+    fn stream(&self) -> Option<&Stream<'c, 'x>> {
+        self.streams.get(self.speaker?)
+    }
+
+    #[inline(always)]
+    fn stream_mut(&mut self) -> Option<&mut Stream<'c, 'x>> {
+        self.streams.get_mut(self.speaker?)
+    }
+
+    /// The marks of the function at the place.
+    #[inline]
+    pub(crate) fn marks(&self) -> Marks {
+        self.stream().map(Stream::marks).unwrap_or_default()
+    }
+
+    /// Whether the function at the place is whole from `start` to `end` and unread, and `test` holds for
+    /// its instructions; then it counts as read. Else nothing of it does.
+    #[inline]
+    pub(crate) fn all_over(
+        &mut self,
+        start: CodeAddress,
+        end: u64,
+        test: impl FnOnce(&mut Rows<'c, 'x>) -> bool,
+    ) -> bool {
+        self.stream_mut().is_some_and(|stream| stream.all_over(start, end, test))
+    }
+}
+
+impl Marks {
+    /// The marks that an FDE's CIE gives it.
+    #[inline]
+    pub(crate) const fn of_cie(cie: &Cie) -> Marks {
+        Marks { signal: cie.signal, key_b: cie.pauth_key_b }
+    }
+}
+
+impl<'c> Witness for CfiWitness<'c, '_> {
+    type Function = Fde<'c>;
+    type Row = Row;
+    type Error = CfiError;
+
+    #[inline]
+    fn enter(&mut self, place: CodeAddress, left: &mut impl FnMut(Left<Fde<'c>, CfiError>)) -> u64 {
+        let mut until = u64::MAX;
+        self.speaker = None;
+        for (number, stream) in self.streams.iter_mut().enumerate() {
+            match stream.enter(place, left) {
+                Ok(limit) => {
+                    self.speaker = Some(number);
+                    return until.min(limit);
+                }
+                Err(limit) => until = until.min(limit),
+            }
+        }
+        until
+    }
+
+    #[inline]
+    fn describes(&self) -> bool {
+        self.speaker.is_some()
+    }
+
+    #[inline]
+    fn read(&mut self, address: u64, wanted: bool) -> u64 {
+        self.is_read = wanted;
+        match self.stream_mut() {
+            Some(stream) if wanted => stream.read(address),
+            _ => u64::MAX,
+        }
+    }
+
+    #[inline]
+    fn says(&self) -> Says<'_, Fde<'c>, Row> {
+        let Some((function, row)) = self.stream().and_then(Stream::says) else {
+            return Says::Nothing;
+        };
+        match row {
+            _ if !self.is_read => Says::Unread(function),
+            Some(row) => Says::Row(function, row),
+            None => Says::Unreadable(function),
+        }
+    }
+
+    #[inline]
+    fn note(&mut self, shared: bool) {
+        if let Some(stream) = self.stream_mut() {
+            stream.note(shared);
+        }
+    }
+
+    fn finish(&mut self, left: &mut impl FnMut(Left<Fde<'c>, CfiError>)) {
+        for stream in &mut self.streams {
+            stream.leave(left);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A place in a list of functions that is ordered by address.
+
+use sframe_validator::section::CodeAddress;
+
+/// The function of a list that an unwinder finds at a place, by ascending place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cursor {
+    /// The number of the next function.
+    next: usize,
+    /// The section of the current function.
+    section: u32,
+    /// The end of the current function, or the start of the next one where that comes first; 0 where
+    /// there is no current function.
+    limit: u64,
+}
+
+impl Cursor {
+    /// Where the current function ends or the next one starts, if `place` is before that.
+    #[inline(always)]
+    pub(super) fn limit_at(&self, place: CodeAddress) -> Option<u64> {
+        (place.section == self.section && place.address < self.limit).then_some(self.limit)
+    }
+
+    /// Whether the current function has the code up to `end`, and no more.
+    #[inline]
+    pub(super) const fn ends_at(&self, end: u64) -> bool {
+        self.limit == end
+    }
+
+    /// Ends with the current function.
+    #[inline]
+    pub(super) const fn leave(&mut self) {
+        self.limit = 0;
+    }
+
+    /// Goes to the function that has `place`, and returns its number; as an error, where there is none,
+    /// the address up to which that holds. `nth` gives start and size of each function in the list.
+    #[inline]
+    pub(super) fn enter(
+        &mut self,
+        place: CodeAddress,
+        nth: impl Fn(usize) -> Option<(CodeAddress, u64)>,
+    ) -> Result<usize, u64> {
+        loop {
+            let Some((start, size)) = nth(self.next) else { return Err(u64::MAX) };
+            if start > place {
+                let here = start.section == place.section;
+                return Err(if here { start.address } else { u64::MAX });
+            }
+            let number = self.next;
+            self.next += 1;
+            let end = start.address.saturating_add(size);
+            if start.section < place.section || end <= place.address {
+                continue;
+            }
+            // Of functions that overlap, the last one to start is found; one without bytes hides none.
+            let following = loop {
+                match nth(self.next) {
+                    Some((_, 0)) => self.next += 1,
+                    next => break next.map(|(start, _)| start),
+                }
+            };
+            let cut = following.filter(|next| next.section == start.section);
+            let limit = cut.map_or(end, |next| end.min(next.address));
+            if place.address < limit {
+                (self.section, self.limit) = (start.section, limit);
+                return Ok(number);
+            }
+        }
+    }
+
+    /// The end of the current function.
+    #[inline]
+    pub(super) const fn limit(&self) -> u64 {
+        self.limit
+    }
+}

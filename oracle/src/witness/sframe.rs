@@ -1,0 +1,379 @@
+//! SFrame sections as a witness.
+
+mod blocks;
+mod places;
+mod rows;
+
+use sframe_validator::section::{CodeAddress, Function, RowBudget};
+use sframe_validator::unwind::{Frame, Row};
+use sframe_validator::{Abi, Section, Version};
+
+use super::cursor::Cursor;
+use super::{Left, Marks, Says, Shared, Witness};
+use blocks::{Blocks, Reading, Span, choose};
+use rows::Piece;
+
+pub(crate) use blocks::Evidence;
+pub(crate) use places::Places;
+pub use places::SframeFunction;
+
+/// The work that reading the rows of a file's sections may still take, and the memory for it.
+#[derive(Debug)]
+pub(crate) struct Budgets {
+    /// By section.
+    rows: Vec<RowBudget>,
+    /// Repetitions of blocks that may still be read: as many as the file has bytes. Code that
+    /// exists has fewer, code that is only promised would have billions.
+    repetitions: u64,
+    /// The pieces of the current function.
+    pieces: Vec<Piece>,
+    /// The rows of its block, where they repeat.
+    block: Vec<Row>,
+}
+
+impl Budgets {
+    /// For sections of a file of `file_size` bytes.
+    pub(crate) fn new(sections: &[Section<'_>], file_size: u64) -> Budgets {
+        let rows = sections.iter().map(Section::row_budget).collect();
+        Budgets { rows, repetitions: file_size, pieces: Vec::new(), block: Vec::new() }
+    }
+}
+
+/// The rows of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// There are some, or the entry cannot be read.
+    Rows,
+    /// None, which marks an outermost frame (V3 1.2).
+    Outermost,
+    /// None, which means nothing.
+    Nothing,
+}
+
+/// How the pieces of the current function are read.
+#[derive(Clone, Copy, Debug)]
+enum Progress {
+    /// None has been read.
+    Unread,
+    /// They are in the list; the number of the current one.
+    Listed(usize),
+    /// They are repetitions of the block.
+    Repeated(Blocks),
+}
+
+/// The function that a witness is at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Current<'s> {
+    pub(crate) place: SframeFunction,
+    pub(crate) version: Version,
+    pub(crate) abi: Abi,
+    pub(crate) marks: Marks,
+    /// `None` where its entry cannot be read.
+    pub(crate) function: Option<Function<'s>>,
+    content: Content,
+}
+
+impl Marks {
+    /// The marks of an SFrame function.
+    #[inline]
+    pub(crate) fn of_function(function: &Function<'_>) -> Marks {
+        Marks {
+            signal: function.is_signal_frame(),
+            key_b: function.attributes().info.pauth_key_b(),
+        }
+    }
+}
+
+/// The SFrame sections of a file as one witness.
+///
+/// An entry without rows is a claim only in version 3 and FDE type DEFAULT, where it marks an
+/// outermost frame; others say nothing. `E` answers questions about rows that repeat after a number
+/// of bytes that version 1 does not record.
+pub(crate) struct SframeWitness<'w, E> {
+    sections: &'w [Section<'w>],
+    /// The machine, where a section does not say it.
+    abi: Option<Abi>,
+    functions: &'w [SframeFunction],
+    /// The place that addresses count from.
+    origin: CodeAddress,
+    budgets: &'w mut Budgets,
+    evidence: E,
+    cursor: Cursor,
+    current: Option<Current<'w>>,
+    progress: Progress,
+    /// The current piece, where they are repetitions.
+    repetition: Option<Piece>,
+    /// Whether the current piece has the address read last; else it comes after it.
+    is_there: bool,
+    shared: Shared,
+}
+
+impl<'w, E> SframeWitness<'w, E>
+where
+    E: FnMut(&Current<'w>, CodeAddress, &Row) -> Evidence,
+{
+    /// A witness of `functions`, which are in order and in `sections`. Places that it is asked about
+    /// count from `origin`, its section included.
+    pub(crate) fn new(
+        sections: &'w [Section<'w>],
+        functions: &'w [SframeFunction],
+        origin: CodeAddress,
+        abi: Option<Abi>,
+        budgets: &'w mut Budgets,
+        evidence: E,
+    ) -> Self {
+        SframeWitness {
+            sections,
+            abi,
+            functions,
+            origin,
+            budgets,
+            evidence,
+            cursor: Cursor::default(),
+            current: None,
+            progress: Progress::Unread,
+            repetition: None,
+            is_there: false,
+            shared: Shared::Unknown,
+        }
+    }
+
+    /// The function at the place entered last.
+    #[inline]
+    pub(crate) const fn current(&self) -> Option<&Current<'w>> {
+        self.current.as_ref()
+    }
+
+    /// Whether the function at hand is from `start` to `end`, has rows and is unread, and `test` holds
+    /// for it; then it counts as read.
+    #[inline]
+    pub(crate) fn all_over(
+        &mut self,
+        start: CodeAddress,
+        end: u64,
+        test: impl FnOnce(&Current<'w>, &Function<'w>, &mut RowBudget) -> bool,
+    ) -> bool {
+        let Some(current) = &self.current else { return false };
+        let unread = matches!(self.progress, Progress::Unread) && self.cursor.ends_at(end);
+        if !unread || current.content != Content::Rows || current.place.start != start {
+            return false;
+        }
+        let budget = self.budgets.rows.get_mut(current.place.section as usize);
+        let (Some(function), Some(budget)) = (&current.function, budget) else { return false };
+        let passes = test(current, function, budget);
+        if passes {
+            self.budgets.pieces.clear();
+            self.progress = Progress::Listed(0);
+        }
+        passes
+    }
+
+    /// What can be known of a function without its rows; `None` where its machine is not known.
+    #[inline]
+    fn open(&self, place: SframeFunction) -> Option<Current<'w>> {
+        let section = self.sections.get(place.section as usize)?;
+        let abi = section.abi().ok().or(self.abi)?;
+        let function = section.entry(place.index).and_then(|entry| entry.function().ok());
+        let marks = function.as_ref().map(Marks::of_function);
+        let content = match &function {
+            Some(function) if function.is_outermost() => Content::Outermost,
+            Some(function) if function.num_rows() == 0 => Content::Nothing,
+            _ => Content::Rows,
+        };
+        let version = section.header().version;
+        let marks = marks.unwrap_or_default();
+        Some(Current { place, version, abi, marks, function, content })
+    }
+
+    /// Starts to read the pieces of the function at hand.
+    #[inline(never)]
+    fn start(&mut self) {
+        self.progress = Progress::Listed(0);
+        self.budgets.pieces.clear();
+        let Some(current) = &self.current else { return };
+        let (start, end) = (current.place.start.address, self.end());
+        let whole = |row| Piece { start, end, row };
+        match (&current.function, current.content) {
+            (_, Content::Nothing) | (None, _) => self.budgets.pieces.push(whole(None)),
+            (_, Content::Outermost) => {
+                let row = Row { start, end, frame: Frame::OUTERMOST };
+                self.budgets.pieces.push(whole(Some(row)));
+            }
+            (Some(function), Content::Rows) => {
+                let recorded = match function.repeat_size() {
+                    Ok(None) => return self.list(*function, start, end),
+                    Ok(Some(block)) => Some(Reading { block: block.into(), phase: 0 }),
+                    Err(_) if current.version == Version::V1 => None,
+                    // A block without bytes: which row holds where is not known.
+                    Err(_) => return self.budgets.pieces.push(whole(None)),
+                };
+                let span = Span { start, size: current.place.size.into(), end };
+                match self.repetition(*current, *function, span, recorded) {
+                    Some(reading) => {
+                        self.progress = Progress::Repeated(Blocks::new(reading, span));
+                        self.advance();
+                    }
+                    None => {
+                        self.budgets.pieces.clear();
+                        self.budgets.pieces.push(whole(None));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lists the pieces of the function at hand.
+    fn list(&mut self, function: Function<'w>, start: u64, end: u64) {
+        let Some(current) = &self.current else { return };
+        if let Some(budget) = self.budgets.rows.get_mut(current.place.section as usize) {
+            rows::read(&function, start, end, budget, &mut self.budgets.pieces);
+        }
+    }
+
+    /// Reads the block of a function whose rows repeat, and how they do; `None` where that is not
+    /// known.
+    #[cold]
+    fn repetition(
+        &mut self,
+        current: Current<'w>,
+        function: Function<'w>,
+        span: Span,
+        recorded: Option<Reading>,
+    ) -> Option<Reading> {
+        let length = recorded.map_or(span.size, |reading| reading.block);
+        self.list(function, span.start, span.start.saturating_add(length));
+        let Budgets { pieces, block, repetitions, .. } = &mut *self.budgets;
+        block.clear();
+        let row =
+            |piece: &Piece| piece.row.map(|row| Row { start: piece.start, end: piece.end, ..row });
+        block.extend(pieces.iter().filter_map(row));
+        let readable = block.len() == pieces.len();
+        let evidence = &mut self.evidence;
+        let section = current.place.start.section;
+        let reading = recorded.or_else(|| {
+            choose(block, span, repetitions, |address, row| {
+                evidence(&current, CodeAddress { section, address }, row)
+            })
+        });
+        reading.filter(|_| readable)
+    }
+
+    /// The current piece of the function at hand.
+    #[inline(always)]
+    fn piece(&self) -> Option<&Piece> {
+        match &self.progress {
+            Progress::Unread => None,
+            Progress::Listed(number) => self.budgets.pieces.get(*number),
+            Progress::Repeated(_) => self.repetition.as_ref(),
+        }
+    }
+
+    /// Goes to the next piece of the function at hand.
+    #[inline(always)]
+    fn advance(&mut self) {
+        match &mut self.progress {
+            Progress::Unread => {}
+            Progress::Listed(number) => *number += 1,
+            Progress::Repeated(blocks) => {
+                let Budgets { block, repetitions, .. } = &mut *self.budgets;
+                self.repetition = blocks.next(block, repetitions);
+            }
+        }
+    }
+
+    /// Where the function at hand ends or another one hides it, as a plain address.
+    #[inline]
+    fn end(&self) -> u64 {
+        self.cursor.limit().saturating_add(self.origin.address)
+    }
+}
+
+impl<'w, E> Witness for SframeWitness<'w, E>
+where
+    E: FnMut(&Current<'w>, CodeAddress, &Row) -> Evidence,
+{
+    type Function = SframeFunction;
+    type Row = Row;
+    type Error = core::convert::Infallible;
+
+    #[inline]
+    fn enter(
+        &mut self,
+        place: CodeAddress,
+        left: &mut impl FnMut(Left<SframeFunction, Self::Error>),
+    ) -> u64 {
+        if let Some(limit) = self.cursor.limit_at(place) {
+            return limit;
+        }
+        self.finish(left);
+        let (functions, origin) = (self.functions, self.origin);
+        let number = self.cursor.enter(place, |number| {
+            let function = functions.get(number)?;
+            let section = function.start.section.wrapping_sub(origin.section);
+            let address = function.start.address.wrapping_sub(origin.address);
+            Some((CodeAddress { section, address }, function.size.into()))
+        });
+        match number {
+            Ok(number) => {
+                self.current = functions.get(number).and_then(|place| self.open(*place));
+                self.progress = Progress::Unread;
+                self.is_there = false;
+                self.shared = Shared::Unknown;
+                self.cursor.limit()
+            }
+            Err(until) => until,
+        }
+    }
+
+    #[inline]
+    fn describes(&self) -> bool {
+        self.current.is_some()
+    }
+
+    #[inline]
+    fn read(&mut self, address: u64, _wanted: bool) -> u64 {
+        if self.current.is_none() {
+            return u64::MAX;
+        }
+        let address = address.wrapping_add(self.origin.address);
+        if matches!(self.progress, Progress::Unread) {
+            self.start();
+        }
+        while self.piece().is_some_and(|piece| piece.end <= address) {
+            self.advance();
+        }
+        let Some(&Piece { start, end, .. }) = self.piece() else {
+            self.is_there = false;
+            return u64::MAX;
+        };
+        self.is_there = start <= address;
+        let until = if self.is_there { end } else { start };
+        until.wrapping_sub(self.origin.address)
+    }
+
+    #[inline]
+    fn says(&self) -> Says<'_, SframeFunction, Row> {
+        let Some(current) = &self.current else { return Says::Nothing };
+        let Some(piece) = self.piece().filter(|_| self.is_there) else {
+            return Says::Nothing;
+        };
+        match &piece.row {
+            _ if current.content == Content::Nothing => Says::NoRows(current.place),
+            Some(row) => Says::Row(current.place, row),
+            None => Says::Unreadable(current.place),
+        }
+    }
+
+    #[inline]
+    fn note(&mut self, shared: bool) {
+        self.shared = self.shared.with(shared);
+    }
+
+    #[inline]
+    fn finish(&mut self, left: &mut impl FnMut(Left<SframeFunction, Self::Error>)) {
+        self.cursor.leave();
+        if let Some(current) = self.current.take() {
+            left(Left { function: current.place, shared: self.shared, error: None });
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The functions of SFrame sections in the order of their addresses.
+
+use sframe_validator::Section;
+use sframe_validator::section::{CodeAddress, ErrorKind};
+
+/// An SFrame function, as differences name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SframeFunction {
+    /// Which of the sections compared has it.
+    pub section: u32,
+    /// Its index in the section's table.
+    pub index: u32,
+    /// Where it starts.
+    pub start: CodeAddress,
+    /// Bytes of code.
+    pub size: u32,
+}
+
+impl SframeFunction {
+    /// Its end, exclusive, in the section of its start.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.start.address.saturating_add(self.size as u64)
+    }
+}
+
+/// Functions whose start address cannot be read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unplaced {
+    count: u64,
+    /// Sizes of those that exist, in order: nothing says that they were discarded.
+    sizes: Vec<u32>,
+}
+
+impl Unplaced {
+    /// How many there are.
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether the code of each is known to be discarded.
+    #[inline]
+    pub(crate) const fn are_gone(&self) -> bool {
+        self.sizes.is_empty()
+    }
+
+    /// Whether one of `size` bytes may be somewhere.
+    pub(crate) fn has_size(&self, size: u64) -> bool {
+        u32::try_from(size).is_ok_and(|size| self.sizes.binary_search(&size).is_ok())
+    }
+}
+
+/// The functions of all sections compared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    /// Those with a start address and bytes, by address, then by size.
+    pub(crate) functions: Vec<SframeFunction>,
+    pub(crate) unplaced: Unplaced,
+}
+
+impl Places {
+    pub(crate) fn of(sections: &[Section<'_>]) -> Places {
+        let mut places = Places::default();
+        for (number, section) in (0_u32..).zip(sections) {
+            let count = usize::try_from(section.entry_count()).unwrap_or_default();
+            places.functions.reserve(count);
+            for entry in section.entries() {
+                let (size, index) = (entry.size(), entry.index());
+                match entry.start() {
+                    Ok(_) if size == 0 => {}
+                    Ok(start) => {
+                        places.functions.push(SframeFunction {
+                            section: number,
+                            index,
+                            start,
+                            size,
+                        });
+                    }
+                    Err(error) => {
+                        places.unplaced.count += 1;
+                        if error.kind != ErrorKind::Discarded {
+                            places.unplaced.sizes.push(size);
+                        }
+                    }
+                }
+            }
+        }
+        let key = |function: &SframeFunction| (function.start, function.size);
+        if !places.functions.is_sorted_by_key(key) {
+            places.functions.sort_by_key(key);
+        }
+        places.unplaced.sizes.sort_unstable();
+        places
+    }
+
+    /// Whether a function describes any of the `size` bytes from `start` on. Of functions that overlap,
+    /// the one that starts last is found, so that no other reaches past its start.
+    pub(crate) fn describe_any(&self, start: CodeAddress, size: u64) -> bool {
+        let end = CodeAddress { address: start.address.saturating_add(size), ..start };
+        let before = self.functions.partition_point(|function| function.start < end);
+        let last = before.checked_sub(1).and_then(|number| self.functions.get(number));
+        last.is_some_and(|last| last.start.section == start.section && start.address < last.end())
+    }
+}

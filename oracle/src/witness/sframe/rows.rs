@@ -1,0 +1,72 @@
+//! The stored rows of a function as pieces of code, without overlaps.
+
+use sframe_validator::section::{Function, RowBudget};
+use sframe_validator::unwind::Row;
+
+/// What a function says about a piece of its code.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    /// The first PC.
+    pub(super) start: u64,
+    /// The end, exclusive.
+    pub(super) end: u64,
+    /// The row, as it is stored; `None` where it cannot be read.
+    pub(super) row: Option<Row>,
+}
+
+/// Appends the pieces of a function, or of its block, from `start` to `end`: in order and without
+/// overlaps. Code that no row describes is in none.
+///
+/// No two pieces share a byte of code. Rows whose starts take one byte are at most 256 pieces, and a piece
+/// takes some 20 times the space of a stored row with a longer start: hostile tables cannot make more.
+pub(super) fn read(
+    function: &Function<'_>,
+    start: u64,
+    end: u64,
+    budget: &mut RowBudget,
+    pieces: &mut Vec<Piece>,
+) {
+    let mut add = |start, end, row| pieces.push(Piece { start, end, row });
+    let Ok(mut rows) = function.rows_within(budget) else { return add(start, end, None) };
+    // Up to where the code has pieces, and whether something unreadable follows there.
+    let (mut at, mut unreadable) = (start, false);
+    let mut left = function.num_rows();
+    // A reader stops at the first row that starts after the PC, so a row out of order holds only
+    // from the latest start before it on.
+    let mut latest = start;
+    loop {
+        let row = match rows.next_row() {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
+            Err(_) => {
+                unreadable = true;
+                continue;
+            }
+        };
+        left = left.saturating_sub(1);
+        latest = latest.max(row.start);
+        let from = latest;
+        let to = row.end.min(end);
+        if from >= to {
+            continue;
+        }
+        if unreadable && at < from {
+            add(at, from, None);
+        }
+        if to == end && left > 0 {
+            // A row reaches as far as the next one lets it. If that one has no readable start, the end
+            // is not known; if it has one, it is after all code that is asked for.
+            let row = *row;
+            let known = rows.next_row().is_ok();
+            return add(from, to, known.then_some(row));
+        }
+        add(from, to, Some(*row));
+        if to == end {
+            return;
+        }
+        (at, unreadable) = (to, false);
+    }
+    if unreadable && at < end {
+        add(at, end, None);
+    }
+}
