@@ -6,6 +6,7 @@
 //! ends there and says what it left undecided, so that one defect gives one finding.
 
 mod confirm;
+mod sound_functions;
 mod sound_rows;
 mod walk;
 
@@ -37,8 +38,8 @@ pub struct Options {
     pub pedantic: bool,
     /// How many findings of each rule to keep; all of them are counted.
     pub keep: Keep,
-    /// Run every rule on every row and function, also where a shortcut shows that none can find
-    /// fault. Slower, and the findings are the same: tests hold the shortcuts to that.
+    /// Run every rule on every row and function, including those that equal one that broke no rule.
+    /// Slower, with the same findings: tests compare the two.
     pub thorough: bool,
 }
 
@@ -148,15 +149,15 @@ struct Selected {
 /// The rules that apply to a section, by what they look at.
 struct Selection {
     function: Vec<Selected>,
+    any_function: Vec<Selected>,
     row_place: Vec<Selected>,
+    any_row: Vec<Selected>,
     row_content: Vec<Selected>,
     unreadable_row: Vec<Selected>,
     rows_of: Vec<Selected>,
     /// The position of the rule that a warning about a confirmed row becomes: only with lints.
     confirmed: Option<usize>,
-    /// Shortcuts may stand for the rules they prove silent.
-    quick: bool,
-    /// Nothing may stand for a rule.
+    /// Every check runs everywhere.
     thorough: bool,
 }
 
@@ -401,12 +402,13 @@ impl Selection {
     fn of(section: &Section<'_>, options: &Options) -> Selection {
         let mut selection = Selection {
             function: Vec::new(),
+            any_function: Vec::new(),
             row_place: Vec::new(),
+            any_row: Vec::new(),
             row_content: Vec::new(),
             unreadable_row: Vec::new(),
             rows_of: Vec::new(),
             confirmed: None,
-            quick: !options.pedantic && !options.thorough,
             thorough: options.thorough,
         };
         for (index, Entry { rule, check }) in applicable(Some(section), options) {
@@ -415,8 +417,10 @@ impl Selection {
             }
             let Some(check) = check else { continue };
             let level = match check {
-                Check::Function(_) | Check::Attributes(_) => &mut selection.function,
-                Check::RowPlace(_) => &mut selection.row_place,
+                Check::Function(..) | Check::Attributes(..) => &mut selection.function,
+                Check::AnyFunction(_) => &mut selection.any_function,
+                Check::RowPlace(..) => &mut selection.row_place,
+                Check::AnyRow(_) => &mut selection.any_row,
                 Check::RowContent(_) | Check::RowValues(_) => &mut selection.row_content,
                 Check::UnreadableRow(_) => &mut selection.unreadable_row,
                 Check::RowsOf(_) => &mut selection.rows_of,
@@ -430,5 +434,11 @@ impl Selection {
             level.push(Selected { index, check });
         }
         selection
+    }
+
+    /// Whether a row that is known to be sound can be passed over: no rule looks at each row, or
+    /// at all rows of a function.
+    fn learns_rows(&self) -> bool {
+        !self.thorough && self.any_row.is_empty() && self.rows_of.is_empty()
     }
 }

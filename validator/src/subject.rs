@@ -4,6 +4,8 @@
 pub(crate) mod code;
 pub(crate) mod extents;
 pub(crate) mod facts;
+pub(crate) mod row_place;
+pub(crate) mod shape;
 
 use core::ops::Range;
 
@@ -14,9 +16,10 @@ use crate::section::{
     Section,
 };
 use crate::unwind::{Cfa, Frame, Recovery};
-use code::CodeMap;
+use code::{CodeMap, CodeRange};
 use extents::{Extents, Totals};
 use facts::FileFacts;
+use shape::ShapeSource;
 
 /// What kind of file the section is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,12 +95,26 @@ pub(crate) struct FunctionContext<'a> {
     /// With its attributes, where they can be read.
     pub(crate) function: Result<Function<'a>, Error>,
     pub(crate) start: Result<CodeAddress, Error>,
-    /// Start and size of the entry before it in the table, where its start is known.
-    pub(crate) previous: Option<(CodeAddress, u32)>,
+    /// The start of the entry before it in the table, where that is known.
+    pub(crate) previous: Option<CodeAddress>,
     pub(crate) code: &'a CodeMap,
 }
 
 impl<'a> FunctionContext<'a> {
+    /// What the function's shape is made from; `range` is the range of code that it starts in.
+    #[inline]
+    pub(crate) fn shape_source(&self, range: Option<CodeRange>) -> ShapeSource<'_, 'a> {
+        ShapeSource {
+            whole: self.whole,
+            entry: &self.entry,
+            function: self.function.as_ref().ok(),
+            start: self.start.ok(),
+            previous: self.previous,
+            code: self.code,
+            range,
+        }
+    }
+
     pub(crate) fn abi(&self) -> Option<Abi> {
         self.whole.abi()
     }

@@ -262,7 +262,7 @@ malformed/function-overlap/function-overlap.sframe
 fn the_samples_in_the_documents_are_real() {
     for (document, arguments) in [
         ("README.md", "corpus/differences/register-in-place/2.47.50.o"),
-        ("docs/reports.md", "--raw corpus/malformed/function-overlap.sframe"),
+        ("docs/reports.md", "--raw corpus/malformed/function-overlap/function-overlap.sframe"),
         ("docs/reports.md", "corpus/golden/2.40/x86_64/debug-only.so"),
         ("docs/comparison.md", "corpus/differences/register-in-place/2.47.50.o"),
         ("docs/comparison.md", "--coverage corpus/golden/2.44/x86_64/realign.o"),

@@ -5,28 +5,29 @@
 //! the [report](Walk::report) looks at those few functions again and says what is wrong: nothing
 //! about rows that are another function's, which read as nonsense and follow from the overlap.
 //!
-//! Nearly every function and row of a real section is sound, so the survey first asks one cheap
-//! question that no faulty one passes ([`plain_function`], [`plain_place`]) and runs the rules one
-//! by one only where the answer is no. What a row says depends on few bytes that recur: those
-//! known to be sound are remembered ([`SoundRows`]). With lints every rule runs everywhere.
+//! Nearly every function and row of a real section is sound, and few of them differ in what the
+//! rules look at. The walk remembers what broke no rule: shapes of functions
+//! ([`SoundFunctions`]), places of rows ([`SoundPlaces`]), and contents of rows ([`SoundRows`]).
+//! Rules that look at more say so by the kind of their check, and run everywhere.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::Selection;
 use super::confirm::{Claim, Confirm, Unconfirmed};
+use super::sound_functions::SoundFunctions;
 use super::sound_rows::SoundRows;
-use crate::abi::Abi;
 use crate::finding::reporter::{Collector, Doubt, Reporter};
 use crate::finding::{FunctionId, Keep};
 use crate::rules::CATALOGUE;
 use crate::rules::entry::Check;
 use crate::section::{
-    FrameRowEntries, FrameRowEntry, Function, FunctionEntry, FunctionInfo, FunctionInfo2,
-    RowLayout, Version,
+    CodeAddress, FrameRowEntries, FrameRowEntry, Function, FunctionEntry, RowLayout, Version,
 };
 use crate::subject::code::{CodeMap, CodeRange};
 use crate::subject::extents::{Block, CodeExtent, Extents, Totals};
+use crate::subject::row_place::{RowPlace, RowSpace, SoundPlaces};
+use crate::subject::shape::FunctionShape;
 use crate::subject::{FunctionContext, RowContext, RowsContext, SectionContext, UnreadableRow};
 
 /// What the survey leaves behind.
@@ -48,6 +49,8 @@ pub(crate) struct Walk<'a> {
     /// Who may confirm rows.
     confirm: &'a dyn Confirm,
     sound: SoundRows,
+    sound_places: SoundPlaces,
+    sound_functions: SoundFunctions,
 }
 
 /// What came of reading the rows of one function.
@@ -67,7 +70,16 @@ impl<'a> Walk<'a> {
         section: Option<usize>,
         confirm: &'a dyn Confirm,
     ) -> Walk<'a> {
-        Walk { whole, code, selection, section, confirm, sound: SoundRows::new() }
+        Walk {
+            whole,
+            code,
+            selection,
+            section,
+            confirm,
+            sound: SoundRows::new(),
+            sound_places: SoundPlaces::default(),
+            sound_functions: SoundFunctions::new(),
+        }
     }
 
     /// Reads every function and row once.
@@ -89,17 +101,21 @@ impl<'a> Walk<'a> {
         for entry in self.whole.section.entries() {
             let before = counter.total();
             let context = self.context(entry, previous);
+            range = self.range_at(&context, range);
+            let source = context.shape_source(range);
             if let Ok(start) = context.start {
-                let containing = || self.code.containing(start).copied();
-                range = range.filter(|range| range.contains(start, 1)).or_else(containing);
-                let size = entry.size();
-                previous = Some((start, size));
-                let index = entry.index();
+                previous = Some(start);
+                let (size, index) = (entry.size(), entry.index());
                 surveyed.extents.code.push(CodeExtent { start, size, index });
             }
-            if !self.selection.quick || !plain_function(&context, range) {
-                self.check_function(&context, true, &mut counter);
+            let key = source.key();
+            if self.selection.thorough || !self.sound_functions.contains(key) {
+                self.check_shape(&context, source.shape(), true, &mut counter);
+                if counter.total() == before {
+                    self.sound_functions.insert(key);
+                }
             }
+            self.check_any_function(&context, true, &mut counter);
             surveyed.totals.functions += 1;
             self.survey_rows(&context, &mut surveyed, &mut budget, &mut counter);
             if counter.total() > before {
@@ -146,10 +162,12 @@ impl<'a> Walk<'a> {
         for &index in &surveyed.faulty {
             let Some(entry) = self.whole.section.entry(index) else { continue };
             let before = index.checked_sub(1).and_then(|index| self.whole.section.entry(index));
-            let previous = before.and_then(|entry| Some((entry.start().ok()?, entry.size())));
+            let previous = before.and_then(|entry| entry.start().ok());
             let context = self.context(entry, previous);
+            let shape = context.shape_source(self.range_at(&context, None)).shape();
             let suspect = suspects.binary_search(&index).is_ok();
-            self.check_function(&context, !suspect, collector);
+            self.check_shape(&context, shape, !suspect, collector);
+            self.check_any_function(&context, !suspect, collector);
             if let Ok(function) = &context.function
                 && !suspect
                 && rows_start_inside(function)
@@ -159,10 +177,12 @@ impl<'a> Walk<'a> {
         }
     }
 
+    // Part of the survey's loop, most of this stays in registers.
+    #[inline(always)]
     fn context(
         &self,
         entry: FunctionEntry<'a>,
-        previous: Option<(crate::section::CodeAddress, u32)>,
+        previous: Option<CodeAddress>,
     ) -> FunctionContext<'a> {
         FunctionContext {
             whole: self.whole,
@@ -174,37 +194,56 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `own_rows`: what the function's offset of rows leads to is its own. Since version 3 its
-    /// attributes stand there as well.
-    fn check_function(
+    /// The range of code that the function starts in; `before` is that of another function.
+    #[inline]
+    fn range_at(
+        &self,
+        context: &FunctionContext<'_>,
+        before: Option<CodeRange>,
+    ) -> Option<CodeRange> {
+        let start = context.start.ok()?;
+        let containing = || self.code.containing(start).copied();
+        before.filter(|range| range.contains(start, 1)).or_else(containing)
+    }
+
+    /// Applies the rules that depend on the function's shape. `own_rows`: the function's offset of
+    /// rows leads to rows of its own. Since version 3 its attributes are stored there as well.
+    #[inline(never)]
+    fn check_shape(
+        &self,
+        context: &FunctionContext<'_>,
+        shape: FunctionShape,
+        own_rows: bool,
+        collector: &mut Collector,
+    ) {
+        let attributes = own_rows || self.whole.header().version < Version::V3;
+        for rule in &self.selection.function {
+            let (is_broken, report) = match *rule.check {
+                Check::Function(is_broken, report) => (is_broken, report),
+                Check::Attributes(is_broken, report) if attributes => (is_broken, report),
+                _ => continue,
+            };
+            if is_broken(&shape, self.whole) {
+                report(context, &mut self.entry_reporter(rule.index, &context.entry, collector));
+            }
+        }
+    }
+
+    /// Applies the rules that depend on more of the function than its shape.
+    #[inline]
+    fn check_any_function(
         &self,
         context: &FunctionContext<'_>,
         own_rows: bool,
         collector: &mut Collector,
     ) {
-        let entry = context.entry.offset();
-        let size = context.whole.header().version.entry_size();
-        let id = FunctionId::of(&context.entry);
-        let attributes = own_rows || context.whole.header().version < Version::V3;
-        for rule in &self.selection.function {
-            let check = match *rule.check {
-                Check::Function(check) => check,
-                Check::Attributes(check) if attributes => check,
-                _ => continue,
-            };
-            check(
-                context,
-                &mut Reporter {
-                    collector,
-                    rule: rule.index,
-                    section: self.section,
-                    function: Some(id),
-                    row: None,
-                    subject: entry..entry + size,
-                    doubt: None,
-                    spoke: false,
-                },
-            );
+        if !own_rows && self.whole.header().version >= Version::V3 {
+            return;
+        }
+        for rule in &self.selection.any_function {
+            if let Check::AnyFunction(check) = *rule.check {
+                check(context, &mut self.entry_reporter(rule.index, &context.entry, collector));
+            }
         }
     }
 
@@ -222,14 +261,21 @@ impl<'a> Walk<'a> {
         let layout = RowLayout::of(function);
         let space = RowSpace::of(function);
         let size = function.size();
+        let learns = self.selection.learns_rows();
         let errors = collector.errors();
         let mut previous: Option<FrameRowEntry<'_>> = None;
         let mut together = RowsContext::new(function);
         let mut index = 0;
         let mut complete = true;
         loop {
-            if self.selection.quick && layout.is_ok() {
-                index += self.pass_plain(&mut entries, &mut previous, &space, budget);
+            if learns && layout.is_ok() {
+                index += self.pass_sound(
+                    &mut entries,
+                    &mut previous,
+                    &space,
+                    function.is_flexible(),
+                    budget,
+                );
             }
             let row = match entries.next() {
                 Some(Ok(row)) => row,
@@ -248,8 +294,9 @@ impl<'a> Walk<'a> {
             *budget = rest;
             if let Ok(layout) = &layout {
                 let before = previous.as_ref().map(|row| row.start);
-                let plain = self.selection.quick && space.is_plain(row.start, before);
-                if !(plain && self.sound.contains(&row, layout)) {
+                let place = space.place(row.start, before);
+                let known = self.sound_places.contains(place) && self.sound.contains(&row, layout);
+                if !(learns && known) {
                     let context = RowContext {
                         function,
                         row: &row,
@@ -262,7 +309,7 @@ impl<'a> Walk<'a> {
                     if !self.selection.rows_of.is_empty() {
                         together.add(&context);
                     }
-                    self.check_row::<REPORT>(&context, plain, collector);
+                    self.check_row::<REPORT>(&context, place, collector);
                 }
             }
             if REPORT && collector.errors() > errors {
@@ -278,22 +325,25 @@ impl<'a> Walk<'a> {
         RowsRead { count: index, end: entries.offset(), complete }
     }
 
-    /// Passes over rows that no rule above lint level can find fault with: how many. Behind them
-    /// `previous` is the last one.
-    fn pass_plain<'r>(
+    /// Passes over rows at ordinary places that are known to be sound, and counts them. `previous` is then the last
+    /// of them.
+    fn pass_sound<'r>(
         &self,
         entries: &mut FrameRowEntries<'r>,
         previous: &mut Option<FrameRowEntry<'r>>,
         space: &RowSpace,
+        flexible: bool,
         budget: &mut u64,
     ) -> u32 {
         let mut before = previous.as_ref().map(|row| row.start);
+        let ordinary = self.sound_places.contains_ordinary(space);
         let mut left = *budget;
         let mut size = 0;
         let mut count = 0;
         while let Some(row) = entries.short()
-            && space.is_plain(row.start, before)
-            && self.sound.contains_short(&row, space.flexible)
+            && ordinary
+            && space.is_ordinary(row.start, before)
+            && self.sound.contains_short(&row, flexible)
             && let Some(rest) = left.checked_sub(row.size as u64)
         {
             left = rest;
@@ -314,14 +364,25 @@ impl<'a> Walk<'a> {
     fn check_row<const REPORT: bool>(
         &mut self,
         context: &RowContext<'_>,
-        plain_place: bool,
+        place: RowPlace,
         collector: &mut Collector,
     ) {
-        if !plain_place {
+        if self.selection.thorough || !self.sound_places.contains(place) {
+            let mut sound = true;
             for rule in &self.selection.row_place {
-                let Check::RowPlace(check) = *rule.check else { continue };
-                check(context, &mut self.row_reporter(rule.index, context, collector));
+                let Check::RowPlace(is_broken, report) = *rule.check else { continue };
+                if is_broken(place) {
+                    report(context, &mut self.row_reporter(rule.index, context, collector));
+                    sound = false;
+                }
             }
+            if sound {
+                self.sound_places.insert(place);
+            }
+        }
+        for rule in &self.selection.any_row {
+            let Check::AnyRow(check) = *rule.check else { continue };
+            check(context, &mut self.row_reporter(rule.index, context, collector));
         }
         if !self.selection.thorough && self.sound.contains(context.row, context.layout) {
             return;
@@ -349,22 +410,30 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn entry_reporter<'r>(
+        &self,
+        rule: usize,
+        entry: &FunctionEntry<'_>,
+        collector: &'r mut Collector,
+    ) -> Reporter<'r> {
+        let start = entry.offset();
+        let subject = start..start + self.whole.header().version.entry_size();
+        self.reporter(rule, entry, None, subject, collector)
+    }
+
     fn check_rows_of(&self, context: &RowsContext<'_>, collector: &mut Collector) {
-        let entry = context.function.entry().offset();
-        let size = self.whole.header().version.entry_size();
         for rule in &self.selection.rows_of {
             let Check::RowsOf(check) = *rule.check else { continue };
-            let subject = entry..entry + size;
-            let function = context.function;
-            check(context, &mut self.reporter(rule.index, function, None, subject, collector));
+            let entry = context.function.entry();
+            check(context, &mut self.entry_reporter(rule.index, entry, collector));
         }
     }
 
     fn check_unreadable(&self, context: &UnreadableRow<'_>, index: u32, collector: &mut Collector) {
         for rule in &self.selection.unreadable_row {
             let Check::UnreadableRow(check) = *rule.check else { continue };
-            let function = context.function;
-            check(context, &mut self.reporter(rule.index, function, Some(index), 0..0, collector));
+            let entry = context.function.entry();
+            check(context, &mut self.reporter(rule.index, entry, Some(index), 0..0, collector));
         }
     }
 
@@ -375,18 +444,18 @@ impl<'a> Walk<'a> {
         collector: &'r mut Collector,
     ) -> Reporter<'r> {
         let row = context.row.offset..context.row.offset + context.row.size();
-        self.reporter(rule, context.function, Some(context.index), row, collector)
+        self.reporter(rule, context.function.entry(), Some(context.index), row, collector)
     }
 
     fn reporter<'r>(
         &self,
         rule: usize,
-        function: &Function<'_>,
+        entry: &FunctionEntry<'_>,
         row: Option<u32>,
         subject: Range<u64>,
         collector: &'r mut Collector,
     ) -> Reporter<'r> {
-        let id = FunctionId::of(function.entry());
+        let id = FunctionId::of(entry);
         Reporter {
             collector,
             rule,
@@ -400,41 +469,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether no rule about functions above lint level can find fault with the function: ordinary
-/// attributes, and a place in known code behind the function before it.
-fn plain_function(context: &FunctionContext<'_>, range: Option<CodeRange>) -> bool {
-    let (Ok(function), Ok(start), Some(abi)) = (&context.function, context.start, context.abi())
-    else {
-        return false;
-    };
-    let attributes = function.attributes();
-    let ordinary_info = match abi {
-        Abi::Aarch64Big | Abi::Aarch64Little => FunctionInfo::PAUTH_KEY_B,
-        Abi::Amd64 | Abi::S390x => 0,
-    };
-    let plain_attributes = attributes.info.0 & !ordinary_info <= 2
-        && attributes.info2.0 == FunctionInfo2::DEFAULT
-        && attributes.rep_size == 0
-        && attributes.padding == 0
-        && attributes.num_fres > 0
-        && context.entry.fre_offset() < context.whole.header().fre_len;
-    let size = context.entry.size();
-    let plain_place = start.address != 0
-        && start.address % u64::from(abi.instruction_alignment()) == 0
-        && start.address.checked_add(u64::from(size)).is_some()
-        && size > 0
-        && match range {
-            Some(range) => range.contains(start, u64::from(size)),
-            None => !context.code.is_known(),
-        };
-    let behind_previous = context.previous.is_none_or(|(before, before_size)| {
-        before.section == start.section
-            && before_size > 0
-            && before.address.saturating_add(u64::from(before_size)) <= start.address
-    });
-    plain_attributes && plain_place && behind_previous
-}
-
 /// Whether the function's offset of rows leads into the FRE sub-section, or it has none. Since
 /// version 3 its attributes stand there: where they end the sub-section, the first row is missing.
 fn rows_start_inside(function: &Function<'_>) -> bool {
@@ -442,36 +476,4 @@ fn rows_start_inside(function: &Function<'_>) -> bool {
     let (first, end) = (function.first_row_offset(), header.fre_end());
     let inside = if header.version < Version::V3 { first < end } else { first <= end };
     function.num_rows() == 0 || inside
-}
-
-/// Where the rows of a function can start.
-struct RowSpace {
-    /// Bytes of the function, or of its repeated block.
-    length: u32,
-    /// The machine's alignment of instructions.
-    alignment: u32,
-    /// The function's rows are flexible.
-    flexible: bool,
-}
-
-impl RowSpace {
-    fn of(function: &Function<'_>) -> RowSpace {
-        let length = match function.repeat_size() {
-            Ok(Some(block)) => u32::from(block),
-            Ok(None) | Err(_) => function.size(),
-        };
-        let alignment = function.section().abi().map_or(1, Abi::instruction_alignment);
-        RowSpace { length, alignment, flexible: function.is_flexible() }
-    }
-
-    /// Whether no rule about a row's place above lint level can find fault with it: on an
-    /// instruction boundary, in the function, behind the row before it, the first one at the start.
-    #[inline]
-    fn is_plain(&self, start: u32, before: Option<u32>) -> bool {
-        let ordered = match before {
-            Some(before) => before < start,
-            None => start == 0,
-        };
-        ordered && start < self.length && start & (self.alignment - 1) == 0
-    }
 }

@@ -3,6 +3,8 @@
 use crate::finding::HeaderSummary;
 use crate::finding::reporter::Reporter;
 use crate::page::Rule;
+use crate::subject::row_place::RowPlace;
+use crate::subject::shape::FunctionShape;
 use crate::subject::{
     FileContext, FunctionContext, PreambleContext, RowContext, RowsContext, SectionContext,
     TotalContext, UnreadableRow,
@@ -27,6 +29,12 @@ impl Entry {
     }
 }
 
+/// Whether a function of a section breaks a rule.
+type BreaksFunction = fn(&FunctionShape, &SectionContext<'_>) -> bool;
+
+/// Reports a function that breaks a rule.
+type ReportFunction = fn(&FunctionContext<'_>, &mut Reporter<'_>);
+
 /// The check of a rule, by what it looks at.
 pub(crate) enum Check {
     /// The ELF file around one section.
@@ -40,12 +48,20 @@ pub(crate) enum Check {
     Layout(fn(&SectionContext<'_>, &mut Reporter<'_>)),
     /// The rest of the header, and how the parts fill the section.
     Section(fn(&SectionContext<'_>, &mut Reporter<'_>)),
-    /// One entry of the function table: its place and size.
-    Function(fn(&FunctionContext<'_>, &mut Reporter<'_>)),
-    /// The attributes of one function. Since version 3 they are stored with its rows.
-    Attributes(fn(&FunctionContext<'_>, &mut Reporter<'_>)),
-    /// The place of one row in its function.
-    RowPlace(fn(&RowContext<'_>, &mut Reporter<'_>)),
+    /// One entry of the function table: its place and size. The first function says whether the
+    /// rule is broken, the second reports it; functions of equal shape are checked once.
+    Function(BreaksFunction, ReportFunction),
+    /// As `Function`, for the attributes of one function. Since version 3 they are stored with its
+    /// rows.
+    Attributes(BreaksFunction, ReportFunction),
+    /// As `Attributes`, for rules that depend on more than the function's shape. Each function is
+    /// checked.
+    AnyFunction(ReportFunction),
+    /// The place of one row in its function. The first function says whether the rule is broken,
+    /// the second reports it; rows at equal places are checked once.
+    RowPlace(fn(RowPlace) -> bool, fn(&RowContext<'_>, &mut Reporter<'_>)),
+    /// One row and the one before it. Each row is checked.
+    AnyRow(fn(&RowContext<'_>, &mut Reporter<'_>)),
     /// The content of one row. The check may depend on the info byte and the data words alone:
     /// rows of equal content are checked once.
     RowContent(fn(&RowContext<'_>, &mut Reporter<'_>)),

@@ -51,6 +51,12 @@ impl CodeMap {
         range.contains(place, 1).then_some(range)
     }
 
+    /// Whether a range ends at `place` of a linked file.
+    pub(crate) fn ends_at(&self, place: CodeAddress) -> bool {
+        let before = CodeAddress::absolute(place.address.saturating_sub(1));
+        self.containing(before).is_some()
+    }
+
     /// Bytes of code in `[start, start + size)`; all of them where nothing is known about code.
     pub(crate) fn bytes_in(&self, start: CodeAddress, size: u64) -> u64 {
         if !self.known {

@@ -1,6 +1,8 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::subject::FunctionContext;
+use crate::subject::SectionContext;
+use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
     name: "flex-abi",
@@ -17,14 +19,17 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
+    let Some(attributes) = function.attributes else { return false };
+    attributes.is_flexible() && attributes.has_rows
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
     let Some(readable) = function.readable() else { return };
-    if readable.is_flexible() && readable.num_rows() > 0 {
-        report.field(
-            function.field(crate::section::FunctionField::Info2),
-            format_args!("{:#04x}", readable.attributes().info2.0),
-            "0 (DEFAULT)",
-            format_args!("a function for AArch64 is of FDE type FLEX"),
-        );
-    }
+    report.field(
+        function.field(crate::section::FunctionField::Info2),
+        format_args!("{:#04x}", readable.attributes().info2.0),
+        "0 (DEFAULT)",
+        format_args!("a function for AArch64 is of FDE type FLEX"),
+    );
 }

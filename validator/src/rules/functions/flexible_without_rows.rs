@@ -2,6 +2,8 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
+use crate::subject::SectionContext;
+use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
     name: "flexible-without-rows",
@@ -19,14 +21,17 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
+    let Some(attributes) = function.attributes else { return false };
+    !attributes.has_rows && attributes.is_flexible()
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
     let Some(readable) = function.readable() else { return };
-    if readable.num_rows() == 0 && readable.is_flexible() {
-        report.field(
-            function.field(FunctionField::Info2),
-            format_args!("{:#04x}", readable.attributes().info2.0),
-            "0 (DEFAULT)",
-            format_args!("a function of FDE type FLEX has no rows"),
-        );
-    }
+    report.field(
+        function.field(FunctionField::Info2),
+        format_args!("{:#04x}", readable.attributes().info2.0),
+        "0 (DEFAULT)",
+        format_args!("a function of FDE type FLEX has no rows"),
+    );
 }

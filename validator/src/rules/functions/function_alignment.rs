@@ -2,6 +2,8 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
+use crate::subject::SectionContext;
+use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
     name: "function-alignment",
@@ -19,18 +21,20 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
+    function.start.is_some_and(|start| !start.is_aligned)
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
     let (Ok(start), Some(abi)) = (function.start, function.abi()) else { return };
     let alignment = abi.instruction_alignment();
-    if !start.address.is_multiple_of(u64::from(alignment)) {
-        report.field(
-            function.field(FunctionField::Start),
-            format_args!("{:#x}", start.address),
-            format_args!("a multiple of {alignment}"),
-            format_args!(
-                "the function starts at {:#x}, where no instruction of {abi} can be",
-                start.address
-            ),
-        );
-    }
+    report.field(
+        function.field(FunctionField::Start),
+        format_args!("{:#x}", start.address),
+        format_args!("a multiple of {alignment}"),
+        format_args!(
+            "the function starts at {:#x}, where no instruction of {abi} can be",
+            start.address
+        ),
+    );
 }

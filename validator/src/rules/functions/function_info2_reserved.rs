@@ -2,6 +2,8 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
+use crate::subject::SectionContext;
+use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
     name: "function-info2-reserved",
@@ -18,15 +20,17 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
+    function.attributes.is_some_and(|attributes| attributes.info2.0 & 0xe0 != 0)
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
     let Some(readable) = function.readable() else { return };
     let info2 = readable.attributes().info2.0;
-    if info2 & 0xe0 != 0 {
-        report.field(
-            function.field(FunctionField::Info2),
-            format_args!("{info2:#04x}"),
-            "bits 0xe0 clear",
-            format_args!("unused bits {:#04x} of the second info byte are set", info2 & 0xe0),
-        );
-    }
+    report.field(
+        function.field(FunctionField::Info2),
+        format_args!("{info2:#04x}"),
+        "bits 0xe0 clear",
+        format_args!("unused bits {:#04x} of the second info byte are set", info2 & 0xe0),
+    );
 }

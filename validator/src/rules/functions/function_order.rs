@@ -1,6 +1,10 @@
+use core::cmp::Ordering;
+
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
+use crate::subject::SectionContext;
+use crate::subject::shape::FunctionShape;
 use crate::subject::{FileKind, FunctionContext};
 
 pub(super) static RULE: Rule = Rule {
@@ -19,21 +23,23 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let (Ok(start), Some((before, _))) = (function.start, function.previous) else { return };
-    let sorted = function.whole.header().flags.sorted();
-    if sorted && function.whole.kind != FileKind::Relocatable && start < before {
-        report.field(
-            function.field(FunctionField::Start),
-            format_args!("{:#x}", start.address),
-            format_args!("at least {:#x}", before.address),
-            format_args!(
-                "the flags call the table sorted, but function #{} at {:#x} follows one at \
-                 {:#x}",
-                function.entry.index(),
-                start.address,
-                before.address
-            ),
-        );
-    }
+pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
+    let before = function.start.is_some_and(|start| start.order == Some(Ordering::Less));
+    section.header().flags.sorted() && section.kind != FileKind::Relocatable && before
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    let (Ok(start), Some(before)) = (function.start, function.previous) else { return };
+    report.field(
+        function.field(FunctionField::Start),
+        format_args!("{:#x}", start.address),
+        format_args!("at least {:#x}", before.address),
+        format_args!(
+            "the flags call the table sorted, but function #{} at {:#x} follows one at \
+             {:#x}",
+            function.entry.index(),
+            start.address,
+            before.address
+        ),
+    );
 }

@@ -1,7 +1,9 @@
 use super::is_tombstone;
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
-use crate::section::{CodeAddress, FunctionField};
+use crate::section::FunctionField;
+use crate::subject::SectionContext;
+use crate::subject::shape::{CodePlace, FunctionShape};
 use crate::subject::{FileKind, FunctionContext};
 
 pub(super) static RULE: Rule = Rule {
@@ -21,20 +23,23 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
+    let Some(start) = function.start.filter(|start| !is_tombstone(*start)) else { return false };
+    let outside = match start.code {
+        CodePlace::Outside => true,
+        // A function of size 0 may be at the very end of a section.
+        CodePlace::AtEnd => !function.is_empty,
+        CodePlace::Unknown | CodePlace::Inside | CodePlace::PastEnd => false,
+    };
+    section.kind == FileKind::Linked && outside
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
     let Ok(start) = function.start else { return };
-    let linked = function.whole.kind == FileKind::Linked && function.code.is_known();
-    let tombstone = is_tombstone(function, start);
-    // A function of size 0 may be at the very end of a section.
-    let before = start.address.saturating_sub(1);
-    let at_end = function.entry.size() == 0
-        && function.code.containing(CodeAddress::absolute(before)).is_some();
-    if linked && !tombstone && function.code.containing(start).is_none() && !at_end {
-        report.field(
-            function.field(FunctionField::Start),
-            format_args!("{:#x}", start.address),
-            "an address in an executable section",
-            format_args!("the function starts at {:#x}, where no code is", start.address),
-        );
-    }
+    report.field(
+        function.field(FunctionField::Start),
+        format_args!("{:#x}", start.address),
+        "an address in an executable section",
+        format_args!("the function starts at {:#x}, where no code is", start.address),
+    );
 }

@@ -2,6 +2,8 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
+use crate::subject::SectionContext;
+use crate::subject::shape::{CodePlace, FunctionShape};
 
 pub(super) static RULE: Rule = Rule {
     name: "function-past-code",
@@ -20,7 +22,11 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
+    function.start.is_some_and(|start| start.wraps || start.code == CodePlace::PastEnd)
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
     let Ok(start) = function.start else { return };
     let size = function.entry.size();
     if start.address.checked_add(u64::from(size)).is_none() {

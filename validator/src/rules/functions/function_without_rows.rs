@@ -2,6 +2,8 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
+use crate::subject::SectionContext;
+use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
     name: "function-without-rows",
@@ -18,15 +20,17 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
+pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
+    let Some(attributes) = function.attributes else { return false };
     // A section without any row has a rule of its own.
-    if readable.num_rows() == 0 && function.whole.header().num_fres > 0 {
-        report.field(
-            function.field(FunctionField::NumFres),
-            0,
-            "at least 1",
-            format_args!("the function has no rows"),
-        );
-    }
+    !attributes.has_rows && section.header().num_fres > 0
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    report.field(
+        function.field(FunctionField::NumFres),
+        0,
+        "at least 1",
+        format_args!("the function has no rows"),
+    );
 }

@@ -1,7 +1,9 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
-use crate::section::FunctionField;
+use crate::section::{FunctionField, FunctionInfo};
 use crate::subject::FunctionContext;
+use crate::subject::SectionContext;
+use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
     name: "outermost-by-absence",
@@ -19,15 +21,17 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
-    let Some(readable) = function.readable() else { return };
-    let ordinary = !readable.is_flexible() && !readable.is_signal_frame();
-    if readable.num_rows() == 0 && ordinary {
-        report.field(
-            function.field(FunctionField::NumFres),
-            0,
-            "at least 1, unless outermost",
-            format_args!("the function has no rows, so readers take it for the outermost"),
-        );
-    }
+pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
+    let Some(attributes) = function.attributes else { return false };
+    let ordinary = !attributes.is_flexible() && attributes.info.0 & FunctionInfo::SIGNAL == 0;
+    !attributes.has_rows && ordinary
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+    report.field(
+        function.field(FunctionField::NumFres),
+        0,
+        "at least 1, unless outermost",
+        format_args!("the function has no rows, so readers take it for the outermost"),
+    );
 }

@@ -2,6 +2,8 @@ use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
+use crate::subject::SectionContext;
+use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
     name: "repeat-size-multiple",
@@ -18,18 +20,20 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(function: &FunctionShape, _: &SectionContext<'_>) -> bool {
+    function.attributes.is_some_and(|attributes| !attributes.has_whole_blocks)
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
     let Some(readable) = function.readable() else { return };
     let Ok(Some(block)) = readable.repeat_size() else { return };
-    if readable.size() % u32::from(block) != 0 {
-        report.field(
-            function.field(FunctionField::Size),
-            readable.size(),
-            format_args!("a multiple of {block}"),
-            format_args!(
-                "the function is {} bytes long, no whole number of blocks of {block}",
-                readable.size()
-            ),
-        );
-    }
+    report.field(
+        function.field(FunctionField::Size),
+        readable.size(),
+        format_args!("a multiple of {block}"),
+        format_args!(
+            "the function is {} bytes long, no whole number of blocks of {block}",
+            readable.size()
+        ),
+    );
 }

@@ -1,6 +1,8 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
+use crate::subject::SectionContext;
+use crate::subject::shape::FunctionShape;
 use crate::subject::{FileKind, FunctionContext};
 
 pub(super) static RULE: Rule = Rule {
@@ -19,19 +21,21 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
+    let aligned = function.start.is_none_or(|start| start.is_block_aligned);
+    section.kind == FileKind::Linked && !aligned
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
     let (Some(readable), Ok(start)) = (function.readable(), function.start) else { return };
     let Ok(Some(block)) = readable.repeat_size() else { return };
-    let linked = function.whole.kind == FileKind::Linked;
-    if linked && !start.address.is_multiple_of(u64::from(block)) {
-        report.field(
-            function.field(FunctionField::Start),
-            format_args!("{:#x}", start.address),
-            format_args!("a multiple of {block}"),
-            format_args!(
-                "the function's rows repeat every {block} bytes, but it starts at {:#x}",
-                start.address
-            ),
-        );
-    }
+    report.field(
+        function.field(FunctionField::Start),
+        format_args!("{:#x}", start.address),
+        format_args!("a multiple of {block}"),
+        format_args!(
+            "the function's rows repeat every {block} bytes, but it starts at {:#x}",
+            start.address
+        ),
+    );
 }

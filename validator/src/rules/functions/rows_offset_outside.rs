@@ -1,7 +1,11 @@
+use core::cmp::Ordering;
+
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::section::FunctionField;
 use crate::subject::FunctionContext;
+use crate::subject::SectionContext;
+use crate::subject::shape::FunctionShape;
 
 pub(super) static RULE: Rule = Rule {
     name: "rows-offset-outside",
@@ -18,7 +22,18 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
+    let has_rows = function.attributes.is_some_and(|attributes| attributes.has_rows);
+    let stored_with_rows = section.header().version.attribute_size() > 0;
+    match function.rows {
+        Ordering::Less => false,
+        // Up to version 2 a function without rows may point at the end.
+        Ordering::Equal => !stored_with_rows && has_rows,
+        Ordering::Greater => true,
+    }
+}
+
+pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
     let offset = u64::from(function.entry.fre_offset());
     let length = u64::from(function.whole.header().fre_len);
     let attributes = function.whole.header().version.attribute_size();
@@ -27,15 +42,13 @@ pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
         Some(readable) if attributes == 0 => u64::from(readable.num_rows() > 0),
         _ => attributes,
     };
-    if offset + needed > length {
-        report.field(
-            function.field(FunctionField::FreOffset),
-            format_args!("{offset:#x}"),
-            format_args!("at most {:#x}", length.saturating_sub(needed)),
-            format_args!(
-                "the function's rows start at {offset:#x} of an FRE sub-section of {length:#x} \
-                 bytes"
-            ),
-        );
-    }
+    report.field(
+        function.field(FunctionField::FreOffset),
+        format_args!("{offset:#x}"),
+        format_args!("at most {:#x}", length.saturating_sub(needed)),
+        format_args!(
+            "the function's rows start at {offset:#x} of an FRE sub-section of {length:#x} \
+             bytes"
+        ),
+    );
 }

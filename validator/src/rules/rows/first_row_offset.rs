@@ -1,6 +1,7 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::subject::RowContext;
+use crate::subject::row_place::RowPlace;
 
 pub(super) static RULE: Rule = Rule {
     name: "first-row-offset",
@@ -18,16 +19,15 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
-    if row.index == 0 && row.row.start != 0 {
-        report.field(
-            row.start(),
-            format_args!("{:#x}", row.row.start),
-            "0",
-            format_args!(
-                "the first row starts at {:#x}: the code before it has none",
-                row.row.start
-            ),
-        );
-    }
+pub(super) fn is_broken(place: RowPlace) -> bool {
+    place.is_first() && !place.is_at_start()
+}
+
+pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    report.field(
+        row.start(),
+        format_args!("{:#x}", row.row.start),
+        "0",
+        format_args!("the first row starts at {:#x}: the code before it has none", row.row.start),
+    );
 }

@@ -1,6 +1,7 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::subject::RowContext;
+use crate::subject::row_place::RowPlace;
 
 pub(super) static RULE: Rule = Rule {
     name: "row-alignment",
@@ -18,17 +19,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(place: RowPlace) -> bool {
+    !place.is_aligned()
+}
+
+pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let alignment = row.layout.abi.instruction_alignment();
-    if !row.row.start.is_multiple_of(alignment) {
-        report.field(
-            row.start(),
-            format_args!("{:#x}", row.row.start),
-            format_args!("a multiple of {alignment}"),
-            format_args!(
-                "row {} starts at {:#x}, where no instruction of {} can be",
-                row.index, row.row.start, row.layout.abi
-            ),
-        );
-    }
+    report.field(
+        row.start(),
+        format_args!("{:#x}", row.row.start),
+        format_args!("a multiple of {alignment}"),
+        format_args!(
+            "row {} starts at {:#x}, where no instruction of {} can be",
+            row.index, row.row.start, row.layout.abi
+        ),
+    );
 }

@@ -1,6 +1,7 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::subject::RowContext;
+use crate::subject::row_place::RowPlace;
 
 pub(super) static RULE: Rule = Rule {
     name: "row-at-end",
@@ -17,15 +18,16 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
-    let repeats = row.function.attributes().info.is_pc_mask();
+pub(super) fn is_broken(place: RowPlace) -> bool {
+    !place.repeats() && !place.is_in_empty_function() && place.is_at_end()
+}
+
+pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let size = row.function.size();
-    if !repeats && size > 0 && row.row.start == size {
-        report.field(
-            row.start(),
-            format_args!("{:#x}", row.row.start),
-            format_args!("below {size:#x}"),
-            format_args!("row {} starts at the function's end and covers nothing", row.index),
-        );
-    }
+    report.field(
+        row.start(),
+        format_args!("{:#x}", row.row.start),
+        format_args!("below {size:#x}"),
+        format_args!("row {} starts at the function's end and covers nothing", row.index),
+    );
 }

@@ -1,6 +1,7 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::subject::RowContext;
+use crate::subject::row_place::RowPlace;
 
 pub(super) static RULE: Rule = Rule {
     name: "row-duplicate-start",
@@ -18,19 +19,16 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(place: RowPlace) -> bool {
+    place.is_duplicate()
+}
+
+pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let Some(previous) = row.previous else { return };
-    if row.row.start == previous.start {
-        report.field(
-            row.start(),
-            format_args!("{:#x}", row.row.start),
-            format_args!("above {:#x}", previous.start),
-            format_args!(
-                "rows {} and {} both start at {:#x}",
-                row.index - 1,
-                row.index,
-                row.row.start
-            ),
-        );
-    }
+    report.field(
+        row.start(),
+        format_args!("{:#x}", row.row.start),
+        format_args!("above {:#x}", previous.start),
+        format_args!("rows {} and {} both start at {:#x}", row.index - 1, row.index, row.row.start),
+    );
 }

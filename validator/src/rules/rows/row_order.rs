@@ -1,6 +1,7 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::subject::RowContext;
+use crate::subject::row_place::RowPlace;
 
 pub(super) static RULE: Rule = Rule {
     name: "row-order",
@@ -19,20 +20,22 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(place: RowPlace) -> bool {
+    place.is_earlier()
+}
+
+pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let Some(previous) = row.previous else { return };
-    if row.row.start < previous.start {
-        report.field(
-            row.start(),
-            format_args!("{:#x}", row.row.start),
-            format_args!("above {:#x}", previous.start),
-            format_args!(
-                "row {} starts at {:#x}, before row {} at {:#x}",
-                row.index,
-                row.row.start,
-                row.index - 1,
-                previous.start
-            ),
-        );
-    }
+    report.field(
+        row.start(),
+        format_args!("{:#x}", row.row.start),
+        format_args!("above {:#x}", previous.start),
+        format_args!(
+            "row {} starts at {:#x}, before row {} at {:#x}",
+            row.index,
+            row.row.start,
+            row.index - 1,
+            previous.start
+        ),
+    );
 }

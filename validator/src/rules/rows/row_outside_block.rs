@@ -1,6 +1,7 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::subject::RowContext;
+use crate::subject::row_place::RowPlace;
 
 pub(super) static RULE: Rule = Rule {
     name: "row-outside-block",
@@ -17,17 +18,19 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+pub(super) fn is_broken(place: RowPlace) -> bool {
+    place.is_in_block() && (place.is_at_end() || place.is_past_end())
+}
+
+pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let Ok(Some(block)) = row.function.repeat_size() else { return };
-    if row.row.start >= u32::from(block) {
-        report.field(
-            row.start(),
-            format_args!("{:#x}", row.row.start),
-            format_args!("below {block:#x}"),
-            format_args!(
-                "row {} starts at {:#x}, outside of the repeated block ({block:#x} bytes)",
-                row.index, row.row.start
-            ),
-        );
-    }
+    report.field(
+        row.start(),
+        format_args!("{:#x}", row.row.start),
+        format_args!("below {block:#x}"),
+        format_args!(
+            "row {} starts at {:#x}, outside of the repeated block ({block:#x} bytes)",
+            row.index, row.row.start
+        ),
+    );
 }

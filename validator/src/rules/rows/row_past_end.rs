@@ -1,6 +1,7 @@
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
 use crate::subject::RowContext;
+use crate::subject::row_place::RowPlace;
 
 pub(super) static RULE: Rule = Rule {
     name: "row-past-end",
@@ -18,19 +19,20 @@ pub(super) static RULE: Rule = Rule {
     },
 };
 
-pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
-    let repeats = row.function.attributes().info.is_pc_mask();
-    if !repeats && row.row.start > row.function.size() {
-        report.field(
-            row.start(),
-            format_args!("{:#x}", row.row.start),
-            format_args!("below {:#x}", row.function.size()),
-            format_args!(
-                "row {} starts at {:#x}, past the end of the function ({:#x} bytes)",
-                row.index,
-                row.row.start,
-                row.function.size()
-            ),
-        );
-    }
+pub(super) fn is_broken(place: RowPlace) -> bool {
+    !place.repeats() && place.is_past_end()
+}
+
+pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
+    report.field(
+        row.start(),
+        format_args!("{:#x}", row.row.start),
+        format_args!("below {:#x}", row.function.size()),
+        format_args!(
+            "row {} starts at {:#x}, past the end of the function ({:#x} bytes)",
+            row.index,
+            row.row.start,
+            row.function.size()
+        ),
+    );
 }
