@@ -138,7 +138,7 @@ pub(super) enum Command {
     /// Write the code and CFI of a file as assembly, to try assemblers on it
     #[command(after_long_help = REASSEMBLE_HELP)]
     Reassemble(ReassembleArgs),
-    /// What `torture` starts for each case
+    /// Watch over one run of a reader; `torture` starts it for each case
     #[command(hide = true)]
     Limited(LimitedArgs),
     /// Write a script that completes command lines of a shell
