@@ -27,6 +27,8 @@ pub const WATCHER: &str = "limited";
 
 /// How long a program's streams may stay open after its end: a process that it has started may be about to end, too.
 const LINGER: Duration = Duration::from_millis(500);
+/// The shortest time between two looks at a program.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 /// The longest time between two looks at a program.
 const PAUSE: Duration = Duration::from_millis(20);
 /// The shortest time between two measurements of what a program has written.
@@ -179,10 +181,15 @@ impl<'f> Watch<'f> {
 
     fn wait(&mut self) -> io::Result<Stop> {
         let time = Duration::from_secs(self.limits.seconds.saturating_mul(PATIENCE));
-        let mut pause = Duration::from_millis(1);
+        let mut pause = SHORTEST_PAUSE;
         loop {
+            let open = self.streams.are_open();
             if !self.streams.read(pause)? {
                 return Ok(Stop::Abandoned);
+            }
+            if open && !self.streams.are_open() {
+                // It is probably about to end, which no stream shows.
+                pause = SHORTEST_PAUSE;
             }
             if let Some(status) = self.child.try_wait()? {
                 return Ok(Stop::Ended(status));
