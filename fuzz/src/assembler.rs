@@ -1,5 +1,5 @@
-//! Assemblers on random programs: what they make of [programs](mod@crate::program) with `.cfi_` directives is
-//! compared by the differential engine, and reduced to the smallest function that shows the same.
+//! Assemblers on random [programs](mod@crate::program) with `.cfi_` directives. The comparison with CFI finds defects in
+//! their SFrame, and each is reduced to the smallest program that still shows it.
 
 mod known;
 mod reduce;
@@ -21,10 +21,10 @@ use sframe_validator::unwind::Register;
 use crate::program::{Function, Op, Program, Scope};
 use crate::seeded::Seeded;
 
-/// Bytes of entropy of a program, about as many as the most functions take.
+/// Bytes of entropy for a program, about as many as the largest number of functions uses.
 const ENTROPY: usize = 16 + 12 * (8 + 24 * 8);
-/// Kinds of instructions that a program has, at most: what is known to go wrong with one of them would
-/// hide what goes wrong with the others.
+/// The most kinds of instructions in a program. With more of them, a known defect with one kind would hide defects
+/// with the others.
 const KINDS: usize = 5;
 
 /// A random program of few kinds of instructions, with the CIE that assemblers write.
@@ -56,8 +56,8 @@ fn initial(abi: Abi) -> Vec<Op> {
     }
 }
 
-/// What is wrong with each function of a program, by its number. Where the assembler does not
-/// survive the program, or refuses it, the functions are tried one by one.
+/// The symptoms of each function of a program, in order. If the assembler crashes on the program, or refuses it, the
+/// functions are tried one by one.
 pub fn examine(assembler: &Assembler, program: &Program) -> Vec<BTreeSet<String>> {
     match assembler.assemble(&program.assembly()) {
         Ok(object) => symptoms(&object, program),
@@ -72,7 +72,7 @@ pub fn examine(assembler: &Assembler, program: &Program) -> Vec<BTreeSet<String>
     }
 }
 
-/// The program of one function only.
+/// The program with only one of its functions.
 fn alone(program: &Program, function: &Function) -> Program {
     let function = Function { start: 0, ..function.clone() };
     Program { functions: vec![function], ..program.clone() }

@@ -1,9 +1,8 @@
 //! The detection experiment: every bit of a file's SFrame section is flipped, one at a time, and
 //! every byte set to 0x00 and to 0xff. Who notices?
 //!
-//! A change is detected by a rule, or by the comparison with the file's CFI; or it provably changes
-//! nothing that a reader can see, for the row of every PC is the same. What is left is listed by
-//! field.
+//! A rule detects the change, or the comparison with the file's CFI does; or the change is provably invisible to
+//! readers, for the row of every PC is the same. All other changes are listed by field.
 
 mod fields;
 mod readers;
@@ -22,24 +21,24 @@ use crate::view;
 use fields::field_names;
 pub use readers::{ByteChange, OtherReader, Reaction, other_readers};
 
-/// Who noticed a change; of several, the first one in this order.
+/// Who noticed a change: the first one in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Noticed {
     /// A rule at error level.
     Error,
     /// A rule at warning level.
     Warning,
-    /// The check says that something cannot be decided.
+    /// The check reports something as undecided.
     Undecided,
     /// The comparison with CFI.
     Comparison,
     /// A rule at lint level.
     Lint,
-    /// Nobody, and no reader sees another row at any PC.
+    /// Nobody, but readers see the same row at every PC.
     Invisible,
-    /// Nobody: the comparison finds fault with the row as it is, and goes on to.
+    /// Nobody: the comparison reports the row both before and after the change.
     Before,
-    /// Nobody, and a reader sees another row.
+    /// Nobody, although a reader sees another row.
     Nobody,
 }
 
@@ -135,9 +134,9 @@ impl Said {
     }
 }
 
-/// Changes every byte of the only SFrame section of a linked file in every way, and hands out what
-/// came of it. `None`: there is no such section, it cannot be read, or a rule at error level finds
-/// fault with the file as it is, so that much of the section is not looked at.
+/// Makes each change to the only SFrame section of a linked file, and passes the result to `sink`. Returns `None` if there
+/// is no such section, if it cannot be read, or if the file already breaks a rule at error level, so that much of the
+/// section is not checked.
 pub fn experiment(file: &[u8], mut sink: impl FnMut(Change<'_>, Noticed)) -> Option<Subject> {
     let elf = Elf::parse(file).ok()?;
     let mut headers = elf.sframe_sections();

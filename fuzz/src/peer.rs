@@ -1,5 +1,9 @@
-//! Another reader: libsframe, in a process of its own (`ask-libsframe`), which may crash, or never
-//! come to an end. It serves section after section until it does.
+//! Another reader: libsframe, in a process of its own (`ask-libsframe`), which may crash or hang. Until then the
+//! process reads section after section.
+//!
+//! This is a conversation with a program of this package, not a [run under limits](sframe_harness::limited) of a program
+//! of another project: the time limit is that of each answer, and a new process for each section would take longer than
+//! the answer.
 //!
 //! A request is the length of the section and the number of PCs (32 bits each), the section, and the
 //! PCs (64 bits each, from the section's start), little-endian. An [`Answer`] comes as lines of
@@ -21,17 +25,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long libsframe may take over a section.
+/// How long libsframe may take for a section.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// libsframe has not answered.
+/// Why libsframe has not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Failure {
-    /// Its process has ended, by a signal or with a status.
+    /// Its process has ended, by this signal or with this status.
     Died(i32),
-    /// It has not come to an end.
+    /// It has not answered in time.
     TimedOut,
-    /// It has answered nonsense.
+    /// Its answer cannot be read.
     Garbled,
 }
 
@@ -49,12 +53,12 @@ struct Process {
     child: Child,
     input: UnixStream,
     lines: Receiver<String>,
-    /// Hands out the lines, until the process has ended.
+    /// Sends the lines until the process has ended.
     listener: Option<JoinHandle<()>>,
 }
 
 impl Peer {
-    /// A library, to be asked by the program `ask-libsframe`.
+    /// The library at a path, which the program `ask-libsframe` at another path calls.
     #[must_use]
     pub const fn new(program: PathBuf, library: PathBuf) -> Peer {
         Peer { program, library, process: None }
@@ -66,7 +70,7 @@ impl Peer {
         &self.library
     }
 
-    /// What libsframe reads of a section, and at `pcs`, in a process that has read nothing before.
+    /// What libsframe reads in a section, and at `pcs`, in a new process.
     ///
     /// # Errors
     /// As [`Peer::ask`].
@@ -78,21 +82,21 @@ impl Peer {
         self.ask(section, pcs)
     }
 
-    /// What libsframe reads of a section, and at `pcs`. What it has read before may have damaged its
-    /// process, so that it fails or errs on another section than the one that is to blame.
+    /// What libsframe reads in a section, and at `pcs`. Earlier sections may have damaged its process, so that it
+    /// fails on a section that is not the cause.
     ///
     /// # Errors
-    /// Where libsframe does not survive. The next section gets a new process.
+    /// libsframe has crashed or hangs. The next section gets a new process.
     ///
     /// # Panics
-    /// Where the process cannot be started.
+    /// The process cannot be started.
     pub fn ask(&mut self, section: &[u8], pcs: &[i64]) -> Result<Answer, Failure> {
         let mut process = match self.process.take() {
             Some(process) => process,
             None => Process::start(&self.program, &self.library)
                 .unwrap_or_else(|error| panic!("{}: {error}", self.program.display())),
         };
-        // Where this fails, reading the answer does, too.
+        // If this fails, reading the answer fails, too.
         let _ = process.send(section, pcs);
         let mut lines = Vec::new();
         loop {
@@ -119,8 +123,8 @@ impl Peer {
 
 impl Process {
     fn start(program: &Path, library: &Path) -> io::Result<Process> {
-        // Not a pipe: under libFuzzer, whose `main` is not Rust's, writing to one that nobody reads any
-        // more would end this process by SIGPIPE.
+        // Not a pipe: libFuzzer's `main` does not ignore SIGPIPE as Rust's does, so that writing to a closed pipe would
+        // end this process.
         let (input, theirs) = UnixStream::pair()?;
         let mut child = Command::new(program)
             .arg(library)
@@ -129,7 +133,7 @@ impl Process {
             .stderr(Stdio::null())
             .spawn()?;
         let output = BufReader::new(child.stdout.take().expect("piped"));
-        // Bounded, so that a process that never stops to answer does not fill the memory.
+        // Bounded, so that an answer without end does not fill the memory.
         let (sender, lines) = sync_channel(1 << 12);
         let listener = std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
@@ -155,10 +159,10 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may wait for more input, or have ended already.
+        // It may be waiting for more input, or have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // A thread that is still about to end is a leak to LeakSanitizer.
+        // LeakSanitizer reports threads that have not ended yet.
         while self.lines.recv().is_ok() {}
         let _ = self.listener.take().map(JoinHandle::join);
     }

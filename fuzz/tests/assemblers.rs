@@ -3,6 +3,8 @@
 //!
 //! Needs the assemblers that `corpus/build` unpacks; without them, says so.
 
+use std::path::Path;
+
 use sframe_fuzz::assembler::{Assembler, assemblers, examine, known, program, reduce, signature};
 use sframe_fuzz::program::{Function, Op, Program};
 use sframe_fuzz::seeded::Seeded;
@@ -12,7 +14,7 @@ use sframe_validator::Abi;
 const COUNT: usize = 24;
 
 fn present() -> Vec<Assembler> {
-    let found = assemblers();
+    let found = assemblers(Path::new(env!("CARGO_BIN_EXE_assemblers")));
     if found.is_empty() {
         assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "no assemblers");
         println!("skipped: no assemblers, `corpus/build fetch` unpacks them");

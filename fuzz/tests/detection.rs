@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use sframe_fuzz::detection::{Noticed, Reaction, experiment, other_readers};
+use sframe_fuzz::detection::{Noticed, OtherReader, Reaction, experiment, other_readers};
 
 fn golden(name: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/golden");
@@ -46,11 +46,24 @@ fn what_is_broken_or_not_linked_is_left_out() {
     assert_eq!(experiment(b"no file", |_, _| panic!()), None);
 }
 
+/// The program that watches over readers.
+fn watcher() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_detection"))
+}
+
+/// It would seem to refuse every file.
+#[test]
+fn a_reader_that_cannot_be_run_is_an_error() {
+    let reader = OtherReader::new("none", "/no/such/reader", watcher());
+    let error = reader.reactions(b"file", &[], true).expect_err("there is none");
+    assert_eq!(error.to_string(), "none cannot be run: No such file or directory (os error 2)");
+}
+
 /// Of many files in one process, each gets what the reader does when it is given that file alone; and no reader takes
 /// another magic number, all take what they have no use for.
 #[test]
 fn other_readers_are_judged_file_by_file() {
-    let readers = other_readers();
+    let readers = other_readers(watcher());
     if readers.len() < 4 {
         assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "not all readers");
         println!("skipped: not all readers, `corpus/build fetch` unpacks them");

@@ -1,22 +1,22 @@
-//! Which symptoms are no news: the cases in `corpus/differences/` and `corpus/NOTES.md`, told by what a reduced program
-//! consists of.
+//! Symptoms of known defects, which are in `corpus/differences/` and `corpus/NOTES.md`. They are recognised by the
+//! instructions of the reduced program.
 
 use sframe_validator::Abi;
 
 use super::{Assembler, signature};
 use crate::program::{Function, Op, Program};
 
-/// A defect that is known.
+/// A known defect.
 struct Known {
-    /// The case in `corpus/differences/`, or where else it is told of.
+    /// The case in `corpus/differences/`, or another place that describes it.
     case: &'static str,
     /// The assemblers that have it.
     assemblers: &'static [&'static str],
-    /// The symptom, or one field of those that differ.
+    /// The symptom, or one of the fields that differ.
     symptom: &'static str,
-    /// Words of the signature that have to be there, in this order; a `*` stands for any end of a word.
+    /// Words that the signature has to have, in this order; `*` matches the rest of a word.
     words: &'static [&'static str],
-    /// The machine, where it matters.
+    /// The machine, if it is the only one with this defect.
     abi: Option<Abi>,
 }
 
@@ -27,8 +27,8 @@ const OLD_AND_LLVM: &[&str] = &["2.40", "2.44", "llvm-23"];
 const NEW: &[&str] = &["2.47.50"];
 const LLVM: &[&str] = &["llvm-23"];
 
-/// What is known without looking closer: GNU as drops nearly every function with an escape, so that its reduction
-/// would take most of the time.
+/// The known defect that a function shows, if no reduction is needed. GNU as drops nearly every function with an escape,
+/// and to reduce all of them would take most of the time.
 #[must_use]
 pub fn known_at_once(
     assembler: &Assembler,
@@ -112,7 +112,7 @@ const KNOWN: &[Known] = &[
     known_case("the register itself is the same value", NEW, "fp", &["in-itself:fp"]),
 ];
 
-/// The case that a reduced program shows once more; `None`: it is news.
+/// The known defect that a reduced program shows; `None` if it is a new one.
 #[must_use]
 pub fn known(assembler: &Assembler, program: &Program, symptom: &str) -> Option<&'static str> {
     let signature = signature(program);
@@ -126,7 +126,7 @@ pub fn known(assembler: &Assembler, program: &Program, symptom: &str) -> Option<
         })
     };
     match symptom.split_once(": ") {
-        // Several fields, each for a reason of its own.
+        // Several fields, which may have different defects.
         Some(("differs", fields)) => {
             let mut found = fields.split(", ").map(find);
             let first = found.next()??;

@@ -3,14 +3,14 @@
 use super::{Assembler, alone, examine};
 use crate::program::{Frames, Op, Program};
 
-/// Takes away from a program what `symptom`, which function `number` shows, does not need: other functions, marks of
-/// the CIE, instructions, then what is unusual in them.
+/// Reduces a program, whose function `number` shows `symptom`, as long as it still does. Removes other functions, marks of
+/// the CIE, and instructions, and then makes the instructions simpler.
 #[must_use]
 pub fn reduce(assembler: &Assembler, program: &Program, number: usize, symptom: &str) -> Program {
     let shows =
         |program: &Program| examine(assembler, program).iter().any(|found| found.contains(symptom));
     let mut smallest = alone(program, &program.functions[number]);
-    // Some things only go wrong in company.
+    // Some symptoms need other functions.
     if !shows(&smallest) {
         smallest = program.clone();
     }
@@ -30,7 +30,7 @@ struct Reducer<'s> {
 }
 
 impl Reducer<'_> {
-    /// Whether the candidate does as well.
+    /// Takes the candidate if it shows the symptom, and says whether it does.
     fn try_one(&mut self, candidate: Option<Program>) -> bool {
         let better = candidate.filter(|candidate| (self.shows)(candidate));
         let found = better.is_some();
@@ -59,7 +59,7 @@ impl Reducer<'_> {
         }
     }
 
-    /// Ever shorter stretches of instructions, until no single one can be spared.
+    /// Removes shorter and shorter runs of instructions, until each instruction is needed.
     fn drop_ops(&mut self, function: usize) {
         let count = |reducer: &Self| reducer.smallest.functions[function].ops.len();
         let mut length = count(self);
@@ -93,7 +93,7 @@ impl Reducer<'_> {
     }
 }
 
-/// The program with other instructions in one function; `None` where they have no meaning.
+/// The program with other instructions in one function; `None` if they have no meaning.
 fn with_ops(program: &Program, number: usize, ops: Vec<Op>) -> Option<Program> {
     let mut frames = Frames::new(program.abi);
     program.initial.iter().for_each(|op| frames.step(op));
@@ -110,7 +110,7 @@ fn with_ops(program: &Program, number: usize, ops: Vec<Op>) -> Option<Program> {
     let mut program = program.clone();
     program.functions[number].ops = ops;
     program.functions[number].size = size;
-    // One behind the other.
+    // Functions follow each other.
     let mut end = 0_u64;
     for function in &mut program.functions {
         function.start = end.next_multiple_of(4);
@@ -119,7 +119,7 @@ fn with_ops(program: &Program, number: usize, ops: Vec<Op>) -> Option<Program> {
     Some(program)
 }
 
-/// The same instruction with less in it, the simplest first.
+/// Simpler variants of an instruction, the simplest first.
 fn simpler(op: &Op, unit: u32) -> Vec<Op> {
     let forms = |offset: i64, form: u8| {
         let small = offset.signum() * 16;

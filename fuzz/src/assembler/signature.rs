@@ -1,11 +1,11 @@
-//! What a reduced program consists of, so that two that show the same are told to be the same.
+//! The signature of a reduced program: programs with the same signature show the same defect.
 
 use sframe_validator::Abi;
 use sframe_validator::unwind::Register;
 
 use crate::program::{Expression, Op, Program};
 
-/// The instructions of a reduced program in a line: what each does to which register, and how it is written.
+/// The instructions of a reduced program in one line: the effect of each, its register, and whether it is an escape.
 #[must_use]
 pub fn signature(program: &Program) -> String {
     let abi = program.abi;

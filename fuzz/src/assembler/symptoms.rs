@@ -1,4 +1,4 @@
-//! What is wrong with an object.
+//! The symptoms of defects in an object.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use sframe_validator::{Section, Version};
 
 use crate::program::{Function, Op, Program};
 
-/// What is wrong with each function of the program that the object has been made of: `differs: ` and
-/// the fields, `lost` without a cause in the CFI, `only-sframe`, `undecided`, and `misread` where
-/// the CFI is not what the program means.
+/// The symptoms of each function of the program that the object was assembled from: `differs: ` and
+/// the fields, `lost` without a cause in the CFI, `only-sframe`, `undecided`, and `misread` if
+/// the CFI does not have the program's rows.
 ///
 /// # Panics
-/// Where the object is no ELF file.
+/// The object is not an ELF file, or has no CFI that can be read.
 #[must_use]
 pub fn symptoms(object: &[u8], program: &Program) -> Vec<BTreeSet<String>> {
     let elf = Elf::parse(object).expect("an assembler writes ELF");
@@ -55,14 +55,14 @@ pub fn symptoms(object: &[u8], program: &Program) -> Vec<BTreeSet<String>> {
     found
 }
 
-/// Which function a range is in.
+/// The index of the function that a range is in.
 fn number(program: &Program, range: &Range<'_>) -> Option<usize> {
     let covers =
         |function: &Function| range.start.wrapping_sub(function.start) < u64::from(function.size);
     program.functions.iter().position(covers)
 }
 
-/// Lays the rows that the CFI has beside those that the program means.
+/// Finds functions whose rows in the CFI are not those of the program.
 fn misread(program: &Program, cfi: &[Cfi<'_>], found: &mut [BTreeSet<String>]) {
     for cfi in cfi {
         let mut context = RowContext::new(cfi);
@@ -86,8 +86,7 @@ fn misread(program: &Program, cfi: &[Cfi<'_>], found: &mut [BTreeSet<String>]) {
     }
 }
 
-/// GNU as puts the rules that a function starts with into the CIE, so that `restore` goes back to
-/// them.
+/// Whether `restore` may go back to rules at the function's start, which GNU as moves into the CIE.
 fn restores_first_rules(function: &Function) -> bool {
     let start = |op: &Op| !matches!(op, Op::Advance { bytes: 1.., .. });
     function.ops.first().is_some_and(start)

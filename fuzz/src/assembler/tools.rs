@@ -1,33 +1,36 @@
 //! The assemblers, and how they are run.
 
+use std::ffi::OsString;
 use std::fmt;
-use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use sframe_harness::limited::{Command, End, Folder, Limits, Runner};
 use sframe_validator::Abi;
+
+/// What an assembler may use for one program, of which it needs a fraction.
+const LIMITS: Limits = Limits { seconds: 10, memory_mib: 4096 };
+/// The object's name in the assembler's folder.
+const OBJECT: &str = "program.o";
 
 /// An assembler for a machine.
 #[derive(Debug)]
 pub struct Assembler {
     /// The program.
     pub path: PathBuf,
-    /// Its version, as its folder is called.
+    /// Its version, which is the name of its folder.
     pub name: String,
     /// The machine.
     pub abi: Abi,
-    /// Where the object is written.
-    object: PathBuf,
+    /// The program that watches over it.
+    watcher: PathBuf,
 }
 
 /// Why there is no object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Complaint {
-    /// The assembler has not survived: its last words.
+    /// The assembler has crashed, or was ended at a limit: its last message.
     Died(String),
-    /// It has refused its input: its first error.
+    /// The assembler has refused its input: its first error.
     Refused(String),
 }
 
@@ -40,9 +43,10 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// The assemblers of the fetched toolchains (`corpus/build fetch`).
+/// The assemblers of the fetched toolchains (`corpus/build fetch`); `watcher` is a program that calls
+/// [`watch_if_asked`](sframe_harness::limited::watch_if_asked).
 #[must_use]
-pub fn assemblers() -> Vec<Assembler> {
+pub fn assemblers(watcher: &Path) -> Vec<Assembler> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/toolchains");
     let mut found = Vec::new();
     for name in ["2.40", "2.44", "2.47.50", "llvm-23"] {
@@ -56,7 +60,12 @@ pub fn assemblers() -> Vec<Assembler> {
         for (program, abis) in names {
             let path = folder.join(name).join("bin").join(program);
             if path.exists() {
-                found.extend(abis.iter().map(|abi| Assembler::new(&path, name, *abi)));
+                found.extend(abis.iter().map(|abi| Assembler {
+                    path: path.clone(),
+                    name: name.to_owned(),
+                    abi: *abi,
+                    watcher: watcher.to_owned(),
+                }));
             }
         }
     }
@@ -64,74 +73,61 @@ pub fn assemblers() -> Vec<Assembler> {
 }
 
 impl Assembler {
-    /// An assembler that is GNU's, or LLVM's if it is called `llvm-mc`.
-    #[must_use]
-    pub fn new(path: &Path, name: &str, abi: Abi) -> Assembler {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let object = format!("assembled-{}-{number}.o", std::process::id());
-        let object = std::env::temp_dir().join(object);
-        Assembler { path: path.to_owned(), name: name.to_owned(), abi, object }
-    }
-
     /// Whether it is LLVM's.
     #[must_use]
     pub fn is_llvm(&self) -> bool {
         self.path.file_name().is_some_and(|name| name == "llvm-mc")
     }
 
-    /// The command, which reads standard input and writes the object.
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.path);
-        command.arg("--gsframe").arg("-o").arg(&self.object);
+    /// The command, which assembles the file `source`.
+    fn command(&self, source: &Path) -> Command {
+        let mut words: Vec<OsString> = vec![self.path.clone().into_os_string()];
+        words.extend(["--gsframe", "-o", OBJECT].map(OsString::from));
         if self.is_llvm() {
-            command.args(["-filetype=obj", "-triple", "x86_64-linux-gnu"]);
+            words.extend(["-filetype=obj", "-triple", "x86_64-linux-gnu"].map(OsString::from));
         }
         if self.abi == Abi::Aarch64Big {
-            command.arg("-EB");
+            words.push("-EB".into());
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        command
+        // As standard input, whose name in messages is always the same.
+        Command { input: Some(source.into()), ..Command::new(words) }
     }
 
-    /// The object that is made of assembly text.
+    /// Assembles `text`, and returns the object.
     ///
     /// # Errors
-    /// What the assembler says where it makes none.
+    /// The assembler's message if it makes no object.
     ///
     /// # Panics
-    /// Where the assembler cannot be run.
+    /// The assembler cannot be run, or there is no room for temporary files.
     pub fn assemble(&self, text: &str) -> Result<Vec<u8>, Complaint> {
-        let mut child = self.command().spawn().expect("the assembler runs");
-        let mut input = child.stdin.take().expect("piped");
-        // One that dies does not read to the end.
-        let _ = input.write_all(text.as_bytes());
-        drop(input);
-        let output = child.wait_with_output().expect("our own child");
-        let said = String::from_utf8_lossy(&output.stderr);
+        let folder = Folder::new().expect("room for temporary files");
+        let source = folder.path().join("program.s");
+        std::fs::write(&source, text).expect("room for temporary files");
+        let finished = Runner::new(&self.watcher, LIMITS)
+            .run(&self.command(&source), folder)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()));
+        let said = String::from_utf8_lossy(&finished.ran.errors);
         let words = |part: &str| said.lines().find(|line| line.contains(part)).map(last_words);
         let last = said.lines().next_back().map(last_words).unwrap_or_default();
         if let Some(words) = words("Internal error").or(words("Assertion")) {
             return Err(Complaint::Died(words));
         }
-        // Status 139 is a shell's word for a signal.
-        if let Some(signal) = output.status.signal().or(output.status.code().filter(|c| *c > 127)) {
-            return Err(Complaint::Died(format!("signal {}", signal % 128)));
+        match finished.ran.end {
+            End::Status(0) => {
+                Ok(std::fs::read(finished.folder().work().join(OBJECT)).expect("written"))
+            }
+            // A shell, which some assemblers are wrapped in, reports a signal as a status above 128.
+            End::Signal(signal) | End::Status(signal @ 128..) => {
+                Err(Complaint::Died(format!("signal {}", signal % 128)))
+            }
+            End::Status(_) => Err(Complaint::Refused(words("rror: ").unwrap_or(last))),
+            limit => Err(Complaint::Died(limit.to_string())),
         }
-        if !output.status.success() {
-            return Err(Complaint::Refused(words("rror: ").unwrap_or(last)));
-        }
-        Ok(std::fs::read(&self.object).expect("written"))
     }
 }
 
-impl Drop for Assembler {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.object);
-    }
-}
-
-/// A message without what changes from input to input: the place in front of it, and all numbers.
+/// A message without the parts that depend on the input: the line number before it, and all numbers.
 fn last_words(line: &str) -> String {
     let from = ["Internal error", "rror: "].iter().find_map(|word| line.find(word));
     let words = line[from.unwrap_or(0)..].trim_start_matches("rror: ");

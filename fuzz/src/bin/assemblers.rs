@@ -11,6 +11,7 @@ use sframe_fuzz::assembler::{
 };
 use sframe_fuzz::program::Program;
 use sframe_fuzz::seeded::Seeded;
+use sframe_harness::limited::watch_if_asked;
 
 /// What is asked for on the command line.
 struct Arguments {
@@ -28,6 +29,9 @@ struct Kind {
 }
 
 fn main() -> ExitCode {
+    if let Some(status) = watch_if_asked() {
+        return status;
+    }
     let arguments = match arguments() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -39,8 +43,9 @@ fn main() -> ExitCode {
         let path = assembler.path.to_string_lossy();
         arguments.names.is_empty() || arguments.names.iter().any(|name| path.contains(&**name))
     };
+    let own = std::env::current_exe().expect("a program has a path");
     let mut news = 0;
-    for assembler in assemblers().into_iter().filter(wanted) {
+    for assembler in assemblers(&own).into_iter().filter(wanted) {
         let mut kinds = kinds(&assembler, &arguments).into_iter().collect::<Vec<_>>();
         kinds.sort_by_key(|(_, kind)| (kind.case.is_none(), kind.case, u64::MAX - kind.count));
         println!("{} {:?}", assembler.name, assembler.abi);

@@ -1,9 +1,9 @@
-//! Which field each byte of a section belongs to.
+//! The field that each byte of a section belongs to.
 
 use sframe_validator::Section;
 use sframe_validator::section::{FieldPlace, Function, FunctionField, field};
 
-/// The field of each byte, by the specification's name.
+/// The specification's name for the field of each byte.
 pub(super) fn field_names(section: &Section<'_>) -> Vec<String> {
     let mut names = vec!["(no field)".to_owned(); section.data().len()];
     let header = [
@@ -24,7 +24,7 @@ pub(super) fn field_names(section: &Section<'_>) -> Vec<String> {
         name(&mut names, place);
     }
     for function in section.functions().flatten() {
-        // The last ones first: where a version does not have a field, its place is another's.
+        // In reverse order: the offset of a field that a version lacks is that of an earlier field.
         for field in [
             FunctionField::Padding,
             FunctionField::RepSize,

@@ -1,24 +1,23 @@
-//! Other readers on the same changes: GNU readelf and llvm-readobj, which are given many files at a
-//! time, for a process costs more than what it reads.
+//! Other readers on the same changes: GNU readelf and llvm-readobj. They get many files at a time, for starting a
+//! process takes longer than reading a file.
 
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, PipeReader, Read};
+use std::io;
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
 
+use sframe_harness::limited::{Command, End, Folder, Limits, NotRun, Runner};
 use tempfile::TempDir;
 
-/// Files of a process, at most.
+/// The most files that one process gets.
 const BATCH: usize = 128;
-/// Limits of a process: seconds of processor time, and KiB of address space. A batch of sound files takes a fraction
-/// of both.
-const LIMITS: &str = "ulimit -c 0; ulimit -S -t 1; ulimit -v 1048576; exec \"$@\"";
+/// Limits of a process. A batch of sound files needs a fraction of both.
+const LIMITS: Limits = Limits { seconds: 1, memory_mib: 1024 };
+/// How many bytes of a process's output are kept: more than it can print in time.
+const KEEP: usize = 64 << 20;
 /// SIGXCPU, on every machine that Linux runs on but MIPS and PA-RISC.
 const SIGXCPU: i32 = 24;
-/// A line longer than this is none that a reader means to write.
-const LINE: u64 = 1 << 16;
 /// Observed: GNU readelf 2.44 on other versions, on standard output and with exit status 0.
 const GIVES_UP: &str = "SFrame version not supported";
 
@@ -29,27 +28,30 @@ pub struct OtherReader {
     pub name: String,
     /// The program.
     program: PathBuf,
+    /// The program that watches over it.
+    watcher: PathBuf,
 }
 
 /// What a reader does with a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reaction {
-    /// It is ended by a signal.
+    /// It ends by a signal.
     Crash,
-    /// It takes longer than the limit.
+    /// It takes longer than the limit, or prints or writes more.
     Hang,
-    /// It says something, or has an exit status, that it does not of the sound file.
+    /// It prints a message, or has an exit status, that it does not for the sound file.
     Notice,
-    /// None.
+    /// No reaction.
     Silence,
 }
 
 /// A change of a file: where, counted from the file's start, and the byte's new value.
 pub type ByteChange = (u64, u8);
 
-/// The readers of the fetched toolchains (`corpus/build fetch`).
+/// The readers of the fetched toolchains (`corpus/build fetch`); `watcher` is a program that calls
+/// [`watch_if_asked`](sframe_harness::limited::watch_if_asked).
 #[must_use]
-pub fn other_readers() -> Vec<OtherReader> {
+pub fn other_readers(watcher: &Path) -> Vec<OtherReader> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/toolchains");
     let readers = [
         ("readelf 2.40", "2.40/bin/readelf"),
@@ -59,20 +61,25 @@ pub fn other_readers() -> Vec<OtherReader> {
     ];
     let reader = |(name, path): (&str, &str)| {
         let program = folder.join(path);
-        program.exists().then(|| OtherReader { name: name.to_owned(), program })
+        program.exists().then(|| OtherReader::new(name, program, watcher))
     };
     readers.into_iter().filter_map(reader).collect()
 }
 
 impl OtherReader {
-    /// What it does with each change of a file, alone or `together` with others in one process;
-    /// `None` where it does not read the file as it is.
+    /// The reader `program`, called `name`; `watcher` as in [`other_readers`].
+    pub fn new(name: &str, program: impl Into<PathBuf>, watcher: &Path) -> OtherReader {
+        OtherReader { name: name.to_owned(), program: program.into(), watcher: watcher.to_owned() }
+    }
+
+    /// Its reaction to each change of a file, alone or `together` with other changes in one process;
+    /// `None` if it does not read the unchanged file.
     ///
     /// # Errors
-    /// It cannot be run, or the copies that it is given not be written.
+    /// The reader cannot be run, or its copies of the file cannot be written.
     ///
     /// # Panics
-    /// A change is not in the file; or the reader ends well and has left out a file.
+    /// A change is outside the file; or the reader ends with status 0 and has left out a file.
     pub fn reactions(
         &self,
         file: &[u8],
@@ -96,7 +103,7 @@ impl OtherReader {
         Ok(Some(reactions))
     }
 
-    /// Judges `files`. Whoever is silent in the end has been in a process that ended with status 0.
+    /// Judges `files`. Silence is reported only for files of a process that ended with status 0.
     fn judge(
         &self,
         copies: &Copies,
@@ -113,18 +120,18 @@ impl OtherReader {
             return Ok(());
         }
         let run = self.run(copies, &silent)?;
-        if run.status.success() && run.noticed.is_empty() {
+        if run.end == End::Status(0) && run.noticed.is_empty() {
             assert_eq!(run.last + 1, silent.len(), "{} has left out files", self.name);
             return Ok(());
         }
-        // Nothing that was printed tells which of the files it is.
+        // The output does not show which of the files it is.
         for file in silent {
             reactions[file] = self.alone(copies, file)?;
         }
         Ok(())
     }
 
-    /// Judges files from the first on, and returns those behind the first one that ended the process.
+    /// Judges files up to the first one that ended the process, and returns the files after it.
     fn up_to_a_crash<'f>(
         &self,
         copies: &Copies,
@@ -135,13 +142,13 @@ impl OtherReader {
         for place in run.noticed {
             reactions[files[place]] = Reaction::Notice;
         }
-        if run.status.code().is_some() && run.last + 1 == files.len() {
+        if matches!(run.end, End::Status(_)) && run.last + 1 == files.len() {
             return Ok(&[]);
         }
-        // What it has printed last may have gone with it, so that it may have been one behind.
+        // The end of its output may be lost with it, so that it may have been at a later file.
         let (_, mut rest) = files.split_at(run.last);
-        while let [file, behind @ ..] = rest {
-            rest = behind;
+        while let [file, after @ ..] = rest {
+            rest = after;
             reactions[*file] = self.alone(copies, *file)?;
             if reactions[*file] < Reaction::Notice {
                 break;
@@ -152,66 +159,58 @@ impl OtherReader {
 
     fn alone(&self, copies: &Copies, file: usize) -> io::Result<Reaction> {
         let run = self.run(copies, &[file])?;
-        Ok(match run.status.signal() {
-            Some(SIGXCPU) => Reaction::Hang,
-            Some(_) => Reaction::Crash,
-            None if run.status.success() && run.noticed.is_empty() => Reaction::Silence,
-            None => Reaction::Notice,
+        Ok(match run.end {
+            End::Signal(SIGXCPU) | End::TimedOut | End::Printed | End::Wrote => Reaction::Hang,
+            End::Signal(_) => Reaction::Crash,
+            End::Status(0) if run.noticed.is_empty() => Reaction::Silence,
+            End::Status(_) => Reaction::Notice,
         })
     }
 
     fn run(&self, copies: &Copies, files: &[usize]) -> io::Result<Run> {
-        let (output, writer) = io::pipe()?;
-        let mut command = Command::new("sh");
-        command.args(["-c", LIMITS, "sh"]).arg(&self.program).arg("--sframe");
-        command.args(files.iter().map(|file| name(*file)));
-        command.current_dir(copies.folder.path()).env("LC_ALL", "C").stdin(Stdio::null());
-        command.stdout(writer.try_clone()?).stderr(writer);
-        let mut child = command.spawn()?;
-        // Its ends of the pipe, or there would be no end.
-        drop(command);
-        let said = self.said(output, files);
-        let status = child.wait()?;
-        let (noticed, last) = said?;
-        // The shell's own (POSIX, "Exit Status for Commands"): no such program, or none that can be executed.
-        if let Some(code @ (126 | 127)) = status.code() {
-            return Err(io::Error::other(format!("{} cannot be run: status {code}", self.name)));
-        }
-        Ok(Run { status, noticed, last })
+        let mut words: Vec<OsString> = vec![self.program.clone().into(), "--sframe".into()];
+        words.extend(files.iter().map(|file| copies.path(*file).into()));
+        // GNU's and LLVM's readers flush standard output before a message, so that it follows the name of its file.
+        let command = Command { together: true, keep: KEEP, ..Command::new(words) };
+        let runner = Runner::new(&self.watcher, LIMITS);
+        let finished = runner.run(&command, Folder::new()?).map_err(|error| match error {
+            NotRun::System(error) => error,
+            error => io::Error::other(format!("{} cannot be run: {error}", self.name)),
+        })?;
+        let ran = finished.into_ran();
+        let (noticed, last) = self.noticed(&ran.output, copies, files);
+        Ok(Run { end: ran.end, noticed, last })
     }
 
-    /// The files (by their place among those given) of which something is said, and the last one that
-    /// was started with. Both streams are one: GNU's and LLVM's readers write out what they have before a message, so
-    /// that it stands behind the name of its file.
-    fn said(&self, output: PipeReader, files: &[usize]) -> io::Result<(Vec<usize>, usize)> {
-        // In front of each message.
+    /// The files (as indexes into `files`) that the output has messages about, and the last one that it names.
+    fn noticed(&self, output: &[u8], copies: &Copies, files: &[usize]) -> (Vec<usize>, usize) {
+        // Each message starts with this.
         let program = self.program.file_name().unwrap_or_default().to_string_lossy();
         let message = format!("{program}: ");
         let says = |line: &[u8], words: &str| {
             line.windows(words.len()).any(|window| window == words.as_bytes())
         };
-        let mut output = BufReader::new(output);
-        let (mut noticed, mut next, mut line) = (Vec::new(), 0, Vec::new());
-        while output.by_ref().take(LINE).read_until(b'\n', &mut line)? > 0 {
-            let start = files.get(next).map(|file| format!("File: {}\n", name(*file)));
+        let (mut noticed, mut next) = (Vec::new(), 0);
+        for line in output.split(|byte| *byte == b'\n') {
+            let start =
+                files.get(next).map(|file| format!("File: {}", copies.path(*file).display()));
             if start.is_some_and(|start| line == start.as_bytes()) {
                 next += 1;
-            } else if says(&line, &message) || says(&line, GIVES_UP) {
+            } else if says(line, &message) || says(line, GIVES_UP) {
                 noticed.push(next.saturating_sub(1));
             }
-            line.clear();
         }
         noticed.dedup();
-        Ok((noticed, next.saturating_sub(1)))
+        (noticed, next.saturating_sub(1))
     }
 }
 
 /// What a process did.
 struct Run {
-    status: ExitStatus,
-    /// Places of files, in order.
+    end: End,
+    /// Indexes of the files that it printed messages about, in order.
     noticed: Vec<usize>,
-    /// The last place that it came to, as far as it is known.
+    /// Index of the last file that it is known to have started with.
     last: usize,
 }
 
@@ -226,14 +225,18 @@ impl Copies {
         let folder = tempfile::tempdir()?;
         let mut files = Vec::with_capacity(count);
         for index in 0..count {
-            let file = File::create(folder.path().join(name(index)))?;
+            let file = File::create(path_in(folder.path(), index))?;
             file.write_all_at(bytes, 0)?;
             files.push(file);
         }
         Ok(Copies { folder, files })
     }
 
-    /// One change in each copy.
+    fn path(&self, index: usize) -> PathBuf {
+        path_in(self.folder.path(), index)
+    }
+
+    /// Makes one change in each copy.
     fn change(&self, changes: &[ByteChange]) -> io::Result<()> {
         let mut copies = self.files.iter().zip(changes);
         copies.try_for_each(|(copy, (at, value))| copy.write_all_at(&[*value], *at))
@@ -245,19 +248,6 @@ impl Copies {
     }
 }
 
-fn name(index: usize) -> String {
-    format!("{index:04}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::OtherReader;
-
-    /// It would seem to refuse every file.
-    #[test]
-    fn a_reader_that_cannot_be_run_is_an_error() {
-        let reader = OtherReader { name: "none".to_owned(), program: "/no/such/reader".into() };
-        let error = reader.reactions(b"file", &[], true).expect_err("there is none");
-        assert_eq!(error.to_string(), "none cannot be run: status 127");
-    }
+fn path_in(folder: &Path, index: usize) -> PathBuf {
+    folder.join(format!("{index:04}"))
 }

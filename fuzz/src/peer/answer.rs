@@ -1,21 +1,21 @@
-//! What libsframe says of a section.
+//! libsframe's answer about a section.
 
 use std::str::{FromStr, SplitWhitespace};
 
 /// An answer. `Err` is libsframe's error code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Which libsframe: 1 for that of binutils 2.40, 2 for 2.44's, 3 for 2.47.50's.
+    /// The version of libsframe's interface: 1 in binutils 2.40, 2 in 2.44, 3 in 2.47.50.
     pub api: u8,
-    /// What the header says of ABI, fixed FP and RA offset.
+    /// ABI, fixed FP offset and fixed RA offset from the header.
     pub header: Option<(u8, i8, i8)>,
     /// The code with which the section was refused.
     pub refused: Option<i32>,
     /// The functions, in the order of the table.
     pub functions: Vec<Result<Function, i32>>,
-    /// The rows of the PCs that were asked for.
+    /// The rows at the PCs in the request.
     pub found: Vec<Result<Stored, i32>>,
-    /// libsframe has written behind the room for a row.
+    /// Whether libsframe has written past the end of the buffer for a row.
     pub overrun: bool,
 }
 
@@ -29,11 +29,11 @@ pub struct Function {
     pub info: u8,
     pub info2: u8,
     pub rep_size: u8,
-    /// As many rows as could be read, then the error.
+    /// The rows up to the first one that cannot be read, then its error.
     pub rows: Vec<Result<Row, i32>>,
 }
 
-/// A row as it is stored.
+/// A row as the section stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// The start field.
@@ -44,16 +44,16 @@ pub struct Stored {
     pub words: String,
 }
 
-/// A row, and what it says.
+/// A row, and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// As it is stored.
+    /// The stored form.
     pub stored: Stored,
-    /// What it says.
+    /// The meaning.
     pub meaning: Meaning,
 }
 
-/// What a row says; `None`: nothing about that.
+/// The meaning of a row; `None` for what it does not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "one word each")]
 pub struct Meaning {
@@ -66,7 +66,7 @@ pub struct Meaning {
     pub undefined: bool,
 }
 
-/// The words of a line; `None` where there is another one than should be.
+/// The words of a line. Its functions return `None` for an unexpected word.
 struct Line<'a>(SplitWhitespace<'a>);
 
 impl<'a> Line<'a> {
@@ -78,7 +78,7 @@ impl<'a> Line<'a> {
         Some(self.number::<u8>()? != 0)
     }
 
-    /// A number, or a dash where there is none.
+    /// A number, or a dash for none.
     fn maybe(&mut self) -> Option<Option<i64>> {
         match self.0.next()? {
             "-" => Some(None),
@@ -86,7 +86,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Whether the next word is this one, which is skipped.
+    /// Skips the next word if it is this one, and says whether it is.
     fn skip(&mut self, word: &str) -> bool {
         let mut ahead = self.0.clone();
         let there = ahead.next() == Some(word);
@@ -96,7 +96,7 @@ impl<'a> Line<'a> {
         there
     }
 
-    /// An error's code, or what there is instead of one.
+    /// An error's code, or the value that `what` reads.
     fn unless_refused<T>(
         &mut self,
         what: impl FnOnce(&mut Line<'a>) -> Option<T>,
@@ -116,7 +116,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// A row as it is stored, and whether it is marked as too long.
+    /// A stored row, and whether libsframe wrote past the end of the buffer.
     fn stored(&mut self) -> Option<(Stored, bool)> {
         let (start, info) = (self.number()?, self.number()?);
         let words = self.0.next()?.trim_matches('-').to_owned();
@@ -138,7 +138,7 @@ impl<'a> Line<'a> {
 }
 
 impl Answer {
-    /// The answer that the lines of text are; `None` where they are none.
+    /// Parses an answer; `None` if the lines are not one.
     #[must_use]
     pub fn parse(lines: &[String]) -> Option<Answer> {
         let mut answer = Answer::default();

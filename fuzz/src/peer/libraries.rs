@@ -1,13 +1,13 @@
-//! Where a libsframe can be found.
+//! The copies of libsframe on this machine.
 
 use std::path::{Path, PathBuf};
 
-/// Where packages put libraries.
+/// The folder in which Debian packages have libraries.
 const FOLDER: &str = "usr/lib/x86_64-linux-gnu";
 const NAMES: [&str; 3] = ["libsframe.so.0", "libsframe.so.1", "libsframe.so.3"];
 
-/// Each libsframe of the fetched toolchains (`corpus/build fetch`) or, where there is none, of the
-/// system; `SFRAME_LIBSFRAME` names others, separated by colons.
+/// Each libsframe of the fetched toolchains (`corpus/build fetch`) or, without toolchains, of the
+/// system. `SFRAME_LIBSFRAME` names other ones, separated by colons.
 #[must_use]
 pub fn libraries() -> Vec<PathBuf> {
     if let Some(named) = std::env::var_os("SFRAME_LIBSFRAME") {

@@ -1,13 +1,12 @@
-//! An existing file's code and its call frame information (CFI) as assembly, so that an assembler
-//! can be tested on the CFI of programs that nobody rebuilds.
+//! The code and call frame information (CFI) of a file as assembly, so that assemblers can be tested on the CFI of
+//! existing programs without rebuilding them.
 //!
-//! The code is bytes, the CFI is `.cfi_` directives at the PCs where the file has its instructions.
-//! What comes out is what a compiler would have written: `.cfi_startproc` with the machine's state at
-//! entry, where a function has that, and a directive for each instruction that has one. Personality
-//! routines and LSDAs are left out, for no row depends on them.
+//! The code is written as bytes, and the CFI as `.cfi_` directives at the PCs where the file has its instructions, as
+//! a compiler would write them: `.cfi_startproc` with the machine's state at entry if the function starts with that
+//! state, and a directive for each instruction that has one. Personality routines and LSDAs are left out, for no row depends
+//! on them.
 //!
-//! [`compare`] is the other half: whether what was assembled from it has the same rows for all
-//! registers, and the same code.
+//! [`compare`] checks the result: whether the assembled file has the same rows for all registers, and the same code.
 
 mod assembly;
 mod compare;
@@ -16,6 +15,7 @@ mod functions;
 mod labels;
 mod placed;
 mod rules;
+mod settled;
 mod start;
 
 use std::collections::BTreeMap;
@@ -29,8 +29,8 @@ use sframe_validator::section::CodeAddress;
 pub use compare::{Comparison, Mismatch, compare};
 use functions::{Initials, Plan};
 
-/// What the symbols at the start of each section are called, without the section's number: they say
-/// where the code of a section has come to stand.
+/// The name of the symbol at the start of each section, without the section's number. These symbols show where
+/// the linker has put a section's code.
 const SECTION_SYMBOL: &str = "sframe_check.section.";
 
 /// Why a function is left out.
@@ -46,10 +46,10 @@ pub enum Reason {
     Unreadable,
     /// Its instructions advance past its end.
     PastEnd,
-    /// A register's place is no multiple of 8, or an instruction's place none of the machine's: the
-    /// factors that assemblers write do not allow it.
+    /// The offset of a register is not a multiple of 8, or that of an instruction not one of the machine's alignment: the
+    /// factors in assemblers' CIEs do not allow it.
     Unaligned,
-    /// It has an expression of more than 1,024 bytes, or goes back to an expression of its CIE.
+    /// It has an expression of more than 1,024 bytes, or restores an expression of its CIE.
     Expression,
     /// Its CIE has more than 64 rules, or long expressions.
     ManyRules,
@@ -84,12 +84,12 @@ impl fmt::Display for Place {
     }
 }
 
-/// What was left out: how many functions for each reason, and the first of them.
+/// The functions that were left out.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut {
-    /// By reason: the number, and where the first one starts.
+    /// For each reason, how many functions, and where the first one starts.
     pub functions: BTreeMap<Reason, (u64, CodeAddress)>,
-    /// Entries and sections that cannot be read at all.
+    /// CFI entries and sections that cannot be read at all.
     pub entries: u64,
 }
 
@@ -98,7 +98,7 @@ impl LeftOut {
         self.functions.entry(reason).or_insert((0, start)).0 += 1;
     }
 
-    /// Whether there is anything.
+    /// Whether nothing was left out.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty() && self.entries == 0
@@ -114,11 +114,11 @@ pub struct Outcome {
     pub bytes: u64,
     /// Functions with their CFI.
     pub functions: u64,
-    /// Functions without.
+    /// Functions that were left out.
     pub left_out: LeftOut,
 }
 
-/// What is needed to read a file's functions.
+/// A file's CFI.
 struct Loaded<'e> {
     cfis: Vec<Cfi<'e>>,
     /// Entries and sections that cannot be read.
@@ -126,10 +126,13 @@ struct Loaded<'e> {
 }
 
 impl<'e> Loaded<'e> {
-    /// Reads the entries.
+    /// Reads the CFI.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
     fn of(source: &'e CfiSource<'_, '_>) -> Result<Loaded<'e>, String> {
         let cfis = source.load_all().map_err(|error| error.to_string())?;
-        // These are about entries that can be read.
+        // Entries with these defects can be read.
         let readable = |kind| {
             use CfiErrorKind as Kind;
             matches!(kind, Kind::EmptyRange | Kind::Overlap(_) | Kind::EntriesAfterTerminator)
@@ -142,11 +145,11 @@ impl<'e> Loaded<'e> {
     }
 }
 
-/// Writes `elf`, whose name is `name`, to `out`; or says in the first place why it cannot.
+/// Writes the file `elf`, which is called `name`, as assembly to `out`.
 ///
 /// # Errors
-/// Those of writing. The inner one: the file is not for a machine that SFrame is defined for, or its
-/// relocations cannot be read.
+/// The outer error: `out` cannot be written to. The inner error: the file is for a machine that SFrame is not defined for,
+/// or its relocations cannot be read; nothing is written then.
 pub fn reassemble(
     elf: &Elf<'_>,
     name: &str,
@@ -163,7 +166,7 @@ pub fn reassemble(
     let initials = Initials::of(&loaded.cfis);
     let mut plan = Plan::of(elf, &loaded.cfis, &initials);
     plan.left_out.entries = loaded.unreadable;
-    // Names are for those who read; without them everything else is still right.
+    // Names only help people who read the assembly.
     let symbols = SymbolTable::load(elf).unwrap_or_default();
     assembly::write(&plan, abi, name, &symbols, elf, out)?;
     Ok(Ok(Outcome {

@@ -1,37 +1,24 @@
-//! Readers of other projects, and this one, on malformed sections and on such as promise far more
-//! than they have: who crashes, hangs, takes all memory, fills the disk, or takes for sound what cannot be read?
+//! Readers of other projects, and this one, on malformed sections and on sections that promise far more
+//! than they have. Which of them crash, hang, use up the memory, fill the disk, or accept a file that cannot be read?
 //!
-//! A reader is any command that takes an ELF file, and runs once for each case, in a process of its
-//! own under limits. What a reader does not know it need not read: a version or machine of which it
-//! refuses a sound section is out of its scope, as long as it refuses in peace.
+//! A reader is any command that takes an ELF file. It runs once for each case, [under limits](crate::limited).
+//! It need not know every format: if it refuses the sound section of a version and machine, it may refuse the others of
+//! that kind, too.
 
-mod bombs;
+mod case;
 mod cases;
-mod child;
-mod corpus;
-mod defects;
-mod folder;
-mod headers;
-mod image;
 pub mod json;
-mod limited;
-pub mod limits;
-mod processes;
 mod reader;
 mod report;
-mod sound;
-mod streams;
-mod structure;
 mod text;
 mod verdict;
 
-pub use cases::{Case, Duty, Format, Kind, all};
-pub use limited::run_limited;
-pub use limits::Limits;
+pub use case::{Case, Duty, Format, Kind};
+pub use cases::all;
 pub use reader::Reader;
 pub use report::{Outcome, ReaderReport, Report};
 pub use text::Text;
-pub use verdict::{End, Judgement, Verdict};
+pub use verdict::{Judgement, Verdict};
 
 use std::ffi::OsString;
 use std::fs;
@@ -42,48 +29,46 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use child::Watchers;
-use folder::Folder;
-use limited::Ran;
+use crate::limited::{Command, End, Finished, Folder, Limits, NotRun, Ran, Runner};
 
 /// How to run the readers.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The limits.
+    /// The limits for each case.
     pub limits: Limits,
-    /// How many readers run at a time; 0 for as many as the machine has processors.
+    /// How many cases run at a time; 0 for as many as the machine has processors.
     pub threads: usize,
-    /// Where to leave the files.
+    /// The folder to leave the files in.
     pub keep: Option<PathBuf>,
-    /// The program `sframe-check`, which starts the readers.
+    /// The program `sframe-check`, which watches over the readers.
     pub program: PathBuf,
 }
 
-/// How far it is.
+/// How far the run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
-    /// The reader at work.
+    /// The reader that is running.
     pub reader: &'a Reader,
-    /// Cases that are done, of all readers.
+    /// Cases that are done, of all readers together.
     pub done: u64,
-    /// Cases that there are, for all readers.
+    /// All cases of all readers.
     pub cases: u64,
 }
 
-/// Who follows it.
+/// An observer of the run, which can stop it.
 pub trait Follow: Sync {
-    /// Takes note of how far it is. It is called for each case that is done, and some times a second in any case.
+    /// Takes note of the progress. It is called after each case, and several times a second.
     fn progress(&self, progress: Progress<'_>);
 
-    /// Whether to stop: readers at work are ended, no other is started, and the report has what is known.
+    /// Whether to stop: running readers are ended, no other is started, and the report has the cases that have run.
     fn stop(&self) -> bool;
 }
 
 /// Runs every reader on every case.
 ///
 /// # Errors
-/// The files cannot be written, or the threads or processes not be started. What is the matter with a reader is in the
-/// report.
+/// The files cannot be written, or threads or processes cannot be started. If a reader cannot be run, the report says
+/// why.
 pub fn torture(readers: &[Reader], options: &Options, follow: &dyn Follow) -> io::Result<Report> {
     let cases = all();
     let keep = options.keep.as_ref().map(absolute).transpose()?;
@@ -133,10 +118,10 @@ fn write(folder: &Path, case: &Case) -> io::Result<PathBuf> {
     written.map_err(named).map(|()| path.clone())
 }
 
-/// A reader at work.
+/// One reader on all cases.
 struct Run<'a> {
     options: &'a Options,
-    /// Where the cases are, if they are to stay.
+    /// Where the files of the cases are, if they are kept.
     keep: Option<&'a Path>,
     cases: &'a [Case],
     reader: &'a Reader,
@@ -148,69 +133,78 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the reader on all cases: the sound ones first, for they tell what it knows.
+    /// Runs the reader on all cases.
     fn all(&self) -> io::Result<ReaderReport> {
-        let report =
-            |version, outcomes| ReaderReport { reader: self.reader.clone(), version, outcomes };
-        let version = match self.command(&self.reader.version_command(), &Folder::new()?)? {
-            child::Outcome::Ran(ran) => {
-                (ran.end == End::Status(0)).then(|| first_line(&ran.output))
-            }
-            child::Outcome::Stopped => None,
-            child::Outcome::Failed(why) => {
+        let (version, outcomes) = match self.version() {
+            Ok(version) => (version, self.outcomes()),
+            Err(error) => {
                 self.done.fetch_add(self.cases.len() as u64, Ordering::Relaxed);
-                return Ok(report(None, Err(why)));
+                (None, Err(error))
             }
         };
-        let mut ran = Vec::new();
-        for cases in self.cases.chunk_by(|a, b| (a.duty == Duty::Read) == (b.duty == Duty::Read)) {
-            let outcomes: io::Result<Vec<_>> =
-                cases.par_iter().map(|case| self.case(case)).collect();
-            for (case, outcome) in cases.iter().zip(outcomes?) {
-                match outcome {
-                    child::Outcome::Ran(outcome) => ran.push((case, outcome)),
-                    child::Outcome::Stopped => {}
-                    child::Outcome::Failed(why) => return Ok(report(version, Err(why))),
-                }
-            }
-        }
-        Ok(report(version, Ok(self.judged(ran))))
+        let outcomes = match outcomes {
+            Ok(outcomes) => Ok(outcomes),
+            Err(NotRun::System(error)) => return Err(error),
+            Err(error) => Err(error.to_string()),
+        };
+        Ok(ReaderReport { reader: self.reader.clone(), version, outcomes })
     }
 
-    fn case(&self, case: &Case) -> io::Result<child::Outcome> {
+    /// The first line that the reader prints for `--version`.
+    fn version(&self) -> Result<Option<Vec<u8>>, NotRun> {
+        let ran = self.command(self.reader.version_command(), Folder::new()?)?;
+        let ran = ran.filter(|ran| ran.end == End::Status(0));
+        Ok(ran.map(|ran| first_line(&ran.output)))
+    }
+
+    /// Runs all cases that there is time for: the sound ones first, for they show which formats the reader knows.
+    fn outcomes(&self) -> Result<Vec<Outcome>, NotRun> {
+        let mut ran = Vec::new();
+        for cases in self.cases.chunk_by(|a, b| (a.duty == Duty::Read) == (b.duty == Duty::Read)) {
+            let run = |case| self.case(case).map(|ran| ran.map(|ran| (case, ran)));
+            let results = cases.par_iter().map(run).collect::<Result<Vec<_>, _>>()?;
+            ran.extend(results.into_iter().flatten());
+        }
+        Ok(self.judged(ran))
+    }
+
+    /// What the reader did with a case; `None` if it was stopped.
+    fn case(&self, case: &Case) -> Result<Option<Ran>, NotRun> {
         let folder = Folder::new()?;
         let file = match self.keep {
             Some(kept) => kept.join(&case.name),
             None => write(&folder.path().join("cases"), case)?,
         };
-        let outcome = self.command(&self.reader.on(&file), &folder)?;
+        let ran = self.command(self.reader.on(&file), folder)?;
         self.done.fetch_add(1, Ordering::Relaxed);
-        self.tell();
-        Ok(outcome)
+        self.report_progress();
+        Ok(ran)
     }
 
-    fn command(&self, command: &[OsString], folder: &Folder) -> io::Result<child::Outcome> {
-        let Options { program, limits, .. } = self.options;
+    /// What a command did; `None` if it was stopped.
+    fn command(&self, words: Vec<OsString>, folder: Folder) -> Result<Option<Ran>, NotRun> {
         let stop = || {
-            self.tell();
+            self.report_progress();
             self.follow.stop()
         };
-        Watchers { program, limits: *limits, stop: &stop }.run(command, folder)
+        let Options { program, limits, .. } = self.options;
+        let runner = Runner { watcher: program, limits: *limits, stop: &stop };
+        match runner.run(&Command::new(words), folder).map(Finished::into_ran) {
+            Err(NotRun::Stopped) => Ok(None),
+            ran => ran.map(Some),
+        }
     }
 
-    fn tell(&self) {
+    fn report_progress(&self) {
         let done = self.done.load(Ordering::Relaxed);
         self.follow.progress(Progress { reader: self.reader, done, cases: self.total });
     }
 
     fn judged(&self, ran: Vec<(&Case, Ran)>) -> Vec<Outcome> {
         let limit = self.options.limits.memory_mib;
-        let verdict = |ran: &Ran| {
-            let peak = ran.cost.map_or(0, |(_, peak)| peak);
-            match verdict::verdict(ran.end, &ran.errors, peak, limit) {
-                Verdict::Accept if self.reader.gave_up(&ran.output) => Verdict::Reject,
-                verdict => verdict,
-            }
+        let verdict = |ran: &Ran| match verdict::verdict(ran, limit) {
+            Verdict::Accept if self.reader.gave_up(&ran.output) => Verdict::Reject,
+            verdict => verdict,
         };
         let verdicts: Vec<Verdict> = ran.iter().map(|(_, ran)| verdict(ran)).collect();
         let known = |format: Option<Format>| {

@@ -16,6 +16,7 @@ use std::thread;
 use sframe_fuzz::detection::{
     ByteChange, Noticed, OtherReader, Subject, experiment, other_readers,
 };
+use sframe_harness::limited::watch_if_asked;
 use tables::{Table, Tables};
 
 /// Files that are worked on at a time where there are other readers.
@@ -40,12 +41,16 @@ struct OfFile {
 }
 
 fn main() -> ExitCode {
+    if let Some(status) = watch_if_asked() {
+        return status;
+    }
     let mut files: Vec<OsString> = std::env::args_os().skip(1).collect();
     let with_readers = files.first().is_some_and(|argument| argument == "--readers");
     let mut readers = Vec::new();
     if with_readers {
         files.remove(0);
-        readers = other_readers();
+        let own = std::env::current_exe().expect("a program has a path");
+        readers = other_readers(&own);
         if readers.is_empty() {
             eprintln!("there are no other readers, `corpus/build fetch` unpacks some");
             return ExitCode::from(3);

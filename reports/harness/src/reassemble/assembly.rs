@@ -1,4 +1,4 @@
-//! The assembly: its head, and each code section with the functions in it.
+//! The assembly: a comment at the top, and each code section with the functions in it.
 
 use std::io::{self, Write};
 
@@ -11,9 +11,9 @@ use super::functions::{CodeSection, Function, Plan};
 use super::labels::{Labels, section_name};
 use super::placed::Placed;
 use super::rules::State;
-use super::start::Settled;
+use super::settled::Settled;
 
-/// The largest alignment that sections are given; pages of every machine have less.
+/// The largest alignment that sections get, which is more than a page of any machine.
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
 pub(super) fn write(
@@ -39,7 +39,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// What it is, and what to do with it.
+/// A comment that says what the assembly is, and how to use it.
 fn head(out: &mut dyn Write, abi: Abi, name: &str) -> io::Result<()> {
     let (machine, order) = match abi {
         Abi::Amd64 => ("x86_64", ""),
@@ -65,12 +65,12 @@ fn head(out: &mut dyn Write, abi: Abi, name: &str) -> io::Result<()> {
     writeln!(out, "\t.section .note.GNU-stack,\"\",@progbits")
 }
 
-/// A section in the making.
+/// A section that is being written.
 struct Body<'w, 'c> {
     out: &'w mut dyn Write,
     endian: Endian,
     data: &'c [u8],
-    /// Bytes of it that are written.
+    /// How many of its bytes are written.
     written: usize,
 }
 
@@ -111,7 +111,7 @@ impl Body<'_, '_> {
         let pinned = settled.pins(function, at_entry);
         directive::start(self.out, function, at_entry, pinned)?;
         let mut machine = function.machine();
-        // What cannot be followed was left out.
+        // Functions whose instructions cannot be evaluated have been left out.
         for (at, instruction) in Placed::of(&function.fde).flatten() {
             self.bytes_to(function.offset + at)?;
             if machine.apply(&instruction, |_| {}).is_ok() {
@@ -122,7 +122,7 @@ impl Body<'_, '_> {
         self.out.write_all(b"\t.cfi_endproc\n")
     }
 
-    /// The section's bytes up to `offset`.
+    /// Writes the section's bytes up to `offset`.
     fn bytes_to(&mut self, offset: u64) -> io::Result<()> {
         let end = usize::try_from(offset).unwrap_or(usize::MAX);
         let bytes = self.data.get(self.written..end).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Call frame instructions as assembler directives (GNU as manual, "CFI directives").
 //!
-//! Registers are written by their DWARF numbers, which all assemblers take on all machines.
+//! Registers are written as DWARF numbers, which all assemblers accept on all machines.
 
 use std::io::{self, Write};
 
@@ -12,14 +12,14 @@ use super::rules::{Cfa, Machine, Rule, State, Toggles};
 use super::start::is_restored;
 
 /// `DW_CFA_nop`, `DW_CFA_def_cfa_expression`, `DW_CFA_expression`, `DW_CFA_val_expression`,
-/// `DW_CFA_GNU_args_size`: what has no directive of its own.
+/// `DW_CFA_GNU_args_size`: instructions without a directive.
 const NOP: u8 = 0x00;
 const DEF_CFA_EXPRESSION: u8 = 0x0f;
 const EXPRESSION: u8 = 0x10;
 const VAL_EXPRESSION: u8 = 0x16;
 const ARGS_SIZE: u8 = 0x2e;
 
-/// `.cfi_startproc`, and what makes the state at entry the CIE's; `pinned` keeps it all in the FDE.
+/// Writes `.cfi_startproc`, and the directives from the state at entry to the CIE's state; `pinned` keeps them in the FDE.
 pub(super) fn start(
     out: &mut dyn Write,
     function: &Function<'_>,
@@ -29,7 +29,7 @@ pub(super) fn start(
     let cie = function.fde.cie();
     let abi = function.fde.cfi().abi();
     let nothing = State::default();
-    let said = if function.start.simple { &nothing } else { at_entry };
+    let implied = if function.start.simple { &nothing } else { at_entry };
     out.write_all(match function.start.simple {
         true => b"\t.cfi_startproc simple\n",
         false => b"\t.cfi_startproc\n",
@@ -48,12 +48,12 @@ pub(super) fn start(
     }
     let initial = function.initial;
     if let Some(rule) = &initial.cfa
-        && said.cfa != initial.cfa
+        && implied.cfa != initial.cfa
     {
         cfa(out, rule)?;
     }
     for (register, rule) in &initial.rules {
-        if said.rules.get(register) != Some(rule) {
+        if implied.rules.get(register) != Some(rule) {
             self::rule(out, *register, rule)?;
         }
     }
@@ -70,7 +70,7 @@ pub(super) fn start(
     Ok(())
 }
 
-/// One instruction, which `machine` has just evaluated.
+/// Writes one instruction, which `machine` has just evaluated.
 pub(super) fn instruction(
     out: &mut dyn Write,
     instruction: &Instruction,
@@ -78,7 +78,7 @@ pub(super) fn instruction(
     at_entry: &State<'_>,
 ) -> io::Result<()> {
     match *instruction {
-        // Places, which the directives have.
+        // The directives are written at their places.
         Instruction::Nop | Instruction::AdvanceLoc(_) | Instruction::SetLoc(_) => Ok(()),
         Instruction::DefCfaRegister(register) => {
             writeln!(out, "\t.cfi_def_cfa_register {}", register.0)

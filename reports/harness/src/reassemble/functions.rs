@@ -1,4 +1,4 @@
-//! Which functions are carried, and which cannot be.
+//! Which functions are written, and which are left out.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::rules::{Machine, State};
 use super::start::Start;
 use super::{LeftOut, Reason};
 
-/// The most rules that a CIE may have, an expression counted as one for each 16 bytes: they are
-/// written for each function. Real CIEs have ten.
+/// The most rules that a CIE may have, for they are written for each function. Every 16 bytes of an expression count as one
+/// more rule. Real CIEs have about ten.
 const MAX_INITIAL_RULES: usize = 64;
 
-/// The state that each CIE starts its functions with, by its section's place among the CFI sections
-/// and its own offset.
+/// The state at the start of each CIE's functions, by the index of its section among the CFI sections
+/// and its offset.
 #[derive(Debug)]
 pub(super) struct Initials<'c> {
     states: BTreeMap<(usize, u32), Result<State<'c>, Reason>>,
@@ -49,7 +49,7 @@ fn state_of<'c>(cfi: &'c Cfi<'c>, cie: &Cie) -> Result<State<'c>, Reason> {
     Ok(machine.state)
 }
 
-/// A function that is carried.
+/// A function that is written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Function<'c> {
     pub(super) fde: Fde<'c>,
@@ -63,11 +63,11 @@ pub(super) struct Function<'c> {
 impl<'c> Function<'c> {
     /// The state at the function's start.
     pub(super) fn machine(&self) -> Machine<'c> {
-        Machine::new(self.fde.cfi(), self.fde.cie(), Some(self.initial))
+        Machine::of(&self.fde, self.initial)
     }
 }
 
-/// A code section and the functions in it, by place.
+/// A code section and the functions in it, ordered by address.
 #[derive(Debug)]
 pub(super) struct CodeSection<'c> {
     pub(super) section: &'c ElfSection<'c>,
@@ -75,7 +75,7 @@ pub(super) struct CodeSection<'c> {
     pub(super) functions: Vec<Function<'c>>,
 }
 
-/// All that is written.
+/// Everything that is written, and the functions that are left out.
 #[derive(Debug)]
 pub(super) struct Plan<'c> {
     pub(super) sections: Vec<CodeSection<'c>>,
@@ -94,14 +94,14 @@ impl<'c> Plan<'c> {
             .enumerate()
             .flat_map(|(place, cfi)| cfi.sorted().map(move |fde| (place, fde)))
             .collect();
-        // Of two descriptions of one range the one that unwinders read comes first.
+        // Of two entries for the same range, the one in .eh_frame, which unwinders read, comes first.
         all.sort_by_key(|(_, fde)| (fde.start(), fde.cfi().kind() == Kind::DebugFrame));
         let relocatable = elf.kind() == ElfKind::Relocatable;
         let finder = Finder::of(&plan.sections, relocatable);
         let mut last: Option<(CodeAddress, u64)> = None;
         for (place, fde) in all {
             if last == Some((fde.start(), fde.size())) && fde.cfi().kind() == Kind::DebugFrame {
-                // Said twice, which loses nothing.
+                // The same range again: nothing is lost.
                 continue;
             }
             match plan.admit(&finder, last, initials.get(place, fde.cie()), fde) {
@@ -133,16 +133,15 @@ impl<'c> Plan<'c> {
         let code = usize::try_from(offset).ok().and_then(|offset| section.data.get(offset..));
         let code = code.zip(usize::try_from(fde.size()).ok());
         let code = code.and_then(|(code, size)| code.get(..size)).ok_or(Reason::NoCode)?;
-        let start = Start { simple: false, pinned: false };
-        let mut function = Function { fde, initial: initial?, offset, code, start };
-        function.start = Start::of(&function, &State::at_entry(fde.cfi().abi()))?;
-        section.functions.push(function);
+        let initial = initial?;
+        let start = Start::of(&fde, initial, &State::at_entry(fde.cfi().abi()))?;
+        section.functions.push(Function { fde, initial, offset, code, start });
         Ok(())
     }
 }
 
-/// The code sections that have bytes in the file. Sections that share bytes with others, which those
-/// of sound files do not, are only taken as long as all together have no more than the file.
+/// The code sections that have bytes in the file. In hostile files, sections may share bytes; sections are skipped when
+/// all together would have more bytes than the file.
 fn sections<'c>(elf: &'c Elf<'c>) -> Vec<CodeSection<'c>> {
     let mut room = elf.data().len();
     let mut sections: Vec<CodeSection<'c>> = Vec::new();
@@ -155,9 +154,9 @@ fn sections<'c>(elf: &'c Elf<'c>) -> Vec<CodeSection<'c>> {
     sections
 }
 
-/// Finds the section of a place.
+/// Finds the section of an address.
 struct Finder {
-    /// Section number or 0, first address, size, place in the plan; ordered.
+    /// Section number or 0, first address, size, and index in the plan; ordered.
     places: Vec<(u32, u64, u64, usize)>,
 }
 
@@ -178,12 +177,12 @@ impl Finder {
         Finder { places }
     }
 
-    /// The section that has all of a range, and how far into it the range starts.
+    /// The section that contains a whole range, and the range's offset in it.
     fn find(&self, start: CodeAddress, size: u64) -> Option<(usize, u64)> {
-        let behind = self.places.partition_point(|(section, address, ..)| {
+        let after = self.places.partition_point(|(section, address, ..)| {
             (*section, *address) <= (start.section, start.address)
         });
-        let (section, address, length, number) = *self.places.get(behind.checked_sub(1)?)?;
+        let (section, address, length, number) = *self.places.get(after.checked_sub(1)?)?;
         let offset = start.address - address;
         let fits = section == start.section && offset.checked_add(size)? <= length;
         fits.then_some((number, offset))

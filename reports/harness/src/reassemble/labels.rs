@@ -1,4 +1,4 @@
-//! Names for functions that every assembler takes, whatever bytes the file has for them.
+//! Names for functions that every assembler accepts, made from any bytes in the file.
 
 use std::collections::HashMap;
 
@@ -10,13 +10,13 @@ use super::SECTION_SYMBOL;
 /// The longest name that is taken from a file. C++ has some of a thousand characters.
 const MAX_LENGTH: usize = 4096;
 
-/// Hands out names, each once.
+/// Makes names, none of them twice.
 #[derive(Debug)]
 pub(super) struct Labels<'s, 'a> {
     symbols: &'s SymbolTable<'a>,
-    /// Names in use, and the number that was put behind each last.
+    /// Names in use, and the number that was last added to each.
     used: HashMap<String, u64>,
-    /// Bytes of names that may still be written: symbols may share theirs, so that a file can have
+    /// Bytes of names that may still be written: symbols may share bytes of names, so that a file can have
     /// far more names than bytes.
     room: usize,
 }
@@ -29,7 +29,7 @@ impl<'s, 'a> Labels<'s, 'a> {
     /// A name for the function at `start`: its symbol's, or one made from the address.
     pub(super) fn of(&mut self, start: CodeAddress) -> String {
         let symbols = self.symbols.symbols();
-        // The best one of that place is the first. `find` would go through all of the place before where there is none.
+        // The best symbol of an address comes first. A linear search would go through all symbols of the address before it.
         let first = symbols.partition_point(|symbol| symbol.start < start);
         let symbol = symbols.get(first).filter(|symbol| symbol.start == start);
         let name = symbol.map(|symbol| symbol.name.bytes()).filter(|name| !name.is_empty());
@@ -44,7 +44,7 @@ impl<'s, 'a> Labels<'s, 'a> {
         self.unused(name)
     }
 
-    /// `name`, or where that is in use, with a number behind it.
+    /// `name`, with a number after it if it is in use.
     fn unused(&mut self, name: String) -> String {
         let Some(mut number) = self.used.get(&name).copied() else {
             self.used.insert(name.clone(), 0);
@@ -63,13 +63,13 @@ impl<'s, 'a> Labels<'s, 'a> {
     }
 }
 
-/// Whether assemblers take the byte in a name everywhere.
+/// Whether all assemblers accept the byte anywhere in a name.
 const fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$')
 }
 
-/// `name` with a letter or underscore first, and other bytes than those of C names, full stops and
-/// dollar signs as underscores. Version suffixes would make assemblers look for that version.
+/// `name`, starting with a letter or underscore, and with underscores for all bytes that are not letters, digits,
+/// underscores, full stops or dollar signs. A version after `@` would have a meaning for assemblers.
 pub(super) fn plain(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len() + 1);
     let starts = name.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_');
@@ -80,7 +80,7 @@ pub(super) fn plain(name: &[u8]) -> String {
     text
 }
 
-/// The name of a code section, as near to its own as linkers allow.
+/// The name of a code section, as close to its own as linkers allow.
 pub(super) fn section_name(name: &[u8]) -> String {
     let known: [&[u8]; 6] = [b".init", b".fini", b".plt", b".plt.got", b".plt.sec", b".iplt"];
     let text = name.strip_prefix(b".text").is_some_and(|rest| matches!(rest, [] | [b'.', ..]));

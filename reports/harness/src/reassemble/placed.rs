@@ -1,12 +1,12 @@
-//! The instructions of a function with their places.
+//! The instructions of a function, each with the place where it takes effect.
 
 use sframe_oracle::cfi::{Fde, Instruction, Instructions};
 use sframe_validator::section::CodeAddress;
 
 use super::Reason;
 
-/// Instructions and the bytes from the function's start to where each takes effect. Advances are in
-/// the places, and padding is left out. An error ends it.
+/// Instructions, each with the offset in the function at which it takes effect. Advances only change the offset, and padding is
+/// left out. The first error is the last item.
 #[derive(Debug)]
 pub(super) struct Placed<'c> {
     instructions: Instructions<'c>,
@@ -24,7 +24,7 @@ impl<'c> Placed<'c> {
             instructions: fde.instructions(),
             code_factor: fde.cie().code_alignment_factor,
             alignment: match fde.cfi().abi().is_aarch64() {
-                // What assemblers divide advances by (observed: 1 on s390x, too).
+                // The factor by which assemblers divide advances (observed: 1 on s390x, too).
                 true => 4,
                 false => 1,
             },

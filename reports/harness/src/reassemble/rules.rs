@@ -1,17 +1,17 @@
 //! The rules of all registers, as call frame instructions change them (DWARF 5 6.4.2).
 //!
-//! The oracle's rows have what SFrame has: CFA, RA and FP. Here each register counts, for
-//! assemblers trip over the others, too.
+//! The oracle's rows have only the CFA, RA and FP, as SFrame does. Here every register counts, for assemblers make
+//! mistakes with the others, too.
 
 use std::collections::BTreeMap;
 
-use sframe_oracle::cfi::{Cfi, Cie, Instruction, MAX_STATES};
+use sframe_oracle::cfi::{Cfi, Cie, Fde, Instruction, MAX_STATES};
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Expression, Register};
 
 use super::Reason;
 
-/// The longest expression that is carried. Real ones have some ten bytes.
+/// The longest expression that is written, in bytes. Real ones have about ten.
 const MAX_EXPRESSION: u32 = 1024;
 
 /// How the CFA is found.
@@ -21,7 +21,7 @@ pub(super) enum Cfa<'c> {
     Expression(&'c [u8]),
 }
 
-/// How a register of the caller is found. One without a rule is in no table.
+/// How a register of the caller is found. Registers without a rule are in no table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule<'c> {
     Undefined,
@@ -35,12 +35,12 @@ pub(super) enum Rule<'c> {
     ValExpression(&'c [u8]),
 }
 
-/// What holds at a place.
+/// The rules at an instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct State<'c> {
     pub(super) cfa: Option<Cfa<'c>>,
     pub(super) rules: BTreeMap<Register, Rule<'c>>,
-    /// What the machine's own instructions have toggled: AArch64's signing state, SPARC's windows.
+    /// The bits that machine-specific instructions have toggled: AArch64's signing state, SPARC's windows.
     pub(super) toggles: Toggles,
 }
 
@@ -53,8 +53,8 @@ pub(super) struct Toggles {
 }
 
 impl State<'_> {
-    /// What assemblers say at the start of each function, unless they are told not to: the state at
-    /// entry by the machine's ABI.
+    /// The state that `.cfi_startproc` starts with, unless it is `simple`: the state at entry by the
+    /// machine's ABI.
     pub(super) fn at_entry(abi: Abi) -> State<'static> {
         let (offset, rules) = match abi {
             Abi::Amd64 => (8, BTreeMap::from([(abi.ra(), Rule::Offset(-8))])),
@@ -67,7 +67,7 @@ impl State<'_> {
 }
 
 impl State<'_> {
-    /// How many rules it has, an expression counted as one more for each 16 bytes.
+    /// How many rules it has. Every 16 bytes of an expression count as one more.
     pub(super) fn weight(&self) -> usize {
         let cfa = match self.cfa {
             Some(Cfa::Expression(expression)) => expression.len(),
@@ -88,7 +88,7 @@ enum Before<'c> {
     Cfa(Option<Cfa<'c>>),
     Rule(Register, Option<Rule<'c>>),
     Toggles(Toggles),
-    /// Nothing: a state was remembered here.
+    /// No change: `DW_CFA_remember_state` was here.
     Mark,
 }
 
@@ -100,15 +100,15 @@ pub(super) enum Change {
     Toggles,
 }
 
-/// A state and what it takes to go back to those that are remembered.
+/// A state, and the changes to undo in order to return to a remembered one.
 ///
-/// Only changes are kept, so that a state with many registers that is remembered many times costs no
-/// more than the instructions that made it.
+/// Only changes are kept, so that it costs no more to remember a state with many registers many times than the
+/// instructions that made it.
 #[derive(Debug)]
 pub(super) struct Machine<'c> {
     cfi: &'c Cfi<'c>,
     data_factor: i64,
-    /// What `DW_CFA_restore` goes back to; `None` while it is made.
+    /// The state that `DW_CFA_restore` goes back to; `None` while the CIE is evaluated.
     initial: Option<&'c State<'c>>,
     pub(super) state: State<'c>,
     before: Vec<Before<'c>>,
@@ -125,6 +125,11 @@ impl<'c> Machine<'c> {
             before: Vec::new(),
             remembered: 0,
         }
+    }
+
+    /// The machine at the start of a function whose CIE leads to the state `initial`.
+    pub(super) fn of(fde: &Fde<'c>, initial: &'c State<'c>) -> Machine<'c> {
+        Machine::new(fde.cfi(), fde.cie(), Some(initial))
     }
 
     fn factored(&self, offset: i64) -> Result<i64, Reason> {
@@ -161,7 +166,7 @@ impl<'c> Machine<'c> {
         self.initial.and_then(|state| state.rules.get(&register)).copied()
     }
 
-    /// Evaluates an instruction that is no advance, and tells `changed` what it has changed.
+    /// Evaluates an instruction that is not an advance, and calls `changed` for each change.
     pub(super) fn apply(
         &mut self,
         instruction: &Instruction,

@@ -1,4 +1,4 @@
-//! The report as JSON: one type for each object, from which the schema is made.
+//! The report as JSON. The schema is generated from the types.
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -6,8 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::limits::{FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
-use super::{Duty, End, Judgement, Kind, Outcome, ReaderReport, Report, Verdict};
+use super::case::{self, Duty, Kind};
+use super::report::{Outcome, ReaderReport, Report};
+use super::verdict::{Judgement, Verdict};
+use crate::limited::End;
+use crate::limited::limits::{FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable;
 
@@ -136,7 +139,7 @@ pub struct Case {
 /// Writes the document.
 ///
 /// # Errors
-/// Those of writing.
+/// `out` cannot be written to.
 pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     sframe_record::json::write(&mut *out, &document(report))?;
     writeln!(out)?;
@@ -176,7 +179,7 @@ fn reader(report: &ReaderReport) -> Reader {
         error: report.outcomes.as_ref().err().cloned(),
         reads: report.formats().map(format).collect(),
         counts: counts(report),
-        cases: report.outcomes().iter().map(case).collect(),
+        cases: report.outcomes().iter().map(case_of).collect(),
     }
 }
 
@@ -191,7 +194,7 @@ fn counts(report: &ReaderReport) -> Vec<Count> {
     counts.filter(|count| count.cases > 0).collect()
 }
 
-fn case(outcome: &Outcome) -> Case {
+fn case_of(outcome: &Outcome) -> Case {
     Case {
         file: outcome.case.clone(),
         kind: match outcome.kind {
@@ -220,12 +223,12 @@ fn case(outcome: &Outcome) -> Case {
         },
         message: Some(printable(&outcome.message)).filter(|message| !message.is_empty()),
         printed_bytes: outcome.printed,
-        processor_ms: outcome.cost.map(|(processor, _)| processor),
-        peak_kib: outcome.cost.map(|(_, peak)| peak),
+        processor_ms: outcome.cost.map(|cost| cost.processor_ms),
+        peak_kib: outcome.cost.map(|cost| cost.peak_kib),
     }
 }
 
-fn format(format: super::Format) -> Format {
+fn format(format: case::Format) -> Format {
     Format {
         version: format.version.number(),
         abi: format.abi.name(),

@@ -1,33 +1,35 @@
-//! Readers: a name that is known, or any command.
+//! Readers: a known name, or any command.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf, absolute};
 
-/// What stands for the file in a command.
+/// The placeholder for the file in a command.
 const FILE: &str = "{}";
 
 /// A command that reads a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reader {
-    /// As it was asked for.
+    /// The name or command that the user gave.
     pub name: String,
-    /// The program and its arguments; `{}` stands for the file.
+    /// The program and its arguments, with `{}` for the file.
     pub command: Vec<String>,
-    /// What it prints on standard output where it gives up without another sign.
+    /// What it prints on standard output if it refuses a file and gives no other sign of that.
     pub(super) gives_up: &'static [&'static str],
 }
 
-/// Observed: GNU readelf and objdump 2.44 on version 1, with exit status 0.
+/// Observed: GNU readelf and objdump 2.44 on version 1, both with exit status 0.
 const GNU_GIVES_UP: &[&str] = &["SFrame version not supported"];
 
 impl Reader {
-    /// The reader that `text` names: `readelf`, `objdump`, `llvm-readobj` or `llvm-readelf`, also with a
-    /// path, a machine in front or a version behind; `sframe-check`, which is `program`; or a
-    /// command, split into words as a shell does it, whose `{}` is the file. No shell is asked.
+    /// The reader that `text` names. It is one of the following:
+    /// - `readelf`, `objdump`, `llvm-readobj` or `llvm-readelf`, also with a path, a machine before it, or a version
+    ///   after it;
+    /// - `sframe-check`, which is `program`;
+    /// - a command with `{}` for the file, which is split into words as a shell does, but without a shell.
     ///
     /// # Errors
-    /// What is wrong with the command.
+    /// The reason why the command cannot be split into words.
     pub fn new(text: &str, program: &Path) -> Result<Reader, String> {
         let name = text.to_owned();
         let is_command = text.contains(FILE) || text.contains(char::is_whitespace);
@@ -44,7 +46,7 @@ impl Reader {
         Ok(Reader { name, command, gives_up: &[] })
     }
 
-    /// The known readers that are on the path `path`, and `program` itself.
+    /// `program` itself, and the known readers in the folders of `path`.
     #[must_use]
     pub fn all_found(program: &Path, path: Option<&OsString>) -> Vec<Reader> {
         let folders: Vec<PathBuf> = path.iter().flat_map(std::env::split_paths).collect();
@@ -54,7 +56,7 @@ impl Reader {
         names.filter_map(|name| Reader::new(name, program).ok()).collect()
     }
 
-    /// The command for one file, as a process in another folder needs it.
+    /// The command for one file, for a process whose current folder is another one.
     pub(super) fn on(&self, file: &Path) -> Vec<OsString> {
         let word = |word: &String| {
             let mut parts = word.split(FILE);
@@ -69,7 +71,7 @@ impl Reader {
         self.program().chain(words).collect()
     }
 
-    /// Whether what it printed says that it gave up.
+    /// Whether its output says that it refused the file.
     pub(super) fn gave_up(&self, output: &[u8]) -> bool {
         let says = |text: &&str| output.windows(text.len()).any(|part| part == text.as_bytes());
         self.gives_up.iter().any(says)
@@ -80,7 +82,7 @@ impl Reader {
         self.program().chain([OsString::from("--version")]).collect()
     }
 
-    /// The program: a path, unless it is a name that is looked up in `PATH`.
+    /// The program: an absolute path, or a name that is looked up in `PATH`.
     fn program(&self) -> impl Iterator<Item = OsString> {
         self.command.first().into_iter().map(|program| match program.contains('/') {
             true => absolute(program).map_or_else(|_| program.into(), OsString::from),
@@ -89,7 +91,7 @@ impl Reader {
     }
 }
 
-/// An argument that names a file in the current folder, or below it, with that folder before it.
+/// An argument, as an absolute path if it names a file.
 fn argument_from_here(argument: OsString) -> OsString {
     match Path::new(&argument).is_file() {
         true => absolute(&argument).map_or(argument, OsString::from),
@@ -97,7 +99,7 @@ fn argument_from_here(argument: OsString) -> OsString {
     }
 }
 
-/// The command line as a shell takes it.
+/// The command line, quoted for a shell.
 impl fmt::Display for Reader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.command.iter().map(|word| match word.as_str() {
@@ -157,9 +159,9 @@ mod tests {
         assert!(Reader::new("", Path::new("")).is_err());
     }
 
-    /// Tests run in the package's folder. A name without a slash is one to look up (POSIX, "Command Search").
+    /// Tests run in the package's folder. A program without a slash is looked up in `PATH` (POSIX, "Command Search").
     #[test]
-    fn words_that_name_files_here_name_them_from_everywhere() {
+    fn arguments_that_name_files_become_absolute_paths() {
         let here = std::env::current_dir().expect("a folder");
         let path = |name: &str| here.join(name).into_os_string();
         let words = command("./read src/lib.rs src", "/f");

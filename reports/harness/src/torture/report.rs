@@ -1,24 +1,24 @@
-//! What came of it all.
+//! The report: what each reader did with each case.
 
 use std::path::PathBuf;
 
 use sframe_validator::rules::Rule;
 
-use super::cases::{Duty, Format, Kind};
-use super::limits::Limits;
+use super::case::{Duty, Format, Kind};
 use super::reader::Reader;
-use super::verdict::{End, Judgement, Verdict};
+use super::verdict::{Judgement, Verdict};
+use crate::limited::{Cost, End, Limits};
 
-/// What came of it.
+/// What the readers did.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The limits that held.
+    /// The limits of each run.
     pub limits: Limits,
     /// How many cases there are for each reader.
     pub cases: u64,
-    /// Whether it was asked to stop before all cases had run: those that had are in it.
+    /// Whether the run was stopped early; the report has the cases that had run by then.
     pub interrupted: bool,
-    /// Where the files are left.
+    /// The folder that the files were left in.
     pub kept: Option<PathBuf>,
     /// One for each reader, in the order in which they were named.
     pub readers: Vec<ReaderReport>,
@@ -29,7 +29,7 @@ pub struct Report {
 pub struct ReaderReport {
     /// The reader.
     pub reader: Reader,
-    /// The first line that it prints for `--version`, if that works.
+    /// The first line that it prints for `--version`, if it has that option.
     pub version: Option<Vec<u8>>,
     /// What it did with each case that has run, in the cases' order, or why it could not be run.
     pub outcomes: Result<Vec<Outcome>, String>,
@@ -42,15 +42,15 @@ pub struct Outcome {
     pub case: String,
     /// Where the case comes from.
     pub kind: Kind,
-    /// The rule that it breaks.
+    /// The rule that the case breaks.
     pub rule: Option<&'static Rule>,
-    /// Of a bomb: why it has no reading, or what it promises.
+    /// Of a bomb: why it cannot be read, or what it promises.
     pub reason: Option<&'static str>,
-    /// What was asked of the reader.
+    /// What the reader had to do.
     pub duty: Duty,
-    /// The version and machine that it had to know.
+    /// The version and machine that the reader had to know.
     pub format: Option<Format>,
-    /// What it did.
+    /// What the reader did.
     pub verdict: Verdict,
     /// Whether that conforms.
     pub judgement: Judgement,
@@ -60,13 +60,12 @@ pub struct Outcome {
     pub message: Vec<u8>,
     /// Bytes that it printed.
     pub printed: u64,
-    /// Processor time in milliseconds, and resident memory in KiB; not known of one that had to be
-    /// ended.
-    pub cost: Option<(u64, u64)>,
+    /// What it used; unknown if it had to be ended.
+    pub cost: Option<Cost>,
 }
 
 impl ReaderReport {
-    /// What it did with each case; nothing where it could not be run.
+    /// What it did with each case; empty if it could not be run.
     #[must_use]
     pub fn outcomes(&self) -> &[Outcome] {
         self.outcomes.as_deref().unwrap_or_default()
@@ -79,7 +78,7 @@ impl ReaderReport {
         sound.filter(|outcome| outcome.verdict == Verdict::Accept).filter_map(|o| o.format)
     }
 
-    /// How many cases had a verdict and judgement.
+    /// How many of its cases are `wanted`.
     #[must_use]
     pub fn count(&self, wanted: impl Fn(&Outcome) -> bool) -> u64 {
         self.outcomes().iter().filter(|outcome| wanted(outcome)).count() as u64
@@ -94,8 +93,8 @@ impl ReaderReport {
         failures
     }
 
-    /// Whether there is nothing that it reads, so that its refusals say nothing; also of one that
-    /// could not be run.
+    /// Whether it accepts no sound section, so that its refusals mean nothing; also true if it could not
+    /// be run.
     #[must_use]
     pub fn reads_nothing(&self) -> bool {
         self.formats().next().is_none()
@@ -103,7 +102,7 @@ impl ReaderReport {
 }
 
 impl Report {
-    /// Whether a reader did something that no conforming one does.
+    /// Whether a reader did something that no conforming reader does.
     #[must_use]
     pub fn has_failures(&self) -> bool {
         self.readers.iter().any(|reader| !reader.failures().is_empty())

@@ -6,7 +6,9 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use sframe_validator::Version;
 
-use super::{Duty, Format, Judgement, Outcome, ReaderReport, Report, Verdict};
+use super::case::{Duty, Format};
+use super::report::{Outcome, ReaderReport, Report};
+use super::verdict::{Judgement, Verdict};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{printable, printable_path};
 
@@ -31,7 +33,7 @@ impl<W: Write> Text<W> {
     /// Writes the whole report.
     ///
     /// # Errors
-    /// Those of writing.
+    /// The output cannot be written to.
     pub fn write(&mut self, report: &Report) -> io::Result<()> {
         for reader in &report.readers {
             self.reader(reader)?;

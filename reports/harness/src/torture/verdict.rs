@@ -1,44 +1,9 @@
-//! From how a reader ended to what that says about it.
-
-use std::fmt;
+//! What a reader did with a case, by how it ended, and whether a conforming reader does that.
 
 use nix::sys::signal::Signal;
-use serde::{Deserialize, Serialize};
 
-use super::cases::Duty;
-use super::limits::{FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
-
-/// How a reader ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum End {
-    /// With an exit status.
-    Status(i32),
-    /// By a signal.
-    Signal(i32),
-    /// It did not in time, and was ended.
-    TimedOut,
-    /// It was ended, for it printed more than [`OUTPUT_MIB`].
-    Printed,
-    /// It was ended, for its files took more than [`FILES_MIB`], or it wrote more than [`WRITTEN_MIB`].
-    Wrote,
-}
-
-impl fmt::Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            End::Status(status) => write!(f, "exit status {status}"),
-            End::Signal(number) => match Signal::try_from(*number) {
-                Ok(signal) => write!(f, "{signal}"),
-                Err(_) => write!(f, "signal {number}"),
-            },
-            End::TimedOut => f.write_str("ended at the limit of time"),
-            End::Printed => write!(f, "ended after {OUTPUT_MIB} MiB of output"),
-            End::Wrote => {
-                write!(f, "ended after {FILES_MIB} MiB in files, or {WRITTEN_MIB} MiB written")
-            }
-        }
-    }
-}
+use super::case::Duty;
+use crate::limited::{End, Ran};
 
 /// What a reader did with a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,14 +12,14 @@ pub enum Verdict {
     Crash,
     /// It took longer than the limit.
     Hang,
-    /// It failed after it had taken at least half of the memory that it may have.
+    /// It failed after it had used at least half of the memory limit.
     Memory,
-    /// It printed or wrote more than it may.
+    /// It printed or wrote more than the limit.
     Writes,
-    /// It said no: by an exit status that is not 0, or by a message on standard error, of a known
-    /// reader also by the words on standard output that it uses for that.
+    /// It refused the file: by an exit status that is not 0, by a message on standard error, or, if the reader is known,
+    /// by the words for that on standard output.
     Reject,
-    /// Exit status 0, and nothing of that.
+    /// It ended with status 0, and none of the above.
     Accept,
 }
 
@@ -83,18 +48,18 @@ impl Verdict {
     }
 }
 
-/// Whether that is what a conforming reader does.
+/// Whether a conforming reader does that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// It is.
+    /// It does.
     Conforming,
-    /// It refuses a section of a version or machine of which it refuses sound ones as well.
+    /// The reader refuses a section of a version or machine whose sound sections it refuses as well.
     OutOfScope,
-    /// It is not.
+    /// It does not.
     NotConforming,
 }
 
-/// Signals that a shell tells of as 128 + N and that mean a crash.
+/// Signals that mean a crash, also as a shell's exit status of 128 + N.
 const CRASHES: [Signal; 7] = [
     Signal::SIGSEGV,
     Signal::SIGABRT,
@@ -105,41 +70,42 @@ const CRASHES: [Signal; 7] = [
     Signal::SIGSYS,
 ];
 
-/// What a run says that ended so and printed `errors`. `peak_kib` is the most memory that was
-/// resident, `limit_mib` the limit, 0 for none.
-pub(super) fn verdict(end: End, errors: &[u8], peak_kib: u64, limit_mib: u64) -> Verdict {
-    // Memory that grows by doubling fails at half of the limit.
+/// What a reader did that ran under a limit of `limit_mib` of memory, 0 for none.
+pub(super) fn verdict(ran: &Ran, limit_mib: u64) -> Verdict {
+    let peak_kib = ran.cost.map_or(0, |cost| cost.peak_kib);
+    // Memory that grows by doubling cannot grow any more from half of the limit.
     let much = limit_mib > 0 && peak_kib >= limit_mib.saturating_mul(1024) / 2;
     let failed = |verdict| if much { Verdict::Memory } else { verdict };
-    match end {
+    match ran.end {
         End::TimedOut => Verdict::Hang,
         End::Printed | End::Wrote => Verdict::Writes,
         End::Signal(number) => match Signal::try_from(number) {
             Ok(Signal::SIGXCPU) => Verdict::Hang,
             Ok(Signal::SIGXFSZ) => Verdict::Writes,
-            // Not from here: the system takes memory back.
+            // Not sent by the watcher, which reports a limit: the system ran out of memory.
             Ok(Signal::SIGKILL) => Verdict::Memory,
             _ => failed(Verdict::Crash),
         },
-        End::Status(status) => match told_by_shell(status) {
+        End::Status(status) => match signal_in_status(status) {
             Some(Signal::SIGXCPU) => Verdict::Hang,
             Some(Signal::SIGXFSZ) => Verdict::Writes,
             Some(Signal::SIGKILL) => Verdict::Memory,
             Some(signal) if CRASHES.contains(&signal) => failed(Verdict::Crash),
-            _ if says_that_it_crashed(status, errors) => failed(Verdict::Crash),
+            _ if reports_crash(status, &ran.errors) => failed(Verdict::Crash),
             _ if status != 0 => failed(Verdict::Reject),
-            _ if !errors.trim_ascii().is_empty() => Verdict::Reject,
+            _ if !ran.errors.trim_ascii().is_empty() => Verdict::Reject,
             _ => Verdict::Accept,
         },
     }
 }
 
-fn told_by_shell(status: i32) -> Option<Signal> {
+/// The signal that a shell reports by its exit status.
+fn signal_in_status(status: i32) -> Option<Signal> {
     Signal::try_from(status.checked_sub(128)?).ok()
 }
 
-/// A sanitizer's report, or a panic of Rust's.
-fn says_that_it_crashed(status: i32, errors: &[u8]) -> bool {
+/// Whether standard error has a sanitizer's report, or a panic of a Rust program.
+fn reports_crash(status: i32, errors: &[u8]) -> bool {
     let says = |text: &str| errors.windows(text.len()).any(|window| window == text.as_bytes());
     let panicked = status == 101 && says("panicked at");
     let sanitized = ["ERROR: ", "SUMMARY: "].into_iter().any(|mark| {
@@ -150,7 +116,7 @@ fn says_that_it_crashed(status: i32, errors: &[u8]) -> bool {
     panicked || sanitized
 }
 
-/// What a verdict says, of a reader that reads sound sections of the format or (`!known`) does not.
+/// Judges a verdict by the case's duty, and by whether the reader accepts sound sections of the case's format (`known`).
 pub(super) fn judge(verdict: Verdict, duty: Duty, known: bool) -> Judgement {
     match (verdict, duty) {
         (Verdict::Crash | Verdict::Hang | Verdict::Memory | Verdict::Writes, _) => {
@@ -165,10 +131,17 @@ pub(super) fn judge(verdict: Verdict, duty: Duty, known: bool) -> Judgement {
 
 #[cfg(test)]
 mod tests {
-    use super::{End, Verdict, verdict};
+    use super::Verdict;
+    use crate::limited::{Cost, End, Ran};
+
+    fn verdict(end: End, errors: &[u8], peak_kib: u64, limit_mib: u64) -> Verdict {
+        let cost = Some(Cost { processor_ms: 0, peak_kib });
+        let (output, errors) = (Vec::new(), errors.to_vec());
+        super::verdict(&Ran { end, output, errors, printed: 0, cost }, limit_mib)
+    }
 
     #[test]
-    fn how_a_reader_ends() {
+    fn the_verdict_follows_from_the_end_and_the_messages() {
         let quiet = |end| verdict(end, b"", 1000, 64);
         assert_eq!(quiet(End::Status(0)), Verdict::Accept);
         assert_eq!(quiet(End::Status(1)), Verdict::Reject);
@@ -182,14 +155,14 @@ mod tests {
         assert_eq!(quiet(End::Status(128 + 25)), Verdict::Writes);
         assert_eq!(quiet(End::Printed), Verdict::Writes);
         assert_eq!(quiet(End::Wrote), Verdict::Writes);
-        // What a shell says of a child's signal; 128 itself and 255 are none.
+        // A shell reports a child's signal as 128 + N; 128 itself and 255 are not of that kind.
         assert_eq!(quiet(End::Status(128 + 6)), Verdict::Crash);
         assert_eq!(quiet(End::Status(128)), Verdict::Reject);
         assert_eq!(quiet(End::Status(255)), Verdict::Reject);
     }
 
     #[test]
-    fn memory_is_blamed_from_half_of_the_limit() {
+    fn a_failure_is_due_to_memory_from_half_of_the_limit() {
         let failed = |peak| verdict(End::Signal(6), b"", peak, 64);
         assert_eq!(failed(32 * 1024), Verdict::Memory);
         assert_eq!(failed(32 * 1024 - 1), Verdict::Crash);

@@ -150,7 +150,7 @@ pub(super) enum Command {
     /// Write a file's code and CFI as assembly, to try assemblers on it
     #[command(after_long_help = REASSEMBLE_HELP)]
     Reassemble(ReassembleArgs),
-    /// What `torture` starts for each case
+    /// Watch over one run of a reader; `torture` starts it for each case
     #[command(hide = true)]
     Limited(LimitedArgs),
     /// Write a script that completes command lines of a shell

@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::args::DiffFormat;
-use super::args::tools::{LimitArgs, LimitedArgs, TortureArgs};
+use super::args::tools::{LimitedArgs, TortureArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout};
 use crate::render::{Display, Line, clock, time_left};
-use sframe_harness::torture::{
-    Follow, Limits, Options, Progress, Reader, Text, json, run_limited, torture,
-};
+use sframe_harness::limited::{Limits, watch};
+use sframe_harness::torture::{Follow, Options, Progress, Reader, Text, json, torture};
 use sframe_record::numbers::grouped;
 use sframe_record::text::printable;
 
@@ -33,7 +32,7 @@ pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
         }
     };
     let options = Options {
-        limits: limits(&args.limits),
+        limits: Limits { seconds: args.timeout, memory_mib: args.memory },
         threads: args.threads,
         keep: args.keep.clone(),
         program,
@@ -48,7 +47,7 @@ pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
         DiffFormat::Json => json::write(&mut stdout(), &report)?,
     }
     Ok(if report.interrupted {
-        // Who has closed the terminal does not read it.
+        // It cannot be written if the terminal is closed.
         let _ = complain(&"interrupted: the rest has not run");
         Exit::Interrupted
     } else if report.has_failures() {
@@ -60,7 +59,7 @@ pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
     })
 }
 
-/// Shows how far it is, and asks to stop when the program is interrupted.
+/// Shows the progress, and stops the run when the program is interrupted.
 struct Follower {
     line: Mutex<Line>,
     interrupted: Arc<AtomicBool>,
@@ -68,9 +67,9 @@ struct Follower {
 
 impl Follow for Follower {
     fn progress(&self, progress: Progress<'_>) {
-        // Whoever has it at the moment shows as much.
+        // Another thread that holds it shows the same progress.
         if let Ok(mut line) = self.line.try_lock() {
-            line.show(|elapsed| told(elapsed, progress));
+            line.show(|elapsed| progress_line(elapsed, progress));
         }
     }
 
@@ -79,8 +78,8 @@ impl Follow for Follower {
     }
 }
 
-/// Cases done of all, time, time that is left, the reader at work.
-fn told(elapsed: Duration, progress: Progress<'_>) -> String {
+/// Cases done, all cases, the time passed and left, and the reader.
+fn progress_line(elapsed: Duration, progress: Progress<'_>) -> String {
     let Progress { reader, done, cases } = progress;
     let left = time_left(elapsed, done, cases.saturating_sub(done));
     let (done, cases) = (grouped(done), grouped(cases));
@@ -88,12 +87,8 @@ fn told(elapsed: Duration, progress: Progress<'_>) -> String {
     format!("{done} of {cases} cases, {}{left}: {reader}", clock(elapsed.as_secs()))
 }
 
-/// What `torture` starts for each case.
+/// The process that watches over one run of a reader.
 pub(super) fn limited(args: &LimitedArgs) -> io::Result<Exit> {
-    run_limited(&args.command, limits(&args.limits), &args.folder, &mut stdout())?;
+    watch(&args.folder, &mut stdout())?;
     Ok(Exit::Clean)
-}
-
-fn limits(args: &LimitArgs) -> Limits {
-    Limits { seconds: args.timeout, memory_mib: args.memory }
 }

@@ -1,15 +1,14 @@
-//! The command line of what tries other tools: `torture` readers, `reassemble` assemblers.
+//! The command line of `torture`, which tries readers, and of `reassemble`, which tries assemblers.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use sframe_harness::torture::limits::{FILE_MIB, FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
+use sframe_harness::limited::limits::{FILE_MIB, FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
 
 use super::DiffFormat;
 
-/// The end of `torture --help`, with the limits that hold.
+/// The end of `torture --help`, with the limits that are not options.
 pub(in crate::cli) fn torture_help() -> String {
     format!(
         "\
@@ -72,8 +71,12 @@ pub(in crate::cli) struct TortureArgs {
     /// that are on the path
     #[arg(long, value_name = "READER", value_hint = ValueHint::CommandString)]
     pub(in crate::cli) reader: Vec<String>,
-    #[command(flatten)]
-    pub(in crate::cli) limits: LimitArgs,
+    /// Processor time for each case; by the clock, three times as much
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(in crate::cli) timeout: u64,
+    /// Address space for each case; 0 for any, as sanitizers need it
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    pub(in crate::cli) memory: u64,
     /// Leave the files in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(in crate::cli) keep: Option<PathBuf>,
@@ -109,26 +112,9 @@ pub(in crate::cli) struct ReassembleArgs {
     pub(in crate::cli) compare: Option<PathBuf>,
 }
 
-/// What one run of a reader may take.
-#[derive(Debug, Args)]
-pub(in crate::cli) struct LimitArgs {
-    /// Processor time for each case; by the clock, three times as much
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub(in crate::cli) timeout: u64,
-    /// Address space for each case; 0 for any, as sanitizers need it
-    #[arg(long, value_name = "MIB", default_value_t = 1024)]
-    pub(in crate::cli) memory: u64,
-}
-
 /// `limited`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct LimitedArgs {
-    #[command(flatten)]
-    pub(in crate::cli) limits: LimitArgs,
     /// A folder for the command, which is removed afterwards
-    #[arg(long)]
     pub(in crate::cli) folder: PathBuf,
-    /// The command
-    #[arg(last = true, required = true)]
-    pub(in crate::cli) command: Vec<OsString>,
 }

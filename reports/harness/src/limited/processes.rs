@@ -1,4 +1,4 @@
-//! The processes that a reader has started, and their end (proc(5)).
+//! The processes that a program has started: what they write, and how they are ended (proc(5)).
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,10 +10,10 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-/// How long processes that start others faster than they can be ended are pursued.
+/// How long to go on ending processes that start others faster than they can be ended.
 const PURSUIT: Duration = Duration::from_secs(5);
 
-/// A line of the system's list.
+/// A process, as the system lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Process {
     id: i32,
@@ -22,8 +22,8 @@ struct Process {
 }
 
 impl Process {
-    /// Reads `/proc/ID/stat`: the number, the name in brackets, which may hold any byte, the state, the parent's
-    /// number, the process group, the session.
+    /// Reads `/proc/ID/stat`. Its fields are the number, the name in brackets (any bytes), the state, the parent's
+    /// number, the process group, and the session.
     fn parse(stat: &[u8]) -> Option<Process> {
         let stat = String::from_utf8_lossy(stat);
         let (id, rest) = stat.split_once(" (")?;
@@ -35,7 +35,7 @@ impl Process {
     }
 }
 
-/// All processes; none where the system does not list them.
+/// All processes; none if the system does not list them.
 fn all() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter(|entry| {
@@ -53,8 +53,9 @@ fn end(process: i32) {
     let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
 }
 
-/// Ends the children of this process, which inherits orphans, until it has none. Only children are ended: as long as
-/// nobody waits for them, their numbers belong to no other process. Their own children come next, as orphans.
+/// Ends the children of this process, which inherits orphans, until it has none. Only children are ended, for until this
+/// process waits for them, their numbers belong to no other process. Their own children become orphans, and are
+/// ended next.
 pub(super) fn end_children() {
     let start = Instant::now();
     while has_children() && start.elapsed() < PURSUIT {
@@ -70,19 +71,20 @@ fn has_children() -> bool {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::StillAlive) => return true,
             Err(Errno::ECHILD) => return false,
-            // One has ended, perhaps by a signal that has no name.
+            // One has ended, perhaps by a signal without a name.
             Ok(_) | Err(_) => {}
         }
     }
 }
 
-/// Ends all processes of the session that `leader` leads, or has led.
+/// Ends all processes of the session that `leader` leads or has led.
 pub(super) fn end_session(leader: u32) {
     let of_it = |process: &Process| u32::try_from(process.session) == Ok(leader);
     all().into_iter().filter(of_it).for_each(|process| end(process.id));
 }
 
-/// Bytes that the processes below this one have written, and those that have ended: to files, pipes and all else.
+/// Bytes that the descendants of this process have written, to files, pipes and anything else. Those that have ended count
+/// if their parent has waited for them.
 pub(super) fn written() -> u64 {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for process in all() {
@@ -96,11 +98,11 @@ pub(super) fn written() -> u64 {
     sum
 }
 
-/// What a process has written, and the children that it has waited for; 0 where the system does not say.
+/// Bytes that a process and the children that it has waited for have written; 0 if the system does not say.
 fn written_by(process: i32) -> u64 {
     let counts = fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
     let count = |name: &str| counts.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
-    // By system calls; and what has to get to a disk, by way of mapped memory as well.
+    // `wchar` counts system calls; `write_bytes` counts what goes to a disk, from mapped memory as well.
     [count("wchar: "), count("write_bytes: ")].into_iter().flatten().max().unwrap_or(0)
 }
 
@@ -108,7 +110,7 @@ fn written_by(process: i32) -> u64 {
 mod tests {
     use super::Process;
 
-    /// proc(5): the name is the file's, up to 15 bytes of it, whatever they are.
+    /// proc(5): the name is up to 15 bytes of the file's name, whatever they are.
     #[test]
     fn a_name_cannot_forge_a_number() {
         let stat = b"17 (a) S 1 1 1 (\xff) R 3 4 5 0 -1 4194304";

@@ -1,14 +1,15 @@
-//! Sound sections of every version and machine: which of them a reader reads says what it knows.
+//! Sound sections of every version and machine. The ones that a reader accepts show which formats it knows.
 
 use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::section::Flags;
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::{Abi, Version};
 
-use super::cases::{Case, Duty, Kind, of_section};
+use super::file::of_section;
+use crate::torture::case::{Case, Duty, Kind};
 
-/// One case for each version and machine that the version is defined for; for version 2 two, with
-/// starts as GNU as 2.44 writes them, and as errata 1 has them.
+/// One case for each version and each machine that it is defined for. Version 2 has two: function starts as GNU as 2.44
+/// writes them, and as errata 1 defines them.
 pub(super) fn cases() -> Vec<Case> {
     let formats = [
         ("v1", Version::V1, Flags::SORTED),
@@ -30,8 +31,8 @@ pub(super) fn cases() -> Vec<Case> {
     cases.collect()
 }
 
-/// An empty section. Of version 2 the kind that most readers know: starts count from the section,
-/// not from their fields.
+/// An empty section. In version 2, function starts count from the section and not from their fields, as most readers
+/// expect.
 pub(super) fn builder(version: Version, abi: Abi) -> SectionBuilder {
     let mut builder = SectionBuilder::new(version, abi);
     if version == Version::V2 {
@@ -40,7 +41,7 @@ pub(super) fn builder(version: Version, abi: Abi) -> SectionBuilder {
     builder
 }
 
-/// Two functions of 16 bytes: one saves its registers 4 bytes from its start, one never does.
+/// Two functions of 16 bytes. The first saves its registers at 4 bytes from its start, the second never does.
 pub(super) fn two_functions(version: Version, abi: Abi) -> SectionBuilder {
     let mut builder = builder(version, abi);
     let first = FunctionBuilder::new(0x1000, 16).row(0, at_entry(abi)).row(4, saved(abi));
@@ -48,7 +49,7 @@ pub(super) fn two_functions(version: Version, abi: Abi) -> SectionBuilder {
     builder
 }
 
-/// What holds at a function's entry.
+/// The row at a function's entry.
 pub(super) fn at_entry(abi: Abi) -> Frame {
     let (offset, ra) = match abi {
         Abi::Amd64 => (8, Recovery::AtCfa(-8)),
@@ -58,7 +59,7 @@ pub(super) fn at_entry(abi: Abi) -> Frame {
     frame(abi, offset, ra, Recovery::Unchanged)
 }
 
-/// What holds once the registers are saved, as each ABI's compilers save them.
+/// The row after the registers have been saved, where each ABI's compilers save them.
 fn saved(abi: Abi) -> Frame {
     let (offset, ra, fp) = match abi {
         Abi::Amd64 => (16, -8, -16),

@@ -1,17 +1,18 @@
-//! Sections that promise a reader far more work or memory than their bytes are worth: whoever
-//! follows the promise instead of the bytes does not end.
+//! Sections that promise far more rows, functions or bytes than they have. A reader that trusts the promise runs
+//! out of time or memory.
 
 use sframe_validator::builder::{FunctionBuilder, HeaderOverrides, SectionBuilder};
 use sframe_validator::section::FunctionInfo;
 use sframe_validator::{Abi, Version};
 
-use super::cases::{Case, Duty, Kind, of_section, wrapped};
+use super::file::{of_section, wrapped};
 use super::sound::{self, at_entry, two_functions};
+use crate::torture::case::{Case, Duty, Kind};
 
 const ABI: Abi = Abi::Amd64;
 /// The most rows that a function of version 3 can have.
 const MOST_ROWS: u32 = 65_535;
-/// Functions beside a block of that many rows: the section has some 260 KB.
+/// Functions in a section with a block of that many rows, which has some 260 KB.
 const FUNCTIONS: u32 = 3_200;
 
 /// One case for each bomb and version.
@@ -19,7 +20,7 @@ pub(super) fn cases() -> Vec<Case> {
     [Version::V1, Version::V2, Version::V3].into_iter().flat_map(of_version).collect()
 }
 
-/// Name, what is asked of readers, why, section.
+/// Name, what readers have to do, why, section.
 type Bomb = (&'static str, Duty, &'static str, SectionBuilder);
 
 fn of_version(version: Version) -> Vec<Case> {
@@ -50,7 +51,7 @@ fn of_version(version: Version) -> Vec<Case> {
     cases
 }
 
-/// Sections whose functions have all that they promise, or nothing that is worth it.
+/// Sections with as many rows and functions as they promise, which share bytes or make no sense.
 fn with_rows(version: Version) -> [Bomb; 7] {
     use Duty::Survive;
     [
@@ -99,7 +100,7 @@ fn with_rows(version: Version) -> [Bomb; 7] {
     ]
 }
 
-/// Sections whose counts and offsets lead outside.
+/// Sections whose counts and offsets lead outside of them.
 fn with_counts(version: Version) -> [Bomb; 6] {
     use Duty::Refuse;
     let header = |change: fn(&mut HeaderOverrides)| {
@@ -147,7 +148,7 @@ fn with_counts(version: Version) -> [Bomb; 6] {
     ]
 }
 
-/// The function of a number, by address.
+/// The function with this number in the order of addresses.
 fn function(number: u32) -> FunctionBuilder {
     FunctionBuilder::new(0x100_0000 + u64::from(number) * 16, 16)
 }
@@ -157,7 +158,7 @@ pub(super) fn block(rows: u32) -> FunctionBuilder {
     (0..rows).fold(function(0), |function, _| function.raw_row(0, 0x03, &[8]))
 }
 
-/// Every function has all rows of one block.
+/// Functions that all have the rows of one block.
 fn shared_rows(version: Version, functions: u32, rows: u32) -> SectionBuilder {
     let mut builder = sound::builder(version, ABI);
     builder.function(block(rows));
@@ -169,8 +170,8 @@ fn shared_rows(version: Version, functions: u32, rows: u32) -> SectionBuilder {
     builder
 }
 
-/// Each function's rows start a row behind those of the one before. In version 3 there are attributes
-/// in between.
+/// Functions whose rows each start one row after those of the function before. Version 3 allows no such overlap, for
+/// each function's rows follow its attributes.
 fn overlapping_rows(version: Version) -> Option<SectionBuilder> {
     if version == Version::V3 {
         return None;
@@ -185,7 +186,7 @@ fn overlapping_rows(version: Version) -> Option<SectionBuilder> {
     Some(builder)
 }
 
-/// Each row starts past the function's end, out of order, signed, with a word too many.
+/// Rows that each start past the function's end, out of order, signed, with a word too many.
 fn broken_rows(version: Version) -> SectionBuilder {
     let row = |function: FunctionBuilder, _| function.raw_row(200, 0x85, &[3, 1]);
     let mut builder = sound::builder(version, ABI);
@@ -193,7 +194,7 @@ fn broken_rows(version: Version) -> SectionBuilder {
     builder
 }
 
-/// A table in the order that is the worst for a reader that sorts it.
+/// A function table in descending order, the worst order for a reader that sorts it.
 fn descending_functions(version: Version) -> SectionBuilder {
     let mut builder = sound::builder(version, ABI);
     builder.with(|o| o.flags = Some(0));
@@ -231,14 +232,14 @@ fn repeated_block(version: Version) -> SectionBuilder {
     builder
 }
 
-/// A function that has as many rows as can be counted, and a thousand in truth.
+/// A function that states the largest possible number of rows, and has a thousand.
 fn row_count(version: Version) -> SectionBuilder {
     let mut builder = sound::builder(version, ABI);
     builder.function(block(1_000).with(|o| o.num_fres = Some(version.max_rows())));
     builder
 }
 
-/// As many functions as make the table's size wrap to a few bytes in 32 bits.
+/// A number of functions with which the table's size wraps to a few bytes in 32 bits.
 fn wrapping_function_count(version: Version) -> SectionBuilder {
     let count = (1_u64 << 32) / version.entry_size() + 1;
     let mut builder = two_functions(version, ABI);

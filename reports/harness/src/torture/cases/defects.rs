@@ -1,12 +1,13 @@
-//! Defects of the malformed corpus in sections of versions 1 and 2: the corpus has most of them in
-//! version 3, which not every reader knows.
+//! Defects of the malformed corpus in sections of versions 1 and 2. The corpus has most of them in version 3,
+//! which not every reader knows.
 
 use sframe_validator::builder::{FunctionBuilder, HeaderOverrides, SectionBuilder};
 use sframe_validator::rules::Rule;
 use sframe_validator::{Abi, Version};
 
-use super::cases::{Case, Kind, of_rule};
+use super::file::of_rule;
 use super::sound::{at_entry, builder, two_functions};
+use crate::torture::case::{Case, Kind};
 
 const ABI: Abi = Abi::Amd64;
 
@@ -28,6 +29,7 @@ fn of_version(version: Version) -> impl Iterator<Item = Case> {
     sections.filter_map(case)
 }
 
+/// The rule that is broken, and the section.
 type Defect = (&'static str, SectionBuilder);
 
 fn in_header(version: Version) -> Vec<Defect> {
@@ -56,7 +58,7 @@ fn in_functions(version: Version) -> Vec<Defect> {
         builder.function(function);
         builder
     };
-    // Info bytes: bit 0 is CFA on SP, bits 1 to 4 the number of words, bits 5 and 6 their width.
+    // Info bytes: bit 0 says that the CFA is based on SP, bits 1 to 4 count the words, bits 5 and 6 are their width.
     vec![
         ("rows-offset-outside", of(entered().with(|o| o.fre_offset = Some(1_000)))),
         ("fre-type", of(entered().with(|o| o.info = Some(3)))),

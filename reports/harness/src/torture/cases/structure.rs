@@ -1,5 +1,5 @@
-//! Files whose ELF headers promise more than the file has, or the same bytes many times over. What they mean is what
-//! the System V ABI's chapter on object files (gABI, "Object Files") says of each field.
+//! Files whose ELF headers promise more than the file has, or lead to the same bytes many times. The meaning of each field
+//! is in the System V ABI (gABI, "Object Files").
 
 use sframe_validator::builder::SectionBuilder;
 use sframe_validator::elf::{
@@ -8,9 +8,9 @@ use sframe_validator::elf::{
 use sframe_validator::{Abi, Version};
 
 use super::bombs::block;
-use super::cases::{Case, Duty, Format, Kind};
 use super::headers::{ET_DYN, ET_REL, Headers, SectionHeader, Segment};
 use super::sound::{builder, two_functions};
+use crate::torture::case::{Case, Duty, Format, Kind};
 
 const ABI: Abi = Abi::Amd64;
 /// The version that most readers know.
@@ -22,9 +22,9 @@ const SHT_RELA: u32 = 4;
 const SHF_COMPRESSED: u64 = 0x800;
 /// Headers that share the bytes of one part, as many as fit into 256 KB.
 const HEADERS: usize = 4_000;
-/// Rows of a section that is shared, of 3 bytes each.
+/// Rows of 3 bytes in a section that headers share.
 const ROWS: u32 = 20_000;
-/// More than any file has.
+/// A size that no file has.
 const HUGE: u64 = 1 << 40;
 
 const NAMES: &[u8] = b"\0.text\0.sframe\0.shstrtab\0.symtab\0.rela.sframe\0.eh_frame\0";
@@ -35,7 +35,7 @@ const SYMTAB: u32 = 25;
 const RELA_SFRAME: u32 = 33;
 const EH_FRAME: u32 = 46;
 
-/// Places in the ELF header.
+/// Offsets of fields in the ELF header.
 mod at {
     pub(super) const E_SHOFF: usize = 0x28;
     pub(super) const E_PHNUM: usize = 0x38;
@@ -52,7 +52,7 @@ pub(super) fn cases() -> Vec<Case> {
     bombs.chain(with_shared_parts(&sound.bytes, &shared.bytes)).map(case).collect()
 }
 
-/// Name, what is asked of readers, why, file.
+/// Name, what readers have to do, why, file.
 type Bomb = (&'static str, Duty, &'static str, Vec<u8>);
 
 fn case((name, duty, reason, bytes): Bomb) -> Case {
@@ -61,7 +61,7 @@ fn case((name, duty, reason, bytes): Bomb) -> Case {
     Case { name, kind: Kind::Bomb, rule: None, reason: Some(reason), duty, format, bytes }
 }
 
-/// Files whose headers, or whose section, are not where the file has bytes.
+/// Files whose headers, or whose section, are outside the file.
 fn without_reading(sound: &[u8]) -> [Bomb; 6] {
     use Duty::Refuse;
     [
@@ -104,7 +104,7 @@ fn without_reading(sound: &[u8]) -> [Bomb; 6] {
     ]
 }
 
-/// Files that have the section, and headers that promise other parts.
+/// Files that have the section, and headers of other parts that they do not have.
 fn with_promises(sound: &[u8]) -> [Bomb; 8] {
     use Duty::Survive;
     [
@@ -159,7 +159,7 @@ fn with_promises(sound: &[u8]) -> [Bomb; 8] {
     ]
 }
 
-/// Files whose headers have the same bytes many times over.
+/// Files with many headers of the same bytes.
 fn with_shared_parts(sound: &[u8], shared: &[u8]) -> [Bomb; 4] {
     use Duty::Survive;
     [
@@ -197,14 +197,14 @@ fn shared_section() -> SectionBuilder {
     builder
 }
 
-/// A file whose section no segment leads to either.
+/// A file without program headers, so that only section headers lead to the section.
 fn without_segments(section: &[u8]) -> Headers {
     let mut file = sound_file(ET_DYN, section);
     file.segments.clear();
     file
 }
 
-/// A sound file: code that has no bytes in the file, the section, names.
+/// A sound file with the section, the names of sections, and code that has no bytes in the file.
 fn sound_file(kind: u16, section: &[u8]) -> Headers {
     let mut file = Headers::new(kind);
     let code = file.append(&[]);
@@ -244,45 +244,45 @@ fn sound_file(kind: u16, section: &[u8]) -> Headers {
     file
 }
 
-/// Places in [`Headers::sections`].
+/// Indexes into [`Headers::sections`].
 const OF_SFRAME: usize = 2;
 const OF_NAMES: usize = 3;
 const OF_SYMBOLS: u32 = 4;
 
-/// The number of sections is in the first header's size, for it does not fit where it belongs.
+/// The number of sections is in the first section header's `sh_size`, as if it did not fit into `e_shnum`.
 fn section_count(section: &[u8], count: u64) -> Vec<u8> {
     let mut file = without_segments(section);
     change(&mut file, 0, |first| first.size = count);
     put(file.bytes(), at::E_SHNUM, &0_u16.to_le_bytes())
 }
 
-/// The number of segments is in the first section header's `sh_info`, and 2^32 - 1.
+/// The number of program headers is in the first section header's `sh_info`: 2^32 - 1.
 fn segment_count(section: &[u8]) -> Vec<u8> {
     let mut file = sound_file(ET_DYN, section);
     change(&mut file, 0, |first| first.info = u32::MAX);
     put(file.bytes(), at::E_PHNUM, &u16::MAX.to_le_bytes())
 }
 
-/// The number of the names' section is in the first header's `sh_link`, and there is none of that number.
+/// The index of the section of names is in the first section header's `sh_link`, and there is no such section.
 fn names_index(section: &[u8]) -> Vec<u8> {
     let mut file = sound_file(ET_DYN, section);
     change(&mut file, 0, |first| first.link = u32::MAX);
     put(file.bytes(), at::E_SHSTRNDX, &u16::MAX.to_le_bytes())
 }
 
-/// As many headers as can be, each `size` bytes behind the one before.
+/// The largest possible number of section headers, each `size` bytes after the one before.
 fn header_size(section: &[u8], size: u16) -> Vec<u8> {
     let bytes = without_segments(section).bytes();
     let bytes = put(bytes, at::E_SHENTSIZE, &size.to_le_bytes());
     put(bytes, at::E_SHNUM, &0xfeff_u16.to_le_bytes())
 }
 
-/// The table of section headers ends behind the last address.
+/// The end of the table of section headers wraps in 64 bits.
 fn table_offset(section: &[u8]) -> Vec<u8> {
     put(without_segments(section).bytes(), at::E_SHOFF, &(u64::MAX - 63).to_le_bytes())
 }
 
-/// No name ends: the table of names is 64 KiB without a zero, and one name starts at its last byte.
+/// The table of names is 64 KiB without a zero, so that no name ends; one name starts at its last byte.
 fn names_without_end(section: &[u8]) -> Vec<u8> {
     let mut file = sound_file(ET_DYN, section);
     let offset = file.append(&[b'x'; 1 << 16]);
@@ -291,14 +291,14 @@ fn names_without_end(section: &[u8]) -> Vec<u8> {
     file.bytes()
 }
 
-/// Names have a size, and no bytes.
+/// The table of names has a size, but no bytes in the file.
 fn names_without_bytes(section: &[u8]) -> Vec<u8> {
     let mut file = sound_file(ET_DYN, section);
     change(&mut file, OF_NAMES, |names| (names.kind, names.size) = (SHT_NOBITS, HUGE));
     file.bytes()
 }
 
-/// A symbol table of that size, whose names are itself.
+/// A symbol table of that size, which is its own table of names.
 fn symbols(section: &[u8], size: u64, entry_size: u64) -> Vec<u8> {
     let mut file = sound_file(ET_DYN, section);
     let offset = file.append(&[0; 24]);
@@ -335,32 +335,32 @@ fn relocation_count(section: &[u8]) -> Vec<u8> {
     file.bytes()
 }
 
-/// Offset and size have a sum that is in the file, if nobody looks at what is carried.
+/// Offset and size have a sum that is inside the file if the carry is ignored.
 fn section_end_wraps(section: &[u8]) -> Vec<u8> {
     let mut file = without_segments(section);
     change(&mut file, OF_SFRAME, |section| section.offset = 0_u64.wrapping_sub(section.size - 1));
     file.bytes()
 }
 
-/// A compressed section that says it is 2^62 bytes long. gABI, "Section Compression": its bytes start
-/// with a header, which is no SFrame; of what follows nothing can be decompressed.
+/// A compressed section of 2^62 bytes by its header (gABI, "Section Compression"). What follows the header cannot be
+/// decompressed.
 fn compressed_size(section: &[u8]) -> Vec<u8> {
     const ELFCOMPRESS_ZLIB: u64 = 1;
     let header = [ELFCOMPRESS_ZLIB, 1 << 62, 1].map(u64::to_le_bytes).concat();
     let mut file = without_segments(&[&header, section].concat());
-    // The gABI has the flag for what is not loaded; readers look at it all the same.
+    // The gABI allows the flag only on sections that are not loaded; readers heed it on any.
     change(&mut file, OF_SFRAME, |section| section.flags |= SHF_COMPRESSED);
     file.bytes()
 }
 
-/// Every header is that of one section.
+/// Many section headers of the same section.
 fn shared_sections(section: &[u8]) -> Vec<u8> {
     let mut file = sound_file(ET_DYN, section);
     repeat(&mut file, OF_SFRAME);
     file.bytes()
 }
 
-/// Every program header leads to one section.
+/// Many program headers of the same section.
 fn shared_segments(section: &[u8]) -> Vec<u8> {
     let mut file = sound_file(ET_DYN, section);
     if let Some(last) = file.segments.last().copied() {
@@ -369,10 +369,10 @@ fn shared_segments(section: &[u8]) -> Vec<u8> {
     file.bytes()
 }
 
-/// Every relocation section is one, and applies to the section.
+/// Many headers of the same relocation section, which applies to the SFrame section.
 fn shared_relocations(section: &[u8]) -> Vec<u8> {
     let mut file = sound_file(ET_REL, section);
-    // R_X86_64_PC32 of the first function's start, again and again.
+    // R_X86_64_PC32 at the start of the first function, repeated.
     let entry = [28, 2, 0].map(u64::to_le_bytes).concat();
     let offset = file.append(&entry.repeat(2_000));
     let place = file.sections.len();
@@ -381,10 +381,10 @@ fn shared_relocations(section: &[u8]) -> Vec<u8> {
     file.bytes()
 }
 
-/// Every header is that of one section of CFI, a CIE and functions that have it.
+/// Many headers of the same section of CFI: a CIE, and functions that refer to it.
 fn shared_cfi(section: &[u8]) -> Vec<u8> {
-    // Length, identifier 0, version 1, no augmentation, factors 1 and -8, return address in 16; CFA is SP + 8. An FDE
-    // has the distance back to the CIE, start and size, both absolute.
+    // The CIE: length, identifier 0, version 1, no augmentation, factors 1 and -8, return address in register 16,
+    // `DW_CFA_def_cfa` SP + 8. An FDE has the distance back to the CIE, and start and size, both absolute.
     let mut cfi = vec![12, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 12, 7, 8];
     for number in 0..2_000_u32 {
         let back = 16 + number * 24 + 4;
@@ -408,7 +408,7 @@ fn shared_cfi(section: &[u8]) -> Vec<u8> {
     file.bytes()
 }
 
-/// Adds the section header at `place` again, up to [`HEADERS`].
+/// Repeats the section header at `place` until there are [`HEADERS`].
 fn repeat(file: &mut Headers, place: usize) {
     if let Some(header) = file.sections.get(place).cloned() {
         file.sections.resize(HEADERS, header);

@@ -1,4 +1,4 @@
-//! ELF files that are put together header by header, whatever the headers say: AMD64.
+//! ELF files for AMD64 with any headers, whether they make sense or not.
 
 use sframe_validator::elf::EM_X86_64;
 
@@ -10,7 +10,7 @@ pub(super) const ET_DYN: u16 = 3;
 /// Bytes of the ELF header.
 const START: u64 = 64;
 
-/// A file: the ELF header, contents, program headers, section headers.
+/// A file: in this order the ELF header, contents, program headers, and section headers.
 #[derive(Clone, Debug)]
 pub(super) struct Headers {
     /// `e_type`.
@@ -18,7 +18,7 @@ pub(super) struct Headers {
     contents: Vec<u8>,
     /// The program headers.
     pub(super) segments: Vec<Segment>,
-    /// The section headers; the fourth one is that of the names.
+    /// The section headers; the fourth is the section of names.
     pub(super) sections: Vec<SectionHeader>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct SectionHeader {
     pub(super) entry_size: u64,
 }
 
-/// A program header of bytes that are loaded from address 0 on.
+/// A program header of bytes that are loaded at address 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     pub(super) kind: u32,
@@ -46,12 +46,12 @@ pub(super) struct Segment {
 }
 
 impl Headers {
-    /// A file of type `kind` without anything in it.
+    /// A file of type `kind` without contents or headers.
     pub(super) const fn new(kind: u16) -> Headers {
         Headers { kind, contents: Vec::new(), segments: Vec::new(), sections: Vec::new() }
     }
 
-    /// Adds contents, and tells their file offset.
+    /// Adds contents, and returns their file offset.
     pub(super) fn append(&mut self, bytes: &[u8]) -> u64 {
         let offset = START + self.contents.len() as u64;
         self.contents.extend_from_slice(bytes);
@@ -63,7 +63,7 @@ impl Headers {
     pub(super) fn bytes(&self) -> Vec<u8> {
         let programs = START + self.contents.len() as u64;
         let table = programs + 56 * self.segments.len() as u64;
-        // gABI, `e_phoff`: 0 where there are none.
+        // gABI, `e_phoff`: 0 if there are none.
         let programs = if self.segments.is_empty() { 0 } else { programs };
         let mut out = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         out.extend([self.kind, EM_X86_64].map(u16::to_le_bytes).concat());

@@ -1,41 +1,49 @@
-//! The folder that a reader has for one case: what is in it, and that nothing of it stays.
+//! The folder that a program has for itself: how much is in it, and its removal.
 
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// What an entry takes at least, in bytes: a file without contents takes an inode and a place in a folder.
+/// Bytes that an entry takes at least: an empty file takes an inode, and a place in its folder.
 const ENTRY: u64 = 4096;
 
-/// A folder that is removed with all that is in it.
+/// A folder for one program, which is removed with all its contents when this value is dropped.
+///
+/// It can be removed however deep it is, and whatever permissions and names are in it.
 #[derive(Debug)]
-pub(super) struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 impl Folder {
-    /// An empty folder below the system's one for temporary files.
-    pub(super) fn new() -> io::Result<Folder> {
+    /// A new folder below the one for temporary files.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn new() -> io::Result<Folder> {
         let folder = tempfile::Builder::new().prefix("sframe-check-").tempdir()?;
         let folder = Folder(folder.keep());
         fs::create_dir(folder.work())?;
         Ok(folder)
     }
 
-    /// The folder of that name, which another process has made.
+    /// The folder `path`, which another process has made.
     pub(super) fn at(path: &Path) -> Folder {
         Folder(path.to_owned())
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// Its path. The caller may put files here before the program runs.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Where the reader works, and has its temporary files.
-    pub(super) fn work(&self) -> PathBuf {
+    /// The folder in it that is the program's current folder, and the place for its temporary files; empty at first.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
         self.0.join("work")
     }
 
-    /// Bytes on disk, as far as they are counted: no further than a file beyond `limit`.
+    /// Bytes on disk. Counting ends once there are more than `limit`.
     pub(super) fn size(&self, limit: u64) -> u64 {
         let (mut sum, mut left) = (0_u64, vec![self.0.clone()]);
         while let Some(folder) = left.pop() {
@@ -57,13 +65,13 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Nobody can do more about it.
+        // There is nothing else to try.
         let _ = remove(&self.0);
     }
 }
 
-/// Removes a folder, however deep it is, whatever its permissions are: folders in folders are moved up, so that no path
-/// gets long, and no call goes deep.
+/// Removes a folder, however deep it is, and whatever its permissions are. Inner folders are moved up first, so that no path
+/// gets too long, and no call is recursive.
 fn remove(folder: &Path) -> io::Result<()> {
     allow(folder)?;
     let mut moved = 0;
@@ -75,7 +83,7 @@ fn remove(folder: &Path) -> io::Result<()> {
         for inner in inner {
             allow(&inner)?;
             for innermost in remove_files(&inner)? {
-                // A folder that is moved is written to, for it names its parent.
+                // Moving a folder writes to it, for it names its parent.
                 allow(&innermost)?;
                 move_to(&innermost, folder, &mut moved)?;
             }
@@ -84,7 +92,7 @@ fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes the files in a folder; the folders in it are left.
+/// Removes the files in a folder, and returns the folders in it.
 fn remove_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -97,7 +105,7 @@ fn remove_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Moves a folder to one that may have an entry of every name.
+/// Moves a folder into one that may have an entry of any name.
 fn move_to(inner: &Path, folder: &Path, moved: &mut u64) -> io::Result<()> {
     loop {
         *moved += 1;

@@ -1,13 +1,13 @@
-//! The malformed corpus, carried in the program: it has to work where the repository is not.
+//! The malformed corpus. It is part of the program, which has to work without the repository.
 
 use include_dir::{Dir, include_dir};
-
-use super::cases::{Case, Kind, of_rule};
 use sframe_validator::rules::Rule;
 
-/// `corpus/malformed`, some 100 KB: for each rule a file, and its findings as text. The link beside
-/// this package's manifest is followed when it is
-/// packed.
+use super::file::of_rule;
+use crate::torture::case::{Case, Kind};
+
+/// `corpus/malformed`, some 100 KB: for each rule a file, and its findings as text. `cargo package` follows the link to it
+/// beside this package's manifest.
 static MALFORMED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/malformed");
 
 /// One case for each rule.

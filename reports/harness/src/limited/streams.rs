@@ -1,48 +1,48 @@
-//! What a reader prints, and the lifeline of its watcher.
+//! What a program prints, and whether anybody still waits for it.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::{ChildStderr, ChildStdout};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// How much of what a reader prints is kept of each stream; the rest is read and dropped.
-const KEPT: usize = 64 << 10;
-/// Bytes that can be in two pipes: pipe(7) has 1 MiB as the most of one.
+/// Bytes that are read at a time.
+const BUFFER: usize = 64 << 10;
+/// Bytes that can be in two pipes: one holds at most 1 MiB (pipe(7)).
 const PIPES: u64 = 2 << 20;
 
-/// Standard output and standard error of a reader. Whoever is not read from waits, and would be taken for one that
-/// hangs.
+/// Standard output and standard error of a program. Both are read all the time: a program whose output nobody reads
+/// would wait, and be taken for one that hangs.
 #[derive(Debug)]
 pub(super) struct Streams {
     streams: [Stream; 2],
     buffer: Vec<u8>,
+    /// How many bytes are kept of each stream; the rest is counted and dropped.
+    keep: usize,
 }
 
 #[derive(Debug)]
 struct Stream {
-    /// `None` from its end on.
+    /// `None` after its end.
     source: Option<File>,
     kept: Vec<u8>,
     total: u64,
 }
 
 impl Streams {
-    pub(super) fn new(output: Option<ChildStdout>, errors: Option<ChildStderr>) -> Streams {
-        let stream = |source: Option<OwnedFd>| Stream {
+    pub(super) fn new(sources: [Option<OwnedFd>; 2], keep: usize) -> Streams {
+        let streams = sources.map(|source| Stream {
             source: source.map(File::from),
             kept: Vec::new(),
             total: 0,
-        };
-        let streams = [stream(output.map(OwnedFd::from)), stream(errors.map(OwnedFd::from))];
-        Streams { streams, buffer: vec![0; KEPT] }
+        });
+        Streams { streams, buffer: vec![0; BUFFER], keep }
     }
 
-    /// Waits up to `pause` for something to read, and reads it; `false` once nobody holds the other end of standard
-    /// input, to which nothing is written.
+    /// Waits up to `pause` for something to read, and reads it; `false` once standard input is closed, on which
+    /// nothing arrives.
     pub(super) fn read(&mut self, pause: Duration) -> io::Result<bool> {
         let lifeline = io::stdin();
         let open = self.streams.iter_mut().filter(|stream| stream.source.is_some());
@@ -61,13 +61,13 @@ impl Streams {
         let abandoned = ready.next() == Some(true);
         for (stream, ready) in open.iter_mut().zip(ready) {
             if ready {
-                stream.read(&mut self.buffer);
+                stream.read(&mut self.buffer, self.keep);
             }
         }
         Ok(!abandoned)
     }
 
-    /// Reads what is in the pipes, once nobody is expected to write more.
+    /// Reads what is left in the pipes, after the last process that could write to them has ended.
     pub(super) fn read_rest(&mut self) -> io::Result<()> {
         let start = self.total();
         let mut before = None;
@@ -78,7 +78,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Whether somebody can still write to one of them.
+    /// Whether a process can still write to one of them.
     pub(super) fn are_open(&self) -> bool {
         self.streams.iter().any(|stream| stream.source.is_some())
     }
@@ -89,19 +89,19 @@ impl Streams {
     }
 
     /// The start of both.
-    pub(super) fn kept(&self) -> [Vec<u8>; 2] {
-        self.streams.each_ref().map(|stream| stream.kept.clone())
+    pub(super) fn into_kept(self) -> [Vec<u8>; 2] {
+        self.streams.map(|stream| stream.kept)
     }
 }
 
 impl Stream {
-    /// Reads once from a stream that has something, or has ended.
-    fn read(&mut self, buffer: &mut [u8]) {
+    /// Reads once from a stream that has bytes, or has ended.
+    fn read(&mut self, buffer: &mut [u8], keep: usize) {
         let Some(source) = &mut self.source else { return };
         match source.read(buffer) {
             Ok(length) if length > 0 => {
                 let bytes = buffer.get(..length).unwrap_or_default();
-                let room = KEPT.saturating_sub(self.kept.len()).min(length);
+                let room = keep.saturating_sub(self.kept.len()).min(length);
                 self.kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
                 self.total = self.total.saturating_add(length as u64);
             }

@@ -1,4 +1,4 @@
-//! A section alone as an ELF file: most readers take nothing less.
+//! An ELF file with nothing but a section, for readers that take only files.
 
 use std::ops::Range;
 
@@ -16,15 +16,15 @@ const HEADERS: u64 = 64 + 3 * 56;
 /// A linked file with a section at address 0 and code that has no bytes in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Image<'a> {
-    /// The machine, and with it the byte order.
+    /// The machine, which also decides the byte order.
     pub(super) abi: Abi,
-    /// Whether the section has the type that came with version 2, errata 1.
+    /// Whether the section has the type `SHT_GNU_SFRAME`, which version 2, errata 1 introduced.
     pub(super) typed: bool,
     /// Addresses of code.
     pub(super) code: Range<u64>,
     /// The section's bytes.
     pub(super) section: &'a [u8],
-    /// What the section header says instead of the section's size in the file.
+    /// Replaces the section's size in the section header.
     pub(super) claimed_size: Option<u64>,
 }
 
@@ -98,7 +98,7 @@ impl Out {
         self.ordered(value.to_le_bytes());
     }
 
-    /// `size`: bytes in the file, and in memory.
+    /// `size` is the number of bytes in the file, and in memory.
     fn program_header(&mut self, kind: u32, flags: u32, offset: u64, at: u64, size: (u64, u64)) {
         self.u32(kind);
         self.u32(flags);
@@ -107,7 +107,7 @@ impl Out {
         }
     }
 
-    /// `place`: address, file offset, size.
+    /// `place` is address, file offset, and size.
     fn section_header(&mut self, name: u32, kind: u32, flags: u64, place: [u64; 3]) {
         self.u32(name);
         self.u32(kind);

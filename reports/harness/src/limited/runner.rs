@@ -1,0 +1,202 @@
+//! The side that asks: starts a watcher for each program, and waits for its reply.
+
+use std::error::Error;
+use std::fmt;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::{self, Child, ChildStdin, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::command::Command;
+use super::end::Ran;
+use super::folder::Folder;
+use super::limits::{Limits, PATIENCE};
+use super::messages::{Reply, Request, parse_reply};
+use super::processes;
+use super::watcher::WATCHER;
+
+/// How long a watcher may take to end a program.
+const GRACE: Duration = Duration::from_secs(15);
+/// The longest time between two questions whether to stop.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Runs programs under limits, each with a watcher of its own; any number of them at a time.
+pub struct Runner<'a> {
+    /// The program that serves as watcher: one that calls [`watch`](super::watch) when its arguments are
+    /// [`WATCHER`] and a folder.
+    pub watcher: &'a Path,
+    /// The limits that hold for each program.
+    pub limits: Limits,
+    /// Asked again and again while a program runs: whether to end it.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// A program that has ended, and its folder, which is removed when this value is dropped.
+#[derive(Debug)]
+pub struct Finished {
+    /// What the program did.
+    pub ran: Ran,
+    // It removes the folder: it is dropped first.
+    _watcher: Watcher,
+    folder: Folder,
+}
+
+/// Why there is nothing to report about a program.
+#[derive(Debug)]
+pub enum NotRun {
+    /// The program could not be started, or its watcher failed: the reason.
+    Failed(String),
+    /// [`Runner::stop`] asked to end it.
+    Stopped,
+    /// The watcher could not be started.
+    System(io::Error),
+}
+
+impl<'a> Runner<'a> {
+    /// A runner that nothing stops before a program's own end.
+    #[must_use]
+    pub fn new(watcher: &'a Path, limits: Limits) -> Runner<'a> {
+        Runner { watcher, limits, stop: &|| false }
+    }
+
+    /// Runs `command`. Its current folder and the place for its temporary files is the [work folder](Folder::work)
+    /// of `folder`; messages are in English (`LC_ALL`).
+    ///
+    /// # Errors
+    /// See [`NotRun`]. The folder is removed.
+    pub fn run(&self, command: &Command, folder: Folder) -> Result<Finished, NotRun> {
+        if (self.stop)() {
+            return Err(NotRun::Stopped);
+        }
+        let mut watcher = Watcher::start(self.watcher, &folder)?;
+        let request = Request { command: command.clone(), limits: self.limits };
+        if let Some(lifeline) = &mut watcher.lifeline {
+            // Where this fails, there is no reply either.
+            let _ = request.write(lifeline);
+        }
+        match self.reply(&mut watcher)? {
+            Some(Ok(ran)) => Ok(Finished { ran, _watcher: watcher, folder }),
+            Some(Err(why)) => Err(NotRun::Failed(why)),
+            None => {
+                let stopped = watcher.lifeline.is_none() || (self.stop)();
+                watcher.kill();
+                Err(match stopped {
+                    true => NotRun::Stopped,
+                    false => NotRun::Failed("the process that watches over it failed".to_owned()),
+                })
+            }
+        }
+    }
+
+    /// What the watcher replies; `None` if it ends without a reply, or takes too long. The lifeline is cut when it is time
+    /// to stop.
+    fn reply(&self, watcher: &mut Watcher) -> io::Result<Option<Reply>> {
+        let mut deadline = Instant::now()
+            + Duration::from_secs(self.limits.seconds.saturating_mul(PATIENCE))
+            + GRACE;
+        let (mut received, mut part) = (Vec::new(), vec![0; 1 << 16]);
+        let Some(stream) = &mut watcher.child.stdout else { return Ok(None) };
+        while Instant::now() < deadline {
+            if watcher.lifeline.is_some() && (self.stop)() {
+                watcher.lifeline = None;
+                deadline = deadline.min(Instant::now() + GRACE);
+            }
+            let mut end = [PollFd::new(stream.as_fd(), PollFlags::POLLIN)];
+            let pause = PollTimeout::try_from(PAUSE).unwrap_or(PollTimeout::ZERO);
+            // A call that a signal interrupts has nothing to read.
+            if !matches!(poll(&mut end, pause), Ok(1..)) {
+                continue;
+            }
+            match stream.read(&mut part)? {
+                0 => break,
+                length => received.extend_from_slice(part.get(..length).unwrap_or_default()),
+            }
+            if let Some(reply) = parse_reply(&received) {
+                return Ok(Some(reply));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Finished {
+    /// The folder, with what the program has left in it.
+    #[must_use]
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// What the program did; the folder is removed.
+    #[must_use]
+    pub fn into_ran(self) -> Ran {
+        self.ran
+    }
+}
+
+impl fmt::Debug for Runner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Runner { watcher, limits, .. } = self;
+        f.debug_struct("Runner").field("watcher", watcher).field("limits", limits).finish()
+    }
+}
+
+impl fmt::Display for NotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotRun::Failed(why) => f.write_str(why),
+            NotRun::Stopped => f.write_str("stopped"),
+            NotRun::System(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl Error for NotRun {}
+
+impl From<io::Error> for NotRun {
+    fn from(error: io::Error) -> NotRun {
+        NotRun::System(error)
+    }
+}
+
+/// The process that watches over a program.
+#[derive(Debug)]
+struct Watcher {
+    child: Child,
+    /// The watcher's standard input: when it closes, the watcher ends the program and removes the folder. It closes with
+    /// this process, whatever ends it.
+    lifeline: Option<ChildStdin>,
+}
+
+impl Watcher {
+    fn start(program: &Path, folder: &Folder) -> io::Result<Watcher> {
+        let mut child = process::Command::new(program)
+            .arg(WATCHER)
+            .arg(folder.path())
+            .env("LC_ALL", "C")
+            .env_remove("LANGUAGE")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let lifeline = child.stdin.take();
+        Ok(Watcher { child, lifeline })
+    }
+
+    /// Ends a watcher that has not come to its own end, and may have left a program running.
+    fn kill(&mut self) {
+        // Nobody has waited for it yet, so that the session's number still belongs to it.
+        processes::end_session(self.child.id());
+        // It may not lead a session yet.
+        let _ = self.child.kill();
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.lifeline = None;
+        let _ = self.child.wait();
+    }
+}
