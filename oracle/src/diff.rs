@@ -3,7 +3,7 @@
 //!
 //! [`diff`] lays the rows of two [`Set`]s of sections over each other, PC by PC where the code
 //! is at the same addresses, or function by function, paired by their symbols
-//! ([`Matching`]). Both are read as an unwinder reads them, by the same [sweep](crate::compare::sweep).
+//! ([`Matching`]). Both are read as an unwinder reads them, by the same [`sweep`].
 //!
 //! ```
 //! use sframe_oracle::diff::{Change, Matching, Set, diff};
