@@ -9,6 +9,7 @@ mod checksum;
 mod debug_file;
 #[cfg(feature = "packages")]
 mod debug_package;
+mod found;
 mod identity;
 pub mod kind;
 mod map;
@@ -26,10 +27,11 @@ pub use ahead::{Tally, ahead};
 pub use debug_file::{DebugBytes, DebugFile};
 #[cfg(feature = "packages")]
 pub use debug_package::DebugPackages;
+pub use found::{Input, Special, plain_error};
 pub use identity::PackageIdentity;
 pub use map::{FileBytes, Stamp, has_large_holes};
 pub use members::{MemberCount, NAME};
 pub use open::{Opened, open, open_file};
 pub use section::{RawOptions, SectionSource, sframe_sections};
-pub use select::{Input, Selection, Special};
-pub use select::{is_pattern, plain_error};
+pub use select::Selection;
+pub use walk::is_pattern;

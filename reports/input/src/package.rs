@@ -27,9 +27,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::archive::Members;
+use super::found::plain_error;
 use super::kind::{HEAD, Kind, Package};
 use super::members::{MemberCount, NAME, size_text};
-use super::select::plain_error;
 use super::{FileBytes, PackageIdentity, Special, Stamp, has_large_holes};
 use digest::Hashed;
 use limits::Meter;

@@ -8,6 +8,7 @@
 mod base;
 mod indexes;
 mod stanza;
+mod url;
 #[cfg(feature = "http")]
 mod web;
 

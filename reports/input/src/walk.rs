@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::select::{Input, Special, classify, is_pattern, plain_error};
+use super::found::{Input, Special, classify, plain_error};
 
 /// An iterator over files in the order of their paths' bytes, folder by folder.
 ///
@@ -229,4 +229,10 @@ fn is_image(names: &[(OsString, Option<FileType>)]) -> bool {
 /// The empty path is where the program runs.
 fn here(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
+}
+
+/// Whether a name that is no file's is a pattern.
+#[must_use]
+pub fn is_pattern(name: &OsStr) -> bool {
+    name.as_bytes().iter().any(|byte| b"*?[{".contains(byte))
 }

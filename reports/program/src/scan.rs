@@ -8,10 +8,11 @@ mod order;
 #[cfg(feature = "packages")]
 mod package;
 mod seen;
+mod verdict;
 
-pub use check::{Checker, Found};
-pub use compare::Against;
-pub use options::CheckOptions;
+pub use check::Checker;
+pub use options::{Against, CheckOptions};
+pub use verdict::Found;
 
 pub(crate) use order::{Event, Resources, Weigh, in_order};
 pub use order::{MAX_THREADS, number_of_threads};

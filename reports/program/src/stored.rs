@@ -6,6 +6,7 @@
 
 mod alone;
 mod error;
+mod file;
 mod key;
 mod planner;
 mod record;

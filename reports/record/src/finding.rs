@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::summary::Severity;
+use crate::severity::Severity;
 use crate::value::{Address, Text};
 
 /// A rule that is broken at a place.

@@ -18,6 +18,7 @@ pub mod json;
 mod name;
 pub mod numbers;
 mod record;
+mod severity;
 mod summary;
 pub mod text;
 mod value;
@@ -29,6 +30,9 @@ pub use finding::{
     Code, Difference, Field, Finding, Function, Instruction, Part, Side, Similar, TableLine,
 };
 pub use name::FileName;
-pub use record::{Content, Header, Package, Producer, Record, Section, Status, Undecided};
-pub use summary::{KindCount, RuleCount, SectionCount, Severity, Summary};
+pub use record::{
+    Content, Header, Package, Producer, Record, RuleCount, Section, Status, Undecided,
+};
+pub use severity::Severity;
+pub use summary::{KindCount, SectionCount, Summary};
 pub use value::{Address, Text};

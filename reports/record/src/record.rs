@@ -24,7 +24,7 @@ use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::json::{exact_name, name};
 use crate::name::FileName;
-use crate::summary::RuleCount;
+use crate::severity::Severity;
 use crate::value::{Address, Text};
 
 /// One file, or one member of a package or archive.
@@ -325,6 +325,25 @@ const ABIS: [Abi; 4] = [Abi::Amd64, Abi::Aarch64Little, Abi::Aarch64Big, Abi::S3
 
 fn is_zero(offset: &i8) -> bool {
     *offset == 0
+}
+
+/// How often a rule was broken.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct RuleCount<'r> {
+    /// The rule's name.
+    #[serde(borrow)]
+    pub rule: Text<'r>,
+    /// How bad it is to break it.
+    pub severity: Severity,
+    /// How often. A difference counts once in each function.
+    pub count: u64,
+    /// In how many files; of one file's counts always 1.
+    #[serde(default = "one")]
+    pub files: u64,
+}
+
+const fn one() -> u64 {
+    1
 }
 
 /// Something that was not checked.

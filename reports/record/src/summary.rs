@@ -5,63 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue;
 use crate::coverage::CoverageTotal;
-use crate::record::{Record, Section, Status};
+use crate::record::{Record, RuleCount, Section, Status};
+use crate::severity::Severity;
 use crate::value::Text;
-
-/// How bad it is to break a rule; the worst one is the least.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Breaks the specification, or makes a reader crash or lie.
-    Error,
-    /// Unusual, and may lose frames.
-    Warning,
-    /// Legal, and worth a look.
-    Lint,
-}
-
-impl Severity {
-    /// `error`, `warning` or `lint`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Lint => "lint",
-        }
-    }
-}
-
-impl From<sframe_validator::rules::Severity> for Severity {
-    fn from(severity: sframe_validator::rules::Severity) -> Severity {
-        match severity {
-            sframe_validator::rules::Severity::Error => Severity::Error,
-            sframe_validator::rules::Severity::Warning => Severity::Warning,
-            sframe_validator::rules::Severity::Lint => Severity::Lint,
-        }
-    }
-}
-
-/// How often a rule was broken.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct RuleCount<'r> {
-    /// The rule's name.
-    #[serde(borrow)]
-    pub rule: Text<'r>,
-    /// How bad it is to break it.
-    pub severity: Severity,
-    /// How often. A difference counts once in each function.
-    pub count: u64,
-    /// In how many files; of one file's counts always 1.
-    #[serde(default = "one")]
-    pub files: u64,
-}
-
-const fn one() -> u64 {
-    1
-}
 
 /// How many of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

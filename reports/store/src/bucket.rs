@@ -24,9 +24,10 @@ use tokio::runtime::Runtime;
 use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
 use crate::files::{self, FILES, Files};
+use crate::layout::{self, MANIFEST, RUN, SHARDS, TABLES};
 use crate::run::Run;
 use crate::shard::{self, Finished, ShardState, ShardTotals};
-use crate::store::{self, MANIFEST, RUN, SHARDS, Store, TABLES};
+use crate::store::Store;
 
 /// How addresses of buckets start.
 const SCHEME: &str = "s3://";
@@ -90,7 +91,7 @@ impl Bucket {
     /// [`Error::Io`].
     pub fn fetch_shard(&self, copy: &Path, shard: u32) -> Result<()> {
         durable::make_folder(&copy.join(SHARDS))?;
-        let path = store::shard_path(copy, shard);
+        let path = layout::shard_path(copy, shard);
         self.runtime.block_on(self.fetch_file(copy, &path)).map(drop)
     }
 
@@ -164,7 +165,7 @@ impl Bucket {
 
     async fn fetch_listed(&self, copy: &Path, path: PathBuf) -> Result<()> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if store::shard_of(name).is_some() {
+        if layout::shard_of(name).is_some() {
             self.fetch_file(copy, &path).await.map(drop)
         } else {
             File::create(&path).map(drop).map_err(Error::io("write", &path))
@@ -205,7 +206,7 @@ impl Bucket {
     /// whole, [`Error::Busy`] where others replace it again and again, and [`Error::Io`].
     pub fn put_shard(&self, store: &Store, shard: u32) -> Result<Finished> {
         let copy = store.folder();
-        let path = store::shard_path(copy, shard);
+        let path = layout::shard_path(copy, shard);
         let totals = match store.state(shard)? {
             ShardState::Whole(totals) => totals,
             other => return Err(Error::Damaged { path, reason: other.to_string() }),
@@ -232,12 +233,12 @@ impl Bucket {
         // Beside the copy's own.
         let other = tempfile::tempdir_in(store.folder())
             .map_err(Error::io("make a folder in", store.folder()))?;
-        let path = store::shard_path(other.path(), shard);
+        let path = layout::shard_path(other.path(), shard);
         durable::make_folder(&other.path().join(SHARDS))?;
         let fetched = self.runtime.block_on(self.fetch_file(other.path(), &path))?;
         let Some(version) = fetched else { return Ok(There::Nothing) };
-        let path = || self.path_of(store.folder(), &store::shard_path(store.folder(), shard));
-        match shard::state(&store::shard_path(other.path(), shard), store.manifest(), shard)? {
+        let path = || self.path_of(store.folder(), &layout::shard_path(store.folder(), shard));
+        match shard::state(&layout::shard_path(other.path(), shard), store.manifest(), shard)? {
             ShardState::Absent => Ok(There::Nothing),
             ShardState::Damaged(_) => Ok(There::Damaged(version)),
             ShardState::Whole(whole) if whole == *totals => Ok(There::Same),

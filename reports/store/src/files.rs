@@ -16,8 +16,8 @@ use crate::ContentHash;
 use crate::durable::{self, Draft};
 use crate::error::{Error, Result};
 use crate::field::{Defect, Object};
+use crate::layout::{MANIFEST, TABLES, shard_path};
 use crate::manifest::MAX_SHARDS;
-use crate::store::{self, MANIFEST, TABLES};
 
 /// The name of the list in a store.
 pub(crate) const FILES: &str = "files.ndjson";
@@ -51,7 +51,7 @@ struct Line<'a> {
 impl Files {
     /// Takes the hashes of the manifest, the shards and the tables in a store's folder.
     pub(crate) fn of(folder: &Path, shards: u32) -> Result<Files> {
-        let shards = (0..shards).map(|shard| store::shard_path(folder, shard));
+        let shards = (0..shards).map(|shard| shard_path(folder, shard));
         let tables = files_below(&folder.join(TABLES))?;
         let mut files = BTreeMap::new();
         for path in [folder.join(MANIFEST)].into_iter().chain(shards).chain(tables) {

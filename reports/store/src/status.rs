@@ -1,16 +1,8 @@
 //! What of a scan is there.
 
 use std::fmt;
-use std::path::Path;
 
 use serde::Serialize;
-
-use crate::durable;
-use crate::error::Result;
-use crate::shard::{self, ShardState, ShardTotals};
-use crate::store::{self, SHARDS};
-use crate::verify::{self, DamagedFile, Examined};
-use crate::{Counts, Manifest};
 
 /// How many shards a message names.
 const NAMED: usize = 10;
@@ -48,6 +40,51 @@ pub struct DamagedShard {
     pub shard: u32,
     /// What is wrong with it.
     pub reason: String,
+}
+
+/// A file of a store that is not as it was written, or is none of the store's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DamagedFile {
+    /// Its path within the store.
+    pub file: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// What to do.
+    pub remedy: Remedy,
+}
+
+/// What makes a store sound again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remedy {
+    /// To merge again, which writes everything again that follows from manifest and shards.
+    Merge,
+    /// To remove the file.
+    Remove,
+    /// To remove the file, and to merge again.
+    RemoveAndMerge,
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Remedy::Merge => "merge the store again",
+            Remedy::Remove => "remove it",
+            Remedy::RemoveAndMerge => "remove it, and merge the store again",
+        })
+    }
+}
+
+impl DamagedFile {
+    pub(crate) fn new(file: &str, reason: impl Into<String>, remedy: Remedy) -> DamagedFile {
+        DamagedFile { file: file.to_owned(), reason: reason.into(), remedy }
+    }
+}
+
+impl fmt::Display for DamagedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.file, self.reason)
+    }
 }
 
 impl Status {
@@ -90,56 +127,4 @@ impl fmt::Display for Status {
         }
         Ok(())
     }
-}
-
-/// What of the manifest's scan is there in the store at `folder`; nothing where there is no store.
-/// All files are read.
-///
-/// # Errors
-/// [`Error::Io`](crate::Error::Io).
-pub fn status(manifest: &Manifest, folder: &Path) -> Result<Status> {
-    examine(manifest, folder).map(|(status, _)| status)
-}
-
-/// The status, and what the whole shards hold.
-pub(crate) fn examine(manifest: &Manifest, folder: &Path) -> Result<(Status, Vec<ShardTotals>)> {
-    let mut status = Status { shards: manifest.shards(), ..Status::default() };
-    let mut totals = Vec::new();
-    for shard in 0..manifest.shards() {
-        match shard::state(&store::shard_path(folder, shard), manifest, shard)? {
-            ShardState::Absent => status.missing.push(shard),
-            ShardState::Whole(whole) => {
-                status.whole.push(shard);
-                totals.push(whole);
-            }
-            other => {
-                status.damaged.push(DamagedShard { shard, reason: other.to_string() });
-            }
-        }
-    }
-    status.strange = strange(manifest, &folder.join(SHARDS))?;
-    let Examined { complete, hashes, damaged } = verify::examine(manifest, folder, &status.whole)?;
-    (status.complete, status.hashes, status.files) = (complete, hashes, damaged);
-    Ok((status, totals))
-}
-
-/// Names among the shards that are none of this scan. Names that start with a dot are temporary
-/// ones, ours and file systems'.
-fn strange(manifest: &Manifest, shards: &Path) -> Result<Vec<String>> {
-    let names = durable::names_in(shards)?.into_iter().filter_map(|path| {
-        let name = path.file_name()?.to_string_lossy().into_owned();
-        let number = store::shard_of(&name).filter(|&shard| shard < manifest.shards());
-        (number.is_none() && !name.starts_with('.')).then_some(name)
-    });
-    Ok(names.collect())
-}
-
-/// The sums of what whole shards hold.
-pub(crate) fn sum(totals: &[ShardTotals]) -> (u64, u64, Counts) {
-    let mut without = Counts::default();
-    totals.iter().for_each(|shard| without.add_all(&shard.without));
-    let sum = |of: fn(&ShardTotals) -> u64| {
-        totals.iter().map(of).fold(0, |sum: u64, number| sum.saturating_add(number))
-    };
-    (sum(|shard| shard.items), sum(|shard| shard.records), without)
 }

@@ -6,22 +6,16 @@ use std::path::{Path, PathBuf};
 use crate::Manifest;
 use crate::durable;
 use crate::error::{Error, Result};
+use crate::examine;
 use crate::files::{FILES, Files};
 use crate::journal::{self, Journal};
+use crate::layout::{MANIFEST, RUN, SHARDS, shard_name, shard_path};
 use crate::run::{Run, Totals};
 use crate::shard::{self, ShardReader, ShardState, ShardTotals, ShardWriter};
-use crate::status::{self, Status};
+use crate::status::{DamagedFile, Remedy, Status};
 #[cfg(feature = "parquet")]
 use crate::tables;
-use crate::verify::{DamagedFile, MISSING, Remedy};
-
-/// The folder of shards in a store.
-pub(crate) const SHARDS: &str = "shards";
-pub(crate) const RUN: &str = "run.json";
-pub(crate) const MANIFEST: &str = "manifest.ndjson.zst";
-/// The folder of tables.
-pub(crate) const TABLES: &str = "tables";
-const EXTENSION: &str = ".ndjson.zst";
+use crate::verify::MISSING;
 
 /// The folder that holds the results of one scan:
 ///
@@ -217,7 +211,7 @@ impl Store {
     /// # Errors
     /// [`Error::Io`].
     pub fn status(&self) -> Result<Status> {
-        status::status(&self.manifest, &self.folder)
+        examine::status(&self.manifest, &self.folder)
     }
 
     /// Marks the store as complete, where every shard is there exactly once, whole and of this
@@ -232,11 +226,11 @@ impl Store {
         let lock = durable::lock_folder(&self.folder)?.ok_or_else(busy)?;
         durable::sweep(&self.folder)?;
         durable::sweep(&self.folder.join(SHARDS))?;
-        let (status, totals) = status::examine(&self.manifest, &self.folder)?;
+        let (status, totals) = examine::examine(&self.manifest, &self.folder)?;
         if !status.is_whole() {
             return Err(Error::Unmergeable(Box::new(status)));
         }
-        let (items, records, mut without) = status::sum(&totals);
+        let (items, records, mut without) = examine::sum(&totals);
         without.add_all(self.manifest.without());
         let totals = Totals { items, records, without };
         let is_done = |file: &DamagedFile| file.remedy == Remedy::Remove;
@@ -281,21 +275,4 @@ impl Store {
         let last = self.manifest.shards() - 1;
         Err(Error::Usage(format!("shard {shard}, allowed: 0 to {last}")))
     }
-}
-
-/// Where a shard stands in a store.
-pub(crate) fn shard_path(folder: &Path, shard: u32) -> PathBuf {
-    folder.join(shard_name(shard))
-}
-
-/// A shard's path within a store.
-pub(crate) fn shard_name(shard: u32) -> String {
-    format!("{SHARDS}/{shard:05}{EXTENSION}")
-}
-
-/// The number of the shard that a file's name stands for.
-pub(crate) fn shard_of(name: &str) -> Option<u32> {
-    let digits = name.strip_suffix(EXTENSION)?;
-    let plain = digits.len() == 5 && digits.bytes().all(|digit| digit.is_ascii_digit());
-    plain.then(|| digits.parse().ok()).flatten()
 }

@@ -21,9 +21,9 @@ use sframe_record::Record;
 
 use crate::durable;
 use crate::error::{Error, Result};
+use crate::layout::{TABLES, shard_path};
 use crate::manifest::Manifest;
 use crate::shard::{ShardLine, ShardReader};
-use crate::store::{self, TABLES};
 use column::Table;
 use coverage::Coverage;
 use files::{Counts, Files, Producers};
@@ -43,7 +43,7 @@ pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
     let lock = durable::wait_for_folder(draft.path())?;
     let mut number = 0;
     for shard in 0..manifest.shards() {
-        let reader = ShardReader::open(store::shard_path(folder, shard), manifest, shard)?;
+        let reader = ShardReader::open(shard_path(folder, shard), manifest, shard)?;
         write_shard(reader, draft.path(), manifest, shard, &mut number)?;
     }
     durable::sync_tree(draft.path())?;

@@ -1,63 +1,16 @@
 //! Whether the files of a store are those that were written, besides its shards.
 
-use std::fmt;
 use std::path::Path;
-
-use serde::Serialize;
 
 use crate::Manifest;
 use crate::durable;
 use crate::error::{Error, Result};
 use crate::files::{self, FILES, Files};
 use crate::journal::WORK;
+use crate::layout::{MANIFEST, RUN, SHARDS, TABLES, shard_name};
 use crate::run::Run;
 use crate::stamps::{self, Stamps};
-use crate::store::{self, MANIFEST, RUN, SHARDS, TABLES};
-
-/// A file of a store that is not as it was written, or is none of the store's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DamagedFile {
-    /// Its path within the store.
-    pub file: String,
-    /// What is wrong with it.
-    pub reason: String,
-    /// What to do.
-    pub remedy: Remedy,
-}
-
-/// What makes a store sound again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Remedy {
-    /// To merge again, which writes everything again that follows from manifest and shards.
-    Merge,
-    /// To remove the file.
-    Remove,
-    /// To remove the file, and to merge again.
-    RemoveAndMerge,
-}
-
-impl fmt::Display for Remedy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Remedy::Merge => "merge the store again",
-            Remedy::Remove => "remove it",
-            Remedy::RemoveAndMerge => "remove it, and merge the store again",
-        })
-    }
-}
-
-impl DamagedFile {
-    pub(crate) fn new(file: &str, reason: impl Into<String>, remedy: Remedy) -> DamagedFile {
-        DamagedFile { file: file.to_owned(), reason: reason.into(), remedy }
-    }
-}
-
-impl fmt::Display for DamagedFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.file, self.reason)
-    }
-}
+use crate::status::{DamagedFile, Remedy};
 
 /// Every name in a store's folder; those that start with a dot are temporary ones, ours and file
 /// systems'.
@@ -147,7 +100,7 @@ fn examine_manifest(manifest: &Manifest, folder: &Path) -> Result<Option<Damaged
 /// of a second look.
 fn examine_listed(files: &Files, folder: &Path, whole: &[u32]) -> Result<Vec<DamagedFile>> {
     let mut damaged = Vec::new();
-    let whole: Vec<String> = whole.iter().map(|&shard| store::shard_name(shard)).collect();
+    let whole: Vec<String> = whole.iter().map(|&shard| shard_name(shard)).collect();
     let others = files.names().filter(|name| !name.starts_with(SHARDS));
     for name in whole.iter().map(String::as_str).chain(others) {
         if let Some(reason) = files.check(folder, name)? {

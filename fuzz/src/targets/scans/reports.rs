@@ -79,8 +79,9 @@ fn tell_causes(causes: &RootCauses) {
     json(|out| groups::write_json(out, causes));
 }
 
-/// The control sequences that renderers write: bold, dim, red, green, and their end.
-const STYLES: [&str; 5] = ["\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[0m"];
+/// The control sequences that renderers write: bold, dim, red, green, yellow, cyan, and their end.
+const STYLES: [&str; 7] =
+    ["\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[36m", "\x1b[0m"];
 
 /// Nothing that a file says reaches a terminal as a control character, or turns its text around.
 fn harmless(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::Stream;
+use super::url::without_credentials;
 use crate::{NAME, open_file};
 
 /// A folder or a server's address.
@@ -76,15 +77,6 @@ impl Base {
             Base::Web(_) => None,
         }
     }
-}
-
-/// A URL without user and password (RFC 3986, 3.2.1); of other text, all.
-pub(super) fn without_credentials(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("//") else { return url.to_owned() };
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
-    let host = authority.rsplit('@').next().unwrap_or(authority);
-    format!("{scheme}//{host}{path}")
 }
 
 /// Whether a path that a repository or user names stays in the repository.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ureq::{Agent, BodyReader, Error};
 
-use super::base::without_credentials;
+use super::url::without_credentials;
 use super::{Stream, other};
 
 /// How long a server may take.

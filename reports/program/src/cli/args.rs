@@ -1,6 +1,8 @@
 //! The definition of the command line, from which help, completions and the man page are made.
 
 pub(super) mod raw;
+#[cfg(feature = "packages")]
+pub(super) mod repo;
 #[cfg(feature = "store")]
 pub(super) mod stored;
 pub(super) mod tools;
@@ -140,8 +142,8 @@ pub(super) enum Command {
     Merge(stored::MergeArgs),
     /// Check the packages of a Debian repository, by its index
     #[cfg(feature = "packages")]
-    #[command(after_long_help = super::repo::HELP)]
-    Repo(Box<super::repo::RepoArgs>),
+    #[command(after_long_help = repo::HELP)]
+    Repo(Box<repo::RepoArgs>),
     /// Run readers of SFrame on malformed sections
     ///
     /// It reports which of them crash, hang, or accept what cannot be read.
@@ -221,7 +223,7 @@ pub(super) struct OutputArgs {
     /// a quarter is for reports, an eighth for results of files whose bytes may come again, and the
     /// rest is divided among the threads; a member that does not fit is skipped by name
     #[cfg(feature = "packages")]
-    #[arg(long, value_name = "SIZE", value_parser = super::repo::size, help_heading = "Packages", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", value_parser = repo::size, help_heading = "Packages", hide_short_help = true)]
     pub(super) memory_limit: Option<u64>,
     #[cfg(not(feature = "packages"))]
     #[arg(skip)]

@@ -18,6 +18,7 @@ use super::options::CheckOptions;
 #[cfg(feature = "packages")]
 use super::package;
 use super::seen::{Origin, Seen, Subject};
+use super::verdict::{Found, Verdict};
 use crate::record::{Comparison, Content, Names, checked, producers};
 use sframe_input::archive::{self, Members};
 use sframe_input::kind::{HEAD, Kind};
@@ -27,10 +28,7 @@ use sframe_input::{
     FileBytes, Input, Opened, RawOptions, SectionSource, open, plain_error, sframe_sections,
 };
 use sframe_record::text::printable_path;
-use sframe_record::{FileName, Record, Status, Text};
-
-/// Where the records of an input go, one by one.
-pub type Found<'f> = &'f mut dyn FnMut(Record<'static>);
+use sframe_record::{FileName, Record, Status};
 
 /// How many members of an archive are checked at a time: their records are held until the first of
 /// them is done.
@@ -41,39 +39,6 @@ const MEMBERS_AT_A_TIME: usize = 64;
 pub struct Checker<'o> {
     pub(crate) options: &'o CheckOptions,
     seen: Seen,
-}
-
-/// What became of some bytes, and which they are where that is asked for. The record has no name yet,
-/// for the same bytes may be found elsewhere again.
-pub(super) struct Verdict {
-    pub(super) record: Arc<Record<'static>>,
-    pub(super) content: Option<Content>,
-}
-
-impl Verdict {
-    fn of(record: Record<'static>) -> Verdict {
-        Verdict { record: Arc::new(record), content: None }
-    }
-
-    pub(super) fn because(status: Status, reason: impl Into<Text<'static>>) -> Verdict {
-        Verdict::of(Record::because(status, reason))
-    }
-
-    pub(super) fn empty() -> Verdict {
-        Verdict::because(Status::NotElf, "empty")
-    }
-
-    /// The record of the file that has these bytes.
-    pub(super) fn named(self, name: &FileName) -> Record<'static> {
-        let content = self.content.map(Into::into);
-        Record { content, ..Arc::unwrap_or_clone(self.record).named(name) }
-    }
-}
-
-impl From<Status> for Verdict {
-    fn from(status: Status) -> Verdict {
-        Verdict::of(Record::new(status))
-    }
 }
 
 impl<'o> Checker<'o> {
@@ -102,7 +67,7 @@ impl<'o> Checker<'o> {
         match entry {
             Entry::Package(listed) => {
                 guarded(listed.address(), found, |found| {
-                    package::check_listed(self, &listed, found);
+                    package::check_listed(self, &self.options.limits, &listed, found);
                 });
             }
             Entry::Unreadable(path, error) => {
@@ -125,7 +90,7 @@ impl<'o> Checker<'o> {
     fn image(&self, name: FileName, found: Found<'_>) {
         #[cfg(feature = "packages")]
         if self.options.limits.depth > 0 && self.options.raw.is_none() {
-            return package::check_image(self, &name, found);
+            return package::check_image(self, &self.options.limits, &name, found);
         }
         found(Record::new(Status::NotElf).named(&name));
     }
@@ -164,7 +129,7 @@ impl<'o> Checker<'o> {
             #[cfg(feature = "packages")]
             Kind::Package(_) if self.options.limits.depth > 0 => {
                 file.rewind()?;
-                package::check(self, name, &file, found);
+                package::check(self, &self.options.limits, name, &file, found);
                 return Ok(());
             }
             Kind::Empty => Verdict::empty(),
@@ -179,7 +144,7 @@ impl<'o> Checker<'o> {
     }
 
     /// Checks the members of the archive called `name`, which has the bytes of `file`, where they are one's.
-    pub(super) fn archive(
+    fn archive(
         &self,
         name: &FileName,
         members: &mut Members<'_>,
@@ -237,12 +202,7 @@ impl<'o> Checker<'o> {
 
     /// Checks the file called `name`, of which `data` are the bytes; where they can be read again, `stored`
     /// says in which file and from where on.
-    pub(super) fn bytes(
-        &self,
-        name: &FileName,
-        data: &[u8],
-        stored: Option<(&FileBytes, u64)>,
-    ) -> Verdict {
+    fn bytes(&self, name: &FileName, data: &[u8], stored: Option<(&FileBytes, u64)>) -> Verdict {
         let verdict = self.checked(name, data, stored);
         match stored.map_or(Ok(()), |(file, _)| file.intact()) {
             Ok(()) => verdict,
@@ -309,6 +269,21 @@ impl<'o> Checker<'o> {
 
     fn content(&self, data: &[u8]) -> Option<Content> {
         self.options.hash.then(|| Content::of(data))
+    }
+}
+
+#[cfg(feature = "packages")]
+impl package::Members for Checker<'_> {
+    fn archive(&self, name: &FileName, members: &mut Members<'_>, found: Found<'_>) {
+        Checker::archive(self, name, members, None, found);
+    }
+
+    fn bytes(&self, name: &FileName, data: &[u8]) -> Verdict {
+        Checker::bytes(self, name, data, None)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.options.is_stopped()
     }
 }
 

@@ -10,21 +10,9 @@ use sframe_validator::check::{check_elf, check_elf_confirmed};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Report, Undecided};
 
-use super::CheckOptions;
+use super::options::{Against, CheckOptions};
 use crate::record::{Comparison, Gatherer, Names, coverage, undecided};
 use sframe_input::{DebugFile, SectionSource};
-
-/// What SFrame sections are compared with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Against {
-    /// Call frame information, where a file has any.
-    #[default]
-    CfiIfAny,
-    /// Call frame information; a file without any is undecided.
-    Cfi,
-    /// Nothing.
-    None,
-}
 
 /// Whether a file's CFI is looked at: to compare sections with it, or for its coverage.
 pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {

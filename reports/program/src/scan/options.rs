@@ -8,7 +8,6 @@ use sframe_validator::check::Options;
 use sframe_validator::finding::Report;
 use sframe_validator::rules::Rule;
 
-use super::compare::Against;
 #[cfg(feature = "packages")]
 use sframe_input::{DebugPackages, package::Limits};
 use sframe_input::{MemberCount, RawOptions};
@@ -17,6 +16,18 @@ use sframe_input::{MemberCount, RawOptions};
 const WAITING: usize = 16 << 20;
 /// Bytes of memory for reports that may be wanted again, where nothing else is asked for.
 const REMEMBERED: usize = 32 << 20;
+
+/// What SFrame sections are compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Against {
+    /// Call frame information, where a file has any.
+    #[default]
+    CfiIfAny,
+    /// Call frame information; a file without any is undecided.
+    Cfi,
+    /// Nothing.
+    None,
+}
 
 /// What to check, and what of it to report.
 #[derive(Clone, Debug)]

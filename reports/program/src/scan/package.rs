@@ -3,34 +3,60 @@
 use std::fs::File;
 use std::ops::ControlFlow;
 
-use super::check::{Checker, Found, Verdict};
+use super::verdict::{Found, Verdict};
 use sframe_input::PackageIdentity;
-use sframe_input::package::{self, Content, Member, Visitor};
+use sframe_input::archive;
+use sframe_input::package::{self, Content, Limits, Member, Visitor};
 use sframe_input::repository::Listed;
 use sframe_record::{FileName, Record, Status};
 
+/// What checks the members of a package.
+pub(super) trait Members {
+    /// Checks the members of an archive that is a member.
+    fn archive(&self, name: &FileName, members: &mut archive::Members<'_>, found: Found<'_>);
+
+    /// Checks an ELF file that is a member.
+    fn bytes(&self, name: &FileName, data: &[u8]) -> Verdict;
+
+    /// Whether the scan is to end.
+    fn is_stopped(&self) -> bool;
+}
+
 /// Checks all that is in the package called `name`: one record for each member, in stored order; one
 /// for the package itself where it is not read to its end.
-pub(super) fn check(checker: &Checker<'_>, name: &FileName, file: &File, found: Found<'_>) {
-    let limits = &checker.options.limits;
+pub(super) fn check(
+    checker: &dyn Members,
+    limits: &Limits,
+    name: &FileName,
+    file: &File,
+    found: Found<'_>,
+) {
     members(checker, name, found, |visitor| package::visit(file, limits, visitor));
 }
 
 /// Checks all that is in the container image called `name`, in the same way.
-pub(super) fn check_image(checker: &Checker<'_>, name: &FileName, found: Found<'_>) {
-    let limits = &checker.options.limits;
+pub(super) fn check_image(
+    checker: &dyn Members,
+    limits: &Limits,
+    name: &FileName,
+    found: Found<'_>,
+) {
     members(checker, name, found, |visitor| package::visit_image(&name.path, limits, visitor));
 }
 
 /// Checks all that is in a package of a repository, in the same way.
-pub(super) fn check_listed(checker: &Checker<'_>, listed: &Listed, found: Found<'_>) {
-    let limits = &checker.options.limits;
+pub(super) fn check_listed(
+    checker: &dyn Members,
+    limits: &Limits,
+    listed: &Listed,
+    found: Found<'_>,
+) {
     let name = FileName::file(listed.address());
     members(checker, &name, found, |visitor| listed.visit(limits, visitor));
 }
 
 fn members(
-    checker: &Checker<'_>,
+    checker: &dyn Members,
     name: &FileName,
     found: Found<'_>,
     visit: impl FnOnce(&mut dyn Visitor) -> Result<(), String>,
@@ -45,7 +71,7 @@ fn members(
 struct Checking<'c> {
     found: Found<'c>,
     name: &'c FileName,
-    checker: &'c Checker<'c>,
+    checker: &'c dyn Members,
 }
 
 impl Visitor for Checking<'_> {
@@ -56,10 +82,10 @@ impl Visitor for Checking<'_> {
         let mut found = |record| (self.found)(Record { package: package.clone(), ..record });
         let verdict = match member.content {
             Content::Archive(mut members) => {
-                checker.archive(&name, &mut members, None, &mut found);
+                checker.archive(&name, &mut members, &mut found);
                 None
             }
-            Content::Elf(data) => Some(checker.bytes(&name, data, None)),
+            Content::Elf(data) => Some(checker.bytes(&name, data)),
             Content::Other => Some(Status::NotElf.into()),
             Content::Empty => Some(Verdict::empty()),
             Content::Special(kind) => Some(Verdict::because(Status::Special, kind.id())),
@@ -68,7 +94,7 @@ impl Visitor for Checking<'_> {
         if let Some(verdict) = verdict {
             found(verdict.named(&name));
         }
-        match checker.options.is_stopped() {
+        match checker.is_stopped() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }

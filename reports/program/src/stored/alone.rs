@@ -12,8 +12,8 @@ use nix::sys::signal::Signal;
 use sframe_record::FileName;
 use sframe_store::{Counts, Item};
 
+use super::file::check;
 use super::record::crashed;
-use super::shard::check;
 use crate::scan::Checker;
 
 /// How the last line starts: how many files of which kind have no record.

@@ -5,8 +5,9 @@ use std::fs::{self, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use sframe_store::{ContentHash, Counts, Item, Key, Known, Manifest, Plan, StampsWriter};
+use sframe_store::{Counts, Item, Key, Known, Manifest, Plan, StampsWriter};
 
+use super::file::hash_of;
 use super::record::NOT_ELF;
 use super::{Result, Scanner};
 use crate::scan::{CheckOptions, Event, Weigh, in_order};
@@ -142,13 +143,4 @@ fn unpacks(options: &CheckOptions) -> bool {
 #[cfg(not(feature = "packages"))]
 const fn unpacks(_: &CheckOptions) -> bool {
     false
-}
-
-/// The hash of a file's bytes. One with large holes has none: it is checked in each scan.
-pub(super) fn hash_of(path: &Path) -> io::Result<ContentHash> {
-    let file = open_file(path)?;
-    match has_large_holes(&file.metadata()?) {
-        true => Err(io::Error::other("it has holes of more than 1 GiB")),
-        false => ContentHash::of_reader(file),
-    }
 }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
-use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use sframe_store::{
     ContentHash, Counts, Finished, Item, Journal, Known, Previous, Shard, ShardTotals, Stamps,
@@ -12,11 +10,9 @@ use sframe_store::{
 };
 
 use super::alone::{Alone, run_alone};
-use super::planner::hash_of;
-use super::record::{self, Kept};
+use super::file::{check, hash_of};
 use super::{Error, Result};
 use crate::scan::{Checker, Event, Resources, Weigh, in_order};
-use sframe_input::Input;
 
 /// What checks items.
 #[derive(Clone, Copy, Debug)]
@@ -167,19 +163,4 @@ fn is_unchanged(before: &Metadata, after: &Metadata) -> bool {
         (of.dev(), of.ino(), of.len(), modified, (of.ctime(), of.ctime_nsec()))
     };
     stamp(before) == stamp(after)
-}
-
-/// Checks a file: passes its records on as they are made, and counts what has none, by kind.
-pub(super) fn check(
-    path: &Path,
-    checker: &Checker<'_>,
-    record: &mut dyn FnMut(Vec<u8>),
-) -> io::Result<Counts> {
-    let (mut without, mut failed) = (Counts::default(), None);
-    checker.input(Input::File(path.to_owned()), &mut |found| match record::of(&found) {
-        Ok(Kept::Record(kept)) => record(kept),
-        Ok(Kept::Count(kind)) => without.add(&kind, 1),
-        Err(error) => failed = failed.take().or(Some(error)),
-    });
-    failed.map_or(Ok(without), |error| Err(error.into()))
 }

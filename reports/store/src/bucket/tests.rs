@@ -66,7 +66,7 @@ fn a_whole_shard_is_put_once_and_never_replaced() {
     assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
     assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::There(_))));
     let bytes = there(&bucket, FIRST);
-    assert_eq!(bytes, fs::read(store::shard_path(store.folder(), 0)).expect("readable"));
+    assert_eq!(bytes, fs::read(layout::shard_path(store.folder(), 0)).expect("readable"));
 
     // Another writer says something else; and one of another scan comes late.
     let (_folder, other) = copy(manifest("one"), "contradicted");
@@ -83,14 +83,14 @@ fn a_whole_shard_is_put_once_and_never_replaced() {
 fn a_damaged_shard_is_replaced() {
     let bucket = bucket();
     let (_folder, store) = copy(manifest("one"), "said");
-    let whole = fs::read(store::shard_path(store.folder(), 0)).expect("readable");
+    let whole = fs::read(layout::shard_path(store.folder(), 0)).expect("readable");
     for damaged in [&whole[..whole.len() / 2], b"", b"<html>"] {
         place(&bucket, FIRST, damaged);
         assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
         assert_eq!(there(&bucket, FIRST), whole);
     }
     // What is damaged in the copy stays there.
-    fs::write(store::shard_path(store.folder(), 1), b"half").expect("writable");
+    fs::write(layout::shard_path(store.folder(), 1), b"half").expect("writable");
     assert!(matches!(bucket.put_shard(&store, 1), Err(Error::Damaged { .. })));
     place(&bucket, "shards/00001.ndjson.zst", b"as it was");
     assert_eq!(there(&bucket, "shards/00001.ndjson.zst"), b"as it was");
@@ -174,7 +174,7 @@ fn damage_in_a_bucket_is_noticed_and_named() {
                 None => bucket.runtime.block_on(bucket.objects.delete(&object)).expect("there"),
             }
             let status = fetched(&bucket).1;
-            let shard = store::shard_of(name.trim_start_matches("shards/"));
+            let shard = layout::shard_of(name.trim_start_matches("shards/"));
             let named = status.damaged.iter().any(|damaged| Some(damaged.shard) == shard)
                 || status.missing.iter().any(|&missing| Some(missing) == shard)
                 || status.files.iter().any(|file| file.file == name);

@@ -1,0 +1,108 @@
+//! The command line of `repo`.
+
+use std::ffi::OsString;
+
+use clap::{Args, ValueHint};
+
+use super::{Format, Level, OutputArgs, WhatArgs, threads};
+
+pub(in crate::cli) const HELP: &str = "\
+A repository is a folder or an address with Packages in it (a flat one, as dpkg-scanpackages makes
+it), or with dists/SUITE/COMPONENT/binary-MACHINE/Packages, also compressed. Each package is read as
+a stream, once, and has to have the size and SHA-256 that its index says. Signatures are not looked
+at. http: and https: need a program that was built with the feature http.
+
+Examples:
+  The libraries of a local mirror:
+      sframe-check repo --suite trixie --section '*libs' /srv/mirror/debian
+  What a build has left:
+      dpkg-scanpackages . > Packages && sframe-check repo .
+  Keep the results of a mirror's packages for amd64:
+      sframe-check repo --list --architecture amd64 /srv/mirror/debian | sframe-check --store night -
+  One source's packages on a server:
+      sframe-check repo --suite sid --component main --architecture amd64 --name 'libssl*' \\
+          https://debian.example.org/debian";
+
+/// `repo`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RepoArgs {
+    /// A folder, or a file:, http: or https: URL
+    #[arg(value_name = "PATH-or-URL", value_hint = ValueHint::DirPath)]
+    pub(in crate::cli) repository: OsString,
+
+    /// Only packages with such a name, as 'lib*'
+    #[arg(long, value_name = "GLOB", help_heading = "Which packages")]
+    pub(in crate::cli) name: Vec<String>,
+    /// Only packages of such a section, as libs or '*/libs'
+    #[arg(long, value_name = "GLOB", help_heading = "Which packages")]
+    pub(in crate::cli) section: Vec<String>,
+    /// Only packages of this size or more: in bytes, or with K, M or G behind (1024, 1024², 1024³)
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "0", help_heading = "Which packages")]
+    pub(in crate::cli) min_size: u64,
+    /// Only packages of this size or less
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Which packages")]
+    pub(in crate::cli) max_size: Option<u64>,
+    /// Only packages for this machine, as amd64, or for all; several with commas
+    #[arg(long, value_name = "MACHINE", value_delimiter = ',', help_heading = "Which packages")]
+    pub(in crate::cli) architecture: Vec<String>,
+    /// Only of this suite, as trixie; without this option all of a folder
+    #[arg(long, value_delimiter = ',', help_heading = "Which packages")]
+    pub(in crate::cli) suite: Vec<String>,
+    /// Only of this component, as main
+    #[arg(long, value_delimiter = ',', help_heading = "Which packages")]
+    pub(in crate::cli) component: Vec<String>,
+
+    #[command(flatten)]
+    pub(in crate::cli) what: WhatArgs,
+    #[command(flatten)]
+    pub(in crate::cli) output: OutputArgs,
+    /// The least severity that makes the exit status 1
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
+    pub(in crate::cli) fail_on: Level,
+
+    /// Check nothing: write the packages' paths, ended by NUL characters, as a scan takes them from
+    /// standard input
+    #[arg(long, conflicts_with_all = ["format", "coverage", "verbose"], help_heading = "Output")]
+    pub(in crate::cli) list: bool,
+    /// How to write what is found
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
+    pub(in crate::cli) format: Format,
+    /// Tell which code SFrame and CFI describe, and why CFI alone describes some of it
+    #[arg(long, help_heading = "Output")]
+    pub(in crate::cli) coverage: bool,
+    /// Name every file, also those that are sound or not checked
+    #[arg(short, long, help_heading = "Output")]
+    pub(in crate::cli) verbose: bool,
+
+    /// Number of threads; 0 for as many as the machine has
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads)]
+    pub(in crate::cli) threads: usize,
+}
+
+/// Bytes, or with `K`, `M` or `G` behind.
+pub(in crate::cli) fn size(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'K' | b'k') => (text.get(..text.len() - 1), 10),
+        Some(b'M' | b'm') => (text.get(..text.len() - 1), 20),
+        Some(b'G' | b'g') => (text.get(..text.len() - 1), 30),
+        _ => (Some(text), 0),
+    };
+    let number = digits.and_then(|digits| digits.parse::<u64>().ok());
+    let bytes = number.and_then(|number| number.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "write 4096, 500K, 10M or 2G".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("4096"), Ok(4096));
+        assert_eq!(size("3K"), Ok(3072));
+        assert_eq!(size("2g"), Ok(2_147_483_648));
+        for wrong in ["", "K", "-1", "1.5M", "99999999999G"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

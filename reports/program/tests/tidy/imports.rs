@@ -1,0 +1,252 @@
+//! No package has import cycles between its files, a module and its own children aside.
+//!
+//! Imports are read from the text: `use` items, and paths in the code that start at `crate`, `super`, `self` or a child
+//! module. A name that a module exports again counts as an import of where it is defined.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use super::{files, repository};
+
+/// The path of a module within its package; empty for `lib.rs`.
+type Module = Vec<String>;
+
+/// A module and a name in it.
+type Item = (Module, Option<String>);
+
+const PACKAGES: [&str; 9] = [
+    "validator",
+    "oracle",
+    "reports/record",
+    "reports/input",
+    "reports/store",
+    "reports/history",
+    "reports/harness",
+    "reports/program",
+    "fuzz",
+];
+
+#[test]
+fn no_file_imports_itself_by_a_detour() {
+    for package in PACKAGES {
+        let graph = Package::read(&repository().join(package).join("src")).graph();
+        let cycle = cycle(&graph);
+        assert!(
+            cycle.is_empty(),
+            "{package}/src: these files import each other: move what they share to a file of its own: {}",
+            cycle.iter().map(|module| module.join("::")).collect::<Vec<_>>().join(" -> ")
+        );
+    }
+}
+
+/// The test has to see a cycle when there is one.
+#[test]
+fn a_cycle_is_seen() {
+    let text = |text: &str| text.to_owned();
+    let package = Package {
+        files: BTreeMap::from([
+            (vec![], text("mod a; mod b; mod c;")),
+            (vec![text("a")], text("use crate::c::Name;")),
+            (vec![text("b")], text("fn f() { super::a::g() }")),
+            (vec![text("c")], text("pub use crate::b::{self, Name};")),
+        ]),
+    };
+    // `a` imports from `b`, where the name is defined that `c` exports again, and `b` from `a`.
+    assert_eq!(cycle(&package.graph()).len(), 2);
+    let straight = Package {
+        files: BTreeMap::from([
+            (vec![text("a")], text("mod child; use self::child::Name;")),
+            (vec![text("a"), text("child")], text("use super::Other;")),
+        ]),
+    };
+    assert!(cycle(&straight.graph()).is_empty());
+}
+
+struct Package {
+    files: BTreeMap<Module, String>,
+}
+
+impl Package {
+    fn read(source: &Path) -> Package {
+        let mut paths = Vec::new();
+        files(source, "rs", &mut paths);
+        let mut files = BTreeMap::new();
+        for path in paths {
+            let relative = path.strip_prefix(source).expect("below it").with_extension("");
+            let mut module: Module =
+                relative.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+            if module.last().is_some_and(|last| last == "mod" || last == "lib") {
+                module.pop();
+            }
+            if !module.iter().any(|part| part == "tests") {
+                files.insert(module, code(&fs::read_to_string(&path).expect("text")));
+            }
+        }
+        Package { files }
+    }
+
+    /// Which files each file imports from.
+    fn graph(&self) -> BTreeMap<Module, BTreeSet<Module>> {
+        let mut exports: BTreeMap<Item, Item> = BTreeMap::new();
+        let mut uses: Vec<(Module, Item)> = Vec::new();
+        for (module, text) in &self.files {
+            let mut rest = String::new();
+            for (number, statement) in text.split(';').enumerate() {
+                let Some((before, tree)) = use_item(statement) else {
+                    rest.push_str(if number > 0 { ";" } else { "" });
+                    rest.push_str(statement);
+                    continue;
+                };
+                rest.push_str(before);
+                let public = before.trim_end().ends_with("pub") || before.trim_end().ends_with(')');
+                for path in expanded(tree) {
+                    let Some(item) = self.resolved(module, &path) else { continue };
+                    if let (true, Some(name)) = (public, &item.1) {
+                        exports.insert((module.clone(), Some(name.clone())), item.clone());
+                    }
+                    uses.push((module.clone(), item));
+                }
+            }
+            let items = paths(&rest).into_iter().filter_map(|path| self.resolved(module, &path));
+            uses.extend(items.map(|item| (module.clone(), item)));
+        }
+        let mut graph: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+        for (module, mut item) in uses {
+            for _ in 0..10 {
+                match exports.get(&item) {
+                    Some(further) => item = further.clone(),
+                    None => break,
+                }
+            }
+            let target = item.0;
+            let related = target.starts_with(&module) || module.starts_with(&target);
+            if !related {
+                graph.entry(module).or_default().insert(target);
+            }
+        }
+        graph
+    }
+
+    /// The file that a path leads to, and the name in it.
+    fn resolved(&self, module: &Module, path: &str) -> Option<Item> {
+        let mut parts = path.split("::").map(str::trim).peekable();
+        let mut base = match *parts.peek()? {
+            "crate" => {
+                parts.next();
+                Vec::new()
+            }
+            "self" => {
+                parts.next();
+                module.clone()
+            }
+            "super" => {
+                let mut base = module.clone();
+                while parts.next_if_eq(&"super").is_some() {
+                    base.pop();
+                }
+                base
+            }
+            first => {
+                let child = [module.as_slice(), &[first.to_owned()]].concat();
+                self.files.contains_key(&child).then(|| module.clone())?
+            }
+        };
+        loop {
+            let Some(part) = parts.peek() else { return Some((base, None)) };
+            let child = [base.as_slice(), &[(*part).to_owned()]].concat();
+            if !self.files.contains_key(&child) {
+                return Some((base, Some((*part).to_owned())));
+            }
+            base = child;
+            parts.next();
+        }
+    }
+}
+
+/// A file's code without comments, texts and its tests.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let mut out = String::new();
+    for line in text.lines() {
+        let mut quoted = false;
+        let mut last = ' ';
+        for character in line.chars() {
+            match character {
+                '"' if last != '\\' && last != '\'' => quoted = !quoted,
+                '/' if last == '/' && !quoted => {
+                    out.pop();
+                    break;
+                }
+                _ if quoted => {}
+                _ => out.push(character),
+            }
+            last = character;
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// `use TREE` at the end of a statement, and what is before it.
+fn use_item(statement: &str) -> Option<(&str, &str)> {
+    let place = statement.rfind("use ")?;
+    let (before, tree) = statement.split_at(place);
+    let alone = before.chars().next_back().is_none_or(char::is_whitespace);
+    let tree = tree.strip_prefix("use ")?;
+    // A block after it would be code.
+    (alone && !tree.contains(['(', '=', '<'])).then_some((before, tree))
+}
+
+/// `a::{b, c::d}` as `a::b` and `a::c::d`.
+fn expanded(tree: &str) -> Vec<String> {
+    let tree = tree.trim();
+    let Some((front, rest)) = tree.split_once('{') else {
+        return vec![tree.split(" as ").next().unwrap_or_default().trim().to_owned()];
+    };
+    let inside = rest.rsplit_once('}').map_or(rest, |(inside, _)| inside);
+    let (mut found, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (place, character) in inside.char_indices().chain([(inside.len(), ',')]) {
+        match character {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                let part = inside[start..place].trim();
+                if !part.is_empty() {
+                    found.extend(
+                        expanded(part).iter().map(|path| format!("{}{path}", front.trim())),
+                    );
+                }
+                start = place + 1;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Paths of at least two parts.
+fn paths(code: &str) -> Vec<String> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let words = code.split(|c: char| !is_part(c)).filter(|word| word.contains("::"));
+    words.map(|word| word.trim_matches(':').to_owned()).collect()
+}
+
+/// Modules that import each other in a circle, empty where there are none.
+fn cycle(graph: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Module> {
+    for start in graph.keys() {
+        let mut seen = BTreeSet::new();
+        let mut stack = vec![vec![start.clone()]];
+        while let Some(path) = stack.pop() {
+            for next in graph.get(&path[path.len() - 1]).into_iter().flatten() {
+                if next == start {
+                    return path;
+                }
+                if seen.insert(next.clone()) {
+                    stack.push([path.as_slice(), std::slice::from_ref(next)].concat());
+                }
+            }
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,141 @@
+//! The house in order: what no compiler checks about the repository's sources and documents. `DESIGN.md` says why.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod imports;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The longest source file, in lines.
+const LONGEST: usize = 500;
+/// The README, in lines, and the width of each, in characters.
+const README: (usize, usize) = (120, 120);
+/// Phrases that a native speaker would not write, and what to write instead.
+const BANNED: [(&str, &str); 10] = [
+    ("is told", "is reported"),
+    ("are told", "are reported"),
+    ("to be had", "available"),
+    ("it is said", "the report says"),
+    ("no more ", "no longer, or nothing else"),
+    ("held against", "compared with"),
+    ("that stands ", "that is"),
+    ("what is not", "the noun"),
+    (". which.", "a whole sentence"),
+    ("those of writing", "errors of writing"),
+];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("a repository")
+}
+
+/// The files below a folder whose names end in `.` and `extension`, without what builds and hidden folders hold.
+fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if name == "target" || name.starts_with('.') || path.is_symlink() {
+            continue;
+        }
+        if path.is_dir() {
+            files(&path, extension, found);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+}
+
+fn all(extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    files(&repository(), extension, &mut found);
+    assert!(!found.is_empty());
+    found
+}
+
+fn none(faults: &[String], remedy: &str) {
+    assert!(faults.is_empty(), "{remedy}:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn source_files_have_one_subject_and_are_short() {
+    let lines = |path: &PathBuf| fs::read_to_string(path).expect("text").lines().count();
+    let long = all("rs").into_iter().map(|path| (lines(&path), path));
+    let long = long.filter(|(lines, _)| *lines > LONGEST);
+    let faults: Vec<String> =
+        long.map(|(lines, path)| format!("{}: {lines} lines", path.display())).collect();
+    none(&faults, "split these files by subject: a file has at most 500 lines");
+}
+
+#[test]
+fn a_rules_file_is_named_after_the_rule() {
+    let mut faults = Vec::new();
+    for rules in ["validator/src/rules", "oracle/src/rules"] {
+        let folders = fs::read_dir(repository().join(rules)).expect("a folder");
+        for group in folders.map(|entry| entry.expect("an entry").path()).filter(|p| p.is_dir()) {
+            for path in
+                fs::read_dir(group).expect("a folder").map(|entry| entry.expect("an entry").path())
+            {
+                let stem = path.file_stem().expect("a name").to_string_lossy().replace('_', "-");
+                let text = fs::read_to_string(&path).expect("text");
+                let is_rule = text.contains("static RULE: Rule");
+                if is_rule && !text.contains(&format!("\"{stem}\"")) {
+                    faults.push(path.display().to_string());
+                }
+            }
+        }
+    }
+    none(&faults, "name these files after their rules, with underscores");
+}
+
+/// Every rule has a file of its own: there are as many as `explain` lists.
+#[test]
+fn every_rule_has_a_file() {
+    for rule in sframe_record::catalogue::all() {
+        let name = format!("{}.rs", rule.name.replace('-', "_"));
+        let found = ["validator", "oracle"].iter().any(|package| {
+            let rules = repository().join(package).join("src/rules");
+            let groups = fs::read_dir(rules).expect("a folder");
+            groups
+                .map(|entry| entry.expect("an entry").path())
+                .any(|group| group.join(&name).exists())
+        });
+        assert!(found, "rules/GROUP/{name}: the rule {} needs a file of its own", rule.name);
+    }
+}
+
+#[test]
+fn documents_are_plain_english() {
+    let mut faults = Vec::new();
+    for path in all("md") {
+        // The changelog has the words of its time; RULES.md and TABLES.md are made from the sources.
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if ["CHANGELOG.md", "RULES.md", "TABLES.md"].contains(&name.as_str()) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("text");
+        for (number, line) in text.lines().enumerate() {
+            let lower = line.to_lowercase();
+            for (banned, better) in BANNED.iter().filter(|(banned, _)| lower.contains(banned)) {
+                let number = number + 1;
+                faults.push(format!("{}:{number}: \"{banned}\": write {better}", path.display()));
+            }
+        }
+    }
+    none(&faults, "say it as one would to a colleague");
+}
+
+#[test]
+fn the_readme_is_short() {
+    let text = fs::read_to_string(repository().join("README.md")).expect("text");
+    let (lines, width) = README;
+    assert!(
+        text.lines().count() <= lines,
+        "README.md has more than {lines} lines: move some to docs/"
+    );
+    let wide = text.lines().find(|line| line.chars().count() > width);
+    assert_eq!(wide, None, "README.md has a line of more than {width} characters");
+}

@@ -1,0 +1,28 @@
+//! The names of a store's files.
+
+use std::path::{Path, PathBuf};
+
+/// The folder of shards in a store.
+pub(crate) const SHARDS: &str = "shards";
+pub(crate) const RUN: &str = "run.json";
+pub(crate) const MANIFEST: &str = "manifest.ndjson.zst";
+/// The folder of tables.
+pub(crate) const TABLES: &str = "tables";
+const EXTENSION: &str = ".ndjson.zst";
+
+/// The path of a shard in the store at `folder`.
+pub(crate) fn shard_path(folder: &Path, shard: u32) -> PathBuf {
+    folder.join(shard_name(shard))
+}
+
+/// A shard's path within a store.
+pub(crate) fn shard_name(shard: u32) -> String {
+    format!("{SHARDS}/{shard:05}{EXTENSION}")
+}
+
+/// The number of the shard that a file's name stands for.
+pub(crate) fn shard_of(name: &str) -> Option<u32> {
+    let digits = name.strip_suffix(EXTENSION)?;
+    let plain = digits.len() == 5 && digits.bytes().all(|digit| digit.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten()
+}
