@@ -42,8 +42,11 @@ use sframe_record::Severity;
 /// does not know.
 pub const FORMAT: u32 = 1;
 
-/// The findings of a scan by root cause, as they come in. Memory grows with the number of causes
-/// and packages, not with that of findings.
+/// The most causes that are told apart. Hostile files can have a cause of its own for each finding.
+const MOST: usize = 100_000;
+
+/// The findings of a scan by root cause, as they come in. Memory grows with the number of causes, up
+/// to a limit, and of packages, not with that of findings.
 #[derive(Debug, Default)]
 pub struct Groups {
     causes: HashMap<Key, Findings>,
@@ -58,6 +61,8 @@ impl Groups {
         self.files += u64::from(!causes.is_empty());
         for (key, findings) in causes {
             self.findings = self.findings.saturating_add(findings.findings);
+            let is_known = self.causes.len() < MOST || self.causes.contains_key(&key);
+            let key = if is_known { key } else { key.without_shape() };
             self.causes.entry(key).or_default().add(findings);
         }
     }

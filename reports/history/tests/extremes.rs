@@ -180,3 +180,22 @@ fn no_number_ends_the_comparison() {
         }
     }
 }
+
+/// Each finding has a shape of its own: that is one cause more, up to a limit. None of them is lost.
+#[test]
+fn the_number_of_causes_is_bounded() {
+    let mut groups = Groups::default();
+    for number in 0..100_010 {
+        let name: String =
+            format!("{number}").bytes().map(|digit| char::from(digit + 49)).collect();
+        let line = format!(
+            r#"{{"path":"a","status":"checked","counts":[{{"rule":"bad-info","severity":"error","count":1}}],
+            "findings":[{{"rule":"bad-info","severity":"error","field":{{"name":"{name}","value":"1"}}}}]}}"#
+        );
+        groups.add(&Record::parse(&line).expect("a record"));
+    }
+    let causes = groups.finish();
+    assert_eq!((causes.causes.len(), causes.findings), (100_001, 100_010));
+    let rest = causes.causes.iter().find(|cause| cause.unlisted).expect("the rest");
+    assert_eq!(rest.findings, 10);
+}

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sframe_oracle::coverage::Cause;
 
+use crate::bounded::entry;
 use crate::value::{Address, Text};
 
 /// What SFrame and CFI describe of a file's code.
@@ -133,12 +134,9 @@ impl CoverageTotal<'_> {
             let key = |cause: &str| (place_of_cause(cause), cause.to_owned());
             let losses = &mut self.coverage.losses;
             let place = losses.binary_search_by_key(&key(&loss.cause), |known| key(&known.cause));
-            let place = place.unwrap_or_else(|place| {
-                let cause = loss.cause.clone().into_owned();
-                losses.insert(place, Loss { cause, functions: 0, bytes: 0, examples: Vec::new() });
-                place
-            });
-            if let Some(sum) = losses.get_mut(place) {
+            let cause = || loss.cause.clone().into_owned();
+            let new = || Loss { cause: cause(), functions: 0, bytes: 0, examples: Vec::new() };
+            if let Some(sum) = entry(losses, place, new) {
                 sum.functions = sum.functions.saturating_add(loss.functions);
                 sum.bytes = sum.bytes.saturating_add(loss.bytes);
             }
@@ -146,12 +144,9 @@ impl CoverageTotal<'_> {
         for limit in &coverage.limits {
             let limits = &mut self.coverage.limits;
             let place = limits.binary_search_by(|known| known.field.as_str().cmp(&limit.field));
-            let place = place.unwrap_or_else(|place| {
-                let field = limit.field.clone().into_owned();
-                limits.insert(place, Limit { field, functions: 0, bytes: 0 });
-                place
-            });
-            if let Some(sum) = limits.get_mut(place) {
+            let field = || limit.field.clone().into_owned();
+            let new = || Limit { field: field(), functions: 0, bytes: 0 };
+            if let Some(sum) = entry(limits, place, new) {
                 sum.functions = sum.functions.saturating_add(limit.functions);
                 sum.bytes = sum.bytes.saturating_add(limit.bytes);
             }

@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bounded;
 pub mod catalogue;
 mod coverage;
 mod finding;

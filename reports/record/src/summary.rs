@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bounded::entry;
 use crate::catalogue;
 use crate::coverage::CoverageTotal;
 use crate::record::{Record, RuleCount, Section, Status};
@@ -134,12 +135,10 @@ impl Summary<'_> {
         let order = |known: &SectionCount| {
             (known.version.as_str(), known.machine.as_str()).cmp(&(version.as_str(), machine))
         };
-        let place = self.sections.binary_search_by(order).unwrap_or_else(|place| {
-            let (version, machine) = (version.clone(), machine.to_owned());
-            self.sections.insert(place, SectionCount { version, machine, count: 0 });
-            place
-        });
-        if let Some(known) = self.sections.get_mut(place) {
+        let place = self.sections.binary_search_by(order);
+        let new =
+            || SectionCount { version: version.clone(), machine: machine.to_owned(), count: 0 };
+        if let Some(known) = entry(&mut self.sections, place, new) {
             increase(&mut known.count, 1);
         }
         increase(&mut self.functions, section.functions);
@@ -158,12 +157,9 @@ impl Summary<'_> {
             let key = |rule: &str| (catalogue::position(rule), rule.to_owned());
             let wanted = key(&count.rule);
             let place = self.rules.binary_search_by_key(&wanted, |known| key(&known.rule));
-            let place = place.unwrap_or_else(|place| {
-                let rule = count.rule.clone().into_owned();
-                self.rules.insert(place, RuleCount { rule, count: 0, files: 0, ..*count });
-                place
-            });
-            if let Some(known) = self.rules.get_mut(place) {
+            let rule = || count.rule.clone().into_owned();
+            let new = || RuleCount { rule: rule(), count: 0, files: 0, ..*count };
+            if let Some(known) = entry(&mut self.rules, place, new) {
                 increase(&mut known.count, count.count);
                 increase(&mut known.files, 1);
             }
@@ -183,7 +179,8 @@ impl Summary<'_> {
     /// The severity of the worst rule that was broken.
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
-        self.rules.iter().map(|rule| rule.severity).min()
+        let severities = [Severity::Error, Severity::Warning, Severity::Lint];
+        severities.into_iter().find(|severity| self.findings(*severity) > 0)
     }
 
     /// Whether something that was asked for is not known in the end: it could not be read, its check
@@ -196,11 +193,8 @@ impl Summary<'_> {
 
 fn add_kind(kinds: &mut Vec<KindCount>, kind: &str, count: u64) {
     let place = kinds.binary_search_by(|known| known.kind.as_str().cmp(kind));
-    let place = place.unwrap_or_else(|place| {
-        kinds.insert(place, KindCount { kind: kind.to_owned(), count: 0 });
-        place
-    });
-    if let Some(known) = kinds.get_mut(place) {
+    let new = || KindCount { kind: kind.to_owned(), count: 0 };
+    if let Some(known) = entry(kinds, place, new) {
         increase(&mut known.count, count);
     }
 }
@@ -212,7 +206,8 @@ fn increase(sum: &mut u64, number: u64) {
 #[cfg(test)]
 mod tests {
     use super::Summary;
-    use crate::Record;
+    use crate::bounded::MOST;
+    use crate::{Record, Severity};
 
     /// Two files, added up by hand.
     #[test]
@@ -255,5 +250,30 @@ mod tests {
             (1, Some(1))
         );
         assert!(!summary.is_incomplete());
+    }
+
+    /// A report by somebody else may name a rule, a kind and a machine of its own in each line.
+    #[test]
+    fn lists_are_bounded_and_sums_are_not() {
+        let mut summary = Summary::default();
+        let all = 2 * MOST as u64;
+        for number in 0..all {
+            for line in [
+                format!(r#"{{"path":"a","status":"unsupported","reason":"{number}"}}"#),
+                format!(
+                    r#"{{"path":"b","status":"checked","sections":[{{"header":{{"version":2,"abi":"{number}"}},
+                    "functions":1}}],"counts":[{{"rule":"{number}","severity":"error","count":1}}],
+                    "coverage":{{"losses":[{{"cause":"{number}"}}],"limits":[{{"field":"{number}"}}]}}}}"#
+                ),
+            ] {
+                summary.add(&Record::parse(&line).expect("a record"));
+            }
+        }
+        let compared = summary.compared.as_ref().expect("coverage");
+        let lists = [summary.unsupported.len(), summary.sections.len(), summary.rules.len()];
+        assert_eq!(lists, [MOST; 3]);
+        assert_eq!([compared.coverage.losses.len(), compared.coverage.limits.len()], [MOST; 2]);
+        assert_eq!((summary.errors, summary.functions, compared.files), (all, all, all));
+        assert_eq!(summary.worst(), Some(Severity::Error));
     }
 }

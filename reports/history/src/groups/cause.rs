@@ -69,6 +69,14 @@ impl Findings {
     }
 }
 
+impl Key {
+    /// The cause that all findings of the rule have which are counted, and not told apart.
+    pub(super) fn without_shape(self) -> Key {
+        let (producers, shape, instructions) = (Vec::new(), String::new(), Vec::new());
+        Key { producers, shape, instructions, unlisted: true, ..self }
+    }
+}
+
 /// The findings of one file by cause.
 pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
     let mut causes: HashMap<Key, Findings> = HashMap::new();

@@ -18,6 +18,9 @@ const FEW: u64 = 3;
 /// How many root causes, and how many reasons of undecided parts, are shown without `--all`.
 const CAUSES: usize = 10;
 
+/// The most reasons that are told apart. Hostile files can have a reason of its own for each member.
+const MOST_REASONS: usize = 10_000;
+
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -109,7 +112,11 @@ impl Causes {
     }
 
     fn leave(&mut self, left: Left, record: &Record<'_>, reason: String) {
-        let known = self.left.entry((left, without_numbers(&reason)));
+        let mut key = (left, without_numbers(&reason));
+        if self.left.len() >= MOST_REASONS && !self.left.contains_key(&key) {
+            key.1 = "other reasons".to_owned();
+        }
+        let known = self.left.entry(key);
         let example = || Reason { times: 0, example: (record.name(), reason) };
         let known = known.or_insert_with(example);
         known.times = known.times.saturating_add(1);
@@ -196,7 +203,23 @@ fn without_numbers(reason: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_numbers;
+    use super::{Causes, MOST_REASONS, without_numbers};
+    use sframe_record::{FileName, Record, Status};
+
+    /// What is kept does not grow with the number of hostile members.
+    #[test]
+    fn the_number_of_reasons_is_bounded() {
+        let mut causes = Causes::default();
+        for number in 0..2 * MOST_REASONS {
+            let name: String =
+                number.to_string().bytes().map(|digit| char::from(digit + 49)).collect();
+            let record = Record::because(Status::Unreadable, format!("{name}: not found"));
+            causes.add(&record.named(&FileName::file("archive.a".into())));
+        }
+        assert_eq!(causes.left.len(), MOST_REASONS + 1);
+        let times: u64 = causes.left.values().map(|reason| reason.times).sum();
+        assert_eq!(times, 2 * MOST_REASONS as u64);
+    }
 
     #[test]
     fn reasons_that_differ_in_numbers_are_one() {
