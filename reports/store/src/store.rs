@@ -259,7 +259,7 @@ impl Store {
         tables::write(folder, &self.manifest)?;
         // A program that cannot write tables cannot say either that those which are there are sound.
         #[cfg(not(feature = "parquet"))]
-        durable::remove_tree(&folder.join(TABLES))?;
+        durable::remove_tree(&folder.join(crate::layout::TABLES))?;
         let files = Files::of(folder, self.manifest.shards())?;
         let hash = files.save(folder)?;
         let run = Run { totals: Some(totals), files: Some(hash), ..incomplete };
