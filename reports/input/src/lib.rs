@@ -7,7 +7,6 @@ mod ahead;
 pub mod archive;
 mod checksum;
 mod debug_file;
-#[cfg(feature = "packages")]
 mod debug_package;
 mod found;
 mod identity;
@@ -15,9 +14,7 @@ pub mod kind;
 mod map;
 mod members;
 mod open;
-#[cfg(feature = "packages")]
 pub mod package;
-#[cfg(feature = "packages")]
 pub mod repository;
 mod section;
 mod select;
@@ -25,7 +22,6 @@ mod walk;
 
 pub use ahead::{Tally, ahead};
 pub use debug_file::{DebugBytes, DebugFile};
-#[cfg(feature = "packages")]
 pub use debug_package::DebugPackages;
 pub use found::{Input, Special, plain_error};
 pub use identity::PackageIdentity;

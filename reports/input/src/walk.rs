@@ -190,7 +190,7 @@ impl Walk {
         let mut failed = None;
         let read = entries.filter_map(|entry| entry.map_err(|error| failed = Some(error)).ok());
         let mut names: Vec<_> = read.map(named).collect();
-        if cfg!(feature = "packages") && folder.included && is_image(&names) {
+        if folder.included && is_image(&names) {
             return Some(Input::Image(folder.path));
         }
         names.sort_unstable_by(|(a, _), (b, _)| b.as_bytes().cmp(a.as_bytes()));

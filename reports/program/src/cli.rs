@@ -2,23 +2,16 @@
 
 mod args;
 mod check;
-#[cfg(feature = "store")]
 mod compare;
 mod diff;
 mod dump;
 mod interrupt;
-#[cfg(feature = "store")]
 mod place;
 mod reassemble;
-#[cfg(feature = "packages")]
 mod repo;
-#[cfg(feature = "store")]
 mod shards;
-#[cfg(feature = "store")]
 mod show;
-#[cfg(feature = "store")]
 mod store;
-#[cfg(feature = "store")]
 mod supervise;
 mod torture;
 mod usage;
@@ -84,22 +77,15 @@ pub fn run() -> Exit {
     };
     let result = match cli.command {
         None => unnamed(&cli.check),
-        #[cfg(feature = "store")]
         Some(Command::Compare(args)) => compare::run(&args),
-        #[cfg(feature = "store")]
         Some(Command::Show(args)) => show::run(&args),
-        #[cfg(feature = "store")]
         Some(Command::Plan(args)) => shards::plan(&args),
-        #[cfg(feature = "store")]
         Some(Command::Scan(args)) => Ok(shards::scan(&args)),
-        #[cfg(feature = "store")]
         Some(Command::Status(args)) => Ok(shards::status(&args)),
-        #[cfg(feature = "store")]
         Some(Command::Merge(args)) => Ok(shards::merge(&args)),
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Explain(args)) => explain(&args),
-        #[cfg(feature = "packages")]
         Some(Command::Repo(args)) => repo::run(&args),
         Some(Command::Reassemble(args)) => reassemble::run(&args),
         Some(Command::Torture(args)) => torture::run(&args),
@@ -129,7 +115,6 @@ fn complain(what: &dyn Display) -> io::Result<()> {
 
 /// The check, which has no name on the command line.
 fn unnamed(args: &CheckArgs) -> io::Result<Exit> {
-    #[cfg(feature = "store")]
     if let Some(folder) = &args.store.store {
         return store::run(folder, args);
     }

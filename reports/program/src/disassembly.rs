@@ -38,9 +38,7 @@ pub fn disassemble(
     limit: usize,
 ) -> Vec<Instruction> {
     let instructions: Box<dyn Iterator<Item = Instruction> + '_> = match abi {
-        #[cfg(feature = "disassembly")]
         Abi::Amd64 => Box::new(amd64::instructions(code, address)),
-        #[cfg(feature = "disassembly")]
         Abi::Aarch64Little | Abi::Aarch64Big => Box::new(aarch64::instructions(code, address)),
         _ => {
             let _ = (code, address);
@@ -53,7 +51,6 @@ pub fn disassemble(
     instructions.skip_while(|instruction| !ends_behind(instruction)).take(limit).collect()
 }
 
-#[cfg(feature = "disassembly")]
 mod amd64 {
     use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter};
 
@@ -81,7 +78,6 @@ mod amd64 {
     }
 }
 
-#[cfg(feature = "disassembly")]
 mod aarch64 {
     use disarm64::{InsnDisplay, decoder};
 
@@ -99,7 +95,7 @@ mod aarch64 {
     }
 }
 
-#[cfg(all(test, feature = "disassembly"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -19,5 +19,4 @@ pub mod explain;
 pub mod record;
 pub mod render;
 pub mod scan;
-#[cfg(feature = "store")]
 pub mod stored;

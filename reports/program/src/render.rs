@@ -2,7 +2,6 @@
 
 mod grouped;
 pub mod json;
-#[cfg(feature = "store")]
 mod pace;
 mod progress;
 pub(crate) mod text;
@@ -10,7 +9,6 @@ mod wrap;
 
 pub use grouped::{Causes, Grouped};
 pub use json::{JsonDocument, JsonLines};
-#[cfg(feature = "store")]
 pub use pace::Pace;
 pub use progress::{Display, Line, WithProgress, clock, time_left};
 pub use text::{Text, TextOptions};

@@ -5,7 +5,6 @@ mod compare;
 mod link_inputs;
 mod options;
 mod order;
-#[cfg(feature = "packages")]
 mod package;
 mod seen;
 mod verdict;
@@ -21,7 +20,6 @@ use std::io;
 
 use crate::record;
 use sframe_input::Input;
-#[cfg(feature = "packages")]
 use sframe_input::repository::Entry;
 use sframe_record::{Record, Summary};
 
@@ -56,7 +54,6 @@ pub fn scan(
 ///
 /// # Errors
 /// Those of the sink, and of starting threads.
-#[cfg(feature = "packages")]
 pub fn scan_repository(
     entries: impl Iterator<Item = Entry>,
     options: &CheckOptions,

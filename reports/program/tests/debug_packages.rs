@@ -1,6 +1,5 @@
 //! Packages of debug files: members are compared with the CFI that is in them, as with `--debug-dir`.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

@@ -1,6 +1,5 @@
 //! Files with large holes: they take no space on a disk, and no time in a scan.
 
-#![cfg(all(feature = "packages", feature = "store"))]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

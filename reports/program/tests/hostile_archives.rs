@@ -1,6 +1,5 @@
 //! Archives made to cost memory: members that all refer to one long name, and more members than anybody has.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

@@ -1,7 +1,6 @@
 //! Packages that are damaged, or made to cost: the reason is told, and what stands beside is still
 //! checked.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

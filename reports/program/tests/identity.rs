@@ -1,6 +1,5 @@
 //! Which package a member is from, and which bytes a file has: what stands beside an outcome.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

@@ -1,6 +1,5 @@
 //! Container images as folders and as tar archives; laid out by hand, with `sha256sum`'s sums.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

@@ -1,6 +1,5 @@
 //! Ctrl-C, `--quiet` and `--memory-limit`.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

@@ -3,7 +3,6 @@
 //!
 //! What tool is missing is said, and is a failure where `SFRAME_REQUIRE_TOOLS` is set.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

@@ -1,6 +1,5 @@
 //! The progress display, on a terminal that `script` makes.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

@@ -1,6 +1,5 @@
 //! Debian repositories, indexed by `dpkg-scanpackages`.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

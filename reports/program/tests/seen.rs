@@ -1,6 +1,5 @@
 //! The same bytes in many places: each place has its report, as if it were the only one.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

@@ -1,7 +1,6 @@
 //! Sparse files in tar archives: what is found in one is what is found in the file itself. GNU tar makes the
 //! archives; libarchive's tar as well, where it is there.
 
-#![cfg(feature = "packages")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod packing;

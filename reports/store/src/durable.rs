@@ -140,7 +140,6 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
 }
 
 /// Starts a folder in the making; dropped, it is gone with all that is in it.
-#[cfg(feature = "parquet")]
 pub(crate) fn draft_folder(folder: &Path) -> Result<tempfile::TempDir> {
     tempfile::Builder::new()
         .prefix(PREFIX)
@@ -161,7 +160,6 @@ pub(crate) fn remove_tree(folder: &Path) -> Result<()> {
 }
 
 /// Syncs a folder and all folders in it; their files are synced as they are written.
-#[cfg(feature = "parquet")]
 pub(crate) fn sync_tree(folder: &Path) -> Result<()> {
     for path in names_in(folder)?.iter().filter(|path| path.is_dir()) {
         sync_tree(path)?;

@@ -34,7 +34,6 @@ mod shard;
 mod stamps;
 mod status;
 mod store;
-#[cfg(feature = "parquet")]
 pub mod tables;
 mod verify;
 

@@ -13,7 +13,6 @@ use crate::layout::{MANIFEST, RUN, SHARDS, shard_name, shard_path};
 use crate::run::{Run, Totals};
 use crate::shard::{self, ShardReader, ShardState, ShardTotals, ShardWriter};
 use crate::status::{DamagedFile, Remedy, Status};
-#[cfg(feature = "parquet")]
 use crate::tables;
 use crate::verify::MISSING;
 
@@ -255,11 +254,7 @@ impl Store {
             incomplete.draft(folder)?.replace(&run_path)?;
         }
         self.manifest.save(&folder.join(MANIFEST))?;
-        #[cfg(feature = "parquet")]
         tables::write(folder, &self.manifest)?;
-        // A program that cannot write tables cannot say either that those which are there are sound.
-        #[cfg(not(feature = "parquet"))]
-        durable::remove_tree(&folder.join(crate::layout::TABLES))?;
         let files = Files::of(folder, self.manifest.shards())?;
         let hash = files.save(folder)?;
         let run = Run { totals: Some(totals), files: Some(hash), ..incomplete };

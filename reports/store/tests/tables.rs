@@ -4,7 +4,6 @@
 //! `store/tools/readers` installs the readers. What is missing is said, and is a failure where
 //! `SFRAME_REQUIRE_TOOLS` is set.
 
-#![cfg(feature = "parquet")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod scan;

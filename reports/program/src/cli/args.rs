@@ -1,18 +1,14 @@
 //! The definition of the command line, from which help, completions and the man page are made.
 
 pub(super) mod raw;
-#[cfg(feature = "packages")]
 pub(super) mod repo;
-#[cfg(feature = "store")]
 pub(super) mod stored;
 pub(super) mod tools;
 
 use std::ffi::OsString;
-#[cfg(feature = "packages")]
 use std::path::Path;
 use std::path::PathBuf;
 
-#[cfg(feature = "packages")]
 use clap::builder::OsStringValueParser;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -23,9 +19,7 @@ use crate::dump::Style;
 use crate::explain;
 use crate::scan::MAX_THREADS;
 use raw::RawArgs;
-#[cfg(feature = "packages")]
 use sframe_input::{is_pattern, package::Limits};
-#[cfg(feature = "store")]
 use stored::StoreArgs;
 use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help};
 
@@ -112,36 +106,29 @@ pub(super) enum Command {
     Diff(DiffArgs),
     /// Explain a rule: what goes wrong, and what to do
     Explain(ExplainArgs),
-    #[cfg(feature = "store")]
     /// Report what changed between two scans
     ///
     /// New and fixed findings, coverage gained and lost.
     #[command(after_long_help = stored::COMPARE_HELP)]
     Compare(stored::CompareArgs),
-    #[cfg(feature = "store")]
     /// Print a scan that was kept, as a new scan is printed
     #[command(after_long_help = stored::SHOW_HELP)]
     Show(stored::ShowArgs),
-    #[cfg(feature = "store")]
     /// Write a manifest that divides a scan into shards
     ///
     /// It names everything that is to be checked, in shards of the same size.
     #[command(after_long_help = stored::SHARDS_HELP)]
     Plan(stored::PlanArgs),
-    #[cfg(feature = "store")]
     /// Check one shard of a manifest
     #[command(after_long_help = stored::SHARDS_HELP)]
     Scan(stored::ScanArgs),
-    #[cfg(feature = "store")]
     /// Report which shards of a manifest a store has
     #[command(after_long_help = stored::SHARDS_HELP)]
     Status(stored::StatusArgs),
-    #[cfg(feature = "store")]
     /// Make a store complete, once it has every shard
     #[command(after_long_help = stored::SHARDS_HELP)]
     Merge(stored::MergeArgs),
     /// Check the packages of a Debian repository, by its index
-    #[cfg(feature = "packages")]
     #[command(after_long_help = repo::HELP)]
     Repo(Box<repo::RepoArgs>),
     /// Run readers of SFrame on malformed sections
@@ -187,7 +174,6 @@ pub(super) struct CheckArgs {
     pub(super) output: OutputArgs,
     #[command(flatten)]
     pub(super) raw: RawArgs,
-    #[cfg(feature = "store")]
     #[command(flatten)]
     pub(super) store: StoreArgs,
 
@@ -222,11 +208,7 @@ pub(super) struct OutputArgs {
     /// Memory for members of packages and for reports that wait for their turn, such as 500M or 2G:
     /// a quarter is for reports, an eighth for results of files whose bytes may come again, and the
     /// rest is divided among the threads; a member that does not fit is skipped by name
-    #[cfg(feature = "packages")]
     #[arg(long, value_name = "SIZE", value_parser = repo::size, help_heading = "Packages", hide_short_help = true)]
-    pub(super) memory_limit: Option<u64>,
-    #[cfg(not(feature = "packages"))]
-    #[arg(skip)]
     pub(super) memory_limit: Option<u64>,
 }
 
@@ -271,7 +253,6 @@ pub(super) struct WhatArgs {
     /// The bytes around the defect are shown for the first 10,000 findings of a file.
     #[arg(long, help_heading = "Output")]
     pub(super) all: bool,
-    #[cfg(feature = "packages")]
     #[command(flatten)]
     pub(super) unpack: UnpackArgs,
 }
@@ -344,7 +325,6 @@ pub(super) struct ExplainArgs {
 }
 
 /// What unpacking may cost.
-#[cfg(feature = "packages")]
 #[derive(Debug, Args)]
 pub(super) struct UnpackArgs {
     /// The largest ELF file that is taken out of a package: it is held in memory
@@ -365,7 +345,6 @@ pub(super) struct UnpackArgs {
     pub(super) debug_packages: Vec<OsString>,
 }
 
-#[cfg(feature = "packages")]
 impl UnpackArgs {
     /// The limits that these are.
     pub(super) fn limits(&self) -> Limits {
@@ -443,7 +422,6 @@ fn folder(path: PathBuf) -> Result<PathBuf, &'static str> {
 }
 
 /// A path that leads somewhere, or a pattern.
-#[cfg(feature = "packages")]
 fn named(path: OsString) -> Result<OsString, &'static str> {
     match Path::new(&path).exists() || is_pattern(&path) {
         true => Ok(path),

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
-#[cfg(feature = "packages")]
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +14,6 @@ use crate::render::{
     Display, Grouped, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress,
 };
 use crate::scan::{Against, CheckOptions, Sink, scan};
-#[cfg(feature = "packages")]
 use sframe_input::DebugPackages;
 use sframe_input::{Input, Selection, ahead};
 use sframe_record::{Severity, Summary};
@@ -91,13 +89,8 @@ pub(super) fn limit_memory(options: &mut CheckOptions, limit: Option<u64>, threa
     let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     options.waiting = options.waiting.min(size(limit / 4));
     options.remembered = options.remembered.min(size(limit / 8));
-    #[cfg(feature = "packages")]
-    {
-        let rest = limit.saturating_sub((options.waiting + options.remembered) as u64);
-        options.limits.held = rest / crate::scan::number_of_threads(threads) as u64;
-    }
-    #[cfg(not(feature = "packages"))]
-    let _ = threads;
+    let rest = limit.saturating_sub((options.waiting + options.remembered) as u64);
+    options.limits.held = rest / crate::scan::number_of_threads(threads) as u64;
 }
 
 fn check_options(args: &CheckArgs) -> CheckOptions {
@@ -135,7 +128,6 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
             Some(Oracle::None) => Against::None,
         },
         debug_dirs: args.debug_dir.clone(),
-        #[cfg(feature = "packages")]
         limits: args.unpack.limits(),
         ..CheckOptions::default()
     }
@@ -149,7 +141,6 @@ pub(super) fn selection(paths: &[OsString], follow_links: bool) -> io::Result<Se
 }
 
 /// Looks into the packages of debug files; those that are of no use are inputs that cannot be read.
-#[cfg(feature = "packages")]
 pub(super) fn debug_packages(args: &WhatArgs, options: &mut CheckOptions) -> Vec<Input> {
     if args.unpack.debug_packages.is_empty() {
         return Vec::new();
@@ -157,11 +148,6 @@ pub(super) fn debug_packages(args: &WhatArgs, options: &mut CheckOptions) -> Vec
     let (packages, unusable) = DebugPackages::index(&args.unpack.debug_packages, options.limits);
     options.debug_packages = Some(Arc::new(packages));
     unusable
-}
-
-#[cfg(not(feature = "packages"))]
-pub(super) fn debug_packages(_: &WhatArgs, _: &mut CheckOptions) -> Vec<Input> {
-    Vec::new()
 }
 
 /// A renderer to standard output, where `display` may be as well.

@@ -1,6 +1,5 @@
 //! What one worker does with one input.
 
-#[cfg(feature = "packages")]
 use std::io::Seek;
 use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
@@ -15,14 +14,12 @@ use sframe_validator::elf::{Class, Elf, ElfError, ElfKind};
 use super::compare;
 use super::link_inputs::LinkInputs;
 use super::options::CheckOptions;
-#[cfg(feature = "packages")]
 use super::package;
 use super::seen::{Origin, Seen, Subject};
 use super::verdict::{Found, Verdict};
 use crate::record::{Comparison, Content, Names, checked, producers};
 use sframe_input::archive::{self, Members};
 use sframe_input::kind::{HEAD, Kind};
-#[cfg(feature = "packages")]
 use sframe_input::repository::Entry;
 use sframe_input::{
     FileBytes, Input, Opened, RawOptions, SectionSource, open, plain_error, sframe_sections,
@@ -62,7 +59,6 @@ impl<'o> Checker<'o> {
     }
 
     /// Checks what a repository lists: one record for each member of a package.
-    #[cfg(feature = "packages")]
     pub fn entry(&self, entry: Entry, found: Found<'_>) {
         match entry {
             Entry::Package(listed) => {
@@ -88,7 +84,6 @@ impl<'o> Checker<'o> {
 
     /// A folder that is a container image, where packages are opened at all.
     fn image(&self, name: FileName, found: Found<'_>) {
-        #[cfg(feature = "packages")]
         if self.options.limits.depth > 0 && self.options.raw.is_none() {
             return package::check_image(self, &self.options.limits, &name, found);
         }
@@ -126,7 +121,6 @@ impl<'o> Checker<'o> {
                 self.archive(name, &mut members, Some(&data), found);
                 return members.reached().map_or(Ok(()), |why| Err(io::Error::other(why)));
             }
-            #[cfg(feature = "packages")]
             Kind::Package(_) if self.options.limits.depth > 0 => {
                 file.rewind()?;
                 package::check(self, &self.options.limits, name, &file, found);
@@ -272,7 +266,6 @@ impl<'o> Checker<'o> {
     }
 }
 
-#[cfg(feature = "packages")]
 impl package::Members for Checker<'_> {
     fn archive(&self, name: &FileName, members: &mut Members<'_>, found: Found<'_>) {
         Checker::archive(self, name, members, None, found);

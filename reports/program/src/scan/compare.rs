@@ -102,7 +102,6 @@ fn debug_file(
         [] => None,
         folders => DebugFile::find(path, elf, folders)?,
     };
-    #[cfg(feature = "packages")]
     if found.is_none()
         && let Some(packages) = &options.debug_packages
     {

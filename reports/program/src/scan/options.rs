@@ -8,7 +8,6 @@ use sframe_validator::check::Options;
 use sframe_validator::finding::Report;
 use sframe_validator::rules::Rule;
 
-#[cfg(feature = "packages")]
 use sframe_input::{DebugPackages, package::Limits};
 use sframe_input::{MemberCount, RawOptions};
 
@@ -50,7 +49,6 @@ pub struct CheckOptions {
     /// Where separate debug files are looked for; nowhere, where this is empty.
     pub debug_dirs: Vec<PathBuf>,
     /// Packages of separate debug files.
-    #[cfg(feature = "packages")]
     pub debug_packages: Option<Arc<DebugPackages>>,
     /// Ends the scan early once it is set: what has not been begun is not reported, a package as far as it
     /// has been read.
@@ -60,7 +58,6 @@ pub struct CheckOptions {
     /// Tell what made each file.
     pub producers: bool,
     /// What unpacking may cost.
-    #[cfg(feature = "packages")]
     pub limits: Limits,
     /// Bytes of memory for reports that wait for those of earlier inputs.
     pub waiting: usize,
@@ -80,12 +77,10 @@ impl Default for CheckOptions {
             coverage: false,
             named_examples: false,
             debug_dirs: Vec::new(),
-            #[cfg(feature = "packages")]
             debug_packages: None,
             stop: None,
             hash: false,
             producers: false,
-            #[cfg(feature = "packages")]
             limits: Limits::default(),
             waiting: WAITING,
             remembered: REMEMBERED,
@@ -105,10 +100,7 @@ impl CheckOptions {
 
     /// A count of the members of one input.
     pub(super) fn member_count(&self) -> MemberCount {
-        #[cfg(feature = "packages")]
-        return self.limits.member_count();
-        #[cfg(not(feature = "packages"))]
-        MemberCount::default()
+        self.limits.member_count()
     }
 
     pub(super) fn select(&self, report: &mut Report) {

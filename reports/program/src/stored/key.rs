@@ -6,7 +6,6 @@ use sframe_store::{ContentHash, Key};
 use sframe_validator::rules::Rule;
 
 use crate::scan::CheckOptions;
-#[cfg(feature = "packages")]
 use sframe_input::DebugPackages;
 use sframe_record::catalogue;
 
@@ -46,12 +45,8 @@ fn told(options: &CheckOptions) -> String {
         "{validator:?}\nonly {only}\nignore {ignore}\nagainst {against:?}\ncoverage {coverage} \
          {named_examples}\ndebug {debug_dirs:?}\n"
     );
-    #[cfg(feature = "packages")]
-    {
-        let _ = writeln!(text, "{:?}", options.limits);
-        let ids = options.debug_packages.as_deref().map(DebugPackages::build_ids);
-        let _ = writeln!(text, "debug packages {:02x?}", ids.unwrap_or_default());
-    }
-    text.push_str(if cfg!(feature = "disassembly") { "disassembly" } else { "" });
+    let _ = writeln!(text, "{:?}", options.limits);
+    let ids = options.debug_packages.as_deref().map(DebugPackages::build_ids);
+    let _ = writeln!(text, "debug packages {:02x?}", ids.unwrap_or_default());
     text
 }

@@ -130,17 +130,7 @@ fn is_of_no_interest(path: &Path, options: &CheckOptions) -> io::Result<bool> {
     let length = open_file(path)?.read(&mut head)?;
     Ok(match Kind::of(head.get(..length).unwrap_or_default()) {
         Kind::Elf | Kind::Archive => false,
-        Kind::Package(_) => !unpacks(options),
+        Kind::Package(_) => options.limits.depth == 0,
         Kind::Empty | Kind::Other => true,
     })
-}
-
-#[cfg(feature = "packages")]
-fn unpacks(options: &CheckOptions) -> bool {
-    options.limits.depth > 0
-}
-
-#[cfg(not(feature = "packages"))]
-const fn unpacks(_: &CheckOptions) -> bool {
-    false
 }

@@ -117,7 +117,6 @@ fn what_is_in_the_bucket_is_fetched_and_a_merged_store_is_put() {
     let mut merged = Store::create(copy.path(), manifest("one")).expect("a store");
     merged.merge().expect("all shards");
     bucket.put_merged(&merged).expect("room");
-    #[cfg(feature = "parquet")]
     {
         let table = "tables/files/shard=00001/rows.parquet";
         assert_eq!(there(&bucket, table), fs::read(copy.path().join(table)).expect("readable"));
