@@ -12,21 +12,24 @@ use crate::value::Text;
 
 /// How many of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct KindCount {
+pub struct KindCount<'r> {
     /// Which kind: a word that does not change, such as `fifo`, or the machine of files that are not
     /// supported.
-    pub kind: String,
+    #[serde(borrow)]
+    pub kind: Text<'r>,
     /// How many.
     pub count: u64,
 }
 
 /// How many sections of a version and machine.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-pub struct SectionCount {
+pub struct SectionCount<'r> {
     /// `V1`, `V2`, `V3`, or `unreadable header`.
-    pub version: String,
+    #[serde(borrow)]
+    pub version: Text<'r>,
     /// The machine; empty where the header cannot be read.
-    pub machine: String,
+    #[serde(borrow)]
+    pub machine: Text<'r>,
     /// How many.
     pub count: u64,
 }
@@ -43,15 +46,18 @@ pub struct Summary<'r> {
     /// Files that are no ELF files; empty ones are among them.
     pub not_elf: u64,
     /// ELF files of kinds that SFrame is not defined for, sorted by kind.
-    pub unsupported: Vec<KindCount>,
+    #[serde(borrow)]
+    pub unsupported: Vec<KindCount<'r>>,
     /// What is not a regular file, sorted by kind.
-    pub special: Vec<KindCount>,
+    #[serde(borrow)]
+    pub special: Vec<KindCount<'r>>,
     /// What could not be read.
     pub unreadable: u64,
     /// Files whose check crashed.
     pub crashed: u64,
     /// Sections by version and machine, sorted.
-    pub sections: Vec<SectionCount>,
+    #[serde(borrow)]
+    pub sections: Vec<SectionCount<'r>>,
     /// Functions that were read.
     pub functions: u64,
     /// Rows that were read.
@@ -132,12 +138,15 @@ impl Summary<'_> {
             }
             None => ("unreadable header".to_owned(), ""),
         };
-        let order = |known: &SectionCount| {
+        let order = |known: &SectionCount<'_>| {
             (known.version.as_str(), known.machine.as_str()).cmp(&(version.as_str(), machine))
         };
         let place = self.sections.binary_search_by(order);
-        let new =
-            || SectionCount { version: version.clone(), machine: machine.to_owned(), count: 0 };
+        let new = || SectionCount {
+            version: version.clone().into(),
+            machine: machine.to_owned().into(),
+            count: 0,
+        };
         if let Some(known) = entry(&mut self.sections, place, new) {
             increase(&mut known.count, 1);
         }
@@ -191,9 +200,9 @@ impl Summary<'_> {
     }
 }
 
-fn add_kind(kinds: &mut Vec<KindCount>, kind: &str, count: u64) {
+fn add_kind(kinds: &mut Vec<KindCount<'_>>, kind: &str, count: u64) {
     let place = kinds.binary_search_by(|known| known.kind.as_str().cmp(kind));
-    let new = || KindCount { kind: kind.to_owned(), count: 0 };
+    let new = || KindCount { kind: kind.to_owned().into(), count: 0 };
     if let Some(known) = entry(kinds, place, new) {
         increase(&mut known.count, count);
     }

@@ -18,6 +18,17 @@ pub fn printable_path(path: &Path) -> String {
     printable(path.as_os_str().as_bytes())
 }
 
+/// The widest column of a table. Cells of a hostile report may have any length: longer ones stick
+/// out of their column.
+const WIDEST: usize = 80;
+
+/// How wide a column is printed: as its widest cell, but at most 80 characters.
+#[must_use]
+pub fn column_width(cells: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
+    let widths = cells.into_iter().map(|cell| cell.as_ref().chars().count());
+    widths.max().unwrap_or(0).min(WIDEST)
+}
+
 /// The path of a name's bytes.
 #[must_use]
 pub fn path_of(bytes: &[u8]) -> &Path {

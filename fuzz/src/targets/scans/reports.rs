@@ -2,10 +2,12 @@
 
 use std::io;
 
+use sframe_check::render::{Grouped, Renderer, Text, TextOptions};
 use sframe_history::changes::{self, Changes, Options, Scan};
 use sframe_history::groups::{self, Groups, RootCauses};
 use sframe_history::report::{self, Error};
 use sframe_history::{Comparison, When};
+use sframe_record::{Record, Summary};
 
 /// A scan with something of each kind, for others to be compared with.
 pub const BEFORE: &str = include_str!("before.ndjson");
@@ -17,6 +19,7 @@ pub(super) fn run(data: &[u8]) {
         return;
     }
     tell_causes(&groups.finish());
+    show(data);
     let before = BEFORE.as_bytes();
     let compared = |old, new| compare([(When::Old, old), (When::New, new)]).expect("read before");
     let itself = compared(data, data);
@@ -69,6 +72,24 @@ fn tell(changes: &Changes) {
         harmless(|out| changes::write_markdown(out, changes, &options));
     }
     json(|out| changes::write_json(out, changes));
+}
+
+/// The scan as `show` prints it, with everything that text can show.
+fn show(data: &[u8]) {
+    let options =
+        TextOptions { verbose: true, all: true, coverage: true, summary: true, width: Some(80) };
+    harmless(|out| render(Text::new(out, options), data));
+    harmless(|out| render(Grouped::new(out, options), data));
+}
+
+fn render(mut renderer: impl Renderer, data: &[u8]) -> io::Result<()> {
+    let mut summary = Summary::default();
+    let each = |record: &Record<'_>| {
+        summary.add(record);
+        renderer.file(record).expect("memory takes all");
+    };
+    report::read(data, each).expect("read before");
+    renderer.end(&summary)
 }
 
 /// Every finding has one cause.

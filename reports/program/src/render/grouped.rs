@@ -18,7 +18,7 @@ const FEW: u64 = 3;
 /// How many root causes, and how many reasons of undecided parts, are shown without `--all`.
 const CAUSES: usize = 10;
 
-/// The most reasons that are told apart. Hostile files can have a reason of its own for each member.
+/// The most reasons that are listed separately: each member of a hostile archive can have its own.
 const MOST_REASONS: usize = 10_000;
 
 const BOLD: Style = Style::new().bold();

@@ -13,7 +13,7 @@ use evidence::Titles;
 use sframe_input::Special;
 use sframe_record::catalogue::is_about_tools;
 use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::text::printable;
+use sframe_record::text::column_width;
 use sframe_record::{
     Code, Difference, Finding, Function, KindCount, Part, Record, Section, SectionCount, Severity,
     Status, Summary, Text as Name,
@@ -158,15 +158,14 @@ impl<W: Write> Text<W> {
 
     /// One line for each field: offset, bytes, name, value.
     fn context(&mut self, parts: &[Part<'_>], style: Style) -> io::Result<()> {
-        let longest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
-        let offsets = longest(&mut parts.iter().map(|part| format!("{:#x}", part.offset).len()));
-        let bytes = longest(&mut parts.iter().map(|part| part.bytes.len() / 2 * 3));
-        let names = longest(&mut parts.iter().map(|part| part.name.len()));
+        let offset = |part: &Part<'_>| format!("{:#x}", part.offset);
+        let bytes = |part: &Part<'_>| spaced(&part.bytes);
+        let name = |part: &Part<'_>| part.name.to_string();
+        let width = |cell: &dyn Fn(&Part<'_>) -> String| column_width(parts.iter().map(cell));
+        let (a, b, c) = (width(&offset), width(&bytes), width(&name));
         for part in parts {
-            let offset = format!("{:#x}", part.offset);
-            let hex = spaced(&part.bytes);
-            let (name, value) = (part.name.to_string(), &part.value);
-            let line = format!("{offset:offsets$} | {hex:bytes$}| {name:names$}  {value}");
+            let (offset, bytes, name) = (offset(part), bytes(part), name(part));
+            let line = format!("{offset:a$} | {bytes:b$}| {name:c$}  {}", part.value);
             let line = line.trim_end();
             let (mark, style) = if part.blamed { ('>', style) } else { (' ', DIM) };
             writeln!(self.out, "      {style}{mark} {line}{style:#}")?;
@@ -336,15 +335,15 @@ impl<W: Write> Text<W> {
     }
 }
 
-/// `0102` as `01 02`.
+/// `0102` as `01 02 `.
 fn spaced(hex: &Name<'_>) -> String {
     let digits = hex.to_string();
     let mut out = String::with_capacity(digits.len() / 2 * 3);
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && place.is_multiple_of(2) {
+        out.push(digit);
+        if !place.is_multiple_of(2) {
             out.push(' ');
         }
-        out.push(digit);
     }
     out
 }
@@ -420,7 +419,7 @@ fn section_of(section: Option<&Name<'_>>) -> String {
 fn section_in_short(section: &Section<'_>) -> String {
     let what = match &section.header {
         Some(header) => {
-            let machine = header.abi.as_ref().map_or("unknown ABI", Name::as_str);
+            let machine = header.abi.as_ref().map_or("unknown ABI".to_owned(), Name::to_string);
             format!("V{} {machine}", header.version)
         }
         None => "unreadable header".to_owned(),
@@ -442,9 +441,9 @@ fn left_out(summary: &Summary<'_>) -> Vec<String> {
         kinds.push(format!("{} not ELF", grouped(summary.not_elf)));
     }
     for KindCount { kind, count } in &summary.unsupported {
-        kinds.push(format!("{} unsupported ({})", grouped(*count), printable(kind)));
+        kinds.push(format!("{} unsupported ({})", grouped(*count), kind));
     }
-    let special = |kind: &KindCount| Some((Special::of_id(&kind.kind)?, kind.count));
+    let special = |kind: &KindCount<'_>| Some((Special::of_id(&kind.kind)?, kind.count));
     let mut special: Vec<(Special, u64)> = summary.special.iter().filter_map(special).collect();
     special.sort_unstable();
     for (kind, count) in special {

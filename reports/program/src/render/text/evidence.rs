@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use sframe_record::text::column_width;
 use sframe_record::{Instruction, Side, TableLine};
 
 const DIM: Style = Style::new().dimmed();
@@ -79,7 +80,7 @@ fn ra(line: &TableLine<'_>) -> String {
     format!("{}{signed}", line.ra)
 }
 
-/// The widest cell of each column.
+/// How wide each column is.
 struct Widths {
     pc: usize,
     cfa: usize,
@@ -89,14 +90,14 @@ struct Widths {
 
 impl Widths {
     fn of(lines: &[TableLine<'_>]) -> Widths {
-        let widest = |cell: &dyn Fn(&TableLine<'_>) -> usize| {
-            lines.iter().map(cell).max().unwrap_or(0).max(2)
+        let column = |title: &str, cell: &dyn Fn(&TableLine<'_>) -> String| {
+            column_width(lines.iter().map(cell).chain([title.to_owned()]))
         };
         Widths {
-            pc: widest(&|line| line.start.to_string().len()),
-            cfa: widest(&|line| line.cfa.len()).max(3),
-            ra: widest(&|line| ra(line).len()),
-            fp: widest(&|line| line.fp.len()),
+            pc: column("PC", &|line| line.start.to_string()),
+            cfa: column("CFA", &|line| line.cfa.to_string()),
+            ra: column("RA", &ra),
+            fp: column("FP", &|line| line.fp.to_string()),
         }
     }
 
