@@ -2,7 +2,7 @@
 
 use std::mem::size_of;
 
-use sframe_record::{Coverage, Difference, Finding, Loss, Record, Text};
+use sframe_record::{Coverage, Difference, Finding, Loss, Package, Record, Text};
 
 /// What the allocator takes for a block besides the block itself, and for the half of a vector that
 /// is not in use.
@@ -20,8 +20,17 @@ pub fn weight(record: &Record<'_>) -> usize {
         + sum(&record.counts, |count| text(&count.rule))
         + sum(&record.undecided, |undecided| text(&undecided.reason))
         + sum(&record.sections, |section| text(&section.name))
-        + sum(&record.producers, |producer| text(&producer.name) + optional(&producer.text))
+        + sum(&record.producers, |producer| {
+            text(&producer.name) + optional(&producer.version) + optional(&producer.text)
+        })
+        + record.content.as_ref().map_or(0, |content| text(&content.hash))
+        + record.package.as_ref().map_or(0, package)
         + record.coverage.as_ref().map_or(0, coverage)
+}
+
+fn package(package: &Package<'_>) -> usize {
+    let Package { name, version, architecture, source } = package;
+    text(name) + [version, architecture, source].into_iter().map(optional).sum::<usize>()
 }
 
 /// Text that is borrowed is part of the program.
@@ -47,10 +56,12 @@ fn finding(finding: &Finding<'_>) -> usize {
         .as_deref()
         .map_or(0, |field| boxed(size_of_val(field), &[text(&field.value), text(&field.allowed)]));
     let function = finding.function.as_deref().map_or(0, |of| {
-        boxed(size_of_val(of), &[optional(&of.symbol), optional(&of.code_section)])
+        let names = [&of.symbol, &of.symbol_hex, &of.code_section];
+        boxed(size_of_val(of), &names.map(optional))
     });
     let code = finding.code.as_deref().map_or(0, |of| {
-        boxed(size_of_val(of), &[optional(&of.symbol), optional(&of.code_section)])
+        let names = [&of.symbol, &of.symbol_hex, &of.code_section];
+        boxed(size_of_val(of), &names.map(optional))
     });
     text(&finding.message)
         + field
@@ -69,7 +80,42 @@ fn difference(difference: &Difference<'_>) -> usize {
 
 fn coverage(coverage: &Coverage<'_>) -> usize {
     let loss = |loss: &Loss<'_>| {
-        sum(&loss.examples, |place| optional(&place.symbol) + optional(&place.code_section))
+        sum(&loss.examples, |place| {
+            optional(&place.symbol) + optional(&place.symbol_hex) + optional(&place.code_section)
+        })
     };
     sum(&coverage.losses, loss) + sum(&coverage.limits, |_| 0) + optional(&coverage.debug_file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::weight;
+    use sframe_record::Record;
+
+    /// Every string that a file can make long is counted.
+    #[test]
+    fn long_strings_are_counted_in_full() {
+        let record = r#"{"path":"@","path_hex":"@","inside":"@","inside_hex":"@","member":"@","member_hex":"@",
+            "content":{"size":1,"hash":"@"},"status":"checked","reason":"@",
+            "package":{"name":"@","version":"@","architecture":"@","source":"@"},
+            "producers":[{"kind":"other","name":"@","version":"@","text":"@"}],
+            "sections":[{"name":"@"}],"counts":[{"rule":"@","severity":"error","count":1}],
+            "undecided":[{"reason":"@"}],
+            "findings":[{"rule":"fp-lost","severity":"error","message":"@",
+                "field":{"name":"size","value":"@","allowed":"@"},
+                "function":{"symbol":"@","symbol_hex":"@","code_section":"@"},
+                "code":{"start":"0x0","end":"0x1","symbol":"@","symbol_hex":"@","code_section":"@"},
+                "context":[{"bytes":"@","value":"@"}],
+                "difference":{"table":[{"side":"both","start":"0x0","cfa":"@","ra":"@","fp":"@"}],
+                    "instructions":[{"bytes":"@","text":"@"}]}}],
+            "coverage":{"losses":[{"cause":"none","examples":[
+                {"symbol":"@","symbol_hex":"@","code_section":"@"}]}],"debug_file":"@"}}"#;
+        let weighed = |length: usize| {
+            // Escaped, so that the record owns each string.
+            let text = format!(r"\u0041{}", "x".repeat(length));
+            weight(&Record::parse(&record.replace('@', &text)).expect("a record"))
+        };
+        let strings = record.matches('@').count();
+        assert_eq!(weighed(999) - weighed(0), strings * 999);
+    }
 }
