@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::text::{path_of, printable, printable_path};
+use crate::text::path_of;
 
 /// A file, or one inside a package, an archive, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,26 +27,6 @@ impl FileName {
     #[must_use]
     pub fn member_of(&self, name: Vec<u8>) -> FileName {
         FileName { member: Some(name), ..self.clone() }
-    }
-
-    /// `package.deb!usr/lib/lib.a(member.o)`, safe to print.
-    #[must_use]
-    pub fn display(&self) -> String {
-        let mut name = printable_path(&self.path);
-        if let Some(inside) = &self.inside {
-            name.push('!');
-            name.push_str(&printable(inside));
-        }
-        if self.member.is_some() {
-            name.push_str(&format!("({})", self.member_display()));
-        }
-        name
-    }
-
-    /// `member.o`, safe to print; empty where the file is no archive.
-    #[must_use]
-    pub fn member_display(&self) -> String {
-        self.member.as_deref().map(printable).unwrap_or_default()
     }
 
     /// Where the file is, or would be where its package is installed.

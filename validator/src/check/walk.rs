@@ -56,7 +56,7 @@ pub(crate) struct Walk<'a> {
 /// What came of reading the rows of one function.
 struct RowsRead {
     count: u32,
-    /// Section offset behind the last row that could be read.
+    /// Section offset of the end of the last row that could be read.
     end: u64,
     /// All rows could be read.
     complete: bool,
@@ -247,8 +247,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads the rows of a function and applies the rules. With `REPORT`, nothing more is said
-    /// behind a row of error level: where it misleads about its length, what follows is nonsense.
+    /// Reads the rows of a function and applies the rules. With `REPORT`, no row is reported
+    /// after one with an error: if that error is about its length, the following bytes are no rows.
     fn walk_rows<const REPORT: bool>(
         &mut self,
         function: &Function<'_>,

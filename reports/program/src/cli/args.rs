@@ -176,8 +176,14 @@ pub(super) struct CheckArgs {
     pub(super) raw: RawArgs,
     #[command(flatten)]
     pub(super) store: StoreArgs,
+    #[command(flatten)]
+    pub(super) resources: ResourceArgs,
+}
 
-    /// How to write what is found
+/// How findings are written.
+#[derive(Debug, Args)]
+pub(super) struct OutputArgs {
+    /// The format of the findings
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
     pub(super) format: Format,
     /// Report which code SFrame and CFI describe, and why SFrame omits some
@@ -188,15 +194,6 @@ pub(super) struct CheckArgs {
     /// Name every file, also those that are sound or not checked
     #[arg(short, long, help_heading = "Output")]
     pub(super) verbose: bool,
-
-    /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads, hide_short_help = true)]
-    pub(super) threads: usize,
-}
-
-/// What a scan on this machine may take, and how much it says while it runs.
-#[derive(Debug, Args)]
-pub(super) struct OutputArgs {
     /// List findings file by file, not by root cause
     ///
     /// Without this option, scans of more than three files list each root cause once.
@@ -205,21 +202,19 @@ pub(super) struct OutputArgs {
     /// Print findings only: no summary, no progress
     #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
     pub(super) quiet: bool,
+}
+
+/// What a scan on this machine may use.
+#[derive(Debug, Args)]
+pub(super) struct ResourceArgs {
+    /// Number of threads; 0 for as many as the machine has
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads, hide_short_help = true)]
+    pub(super) threads: usize,
     /// Memory for members of packages and for reports that wait for their turn, such as 500M or 2G:
     /// a quarter is for reports, an eighth for results of files whose bytes may come again, and the
     /// rest is divided among the threads; a member that does not fit is skipped by name
     #[arg(long, value_name = "SIZE", value_parser = repo::size, help_heading = "Packages", hide_short_help = true)]
     pub(super) memory_limit: Option<u64>,
-}
-
-/// How results are written.
-pub(super) struct How {
-    pub(super) format: Format,
-    pub(super) verbose: bool,
-    pub(super) by_file: bool,
-    pub(super) all: bool,
-    pub(super) coverage: bool,
-    pub(super) quiet: bool,
 }
 
 /// What is looked at, and what of it is reported: what results depend on besides the bytes.

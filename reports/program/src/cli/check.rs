@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sframe_validator::check::Options;
 use sframe_validator::finding::Keep;
 
-use super::args::{CheckArgs, Format, How, Level, Oracle, WhatArgs};
+use super::args::{CheckArgs, Format, Level, Oracle, OutputArgs, ResourceArgs, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 use crate::render::{
     Display, Grouped, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress,
@@ -22,41 +22,35 @@ use sframe_record::{Severity, Summary};
 pub(super) const KEPT: Keep = Keep::First(100);
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
-    if args.coverage && args.what.against == Some(Oracle::None) {
-        let message = "--coverage tells what CFI describes: it cannot go with --against none";
+    if args.output.coverage && args.what.against == Some(Oracle::None) {
+        let message = "--coverage reports what CFI describes, so it cannot go with --against none";
         complain(&message)?;
         return Ok(Exit::Failure);
     }
     let interrupted = interrupt::flag()?;
     let mut options = CheckOptions { stop: Some(interrupted.clone()), ..check_options(args) };
-    limit_memory(&mut options, args.output.memory_limit, args.threads);
+    limit_memory(&mut options, &args.resources);
     let unusable = debug_packages(&args.what, &mut options);
     let inputs = unusable.into_iter().chain(selection(&args.paths, args.follow_links)?);
-    let how = How {
-        format: args.format,
-        verbose: args.verbose,
-        by_file: args.output.by_file,
-        all: args.what.all,
-        coverage: args.coverage,
-        quiet: args.output.quiet,
-    };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
-        scan(inputs, &options, args.threads, sink)
+        scan(inputs, &options, args.resources.threads, sink)
     };
-    let summary = told(&how, inputs, Input::held, scan)?;
+    let summary = report(&args.output, args.what.all, inputs, Input::held, scan)?;
     Ok(ended(&interrupted, exit(args.fail_on, &summary)))
 }
 
-/// Scans `inputs`, each of which takes `size` bytes of memory, and writes what comes of it.
-pub(super) fn told<T: Send + 'static>(
-    how: &How,
+/// Scans `inputs`, each of which takes `size` bytes of memory, and writes their records: `all` of the
+/// findings, or the first few.
+pub(super) fn report<T: Send + 'static>(
+    output: &OutputArgs,
+    all: bool,
     mut inputs: impl Iterator<Item = T> + Send + 'static,
     size: fn(&T) -> usize,
     scan: impl FnOnce(&mut dyn Iterator<Item = T>, &mut dyn Sink) -> io::Result<Summary<'static>>,
 ) -> io::Result<Summary<'static>> {
-    let shown = !how.quiet && io::stderr().is_terminal();
+    let shown = !output.quiet && io::stderr().is_terminal();
     let display = shown.then(Display::default);
-    let mut renderer = renderer(how, display.as_ref());
+    let mut renderer = renderer(output, all, display.as_ref());
     renderer.begin()?;
     let summary = match display {
         None => scan(&mut inputs, &mut WithProgress::new(renderer.as_mut(), false))?,
@@ -84,32 +78,29 @@ pub(super) fn ended(interrupted: &AtomicBool, exit: Exit) -> Exit {
 
 /// Divides the memory that a scan may take: reports that wait get a quarter at most, what is known
 /// of files an eighth, and each thread its part of the rest for what it takes out of packages.
-pub(super) fn limit_memory(options: &mut CheckOptions, limit: Option<u64>, threads: usize) {
-    let Some(limit) = limit else { return };
+pub(super) fn limit_memory(options: &mut CheckOptions, resources: &ResourceArgs) {
+    let Some(limit) = resources.memory_limit else { return };
     let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     options.waiting = options.waiting.min(size(limit / 4));
     options.remembered = options.remembered.min(size(limit / 8));
     let rest = limit.saturating_sub((options.waiting + options.remembered) as u64);
-    options.limits.held = rest / crate::scan::number_of_threads(threads) as u64;
+    options.limits.held = rest / crate::scan::number_of_threads(resources.threads) as u64;
 }
 
 fn check_options(args: &CheckArgs) -> CheckOptions {
-    CheckOptions {
-        raw: args.raw.options(),
-        coverage: args.coverage,
-        ..shown_options(&args.what, args.format, args.verbose)
-    }
+    CheckOptions { raw: args.raw.options(), ..shown_options(&args.what, &args.output) }
 }
 
-/// What to check, for results that are written in this format.
-pub(super) fn shown_options(what: &WhatArgs, format: Format, verbose: bool) -> CheckOptions {
+/// What to check, for results that are written so.
+pub(super) fn shown_options(what: &WhatArgs, output: &OutputArgs) -> CheckOptions {
+    let OutputArgs { format, coverage, verbose, .. } = *output;
     let is_text = format == Format::Text;
     let mut options = what_options(what);
     if is_text {
         options.validator.keep = options.validator.keep.max(KEPT);
     }
     // As text they are shown on request only.
-    CheckOptions { producers: !is_text, named_examples: verbose || !is_text, ..options }
+    CheckOptions { coverage, producers: !is_text, named_examples: verbose || !is_text, ..options }
 }
 
 /// What to check, by itself.
@@ -151,8 +142,12 @@ pub(super) fn debug_packages(args: &WhatArgs, options: &mut CheckOptions) -> Vec
 }
 
 /// A renderer to standard output, where `display` may be as well.
-pub(super) fn renderer(how: &How, display: Option<&Display>) -> Box<dyn Renderer> {
-    let How { format, verbose, by_file, all, coverage, quiet } = *how;
+pub(super) fn renderer(
+    output: &OutputArgs,
+    all: bool,
+    display: Option<&Display>,
+) -> Box<dyn Renderer> {
+    let OutputArgs { format, verbose, by_file, coverage, quiet } = *output;
     let out: Box<dyn Write> = match format {
         Format::Text => Box::new(styled_stdout()),
         Format::Json | Format::Ndjson => Box::new(stdout()),

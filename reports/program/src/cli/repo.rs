@@ -5,9 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::args::How;
 use super::args::repo::RepoArgs;
-use super::check::{debug_packages, ended, exit, limit_memory, shown_options, told};
+use super::check::{debug_packages, ended, exit, limit_memory, report, shown_options};
 use super::{Exit, interrupt, stdout};
 use crate::scan::{CheckOptions, Sink, scan_repository};
 use sframe_input::Input;
@@ -27,30 +26,19 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
         return list(repository.packages(wanted));
     }
     let interrupted = interrupt::flag()?;
-    let mut options = CheckOptions {
-        stop: Some(interrupted.clone()),
-        coverage: args.coverage,
-        ..shown_options(&args.what, args.format, args.verbose)
-    };
-    limit_memory(&mut options, args.output.memory_limit, args.threads);
+    let mut options =
+        CheckOptions { stop: Some(interrupted.clone()), ..shown_options(&args.what, &args.output) };
+    limit_memory(&mut options, &args.resources);
     let unusable =
         debug_packages(&args.what, &mut options).into_iter().filter_map(|input| match input {
             Input::Unreadable(path, why) => Some(Entry::Unreadable(path, why)),
             Input::File(_) | Input::Image(_) | Input::Special(..) => None,
         });
     let entries = unusable.chain(repository.packages(wanted));
-    let how = How {
-        format: args.format,
-        verbose: args.verbose,
-        by_file: args.output.by_file,
-        all: args.what.all,
-        coverage: args.coverage,
-        quiet: args.output.quiet,
-    };
     let scan = |entries: &mut dyn Iterator<Item = Entry>, sink: &mut dyn Sink| {
-        scan_repository(entries, &options, args.threads, sink)
+        scan_repository(entries, &options, args.resources.threads, sink)
     };
-    let summary = told(&how, entries, Entry::held, scan)?;
+    let summary = report(&args.output, args.what.all, entries, Entry::held, scan)?;
     Ok(ended(&interrupted, exit(args.fail_on, &summary)))
 }
 

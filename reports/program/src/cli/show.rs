@@ -8,7 +8,6 @@ use sframe_history::report;
 use sframe_record::{Record, Summary};
 use sframe_store::{ShardState, Store};
 
-use super::args::How;
 use super::args::stored::ShowArgs;
 use super::place::Place;
 use super::{Exit, check, complain};
@@ -16,15 +15,7 @@ use crate::render::Renderer;
 use crate::stored::{self, Result};
 
 pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
-    let how = How {
-        format: args.format,
-        verbose: args.verbose,
-        by_file: args.by_file,
-        all: args.all,
-        coverage: args.coverage,
-        quiet: args.quiet,
-    };
-    let mut renderer = check::renderer(&how, None);
+    let mut renderer = check::renderer(&args.output, args.all, None);
     renderer.begin()?;
     let (summary, complete) = read(&args.scan, renderer.as_mut())
         .map_err(|error| io::Error::other(format!("{}: {error}", args.scan.display())))?;

@@ -26,7 +26,7 @@ pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
         return Err(io::Error::other(message));
     }
     let mut options = options(&args.what)?;
-    check::limit_memory(&mut options, args.output.memory_limit, args.threads);
+    check::limit_memory(&mut options, &args.resources);
     if let Some(item) = args.store.alone.item {
         return Ok(check_item(open(folder)?.manifest(), item, &options)?);
     }
@@ -99,8 +99,12 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
     };
     let mut stamps = StampsWriter::start(folder, &key)?;
     let checker = Checker::new(options);
-    let scanner =
-        Scanner { checker: &checker, previous: &previous, known: &known, threads: args.threads };
+    let scanner = Scanner {
+        checker: &checker,
+        previous: &previous,
+        known: &known,
+        threads: args.resources.threads,
+    };
     let mut store = if is_there(folder) {
         open(folder)?
     } else {
@@ -173,7 +177,7 @@ fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
     })?;
     let mut out = styled_stdout();
     let options = TextOptions {
-        verbose: args.verbose,
+        verbose: args.output.verbose,
         all: args.what.all,
         coverage: true,
         summary: !args.output.quiet,

@@ -70,7 +70,7 @@ impl Origin {
     }
 }
 
-/// What an record depends on, besides the scan's options.
+/// What a record depends on, besides the scan's options.
 type Key = ([u8; 32], Option<PathBuf>);
 
 /// A file that is to be checked.
@@ -240,7 +240,7 @@ mod tests {
             Desk { folder, seen: Seen::new(ROOM), checks: Cell::new(0) }
         }
 
-        /// What is told of bytes: their last one, which is the record here.
+        /// The reason of the record, which is the last of the bytes.
         fn told(&self, subject: Subject<'_>) -> String {
             let last = subject.data.last().copied();
             let record = self.seen.or_check(subject, || {

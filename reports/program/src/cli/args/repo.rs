@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueHint};
 
-use super::{Format, Level, OutputArgs, WhatArgs, threads};
+use super::{Level, OutputArgs, ResourceArgs, WhatArgs};
 
 pub(in crate::cli) const HELP: &str = "\
 A repository is a folder or an address with Packages in it (a flat one, as dpkg-scanpackages makes
@@ -64,19 +64,8 @@ pub(in crate::cli) struct RepoArgs {
     /// standard input
     #[arg(long, conflicts_with_all = ["format", "coverage", "verbose"], help_heading = "Output")]
     pub(in crate::cli) list: bool,
-    /// How to write what is found
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
-    pub(in crate::cli) format: Format,
-    /// Tell which code SFrame and CFI describe, and why CFI alone describes some of it
-    #[arg(long, help_heading = "Output")]
-    pub(in crate::cli) coverage: bool,
-    /// Name every file, also those that are sound or not checked
-    #[arg(short, long, help_heading = "Output")]
-    pub(in crate::cli) verbose: bool,
-
-    /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads)]
-    pub(in crate::cli) threads: usize,
+    #[command(flatten)]
+    pub(in crate::cli) resources: ResourceArgs,
 }
 
 /// Bytes, or with `K`, `M` or `G` behind.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::{DiffFormat, Format, Level, WhatArgs};
+use super::{DiffFormat, Level, OutputArgs, WhatArgs};
 
 pub(in crate::cli) const COMPARE_HELP: &str = "\
 A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format
@@ -107,24 +107,11 @@ pub(in crate::cli) struct ShowArgs {
     /// A store or a report
     #[arg(value_name = "SCAN", value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) scan: PathBuf,
-    /// How to write it
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    pub(in crate::cli) format: Format,
-    /// List the findings file by file
-    #[arg(long)]
-    pub(in crate::cli) by_file: bool,
     /// Show each finding and each root cause that was kept
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(in crate::cli) all: bool,
-    /// Report which code SFrame and CFI describe, and why CFI alone describes some of it
-    #[arg(long)]
-    pub(in crate::cli) coverage: bool,
-    /// Name every file, also those that are sound or not checked
-    #[arg(short, long)]
-    pub(in crate::cli) verbose: bool,
-    /// Only findings: no summary
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub(in crate::cli) quiet: bool,
+    #[command(flatten)]
+    pub(in crate::cli) output: OutputArgs,
     /// The least severity that makes the exit status 1
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
     pub(in crate::cli) fail_on: Level,
