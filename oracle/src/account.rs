@@ -171,8 +171,22 @@ pub fn account<'c>(
     cfi: &'c [Cfi<'c>],
     options: &Options,
 ) -> Account<'c> {
+    let mut differences = Vec::new();
+    let account = account_each(elf, sections, cfi, options, &mut |one| differences.push(one));
+    Account { differences, ..account }
+}
+
+/// As [`account`], handing each difference to `found`, ordered by place, instead of keeping it: until its
+/// turn comes, a difference is kept without its tables and words.
+pub fn account_each<'c>(
+    elf: &Elf<'_>,
+    sections: &[Section<'_>],
+    cfi: &'c [Cfi<'c>],
+    options: &Options,
+    found: &mut dyn FnMut(Difference<'c>),
+) -> Account<'c> {
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     let mut ledger = Ledger::new(elf, sections, cfi, &mut contexts, options);
     let totals = compare_file(elf, sections, cfi, &mut ledger);
-    ledger.finish(totals)
+    ledger.finish(totals, found)
 }

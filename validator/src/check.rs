@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 
 use crate::elf::{Class, Elf, ElfError, ElfKind, ElfSection, SHF_ALLOC, SHT_NOBITS, SframeSection};
 use crate::finding::reporter::{Collector, Reporter};
-use crate::finding::{HeaderSummary, Keep, Report, SectionSummary, Undecided};
+use crate::finding::{Finding, HeaderSummary, Keep, Report, SectionSummary, Undecided};
 use crate::page::{Abis, Severity, Versions};
 use crate::rules::entry::{Check, Entry};
 use crate::rules::{self, CATALOGUE, CONFIRMED_ODDITY};
@@ -27,8 +27,7 @@ use crate::subject::extents::{Extents, Totals};
 use crate::subject::facts::FileFacts;
 use crate::subject::{FileContext, FileKind, PreambleContext, SectionContext, TotalContext};
 use crate::text::Text;
-pub use confirm::Confirm;
-use confirm::Unconfirmed;
+pub use confirm::{Confirm, Unconfirmed};
 use walk::{Surveyed, Walk};
 
 /// What to check, and how much of what is found to keep.
@@ -53,7 +52,21 @@ impl Default for Options {
 /// Checks the bytes of one section without a file around it.
 #[must_use]
 pub fn check_section(data: &[u8], placement: Placement<'_>, options: &Options) -> Report {
-    let mut run = Run::new(options, &Unconfirmed);
+    sorted(|found| check_section_each(data, placement, options, found))
+}
+
+/// As [`check_section`], handing each finding to `found` as soon as it is made: however many there are,
+/// none is held.
+///
+/// They come in the order of the check: of the header, of each function and its rows, of the whole.
+/// The report has none.
+pub fn check_section_each(
+    data: &[u8],
+    placement: Placement<'_>,
+    options: &Options,
+    found: &mut dyn FnMut(Finding),
+) -> Report {
+    let mut run = Run::new(options, &Unconfirmed, found);
     let summary = SectionSummary {
         index: None,
         name: ".sframe".to_owned(),
@@ -87,7 +100,17 @@ pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
 /// the warning's place.
 #[must_use]
 pub fn check_elf_confirmed(file: &Elf<'_>, options: &Options, confirm: &dyn Confirm) -> Report {
-    let mut run = Run::new(options, confirm);
+    sorted(|found| check_elf_each(file, options, confirm, found))
+}
+
+/// As [`check_elf_confirmed`], handing each finding to `found` as [`check_section_each`] does.
+pub fn check_elf_each(
+    file: &Elf<'_>,
+    options: &Options,
+    confirm: &dyn Confirm,
+    found: &mut dyn FnMut(Finding),
+) -> Report {
+    let mut run = Run::new(options, confirm, found);
     let (code, executable) = (CodeMap::of(file.code()), CodeMap::of(file.executable()));
     run.report.code_bytes = code.size();
     let dynamic = run.dynamic_relocations(file);
@@ -118,13 +141,23 @@ pub fn check_elf_confirmed(file: &Elf<'_>, options: &Options, confirm: &dyn Conf
 /// The report has no sections of its own; its findings are about the set.
 #[must_use]
 pub fn check_link_set(inputs: &[(&str, HeaderSummary)], options: &Options) -> Report {
-    let mut run = Run::new(options, &Unconfirmed);
-    run.apply(None, |check, reporter| {
-        if let Check::LinkSet(check) = check {
-            check(inputs, reporter);
-        }
-    });
-    run.finish()
+    sorted(|found| {
+        let mut run = Run::new(options, &Unconfirmed, found);
+        run.apply(None, |check, reporter| {
+            if let Check::LinkSet(check) = check {
+                check(inputs, reporter);
+            }
+        });
+        run.finish()
+    })
+}
+
+/// The report of a check with the findings in it, in the order of the section's bytes.
+fn sorted(check: impl FnOnce(&mut dyn FnMut(Finding)) -> Report) -> Report {
+    let mut findings = Vec::new();
+    let report = check(&mut |finding| findings.push(finding));
+    findings.sort_by_key(|finding: &Finding| (finding.section, finding.offset));
+    Report { findings, ..report }
 }
 
 /// The file around a section, as far as it is the same for all its SFrame sections.
@@ -165,20 +198,22 @@ struct Run<'o> {
     options: &'o Options,
     /// Who may confirm rows.
     confirm: &'o dyn Confirm,
-    collector: Collector,
+    collector: Collector<'o>,
     report: Report,
 }
 
 impl<'o> Run<'o> {
-    fn new(options: &'o Options, confirm: &'o dyn Confirm) -> Run<'o> {
-        let collector = Collector::new(CATALOGUE, options.keep);
+    fn new(
+        options: &'o Options,
+        confirm: &'o dyn Confirm,
+        found: &'o mut dyn FnMut(Finding),
+    ) -> Run<'o> {
+        let collector = Collector::new(CATALOGUE, options.keep, found);
         Run { options, confirm, collector, report: Report::default() }
     }
 
     fn finish(mut self) -> Report {
         self.report.counts = self.collector.counts().collect();
-        self.report.findings = self.collector.findings;
-        self.report.findings.sort_by_key(|finding| (finding.section, finding.offset));
         self.report
     }
 

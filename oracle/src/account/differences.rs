@@ -191,8 +191,8 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Those that were kept, with all there is to say about them.
-    pub(super) fn finish(self, sections: &[Section<'_>]) -> Vec<Difference<'c>> {
+    /// Hands those that were kept to `found`, by place, with rows and values in words.
+    pub(super) fn finish(self, sections: &[Section<'_>], found: &mut dyn FnMut(Difference<'c>)) {
         let mut similar = vec![None; self.kept.len()];
         for Seen { all, kept, .. } in self.patterns.into_values() {
             let Some((number, bytes)) = kept else { continue };
@@ -217,7 +217,11 @@ impl<'c> Differences<'c> {
         find_rows(sections, &mut wanted);
         wanted.sort_by_key(|wanted| wanted.asked_by);
         let all = self.kept.into_iter().zip(wanted).zip(similar);
-        all.map(|((kept, wanted), similar)| kept.described(sections, &wanted, similar)).collect()
+        let mut all: Vec<_> = all.collect();
+        all.sort_by_key(|((kept, _), _)| kept.start);
+        for ((kept, wanted), similar) in all {
+            found(kept.described(sections, &wanted, similar));
+        }
     }
 }
 
@@ -346,7 +350,8 @@ mod tests {
             }
             assert_eq!(differences.patterns.len(), MAX_PATTERNS + 1);
             assert_eq!(tally.counts().iter().map(|(_, count)| *count).sum::<u64>(), 3000);
-            let kept = differences.finish(&[]);
+            let mut kept = Vec::new();
+            differences.finish(&[], &mut |difference| kept.push(difference));
             assert_eq!(kept.len(), MAX_PATTERNS + 1);
             let rest = Similar { functions: 1975, ranges: 1975, bytes: 1975 };
             assert_eq!(kept.last().expect("many").similar, Some(rest));

@@ -9,7 +9,7 @@ use super::differences::Differences;
 use super::place::function_of;
 use super::tally::Tally;
 use super::undecided::Reasons;
-use super::{Account, EXAMPLES, Limit, Loss, Options, defects};
+use super::{Account, Difference, EXAMPLES, Limit, Loss, Options, defects};
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
 use crate::compare::{Fields, FunctionCounts, Range, Sink, Totals, Verdict};
 use crate::coverage::{Cause, Examined, Stubs, examine_rows};
@@ -232,19 +232,22 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
     }
 
-    /// The account.
-    pub(super) fn finish(mut self, totals: Totals) -> Account<'c> {
+    /// The account without differences, which go to `found`.
+    pub(super) fn finish(
+        mut self,
+        totals: Totals,
+        found: &mut dyn FnMut(Difference<'c>),
+    ) -> Account<'c> {
         let Totals { bytes: sums, mut functions } = totals;
         self.empty(&mut functions);
         self.limits.sort_by_key(|limited| limited.limit.field);
-        let mut differences = self.differences.finish(self.sections);
-        differences.sort_by_key(|difference| difference.start);
+        self.differences.finish(self.sections, found);
         Account {
             sums,
             functions,
             losses: self.losses.into_iter().filter(|loss| loss.functions > 0).collect(),
             limits: self.limits.into_iter().map(|limited| limited.limit).collect(),
-            differences,
+            differences: Vec::new(),
             findings: self.findings,
             counts: self.tally.counts(),
             undecided: self.undecided.finish(functions.unplaced),

@@ -10,9 +10,9 @@ mod names;
 mod producers;
 pub(crate) mod rows;
 mod tables;
-mod weight;
+pub(crate) mod weight;
 
-pub use checked::{Comparison, checked};
+pub use checked::{Comparison, Located, checked};
 pub use content::Content;
 pub use context::context;
 pub use coverage::{coverage, undecided};
@@ -20,4 +20,3 @@ pub use evidence::Gatherer;
 pub use names::{Names, SymbolPlace};
 pub use producers::{producer, producers};
 pub use tables::Tables;
-pub use weight::weight;

@@ -16,7 +16,7 @@ pub use wrap::wrap;
 
 use std::io;
 
-use sframe_record::{Record, Summary};
+use sframe_record::{Finding, Record, Summary};
 
 /// A format of a scan's output.
 pub trait Renderer {
@@ -29,8 +29,26 @@ pub trait Renderer {
     /// Writes one file's record.
     ///
     /// # Errors
-    /// Those of writing.
+    /// An error of writing.
     fn file(&mut self, record: &Record<'_>) -> io::Result<()>;
+
+    /// Begins a record with too many findings to be held: `record` has none, they follow.
+    ///
+    /// # Errors
+    /// An error of writing.
+    fn start(&mut self, record: Record<'static>) -> io::Result<()>;
+
+    /// Writes the next findings of the record that was started.
+    ///
+    /// # Errors
+    /// An error of writing.
+    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()>;
+
+    /// Ends the record that was started.
+    ///
+    /// # Errors
+    /// An error of writing.
+    fn finish(&mut self) -> io::Result<()>;
 
     /// Writes the summary, and flushes.
     ///

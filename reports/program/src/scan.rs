@@ -2,34 +2,36 @@
 
 mod check;
 mod compare;
+mod each_finding;
+mod file;
 mod link_inputs;
 mod options;
 mod order;
 mod package;
+mod piece;
 mod seen;
 mod verdict;
 
 pub use check::Checker;
 pub use options::{Against, CheckOptions};
-pub use verdict::Found;
+pub use piece::{Found, Piece};
 
 pub(crate) use order::{Event, Resources, Weigh, in_order};
 pub use order::{MAX_THREADS, number_of_threads};
 
 use std::io;
 
-use crate::record;
 use sframe_input::Input;
 use sframe_input::repository::Entry;
-use sframe_record::{Record, Summary};
+use sframe_record::Summary;
 
 /// Where records go.
 pub trait Sink {
-    /// Takes the next record, in input order.
+    /// Takes the next piece, in input order.
     ///
     /// # Errors
-    /// Those of writing; they end the scan.
-    fn record(&mut self, record: &Record<'_>) -> io::Result<()>;
+    /// An error of writing; it ends the scan.
+    fn piece(&mut self, piece: Piece) -> io::Result<()>;
 
     /// Some time has passed without a record.
     fn tick(&mut self, summary: &Summary<'_>);
@@ -46,7 +48,7 @@ pub fn scan(
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
     let checker = Checker::new(options);
-    let check = |input, found: &mut dyn FnMut(Record<'static>)| checker.input(input, found);
+    let check = |input, found: Found<'_>| checker.input(input, found);
     reported(inputs, options, check, threads, sink)
 }
 
@@ -61,19 +63,19 @@ pub fn scan_repository(
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
     let checker = Checker::new(options);
-    let check = |entry, found: &mut dyn FnMut(Record<'static>)| checker.entry(entry, found);
+    let check = |entry, found: Found<'_>| checker.entry(entry, found);
     reported(entries, options, check, threads, sink)
 }
 
 fn reported<I: Send>(
     inputs: impl Iterator<Item = I>,
     options: &CheckOptions,
-    check: impl Fn(I, &mut dyn FnMut(Record<'static>)) + Sync,
+    check: impl Fn(I, Found<'_>) + Sync,
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
     let mut summary = Summary::default();
-    let check = |input, found: &mut dyn FnMut(Record<'static>)| {
+    let check = |input, found: Found<'_>| {
         if !options.is_stopped() {
             check(input, found);
         }
@@ -82,19 +84,15 @@ fn reported<I: Send>(
     let resources = Resources { threads, waiting: options.waiting };
     in_order(inputs, resources, check, |event| -> io::Result<()> {
         match event {
-            Event::Done(record) => {
-                summary.add(&record);
-                sink.record(&record)?;
+            Event::Done(piece) => {
+                if let Some(record) = piece.record() {
+                    summary.add(record);
+                }
+                sink.piece(piece)?;
             }
             Event::Waiting => sink.tick(&summary),
         }
         Ok(())
     })?;
     Ok(summary)
-}
-
-impl Weigh for Record<'static> {
-    fn weight(&self) -> usize {
-        record::weight(self)
-    }
 }

@@ -50,7 +50,8 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
     let (sender, checked) = channel();
     thread::spawn(move || {
         let options = CheckOptions::default();
-        Checker::new(&options).input(Input::File(path), &mut |record| {
+        Checker::new(&options).input(Input::File(path), &mut |piece| {
+            let record = piece.record().expect("a whole record");
             let kind = record.reason.as_ref().map_or("", |kind| kind.as_str());
             let is_pipe = record.status == Status::Special && kind == "fifo";
             sender.send(is_pipe).expect("the test waits");

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use sframe_check::scan::{CheckOptions, Sink, scan};
+use sframe_check::scan::{CheckOptions, Piece, Sink, scan};
 use sframe_input::Selection;
-use sframe_record::{Record, Status, Summary};
+use sframe_record::{Status, Summary};
 
 const PROGRAM: &str = "../../corpus/golden/2.47.50/x86_64/static.exe";
 /// Other sound files, before and after the one that changes.
@@ -24,7 +24,8 @@ const LARGE: u64 = 512 << 20;
 struct Reports(BTreeMap<PathBuf, String>);
 
 impl Sink for Reports {
-    fn record(&mut self, record: &Record<'_>) -> io::Result<()> {
+    fn piece(&mut self, piece: Piece) -> io::Result<()> {
+        let record = piece.record().expect("few findings: a whole record");
         let text = match (record.status, &record.reason) {
             (Status::Checked, _) => format!("{} sections", record.sections.len()),
             (Status::Unreadable, Some(reason)) => reason.to_string(),

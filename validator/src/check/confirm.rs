@@ -18,8 +18,9 @@ pub trait Confirm {
     fn confirms(&self, start: CodeAddress, end: u64, frame: &Frame) -> bool;
 }
 
-/// No other source: confirms nothing.
-pub(super) struct Unconfirmed;
+/// No other source: it confirms nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Unconfirmed;
 
 impl Confirm for Unconfirmed {
     fn confirms(&self, _: CodeAddress, _: u64, _: &Frame) -> bool {

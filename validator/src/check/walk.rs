@@ -95,7 +95,8 @@ impl<'a> Walk<'a> {
         // Rows do not overlap in a sound section: who reads more bytes of them than the section
         // has, has seen an overlap, and need not go on.
         let mut budget = self.whole.section.data().len() as u64;
-        let mut counter = Collector::new(CATALOGUE, Keep::First(0));
+        let mut nothing = |_| ();
+        let mut counter = Collector::new(CATALOGUE, Keep::First(0), &mut nothing);
         let mut range: Option<CodeRange> = None;
         let mut previous = None;
         for entry in self.whole.section.entries() {
@@ -131,7 +132,7 @@ impl<'a> Walk<'a> {
         context: &FunctionContext<'_>,
         surveyed: &mut Surveyed,
         budget: &mut u64,
-        counter: &mut Collector,
+        counter: &mut Collector<'_>,
     ) {
         let read = match &context.function {
             Ok(function) if function.fre_type().is_ok() && rows_start_inside(function) => {
@@ -156,7 +157,7 @@ impl<'a> Walk<'a> {
         &mut self,
         surveyed: &Surveyed,
         suspects: &[u32],
-        collector: &mut Collector,
+        collector: &mut Collector<'_>,
     ) {
         let mut budget = self.whole.section.data().len() as u64;
         for &index in &surveyed.faulty {
@@ -214,7 +215,7 @@ impl<'a> Walk<'a> {
         context: &FunctionContext<'_>,
         shape: FunctionShape,
         own_rows: bool,
-        collector: &mut Collector,
+        collector: &mut Collector<'_>,
     ) {
         let attributes = own_rows || self.whole.header().version < Version::V3;
         for rule in &self.selection.function {
@@ -235,7 +236,7 @@ impl<'a> Walk<'a> {
         &self,
         context: &FunctionContext<'_>,
         own_rows: bool,
-        collector: &mut Collector,
+        collector: &mut Collector<'_>,
     ) {
         if !own_rows && self.whole.header().version >= Version::V3 {
             return;
@@ -253,7 +254,7 @@ impl<'a> Walk<'a> {
         &mut self,
         function: &Function<'_>,
         budget: &mut u64,
-        collector: &mut Collector,
+        collector: &mut Collector<'_>,
     ) -> RowsRead {
         let Ok(mut entries) = function.frame_row_entries() else {
             return RowsRead { count: 0, end: function.first_row_offset(), complete: false };
@@ -365,7 +366,7 @@ impl<'a> Walk<'a> {
         &mut self,
         context: &RowContext<'_>,
         place: RowPlace,
-        collector: &mut Collector,
+        collector: &mut Collector<'_>,
     ) {
         if self.selection.thorough || !self.sound_places.contains(place) {
             let mut sound = true;
@@ -414,14 +415,14 @@ impl<'a> Walk<'a> {
         &self,
         rule: usize,
         entry: &FunctionEntry<'_>,
-        collector: &'r mut Collector,
+        collector: &'r mut Collector<'_>,
     ) -> Reporter<'r> {
         let start = entry.offset();
         let subject = start..start + self.whole.header().version.entry_size();
         self.reporter(rule, entry, None, subject, collector)
     }
 
-    fn check_rows_of(&self, context: &RowsContext<'_>, collector: &mut Collector) {
+    fn check_rows_of(&self, context: &RowsContext<'_>, collector: &mut Collector<'_>) {
         for rule in &self.selection.rows_of {
             let Check::RowsOf(check) = *rule.check else { continue };
             let entry = context.function.entry();
@@ -429,7 +430,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn check_unreadable(&self, context: &UnreadableRow<'_>, index: u32, collector: &mut Collector) {
+    fn check_unreadable(
+        &self,
+        context: &UnreadableRow<'_>,
+        index: u32,
+        collector: &mut Collector<'_>,
+    ) {
         for rule in &self.selection.unreadable_row {
             let Check::UnreadableRow(check) = *rule.check else { continue };
             let entry = context.function.entry();
@@ -441,7 +447,7 @@ impl<'a> Walk<'a> {
         &self,
         rule: usize,
         context: &RowContext<'_>,
-        collector: &'r mut Collector,
+        collector: &'r mut Collector<'_>,
     ) -> Reporter<'r> {
         let row = context.row.offset..context.row.offset + context.row.size();
         self.reporter(rule, context.function.entry(), Some(context.index), row, collector)
@@ -453,7 +459,7 @@ impl<'a> Walk<'a> {
         entry: &FunctionEntry<'_>,
         row: Option<u32>,
         subject: Range<u64>,
-        collector: &'r mut Collector,
+        collector: &'r mut Collector<'_>,
     ) -> Reporter<'r> {
         let id = FunctionId::of(entry);
         Reporter {

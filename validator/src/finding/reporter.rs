@@ -11,10 +11,9 @@ use super::{Field, Finding, FunctionId, Keep};
 use crate::page::{Rule, Severity};
 use crate::section::FieldPlace;
 
-/// Findings as they come in: the first ones of each rule, and a count of all.
-#[derive(Debug)]
-pub(crate) struct Collector {
-    pub(crate) findings: Vec<Finding>,
+/// Counts findings, and hands on those that are kept.
+pub(crate) struct Collector<'f> {
+    found: &'f mut dyn FnMut(Finding),
     catalogue: &'static [&'static Rule],
     /// By the rule's position in the catalogue.
     counts: Vec<u64>,
@@ -23,11 +22,15 @@ pub(crate) struct Collector {
     keep: Keep,
 }
 
-impl Collector {
-    /// Keeps the findings of each rule of `catalogue` that `keep` has room for.
-    pub(crate) fn new(catalogue: &'static [&'static Rule], keep: Keep) -> Collector {
+impl<'f> Collector<'f> {
+    /// Hands to `found` the findings of each rule of `catalogue` that `keep` has room for.
+    pub(crate) fn new(
+        catalogue: &'static [&'static Rule],
+        keep: Keep,
+        found: &'f mut dyn FnMut(Finding),
+    ) -> Collector<'f> {
         let counts = vec![0; catalogue.len()];
-        Collector { findings: Vec::new(), catalogue, counts, total: 0, errors: 0, keep }
+        Collector { found, catalogue, counts, total: 0, errors: 0, keep }
     }
 
     /// The broken rules with their counts, in the catalogue's order.
@@ -45,21 +48,43 @@ impl Collector {
     pub(crate) fn errors(&self) -> u64 {
         self.errors
     }
+}
 
-    /// Counts a finding; whether it is to be kept.
-    fn count(&mut self, index: usize, rule: &Rule) -> bool {
-        self.total += 1;
-        self.errors += u64::from(rule.severity == Severity::Error);
-        let Some(count) = self.counts.get_mut(index) else { return false };
+/// What a [`Reporter`] asks of a [`Collector`]: a trait, so that rules need not name its lifetime.
+pub(crate) trait Collect {
+    /// The rule at a position in the catalogue.
+    fn rule(&self, position: usize) -> Option<&'static Rule>;
+
+    /// Counts a finding of the rule at a position. Returns whether it is kept.
+    fn count(&mut self, position: usize) -> bool;
+
+    /// Takes a finding that is kept.
+    fn take(&mut self, finding: Finding);
+}
+
+impl Collect for Collector<'_> {
+    fn rule(&self, position: usize) -> Option<&'static Rule> {
+        self.catalogue.get(position).copied()
+    }
+
+    fn count(&mut self, position: usize) -> bool {
+        let (rule, count) = (self.rule(position), self.counts.get_mut(position));
+        let Some((rule, count)) = rule.zip(count) else { return false };
         let kept = self.keep.has_room(*count);
         *count += 1;
+        self.total += 1;
+        self.errors += u64::from(rule.severity == Severity::Error);
         kept
+    }
+
+    fn take(&mut self, finding: Finding) {
+        (self.found)(finding);
     }
 }
 
 /// Where a rule's findings go, and what they have in common.
 pub(crate) struct Reporter<'a> {
-    pub(crate) collector: &'a mut Collector,
+    pub(crate) collector: &'a mut dyn Collect,
     /// The rule's position in the catalogue.
     pub(crate) rule: usize,
     pub(crate) section: Option<usize>,
@@ -143,15 +168,14 @@ impl Reporter<'_> {
             Some(doubt) => doubt.instead,
             None => Some(self.rule),
         };
-        let catalogue = self.collector.catalogue;
-        let of = |position: usize| catalogue.get(position).copied();
-        let Some((position, rule)) = position.and_then(|at| Some((at, of(at)?))) else { return };
-        if !self.collector.count(position, rule) {
+        let rule = position.and_then(|position| self.collector.rule(position));
+        let Some((position, rule)) = position.zip(rule) else { return };
+        if !self.collector.count(position) {
             return;
         }
         let mut text = String::new();
         let _ = text.write_fmt(message);
-        if let Some(broken) = confirmed.and_then(|_| of(self.rule)) {
+        if let Some(broken) = confirmed.and_then(|_| self.collector.rule(self.rule)) {
             let _ = write!(text, " ({}), and other unwind information confirms it", broken.name);
         }
         text.shrink_to_fit();
@@ -166,6 +190,6 @@ impl Reporter<'_> {
             code: None,
             message: text,
         };
-        self.collector.findings.push(finding);
+        self.collector.take(finding);
     }
 }

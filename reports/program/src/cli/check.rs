@@ -105,12 +105,9 @@ pub(super) fn shown_options(what: &WhatArgs, output: &OutputArgs) -> CheckOption
 
 /// What to check, by itself.
 pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
-    let mut validator = Options { pedantic: args.pedantic, ..Options::default() };
-    if args.all {
-        validator.keep = Keep::All;
-    }
     CheckOptions {
-        validator,
+        validator: Options { pedantic: args.pedantic, ..Options::default() },
+        all: args.all,
         only: args.only.clone(),
         ignore: args.ignore.clone(),
         against: match args.against {

@@ -36,7 +36,8 @@ pub fn checked(
 ) -> Record<'static> {
     let Report { findings, counts, undecided, sections, code_bytes } = report;
     let status = if sections.is_empty() { Status::NoSection } else { Status::Checked };
-    let mut located = Located { sections: &sections, sources, names, contexts: MAX_CONTEXTS };
+    let sections: Vec<Section<'static>> = sections.iter().map(section).collect();
+    let mut located = Located::new(&sections, sources, names);
     let count = findings.len().saturating_add(comparison.differences.len());
     let mut found = Vec::with_capacity(count);
     found.extend(findings.into_iter().map(|finding| located.record(finding, None)));
@@ -52,7 +53,7 @@ pub fn checked(
             .into_iter()
             .map(|left| Undecided { section: left.section, reason: left.reason.into() })
             .collect(),
-        sections: sections.iter().map(section).collect(),
+        sections,
         coverage: comparison.coverage,
         ..Record::new(status)
     }
@@ -76,17 +77,29 @@ fn section(section: &SectionSummary) -> Section<'static> {
     }
 }
 
-/// Where a file's findings are.
-struct Located<'l, 'n, 'a> {
-    sections: &'l [SectionSummary],
+/// Makes the records of a file's findings: with the names of their places, and the bytes around them.
+pub struct Located<'l, 'n, 'a> {
+    sections: &'l [Section<'l>],
     sources: &'l [SectionSource<'l>],
     names: &'l Names<'n, 'a>,
     /// How many findings may still have a context.
     contexts: usize,
 }
 
-impl Located<'_, '_, '_> {
-    fn record(
+impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
+    /// For a file with these sections, whose bytes are in `sources`.
+    #[must_use]
+    pub const fn new(
+        sections: &'l [Section<'l>],
+        sources: &'l [SectionSource<'l>],
+        names: &'l Names<'n, 'a>,
+    ) -> Located<'l, 'n, 'a> {
+        Located { sections, sources, names, contexts: MAX_CONTEXTS }
+    }
+
+    /// The record of a finding, and of the difference that it is about.
+    #[must_use]
+    pub fn record(
         &mut self,
         finding: finding::Finding,
         difference: Option<Difference<'static>>,

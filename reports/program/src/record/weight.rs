@@ -10,13 +10,13 @@ const BLOCK: usize = 32;
 
 /// Bytes of memory that a record takes.
 #[must_use]
-pub fn weight(record: &Record<'_>) -> usize {
+pub(crate) fn of_record(record: &Record<'_>) -> usize {
     let names = [&record.inside, &record.inside_hex, &record.member, &record.member_hex];
     size_of::<Record<'_>>()
         + text(&record.path)
         + names.into_iter().map(optional).sum::<usize>()
         + [&record.path_hex, &record.reason].into_iter().map(optional).sum::<usize>()
-        + sum(&record.findings, finding)
+        + of_findings(&record.findings)
         + sum(&record.counts, |count| text(&count.rule))
         + sum(&record.undecided, |undecided| text(&undecided.reason))
         + sum(&record.sections, |section| text(&section.name))
@@ -31,6 +31,12 @@ pub fn weight(record: &Record<'_>) -> usize {
 fn package(package: &Package<'_>) -> usize {
     let Package { name, version, architecture, source } = package;
     text(name) + [version, architecture, source].into_iter().map(optional).sum::<usize>()
+}
+
+/// Bytes of memory that findings take.
+#[must_use]
+pub(crate) fn of_findings(findings: &[Finding<'_>]) -> usize {
+    sum(findings, finding)
 }
 
 /// Text that is borrowed is part of the program.
@@ -89,7 +95,7 @@ fn coverage(coverage: &Coverage<'_>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::weight;
+    use super::of_record;
     use sframe_record::Record;
 
     /// Every string that a file can make long is counted.
@@ -113,7 +119,7 @@ mod tests {
         let weighed = |length: usize| {
             // Escaped, so that the record owns each string.
             let text = format!(r"\u0041{}", "x".repeat(length));
-            weight(&Record::parse(&record.replace('@', &text)).expect("a record"))
+            of_record(&Record::parse(&record.replace('@', &text)).expect("a record"))
         };
         let strings = record.matches('@').count();
         assert_eq!(weighed(999) - weighed(0), strings * 999);

@@ -8,7 +8,7 @@ use sframe_history::Groups;
 use sframe_history::groups::{RootCauses, write_text};
 use sframe_record::numbers::counted;
 use sframe_record::text::printable;
-use sframe_record::{Record, Status, Summary};
+use sframe_record::{Finding, Record, Status, Summary};
 
 use super::wrap::wrap;
 use super::{Renderer, Text, TextOptions};
@@ -34,13 +34,15 @@ pub struct Grouped<W> {
     by_file: Text<Vec<u8>>,
     files: u64,
     causes: Causes,
+    /// The record that was started.
+    started: Option<Record<'static>>,
 }
 
 impl<W: Write> Grouped<W> {
     /// A renderer that writes to `out`.
     pub fn new(out: W, options: TextOptions) -> Grouped<W> {
         let by_file = Text::new(Vec::new(), options);
-        Grouped { out, options, by_file, files: 0, causes: Causes::default() }
+        Grouped { out, options, by_file, files: 0, causes: Causes::default(), started: None }
     }
 }
 
@@ -60,6 +62,23 @@ impl<W: Write> Renderer for Grouped<W> {
             self.by_file.file(record)?;
         }
         Ok(())
+    }
+
+    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
+        self.started = Some(record);
+        Ok(())
+    }
+
+    /// Root causes need all findings of a file.
+    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
+        if let Some(record) = &mut self.started {
+            record.findings.extend(findings);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.started.take().map_or(Ok(()), |record| self.file(&record))
     }
 
     fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 use sframe_record::json::{FORMAT, TOOL, Tool, write};
-use sframe_record::{Record, Summary};
+use sframe_record::{Finding, Record, Summary};
 
 use super::Renderer;
 
@@ -63,17 +63,58 @@ fn written() -> schemars::SchemaGenerator {
     SchemaSettings::default().for_serialize().into_generator()
 }
 
+/// A record that is written in pieces.
+#[derive(Debug, Default)]
+struct Started {
+    /// The text after the findings.
+    rest: String,
+    /// Whether a finding was written.
+    any: bool,
+}
+
+impl Started {
+    /// How a record without findings says so. Inside a string, quotation marks are escaped.
+    const NONE: &'static str = "\"findings\":[]";
+
+    /// Writes `record`, which has no findings, up to where they go.
+    fn begin<T: Serialize>(out: &mut dyn Write, record: &T) -> io::Result<Started> {
+        let text = serde_json::to_string(record)?;
+        let split = text.split_once(Started::NONE);
+        let (before, rest) = split.ok_or_else(|| io::Error::other("a record without findings"))?;
+        write!(out, "{before}\"findings\":[")?;
+        Ok(Started { rest: format!("]{rest}"), any: false })
+    }
+
+    fn findings(&mut self, out: &mut dyn Write, findings: &[Finding<'_>]) -> io::Result<()> {
+        findings.iter().try_for_each(|finding| {
+            if std::mem::replace(&mut self.any, true) {
+                out.write_all(b",")?;
+            }
+            write(&mut *out, finding)
+        })
+    }
+}
+
 /// Writes one document, file by file as the scan goes.
 #[derive(Debug)]
 pub struct JsonDocument<W> {
     out: W,
     any: bool,
+    started: Started,
 }
 
 impl<W: Write> JsonDocument<W> {
     /// A renderer that writes to `out`.
     pub const fn new(out: W) -> JsonDocument<W> {
-        JsonDocument { out, any: false }
+        JsonDocument { out, any: false, started: Started { rest: String::new(), any: false } }
+    }
+}
+
+impl<W: Write> JsonDocument<W> {
+    fn separate(&mut self) -> io::Result<()> {
+        let separator: &[u8] = if self.any { b",\n" } else { b"\n" };
+        self.any = true;
+        self.out.write_all(separator)
     }
 }
 
@@ -85,9 +126,22 @@ impl<W: Write> Renderer for JsonDocument<W> {
     }
 
     fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
-        self.out.write_all(if self.any { b",\n" } else { b"\n" })?;
-        self.any = true;
+        self.separate()?;
         write(&mut self.out, record)
+    }
+
+    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
+        self.separate()?;
+        self.started = Started::begin(&mut self.out, &record)?;
+        Ok(())
+    }
+
+    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
+        self.started.findings(&mut self.out, &findings)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.write_all(self.started.rest.as_bytes())
     }
 
     fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
@@ -102,12 +156,13 @@ impl<W: Write> Renderer for JsonDocument<W> {
 #[derive(Debug)]
 pub struct JsonLines<W> {
     out: W,
+    started: Started,
 }
 
 impl<W: Write> JsonLines<W> {
     /// A renderer that writes to `out`.
     pub const fn new(out: W) -> JsonLines<W> {
-        JsonLines { out }
+        JsonLines { out, started: Started { rest: String::new(), any: false } }
     }
 
     fn line(&mut self, line: &Line<'_, '_>) -> io::Result<()> {
@@ -124,6 +179,20 @@ impl<W: Write> Renderer for JsonLines<W> {
     fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
         self.line(&Line::File(record))?;
         // Whoever reads lines wants each as it comes.
+        self.out.flush()
+    }
+
+    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
+        self.started = Started::begin(&mut self.out, &Line::File(&record))?;
+        Ok(())
+    }
+
+    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
+        self.started.findings(&mut self.out, &findings)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        writeln!(self.out, "{}", self.started.rest)?;
         self.out.flush()
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Renderer;
-use crate::scan::Sink;
+use crate::scan::{Piece, Sink};
 use sframe_input::Tally;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
@@ -221,15 +221,20 @@ pub fn clock(seconds: u64) -> String {
 }
 
 impl Sink for WithProgress<'_> {
-    fn record(&mut self, record: &Record<'_>) -> io::Result<()> {
-        if self.line.display.is_some() {
+    fn piece(&mut self, piece: Piece) -> io::Result<()> {
+        if let Some(record) = piece.record().filter(|_| self.line.display.is_some()) {
             self.state.add(record);
             // Looking at the clock for each of a million files would show in a profile.
             if self.state.files.is_multiple_of(64) {
                 self.show();
             }
         }
-        self.renderer.file(record)
+        match piece {
+            Piece::Whole(record) => self.renderer.file(&record),
+            Piece::Start(record) => self.renderer.start(record),
+            Piece::Findings(findings) => self.renderer.findings(findings),
+            Piece::End => self.renderer.finish(),
+        }
     }
 
     fn tick(&mut self, _: &Summary<'_>) {

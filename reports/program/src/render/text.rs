@@ -2,6 +2,7 @@
 
 mod coverage;
 pub(crate) mod evidence;
+mod totals;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -15,8 +16,8 @@ use sframe_record::catalogue::is_about_tools;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::column_width;
 use sframe_record::{
-    Code, Difference, Finding, Function, KindCount, Part, Record, Section, SectionCount, Severity,
-    Status, Summary, Text as Name,
+    Code, Difference, Finding, Function, Part, Record, Section, Severity, Status, Summary,
+    Text as Name,
 };
 
 const BOLD: Style = Style::new().bold();
@@ -57,35 +58,85 @@ pub struct Text<W> {
     options: TextOptions,
     /// Rules about tools that a finding was shown of: once in a scan is enough.
     shown: BTreeSet<String>,
+    /// The record that was started, and what of it is listed.
+    started: Option<(Record<'static>, Listing)>,
+}
+
+/// What is listed of a file.
+#[derive(Debug)]
+struct Listing {
+    /// By rule of which findings are shown.
+    listed: BTreeMap<String, Listed>,
+    /// There is nothing to list.
+    is_silent: bool,
+}
+
+/// Findings of a rule that are listed.
+#[derive(Debug, Default)]
+struct Listed {
+    findings: usize,
+    /// How many findings those describe.
+    described: u64,
 }
 
 impl<W: Write> Text<W> {
     /// A renderer that writes to `out`.
     pub const fn new(out: W, options: TextOptions) -> Text<W> {
-        Text { out, options, shown: BTreeSet::new() }
+        Text { out, options, shown: BTreeSet::new(), started: None }
     }
 
-    fn checked(&mut self, name: &str, record: &Record<'_>) -> io::Result<()> {
-        let news = self.news(record);
-        let silent = news.is_empty() && record.undecided.is_empty();
-        if silent {
-            return if self.options.verbose { self.clean(name, record) } else { Ok(()) };
+    /// Writes the record of a file that was checked, up to its findings.
+    fn begin_checked(&mut self, record: &Record<'_>) -> io::Result<Listing> {
+        let listed: BTreeMap<String, Listed> = self
+            .news(record)
+            .into_iter()
+            .map(|rule| (rule.to_owned(), Listed::default()))
+            .collect();
+        let is_silent = listed.is_empty() && record.undecided.is_empty();
+        if !is_silent {
+            writeln!(self.out, "{BOLD}{}{BOLD:#}", record.name())?;
+        } else if self.options.verbose {
+            self.clean(&record.name(), record)?;
         }
-        writeln!(self.out, "{BOLD}{name}{BOLD:#}")?;
-        // By rule, how many findings are listed, and how many those describe.
-        let mut listed: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
-        for finding in &record.findings {
-            let rule = finding.rule.as_str();
-            let (listed, described) = listed.entry(rule).or_default();
-            if news.contains(rule) && (self.options.all || *listed < EACH) {
-                *listed += 1;
-                *described = described.saturating_add(finding.weight());
-                self.finding(record, finding)?;
+        Ok(Listing { listed, is_silent })
+    }
+
+    /// Writes a finding, if it is one of those that are listed.
+    fn list(
+        &mut self,
+        record: &Record<'_>,
+        finding: &Finding<'_>,
+        listing: &mut Listing,
+    ) -> io::Result<()> {
+        let Some(listed) = listing.listed.get_mut(finding.rule.as_str()) else { return Ok(()) };
+        if !self.options.all && listed.findings >= EACH {
+            return Ok(());
+        }
+        listed.findings += 1;
+        listed.described = listed.described.saturating_add(finding.weight());
+        self.finding(record, finding)
+    }
+
+    /// Writes the record of a file that was checked, after its findings.
+    fn end_checked(&mut self, record: &Record<'_>, listing: &Listing) -> io::Result<()> {
+        if !listing.is_silent {
+            self.rest(record, listing)?;
+        }
+        let with_section = record.status == Status::Checked;
+        match &record.coverage {
+            Some(coverage) if self.options.coverage && (with_section || self.options.verbose) => {
+                coverage::file(&mut self.out, &record.name(), coverage, with_section)
             }
+            _ => Ok(()),
         }
-        for count in record.counts.iter().filter(|count| news.contains(count.rule.as_str())) {
-            let Some((_, described)) = listed.get(count.rule.as_str()) else { continue };
-            let more = count.count.saturating_sub(*described);
+    }
+
+    /// Writes how many findings are not listed, and the undecided parts.
+    fn rest(&mut self, record: &Record<'_>, listing: &Listing) -> io::Result<()> {
+        for count in &record.counts {
+            let listed = listing.listed.get(count.rule.as_str());
+            let Some(listed) = listed.filter(|listed| listed.findings > 0) else { continue };
+            let more = count.count.saturating_sub(listed.described);
             if more > 0 {
                 let more = grouped(more);
                 writeln!(self.out, "  and {more} more of {} (--all shows each)", count.rule)?;
@@ -176,97 +227,6 @@ impl<W: Write> Text<W> {
     fn wrapped(&self, text: &str, indent: usize) -> String {
         wrap(text, indent, self.options.width)
     }
-
-    /// Writes a scan in numbers, and nothing of any file.
-    ///
-    /// # Errors
-    /// Those of writing.
-    pub fn totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        let checked = counted(summary.checked, "file");
-        let inputs = counted(summary.inputs, "input");
-        let with = grouped(summary.with_section);
-        writeln!(
-            self.out,
-            "{BOLD}{inputs}{BOLD:#}: {checked} checked, {with} with an SFrame section"
-        )?;
-        let left_out = left_out(summary);
-        if !left_out.is_empty() {
-            writeln!(self.out, "  not checked: {}", self.wrapped(&left_out.join(", "), 4))?;
-        }
-        if summary.with_section > 0 {
-            self.section_totals(summary)?;
-            if let Some(compared) = &summary.compared {
-                writeln!(self.out, "  {}", self.wrapped(&coverage::in_short(compared), 4))?;
-            }
-        } else if summary.code_bytes > 0 {
-            let code = grouped(summary.code_bytes);
-            writeln!(self.out, "  none of their {code} bytes of code has stack-trace entries")?;
-        }
-        self.finding_totals(summary)?;
-        if self.options.coverage {
-            coverage::totals(&mut self.out, summary)?;
-        }
-        Ok(())
-    }
-
-    fn section_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        let sections: Vec<String> = summary
-            .sections
-            .iter()
-            .map(|SectionCount { version, machine, count }| {
-                format!("{} {version} {machine}", grouped(*count)).trim_end().to_owned()
-            })
-            .collect();
-        writeln!(self.out, "  sections: {}", self.wrapped(&sections.join(", "), 4))?;
-        let functions = counted(summary.functions, "function");
-        writeln!(self.out, "  {functions}, {}", counted(summary.rows, "row"))?;
-        if summary.code_bytes > 0 {
-            let covered = summary.covered_bytes;
-            let text = format!(
-                "code with entries: {} of the files with a section, {} of all checked ({} of {} bytes)",
-                percent(covered, summary.code_bytes_with_section),
-                percent(covered, summary.code_bytes),
-                grouped(covered),
-                grouped(summary.code_bytes),
-            );
-            writeln!(self.out, "  {}", self.wrapped(&text, 4))?;
-        }
-        Ok(())
-    }
-
-    fn finding_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        let severities = [Severity::Error, Severity::Warning, Severity::Lint];
-        let found: Vec<String> = severities
-            .into_iter()
-            .filter(|severity| summary.findings(*severity) > 0)
-            .map(|severity| counted(summary.findings(severity), severity.name()))
-            .chain((summary.undecided > 0).then(|| format!("{} undecided", summary.undecided)))
-            .collect();
-        if found.is_empty() {
-            return writeln!(self.out, "  no findings");
-        }
-        writeln!(self.out, "  {}", found.join(", "))?;
-        for count in &summary.rules {
-            let (severity, style) = (count.severity.name(), severity_style(count.severity));
-            let times = grouped(count.count);
-            let files = counted(count.files, "file");
-            let once = if self.shown.contains(count.rule.as_str()) && count.files > 1 {
-                ": a fact about their tools, shown for the first (--verbose shows each)"
-            } else {
-                ""
-            };
-            let text = format!("{} in {files}{once}", count.rule);
-            let text = self.wrapped(&text, 20);
-            writeln!(self.out, "  {times:>9} {style}{severity:<7}{style:#} {text}")?;
-        }
-        if summary.worst().is_some() {
-            writeln!(
-                self.out,
-                "  `sframe-check explain RULE` says what a rule means and what to do"
-            )?;
-        }
-        Ok(())
-    }
 }
 
 impl Text<Vec<u8>> {
@@ -283,8 +243,27 @@ impl<W: Write> Renderer for Text<W> {
 
     fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
         self.record(record)?;
-        // Whoever watches wants each as it comes.
-        if self.options.width.is_some() { self.out.flush() } else { Ok(()) }
+        self.flush_for_watchers()
+    }
+
+    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
+        let listing = self.begin_checked(&record)?;
+        self.started = Some((record, listing));
+        Ok(())
+    }
+
+    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
+        let Some((record, mut listing)) = self.started.take() else { return Ok(()) };
+        findings.iter().try_for_each(|finding| self.list(&record, finding, &mut listing))?;
+        self.started = Some((record, listing));
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if let Some((record, listing)) = self.started.take() {
+            self.end_checked(&record, &listing)?;
+        }
+        self.flush_for_watchers()
     }
 
     fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
@@ -296,20 +275,22 @@ impl<W: Write> Renderer for Text<W> {
 }
 
 impl<W: Write> Text<W> {
+    /// Shows each file as soon as it is written, on a terminal.
+    fn flush_for_watchers(&mut self) -> io::Result<()> {
+        if self.options.width.is_some() { self.out.flush() } else { Ok(()) }
+    }
+
     fn record(&mut self, record: &Record<'_>) -> io::Result<()> {
         let name = record.name();
         let verbose = self.options.verbose;
         let reason = record.reason.as_ref().map(Name::to_string).unwrap_or_default();
         match record.status {
             Status::Checked | Status::NoSection | Status::Archive => {
-                self.checked(&name, record)?;
-                let with_section = record.status == Status::Checked;
-                match &record.coverage {
-                    Some(coverage) if self.options.coverage && (with_section || verbose) => {
-                        coverage::file(&mut self.out, &name, coverage, with_section)
-                    }
-                    _ => Ok(()),
+                let mut listing = self.begin_checked(record)?;
+                for finding in &record.findings {
+                    self.list(record, finding, &mut listing)?;
                 }
+                self.end_checked(record, &listing)
             }
             Status::Unreadable => {
                 let what = format_args!("{WARNING}cannot be read{WARNING:#}: {reason}");
@@ -426,29 +407,4 @@ fn section_in_short(section: &Section<'_>) -> String {
     };
     let functions = counted(section.functions, "function");
     format!("{} {what}, {functions}, {}", section.name, counted(section.rows, "row"))
-}
-
-/// Everything that was met and not checked, by kind.
-fn left_out(summary: &Summary<'_>) -> Vec<String> {
-    let mut kinds = Vec::new();
-    if summary.crashed > 0 {
-        kinds.push(format!("{} at which the checker has died", grouped(summary.crashed)));
-    }
-    if summary.unreadable > 0 {
-        kinds.push(format!("{} unreadable", grouped(summary.unreadable)));
-    }
-    if summary.not_elf > 0 {
-        kinds.push(format!("{} not ELF", grouped(summary.not_elf)));
-    }
-    for KindCount { kind, count } in &summary.unsupported {
-        kinds.push(format!("{} unsupported ({})", grouped(*count), kind));
-    }
-    let special = |kind: &KindCount<'_>| Some((Special::of_id(&kind.kind)?, kind.count));
-    let mut special: Vec<(Special, u64)> = summary.special.iter().filter_map(special).collect();
-    special.sort_unstable();
-    for (kind, count) in special {
-        let name = if count == 1 { kind.name() } else { kind.plural() };
-        kinds.push(format!("{} {name}", grouped(count)));
-    }
-    kinds
 }

@@ -7,29 +7,34 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use sframe_validator::Endian;
-use sframe_validator::check::{check_elf, check_section};
-use sframe_validator::elf::{Class, Elf, ElfError, ElfKind};
+use sframe_validator::elf::{Elf, ElfError};
 
-use super::compare;
+use super::each_finding;
+use super::file::{check_elf_file, check_raw, unsupported};
 use super::link_inputs::LinkInputs;
 use super::options::CheckOptions;
 use super::package;
+use super::piece::{Found, Piece};
 use super::seen::{Origin, Seen, Subject};
-use super::verdict::{Found, Verdict};
-use crate::record::{Comparison, Content, Names, checked, producers};
+use super::verdict::Verdict;
+use crate::record::Content;
 use sframe_input::archive::{self, Members};
 use sframe_input::kind::{HEAD, Kind};
 use sframe_input::repository::Entry;
-use sframe_input::{
-    FileBytes, Input, Opened, RawOptions, SectionSource, open, plain_error, sframe_sections,
-};
+use sframe_input::{FileBytes, Input, Opened, open, plain_error};
 use sframe_record::text::printable_path;
 use sframe_record::{FileName, Record, Status};
 
 /// How many members of an archive are checked at a time: their records are held until the first of
 /// them is done.
 const MEMBERS_AT_A_TIME: usize = 64;
+
+/// The file that bytes are read from, and where they start in it; `None` where they cannot be read again.
+type Stored<'s> = Option<(&'s FileBytes, u64)>;
+
+fn intact(stored: Stored<'_>) -> io::Result<()> {
+    stored.map_or(Ok(()), |(file, _)| file.intact())
+}
 
 /// What the workers of a scan share.
 #[derive(Debug)]
@@ -55,7 +60,7 @@ impl<'o> Checker<'o> {
             Input::Special(path, kind) => (path, Record::because(Status::Special, kind.id())),
             Input::Unreadable(path, error) => (path, Record::because(Status::Unreadable, error)),
         };
-        found(record.named(&FileName::file(path)));
+        found(record.named(&FileName::file(path)).into());
     }
 
     /// Checks what a repository lists: one record for each member of a package.
@@ -67,7 +72,9 @@ impl<'o> Checker<'o> {
                 });
             }
             Entry::Unreadable(path, error) => {
-                found(Record::because(Status::Unreadable, error).named(&FileName::file(path)));
+                found(
+                    Record::because(Status::Unreadable, error).named(&FileName::file(path)).into(),
+                );
             }
         }
     }
@@ -77,7 +84,8 @@ impl<'o> Checker<'o> {
         match self.try_file(&name, found) {
             Ok(()) => {}
             Err(error) => {
-                found(Record::because(Status::Unreadable, plain_error(&error)).named(&name))
+                let record = Record::because(Status::Unreadable, plain_error(&error));
+                found(record.named(&name).into());
             }
         }
     }
@@ -87,7 +95,7 @@ impl<'o> Checker<'o> {
         if self.options.limits.depth > 0 && self.options.raw.is_none() {
             return package::check_image(self, &self.options.limits, &name, found);
         }
-        found(Record::new(Status::NotElf).named(&name));
+        found(Record::new(Status::NotElf).named(&name).into());
     }
 
     /// Most of a distribution's files are of no interest, and mapping them costs more than everything
@@ -100,7 +108,7 @@ impl<'o> Checker<'o> {
                 return Ok(());
             }
             Opened::Special(kind) => {
-                found(Record::because(Status::Special, kind.id()).named(name));
+                found(Record::because(Status::Special, kind.id()).named(name).into());
                 return Ok(());
             }
         };
@@ -113,7 +121,11 @@ impl<'o> Checker<'o> {
             }
         };
         let verdict = match kind {
-            Kind::Elf => self.mapped(name, &FileBytes::of(file)?),
+            Kind::Elf => {
+                let data = FileBytes::of(file)?;
+                self.bytes(name, &data, Some((&data, 0)), found);
+                return Ok(());
+            }
             Kind::Archive => {
                 let data = FileBytes::of(file)?;
                 let mut count = self.options.member_count();
@@ -129,12 +141,8 @@ impl<'o> Checker<'o> {
             Kind::Empty => Verdict::empty(),
             Kind::Package(_) | Kind::Other => Status::NotElf.into(),
         };
-        found(verdict.named(name));
+        found(verdict.named(name).into());
         Ok(())
-    }
-
-    fn mapped(&self, name: &FileName, data: &FileBytes) -> Verdict {
-        self.bytes(name, data, Some((data, 0)))
     }
 
     /// Checks the members of the archive called `name`, which has the bytes of `file`, where they are one's.
@@ -145,22 +153,10 @@ impl<'o> Checker<'o> {
         file: Option<&FileBytes>,
         found: Found<'_>,
     ) {
-        let check = |member: archive::Member<'_>| {
+        let check = |member: &archive::Member<'_>| {
             let name = name.member_of(member.name.to_vec());
-            let verdict = match member.content {
-                archive::Content::Bytes(bytes) => {
-                    self.bytes(&name, bytes, file.map(|file| (file, member.start)))
-                }
-                archive::Content::File(_) if name.inside.is_some() => {
-                    let reason = "a thin archive in a package: its members are elsewhere";
-                    Verdict::because(Status::Unreadable, reason)
-                }
-                archive::Content::File(path) => {
-                    self.thin_member(&archive::named_file(&name.path, path))
-                }
-                archive::Content::Damaged(error) => Verdict::because(Status::Unreadable, error),
-            };
-            verdict.named(&name)
+            let stored = file.map(|file| (file, member.start));
+            (self.member(&name, member, stored), name)
         };
         let (mut inputs, mut failed) = (LinkInputs::default(), None);
         while !self.options.is_stopped() {
@@ -170,42 +166,112 @@ impl<'o> Checker<'o> {
             if some.is_empty() {
                 break;
             }
-            let records: Vec<Record<'static>> = some.into_par_iter().map(check).collect();
-            for record in records {
-                inputs.add(&record);
-                found(record);
+            let checked: Vec<(Verdict, FileName)> = some.par_iter().map(check).collect();
+            for ((verdict, name), member) in checked.into_iter().zip(&some) {
+                inputs.add(&verdict.record, member.name);
+                let stored = file.map(|file| (file, member.start));
+                self.hand_over_member(verdict, &name, member, stored, found);
             }
         }
         if let Some(record) = inputs.check(name, self.options) {
-            found(record);
+            found(record.into());
         }
         if let Some(why) = failed {
-            found(Record::because(Status::Unreadable, why).named(name));
+            found(Record::because(Status::Unreadable, why).named(name).into());
         }
     }
 
-    fn thin_member(&self, path: &Path) -> Verdict {
-        match FileBytes::open(path) {
-            Ok(data) => self.mapped(&FileName::file(path.to_owned()), &data),
-            Err(error) => {
-                let reason = format!("{}: {}", printable_path(path), plain_error(&error));
+    /// Checks a member of an archive, which is called `name`.
+    fn member(&self, name: &FileName, member: &archive::Member<'_>, stored: Stored<'_>) -> Verdict {
+        match &member.content {
+            archive::Content::Bytes(bytes) => self.verdict(name, bytes, stored),
+            archive::Content::File(_) if name.inside.is_some() => {
+                let reason = "a thin archive in a package: its members are elsewhere";
                 Verdict::because(Status::Unreadable, reason)
+            }
+            archive::Content::File(path) => {
+                let path = archive::named_file(&name.path, path);
+                match FileBytes::open(&path) {
+                    Ok(data) => {
+                        let stored = Some((&data, 0));
+                        self.verdict(&FileName::file(path.clone()), &data, stored)
+                    }
+                    Err(error) => {
+                        let reason = format!("{}: {}", printable_path(&path), plain_error(&error));
+                        Verdict::because(Status::Unreadable, reason)
+                    }
+                }
+            }
+            archive::Content::Damaged(error) => Verdict::because(Status::Unreadable, error.clone()),
+        }
+    }
+
+    /// Hands over the verdict about a member of an archive.
+    fn hand_over_member(
+        &self,
+        verdict: Verdict,
+        name: &FileName,
+        member: &archive::Member<'_>,
+        stored: Stored<'_>,
+        found: Found<'_>,
+    ) {
+        match &member.content {
+            archive::Content::Bytes(bytes) => {
+                self.hand_over(verdict, name, &name.installed(), (bytes, stored), found);
+            }
+            archive::Content::File(path) if self.options.all && name.inside.is_none() => {
+                let path = archive::named_file(&name.path, path);
+                match FileBytes::open(&path) {
+                    Ok(data) => {
+                        let stored = Some((&data, 0));
+                        self.hand_over(verdict, name, &path, (&data, stored), found);
+                    }
+                    Err(_) => found(verdict.named(name).into()),
+                }
+            }
+            archive::Content::File(_) | archive::Content::Damaged(_) => {
+                found(verdict.named(name).into());
             }
         }
     }
 
-    /// Checks the file called `name`, of which `data` are the bytes; where they can be read again, `stored`
-    /// says in which file and from where on.
-    fn bytes(&self, name: &FileName, data: &[u8], stored: Option<(&FileBytes, u64)>) -> Verdict {
+    /// Checks the file called `name`, which has the bytes `data`.
+    fn bytes(&self, name: &FileName, data: &[u8], stored: Stored<'_>, found: Found<'_>) {
+        let verdict = self.verdict(name, data, stored);
+        self.hand_over(verdict, name, &name.installed(), (data, stored), found);
+    }
+
+    /// Hands over the verdict about the file called `name`, which is installed at `path`.
+    fn hand_over(
+        &self,
+        verdict: Verdict,
+        name: &FileName,
+        path: &Path,
+        (data, stored): (&[u8], Stored<'_>),
+        found: Found<'_>,
+    ) {
+        let record = verdict.named(name);
+        if !self.options.all {
+            return found(record.into());
+        }
+        each_finding::hand_over(record, path, data, self.options, found);
+        if let Err(error) = intact(stored) {
+            let record = Record::because(Status::Unreadable, plain_error(&error));
+            found(record.named(name).into());
+        }
+    }
+
+    /// What is wrong with the file called `name`, which has the bytes `data`.
+    fn verdict(&self, name: &FileName, data: &[u8], stored: Stored<'_>) -> Verdict {
         let verdict = self.checked(name, data, stored);
-        match stored.map_or(Ok(()), |(file, _)| file.intact()) {
+        match intact(stored) {
             Ok(()) => verdict,
             Err(error) => Verdict::because(Status::Unreadable, plain_error(&error)),
         }
     }
 
     /// The same, whatever happened to the file meanwhile.
-    fn checked(&self, name: &FileName, data: &[u8], stored: Option<(&FileBytes, u64)>) -> Verdict {
+    fn checked(&self, name: &FileName, data: &[u8], stored: Stored<'_>) -> Verdict {
         let options = self.options;
         if let Some(raw) = options.raw {
             return Verdict::of(check_raw(data, raw, options));
@@ -234,7 +300,7 @@ impl<'o> Checker<'o> {
         let check = || {
             let record = Arc::new(check_elf_file(&path, &elf, options));
             // What is known of a file's bytes must not be what was found in others.
-            stored.map_or(Ok(()), |(file, _)| file.intact()).map(|()| record)
+            intact(stored).map(|()| record)
         };
         // To look at a file without a section takes less than to find out whether it is known.
         let is_quick = !options.coverage && elf.sframe_sections().next().is_none();
@@ -271,8 +337,8 @@ impl package::Members for Checker<'_> {
         Checker::archive(self, name, members, None, found);
     }
 
-    fn bytes(&self, name: &FileName, data: &[u8]) -> Verdict {
-        Checker::bytes(self, name, data, None)
+    fn bytes(&self, name: &FileName, data: &[u8], found: Found<'_>) {
+        Checker::bytes(self, name, data, None, found);
     }
 
     fn is_stopped(&self) -> bool {
@@ -282,82 +348,23 @@ impl package::Members for Checker<'_> {
 
 /// A defect of this program must not cost more than the file at `path`, which shows it.
 fn guarded(path: PathBuf, found: Found<'_>, check: impl FnOnce(Found<'_>)) {
+    let mut is_started = false;
+    let mut noted = |piece: Piece| {
+        is_started = matches!(piece, Piece::Start(_) | Piece::Findings(_));
+        found(piece);
+    };
     // What a panic leaves behind is this input's own, but for locks, which are not poisoned.
-    let checked = panic::catch_unwind(AssertUnwindSafe(|| check(found)));
+    let checked = panic::catch_unwind(AssertUnwindSafe(|| check(&mut noted)));
     if let Err(panic) = checked {
+        if is_started {
+            found(Piece::End);
+        }
         let message = panic.downcast_ref::<&str>().map(ToString::to_string);
         let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
         let reason = match message {
             Some(message) => format!("its checker panicked: {message}"),
             None => "its checker panicked".to_owned(),
         };
-        found(Record::because(Status::Crashed, reason).named(&FileName::file(path)));
-    }
-}
-
-/// Checks bytes that are one section and nothing else.
-fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Record<'static> {
-    let mut report = check_section(data, raw.placement(), &options.validator);
-    options.select(&mut report);
-    let source = SectionSource::bare(data, raw);
-    checked(report, &[source], &Names::of(None), Comparison::default())
-}
-
-/// Checks a file, and compares it with its CFI; `path` is where it is installed.
-fn check_elf_file(path: &Path, elf: &Elf<'_>, options: &CheckOptions) -> Record<'static> {
-    let names = Names::of(Some(elf));
-    let sources: Vec<SectionSource<'_>> = sframe_sections(elf).filter_map(Result::ok).collect();
-    let (mut report, comparison) = if compare::is_wanted(elf, options) {
-        compare::check_and_compare(path, elf, &sources, &names, options)
-    } else {
-        (check_elf(elf, &options.validator), Comparison::default())
-    };
-    options.select(&mut report);
-    let mut record = checked(report, &sources, &names, comparison);
-    if options.producers {
-        record.producers = producers(elf);
-    }
-    record
-}
-
-/// The kind of an ELF file that SFrame is not defined for. One that has a section all the same is
-/// checked: that it should have none is a finding.
-fn unsupported(elf: &Elf<'_>) -> Option<String> {
-    if elf.sframe_sections().next().is_some() {
-        return None;
-    }
-    if elf.kind() == ElfKind::Other(4) {
-        return Some("core file".to_owned());
-    }
-    if elf.class() == Class::Elf64 && elf.abi().is_some() {
-        return None;
-    }
-    let bits = match elf.class() {
-        Class::Elf32 => 32,
-        Class::Elf64 => 64,
-    };
-    Some(format!("{bits}-bit {}", machine_name(elf)))
-}
-
-fn machine_name(elf: &Elf<'_>) -> String {
-    let name = match elf.machine() {
-        2 | 18 | 43 => "SPARC",
-        3 => "x86",
-        8 => "MIPS",
-        20 | 21 => "PowerPC",
-        22 => "s390",
-        40 => "Arm",
-        50 => "Itanium",
-        62 => "x86-64",
-        183 => "AArch64",
-        243 => "RISC-V",
-        247 => "BPF",
-        258 => "LoongArch",
-        other => return format!("machine {other}"),
-    };
-    match elf.endian() {
-        Endian::Big if matches!(elf.machine(), 62 | 183) => format!("big-endian {name}"),
-        Endian::Little if elf.machine() == 22 => format!("little-endian {name}"),
-        Endian::Little | Endian::Big => name.to_owned(),
+        found(Record::because(Status::Crashed, reason).named(&FileName::file(path)).into());
     }
 }

@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use sframe_oracle::account::{self, account};
+use sframe_oracle::account::{self, account_each};
 use sframe_oracle::cfi::{Cfi, CfiSource};
 use sframe_oracle::compare::CfiConfirms;
 use sframe_validator::Section;
-use sframe_validator::check::{check_elf, check_elf_confirmed};
+use sframe_validator::check::{Confirm, Unconfirmed, check_elf_confirmed, check_elf_each};
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::{Report, Undecided};
+use sframe_validator::finding::{Finding, Report, Undecided};
 
 use super::options::{Against, CheckOptions};
 use crate::record::{Comparison, Gatherer, Names, coverage, undecided};
 use sframe_input::{DebugFile, SectionSource};
+use sframe_record::Difference;
 
 /// Whether a file's CFI is looked at: to compare sections with it, or for its coverage.
 pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
@@ -29,67 +30,126 @@ pub(super) fn check_and_compare(
     names: &Names<'_, '_>,
     options: &CheckOptions,
 ) -> (Report, Comparison) {
+    with_cfi(path, elf, options, |cfi, debug| {
+        let confirms = cfi.map(CfiConfirms::new);
+        let mut report = check_elf_confirmed(elf, &options.validator, confirm(&confirms));
+        report.undecided.extend(debug.refused);
+        let (sections, cfi) = match comparable(sources, cfi, &report, options) {
+            Ok(Some(comparable)) => comparable,
+            Ok(None) => return (report, Comparison::default()),
+            Err(why) => {
+                let comparison = not_compared(why, &mut report);
+                return (report, comparison);
+            }
+        };
+        let mut differences = Vec::new();
+        let mut gatherer = Gatherer::new(elf, &sections);
+        let kept = kept(options);
+        let account = account_each(elf, &sections, cfi, &kept, &mut |difference| {
+            if options.wants(difference.finding.rule) {
+                let gathered = gatherer.gather(&difference);
+                differences.push((difference.finding, gathered));
+            }
+        });
+        let unnamed = Names::of(None);
+        let is_named = !sections.is_empty() || options.named_examples;
+        let names = if is_named { names } else { &unnamed };
+        let coverage = coverage(&account, names, debug.path.as_deref());
+        report.findings.extend(account.findings);
+        report.counts.extend(account.counts);
+        report.undecided.extend(account.undecided);
+        (report, Comparison { differences, coverage: Some(coverage) })
+    })
+}
+
+/// Hands each finding of the same check and comparison to `found`, a difference with its tables.
+pub(super) fn each_finding(
+    path: &Path,
+    elf: &Elf<'_>,
+    sources: &[SectionSource<'_>],
+    options: &CheckOptions,
+    found: &mut dyn FnMut(Finding, Option<Difference<'static>>),
+) {
+    let check = |confirm: &dyn Confirm, found: &mut dyn FnMut(Finding, _)| {
+        check_elf_each(elf, &options.validator, confirm, &mut |finding| found(finding, None))
+    };
+    if !is_wanted(elf, options) {
+        check(&Unconfirmed, found);
+        return;
+    }
+    with_cfi(path, elf, options, |cfi, _| {
+        let report = check(confirm(&cfi.map(CfiConfirms::new)), found);
+        let Ok(Some((sections, cfi))) = comparable(sources, cfi, &report, options) else { return };
+        let mut gatherer = Gatherer::new(elf, &sections);
+        let account = account_each(elf, &sections, cfi, &kept(options), &mut |difference| {
+            if options.wants(difference.finding.rule) {
+                let gathered = gatherer.gather(&difference);
+                found(difference.finding, gathered);
+            }
+        });
+        account.findings.into_iter().for_each(|finding| found(finding, None));
+    });
+}
+
+/// What became of a separate debug file.
+struct Debug {
+    path: Option<PathBuf>,
+    /// It cannot be used, and why.
+    refused: Option<Undecided>,
+}
+
+/// Reads the CFI of `elf`, with that of its debug file, and looks at it; or at why it cannot be read.
+fn with_cfi<T>(
+    path: &Path,
+    elf: &Elf<'_>,
+    options: &CheckOptions,
+    look: impl FnOnce(Result<&[Cfi<'_>], &str>, Debug) -> T,
+) -> T {
     let (debug_file, refused) = match debug_file(path, elf, options) {
         Ok(found) => (found, None),
-        Err(refused) => (None, Some(Undecided { section: None, reason: refused })),
+        Err(reason) => (None, Some(Undecided { section: None, reason })),
     };
     let debug_elf = debug_file.as_ref().and_then(|file| Elf::parse(&file.data).ok());
     let cfi: Vec<CfiSource<'_, '_>> =
         [Some(elf), debug_elf.as_ref()].into_iter().flatten().map(CfiSource::of).collect();
     let cfi = load(&cfi);
-    let mut report = match &cfi {
-        Ok(cfi) => check_elf_confirmed(elf, &options.validator, &CfiConfirms::new(cfi)),
-        Err(_) => check_elf(elf, &options.validator),
-    };
-    report.undecided.extend(refused);
-    let debug_path = debug_file.as_ref().map(|file| file.path.clone());
-    let cfi = cfi.as_deref().map_err(String::as_str);
-    let comparison = compare(elf, sources, cfi, debug_path, names, &mut report, options);
-    (report, comparison)
+    let path = debug_file.as_ref().map(|file| file.path.clone());
+    look(cfi.as_deref().map_err(String::as_str), Debug { path, refused })
 }
 
-/// Compares the sections of `elf` that `report` is about with its CFI. Counts, undecided parts and
-/// findings without evidence go into the report.
-fn compare(
-    elf: &Elf<'_>,
-    sources: &[SectionSource<'_>],
-    cfi: Result<&[Cfi<'_>], &str>,
-    debug_path: Option<PathBuf>,
-    names: &Names<'_, '_>,
-    report: &mut Report,
-    options: &CheckOptions,
-) -> Comparison {
-    let read = sections(sources, report).and_then(|sections| Ok((sections, cfi?)));
-    let (sections, cfi) = match read {
-        Ok(read) => read,
-        Err(why) => return not_compared(why, report),
-    };
-    // CFI of which nothing can be read is no reason to be silent: its defects are told.
-    let none = cfi.iter().all(|cfi| cfi.is_empty() && cfi.defects().is_empty());
-    if none && !options.coverage {
-        if options.against == Against::Cfi {
-            return not_compared("the file has none".to_owned(), report);
-        }
-        return Comparison::default();
+fn confirm<'c>(confirms: &'c Result<CfiConfirms<'_>, &str>) -> &'c dyn Confirm {
+    match confirms {
+        Ok(confirms) => confirms,
+        Err(_) => &Unconfirmed,
     }
-    let kept =
-        account::Options { keep: options.validator.keep, pedantic: options.validator.pedantic };
-    let account = account(elf, &sections, cfi, &kept);
-    let mut gatherer = Gatherer::new(elf, &sections);
-    let differences = account
-        .differences
-        .iter()
-        .filter(|difference| options.wants(difference.finding.rule))
-        .map(|difference| (difference.finding.clone(), gatherer.gather(difference)))
-        .collect();
-    let with_section = !sections.is_empty();
-    let unnamed = Names::of(None);
-    let names = if with_section || options.named_examples { names } else { &unnamed };
-    let coverage = coverage(&account, names, debug_path.as_deref());
-    report.findings.extend(account.findings);
-    report.counts.extend(account.counts);
-    report.undecided.extend(account.undecided);
-    Comparison { differences, coverage: Some(coverage) }
+}
+
+fn kept(options: &CheckOptions) -> account::Options {
+    account::Options { keep: options.validator.keep, pedantic: options.validator.pedantic }
+}
+
+/// Sections, and the CFI to compare them with.
+type Comparable<'s, 'c> = (Vec<Section<'s>>, &'c [Cfi<'c>]);
+
+/// The sections that `report` is about, and the CFI to compare them with; `None` where there is none,
+/// and nobody asked for it.
+///
+/// # Errors
+/// Why they cannot be compared.
+fn comparable<'s, 'c>(
+    sources: &'s [SectionSource<'_>],
+    cfi: Result<&'c [Cfi<'c>], &str>,
+    report: &Report,
+    options: &CheckOptions,
+) -> Result<Option<Comparable<'s, 'c>>, String> {
+    let (sections, cfi) = (sections(sources, report)?, cfi?);
+    // CFI of which nothing can be read has defects to report.
+    let none = cfi.iter().all(|cfi| cfi.is_empty() && cfi.defects().is_empty());
+    match none && !options.coverage {
+        false => Ok(Some((sections, cfi))),
+        true if options.against == Against::Cfi => Err("the file has none".to_owned()),
+        true => Ok(None),
+    }
 }
 
 /// The separate debug file of `elf`: in a folder, or else in a package.

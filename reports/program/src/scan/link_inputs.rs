@@ -8,6 +8,7 @@ use sframe_validator::finding::HeaderSummary;
 
 use super::options::CheckOptions;
 use crate::record::{Comparison, Names, checked};
+use sframe_record::text::printable;
 use sframe_record::{FileName, Record, Status};
 
 /// The members of an archive as inputs of one link: the first one of each kind, for members that
@@ -19,12 +20,12 @@ pub(super) struct LinkInputs {
 }
 
 impl LinkInputs {
-    pub(super) fn add(&mut self, record: &Record<'_>) {
+    /// Adds the member called `name`.
+    pub(super) fn add(&mut self, record: &Record<'_>, name: &[u8]) {
         let mut headers =
             record.sections.iter().filter_map(|section| section.header.as_ref()?.summary());
         if let Some(header) = headers.next().filter(|header| self.kinds.insert(kind(header))) {
-            let member = record.member.as_ref().map(ToString::to_string);
-            self.first_of_kind.push((member.unwrap_or_default(), header));
+            self.first_of_kind.push((printable(name), header));
         }
     }
 

@@ -55,6 +55,8 @@ pub struct CheckOptions {
     pub stop: Option<Arc<AtomicBool>>,
     /// Hash every ELF file, for [`Record::content`](sframe_record::Record::content).
     pub hash: bool,
+    /// Report every finding, not only those that are kept.
+    pub all: bool,
     /// Tell what made each file.
     pub producers: bool,
     /// What unpacking may cost.
@@ -80,6 +82,7 @@ impl Default for CheckOptions {
             debug_packages: None,
             stop: None,
             hash: false,
+            all: false,
             producers: false,
             limits: Limits::default(),
             waiting: WAITING,

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::ops::ControlFlow;
 
-use super::verdict::{Found, Verdict};
+use super::piece::{Found, Piece};
+use super::verdict::Verdict;
 use sframe_input::PackageIdentity;
 use sframe_input::archive;
 use sframe_input::package::{self, Content, Limits, Member, Visitor};
@@ -16,7 +17,7 @@ pub(super) trait Members {
     fn archive(&self, name: &FileName, members: &mut archive::Members<'_>, found: Found<'_>);
 
     /// Checks an ELF file that is a member.
-    fn bytes(&self, name: &FileName, data: &[u8]) -> Verdict;
+    fn bytes(&self, name: &FileName, data: &[u8], found: Found<'_>);
 
     /// Whether the scan is to end.
     fn is_stopped(&self) -> bool;
@@ -63,7 +64,7 @@ fn members(
 ) {
     let read = visit(&mut Checking { found, name, checker });
     if let Err(reason) = read {
-        found(Record::because(Status::Unreadable, reason).named(name));
+        found(Record::because(Status::Unreadable, reason).named(name).into());
     }
 }
 
@@ -79,20 +80,24 @@ impl Visitor for Checking<'_> {
         let checker = self.checker;
         let name = FileName { inside: member.name.map(<[u8]>::to_vec), ..self.name.clone() };
         let package = member.package.map(|package| package_record(package));
-        let mut found = |record| (self.found)(Record { package: package.clone(), ..record });
+        let in_package = |record| Record { package: package.clone(), ..record };
+        let mut found = |piece: Piece| (self.found)(piece.map(in_package));
         let verdict = match member.content {
             Content::Archive(mut members) => {
                 checker.archive(&name, &mut members, &mut found);
                 None
             }
-            Content::Elf(data) => Some(checker.bytes(&name, data)),
+            Content::Elf(data) => {
+                checker.bytes(&name, data, &mut found);
+                None
+            }
             Content::Other => Some(Status::NotElf.into()),
             Content::Empty => Some(Verdict::empty()),
             Content::Special(kind) => Some(Verdict::because(Status::Special, kind.id())),
             Content::Unreadable(reason) => Some(Verdict::because(Status::Unreadable, reason)),
         };
         if let Some(verdict) = verdict {
-            found(verdict.named(&name));
+            found(verdict.named(&name).into());
         }
         match checker.is_stopped() {
             true => ControlFlow::Break(()),

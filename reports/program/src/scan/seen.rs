@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::record::{self, Content};
+use crate::record::{Content, weight};
 use sframe_input::{FileBytes, Stamp};
 use sframe_record::Record;
 
@@ -197,13 +197,13 @@ impl Known {
     }
 
     fn mark(&mut self, mark: u64, one: One) {
-        if self.take(MARK.saturating_add(record::weight(&one.record))) {
+        if self.take(MARK.saturating_add(weight::of_record(&one.record))) {
             self.marks.entry(mark).or_insert_with(|| Mark::One(Box::new(one)));
         }
     }
 
     fn keep(&mut self, key: Key, record: Arc<Record<'static>>) {
-        if self.take(MARK.saturating_add(record::weight(&record))) {
+        if self.take(MARK.saturating_add(weight::of_record(&record))) {
             self.records.insert(key, record);
         }
     }

@@ -5,9 +5,6 @@ use std::sync::Arc;
 use crate::record::Content;
 use sframe_record::{FileName, Record, Status, Text};
 
-/// Where the records of an input go, one by one.
-pub type Found<'f> = &'f mut dyn FnMut(Record<'static>);
-
 /// What became of some bytes, and which they are where that is asked for. The record has no name yet,
 /// for the same bytes may be found elsewhere again.
 pub(super) struct Verdict {

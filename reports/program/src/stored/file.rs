@@ -6,8 +6,9 @@ use std::path::Path;
 use sframe_store::{ContentHash, Counts};
 
 use super::record::{self, Kept};
-use crate::scan::Checker;
+use crate::scan::{Checker, Piece};
 use sframe_input::{Input, has_large_holes, open_file};
+use sframe_record::Record;
 
 /// Checks a file: passes its records on as they are made, and counts what has none, by kind.
 pub(super) fn check(
@@ -16,10 +17,20 @@ pub(super) fn check(
     record: &mut dyn FnMut(Vec<u8>),
 ) -> io::Result<Counts> {
     let (mut without, mut failed) = (Counts::default(), None);
-    checker.input(Input::File(path.to_owned()), &mut |found| match record::of(&found) {
+    let mut keep = |found: &Record<'_>| match record::of(found) {
         Ok(Kept::Record(kept)) => record(kept),
         Ok(Kept::Count(kind)) => without.add(&kind, 1),
         Err(error) => failed = failed.take().or(Some(error)),
+    };
+    // A store keeps a record as one line.
+    let mut started: Option<Record<'static>> = None;
+    checker.input(Input::File(path.to_owned()), &mut |piece| match piece {
+        Piece::Whole(record) => keep(&record),
+        Piece::Start(record) => started = Some(record),
+        Piece::Findings(findings) => {
+            started.iter_mut().for_each(|record| record.findings.extend_from_slice(&findings));
+        }
+        Piece::End => started.take().iter().for_each(&mut keep),
     });
     failed.map_or(Ok(without), |error| Err(error.into()))
 }

@@ -38,11 +38,19 @@ fn told(options: &CheckOptions) -> String {
         names.join(" ")
     };
     let CheckOptions {
-        validator, only, ignore, against, coverage, named_examples, debug_dirs, ..
+        validator,
+        all,
+        only,
+        ignore,
+        against,
+        coverage,
+        named_examples,
+        debug_dirs,
+        ..
     } = options;
     let (only, ignore) = (names(only), names(ignore));
     let mut text = format!(
-        "{validator:?}\nonly {only}\nignore {ignore}\nagainst {against:?}\ncoverage {coverage} \
+        "{validator:?}\nall {all}\nonly {only}\nignore {ignore}\nagainst {against:?}\ncoverage {coverage} \
          {named_examples}\ndebug {debug_dirs:?}\n"
     );
     let _ = writeln!(text, "{:?}", options.limits);

@@ -1,0 +1,124 @@
+//! Every finding of a file, one by one.
+//!
+//! A check keeps the first findings of each rule. Where all are asked for and a file has more, the file is
+//! checked once more: of thousands of findings a record is made, of millions each is handed on as it is
+//! made.
+
+use std::path::Path;
+
+use sframe_validator::check::{Options, check_section_each};
+use sframe_validator::elf::Elf;
+use sframe_validator::finding::{self, Keep};
+
+use super::compare;
+use super::file::{check_elf_file, check_raw};
+use super::options::CheckOptions;
+use super::piece::{Found, Piece};
+use crate::record::{Located, Names};
+use sframe_input::{SectionSource, sframe_sections};
+use sframe_record::{Difference, Finding, Record};
+
+/// The most findings that a record holds: they are in the order of their places. More come in the order
+/// of the check.
+const MOST_HELD: u64 = 10_000;
+/// How many findings are handed on at a time.
+const AT_A_TIME: usize = 256;
+
+/// Hands over `record`, of the file with the bytes `data`, with every finding; `path` is where the file is
+/// installed.
+pub(super) fn hand_over(
+    mut record: Record<'static>,
+    path: &Path,
+    data: &[u8],
+    options: &CheckOptions,
+    found: Found<'_>,
+) {
+    let validator = Options { keep: Keep::All, ..options.validator };
+    let options = &CheckOptions { validator, ..options.clone() };
+    if number(&record).is_some_and(|number| number <= MOST_HELD) {
+        if !record.findings.is_empty() {
+            record.findings = all(path, data, options);
+        }
+        return found(record.into());
+    }
+    record.findings.clear();
+    let sections = record.sections.clone();
+    found(Piece::Start(record));
+    let mut some = Vec::new();
+    each(path, data, &sections, options, &mut |finding| {
+        some.push(finding);
+        if some.len() == AT_A_TIME {
+            found(Piece::Findings(std::mem::take(&mut some)));
+        }
+    });
+    found(Piece::Findings(some));
+    found(Piece::End);
+}
+
+/// How many findings the file has at most; `None` if that cannot be told from its record.
+///
+/// Differences are counted once in each function, and listed for each range of PCs. How many ranges there
+/// are is known of the patterns that were kept.
+fn number(record: &Record<'_>) -> Option<u64> {
+    let mut number = 0_u64;
+    for count in &record.counts {
+        number = number.saturating_add(count.count);
+        let of_rule = || record.findings.iter().filter(|finding| finding.rule == count.rule);
+        let mut known = 0_u64;
+        for (finding, difference) in of_rule().filter_map(|of| Some((of, of.difference.as_ref()?)))
+        {
+            known = known.saturating_add(finding.weight());
+            number = number.saturating_add(difference.similar.map_or(0, |others| others.ranges));
+        }
+        if known > 0 && known < count.count {
+            return None;
+        }
+    }
+    Some(number)
+}
+
+/// The findings of the file.
+fn all(path: &Path, data: &[u8], options: &CheckOptions) -> Vec<Finding<'static>> {
+    let record = match options.raw {
+        Some(raw) => Some(check_raw(data, raw, options)),
+        None => Elf::parse(data).ok().map(|elf| check_elf_file(path, &elf, options)),
+    };
+    record.map(|record| record.findings).unwrap_or_default()
+}
+
+/// Checks the file again, whose record has these `sections`.
+fn each(
+    path: &Path,
+    data: &[u8],
+    sections: &[sframe_record::Section<'_>],
+    options: &CheckOptions,
+    found: &mut dyn FnMut(Finding<'static>),
+) {
+    let elf = match options.raw {
+        Some(_) => None,
+        None => match Elf::parse(data) {
+            Ok(elf) => Some(elf),
+            Err(_) => return,
+        },
+    };
+    let sources: Vec<SectionSource<'_>> = match (&elf, options.raw) {
+        (Some(elf), _) => sframe_sections(elf).filter_map(Result::ok).collect(),
+        (None, Some(raw)) => vec![SectionSource::bare(data, raw)],
+        (None, None) => Vec::new(),
+    };
+    let names = Names::of(elf.as_ref());
+    let mut located = Located::new(sections, &sources, &names);
+    let mut take = |finding: finding::Finding, difference: Option<Difference<'static>>| {
+        if options.wants(finding.rule) && !options.is_stopped() {
+            found(located.record(finding, difference));
+        }
+    };
+    match (&elf, options.raw) {
+        (Some(elf), _) => compare::each_finding(path, elf, &sources, options, &mut take),
+        (None, Some(raw)) => {
+            let mut plain = |finding| take(finding, None);
+            check_section_each(data, raw.placement(), &options.validator, &mut plain);
+        }
+        (None, None) => {}
+    }
+}

@@ -1,0 +1,84 @@
+//! What a worker does with one file: its bytes to a record.
+
+use std::path::Path;
+
+use sframe_validator::Endian;
+use sframe_validator::check::{check_elf, check_section};
+use sframe_validator::elf::{Class, Elf, ElfKind};
+
+use super::compare;
+use super::options::CheckOptions;
+use crate::record::{Comparison, Names, checked, producers};
+use sframe_input::{RawOptions, SectionSource, sframe_sections};
+use sframe_record::Record;
+
+/// Checks bytes that are one section and nothing else.
+pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Record<'static> {
+    let mut report = check_section(data, raw.placement(), &options.validator);
+    options.select(&mut report);
+    let source = SectionSource::bare(data, raw);
+    checked(report, &[source], &Names::of(None), Comparison::default())
+}
+
+/// Checks a file, and compares it with its CFI; `path` is where it is installed.
+pub(super) fn check_elf_file(
+    path: &Path,
+    elf: &Elf<'_>,
+    options: &CheckOptions,
+) -> Record<'static> {
+    let names = Names::of(Some(elf));
+    let sources: Vec<SectionSource<'_>> = sframe_sections(elf).filter_map(Result::ok).collect();
+    let (mut report, comparison) = if compare::is_wanted(elf, options) {
+        compare::check_and_compare(path, elf, &sources, &names, options)
+    } else {
+        (check_elf(elf, &options.validator), Comparison::default())
+    };
+    options.select(&mut report);
+    let mut record = checked(report, &sources, &names, comparison);
+    if options.producers {
+        record.producers = producers(elf);
+    }
+    record
+}
+
+/// The kind of an ELF file that SFrame is not defined for. One that has a section all the same is
+/// checked: that it should have none is a finding.
+pub(super) fn unsupported(elf: &Elf<'_>) -> Option<String> {
+    if elf.sframe_sections().next().is_some() {
+        return None;
+    }
+    if elf.kind() == ElfKind::Other(4) {
+        return Some("core file".to_owned());
+    }
+    if elf.class() == Class::Elf64 && elf.abi().is_some() {
+        return None;
+    }
+    let bits = match elf.class() {
+        Class::Elf32 => 32,
+        Class::Elf64 => 64,
+    };
+    Some(format!("{bits}-bit {}", machine_name(elf)))
+}
+
+fn machine_name(elf: &Elf<'_>) -> String {
+    let name = match elf.machine() {
+        2 | 18 | 43 => "SPARC",
+        3 => "x86",
+        8 => "MIPS",
+        20 | 21 => "PowerPC",
+        22 => "s390",
+        40 => "Arm",
+        50 => "Itanium",
+        62 => "x86-64",
+        183 => "AArch64",
+        243 => "RISC-V",
+        247 => "BPF",
+        258 => "LoongArch",
+        other => return format!("machine {other}"),
+    };
+    match elf.endian() {
+        Endian::Big if matches!(elf.machine(), 62 | 183) => format!("big-endian {name}"),
+        Endian::Little if elf.machine() == 22 => format!("little-endian {name}"),
+        Endian::Little | Endian::Big => name.to_owned(),
+    }
+}
