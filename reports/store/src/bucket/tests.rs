@@ -1,4 +1,4 @@
-//! On a bucket in memory. One behind a server is tried with the program.
+//! Tests with a bucket in memory. The program's tests use one on a server.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -26,7 +26,7 @@ fn bucket() -> Bucket {
     Bucket::of(Box::new(InMemory::new()), name, "s3://b/nights/one".to_owned()).expect("a bucket")
 }
 
-/// A copy with all shards, whose records say `word`.
+/// A copy with all shards, in whose records each path ends in `word`.
 fn copy(manifest: Manifest, word: &str) -> (TempDir, Store) {
     let folder = tempfile::tempdir().expect("room");
     let store = Store::create(folder.path(), manifest).expect("a store");
@@ -68,14 +68,17 @@ fn a_whole_shard_is_put_once_and_never_replaced() {
     let bytes = there(&bucket, FIRST);
     assert_eq!(bytes, fs::read(layout::shard_path(store.folder(), 0)).expect("readable"));
 
-    // Another writer says something else; and one of another scan comes late.
+    // Another writer has other contents; a writer of another scan comes later.
     let (_folder, other) = copy(manifest("one"), "contradicted");
-    let told = bucket.put_shard(&other, 0).expect_err("another shard");
-    assert!(matches!(&told, Error::Different { .. }), "{told}");
-    assert!(told.to_string().starts_with(&format!("s3://b/nights/one/{FIRST} is there")), "{told}");
+    let error = bucket.put_shard(&other, 0).expect_err("another shard");
+    assert!(matches!(&error, Error::Different { .. }), "{error}");
+    assert!(
+        error.to_string().starts_with(&format!("s3://b/nights/one/{FIRST} exists already")),
+        "{error}"
+    );
     let (_folder, other) = copy(manifest("two"), "said");
-    let told = bucket.put_shard(&other, 0).expect_err("another scan");
-    assert!(matches!(told, Error::Foreign { .. }), "{told}");
+    let error = bucket.put_shard(&other, 0).expect_err("another scan");
+    assert!(matches!(error, Error::Foreign { .. }), "{error}");
     assert_eq!(there(&bucket, FIRST), bytes);
 }
 
@@ -89,7 +92,7 @@ fn a_damaged_shard_is_replaced() {
         assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
         assert_eq!(there(&bucket, FIRST), whole);
     }
-    // What is damaged in the copy stays there.
+    // A shard that is damaged in the copy is not uploaded.
     fs::write(layout::shard_path(store.folder(), 1), b"half").expect("writable");
     assert!(matches!(bucket.put_shard(&store, 1), Err(Error::Damaged { .. })));
     place(&bucket, "shards/00001.ndjson.zst", b"as it was");
@@ -97,7 +100,7 @@ fn a_damaged_shard_is_replaced() {
 }
 
 #[test]
-fn what_is_in_the_bucket_is_fetched_and_a_merged_store_is_put() {
+fn a_bucket_is_fetched_and_a_merged_store_is_uploaded() {
     let bucket = bucket();
     let (_folder, store) = copy(manifest("one"), "said");
     bucket.put_shard(&store, 1).expect("room");
@@ -131,8 +134,8 @@ fn what_is_in_the_bucket_is_fetched_and_a_merged_store_is_put() {
 #[test]
 fn an_address_names_a_bucket_and_something_in_it() {
     for none in ["s3://", "s3://bucket", "s3://bucket/", "s3:///night", "night"] {
-        let told = Bucket::new(Path::new(none)).expect_err("no address");
-        assert!(matches!(told, Error::Usage(_)), "{told}");
+        let error = Bucket::new(Path::new(none)).expect_err("no address");
+        assert!(matches!(error, Error::Usage(_)), "{error}");
     }
 }
 
@@ -145,7 +148,7 @@ fn merged() -> (Bucket, TempDir) {
     (bucket, folder)
 }
 
-/// All that there is, and what is known of it.
+/// A fresh copy of everything in the bucket, and its status.
 fn fetched(bucket: &Bucket) -> (TempDir, crate::Status) {
     let copy = tempfile::tempdir().expect("room");
     bucket.fetch(copy.path()).expect("a bucket");
@@ -154,7 +157,7 @@ fn fetched(bucket: &Bucket) -> (TempDir, crate::Status) {
     (copy, status)
 }
 
-/// Every object of a complete store: changed, cut, gone; and one that has come.
+/// Every object of a complete store is changed, truncated and deleted in turn; then an object is added.
 #[test]
 fn damage_in_a_bucket_is_noticed_and_named() {
     let (bucket, folder) = merged();
@@ -189,7 +192,7 @@ fn damage_in_a_bucket_is_noticed_and_named() {
     let status = fetched(&bucket).1;
     let names: Vec<&str> = status.files.iter().map(|file| file.file.as_str()).collect();
     assert_eq!(names, ["tables/files/shard=00000/more.parquet", "more", "notes"]);
-    // Merging removes what would be read with the tables.
+    // Merging removes surplus tables, which readers would read together with the store's.
     let (copy, _) = fetched(&bucket);
     let mut store = Store::open(copy.path()).expect("a store");
     store.merge().expect("all shards");
@@ -206,9 +209,9 @@ fn an_object_larger_than_any_of_a_store_is_not_fetched() {
     let run = vec![b' '; Run::LONGEST + 1];
     place(&bucket, "run.json", &run);
     let copy = tempfile::tempdir().expect("room");
-    let told = bucket.fetch(copy.path()).expect_err("too large").to_string();
+    let error = bucket.fetch(copy.path()).expect_err("too large").to_string();
     assert_eq!(
-        told,
+        error,
         "s3://b/nights/one/run.json is damaged: it has 16777217 bytes, allowed: 16777216"
     );
     place(&bucket, "run.json", &run[1..]);
