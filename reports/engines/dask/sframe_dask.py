@@ -241,10 +241,16 @@ def arguments() -> argparse.Namespace:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--scheduler", metavar="ADDRESS", help="address of a running cluster, such as tcp://host:8786")
     where.add_argument("--workers", type=int, default=1, metavar="N", help="workers of a cluster on this machine (default: 1)")
-    parser.add_argument("--program", default="sframe-check", metavar="PATH", help="program on all machines (default: %(default)s)")
+    parser.add_argument(
+        "--program", default="sframe-check", metavar="PATH", help="program on all machines (default: %(default)s)"
+    )
     parser.add_argument("--retries", type=int, default=5, metavar="N", help="number of further rounds (default: %(default)s)")
     parser.add_argument(
-        "--patience", type=float, default=300, metavar="SECONDS", help="wait without scheduler or workers (default: %(default)s)"
+        "--patience",
+        type=float,
+        default=300,
+        metavar="SECONDS",
+        help="wait without scheduler or workers (default: %(default)s)",
     )
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of each shard (default: %(default)s)")
     parser.add_argument("options", nargs="*", metavar="OPTION", help="after --: options of scan, as for plan")

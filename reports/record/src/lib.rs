@@ -5,7 +5,7 @@
 //! no second model. In JSON, identifiers do not change within a [version of the format](json::FORMAT), and readers
 //! ignore fields that they do not know.
 //!
-//! The crate also contains what all reports need to write records: the [catalogue](catalogue) of rules, the formatting
+//! The crate also contains what all reports need to write records: the [catalogue] of rules, the formatting
 //! of [numbers], conversion of [names](text) from the input into printable text, and the head of every [JSON](json)
 //! document.
 

@@ -210,8 +210,8 @@ impl Store {
         examine::status(&self.manifest, &self.folder)
     }
 
-    /// Marks the store as complete if every shard is. Writes the tables (feature `parquet`) and the hashes of all files
-    /// first, and removes the files of dead writers. A store that is complete and sound is not changed.
+    /// Marks the store as complete if every shard is. Writes the tables and the hashes of all files first, and removes
+    /// the files of dead writers. A store that is complete and sound is not changed.
     ///
     /// # Errors
     /// [`Error::Unmergeable`] with the missing shards, [`Error::Busy`] if another process is merging, and
