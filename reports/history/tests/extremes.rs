@@ -112,7 +112,7 @@ fn with(record: &Value, place: &str, number: u64) -> Value {
 }
 
 #[test]
-fn sums_of_the_largest_numbers_are_the_largest_number() {
+fn sums_of_the_largest_numbers_saturate() {
     let records: Vec<Value> = ["a", "b", "c"].map(|path| largest(path).0).into();
     let (_, wide) = largest("a");
     assert!(wide >= 30, "{wide} numbers of 64 bits");
@@ -161,7 +161,7 @@ fn sums_of_the_largest_numbers_are_the_largest_number() {
 
 /// Each number in turn is the smallest and the largest while the others are large, so that differences have both signs.
 #[test]
-fn no_number_ends_the_comparison() {
+fn no_number_makes_the_comparison_panic() {
     let (large, _) = largest("a");
     let (mut places, small) = (Vec::new(), record("a"));
     numbers(&small, "", &mut places);

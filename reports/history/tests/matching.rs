@@ -153,7 +153,7 @@ fn outcome(old: Vec<Value>, new: Vec<Value>) -> [u64; 4] {
 }
 
 #[test]
-fn functions_are_known_by_symbol_wherever_they_are() {
+fn functions_are_matched_by_symbol_at_any_address() {
     let f = finding("f", 0x1000, 1);
     assert_eq!(outcome(vec![f.clone()], vec![finding("f", 0x2000, 7)]), [0, 0, 0, 0]);
     assert_eq!(outcome(vec![f.clone()], vec![finding("g", 0x1000, 1)]), [1, 1, 0, 0]);

@@ -339,7 +339,7 @@ fn causes_contain_each_finding_once() {
 }
 
 #[test]
-fn hostile_records_take_time_by_their_length() {
+fn malicious_records_take_time_linear_in_their_length() {
     // Each loss has a different cause and lists one of its two functions; each reason occurs once.
     let many = |word: &str| {
         let losses: Vec<Value> = (0..60_000)

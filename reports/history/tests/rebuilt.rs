@@ -209,7 +209,7 @@ fn a_function_that_loses_its_entry_is_named_with_the_cause() {
 /// The same source assembled by two versions; `corpus/differences/README.md` lists their defects. These files are
 /// checked in.
 #[test]
-fn another_assembler_fixes_what_it_is_known_to_fix() {
+fn another_assembler_fixes_its_known_defects() {
     let golden = corpus().join("golden");
     let of = |version: &str| scan(&golden, &["--all", &format!("{version}/x86_64/cfi.o")]);
     let changes = compare(&of("2.44"), &of("2.47.50"));
@@ -258,7 +258,7 @@ fn a_truncated_file_fixes_nothing() {
 
 /// `strip -R .sframe` removes the section, and everything with it.
 #[test]
-fn a_section_that_is_gone_is_worse() {
+fn a_missing_section_is_worse() {
     let folder = folder("section");
     let golden = corpus().join("golden/2.44/x86_64/cfi.o");
     fs::copy(&golden, folder.join("cfi.o")).expect("writable");

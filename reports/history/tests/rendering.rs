@@ -143,8 +143,8 @@ fn outside_spans(mut line: &str) -> String {
         let inside = &rest[run..];
         let mut ends = inside.match_indices('`').map(|(at, _)| at).filter(|at| {
             let begins = *at == 0 || !inside[..*at].ends_with('`');
-            let behind = &inside[*at..];
-            begins && behind.len() - behind.trim_start_matches('`').len() == run
+            let rest = &inside[*at..];
+            begins && rest.len() - rest.trim_start_matches('`').len() == run
         });
         out.push_str(before);
         let Some(end) = ends.next() else { return out + rest };

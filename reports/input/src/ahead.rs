@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_total_is_known_before_anything_is_taken() {
+    fn the_total_is_known_before_anything_is_received() {
         let (numbers, walked) = inputs(10_000);
         let (taken, tally) = ahead(numbers, |_| 1 << 10).expect("a thread");
         assert_eq!(walked.iter().count(), 10_000);

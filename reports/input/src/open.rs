@@ -101,7 +101,7 @@ mod tests {
     /// A pipe without a writer. Calling `opened` directly simulates a file that was replaced by a pipe after the first
     /// check.
     #[test]
-    fn a_named_pipe_is_not_waited_for() {
+    fn opening_a_named_pipe_does_not_block() {
         let folder = tempfile::tempdir().expect("a folder");
         let pipe = folder.path().join("pipe");
         mkfifo(&pipe, Mode::S_IRUSR).expect("a pipe");

@@ -42,7 +42,7 @@ mod tests {
     use super::{ABOUT_TOOLS, all, find};
 
     #[test]
-    fn a_name_is_one_rules() {
+    fn rule_names_are_unique() {
         let names: BTreeSet<&str> = all().map(|rule| rule.name).collect();
         assert_eq!(names.len(), all().count());
     }

@@ -43,12 +43,12 @@ impl Stamp {
     fn of(metadata: &Metadata) -> Stamp {
         let mut hashed = [0; 56];
         let (numbers, times) = hashed.split_at_mut(24);
-        let said = [metadata.dev(), metadata.ino(), metadata.size()];
-        for (place, number) in numbers.chunks_exact_mut(8).zip(said) {
+        let fields = [metadata.dev(), metadata.ino(), metadata.size()];
+        for (place, number) in numbers.chunks_exact_mut(8).zip(fields) {
             place.copy_from_slice(&number.to_le_bytes());
         }
-        let said = [modified(metadata), changed(metadata)];
-        for (place, time) in times.chunks_exact_mut(16).zip(said) {
+        let changes = [modified(metadata), changed(metadata)];
+        for (place, time) in times.chunks_exact_mut(16).zip(changes) {
             place.copy_from_slice(&time.to_le_bytes());
         }
         Stamp(ContentHash::of(&hashed).short())

@@ -205,7 +205,7 @@ fn readers_verify_what_they_read() {
 
 /// Scanning a damaged shard again restores the same file.
 #[test]
-fn a_shard_that_is_scanned_again_makes_the_store_sound() {
+fn rescanning_a_damaged_shard_makes_the_store_sound() {
     let folder = complete("damage-again");
     let before = files(&folder);
     let path = scan::shard_path(&folder, 1);

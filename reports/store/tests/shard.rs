@@ -208,7 +208,7 @@ fn a_writer_accepts_records_and_items_only_in_order() {
 
 /// Two writers of the same shard, in one process or in two: it is written once.
 #[test]
-fn of_two_writers_one_wins_and_the_other_learns_of_it() {
+fn one_of_two_writers_wins_and_the_other_learns_of_it() {
     let folder = folder("shard-two");
     let manifest = scan::manifest(50, 40);
     let together = Barrier::new(2);

@@ -13,7 +13,7 @@ use scan::{content, folder, shard_path, whole, write};
 use sframe_store::{ContentHash, Counts, Error, Manifest, Shard, Store, status};
 
 #[test]
-fn a_store_is_of_one_scan() {
+fn a_store_belongs_to_one_scan() {
     let folder = folder("store-one");
     let made: Vec<Store> = std::thread::scope(|scope| {
         let make = || Store::create(&folder, scan::manifest(30, 3)).expect("a store");
@@ -152,7 +152,7 @@ fn one_shard_in_a_process() {
 
 /// A limit on the size of files, which interrupts a write in the middle like a full disk.
 #[test]
-fn a_full_disk_leaves_nothing_and_may_pass() {
+fn a_full_disk_leaves_no_files_and_can_be_retried() {
     let folder = folder("store-full");
     drop(Store::create(&folder, scan::manifest(2000, 1)).expect("a store"));
     for blocks in [1, 10, 100] {

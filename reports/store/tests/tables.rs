@@ -142,7 +142,7 @@ fn pandas_sees_every_value() {
 /// Values as they stand, escapes and both tables with them; the expected ones are read off the
 /// lines.
 #[test]
-fn values_are_those_of_the_lines() {
+fn tables_have_the_values_of_the_lines() {
     let Some(python) = python() else { return };
     let mut odd = lines();
     odd.truncate(3);

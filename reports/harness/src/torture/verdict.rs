@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_due_to_memory_from_half_of_the_limit() {
+    fn failures_above_half_of_the_limit_are_due_to_memory() {
         let failed = |peak| verdict(End::Signal(6), b"", peak, 64);
         assert_eq!(failed(32 * 1024), Verdict::Memory);
         assert_eq!(failed(32 * 1024 - 1), Verdict::Crash);

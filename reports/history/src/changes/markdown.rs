@@ -136,7 +136,7 @@ mod tests {
     use super::code;
 
     #[test]
-    fn a_name_stays_in_its_span() {
+    fn names_stay_in_their_code_span() {
         assert_eq!(code("a.so"), "`a.so`");
         assert_eq!(code("a`b"), "``a`b``");
         assert_eq!(code("``` @all"), "```` ``` @all ````");

@@ -166,9 +166,9 @@ pub(super) fn became(change: &FileChange) -> Option<String> {
         Became::Readable => "can be read again",
         Became::SectionGained => "now has an SFrame section",
         Became::Unmatched if change.old.is_some() => {
-            "only in the old scan: whether it is gone is not known"
+            "only in the old scan: it may or may not be gone"
         }
-        Became::Unmatched => "only in the new scan: whether it is new is not known",
+        Became::Unmatched => "only in the new scan: it may or may not be new",
     };
     let reason = change.reason.as_ref().map(|reason| format!(": {}", printable(reason)));
     Some(format!("{what}{}", reason.unwrap_or_default()))
@@ -256,11 +256,11 @@ const fn verdict_of(verdict: CoverageVerdict) -> &'static str {
     match verdict {
         CoverageVerdict::Lost => "functions have lost their entries",
         CoverageVerdict::MoreUndescribed => {
-            "more functions without entries, whether these had one is not known"
+            "more functions without entries, which may or may not have had one before"
         }
         CoverageVerdict::Other => "other functions or causes without entries",
         CoverageVerdict::FewerUndescribed => {
-            "fewer functions without entries, whether these have one now is not known"
+            "fewer functions without entries, which may or may not have one now"
         }
         CoverageVerdict::Gained => "functions have gained entries",
     }

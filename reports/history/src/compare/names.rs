@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_stay_apart() {
+    fn different_names_are_not_matched() {
         for (one, other) in [
             ("libfoo1.so", "libfoo2.so"),
             ("aes-128.o", "aes-256.o"),

@@ -284,7 +284,7 @@ fn coverage_of(change: &mut FileChange, old: &File, new: &File, strings: &String
     let uncompared = old.coverage.is_none() || new.coverage.is_none();
     if uncompared && new.status == Status::Checked && new.functions < old.functions {
         change.undecided.push(format!(
-            "{} functions have entries, {} before: whether the others are gone is not known without CFI",
+            "{} functions have entries, {} before: without CFI, it is unknown whether the others are gone",
             new.functions, old.functions
         ));
     }

@@ -18,10 +18,10 @@ pub(super) fn one(item: &Item, scan: &'static str, strings: &Strings) -> Vec<Tab
 
 /// The merged tables of a finding in both scans: rows with equal values are merged, wherever they are.
 pub(super) fn both(old: &Item, new: &Item, strings: &Strings) -> Vec<TableLine> {
-    let said = |item: &Item| -> Vec<(Side, Cells)> {
+    let cells_of = |item: &Item| -> Vec<(Side, Cells)> {
         item.table.iter().take(MAX_LINES).map(|line| (line.side, line.cells)).collect()
     };
-    let (was, is) = (said(old), said(new));
+    let (was, is) = (cells_of(old), cells_of(new));
     let mut lines = Vec::new();
     for operation in capture_diff_slices(Algorithm::Myers, &was, &is) {
         for change in operation.iter_changes(&was, &is) {

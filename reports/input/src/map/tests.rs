@@ -25,7 +25,7 @@ fn why(bytes: &FileBytes) -> String {
 
 /// Without a handler, reading the first byte past the new end kills the process.
 #[test]
-fn pages_that_are_gone_are_zeros() {
+fn missing_pages_read_as_zeros() {
     let _alone = alone();
     let file = file();
     let bytes = FileBytes::open(file.path()).expect("readable");
@@ -58,7 +58,7 @@ fn a_broken_map_stays_broken() {
 
 /// A file that is overwritten but keeps its size.
 #[test]
-fn other_bytes_are_a_change() {
+fn overwritten_bytes_are_a_change() {
     let _alone = alone();
     let file = file();
     let bytes = FileBytes::open(file.path()).expect("readable");

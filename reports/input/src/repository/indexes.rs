@@ -107,15 +107,16 @@ fn below_dists(base: &Base, wanted: &Wanted) -> Result<Vec<String>, String> {
     for suite in suites {
         let suite = format!("dists/{suite}");
         let release = release(base, &suite);
-        let said = |field: &str, wanted: &[String]| match wanted {
+        let selected = |field: &str, wanted: &[String]| match wanted {
             [] => release.as_deref().and_then(|text| words(text, field)),
             named => Some(named.to_vec()),
         };
-        let components = said("Components", &wanted.components).or_else(|| base.folders(&suite));
+        let components =
+            selected("Components", &wanted.components).or_else(|| base.folders(&suite));
         for component in components.unwrap_or_default() {
             let folder = format!("{suite}/{component}");
-            let machines =
-                said("Architectures", &wanted.architectures).or_else(|| machines(base, &folder));
+            let machines = selected("Architectures", &wanted.architectures)
+                .or_else(|| machines(base, &folder));
             for machine in machines.unwrap_or_default() {
                 let path = format!("{folder}/binary-{machine}/Packages");
                 if paths.len() == MOST {

@@ -60,9 +60,9 @@ fn place(bucket: &Bucket, name: &str, bytes: &[u8]) {
 const FIRST: &str = "shards/00000.ndjson.zst";
 
 #[test]
-fn a_whole_shard_is_put_once_and_never_replaced() {
+fn a_sound_shard_is_uploaded_once_and_never_replaced() {
     let bucket = bucket();
-    let (_folder, store) = copy(manifest("one"), "said");
+    let (_folder, store) = copy(manifest("one"), "sound");
     assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
     assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::There(_))));
     let bytes = there(&bucket, FIRST);
@@ -76,7 +76,7 @@ fn a_whole_shard_is_put_once_and_never_replaced() {
         error.to_string().starts_with(&format!("s3://b/nights/one/{FIRST} exists already")),
         "{error}"
     );
-    let (_folder, other) = copy(manifest("two"), "said");
+    let (_folder, other) = copy(manifest("two"), "sound");
     let error = bucket.put_shard(&other, 0).expect_err("another scan");
     assert!(matches!(error, Error::Foreign { .. }), "{error}");
     assert_eq!(there(&bucket, FIRST), bytes);
@@ -85,7 +85,7 @@ fn a_whole_shard_is_put_once_and_never_replaced() {
 #[test]
 fn a_damaged_shard_is_replaced() {
     let bucket = bucket();
-    let (_folder, store) = copy(manifest("one"), "said");
+    let (_folder, store) = copy(manifest("one"), "sound");
     let whole = fs::read(layout::shard_path(store.folder(), 0)).expect("readable");
     for damaged in [&whole[..whole.len() / 2], b"", b"<html>"] {
         place(&bucket, FIRST, damaged);
@@ -102,7 +102,7 @@ fn a_damaged_shard_is_replaced() {
 #[test]
 fn a_bucket_is_fetched_and_a_merged_store_is_uploaded() {
     let bucket = bucket();
-    let (_folder, store) = copy(manifest("one"), "said");
+    let (_folder, store) = copy(manifest("one"), "sound");
     bucket.put_shard(&store, 1).expect("room");
     place(&bucket, "shards/notes.txt", b"a stranger's");
     place(&bucket, "shards/deeper/00000.ndjson.zst", b"a stranger's");
@@ -141,7 +141,7 @@ fn an_address_names_a_bucket_and_something_in_it() {
 
 fn merged() -> (Bucket, TempDir) {
     let bucket = bucket();
-    let (folder, mut store) = copy(manifest("one"), "said");
+    let (folder, mut store) = copy(manifest("one"), "sound");
     (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("room")));
     store.merge().expect("all shards");
     bucket.put_merged(&store).expect("room");
@@ -203,7 +203,7 @@ fn damage_in_a_bucket_is_noticed_and_named() {
 }
 
 #[test]
-fn an_object_larger_than_any_of_a_store_is_not_fetched() {
+fn oversized_objects_are_not_fetched() {
     let (mut bucket, _folder) = merged();
     assert_eq!(bucket.largest, 5 * 1024 * 1024 * 1024);
     let run = vec![b' '; Run::LONGEST + 1];

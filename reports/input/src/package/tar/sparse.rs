@@ -80,9 +80,9 @@ impl Sparse {
         };
         let size = self.size.ok_or("the size of the sparse file is not recorded")?;
         let parts = parts(&map, size)?;
-        if let Some(said) = self.entries.filter(|said| *said != parts.len() as u64) {
+        if let Some(stated) = self.entries.filter(|stated| *stated != parts.len() as u64) {
             return Err(format!(
-                "its sparse map has {} entries, but its header says {said}",
+                "its sparse map has {} entries, but its header says {stated}",
                 parts.len()
             ));
         }
