@@ -25,7 +25,7 @@ pub enum Opened {
     Special(Special),
 }
 
-/// Opens `path` if it leads to a regular file.
+/// Opens `path` if it leads to a regular file; otherwise returns the kind of file that it leads to.
 ///
 /// # Errors
 /// Returns the system's error.
