@@ -65,7 +65,8 @@ read_header() {
 	read -r h_functions h_rows <<<"$(od -An -v --endian=$order -tu4 -j $((offset + 8)) -N 8 "$file" | xargs)"
 }
 
-# The binutils that reads a file: by the header where there is one, else the one that made it.
+# Prints the version of binutils that reads a file: according to its header, or the one that made it if it has no
+# header.
 objdump_for() {
 	case $sframe_version:$flags in
 	1:*) echo 2.40 ;;

@@ -70,8 +70,8 @@ impl Error {
         move |defect| Error::Defect { path: path.to_owned(), defect }
     }
 
-    /// The same error with `name` in place of `folder` in its path: for the address of a bucket of which `folder`
-    /// contains a copy.
+    /// The same error with `name` in place of `folder` in its path: `folder` is a local copy of the bucket at the
+    /// address `name`.
     #[must_use]
     pub fn renamed(mut self, folder: &Path, name: &Path) -> Error {
         if let Error::Io { path, .. }
