@@ -1,3 +1,3 @@
 #!/bin/bash -eu
-# What ClusterFuzzLite asks for is what OSS-Fuzz asks for.
+# ClusterFuzzLite has the same requirements as OSS-Fuzz.
 exec "$SRC/sframe-check/fuzz/oss-fuzz/build.sh"

@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # sourced by ../build; read_section looks at machine and toolchain
-# Is what is checked in what the tools make and say today?
+# Checks that the tools still produce the checked-in files.
 #
-# Everything that can be had is rebuilt in a scratch folder and compared byte for byte, expectations included. Debian's
-# released suites (2.40, 2.44, gcc-12) keep their versions: a difference there is an error. Where sid has moved on, or no
-# longer has a package, that is said, what depends on it is skipped, and today's objdump is asked about the old files.
+# Everything that today's packages can build is rebuilt in a temporary folder and compared byte for byte, including the
+# expectations. Debian's released suites (2.40, 2.44, gcc-12) keep their versions: a difference there is an error. If
+# sid has another version, or no longer has a package, a message says so, the files that depend on it are skipped, and
+# today's objdump reads the old files.
 
 check() {
 	local rebuilt name
@@ -24,7 +25,7 @@ check() {
 	report
 }
 
-# Toolchains that are not what the checked-in files were made with.
+# Finds the toolchains whose versions differ from those that made the checked-in files.
 find_stale() {
 	local name recorded today
 	stale=()
@@ -32,11 +33,11 @@ find_stale() {
 		today=$(awk -v name="$name" '$1 == name { print $2 }' "$1")
 		[[ $today == "$recorded" ]] && continue
 		stale+=("$name")
-		echo "skipped: $name: recorded with $recorded, today ${today:-not to be had}"
+		echo "skipped: $name: recorded with $recorded, today ${today:-not available}"
 	done <"$corpus/golden/VERSIONS.tsv"
 }
 
-# The toolchains of sid that a file depends on; the path says it.
+# Prints the toolchains of sid that a file depends on, according to its path.
 depends_on() {
 	case $1 in
 	golden/2.44/*/mixed-3-*) echo 2.47.50 ;;
@@ -52,7 +53,7 @@ depends_on() {
 	case $1 in *.readobj) echo llvm-23 ;; esac
 }
 
-# differs PATH: an error, or a file to skip for a reason already given.
+# differs PATH: records an error, or a skipped file if the reason has been printed already.
 differs() {
 	local name
 	for name in $(depends_on "$1"); do
@@ -72,7 +73,7 @@ compare_files() {
 	done < <(list_files "$corpus/$1" "$2/$1")
 }
 
-# The relative names of the files in any of the folders, but for the tables.
+# Prints the relative names of the files in any of the folders, without the tables.
 list_files() {
 	local folder
 	for folder in "$@"; do
@@ -80,7 +81,7 @@ list_files() {
 	done | sed 's,^\./,,' | sort -u
 }
 
-# Rows of the tables that are not on both sides. With another llvm-23, what it says about version 2 is in every such row.
+# Compares the rows of the tables. With another version of llvm-23, its output for version 2 differs in every row.
 compare_tables() {
 	local table path
 	for table in MANIFEST FAILED; do
@@ -90,7 +91,7 @@ compare_tables() {
 	done
 }
 
-# Files that cannot be rebuilt any more can still be read.
+# Files that can no longer be rebuilt can still be read.
 reread_skipped() {
 	local path same=0 other=0 file machine toolchain scratch
 	[[ ${skipped[*]} ]] && have 2.47.50 || return 0
@@ -108,7 +109,7 @@ reread_skipped() {
 		fi
 	done
 	rm -r "$scratch"
-	echo "skipped files read by today's objdump: $same as recorded, $other otherwise"
+	echo "skipped files read by today's objdump: $same as recorded, $other differ"
 }
 
 report() {

@@ -1,19 +1,20 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2030,SC2031,SC2164 # sourced by ../build; each file is made in a subshell
 # shellcheck disable=SC2086 # a linker's arguments are a list of words
-# The judged differences: from each minimal input the files that show one, and a print of both sides for the eye.
+# The judged differences: builds the files that show a difference from each minimal input, and prints both sides.
 #
-# differences/NAME/input.s says in its head which files there are:
+# The head of differences/NAME/input.s lists the files:
 #
 #   # Machine: x86_64
 #   # File: 2.40.o   2.40                        assembled by that toolchain's assembler
-#   # File: gold.so  2.44  gold -shared input.o  and linked: by its own `ld`, by gold or by lld
+#   # File: gold.so  2.44  gold -shared input.o  and linked by that toolchain's `ld`, by gold or by lld
 #
-# Beside FILE is STEM.txt: the commands, the instructions, and what GNU objdump and readelf print of the two sections.
+# Next to FILE is STEM.txt: the commands, the instructions, and the output of GNU objdump and readelf for the two
+# sections.
 
 differences() {
 	local out=$1 input
-	fetch_what_can_be_had
+	fetch_available
 	scratch=$(mktemp -d)
 	trap 'rm -rf "$scratch"' EXIT
 	for input in "$corpus"/differences/*/input.s; do
@@ -31,7 +32,7 @@ difference() {
 	[[ $input -ef $out/input.s ]] || cp "$input" "$out/input.s"
 	while read -r file toolchain linker arguments; do
 		if ! have "$toolchain" || { [[ $linker == lld ]] && ! have llvm-23; }; then
-			echo "skipped: differences/$name/$file: its tools cannot be had" >&2
+			echo "skipped: differences/$name/$file: its tools are not available" >&2
 			continue
 		fi
 		rm -rf "$scratch/work"
@@ -50,10 +51,11 @@ difference() {
 	done < <(head_of "$input" File)
 }
 
-# head_of INPUT KEY: the values of a key in the comment at the top.
+# head_of INPUT KEY: prints the values of a key in the comment at the top.
 head_of() { sed -nE "s,^(#|//) $2: +,,p" "$1"; }
 
-# difference_depends_on differences/NAME/FILE: the toolchains of the file's line; that of a `.txt` too, and of who reads LLVM's.
+# difference_depends_on differences/NAME/FILE: prints the toolchains that the file, or the file of its `.txt`, is built
+# and read with.
 difference_depends_on() {
 	local name=${1##*/} file assembler linker
 	while read -r file assembler linker _; do
@@ -64,7 +66,7 @@ difference_depends_on() {
 	done < <(head_of "$corpus/${1%/*}/input.s" File)
 }
 
-# Makes $file, and notes the commands and messages.
+# Makes $file, and records the commands and messages.
 make_difference() {
 	local object=input.o
 	[[ $linker ]] || object=$file
@@ -83,7 +85,7 @@ make_difference() {
 	esac
 }
 
-# Both sides as GNU tools print them, the instructions above.
+# Prints the instructions, and below them both sides as GNU tools print them.
 print_difference() {
 	local version
 	read_section "$file"

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2030,SC2031,SC2164 # sourced by ../build, which sets -e; each folder is read in a subshell
-# What the tools say about a golden file, and the manifest.
+# Records the output of the tools for golden files, and writes the manifest.
 #
-# FILE.objdump: GNU objdump --sframe=.sframe of the version that reads the file's SFrame version, without the lines that
-# name the file. FILE.readobj: llvm-readobj --sframe, which reads version 2, likewise.
+# FILE.objdump: the output of `objdump --sframe=.sframe`, from the version of GNU objdump for the file's SFrame version,
+# without the lines that name the file. FILE.readobj: the same for `llvm-readobj --sframe`, which reads version 2.
 
-# expect FOLDER TOOLCHAIN MACHINE: reads what `keep` noted, writes the expectations, prints the lines of the manifest.
+# expect FOLDER TOOLCHAIN MACHINE: reads the log of `keep`, writes the expectations, prints the lines of the manifest.
 expect() {
 	local toolchain=$2 machine=$3 file why commands messages said_objdump said_readobj
 	local sframe_version flags section_type section_size functions rows
@@ -23,8 +23,8 @@ expect() {
 	)
 }
 
-# read_section FILE: sets what the section header and the SFrame header say, `-` where there is nothing to read.
-# An archive gets the sums over its members.
+# read_section FILE: sets variables from the section header and the SFrame header; `-` if there is nothing to read. For
+# an archive, sets the sums over its members.
 read_section() {
 	local file=$1 member type offset size
 	sframe_version=- flags=- section_type=- section_size=- functions=- rows=-
@@ -49,7 +49,7 @@ read_section() {
 	esac
 }
 
-# read_header FILE: sets the caller's type, offset, size, and h_* from the 28 bytes at the section's start.
+# read_header FILE: sets the caller's type, offset and size, and h_* from the first 28 bytes of the section.
 read_header() {
 	local file=$1 line order=little bytes
 	line=$(gnu 2.44 x86_64 readelf -SW "$file" 2>/dev/null | sed -E 's/^ *\[ *[0-9]+\] *//' | awk '$1 == ".sframe"')
@@ -65,7 +65,8 @@ read_header() {
 	read -r h_functions h_rows <<<"$(od -An -v --endian=$order -tu4 -j $((offset + 8)) -N 8 "$file" | xargs)"
 }
 
-# The binutils that reads a file: by the header where there is one, else the one that made it.
+# Prints the version of binutils that reads a file: according to its header, or the one that made it if it has no
+# header.
 objdump_for() {
 	case $sframe_version:$flags in
 	1:*) echo 2.40 ;;
@@ -114,7 +115,7 @@ made_with() {
 	esac
 }
 
-# write_manifest OUT TOOLCHAIN...: the rows of these toolchains are new, the others' stay.
+# write_manifest OUT TOOLCHAIN...: replaces the rows of these toolchains and keeps those of the others.
 write_manifest() {
 	local out=$1 name columns old
 	shift

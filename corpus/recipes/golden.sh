@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2030,SC2031,SC2164 # sourced by ../build; each folder is made in a subshell
 # shellcheck disable=SC2046,SC2086 # byte_order and emulation print a word or nothing; a command is a list of words
-# The golden files: every shape, from every toolchain, for every machine it has SFrame for.
+# Builds the golden files: every shape, with every toolchain, for every machine for which it supports SFrame.
 #
-# golden/TOOLCHAIN/MACHINE/SHAPE.KIND. Everything runs in a scratch folder under relative names, so no path gets into
-# a file. A function below lists the shapes of one kind; `keep FILE WHY` takes the result over, with the commands that
-# made it and what the tools said meanwhile.
+# golden/TOOLCHAIN/MACHINE/SHAPE.KIND. Everything runs in a temporary folder with relative names, so that files contain
+# no paths. Each function below lists the shapes of one kind; `keep FILE WHY` copies the result, with the commands that
+# made it and the tools' messages.
 
 all_golden=(2.40 2.44 2.47.50 llvm-23 lld gold mold)
 
@@ -13,7 +13,7 @@ golden() {
 	local out=$1 name machine
 	shift
 	[[ $* ]] || set -- "${all_golden[@]}"
-	fetch_what_can_be_had
+	fetch_available
 	scratch=$(mktemp -d)
 	trap 'rm -rf "$scratch"' EXIT
 	compile_all
@@ -34,7 +34,7 @@ golden() {
 	write_manifest "$out" "$@"
 }
 
-# A folder whose tools cannot be had stays as it is, and that is said.
+# If the tools for a folder are not available, it stays unchanged, and a message says so.
 golden_possible() {
 	local tool
 	case $1 in
@@ -45,7 +45,7 @@ golden_possible() {
 	esac
 	for tool in "${@:2}"; do
 		have "$tool" && continue
-		echo "skipped: golden/$1: $tool cannot be had" >&2
+		echo "skipped: golden/$1: $tool is not available" >&2
 		return 1
 	done
 }
@@ -59,8 +59,8 @@ golden_machines() {
 
 # --- sources to assembly, once for all assemblers ---------------------------------------------------------------------
 
-# Position independent, so that one object does for every kind of link; plain, so that no default of the compiler's
-# packager matters.
+# Position independent, so that one object can be used in every kind of link. Options that packagers of compilers may
+# change are set explicitly.
 compiler_flags=(-O2 -fPIC -ffreestanding -fasynchronous-unwind-tables -fno-ident -fno-stack-protector)
 
 compile_all() {
@@ -97,7 +97,7 @@ compile() {
 	done
 }
 
-# compile_as OBJECT SOURCE FLAG... : also notes the command, for the manifest.
+# compile_as OBJECT SOURCE FLAG...: also records the command for the manifest.
 compile_as() {
 	local object=$1 source=$2 file driver=gcc flags=("${compiler_flags[@]}")
 	shift 2
@@ -128,7 +128,8 @@ assemble_all() {
 	done
 }
 
-# assemble VERSION MACHINE SOURCE OBJECT: the object, and beside it the command and what the assembler said.
+# assemble VERSION MACHINE SOURCE OBJECT: makes the object, and next to it files with the command and the assembler's
+# messages.
 assemble() {
 	local version=$1 machine=$2 source=$3 object=$4 command
 	case $version in
@@ -147,9 +148,10 @@ assemble() {
 	) || echo "golden: $version $machine $source: cannot be assembled" >&2
 }
 
-# --- what a recipe is written with ------------------------------------------------------------------------------------
+# --- helpers for recipes ----------------------------------------------------------------------------------------------
 
-# The objects of this machine by this toolchain's assembler; other assemblers' as v1/, v2/, v3/, llvm/.
+# Provides the objects of this toolchain's assembler for this machine; those of other assemblers are in v1/, v2/, v3/,
+# llvm/.
 begin_work() {
 	local objects=$scratch/objects
 	mkdir -p "$work"
@@ -165,7 +167,7 @@ begin_work() {
 	fi
 }
 
-# Runs a tool of this toolchain under its plain name: as, ld, ar, strip, objcopy, gold, lld, mold.
+# Runs a tool of this toolchain by its plain name: as, ld, ar, strip, objcopy, gold, lld, mold.
 run() {
 	local tool=$1
 	shift
@@ -183,7 +185,7 @@ run() {
 ld() { run ld --build-id=none -z noexecstack $(emulation "$machine") "$@"; }
 as() { run as --gsframe $(byte_order "$machine") "$@"; }
 
-# keep FILE WHY. A file that the tools fail to make is listed all the same, in FAILED.tsv; what they left of it is not kept.
+# keep FILE WHY. Files that the tools fail to make are listed in FAILED.tsv; their incomplete output is not kept.
 keep() {
 	local file=$1 why=$2 commands messages
 	commands=$(one_line commands)
@@ -199,7 +201,7 @@ keep() {
 	fi
 }
 
-# keep_object NAME WHY: an object that assemble_all has made.
+# keep_object NAME WHY: keeps an object made by assemble_all.
 keep_object() {
 	local made=$scratch/objects/$toolchain/$machine/$1
 	[[ -e $made.command ]] || return 0
@@ -208,7 +210,7 @@ keep_object() {
 	keep "$1.o" "$2"
 }
 
-# Messages in one line: tools by their plain names instead of where they happen to be, each message once.
+# Joins messages into one line, without duplicates, and with the plain names of tools instead of their paths.
 one_line() {
 	sed -E "s#[^ ]*/ld-linux-x86-64.so.2: #ld: #g; s#^[^ ]*/bin/([a-z0-9_]*-linux-gnu-)?##; s#^[a-z0-9_]*-linux-gnu-##
 		/Assembler messages:\$/d; /recipes\/[a-z]*.sh: line/d; s#[[:space:]]+#\ #g" "$1" | awk '!seen[$0]++' | head -12 | join_lines
@@ -216,7 +218,8 @@ one_line() {
 
 join_lines() { paste -sd'|' | sed 's/|/ ; /g'; }
 
-# Padding between segments would be most of a small file: one page size, code beside data. Default layouts are kept too.
+# A small page size, with code next to data: otherwise most of a small file would be padding. Default layouts are kept
+# too.
 compact=(-z noseparate-code -z max-page-size=4096)
 program=(program.o calls.o leaf.o frame-pointer.o alloca.o realign.o cleanup.o cold.o)
 
@@ -351,7 +354,7 @@ mixtures() {
 	esac
 }
 
-# mixture NAME OBJECT: an object of another version among ours, last and first.
+# mixture NAME OBJECT: links an object of another version with this toolchain's, as the last input and as the first.
 mixture() {
 	[[ -e $2 ]] || return 0
 	ld -static "${compact[@]}" -o "mixed-$1.exe" program.o calls.o "$2"
@@ -360,7 +363,7 @@ mixture() {
 	keep "mixed-$1-first.exe" "an object of another SFrame version, first"
 }
 
-# lld and gold append the inputs' sections to each other.
+# lld and gold append the sections of the inputs to each other.
 golden_lld() {
 	other_linker lld llvm/ "SFrame 2 from LLVM"
 	other_linker lld v3/ "SFrame 3" v3-

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2030,SC2031,SC2046,SC2086 # sourced by ../build; byte_order and the like print a word or nothing
-# Real libraries, not checked in: SQLite and zlib out of the crates that carry their sources, for tests and benchmarks.
+# Real libraries, which are not checked in: SQLite and zlib from the crates that contain their sources, for tests and
+# benchmarks.
 #
-# target/real/TOOLCHAIN/MACHINE/{sqlite3,zlib}.so, all from the same assembly. LLVM's sections come through lld only
-# unmerged, so it makes the library of one object alone.
+# target/real/TOOLCHAIN/MACHINE/{sqlite3,zlib}.so, all made from the same assembly. lld does not merge LLVM's sections,
+# so with it only the library that consists of a single object is linked.
 
 all_real=(2.40 2.44 2.47.50 llvm-23 mold)
 real_machines=(x86_64 aarch64 s390x)
@@ -25,7 +26,7 @@ real() {
 	find "$target/real" -name '*.so' -exec du -h --apparent-size {} +
 }
 
-# As any user of the crates gets them.
+# Gets the sources in the same way as users of the crates.
 fetch_sources() {
 	local project=$target/real/sources
 	[[ ! -d $project/vendor ]] || return 0
@@ -35,7 +36,8 @@ fetch_sources() {
 	(cd "$project" && cargo vendor --quiet >/dev/null)
 }
 
-# Compiling takes most of the time and happens once; two at a time, for the big one dominates.
+# Compiling takes most of the time and is done only once. The machines are compiled in parallel, because SQLite
+# dominates.
 compile_real() {
 	local machine vendor=$target/real/sources/vendor file
 	for machine in "${real_machines[@]}"; do
@@ -53,7 +55,7 @@ compile_real() {
 	wait
 }
 
-# real_cc FILE FOLDER FLAG...: the native compiler looks for its headers where it was unpacked, not in the system.
+# real_cc FILE FOLDER FLAG...: compiles a file. The native compiler finds its headers in the cache, not in the system.
 real_cc() {
 	local file=$1 folder=$2 root=()
 	shift 2
@@ -61,7 +63,7 @@ real_cc() {
 	"$cache/gcc-12/bin/$machine-linux-gnu-gcc-12" "${root[@]}" -O2 -fPIC -S "$@" -o "$folder/$(basename "$file" .c).s" "$file"
 }
 
-# real_library NAME: assembled and linked by $toolchain for $machine into $out.
+# real_library NAME: assembles and links with $toolchain for $machine into $out.
 real_library() {
 	local name=$1 source objects=() scratch
 	scratch=$(mktemp -d)
@@ -91,7 +93,8 @@ real_as() {
 
 # --- one file with 280,000 functions ----------------------------------------------------------------------------------
 
-# SQLite and zlib over and over. Their symbols are made local, so that the linker takes the same objects any number of times.
+# SQLite and zlib, many times. Their symbols are made local, so that the linker accepts the same objects any number of
+# times.
 big_copies=${SFRAME_BIG_COPIES:-120}
 
 big() {
@@ -124,7 +127,7 @@ big_object() {
 	rm -r "$scratch"
 }
 
-# Nobody reads the instructions of this file: the disk need not hold them.
+# No test reads the instructions of this file, so they need not take disk space.
 forget_code() {
 	local offset size
 	read -r offset size < <(gnu "$toolchain" "$machine" readelf -SW "$1" | sed -E 's/^ *\[ *[0-9]+\] *//' | awk '$1 == ".text" { print $4, $5 }')

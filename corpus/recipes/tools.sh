@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2154 # sourced by ../build, which sets corpus and cache
-# The tools: where they are, how they are called, what they call themselves.
+# Functions for running the tools: their paths, arguments and versions.
 
-# Compiling takes the same compiler everywhere; reading takes GNU tools of all versions, and llvm-readobj.
+# Compiling uses the same compiler everywhere; reading uses GNU tools of all versions, and llvm-readobj.
 fetch() {
 	"$corpus/toolchains/fetch" "$cache" gcc-12 "$@"
 }
 
-# For the golden files one toolchain less is better than none at all; what is missing is said.
-fetch_what_can_be_had() {
+# Golden files can be rebuilt without some of the toolchains; missing ones are reported.
+fetch_available() {
 	local name
 	fetch
 	for name in "${all_toolchains[@]}"; do
@@ -24,17 +24,17 @@ gnu() {
 	"$cache/$version/bin/$machine-linux-gnu-$tool" "$@"
 }
 
-# What `as` and `ld` have to be told about a machine.
+# Prints the option that tells `as` the byte order of a machine.
 byte_order() {
 	case $1 in *_be) echo -EB ;; esac
 }
 
-# GNU ld knows the big-endian AArch64 emulation by name only.
+# GNU ld selects the big-endian AArch64 emulation only by name.
 emulation() {
 	case $1 in aarch64_be) echo -maarch64linuxb ;; esac
 }
 
-# The machines a toolchain has SFrame for.
+# Prints the machines for which a toolchain supports SFrame.
 machines() {
 	case $1 in
 	2.40 | 2.44) echo x86_64 aarch64 aarch64_be ;;
@@ -44,7 +44,7 @@ machines() {
 	esac
 }
 
-# The exact version of a toolchain, as its tools print it.
+# Prints the exact version of a toolchain, from its own tools.
 version() {
 	local tool
 	tool=$(awk -v name="$1" '$1 == name { print $3 }' "$corpus/toolchains/list")

@@ -1,15 +1,17 @@
 #!/bin/bash -eu
-# Fuzz targets, seed corpora, dictionaries and options into $OUT, as OSS-Fuzz and ClusterFuzzLite ask for them. The sources
-# are in $SRC/sframe-check, intermediate files in $WORK; cargo is nightly's, and has `cargo fuzz`.
+# Builds fuzz targets, seed corpora, dictionaries and options into $OUT, as OSS-Fuzz and ClusterFuzzLite require. The
+# sources are in $SRC/sframe-check, and intermediate files go to $WORK; cargo must be nightly, with `cargo fuzz`.
 #
-# `readers` is built like all others but not put into $OUT: what it compares with is not on the machines that fuzz.
+# `readers` is built too, but not copied to $OUT: the program that it compares with is not available on fuzzing
+# machines.
 
 cd "$SRC/sframe-check"
 export CARGO_TARGET_DIR=$WORK/target
 # The workspace's link-time optimisation makes instrumented builds slow.
 export CARGO_PROFILE_RELEASE_LTO=off
 
-# A tool of this build machine, which needs no instrumentation: neither of Rust, nor of the C libraries that it is linked with.
+# A tool that runs on the build machine, so neither its Rust code nor the C libraries linked with it need
+# instrumentation.
 RUSTFLAGS='' CFLAGS='' CXXFLAGS='' cargo run -p sframe-fuzz --bin seeds -- "$WORK/seeds"
 
 for source in fuzz/fuzz_targets/*.rs; do

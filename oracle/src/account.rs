@@ -1,13 +1,11 @@
 //! The account of a file: every byte of its code, and everything to report about it.
 //!
-//! [`account`] sweeps once over the code, as [`compare`](crate::compare) does, and gathers what it
-//! sees: bytes by verdict, functions by who describes them, what was lost and why, what the version
-//! cannot carry, and the differences.
+//! [`account`] sweeps over the code once, like [`compare`](crate::compare), and collects bytes by verdict, functions by
+//! who describes them, losses and their causes, properties that the version cannot express, and the differences.
 //!
-//! A producer that makes a mistake makes it in every function of that shape, so differences are
-//! grouped: *one pattern* are those in the same fields, between the same kinds of values and the
-//! same base registers, the same distance apart. `CFA = rsp+16` where CFI says `rsp+8` is one
-//! pattern with `rsp+24` against `rsp+16`.
+//! A producer that makes a mistake makes it in every function of that shape, so differences are grouped. Differences
+//! have *one pattern* if they are in the same fields, between the same kinds of values with the same base registers, at
+//! the same distance. `CFA = rsp+16` where CFI has `rsp+8` has the same pattern as `rsp+24` and `rsp+16`.
 //!
 //! ```no_run
 //! use sframe_oracle::account::{Options, account};
@@ -46,16 +44,16 @@ use crate::coverage::Cause;
 use crate::witness::CodeRange;
 use ledger::Ledger;
 
-/// Functions named as examples of a cause.
+/// The number of example functions for a cause.
 pub const EXAMPLES: usize = 3;
 
 /// How many findings to keep, and which rules to apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many findings of each rule to keep; all of them are counted. Differences of one pattern
-    /// are one finding, but with [`Keep::All`] every range of PCs that differs is one.
+    /// How many findings of each rule to keep; all of them are counted. Differences with one pattern are one finding,
+    /// except with [`Keep::All`], where each range of PCs that differs is one.
     pub keep: Keep,
-    /// Apply lint-level rules as well.
+    /// Whether to apply lint-level rules as well.
     pub pedantic: bool,
 }
 
@@ -71,72 +69,69 @@ impl Default for Options {
 pub struct Account<'c> {
     /// Bytes of code by verdict.
     pub sums: Sums,
-    /// Functions by who describes them. Those without bytes are counted where SFrame has an entry
-    /// without bytes at the same place (`both`), or none (`only_cfi`).
+    /// Functions by who describes them. Functions without bytes are counted as `both` if SFrame has an entry without
+    /// bytes at the same place, otherwise as `only_cfi`.
     pub functions: FunctionCounts,
-    /// What CFI describes and SFrame does not, by cause, in the order of [`Cause::ALL`]. Without
-    /// SFrame sections: what would keep it out of one of version 3. All functions together are
-    /// those that [`FunctionCounts`] calls `only_cfi` and `partly`.
+    /// Functions that CFI describes and SFrame does not, by cause, in the order of [`Cause::ALL`]. Without SFrame
+    /// sections: the causes why version 3 could not describe them. The total is the number of functions that
+    /// [`FunctionCounts`] calls `only_cfi` and `partly`.
     pub losses: Vec<Loss>,
-    /// What the version cannot carry.
+    /// Properties that the version cannot express.
     pub limits: Vec<Limit>,
-    /// The differences that were kept, ordered by place: the first one of each pattern, or with
-    /// [`Keep::All`] all of them.
+    /// The differences that were kept, ordered by place: the first one of each pattern, or all with [`Keep::All`].
     pub differences: Vec<Difference<'c>>,
-    /// The findings that were kept: about the CFI itself first, then lost code and code that only
-    /// SFrame has, by place.
+    /// The findings that were kept: first those about the CFI itself, then those about lost code and code that only
+    /// SFrame describes, by place.
     pub findings: Vec<Finding>,
-    /// How often each rule was broken, kept or not, in the catalogue's order. A difference counts
-    /// once in each function, however many ranges it has there.
+    /// How often each rule was broken, including findings not kept, in the catalogue's order. A difference counts once
+    /// per function, however many ranges it has there.
     pub counts: Vec<(&'static Rule, u64)>,
     /// Each reason once, with functions and bytes.
     pub undecided: Vec<Undecided>,
 }
 
-/// Code that CFI alone describes, for one cause.
+/// Code that only CFI describes, for one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// The cause.
     pub cause: Cause,
-    /// Number of functions.
+    /// The number of functions.
     pub functions: u64,
-    /// Bytes of them that SFrame does not describe.
+    /// The number of their bytes that SFrame does not describe.
     pub bytes: u64,
     /// The first functions: at most [`EXAMPLES`].
     pub examples: Vec<CodeRange>,
 }
 
-/// What CFI says and the section's version has no room for.
+/// A property that CFI states and the section's version cannot express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// One field.
+    /// A single field.
     pub field: Fields,
-    /// Functions in which it is missing.
+    /// The number of functions in which it is missing.
     pub functions: u64,
-    /// Bytes of code for which it is missing.
+    /// The number of bytes of code for which it is missing.
     pub bytes: u64,
 }
 
 /// A range of PCs where SFrame and CFI differ.
 #[derive(Clone, Debug)]
 pub struct Difference<'c> {
-    /// The rule that is broken, the row that breaks it, and both values in words.
+    /// The finding: the broken rule, the row that breaks it, and both values in words.
     pub finding: Finding,
     /// The first PC.
     pub start: CodeAddress,
     /// The end, exclusive, in the same section.
     pub end: u64,
-    /// What differs.
+    /// The fields that differ.
     pub fields: Fields,
     /// SFrame's frame.
     pub sframe: Frame,
     /// CFI's function and its frame.
     pub cfi: CfiFrame<'c>,
-    /// What else shows the same pattern; `None` with [`Keep::All`], where a difference
-    /// represents no other.
+    /// Other occurrences of the same pattern; `None` with [`Keep::All`], where a difference represents no others.
     pub similar: Option<Similar>,
-    /// Another range of the same pattern is before it in the function: [`Account::counts`] counts
-    /// the pattern once in each function.
+    /// An earlier range in this function has the same pattern: [`Account::counts`] counts a pattern once per function.
     pub repeats: bool,
 }
 
@@ -149,19 +144,19 @@ pub struct CfiFrame<'c> {
     pub frame: Frame,
 }
 
-/// What differs in the same way elsewhere, without the difference at hand.
+/// Occurrences of the same pattern other than this difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Similar {
-    /// Other functions.
+    /// The number of other functions.
     pub functions: u64,
-    /// Other ranges, also of the same function.
+    /// The number of other ranges, including those in the same function.
     pub ranges: u64,
-    /// Bytes of code in those ranges.
+    /// The number of bytes of code in those ranges.
     pub bytes: u64,
 }
 
-/// Accounts for the code of `elf`: `sections` are its SFrame sections, `cfi` the sections of call
-/// frame information that are about its code, the first one that describes a place counts.
+/// Accounts for the code of `elf`. `sections` are its SFrame sections, and `cfi` its sections of call frame
+/// information, of which the first that describes a place is used.
 ///
 /// The time is linear in the bytes of the file, and the memory in the differences and findings kept.
 #[must_use]

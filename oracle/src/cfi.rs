@@ -1,19 +1,17 @@
 //! DWARF call frame information: `.eh_frame` and `.debug_frame` as functions and rows.
 //!
-//! [`Cfi::load_all`] reads the fields of every entry once, in the order of the file: the code that it
-//! describes, its CIE, and where its instructions are. Rows are made on demand, by evaluating the
-//! instructions for the CFA, the return address, the frame pointer and the AArch64 signing state, and
-//! nothing else.
+//! [`Cfi::load_all`] reads the fields of every entry once, in the order of the file: the code that it describes, its
+//! CIE, and the location of its instructions. Rows are made on demand, by evaluating the instructions for only the CFA,
+//! the return address, the frame pointer and the AArch64 signing state.
 //!
-//! A defect costs its own entry. It is listed with its place ([`Cfi::defects`]), or is an error among
-//! the rows; the other entries are still read.
+//! A defect affects only its own entry. It is listed with its place ([`Cfi::defects`]), or is an error among the rows;
+//! the other entries are still read.
 //!
 //! # What a missing rule means
 //!
-//! A register without a rule is [`Recovery::Unchanged`], as is one with the rule "same value". The
-//! same holds for the return address, on every machine. On AMD64 its column 16 names no register,
-//! so that such a row cannot be unwound. SFrame that says CFA - 8 there differs from it, and the
-//! difference is reported.
+//! A register without a rule is [`Recovery::Unchanged`], like one with the rule "same value". The same applies to the
+//! return address, on every machine. On AMD64, its column 16 is not a register, so such a row cannot be unwound. If
+//! SFrame has CFA - 8 there, that is reported as a difference.
 //!
 //! [`Recovery::Unchanged`]: sframe_validator::unwind::Recovery::Unchanged
 

@@ -1,17 +1,17 @@
-//! One sweep over any two witnesses, and the comparison of SFrame with CFI for every byte of code.
+//! Sweeps over any two witnesses, and compares SFrame with CFI for every byte of code.
 //!
-//! [`sweep`] lays the rows of two [witnesses](crate::witness) over each other. [`compare`] sweeps
-//! over the executable bytes of a file with SFrame and CFI, and gives each range of PCs one
-//! [`Verdict`]. The sums ([`Sums`]) add up to the executable bytes, exactly.
+//! [`sweep`] merges the rows of two [witnesses](crate::witness). [`compare`] sweeps over the executable bytes of a file
+//! with SFrame and CFI, and assigns one [`Verdict`] to each range of PCs. The sums ([`Sums`]) add up to exactly the
+//! number of executable bytes.
 //!
-//! Each witness is read as an unwinder reads it: where functions overlap, the one that starts last
-//! is found, and no other after its end; of rows at one start the last one holds; a repeated block
-//! holds again in each block. Empty functions and rows have no PCs, so they say nothing.
+//! Each witness is read as an unwinder reads it. Where functions overlap, the one that starts last is found, and no
+//! other after its end. If several rows have the same start, the last one is valid. A repeated block is valid again in
+//! each block. Empty functions and rows have no PCs, so they describe nothing.
 //!
-//! An entry without rows is a claim only in version 3 and FDE type DEFAULT, where it marks an
-//! outermost frame (V3 1.2): every reader ends the stack there. It agrees with CFI whose return
-//! address is undefined, and differs from any other, also where GNU as writes it for code that it
-//! cannot describe. Other entries without rows say nothing.
+//! An entry without rows makes a statement only in version 3 with FDE type DEFAULT, where it marks an outermost frame
+//! (V3 1.2): every reader ends the stack there. It agrees with CFI whose return address is undefined, and differs from
+//! any other CFI, even if GNU as writes it for code that it cannot describe. Other entries without rows describe
+//! nothing.
 //!
 //! ```no_run
 //! use sframe_oracle::cfi::Cfi;

@@ -1,17 +1,17 @@
-//! Why SFrame does not describe a function: from the function's own CFI, never from the absence.
+//! Determines why SFrame does not describe a function, from the function's own CFI.
 //!
-//! SFrame cannot express much of what CFI can, and an assembler that meets such CFI writes no entry
-//! for the whole function. [`examine`] looks for the first such thing. A function without any is
-//! lost for no reason that its CFI gives ([`Cause::Unexplained`]), which is a finding.
+//! SFrame cannot express much of what CFI can, and an assembler that encounters such CFI writes no entry for the whole
+//! function. [`examine`] looks for the first such thing. If there is none, the CFI gives no reason for the loss
+//! ([`Cause::Unexplained`]), which is a finding.
 //!
-//! Some reasons leave no trace in a function's CFI. Then the loss has no cause here, and the
-//! finding's page says what to look for:
+//! Some reasons leave no trace in a function's CFI. Then the loss has no known cause, and the finding's page lists
+//! possible ones:
 //!
-//! * Linkers drop the sections of inputs that have another version than the first one.
-//! * `.cfi_label` writes no instruction. Observed: GNU as 2.44 and 2.47.50 drop the function, and say
-//!   `CFI insn CFI_label (0x106)`.
-//! * `.cfi_escape` of an instruction that has a directive writes what the directive writes. Observed:
-//!   GNU as 2.47.50 says `.cfi_escape with op (0xe)` of `.cfi_escape 0x0e, 16`.
+//! * Linkers drop the sections of inputs with another version than the first one.
+//! * `.cfi_label` writes no instruction. Observed: GNU as 2.44 and 2.47.50 drop the function, and print `CFI insn
+//!   CFI_label (0x106)`.
+//! * `.cfi_escape` with an instruction that has a directive writes the same bytes as the directive. Observed: GNU as
+//!   2.47.50 prints `.cfi_escape with op (0xe)` for `.cfi_escape 0x0e, 16`.
 
 mod cause;
 
@@ -23,22 +23,22 @@ use sframe_validator::{Abi, Version};
 use crate::cfi::{CfiError, Fde, Instruction, RowContext, Rows, Traces};
 pub use cause::Cause;
 
-/// The most rows that a version 3 function can have.
+/// The maximum number of rows of a version 3 function.
 const MAX_ROWS: usize = 0xffff;
 
-/// The most initial instructions of a CIE that are looked at for one of its functions: producers
-/// write some five, and a long CIE that many functions share must not multiply the work.
+/// The maximum number of initial instructions of a CIE that are examined for one of its functions: producers write
+/// about five, and a long CIE that many functions share must not multiply the work.
 const MAX_INITIAL: usize = 64;
 
-/// Where a linked file's stub sections are.
+/// The stub sections of a linked file.
 #[derive(Clone, Debug, Default)]
 pub struct Stubs {
-    /// Ordered, each with the furthest end of all up to it.
+    /// The ranges in ascending order, each with the furthest end of all ranges up to it.
     ranges: Vec<(u64, u64)>,
 }
 
 impl Stubs {
-    /// The stub sections of a file; none in a relocatable object.
+    /// The stub sections of a file; empty for a relocatable object.
     #[must_use]
     pub fn of(elf: &Elf<'_>) -> Stubs {
         let linked = elf.kind() != ElfKind::Relocatable;
@@ -61,17 +61,16 @@ impl Stubs {
     }
 }
 
-/// The result of looking at a function's CFI.
+/// The result of examining a function's CFI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Examined {
-    /// What keeps the function out of an SFrame section: the first one of [`Cause::ALL`].
+    /// The first cause in [`Cause::ALL`] that keeps the function out of an SFrame section.
     pub cause: Option<Cause>,
     /// The defect that ends its rows too early.
     pub error: Option<CfiError>,
 }
 
-/// Looks for what keeps `function` out of an SFrame section of `version`, in one pass over its
-/// instructions.
+/// Determines what keeps `function` out of an SFrame section of `version`, in one pass over its instructions.
 #[must_use]
 pub fn examine(
     stubs: &Stubs,
@@ -82,7 +81,7 @@ pub fn examine(
     examine_rows(stubs, function, version, &mut function.rows(context))
 }
 
-/// As [`examine`], with the function's rows, of which none has been read.
+/// Like [`examine`], with the function's rows, none of which may have been read.
 pub(crate) fn examine_rows<'c>(
     stubs: &Stubs,
     function: &Fde<'c>,
@@ -108,20 +107,20 @@ pub(crate) fn examine_rows<'c>(
     Examined { cause, error }
 }
 
-/// The cause that is looked for first, of two.
+/// The one of two causes that comes first in [`Cause::ALL`].
 fn first(a: Option<Cause>, b: Option<Cause>) -> Option<Cause> {
     [a, b].into_iter().flatten().min()
 }
 
-/// Whether nothing in the instructions keeps the function out, as in nearly all. Where the answer is
-/// no, the rows have to be read to know.
+/// Whether nothing in the instructions keeps the function out, as in nearly all functions. If the answer is no, the
+/// rows have to be read to find out.
 fn is_ordinary(rows: &mut Rows<'_, '_>, version: Version, abi: Abi) -> bool {
     let bases = [abi.sp(), abi.fp()];
     rows.all_frames(MAX_ROWS, |frame| is_usual(frame, bases))
         && of_traces(rows.traces(), version).is_none()
 }
 
-/// What keeps the function out by its rows, and what ends them too early.
+/// The cause in the rows that keeps the function out, and the defect that ends them too early.
 fn of_rows(
     rows: &mut Rows<'_, '_>,
     version: Version,
@@ -149,7 +148,7 @@ fn of_rows(
     (found, error)
 }
 
-/// Whether a frame says what any version can, its CFA based on SP or FP: nearly all do.
+/// Whether any version can express a frame, with its CFA based on SP or FP, as nearly all are.
 #[inline]
 fn is_usual(frame: &Frame, [sp, base]: [Register; 2]) -> bool {
     let Cfa::RegisterOffset { register, offset } = frame.cfa else { return false };
@@ -158,14 +157,14 @@ fn is_usual(frame: &Frame, [sp, base]: [Register; 2]) -> bool {
     fp && saved(frame.ra) && (register == sp || register == base) && is_word(offset)
 }
 
-/// Whether a data word, of 32 bits at most, can hold an offset.
+/// Whether an offset fits in a data word of at most 32 bits.
 fn is_word(offset: i64) -> bool {
     i32::try_from(offset).is_ok()
 }
 
-/// Whether data words can hold all offsets of a frame.
-// observed: GNU as 2.47.50, ".cfi_def_cfa_offset with unsupported offset value"; of a slot, and in
-// older versions, it gives up the whole file.
+/// Whether all offsets of a frame fit in data words.
+// observed: GNU as 2.47.50, ".cfi_def_cfa_offset with unsupported offset value". For the offset of a slot, and in older
+// versions, it gives up on the whole file.
 fn has_words(frame: &Frame, abi: Abi) -> bool {
     let rule = |rule| match rule {
         Recovery::AtCfa(offset)
@@ -184,9 +183,9 @@ fn has_words(frame: &Frame, abi: Abi) -> bool {
     cfa && rule(frame.ra) && rule(frame.fp)
 }
 
-/// What in a frame the version cannot express.
+/// The part of a frame that the version cannot express.
 fn of_frame(frame: &Frame, version: Version, abi: Abi) -> Option<Cause> {
-    // Flexible rows carry more, where producers write them.
+    // Flexible rows can express more, if producers write them.
     let flexible = version == Version::V3 && !abi.is_aarch64();
     let cfa = match frame.cfa {
         Cfa::RegisterOffset { register, .. } => {
@@ -225,7 +224,7 @@ fn of_frame(frame: &Frame, version: Version, abi: Abi) -> Option<Cause> {
     found
 }
 
-/// What keeps a function out by instructions that leave no trace in the rows.
+/// The cause in instructions that leave no trace in the rows.
 fn of_traces(traces: Traces, version: Version) -> Option<Cause> {
     if traces == Traces::default() {
         return None;
@@ -237,7 +236,7 @@ fn of_traces(traces: Traces, version: Version) -> Option<Cause> {
         (Traces::UNDEFINED_SP, Cause::UndefinedFp),
         (Traces::ESCAPE, Cause::UnsupportedEscape),
     ];
-    // observed: what takes a `.cfi_escape` to say, GNU as 2.40 and 2.44 refuse altogether.
+    // observed: GNU as 2.40 and 2.44 refuse everything that needs a `.cfi_escape`.
     let escaped = version < Version::V3 && traces.contains(Traces::EXPRESSION);
     let escaped = escaped.then_some(Cause::UnsupportedEscape);
     let seen = table.iter().filter(|(trace, _)| traces.contains(*trace)).map(|(_, cause)| *cause);
@@ -251,8 +250,8 @@ fn of_traces(traces: Traces, version: Version) -> Option<Cause> {
     seen.chain(escaped).chain(remembered).min()
 }
 
-/// An instruction in a form that assemblers do not take, though rows could hold its meaning, or need
-/// not. Looked for where nothing else is found.
+/// An instruction in a form that assemblers do not accept, although rows could express its meaning or need not. Used
+/// only if no other cause is found.
 fn of_instructions(function: &Fde<'_>, version: Version, traces: Traces) -> Option<Cause> {
     let expressions = version == Version::V3 && traces.contains(Traces::EXPRESSION);
     if !expressions && version != Version::V1 {
@@ -262,7 +261,7 @@ fn of_instructions(function: &Fde<'_>, version: Version, traces: Traces) -> Opti
     let initial = cfi.initial_instructions(function.cie()).take(MAX_INITIAL);
     let instructions = initial.chain(function.instructions()).filter_map(Result::ok);
     let causes = instructions.filter_map(|instruction| match instruction {
-        // observed: GNU as 2.40 drops a function with any `.cfi_register`, and says nothing.
+        // observed: GNU as 2.40 drops a function with any `.cfi_register` without a message.
         Instruction::Register(..) if version == Version::V1 => Some(Cause::OtherRegisterSave),
         Instruction::DefCfaExpression(expression) if expressions => {
             of_cfa_expression(cfi.expression(expression), cfi.abi())
@@ -275,13 +274,13 @@ fn of_instructions(function: &Fde<'_>, version: Version, traces: Traces) -> Opti
     causes.min()
 }
 
-/// Whether operations are a register with an offset of one byte (`DW_OP_breg0` to `DW_OP_breg31`).
+/// Whether an expression consists of a register with an offset of one byte (`DW_OP_breg0` to `DW_OP_breg31`).
 const fn is_short(operations: &[u8]) -> bool {
     matches!(operations, [0x70..=0x8f, 0..=0x7f])
 }
 
-// observed: GNU as 2.47.50 takes `.cfi_escape 0x0f, 3, 0x76, OFFSET, 0x06`, what RBP points near, for
-// AMD64 alone; of all others it says ".cfi_escape with op (0xf)".
+// observed: GNU as 2.47.50 accepts `.cfi_escape 0x0f, 3, 0x76, OFFSET, 0x06`, the memory at RBP plus OFFSET, only for
+// AMD64. For all others it prints ".cfi_escape with op (0xf)".
 fn of_cfa_expression(operations: &[u8], abi: Abi) -> Option<Cause> {
     let fp = u8::try_from(abi.fp().0).map_or(0, |register| 0x70_u8.saturating_add(register));
     match operations {
@@ -290,9 +289,8 @@ fn of_cfa_expression(operations: &[u8], abi: Abi) -> Option<Cause> {
     }
 }
 
-// observed: GNU as 2.47.50 takes `.cfi_escape 0x10, REGISTER, 2, 0x70 + BASE, OFFSET`; of others it
-// says ".cfi_escape with op (0x10)", and where RA has no fixed slot ".cfi_escape DW_CFA_expression
-// with RA reg 14".
+// observed: GNU as 2.47.50 accepts `.cfi_escape 0x10, REGISTER, 2, 0x70 + BASE, OFFSET`. For others it prints
+// ".cfi_escape with op (0x10)", and if RA has no fixed slot ".cfi_escape DW_CFA_expression with RA reg 14".
 fn of_expression(register: Register, operations: &[u8], abi: Abi) -> Option<Cause> {
     if register == abi.ra() && abi.fixed_ra_offset() == 0 {
         Some(Cause::RaExpression)

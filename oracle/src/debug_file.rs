@@ -1,8 +1,8 @@
-//! Separate debug files: where the one of a file may be, and whether a candidate is the one.
+//! Finds separate debug files: lists where the debug file of a file may be, and checks candidates.
 //!
-//! A stripped file names its debug file by a build-id (the note `NT_GNU_BUILD_ID`) or by a name
-//! and a checksum (`.gnu_debuglink`). Nothing is opened here: the caller reads what
-//! [`candidates`] names, and [`check`] accepts only an exact match.
+//! A stripped file identifies its debug file by a build-id (the note `NT_GNU_BUILD_ID`) or by a name and a checksum
+//! (`.gnu_debuglink`). This module opens no files: the caller reads those that [`candidates`] lists, and [`check`]
+//! accepts only an exact match.
 //!
 //! ```no_run
 //! use std::path::{Path, PathBuf};
@@ -38,23 +38,23 @@ const SHT_NOTE: u32 = 7;
 /// `NT_GNU_BUILD_ID`, of notes whose owner is `GNU`.
 const NT_GNU_BUILD_ID: u32 = 3;
 
-/// Why a candidate is not the debug file of a file.
+/// The reason why a candidate is not the debug file of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// It is no ELF file that can be read.
+    /// It is not a readable ELF file.
     NotElf,
     /// It is for another machine.
     Machine,
     /// It has another build-id, or none.
     BuildId,
-    /// It has another checksum than `.gnu_debuglink` says.
+    /// Its checksum differs from the one in `.gnu_debuglink`.
     Checksum {
-        /// Of the candidate.
+        /// The checksum of the candidate.
         found: u32,
-        /// In the file's `.gnu_debuglink`.
+        /// The checksum in the file's `.gnu_debuglink`.
         wanted: u32,
     },
-    /// The file names no debug file at all.
+    /// The file identifies no debug file.
     Unnamed,
 }
 
@@ -90,8 +90,8 @@ pub fn build_id<'a>(elf: &Elf<'a>) -> Option<&'a [u8]> {
     notes.filter_map(|s| elf.section_data(s).ok()).find_map(|notes| id_in(notes, elf.endian()))
 }
 
-/// The build-id in a section of notes: sizes of name and descriptor, type, then both, each padded
-/// to 4 bytes (gABI, "Note Section").
+/// The build-id in a section of notes. Each note consists of the sizes of name and descriptor and the type, then name
+/// and descriptor, each padded to 4 bytes (gABI, "Note Section").
 fn id_in(mut notes: &[u8], endian: Endian) -> Option<&[u8]> {
     loop {
         let (sizes, rest) = notes.split_first_chunk::<12>()?;
@@ -111,7 +111,7 @@ fn id_in(mut notes: &[u8], endian: Endian) -> Option<&[u8]> {
     }
 }
 
-/// The link to the debug file; `None` also where it is no plain file name.
+/// The link to the debug file; `None` also if it is not a plain file name.
 #[must_use]
 pub fn debug_link<'a>(elf: &Elf<'a>) -> Option<DebugLink<'a>> {
     let section = elf.sections().iter().find(|section| section.name == b".gnu_debuglink")?;
@@ -131,10 +131,9 @@ fn number(bytes: [u8; 4], endian: Endian) -> u32 {
     }
 }
 
-/// Where the debug file of `elf`, which was read from `path`, may be: below each of `folders` by
-/// build-id, then by the link's name beside the file, in `.debug` beside it, and below each folder
-/// under the file's own path. This is the order in which GDB looks ("Debugging Information in
-/// Separate Files").
+/// The paths where the debug file of `elf`, which was read from `path`, may be: below each of `folders` by build-id,
+/// then by the link's name in the same folder, in its `.debug` folder, and below each of `folders` under the file's own
+/// path. GDB searches in this order ("Debugging Information in Separate Files").
 #[must_use]
 pub fn candidates(path: &Path, elf: &Elf<'_>, folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -159,19 +158,20 @@ pub fn candidates(path: &Path, elf: &Elf<'_>, folders: &[PathBuf]) -> Vec<PathBu
     found
 }
 
-/// Whether `candidate`, a file's bytes, is the debug file of `elf`: the build-id is the same, or,
-/// where `elf` has none, the checksum is the one of its link.
+/// Checks that `candidate`, a file's bytes, is the debug file of `elf`: the build-ids are equal or, if `elf` has none,
+/// the checksum is the one in its link.
 ///
 /// # Errors
-/// Why it is not.
+/// Returns the reason if it is not.
 pub fn check(elf: &Elf<'_>, candidate: &[u8]) -> Result<(), Mismatch> {
     check_with(elf, candidate, || checksum(candidate))
 }
 
-/// The same, where the [`checksum`] of `candidate` may be known: `checksum` is asked where it matters.
+/// Like [`check`], for callers that may know the [`checksum`] of `candidate`: the function `checksum` is called only if
+/// needed.
 ///
 /// # Errors
-/// Why it is not.
+/// Returns the reason if it is not.
 pub fn check_with(
     elf: &Elf<'_>,
     candidate: &[u8],
@@ -190,7 +190,7 @@ pub fn check_with(
     if found == wanted { Ok(()) } else { Err(Mismatch::Checksum { found, wanted }) }
 }
 
-/// The checksum that `.gnu_debuglink` has of a file (CRC-32).
+/// The checksum of a file as stored in `.gnu_debuglink` (CRC-32).
 #[must_use]
 pub fn checksum(data: &[u8]) -> u32 {
     crc32fast::hash(data)

@@ -1,9 +1,8 @@
-//! SFrame against SFrame: two assemblers' sections of one source, yesterday's build and today's,
-//! version 2 and version 3.
+//! Compares SFrame with SFrame: sections from two assemblers, two builds, or two versions.
 //!
-//! [`diff`] lays the rows of two [`Set`]s of sections over each other, PC by PC where the code
-//! is at the same addresses, or function by function, paired by their symbols
-//! ([`Matching`]). Both are read as an unwinder reads them, by the same [`sweep`].
+//! [`diff`] merges the rows of two [`Set`]s of sections, either PC by PC, if the code has the same addresses, or
+//! function by function, paired by their symbols ([`Matching`]). Both are read as an unwinder reads them, with the same
+//! [`sweep`].
 //!
 //! ```
 //! use sframe_oracle::diff::{Change, Matching, Set, diff};
@@ -39,7 +38,7 @@ use pair::{Group, by_address, by_symbol};
 pub struct Set<'s> {
     /// The sections.
     pub sections: &'s [Section<'s>],
-    /// The file: its size bounds the work on blocks that repeat.
+    /// The file; its size bounds the work on repeated blocks.
     pub elf: &'s Elf<'s>,
     /// The file's symbols, for [`Matching::Symbol`].
     pub symbols: &'s SymbolTable<'s>,
@@ -50,18 +49,18 @@ pub struct Set<'s> {
 pub enum Matching {
     /// By address: both describe the same code.
     Address,
-    /// By the symbol at a function's start. Functions that share a name are paired in the order of
-    /// their addresses. A linker's stubs, which have no symbols, are matched section by section;
-    /// other functions without a symbol are counted, and not compared.
+    /// By the symbol at a function's start. Functions that share a name are paired in the order of their addresses. A
+    /// linker's stubs, which have no symbols, are matched section by section; other functions without a symbol are
+    /// counted, but not compared.
     Symbol,
 }
 
-/// How a range of PCs changes from one set to the other.
+/// The change of a range of PCs from one set to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// These fields differ.
     Different(Fields),
-    /// The same, as far as the older version can express it; it cannot express these.
+    /// The sets agree as far as the older version can express; it cannot express these fields.
     Limited(Fields),
     /// Only the first set describes it.
     OnlyFirst,
@@ -71,7 +70,7 @@ pub enum Change {
     Undecided,
 }
 
-/// The address in each file that PCs count from.
+/// The base address of PCs in each file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Bases {
     /// In the first file.
@@ -80,62 +79,61 @@ pub struct Bases {
     pub second: u64,
 }
 
-/// A range of PCs at which the sets do not say the same.
+/// A range of PCs for which the sets differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Range<'s> {
-    /// The symbol that the functions were matched by, or the section of stubs; empty where that was
-    /// by address.
+    /// The symbol by which the functions were matched, or the section of stubs; empty if they were matched by address.
     pub name: Text<'s>,
-    /// The ELF section of the code, in relocatable objects matched by address; else 0.
+    /// The ELF section of the code, in relocatable objects matched by address; otherwise 0.
     pub section: u32,
-    /// The first PC: an address, or matched by symbol, bytes from the start of the functions or of
-    /// the stubs' sections.
+    /// The first PC: an address or, if matched by symbol, the offset in bytes from the start of the functions or of the
+    /// stubs' sections.
     pub start: u64,
     /// The end, exclusive.
     pub end: u64,
-    /// The addresses that the PCs count from in each file; 0 where they are addresses.
+    /// The base addresses of the PCs in each file; 0 if the PCs are addresses.
     pub bases: Bases,
-    /// How the sets compare.
+    /// The result of comparing the sets.
     pub change: Change,
-    /// What the first set says; with the frame where both sets say something.
+    /// The first set's statement; with the frame if both sets have one.
     pub first: Option<Statement<SframeFunction>>,
-    /// What the second set says; with the frame where both sets say something.
+    /// The second set's statement; with the frame if both sets have one.
     pub second: Option<Statement<SframeFunction>>,
 }
 
 /// The sums of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// Bytes of code about which both sets say the same.
+    /// Bytes of code for which both sets agree.
     pub equal: u64,
-    /// Bytes of [`Change::Different`].
+    /// Bytes with [`Change::Different`].
     pub different: u64,
-    /// Bytes of [`Change::Limited`].
+    /// Bytes with [`Change::Limited`].
     pub limited: u64,
-    /// Bytes of [`Change::OnlyFirst`].
+    /// Bytes with [`Change::OnlyFirst`].
     pub only_first: u64,
-    /// Bytes of [`Change::OnlySecond`].
+    /// Bytes with [`Change::OnlySecond`].
     pub only_second: u64,
-    /// Bytes of [`Change::Undecided`].
+    /// Bytes with [`Change::Undecided`].
     pub undecided: u64,
-    /// Functions of the first set that were matched with one or more of the second.
+    /// Functions of the first set that were matched with at least one of the second.
     pub matched: u64,
-    /// Functions of the first set alone.
+    /// Functions only in the first set.
     pub functions_only_first: u64,
-    /// Functions of the second set alone.
+    /// Functions only in the second set.
     pub functions_only_second: u64,
-    /// Functions of the first set without a symbol, where symbols are matched: not compared.
+    /// Functions of the first set without a symbol, which are not compared when matching by symbol.
     pub unnamed_first: u64,
-    /// The same of the second set.
+    /// Functions of the second set without a symbol, which are not compared when matching by symbol.
     pub unnamed_second: u64,
-    /// Functions of either set whose start address cannot be read: not compared.
+    /// Functions of either set whose start address cannot be read; they are not compared.
     pub unplaced: u64,
 }
 
-/// Compares two sets; `sink` gets every range at which they do not say the same, function by
-/// function in the order of the first set, then the rest of the second one.
+/// Compares two sets. `sink` receives every range for which they differ, function by function in the order of the first
+/// set, then the rest of the second.
 ///
-/// The time is that of sorting the functions, and linear in the rows.
+/// The time is that of sorting the functions, plus linear time in the number of rows.
 pub fn diff<'s>(
     first: &Set<'s>,
     second: &Set<'s>,
@@ -179,7 +177,7 @@ impl<'s> Set<'s> {
         Budgets::new(self.sections, self.elf.data().len() as u64)
     }
 
-    /// Some of the set's functions as a witness of places that count from `origin`.
+    /// Some of the set's functions as a witness whose places are relative to `origin`.
     fn witness<'w>(
         &'w self,
         functions: &'w [SframeFunction],
@@ -218,7 +216,7 @@ impl Totals {
 struct Differences<'g, 'p, 's, F> {
     group: &'g Group<'p, 's>,
     totals: &'g mut Totals,
-    /// The last range, which the next one may continue.
+    /// The last range, which the next one may extend.
     pending: Option<Range<'s>>,
     sink: &'g mut F,
 }
@@ -268,7 +266,7 @@ where
         let change = change((first.current(), &a), (second.current(), &b));
         self.totals.add(change, end - place.address);
         if let Some(change) = change {
-            // Where the other set says nothing, this one's rows do not matter.
+            // If the other set describes nothing here, this one's rows do not matter.
             let both = a.anything() && b.anything();
             self.report(Range {
                 name: self.group.name,
@@ -285,7 +283,7 @@ where
     }
 }
 
-/// What a set says about a range, with its frame or without.
+/// A set's statement about a range, with or without its frame.
 fn statement(
     says: &Says<'_, SframeFunction, Row>,
     with_frame: bool,
@@ -302,7 +300,7 @@ fn statement(
     }
 }
 
-/// How the sets compare in a range that one of them describes; `None` where they say the same.
+/// The change in a range that at least one set describes; `None` if they agree.
 fn change(
     (first, a): (Option<&Current<'_>>, &Says<'_, SframeFunction, Row>),
     (second, b): (Option<&Current<'_>>, &Says<'_, SframeFunction, Row>),

@@ -1,11 +1,10 @@
-//! The DWARF oracle: what call frame information says about each PC, in the vocabulary of SFrame
-//! rows, so that the two can be compared.
+//! The DWARF oracle: expresses call frame information in the vocabulary of SFrame rows, so that the two can be
+//! compared.
 //!
-//! [`cfi`] reads `.eh_frame` and `.debug_frame` of linked files and relocatable objects. A
-//! [`witness`] is a source of rows: SFrame, or CFI. [`compare`] sweeps over code with any two of them,
-//! and accounts for every byte of a file's code. [`coverage`] finds in a function's own CFI why SFrame
-//! does not describe it. [`diff`] compares SFrame with SFrame. [`debug_file`] finds the separate file
-//! that a stripped file's CFI may be in.
+//! [`cfi`] reads `.eh_frame` and `.debug_frame` of linked files and relocatable objects. A [`witness`] is a source of
+//! rows: SFrame or CFI. [`compare`] sweeps over code with any two witnesses, and accounts for every byte of a file's
+//! code. [`coverage`] determines from a function's own CFI why SFrame does not describe it. [`diff`] compares SFrame
+//! with SFrame. [`debug_file`] finds the separate file that may contain a stripped file's CFI.
 //!
 //! ```
 //! use sframe_oracle::cfi::{Cfi, RowContext};

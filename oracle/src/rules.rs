@@ -1,7 +1,7 @@
-//! The rules that need a second witness: SFrame against CFI, and the CFI itself.
+//! The rules that need a second witness: those that compare SFrame with CFI, and those about the CFI itself.
 //!
-//! They have the same pages as the validator's own, and lead to the same kind of [findings].
-//! [`account`](crate::account) applies them.
+//! They have pages like the validator's own rules, and produce the same kind of [findings]. [`account`](crate::account)
+//! applies them.
 //!
 //! [findings]: sframe_validator::finding::Finding
 

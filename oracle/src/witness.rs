@@ -1,11 +1,11 @@
 //! Witnesses: sources of unwind rows about code.
 //!
-//! A [`Witness`] has functions in the order of their addresses, and rows in each function. SFrame
-//! (`sframe.rs`) and call frame information (`cfi.rs`) are witnesses; another one is another file
-//! here. [`sweep`](crate::compare::sweep) lays any two over each other.
+//! A [`Witness`] has functions in the order of their addresses, and rows in each function. SFrame (`sframe.rs`) and
+//! call frame information (`cfi.rs`) are witnesses; a further witness is a further file here.
+//! [`sweep`](crate::compare::sweep) merges any two.
 //!
-//! Each witness is read as an unwinder reads it: where functions overlap, the one that starts last is
-//! found, and no other after its end.
+//! Each witness is read as an unwinder reads it: where functions overlap, the one that starts last is found, and no
+//! other after its end.
 
 mod cfi;
 mod cursor;
@@ -20,19 +20,19 @@ pub(crate) use cfi::{CfiWitness, Found, Lookup};
 pub use sframe::SframeFunction;
 pub(crate) use sframe::{Budgets, Current, Evidence, Places, SframeWitness};
 
-/// A source of unwind rows about code, read by ascending place.
+/// A source of unwind rows about code, read at ascending places.
 ///
-/// At each place, [`Witness::enter`] comes first, then [`Witness::read`], then [`Witness::says`].
+/// At each place, call [`Witness::enter`] first, then [`Witness::read`], then [`Witness::says`].
 pub trait Witness {
-    /// A function, as differences name it.
+    /// A function, as differences identify it.
     type Function: Copy + PartialEq;
     /// The content of a row: a statement about each PC of a range.
     type Row;
     /// A defect that ends a function's rows too early.
     type Error;
 
-    /// Goes to `place`, and returns the address up to which the same function, or none, describes
-    /// the code there. Functions that end before it are handed to `left`.
+    /// Moves to `place`. Returns the address up to which the code there is described by the same function, or by none.
+    /// Functions that end before `place` are passed to `left`.
     fn enter(
         &mut self,
         place: CodeAddress,
@@ -42,31 +42,31 @@ pub trait Witness {
     /// Whether a function describes the code at the place entered.
     fn describes(&self) -> bool;
 
-    /// Reads what the function says at `address`, which is in it, and returns the address up to which
-    /// that holds. `wanted`: another witness has a row to compare with; a witness whose rows are
-    /// costly need not read them for anything else.
+    /// Reads the function's statement at `address`, which must be in it. Returns the address up to which the statement
+    /// is valid. `wanted` states that another witness has a row to compare with; otherwise a witness with expensive
+    /// rows need not read them.
     fn read(&mut self, address: u64, wanted: bool) -> u64;
 
-    /// What the witness says at the address read last.
+    /// The witness's statement at the address read last.
     fn says(&self) -> Says<'_, Self::Function, Self::Row>;
 
-    /// Notes that another witness describes a piece of the function, or that it does not.
+    /// Notes whether another witness describes a piece of the function.
     fn note(&mut self, shared: bool);
 
-    /// Ends the reading: hands over the function entered last.
+    /// Ends reading, and passes the function entered last to `left`.
     fn finish(&mut self, left: &mut impl FnMut(Left<Self::Function, Self::Error>));
 }
 
-/// What a witness says about a PC.
+/// The statement of a witness about a PC.
 #[derive(Debug)]
 pub enum Says<'r, F, R> {
-    /// Nothing: no function, or no row of it, is there.
+    /// Nothing: there is no function, or it has no row here.
     Nothing,
     /// Nothing: the function's entry has no rows.
     NoRows(F),
-    /// Something that was not read, because there is nothing to compare it with.
+    /// A statement that was not read, because there is nothing to compare it with.
     Unread(F),
-    /// Something that cannot be read.
+    /// A statement that cannot be read.
     Unreadable(F),
     /// A row.
     Row(F, &'r R),
@@ -80,7 +80,7 @@ impl<F: Copy, R> Says<'_, F, R> {
         matches!(self, Says::Unread(_) | Says::Unreadable(_) | Says::Row(..))
     }
 
-    /// The function, also one without rows.
+    /// The function, even if it has no rows.
     #[must_use]
     #[inline]
     pub const fn function(&self) -> Option<F> {
@@ -101,14 +101,14 @@ pub struct Left<F, E> {
     pub function: F,
     /// How much of it the other witness describes.
     pub shared: Shared,
-    /// The defect that ends its rows too early; also where rows after it were not asked for.
+    /// The defect that ends its rows too early, even if the rows after it were not requested.
     pub error: Option<E>,
 }
 
 /// How much of a function's code another witness describes, as far as it was noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Shared {
-    /// Nothing was noted: no code of it was looked at.
+    /// Unknown: none of its code was visited.
     #[default]
     Unknown,
     /// All of it.
@@ -120,7 +120,7 @@ pub enum Shared {
 }
 
 impl Shared {
-    /// With one more piece, which the other witness describes or not.
+    /// Adds one more piece, which the other witness describes or not.
     #[must_use]
     #[inline]
     pub const fn with(self, shared: bool) -> Shared {
@@ -132,23 +132,22 @@ impl Shared {
     }
 }
 
-/// What a witness says about a range of PCs, in a report: the function, and the frame where there is
-/// one to compare.
+/// The reported statement of a witness about a range of PCs: the function, and the frame if there is one to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement<F> {
     /// The function.
     pub function: F,
-    /// The frame; `None` where it cannot be read, where the function has no rows, or where the other
-    /// witness says nothing that it could be compared with.
+    /// The frame; `None` if it cannot be read, if the function has no rows, or if the other witness has nothing to
+    /// compare it with.
     pub frame: Option<Frame>,
 }
 
-/// What holds for a whole function besides its rows.
+/// The properties of a whole function other than its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Marks {
-    /// It is a signal frame.
+    /// Whether it is a signal frame.
     pub signal: bool,
-    /// The B key signs return addresses (AArch64).
+    /// Whether the B key signs return addresses (AArch64).
     pub key_b: bool,
 }
 
@@ -162,7 +161,7 @@ pub struct CodeRange {
 }
 
 impl CodeRange {
-    /// Number of bytes.
+    /// The number of bytes.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.end.saturating_sub(self.start.address)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A distribution of this machine's own binaries, re-packed as Debian packages, in two nights.
+"""Simulates two nights of a distribution: this machine's own binaries, packed as Debian packages.
 
     simulate.py OUT --packages 2000 --plant 50 --binaries DIR... --with-sframe FILE...
 
-writes OUT/monday/*.deb and OUT/tuesday/*.deb, and OUT/planted.tsv: what is worse on Tuesday, package by
-package. Some packages are the same on both nights, some have a new version of the same files, and in those
-that are planted one library is broken (`bad-magic`) or has lost its section (`lost`). The same arguments give
-the same bytes.
+writes OUT/monday/*.deb and OUT/tuesday/*.deb, and OUT/planted.tsv, which lists the packages that are worse on
+Tuesday. Some packages are the same on both nights, and some have a new version of the same files. In the packages
+with a planted defect, one library is broken (`bad-magic`) or has lost its section (`lost`). The same arguments
+give the same bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import tarfile
 from pathlib import Path
 
 ELF = b"\x7fELF"
-# What SHT_NULL is: a section that is none.
+# The type of a section header that is not in use.
 SHT_NULL = 0
 
 
@@ -52,7 +52,7 @@ def deb(name: str, version: str, files: dict[str, bytes]) -> bytes:
 
 
 def sframe_header(elf: bytes) -> tuple[int, int]:
-    """Where the header of `.sframe` stands in the section header table, and where its bytes do."""
+    """The file offsets of the section header of `.sframe` and of its bytes."""
     table, (count, names) = struct.unpack_from("<Q", elf, 40)[0], struct.unpack_from("<HH", elf, 60)
     strings = struct.unpack_from("<Q", elf, table + 64 * names + 24)[0]
     for number in range(count):
@@ -69,14 +69,14 @@ def broken(elf: bytes, how: str) -> bytes:
     if how == "bad-magic":
         out[section] ^= 0xFF
     else:
-        # Its name and type go: for whoever looks by either, there is no section.
+        # Removing its name and type hides the section from readers that look for either.
         struct.pack_into("<II", out, header, 0, SHT_NULL)
         drop_segments(out)
     return bytes(out)
 
 
 def drop_segments(elf: bytearray) -> None:
-    """Makes PT_GNU_SFRAME segments PT_NULL."""
+    """Changes the type of PT_GNU_SFRAME segments to PT_NULL."""
     table, count = struct.unpack_from("<Q", elf, 32)[0], struct.unpack_from("<H", elf, 56)[0]
     for number in range(count):
         if struct.unpack_from("<I", elf, table + 56 * number)[0] == 0x6474E554:
@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--plant", type=int, default=50)
     parser.add_argument("--binaries", type=Path, nargs="+", default=[Path("/usr/bin")])
     parser.add_argument("--with-sframe", type=Path, nargs="+", required=True)
-    parser.add_argument("--largest", type=int, default=2 << 20, help="bytes of a binary")
+    parser.add_argument("--largest", type=int, default=2 << 20, help="maximum size of a binary in bytes")
     args = parser.parse_args()
 
     chance = random.Random(1)

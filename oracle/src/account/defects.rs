@@ -1,4 +1,4 @@
-//! Defects of the CFI itself as findings.
+//! Findings about defects of the CFI itself.
 
 use sframe_validator::finding::Finding;
 use sframe_validator::rules::Rule;
@@ -8,7 +8,7 @@ use super::undecided::Reasons;
 use crate::cfi::{Cfi, CfiError, DefectCount, Fde};
 use crate::rules::rule_of;
 
-/// A finding that is about no SFrame section.
+/// A finding that does not refer to an SFrame section.
 pub(super) fn about_file(rule: &'static Rule, message: String) -> Finding {
     Finding {
         rule,
@@ -23,7 +23,7 @@ pub(super) fn about_file(rule: &'static Rule, message: String) -> Finding {
     }
 }
 
-/// What reading the sections' entries has found.
+/// The findings from reading the sections' entries.
 pub(super) fn of_entries(
     cfi: &[Cfi<'_>],
     tally: &mut Tally,
@@ -47,7 +47,7 @@ pub(super) fn of_entries(
     }
 }
 
-/// What evaluating a function's instructions has found.
+/// The findings from evaluating a function's instructions.
 pub(super) fn of_function(
     function: &Fde<'_>,
     error: CfiError,
@@ -55,7 +55,7 @@ pub(super) fn of_function(
     undecided: &mut Reasons,
     findings: &mut Vec<Finding>,
 ) {
-    // The CIE's defect has been reported, once.
+    // The CIE's defect has been reported once already.
     if function.cie().initial.is_err() {
         return;
     }

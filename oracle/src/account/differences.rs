@@ -1,4 +1,4 @@
-//! Differences by pattern: the first of each is kept, the others are counted with it. On request, each
+//! Groups differences by pattern: the first of each is kept, and the others are counted with it. On request, every
 //! difference is kept.
 
 use std::collections::HashMap;
@@ -17,17 +17,16 @@ use crate::compare::{Fields, Range};
 use crate::rules::comparison;
 use crate::witness::{Marks, SframeFunction};
 
-/// The most patterns that are kept apart in a file. A producer's mistakes are a handful; hostile files make as many
-/// as they have rows, and those beyond are one pattern for each rule.
+/// The maximum number of distinct patterns in a file. A producer makes a handful of mistakes, but malicious files can
+/// have one per row. Patterns beyond the maximum are merged into one for each rule.
 const MAX_PATTERNS: usize = 1024;
 
-/// What two frames have in common with others that differ in the same way.
+/// The common properties of two frames that differ in the same way as others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Pattern {
-    /// The fields, and both values of each; the second one counts from the first, which counts
-    /// from zero.
+    /// The fields, and both values of each. The offset of the second is relative to the first, whose offset is zero.
     Shape(Fields, (Cfa, Cfa), [(Recovery, Recovery); 2], (bool, bool)),
-    /// Any of a rule, by name.
+    /// Any pattern of a rule, identified by name.
     Rest(&'static str),
 }
 
@@ -55,7 +54,7 @@ impl Pattern {
 
 const NO_EXPRESSION: Expression = Expression { offset: 0, length: 0 };
 
-/// A CFA's kind and base with another offset, and its own.
+/// A CFA with the same kind and base but another offset, and its own offset.
 fn cfa_at(cfa: Cfa, offset: i64) -> (Cfa, Option<i64>) {
     match cfa {
         Cfa::RegisterOffset { register, offset: own } => {
@@ -69,7 +68,7 @@ fn cfa_at(cfa: Cfa, offset: i64) -> (Cfa, Option<i64>) {
     }
 }
 
-/// A rule's kind and base with another offset, and its own.
+/// A rule with the same kind and base but another offset, and its own offset.
 fn recovery_at(rule: Recovery, offset: i64) -> (Recovery, Option<i64>) {
     match rule {
         Recovery::AtCfa(own) => (Recovery::AtCfa(offset), Some(own)),
@@ -86,7 +85,7 @@ fn recovery_at(rule: Recovery, offset: i64) -> (Recovery, Option<i64>) {
     }
 }
 
-/// How far two offsets are apart, where both values have one.
+/// The distance between two offsets, if both values have one.
 fn distance(sframe: Option<i64>, cfi: Option<i64>) -> i64 {
     sframe.zip(cfi).map_or(0, |(sframe, cfi)| cfi.wrapping_sub(sframe))
 }
@@ -103,13 +102,13 @@ fn apart(sframe: Recovery, cfi: Recovery) -> (Recovery, Recovery) {
     (shape, recovery_at(cfi, distance(from, to)).0)
 }
 
-/// A pattern, and what has it.
+/// A pattern, and its occurrences.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     all: Similar,
-    /// The function that had it last: functions come one after the other.
+    /// The function in which it occurred last: functions are visited one after the other.
     last: Option<SframeFunction>,
-    /// Number of the difference that was kept for it, and its bytes.
+    /// The number of the difference that was kept for it, and its size in bytes.
     kept: Option<(usize, u64)>,
 }
 
@@ -123,33 +122,32 @@ struct Kept<'c> {
     function: SframeFunction,
     sframe: Frame,
     cfi: CfiFrame<'c>,
-    /// The function has shown the pattern before.
+    /// The pattern has occurred in this function before.
     repeats: bool,
 }
 
-/// A row that differs: ranges in which the same one holds have one cause, however many rows of CFI
-/// they are about.
+/// A row that differs. All ranges in which this row is valid have one cause, however many rows of CFI they cover.
 #[derive(Clone, Copy, Debug)]
 struct Culprit {
     function: SframeFunction,
-    /// Where the row starts.
+    /// The start of the row.
     row_start: u64,
-    /// Of the first range.
+    /// The rule broken in the first range.
     rule: &'static Rule,
     pattern: Pattern,
 }
 
-/// Differences as they come in.
+/// Collects differences.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Differences<'c> {
     patterns: HashMap<Pattern, Seen>,
-    /// The row that differed last: rows come one after the other.
+    /// The row that differed last: rows are visited one after the other.
     last: Option<Culprit>,
     kept: Vec<Kept<'c>>,
 }
 
 impl<'c> Differences<'c> {
-    /// Takes up a range where SFrame and CFI differ.
+    /// Adds a range where SFrame and CFI differ.
     pub(super) fn range(&mut self, range: &Range<'c>, fields: Fields, tally: &mut Tally) {
         let (Some(in_sframe), Some(in_cfi)) = (range.sframe, range.cfi) else { return };
         let (Some(sframe), Some(cfi)) = (in_sframe.frame, in_cfi.frame) else { return };
@@ -191,7 +189,7 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Hands those that were kept to `found`, by place, with rows and values in words.
+    /// Hands the differences that were kept to `found`, ordered by place, with all details.
     pub(super) fn finish(self, sections: &[Section<'_>], found: &mut dyn FnMut(Difference<'c>)) {
         let mut similar = vec![None; self.kept.len()];
         for Seen { all, kept, .. } in self.patterns.into_values() {
@@ -291,10 +289,10 @@ mod tests {
     fn a_pattern_is_the_fields_the_bases_and_the_distance() {
         let of = |sframe: &Frame, cfi: &Frame| Pattern::of(Fields::CFA, sframe, cfi);
         let known = of(&frame(7, 16, -8), &frame(7, 8, -8));
-        // Both further from SP; and what does not differ does not matter.
+        // Both are further from SP; fields that do not differ do not matter.
         assert_eq!(of(&frame(7, 240, -8), &frame(7, 232, -8)), known);
         assert_eq!(of(&frame(7, 16, -16), &frame(7, 8, -16)), known);
-        // The other way round, further apart, from another base, in another field too.
+        // In the other direction, at another distance, from another base, or in another field as well.
         assert_ne!(of(&frame(7, 8, -8), &frame(7, 16, -8)), known);
         assert_ne!(of(&frame(7, 24, -8), &frame(7, 8, -8)), known);
         assert_ne!(of(&frame(6, 16, -8), &frame(7, 8, -8)), known);
@@ -314,7 +312,7 @@ mod tests {
         SframeFunction { section: 0, index, start: CodeAddress::absolute(0x1000), size: 16 }
     }
 
-    /// A section and a function that differences can be said to be in.
+    /// Provides a section and a function for differences.
     fn with_function(look: impl FnOnce(Fde<'_>)) {
         let cie = [10_u32.to_le_bytes().as_slice(), &[0; 4], &[1, 0, 1, 0x78, 16, 0]].concat();
         let fde = [20_u32.to_le_bytes(), 18_u32.to_le_bytes()].concat();
@@ -324,7 +322,7 @@ mod tests {
         look(cfi.functions().next().expect("one function"));
     }
 
-    /// More patterns than are kept apart, each in a function of its own.
+    /// More patterns than the maximum, each in a different function.
     #[test]
     fn patterns_beyond_the_limit_are_one() {
         with_function(|fde| {

@@ -1,4 +1,4 @@
-//! The results of the sweep, entered where they belong.
+//! Collects the results of the sweep.
 
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Finding;
@@ -16,14 +16,14 @@ use crate::coverage::{Cause, Examined, Stubs, examine_rows};
 use crate::rules::comparison::{SFRAME_WITHOUT_CFI, UNEXPLAINED_LOSS};
 use crate::witness::{CodeRange, SframeFunction, Statement};
 
-/// A limit, and the function that had it last.
+/// A limit, and the last function that had it.
 #[derive(Clone, Copy, Debug)]
 struct Limited<'c> {
     limit: Limit,
     last: Option<Fde<'c>>,
 }
 
-/// One CFI section, and its functions that were looked at last.
+/// A CFI section, and its functions that were visited last.
 #[derive(Debug)]
 struct Source<'c, 'x> {
     cfi: &'c Cfi<'c>,
@@ -34,7 +34,7 @@ struct Source<'c, 'x> {
     reported: Option<Fde<'c>>,
 }
 
-/// The source that has a function.
+/// The source that contains a function.
 #[inline]
 fn source_of<'s, 'c, 'x>(
     sources: &'s mut [Source<'c, 'x>],
@@ -43,7 +43,7 @@ fn source_of<'s, 'c, 'x>(
     sources.iter_mut().find(|source| core::ptr::eq(source.cfi, function.cfi()))
 }
 
-/// The account in the making.
+/// The account while results are collected.
 pub(super) struct Ledger<'s, 'c, 'x> {
     sections: &'s [Section<'s>],
     version: Version,
@@ -91,7 +91,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
     }
 
-    /// Takes up code that CFI alone describes.
+    /// Adds code that only CFI describes.
     fn lost(&mut self, range: &Range<'c>) {
         let Some(Statement { function, .. }) = range.cfi else { return };
         let (cause, first) = self.count_bytes(&function, range.end - range.start);
@@ -100,7 +100,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
     }
 
-    /// Counts bytes of a function as lost: why, and whether they are its first ones.
+    /// Adds lost bytes of a function. Returns the cause, and whether these are the function's first lost bytes.
     fn count_bytes(&mut self, function: &Fde<'c>, bytes: u64) -> (Cause, bool) {
         let last = source_of(&mut self.sources, function).and_then(|source| source.lost);
         let known = last.filter(|(last, _)| last == function).map(|(_, cause)| cause);
@@ -111,7 +111,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         (cause, known.is_none())
     }
 
-    /// The cause of a function's loss, counted.
+    /// Determines and counts the cause of a function's loss.
     fn first_lost(&mut self, function: &Fde<'c>) -> Cause {
         let (version, stubs) = (self.version, &self.stubs);
         let examined = source_of(&mut self.sources, function).and_then(|source| {
@@ -152,7 +152,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         self.findings.push(finding);
     }
 
-    /// Takes up code that SFrame alone describes.
+    /// Adds code that only SFrame describes.
     fn stray(&mut self, range: &Range<'_>) {
         let Some(Statement { function, .. }) = range.sframe else { return };
         let has_cfi = self.sources.iter().any(|source| !source.cfi.is_empty());
@@ -190,7 +190,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         finding
     }
 
-    /// Takes up code about which the version cannot express everything.
+    /// Adds code about which the version cannot express everything.
     fn limited(&mut self, range: &Range<'c>, fields: Fields) {
         let Some(Statement { function, .. }) = range.cfi else { return };
         for field in fields.members() {
@@ -207,7 +207,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
     }
 
-    /// Counts functions without bytes, which the sweep does not see.
+    /// Counts functions without bytes, which the sweep does not visit.
     fn empty(&mut self, counts: &mut FunctionCounts) {
         let empty = |source: &Source<'c, '_>| -> Vec<_> {
             source.cfi.functions().filter(|function| function.size() == 0).collect()
@@ -273,7 +273,7 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
     }
 
     fn without_sframe(&mut self, function: &Fde<'c>, bytes: u64) -> bool {
-        // Where there are sections, the loss may be a finding.
+        // If there are sections, the loss may be a finding.
         let silent = self.sections.is_empty();
         if silent {
             self.count_bytes(function, bytes);

@@ -1,4 +1,4 @@
-//! Findings in words.
+//! The messages of findings.
 
 use sframe_validator::unwind::{Frame, Named, Recovery};
 use sframe_validator::{Abi, Section};
@@ -6,17 +6,17 @@ use sframe_validator::{Abi, Section};
 use crate::compare::Fields;
 use crate::witness::Marks;
 
-/// A frame with the marks of its function.
+/// A frame, and the marks of its function.
 #[derive(Clone, Copy)]
 pub(super) struct Marked {
     pub(super) frame: Frame,
     pub(super) marks: Marks,
-    /// It is the outermost one by having no rows.
+    /// It is the outermost frame because the function has no rows.
     pub(super) no_rows: bool,
 }
 
 impl Marked {
-    /// SFrame's frame, of a row of function `index`.
+    /// SFrame's frame in a row of function `index`.
     pub(super) fn sframe(frame: Frame, section: Option<&Section<'_>>, index: u32) -> Marked {
         let entry = section.and_then(|section| section.entry(index));
         let function = entry.and_then(|entry| entry.function().ok());
@@ -27,7 +27,7 @@ impl Marked {
         }
     }
 
-    /// What it says about one field.
+    /// The phrase for one field.
     fn says(&self, field: Fields, abi: Abi) -> String {
         let frame = &self.frame;
         match field {
@@ -51,7 +51,7 @@ impl Marked {
     }
 }
 
-/// What SFrame and CFI say about the fields that differ.
+/// A message with the values of SFrame and CFI in the fields that differ.
 pub(super) fn difference(fields: Fields, sframe: Marked, cfi: Marked, abi: Abi) -> String {
     let mut text = String::new();
     for field in fields.members() {
@@ -73,8 +73,8 @@ pub(super) fn difference(fields: Fields, sframe: Marked, cfi: Marked, abi: Abi) 
     text
 }
 
-/// The end of a message about a row that starts too late: at `start`, where CFI says the same from
-/// `from` on. Both are in bytes from the function's start.
+/// The end of a message about a row that starts too late, at `start`, while CFI has the same values from `from` on.
+/// Both are offsets in bytes from the start of the function.
 pub(super) fn late(row: u32, start: u32, from: u64) -> String {
     format!("; row {row} starts at +{start:#x}, CFI says the same from +{from:#x} on")
 }

@@ -1,4 +1,4 @@
-//! The row that holds at a PC, and its place in the section.
+//! Finds the row that is valid at a PC, and its place in the section.
 
 use core::ops::Range;
 
@@ -10,16 +10,16 @@ use sframe_validator::unwind::Frame;
 /// A row to be found.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// Which of those that asked.
+    /// The number of the request.
     pub(super) asked_by: usize,
-    /// The section's number among those compared, and the function's in it.
+    /// The number of the section among those compared; the function's index in it follows.
     pub(super) section: u32,
     pub(super) function: u32,
     /// The PC.
     pub(super) address: u64,
-    /// What CFI says there.
+    /// The frame according to CFI.
     pub(super) cfi: Frame,
-    /// The row that holds at the PC, or the one that should.
+    /// The row that is valid at the PC, or the one that should be.
     pub(super) row: Option<Place>,
 }
 
@@ -30,13 +30,12 @@ pub(super) struct Place {
     pub(super) number: u32,
     /// Its section offsets.
     pub(super) bytes: Range<u64>,
-    /// Bytes from the function's start to the row's, where it says what CFI says at the PC and
-    /// starts after it.
+    /// If the row has CFI's values at the PC but starts after it: the row's offset in bytes from the start of the
+    /// function.
     pub(super) late: Option<u32>,
 }
 
-/// Finds all rows that are wanted: each function's rows are read once, so that many questions
-/// about one function cost no more than one.
+/// Finds all requested rows. Each function's rows are read only once, however many requests there are.
 pub(super) fn find_rows(sections: &[Section<'_>], wanted: &mut [Wanted]) {
     wanted.sort_by_key(|wanted| (wanted.section, wanted.function, wanted.address));
     let mut budgets: Vec<_> = sections.iter().map(Section::row_budget).collect();
@@ -53,8 +52,8 @@ pub(super) fn find_rows(sections: &[Section<'_>], wanted: &mut [Wanted]) {
     }
 }
 
-/// A reader stops at the first row that starts after the PC, and takes the one before. Where that
-/// first row says what CFI says at the PC, its start is what is wrong.
+/// A reader stops at the first row that starts after the PC, and uses the one before. If that first row has CFI's
+/// values at the PC, its start is what is wrong.
 fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted]) {
     let (Ok(start), Ok(repeat), Ok(entries)) =
         (function.start(), repeat_of(function), function.frame_row_entries())
@@ -98,7 +97,8 @@ fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted
     }
 }
 
-/// Bytes of a repeated block; of one row alone it does not matter, where version 1 does not say it.
+/// The size in bytes of a repeated block. If there is only one row, the size does not matter, even if version 1 does
+/// not record it.
 fn repeat_of(function: &Function<'_>) -> Result<Option<u8>, Error> {
     function.repeat_size().or_else(|error| match function.num_rows() {
         1 => Ok(None),
@@ -106,7 +106,7 @@ fn repeat_of(function: &Function<'_>) -> Result<Option<u8>, Error> {
     })
 }
 
-/// A function as findings name it, and its entry's section offsets.
+/// The function as findings identify it, and the section offsets of its entry.
 pub(super) fn function_of(section: &Section<'_>, index: u32) -> Option<(FunctionId, Range<u64>)> {
     let entry = section.entry(index)?;
     let id = FunctionId { index, start: entry.start().ok(), size: entry.size() };

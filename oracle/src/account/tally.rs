@@ -1,4 +1,4 @@
-//! How often each rule is broken, and of which findings enough are kept.
+//! Counts how often each rule is broken, and decides which findings are kept.
 
 use sframe_validator::rules::{Rule, Severity};
 
@@ -8,7 +8,7 @@ use crate::rules::CATALOGUE;
 /// Counts by rule.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
-    /// All, and kept ones, in the catalogue's order.
+    /// The numbers of all and of kept findings, in the catalogue's order.
     counts: Vec<(u64, u64)>,
     options: Options,
 }
@@ -24,14 +24,14 @@ impl Tally {
         self.counts.get_mut(place)
     }
 
-    /// Counts `number` times that a rule is broken.
+    /// Adds `number` violations of a rule.
     pub(super) fn count(&mut self, rule: &'static Rule, number: u64) {
         if let Some((all, _)) = self.entry(rule) {
             *all = all.saturating_add(number);
         }
     }
 
-    /// Whether one more finding is to be kept.
+    /// Whether one more finding of a rule should be kept.
     pub(super) fn keep(&mut self, rule: &'static Rule) -> bool {
         let keep = self.options.keep;
         let Some((_, kept)) = self.entry(rule).filter(|(_, kept)| keep.has_room(*kept)) else {
@@ -45,7 +45,7 @@ impl Tally {
         &self.options
     }
 
-    /// The rules that were broken.
+    /// The broken rules and their counts.
     pub(super) fn counts(&self) -> Vec<(&'static Rule, u64)> {
         let all = CATALOGUE.iter().copied().zip(self.counts.iter().map(|(all, _)| *all));
         all.filter(|(_, count)| *count > 0).collect()

@@ -1,4 +1,4 @@
-//! What could not be compared: each reason once.
+//! Collects the reasons why code could not be compared, each once.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use crate::cfi::{Cfi, CfiError};
 use crate::compare::{Fields, Range, Verdict};
 use crate::witness::Statement;
 
-/// Why a range, or a field of it, is undecided.
+/// The reason why a range, or a field of it, is undecided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
     /// SFrame functions whose start address cannot be read may describe it.
     Unplaced,
-    /// The rows of the SFrame section of this number.
+    /// The rows of the SFrame section with this number cannot be read.
     Sframe(u32),
-    /// The function's CFI.
+    /// The function's CFI cannot be read.
     Cfi,
-    /// It has an expression that SFrame's rules may or may not say the same as.
+    /// CFI has an expression that may or may not be equivalent to SFrame's rules.
     Expression,
-    /// These fields have one, and others differ.
+    /// These fields have such an expression, and others differ.
     Part(Fields),
 }
 
@@ -29,20 +29,20 @@ enum Reason {
 struct Extent {
     functions: u64,
     bytes: u64,
-    /// Start of the last function that was counted: ranges come in order.
+    /// The start of the function counted last: ranges arrive in order.
     last: Option<CodeAddress>,
 }
 
-/// Reasons, as they come in.
+/// Collects reasons.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reasons {
     ranges: BTreeMap<Reason, Extent>,
-    /// Limits in reading CFI, by name: the section, the first place, and how many.
+    /// Limits of reading CFI, by name: the section, the first place, and their number.
     limits: BTreeMap<&'static str, (&'static str, CfiError, u64)>,
 }
 
 impl Reasons {
-    /// Takes up a range that is undecided, or has undecided fields.
+    /// Adds a range that is undecided, or has undecided fields.
     pub(super) fn range(&mut self, range: &Range<'_>) {
         let reason = match (range.sframe, range.cfi) {
             _ if range.verdict != Verdict::Undecided => Reason::Part(range.undecided),
@@ -61,13 +61,13 @@ impl Reasons {
         extent.bytes = extent.bytes.saturating_add(range.end - range.start);
     }
 
-    /// Takes up a limit in reading CFI, `number` times.
+    /// Adds `number` occurrences of a limit of reading CFI.
     pub(super) fn limit(&mut self, cfi: &Cfi<'_>, error: CfiError, number: u64) {
         let entry = self.limits.entry(error.kind.name()).or_insert((cfi.name(), error, 0));
         entry.2 = entry.2.saturating_add(number);
     }
 
-    /// What to report.
+    /// The reasons to report.
     pub(super) fn finish(self, unplaced: u64) -> Vec<Undecided> {
         let mut found = Vec::new();
         for (name, error, count) in self.limits.values() {

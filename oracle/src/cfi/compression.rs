@@ -10,7 +10,7 @@ use sframe_validator::elf::{Class, Elf, ElfSection};
 /// `SHF_COMPRESSED`.
 const SHF_COMPRESSED: u64 = 0x800;
 
-/// How the bytes were compressed.
+/// The compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
     /// `ELFCOMPRESS_ZLIB`.
@@ -23,9 +23,9 @@ pub(super) fn is_compressed(section: &ElfSection<'_>) -> bool {
     section.flags & SHF_COMPRESSED != 0 || section.name.bytes().starts_with(b".zdebug_")
 }
 
-/// The bytes of a compressed section that is `data` in the file, if they are at most `room`.
+/// Decompresses the section whose bytes in the file are `data`, if the result has at most `room` bytes.
 ///
-/// What the header says about their number is believed only once as many have come out.
+/// Memory is allocated as bytes are decompressed, not according to the size stated in the header.
 pub(super) fn inflate(
     elf: &Elf<'_>,
     section: &ElfSection<'_>,
@@ -42,7 +42,7 @@ pub(super) fn inflate(
         return Err("it is too large when decompressed");
     }
     let mut bytes = Vec::new();
-    // One byte more than there should be shows that there are too many.
+    // Decompressing one more byte than expected reveals that there are too many.
     let limit = size + 1;
     let read = match format {
         Format::Zlib => ZlibDecoder::new(content).take(limit).read_to_end(&mut bytes).ok(),

@@ -18,9 +18,9 @@ pub struct Cie {
     pub offset: u32,
     /// The format's version: 1, 3 or 4.
     pub version: u8,
-    /// What stored advances are multiplied by.
+    /// The factor of stored advances.
     pub code_alignment_factor: u64,
-    /// What stored offsets are multiplied by.
+    /// The factor of stored offsets.
     pub data_alignment_factor: i64,
     /// The column whose rule recovers the return address.
     pub return_address: Register,
@@ -32,30 +32,30 @@ pub struct Cie {
     pub tagged: bool,
     /// Augmentation `z`: FDEs have augmentation data with a length.
     pub(crate) sized: bool,
-    /// Augmentation `R`, or `DW_EH_PE_absptr`.
+    /// The encoding from augmentation `R`, or `DW_EH_PE_absptr`.
     pub(crate) encoding: u8,
     pub(crate) address_size: u8,
     pub(crate) segment_size: u8,
     /// The state before an FDE's first instruction.
     pub(crate) initial: Result<State, CfiError>,
-    /// The traces that the initial instructions leave: assemblers move an FDE's leading ones here.
+    /// The traces of the initial instructions, because assemblers move an FDE's leading instructions here.
     pub(crate) traces: Traces,
-    /// The initial instructions, by section offset.
+    /// The section offsets of the initial instructions.
     pub(crate) instructions: (u32, u32),
 }
 
-/// An FDE as a section's table keeps it.
+/// An FDE as stored in a section's table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FdeRecord {
     pub(crate) start: CodeAddress,
     pub(crate) size: u64,
     pub(crate) offset: u32,
-    /// Index of the CIE.
+    /// The index of its CIE.
     pub(crate) cie: u32,
     pub(crate) instructions: (u32, u32),
 }
 
-/// The fields that CIEs and FDEs start with alike.
+/// The fields with which both CIEs and FDEs start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prefix<'c> {
     pub(crate) offset: u64,
@@ -67,15 +67,15 @@ pub(crate) struct Prefix<'c> {
     pub(crate) rest: Slice<'c>,
 }
 
-/// The contents of the section at one offset.
+/// The content of the section at an offset.
 pub(crate) enum Entry<'c> {
     Terminator,
     Some(Prefix<'c>),
-    /// An entry too short for its id.
+    /// An entry that is too short for its id.
     Short(u64),
 }
 
-/// Reads the fields that the next entry starts with.
+/// Reads the first fields of the next entry.
 pub(crate) fn read_prefix<'c>(
     input: &mut Slice<'c>,
     layout: &Layout<'c>,
@@ -104,7 +104,7 @@ pub(crate) fn read_prefix<'c>(
     if length == 0 {
         return Ok(Entry::Terminator);
     }
-    // LSB: the id has 4 bytes in .eh_frame, also where the length has 8.
+    // LSB: in .eh_frame, the id has 4 bytes even if the length has 8.
     let id_size = if dwarf64 && layout.kind == Kind::DebugFrame { 8 } else { 4 };
     let id_offset = layout.offset_of(&rest);
     let id = if id_size == 8 { rest.read_u64() } else { rest.read_u32().map(u64::from) };
@@ -118,7 +118,7 @@ pub(crate) fn read_prefix<'c>(
 }
 
 impl Prefix<'_> {
-    /// Section offset of the CIE that an FDE names.
+    /// The section offset of the CIE to which an FDE refers.
     pub(crate) fn cie_offset(&self, layout: &Layout<'_>) -> Result<u64, CfiError> {
         let bad = |to| CfiErrorKind::BadCiePointer(to).at(self.id_offset);
         match layout.kind {
@@ -227,7 +227,7 @@ fn cie_fields<'c>(
     Ok(cie)
 }
 
-/// Reads the FDE that starts with `prefix` and whose CIE is number `index`.
+/// Reads the FDE that starts with `prefix` and has the CIE with number `index`.
 pub(crate) fn read_fde(
     prefix: &Prefix<'_>,
     layout: &Layout<'_>,
@@ -253,8 +253,8 @@ fn fde_fields<'c>(
     *at = layout.offset_of(input);
     let start = layout.bases.read(input, layout.whole, cie.encoding, cie.address_size)?;
     *at = layout.offset_of(input);
-    // The size has the format of the start, without its base. A negative one, in a signed
-    // format, ends past the address space.
+    // The size has the format of the start, without its base. A negative size, in a signed format, ends past the
+    // address space.
     let size = read_value(input, cie.encoding & 0xf, cie.address_size)?;
     start.address.checked_add(size).ok_or(CfiErrorKind::AddressOverflow)?;
     *at = layout.offset_of(input);

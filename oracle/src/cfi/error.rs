@@ -1,13 +1,13 @@
-//! The defects of call frame information, and where they are.
+//! Defects of call frame information and their places.
 
 use core::fmt;
 
 use super::state::MAX_STATES;
 
-/// A place in a CFI section that cannot be read, or breaks a rule of the format.
+/// A defect at a place in a CFI section: something cannot be read, or breaks a rule of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CfiError {
-    /// Bytes from the start of the section to the field or instruction.
+    /// The offset in bytes of the field or instruction from the start of the section.
     pub offset: u64,
     /// The defect.
     pub kind: CfiErrorKind,
@@ -17,8 +17,8 @@ pub struct CfiError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CfiErrorKind {
-    /// The section's bytes are compressed, outside the file, shared with other sections, or more
-    /// than 4 GiB: which of these.
+    /// The section's bytes are compressed, outside the file, shared with other sections, or more than 4 GiB; contains
+    /// the reason.
     UnreadableSection(&'static str),
     /// A field or an operand ends past the end of its entry.
     Truncated,
@@ -32,12 +32,12 @@ pub enum CfiErrorKind {
         /// Bytes left in the section.
         available: u64,
     },
-    /// Entries follow the zero terminator of `.eh_frame`: an unwinder that walks the section
-    /// does not see them.
+    /// Entries follow the zero terminator of `.eh_frame`: an unwinder that reads the section sequentially does not see
+    /// them.
     EntriesAfterTerminator,
-    /// An FDE's CIE pointer leads to no CIE: the section offset it leads to.
+    /// An FDE's CIE pointer does not lead to a CIE; contains the section offset to which it leads.
     BadCiePointer(u64),
-    /// The FDE's CIE cannot be read: the CIE's offset.
+    /// The FDE's CIE cannot be read; contains the CIE's offset.
     UnreadableCie(u64),
     /// A CIE version other than 1, 3 and 4.
     CieVersion(u8),
@@ -47,8 +47,7 @@ pub enum CfiErrorKind {
     AddressSize(u8),
     /// A pointer encoding that is not defined, or has no base here.
     PointerEncoding(u8),
-    /// The start of a function's range is stored elsewhere (`DW_EH_PE_indirect`): only a running
-    /// process knows it.
+    /// The start of a function's range is stored elsewhere (`DW_EH_PE_indirect`) and known only in a running process.
     IndirectPointer(u8),
     /// The end of a range, or an address that instructions advance to, is past 2^64.
     AddressOverflow,
@@ -58,15 +57,15 @@ pub enum CfiErrorKind {
     RegisterNumber(u64),
     /// The range of a function has no bytes.
     EmptyRange,
-    /// Two entries describe the same code: the section offset of the other one.
+    /// Two entries describe the same code; contains the section offset of the other one.
     Overlap(u64),
-    /// An instruction's code that no version and no known vendor defines.
+    /// An instruction code that no version and no known vendor defines.
     UnknownInstruction(u8),
-    /// `DW_CFA_restore_state` without a `DW_CFA_remember_state` before it.
+    /// `DW_CFA_restore_state` without a preceding `DW_CFA_remember_state`.
     UnbalancedRestoreState,
     /// More than [`MAX_STATES`] states are remembered.
     TooManyStates,
-    /// Half a CFA rule is changed where the rule is not a register and an offset.
+    /// An instruction changes half of a CFA rule that is not a register plus an offset.
     CfaNotRegister,
     /// A CIE's initial instructions advance the location or restore a register's initial rule.
     NotInitial(u8),
@@ -81,7 +80,7 @@ pub enum CfiErrorKind {
     SetLocBackwards {
         /// The current location.
         from: u64,
-        /// Where the operand leads.
+        /// The address to which the operand leads.
         to: u64,
     },
     /// A relocatable object has no relocation for an address.
@@ -90,7 +89,7 @@ pub enum CfiErrorKind {
     Discarded,
     /// The relocation's symbol is not defined in the object.
     UnresolvedRelocation,
-    /// The relocation's type does not fit the field: its number.
+    /// The relocation's type, given by its number, does not fit the field.
     RelocationType(u32),
 }
 

@@ -1,13 +1,13 @@
-//! The evaluation of one function after another.
+//! Evaluates functions one after the other.
 
 use super::function::Fde;
 use super::rows::{RowContext, Rows};
 
-/// Evaluates functions of one section, one after the other, with one machine for all of them.
+/// Evaluates the functions of one section one after the other, reusing the same machine.
 #[derive(Debug)]
 pub(crate) struct Evaluation<'c, 'x> {
     rows: Option<Rows<'c, 'x>>,
-    /// Only until the first function.
+    /// Present only until the first function.
     context: Option<&'x mut RowContext>,
 }
 
@@ -33,7 +33,7 @@ impl<'c, 'x> Evaluation<'c, 'x> {
         self.rows.as_ref()
     }
 
-    /// As [`Evaluation::rows`], to go on with.
+    /// Like [`Evaluation::rows`], for reading further rows.
     #[inline]
     pub(crate) const fn rows_mut(&mut self) -> Option<&mut Rows<'c, 'x>> {
         self.rows.as_mut()

@@ -1,19 +1,19 @@
-//! DWARF expressions that say no more than a plain rule does.
+//! DWARF expressions that are equivalent to a simple rule.
 //!
-//! Two kinds have a simple meaning: a register (or the CFA) plus an offset, dereferenced or not;
-//! and what linkers write for the procedure linkage table, where the CFA depends on how far into
-//! its 16-byte block the PC is. Anything else stays an expression.
+//! Two kinds have a simple meaning: a register (or the CFA) plus an offset, dereferenced or not; and the expression
+//! that linkers write for the procedure linkage table, where the CFA depends on the position of the PC in its 16-byte
+//! block. Anything else remains an expression.
 
 use gimli::{EndianSlice, Operation, Reader, RunTimeEndian};
 use sframe_validator::unwind::{Cfa, Expression, Recovery, Register};
 
-/// Linkers write 11 to 14 bytes for the idiom; longer expressions are not looked at, so that
-/// looking costs the same for each row.
+/// Linkers write 11 to 14 bytes for the PLT expression. Longer expressions are not examined, so that the cost per row
+/// is bounded.
 const MAX_PLT_BYTES: u32 = 32;
 /// The program counter's column on AMD64.
 const PC_COLUMN: u16 = 16;
 
-/// What an expression's value counts from.
+/// The base of an expression's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Base {
     Zero,
@@ -21,7 +21,7 @@ enum Base {
     Register(Register),
 }
 
-/// `base + offset`, or what is in memory there.
+/// `base + offset`, or the memory at that address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Value {
     base: Base,
@@ -68,7 +68,7 @@ impl Values {
     }
 }
 
-/// The bytes of an expression and what its operations depend on.
+/// The bytes of an expression, and everything on which its operations depend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes<'c> {
     pub(crate) input: EndianSlice<'c, RunTimeEndian>,
@@ -78,7 +78,7 @@ pub(crate) struct Bytes<'c> {
 type Op<'c> = Operation<EndianSlice<'c, RunTimeEndian>>;
 
 impl<'c> Bytes<'c> {
-    /// The bytes of `expression` in the section `whole`.
+    /// The bytes of `expression`, which is in the section `whole`.
     pub(crate) fn of(
         expression: Expression,
         whole: EndianSlice<'c, RunTimeEndian>,
@@ -90,7 +90,7 @@ impl<'c> Bytes<'c> {
         Some(Bytes { input, address_size })
     }
 
-    /// The next operation; `None` at the end and for what gimli does not know.
+    /// The next operation; `None` at the end and for operations that gimli does not know.
     fn operation(&mut self) -> Option<Op<'c>> {
         let encoding = gimli::Encoding {
             address_size: self.address_size,
@@ -100,7 +100,7 @@ impl<'c> Bytes<'c> {
         Operation::parse(&mut self.input, encoding).ok()
     }
 
-    /// The expression's value, if it is a simple one. `first` is on the stack before.
+    /// The expression's value, if it is a simple one. `first` is on the stack initially.
     fn value(mut self, first: Option<Value>) -> Option<Value> {
         let mut stack = Values { values: [Value::constant(0); 4], used: 0 };
         if let Some(first) = first {
@@ -145,7 +145,7 @@ impl<'c> Bytes<'c> {
         stack.pop()
     }
 
-    /// What `DW_CFA_def_cfa_expression` says.
+    /// The CFA of `DW_CFA_def_cfa_expression`.
     pub(crate) fn cfa(self) -> Option<Cfa> {
         let Value { base: Base::Register(register), offset, loaded } = self.value(None)? else {
             return None;
@@ -157,25 +157,25 @@ impl<'c> Bytes<'c> {
         })
     }
 
-    /// What `DW_CFA_expression` says: the register is in memory at the value.
+    /// The rule of `DW_CFA_expression`: the register is saved in memory at the value.
     pub(crate) fn saved_at(self) -> Option<Recovery> {
         let value = self.value(Some(CFA))?;
         Value { loaded: true, ..value }.filter(!value.loaded)?.recovery()
     }
 
-    /// What `DW_CFA_val_expression` says: the register is the value.
+    /// The rule of `DW_CFA_val_expression`: the register has the value.
     pub(crate) fn is_value(self) -> Option<Recovery> {
         self.value(Some(CFA))?.recovery()
     }
 
-    /// A constant that depends on nothing (`DW_CFA_val_expression` of the RA signing state).
+    /// A constant value (`DW_CFA_val_expression` of the RA signing state).
     pub(crate) fn constant(self) -> Option<i64> {
         let value = self.value(Some(CFA))?;
         (value.base == Base::Zero && !value.loaded).then_some(value.offset)
     }
 
-    /// The idiom of the procedure linkage table: `register + offset`, plus `1 << shift` where the
-    /// PC's low four bits are at least `threshold`.
+    /// The expression of the procedure linkage table: `register + offset`, plus `1 << shift` if the PC's low four bits
+    /// are at least `threshold`.
     pub(crate) fn plt(mut self) -> Option<Plt> {
         if self.input.len() > usize::try_from(MAX_PLT_BYTES).ok()? {
             return None;
@@ -236,7 +236,7 @@ impl Value {
     }
 }
 
-/// The CFA in a procedure linkage table, by the PC's place in its 16-byte block.
+/// The CFA in a procedure linkage table, depending on the PC's position in its 16-byte block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plt {
     register: Register,
@@ -246,11 +246,10 @@ pub(crate) struct Plt {
 }
 
 impl Plt {
-    /// Bytes of a block.
+    /// The size of a block in bytes.
     pub(crate) const BLOCK: u64 = 16;
 
-    /// The CFA at `pc`, and the first PC after it that has another one; `None` at the end of
-    /// the address space.
+    /// The CFA at `pc`, and the first PC after it with a different CFA; `None` at the end of the address space.
     pub(crate) fn at(&self, pc: u64) -> (Cfa, Option<u64>) {
         let block = pc & !(Plt::BLOCK - 1);
         let after = pc & (Plt::BLOCK - 1) >= self.threshold;

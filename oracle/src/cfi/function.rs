@@ -30,26 +30,26 @@ impl Cfi<'_> {
         (0..self.fdes.len()).filter_map(|place| self.fde(self.record_at(place)?))
     }
 
-    /// Function number `place` of [`Cfi::sorted`].
+    /// The function at index `place` of [`Cfi::sorted`].
     #[inline]
     pub(crate) fn nth_sorted(&self, place: usize) -> Option<Fde<'_>> {
         self.fde(self.record_at(place)?)
     }
 
-    /// Where function number `place` of [`Cfi::sorted`] starts, and its size.
+    /// The start and size of the function at index `place` of [`Cfi::sorted`].
     #[inline]
     pub(crate) fn nth_range(&self, place: usize) -> Option<(CodeAddress, u64)> {
         self.record_at(place).map(|record| (record.start, record.size))
     }
 
-    /// Entry `place` of the order by address.
+    /// The entry at index `place` in the order of addresses.
     #[inline]
     fn record_at(&self, place: usize) -> Option<&FdeRecord> {
         self.order.nth(&self.fdes, place)
     }
 
-    /// The function whose range contains `place`; of several, the one that starts last, and of those
-    /// the largest. Functions without bytes are skipped.
+    /// The function whose range contains `place`. If several do, the one that starts last, and of those the largest.
+    /// Functions without bytes are skipped.
     #[must_use]
     pub fn find(&self, place: CodeAddress) -> Option<Fde<'_>> {
         let (mut low, mut high) = (0, self.fdes.len());
@@ -61,7 +61,7 @@ impl Cfi<'_> {
                 high = middle;
             }
         }
-        // Functions without bytes hide none.
+        // Functions without bytes do not hide others.
         let mut before = (0..low).rev().filter_map(|place| self.record_at(place));
         let fde = self.fde(before.find(|record| record.size > 0)?)?;
         fde.contains(place).then_some(fde)
@@ -82,25 +82,25 @@ impl<'c> Fde<'c> {
         self.record.offset as u64
     }
 
-    /// The section that has the entry.
+    /// The section that contains the entry.
     #[must_use]
     pub const fn cfi(&self) -> &'c Cfi<'c> {
         self.cfi
     }
 
-    /// The CIE that the entry names.
+    /// The CIE to which the entry refers.
     #[must_use]
     pub const fn cie(&self) -> &'c Cie {
         self.cie
     }
 
-    /// Where the function starts.
+    /// The start of the function.
     #[must_use]
     pub const fn start(&self) -> CodeAddress {
         self.record.start
     }
 
-    /// Bytes of code.
+    /// The size in bytes of code.
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.record.size
@@ -119,7 +119,7 @@ impl<'c> Fde<'c> {
         self.cfi.instructions(self.record.instructions, self.cie)
     }
 
-    /// Bytes of the instructions, without the CIE's initial ones.
+    /// The size in bytes of the instructions, without the CIE's initial ones.
     pub(crate) const fn instruction_bytes(&self) -> u64 {
         let (start, end) = self.record.instructions;
         end.saturating_sub(start) as u64

@@ -1,8 +1,8 @@
 //! Call frame instructions (DWARF 5 6.4.2) and their vendors' additions, decoded one at a time.
 //!
-//! gimli's own iterator stops at what it does not know: the vendors' instructions below, and
-//! entries whose augmentation has the letters `B` or `G`. So decoding is done here, on gimli's
-//! cursor; gimli's tables are what the tests compare with.
+//! gimli's own iterator stops at anything that it does not know: the vendors' instructions below, and entries whose
+//! augmentation contains `B` or `G`. Therefore decoding is done here, with gimli's cursor. The tests compare the
+//! results with gimli's tables.
 
 use gimli::Reader;
 use gimli::constants as dw;
@@ -21,10 +21,9 @@ const NEGATE_RA_STATE: u8 = 0x2d;
 /// `DW_CFA_GNU_negative_offset_extended`.
 const NEGATIVE_OFFSET_EXTENDED: u8 = 0x2f;
 
-/// A call frame instruction with its operands as stored: locations and offsets that the standard
-/// calls factored are not yet multiplied, and unsigned ones may stand for negative numbers by
-/// wrapping (observed: LLVM writes `def_cfa_offset` so). Forms that differ only in the width of an
-/// operand are one variant.
+/// A call frame instruction with its operands as stored: locations and offsets that the standard calls factored are not
+/// multiplied yet, and unsigned ones may represent negative numbers by wrapping (observed: LLVM writes `def_cfa_offset`
+/// in this way). Forms that differ only in the width of an operand are one variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instruction {
     /// `DW_CFA_nop`.
@@ -81,7 +80,7 @@ pub enum Instruction {
     NegateRaStateWithPc,
 }
 
-/// What decoding needs besides the bytes.
+/// The data besides the bytes that decoding needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Environment<'c> {
     pub(crate) whole: Slice<'c>,
@@ -89,7 +88,7 @@ pub(crate) struct Environment<'c> {
     pub(crate) aarch64: bool,
 }
 
-/// The instructions of an entry, in order. An error ends them: the start of the next one is not known.
+/// The instructions of an entry, in order. An error ends them, because the start of the next instruction is unknown.
 #[derive(Clone, Debug)]
 pub struct Instructions<'c> {
     pub(crate) input: Slice<'c>,
@@ -190,7 +189,7 @@ impl<'c> Instructions<'c> {
         Ok(self.input.read_sleb128()?)
     }
 
-    /// The section has at most 4 GiB, so that both numbers fit.
+    /// Cannot truncate: the section has at most 4 GiB, so both numbers fit.
     fn expression(&mut self) -> Result<Expression, CfiErrorKind> {
         let length = self.input.read_uleb128()?;
         let length = u32::try_from(length).map_err(|_| CfiErrorKind::Truncated)?;

@@ -5,7 +5,7 @@ use gimli::{Reader, RunTimeEndian};
 use super::error::CfiErrorKind;
 use super::pointer::{Bases, Slice};
 
-/// Which of the two formats a section has.
+/// The format of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `.eh_frame` (LSB 10.6).
@@ -14,7 +14,7 @@ pub enum Kind {
     DebugFrame,
 }
 
-/// The properties of a section that reading its entries needs.
+/// The properties of a section that are needed for reading its entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout<'a> {
     pub(crate) whole: Slice<'a>,

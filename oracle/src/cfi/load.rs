@@ -12,7 +12,7 @@ use super::layout::{Kind, Layout};
 use super::pointer::{Bases, Relocations, Slice};
 use super::section::Cfi;
 
-/// What reading a file's CFI needs besides the file: the bytes of the sections that are compressed.
+/// The data needed for reading a file's CFI: the file, and the decompressed bytes of compressed sections.
 ///
 /// ```no_run
 /// use sframe_oracle::cfi::CfiSource;
@@ -29,15 +29,15 @@ use super::section::Cfi;
 #[derive(Clone, Debug)]
 pub struct CfiSource<'e, 'a> {
     elf: &'e Elf<'a>,
-    /// By the section's index: the bytes, or why there are none.
+    /// By section index: the bytes, or the reason why there are none.
     inflated: Vec<(u32, Result<Vec<u8>, &'static str>)>,
 }
 
 impl<'e, 'a> CfiSource<'e, 'a> {
-    /// Decompresses what is compressed: `.debug_frame` with `SHF_COMPRESSED`, by zlib or
-    /// Zstandard, and `.zdebug_frame`. All other sections are read from the file.
+    /// Decompresses the compressed sections: `.debug_frame` with `SHF_COMPRESSED` (zlib or Zstandard), and
+    /// `.zdebug_frame`. All other sections are read from the file.
     ///
-    /// Memory is taken as bytes come out, up to 256 MiB for the whole file.
+    /// Memory is allocated as bytes are decompressed, up to 256 MiB for the whole file.
     #[must_use]
     pub fn of(elf: &'e Elf<'a>) -> CfiSource<'e, 'a> {
         let mut room = 1 << 28;
@@ -52,23 +52,22 @@ impl<'e, 'a> CfiSource<'e, 'a> {
         CfiSource { elf, inflated }
     }
 
-    /// Reads every CFI section, as [`Cfi::load_all`] does.
+    /// Reads every CFI section, like [`Cfi::load_all`].
     ///
     /// # Errors
-    /// As [`Cfi::load_all`].
+    /// See [`Cfi::load_all`].
     pub fn load_all(&self) -> Result<Vec<Cfi<'_>>, ElfError> {
         load_all(self.elf, &self.inflated)
     }
 }
 
 impl<'a> Cfi<'a> {
-    /// Reads every CFI section of a file, `.eh_frame` before `.debug_frame`. A section whose bytes
-    /// cannot be read has one defect and no functions; a file without such sections yields none,
-    /// and so does one of a machine that SFrame is not defined for. For sections that may be
-    /// compressed see [`CfiSource`]: here they are not readable.
+    /// Reads every CFI section of a file, `.eh_frame` before `.debug_frame`. A section whose bytes cannot be read has
+    /// one defect and no functions. A file without such sections yields none, and so does a file for a machine for
+    /// which SFrame is not defined. Compressed sections are unreadable here; use [`CfiSource`] for them.
     ///
     /// # Errors
-    /// [`ElfError::Malformed`], where a relocatable object's relocations cannot be read.
+    /// [`ElfError::Malformed`] if a relocatable object's relocations cannot be read.
     pub fn load_all(elf: &Elf<'a>) -> Result<Vec<Cfi<'a>>, ElfError> {
         load_all(elf, &[])
     }
@@ -138,8 +137,8 @@ fn load<'b>(
     Ok(cfi)
 }
 
-/// Bytes of sections that may still be read: those of sound files do not overlap, and headers that
-/// all lead to the same bytes must not multiply the work.
+/// The number of bytes of sections that may still be read. Sections of sound files do not overlap, and many headers
+/// that lead to the same bytes must not multiply the work.
 struct Budget(u64);
 
 impl Budget {
@@ -159,7 +158,7 @@ impl Budget {
     }
 }
 
-/// The CFI sections, those for unwinders before those for debuggers.
+/// The CFI sections; those for unwinders precede those for debuggers.
 fn sections<'e, 'a>(elf: &'e Elf<'a>) -> impl Iterator<Item = (&'e ElfSection<'a>, Kind)> {
     let of = |wanted| {
         let all = elf.sections().iter().filter_map(|section| Some((section, kind_of(section)?)));
@@ -168,7 +167,7 @@ fn sections<'e, 'a>(elf: &'e Elf<'a>) -> impl Iterator<Item = (&'e ElfSection<'a
     of(Kind::EhFrame).chain(of(Kind::DebugFrame))
 }
 
-/// Which format a section has, by its name; NOBITS sections of debug files have none.
+/// The format of a section, according to its name; `None` for NOBITS sections of debug files.
 fn kind_of(section: &ElfSection<'_>) -> Option<Kind> {
     if section.sh_type == SHT_NOBITS {
         return None;

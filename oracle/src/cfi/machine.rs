@@ -1,8 +1,7 @@
 //! The state machine of DWARF 5 6.4.2, for the registers that are compared.
 //!
-//! It keeps the CFA, the return address, the frame pointer and AArch64's signing state. Such a state is
-//! small enough to be copied: remembering one costs no more than a push, and finding a row is a
-//! comparison of two states.
+//! It tracks the CFA, the return address, the frame pointer and AArch64's signing state. Such a state is small enough
+//! to be copied: remembering it costs only a push, and detecting a new row a comparison of two states.
 
 mod short_form;
 mod step;
@@ -19,10 +18,10 @@ use super::instruction::Instructions;
 use super::state::{MAX_STATES, State};
 use super::traces::Traces;
 
-/// AArch64's pseudo-register of the RA signing state (`RA_SIGN_STATE`).
+/// AArch64's pseudo-register for the RA signing state (`RA_SIGN_STATE`).
 const RA_SIGN_STATE: Register = Register(34);
 
-/// The registers whose rules are kept, and the machine.
+/// The registers whose rules are tracked, and the machine.
 #[derive(Clone, Copy, Debug)]
 struct Columns {
     sp: Register,
@@ -39,17 +38,17 @@ pub(crate) struct Machine<'c> {
     code_factor: u64,
     data_factor: i64,
     pub(crate) state: State,
-    /// The rules that `DW_CFA_restore` goes back to; `None` in a CIE, which makes them.
+    /// The rules to which `DW_CFA_restore` resets registers; `None` in a CIE, which defines them.
     initial: Option<&'c State>,
-    /// A rule that is compared may have changed since this was last reset.
+    /// A tracked rule may have changed since this was last reset.
     pub(crate) touched: bool,
-    /// What the instructions up to here say that no row shows.
+    /// The facts stated by the instructions so far that no row shows.
     pub(crate) traces: Traces,
-    /// The last row that ended; its frame is the state before the last change.
+    /// The last row that ended. Its frame is the state before the last change.
     pub(crate) row: Row,
 }
 
-/// Where in a function's rows an instruction is.
+/// The position of an instruction relative to a function's rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
     /// No advance precedes it.
@@ -58,11 +57,11 @@ pub(crate) struct Standing {
     pub(crate) in_first_row: bool,
 }
 
-/// What an instruction asks of the loop around it.
+/// The effect of an instruction on the location.
 pub(crate) enum Step {
-    /// The state changed, or nothing did.
+    /// The location stays the same.
     Same,
-    /// The location moves on by so many bytes.
+    /// The location advances by this many bytes.
     Advance(u64),
     /// The location moves to an address.
     MoveTo(CodeAddress),
@@ -116,8 +115,8 @@ impl<'c> Machine<'c> {
         self.traces = cie.traces;
     }
 
-    /// Has to be called before a rule that is compared changes. Copying the frame here, some rows after
-    /// it was last written, is what makes rows cheap: a copy right after narrow writes stalls.
+    /// Must be called before a tracked rule changes. Copying the frame here, several rows after it was last written, is
+    /// what makes rows cheap: a copy right after narrow writes stalls.
     #[inline]
     fn touch(&mut self) {
         if !self.touched {
@@ -142,7 +141,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// Whether rules of `register` are kept at all.
+    /// Whether rules of `register` are tracked.
     #[inline]
     fn wants(&self, register: Register) -> bool {
         register == self.columns.ra || register == self.columns.fp
@@ -185,7 +184,7 @@ impl<'c> Machine<'c> {
 
     #[inline]
     fn restore(&mut self, register: Register) -> Result<(), CfiErrorKind> {
-        // In a CIE there is nothing to go back to yet.
+        // In a CIE there are no initial rules to restore yet.
         let initial = self.initial.ok_or(CfiErrorKind::NotInitial(0xc0))?.frame;
         if register == self.columns.ra {
             self.set(register, initial.ra);
@@ -201,7 +200,7 @@ impl<'c> Machine<'c> {
         Ok(())
     }
 
-    /// Pushes the state, and notes where there is no row yet to go back to.
+    /// Pushes the state, and notes whether there is no row yet.
     #[inline]
     fn remember(
         &mut self,
@@ -271,7 +270,7 @@ impl<'c> Machine<'c> {
         self.state.frame.ra_signed = !self.state.frame.ra_signed;
     }
 
-    /// The bytes of code of an advance.
+    /// The number of bytes of code of an advance.
     #[inline]
     const fn bytes_of(&self, delta: u64) -> Option<u64> {
         delta.checked_mul(self.code_factor)
@@ -282,7 +281,7 @@ impl<'c> Machine<'c> {
     }
 }
 
-/// The state that a CIE's initial instructions make, and the traces that they leave.
+/// The state after a CIE's initial instructions, and the traces that they leave.
 pub(crate) fn initial_state(
     instructions: Instructions<'_>,
     cie: &Cie,
@@ -291,7 +290,7 @@ pub(crate) fn initial_state(
 ) -> Result<(State, Traces), CfiError> {
     states.clear();
     let mut machine = Machine::new(instructions, cie, abi, None);
-    // A state that the CIE pushes is none of a function's own.
+    // A state pushed by the CIE is not one of the function's own.
     let standing = Standing { at_start: false, in_first_row: false };
     while !machine.instructions.input.is_empty() {
         let offset = machine.instructions.offset();

@@ -6,12 +6,12 @@ use super::error::{CfiError, CfiErrorKind};
 /// The order of a section's functions by section, address and size.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    /// Indices into the section's table; empty where its own order is by address.
+    /// Indices into the section's table; empty if the table is ordered by address already.
     indices: Vec<u32>,
 }
 
 impl Order {
-    /// Orders functions by address, and lists those that are empty or overlap.
+    /// Orders functions by address. Also returns the defects: functions that are empty or overlap.
     pub(super) fn of(fdes: &[FdeRecord]) -> (Order, Vec<CfiError>) {
         let mut order = Order::default();
         if !fdes.is_sorted_by_key(|fde| (fde.start, fde.size)) {
@@ -21,7 +21,7 @@ impl Order {
         (order, defects)
     }
 
-    /// Function number `place` by address, of the functions that were ordered.
+    /// The function at index `place` in the order of addresses.
     #[inline]
     pub(super) fn nth<'f>(&self, fdes: &'f [FdeRecord], place: usize) -> Option<&'f FdeRecord> {
         match self.indices.get(place) {
@@ -30,10 +30,10 @@ impl Order {
         }
     }
 
-    /// The functions that are empty, and those that overlap one before them.
+    /// The functions that are empty, and those that overlap an earlier one.
     fn defects(&self, fdes: &[FdeRecord]) -> Vec<CfiError> {
         let mut defects = Vec::new();
-        // The function so far that reaches furthest.
+        // The function that ends last so far.
         let mut reaching: Option<&FdeRecord> = None;
         for record in (0..fdes.len()).filter_map(|place| self.nth(fdes, place)) {
             if record.size == 0 {
@@ -63,9 +63,8 @@ fn by_address(fdes: &[FdeRecord]) -> Vec<u32> {
     functions.into_iter().map(|(_, index)| index).collect()
 }
 
-/// The same, by sorting the distance from the first function and the index in one number, which
-/// takes less than half the time; `None` where they do not fit in one, or two functions start at one
-/// place.
+/// Like [`by_address`], but sorts numbers that combine the distance from the first function with the index, which takes
+/// less than half the time. `None` if they do not fit in one number, or two functions have the same start.
 fn by_distance(fdes: &[FdeRecord]) -> Option<Vec<u32>> {
     const INDEX_BITS: u32 = 24;
     let first = fdes.iter().map(|fde| fde.start).min()?;

@@ -19,7 +19,7 @@ pub(crate) struct Relocations {
     pub(crate) machine: u16,
 }
 
-/// What a relocation computes.
+/// The computation of a relocation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Formula {
     /// `S + A`.
@@ -34,7 +34,7 @@ impl Relocations {
         self.entries.get(index).filter(|relocation| relocation.offset == offset)
     }
 
-    /// The formula and the width in bytes, by the type's number in the machine's ABI.
+    /// The formula and the width in bytes of a relocation type, given by its number in the machine's ABI.
     const fn formula(&self, kind: u32) -> Option<(Formula, u8)> {
         Some(match (self.machine, kind) {
             // R_X86_64_PC32, _PC64, _64, _32, _32S.
@@ -75,7 +75,7 @@ impl Relocations {
         relocation.target().ok_or(CfiErrorKind::UnresolvedRelocation)
     }
 
-    /// The value of an absolute field that may lack a relocation: `None` where it does.
+    /// The value of an absolute field; `None` if it lacks a relocation.
     pub(crate) fn absolute(
         &self,
         offset: u64,
@@ -86,30 +86,30 @@ impl Relocations {
     }
 }
 
-/// What encoded pointers of a section count from.
+/// The bases of a section's encoded pointers.
 #[derive(Clone, Debug)]
 pub(crate) struct Bases {
     /// The section's address.
     pub(crate) section: u64,
-    /// `.text`, for `DW_EH_PE_textrel`.
+    /// The address of `.text`, for `DW_EH_PE_textrel`.
     pub(crate) text: Option<u64>,
-    /// `.got`, for `DW_EH_PE_datarel`.
+    /// The address of `.got`, for `DW_EH_PE_datarel`.
     pub(crate) data: Option<u64>,
     /// Relocations, in a relocatable object.
     pub(crate) relocations: Option<Relocations>,
 }
 
-/// The signed distance in 4 bytes from the field to the place.
+/// The signed 4-byte distance from the field to the target.
 const PC_RELATIVE: u8 = dw::DW_EH_PE_pcrel.0 | dw::DW_EH_PE_sdata4.0;
 
-/// Whether a pointer encoding is defined and says where something is, whatever it counts from.
+/// Whether a pointer encoding is defined and denotes an address, whatever its base.
 pub(crate) const fn is_defined(encoding: u8) -> bool {
     let format = matches!(encoding & 0xf, 0..=4 | 9..=12);
     let base = encoding & 0x70 <= dw::DW_EH_PE_aligned.0;
     format && base && encoding != dw::DW_EH_PE_omit.0
 }
 
-/// Reads an integer of the encoding's format, sign-extended where the format is signed.
+/// Reads an integer in the encoding's format, sign-extended if the format is signed.
 #[inline]
 pub(crate) fn read_value(
     input: &mut Slice<'_>,
@@ -134,7 +134,7 @@ pub(crate) fn read_value(
     })
 }
 
-/// Cuts a wrapped sum to the size of an address.
+/// Truncates a wrapped sum to the size of an address.
 const fn clip(value: u64, address_size: u8) -> u64 {
     match address_size {
         2 => value & 0xffff,
@@ -159,7 +159,7 @@ impl Bases {
         Ok(())
     }
 
-    /// Skips a pointer whose value is of no interest.
+    /// Skips a pointer whose value is not needed.
     pub(crate) fn skip(
         &self,
         input: &mut Slice<'_>,
@@ -185,7 +185,7 @@ impl Bases {
         encoding: u8,
         address_size: u8,
     ) -> Result<CodeAddress, CfiErrorKind> {
-        // What linked files have, nearly all of them.
+        // The encoding of nearly all linked files.
         if encoding == PC_RELATIVE && address_size == 8 && self.relocations.is_none() {
             let place = self.section.wrapping_add(input.offset_from(whole) as u64);
             let distance = i64::from(input.read_i32()?);

@@ -1,4 +1,4 @@
-//! The rows of a function: where the state that instructions make begins and ends.
+//! The rows of a function, made by evaluating its instructions.
 
 mod states;
 
@@ -15,48 +15,48 @@ use super::section::Cfi;
 use super::state::{State, same};
 use super::traces::Traces;
 
-/// The memory that reading rows needs, for a walk over all functions of a section.
+/// The memory for reading rows, reused over all functions of a section.
 ///
-/// Remembered states are kept here, so that only the first functions allocate. It also has the budget
-/// for the rows that a procedure linkage table's expression expands to: two for each 16 bytes of code,
-/// which a hostile section could promise without having any code.
+/// It stores remembered states, so that only the first functions allocate memory. It also has the budget for the rows
+/// into which the expression of a procedure linkage table is expanded: two for each 16 bytes of code, which a malicious
+/// section could claim without having any code.
 #[derive(Clone, Debug)]
 pub struct RowContext {
     states: Vec<State>,
     blocks: u64,
-    /// The rest of a row that is split.
+    /// The rest of a row that is being split.
     plt: Option<(Plt, Row)>,
 }
 
 impl RowContext {
-    /// A context for walking over all functions of `cfi` once.
+    /// A context for reading all functions of `cfi` once.
     #[must_use]
     pub fn new(cfi: &Cfi<'_>) -> RowContext {
         RowContext { states: Vec::new(), blocks: cfi.file_size() / Plt::BLOCK + 1, plt: None }
     }
 }
 
-/// How the rows of a function end.
+/// The reason why the rows of a function end.
 #[derive(Clone, Copy, Debug)]
 enum Ending {
     /// There are instructions left.
     Running,
-    /// The last row reaches to the end of the range; then this error, if any.
+    /// The last row extends to the end of the range; an error may follow.
     Row(Option<CfiError>),
-    /// This error, and nothing more.
+    /// An error, without a last row.
     Error(CfiError),
     Done,
 }
 
 /// The rows of one function, in the order of their addresses, without gaps or overlaps.
 ///
-/// Equal neighbours are one row, and rows without bytes are left out, so that these are the rows that
-/// an unwinder can see. An error ends them: from the end of the last one on, nothing is known.
+/// Equal adjacent rows are merged, and rows without bytes are omitted, so these are the rows that an unwinder can see.
+/// An error ends them: nothing is known after the end of the last row.
 #[derive(Debug)]
 pub struct Rows<'c, 'x> {
     machine: Machine<'c>,
     context: &'x mut RowContext,
-    /// Where the row in the making starts.
+    /// The start of the row being made.
     row_start: u64,
     location: u64,
     start: u64,
@@ -67,7 +67,7 @@ pub struct Rows<'c, 'x> {
 }
 
 impl<'c> Fde<'c> {
-    /// The rows, by evaluating the instructions. An error ends them.
+    /// The rows, made by evaluating the instructions. An error ends them.
     #[inline]
     pub fn rows<'x>(&self, context: &'x mut RowContext) -> Rows<'c, 'x> {
         Rows::new(self, context)
@@ -89,7 +89,7 @@ impl<'c, 'x> Rows<'c, 'x> {
             row_start: start.address,
             location: start.address,
             start: start.address,
-            // Checked when the FDE was read.
+            // This was checked when the FDE was read.
             end: start.address.saturating_add(fde.size()),
             section: start.section,
             plt_possible: abi == Abi::Amd64 && !fde.cfi().is_relocatable(),
@@ -97,7 +97,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         }
     }
 
-    /// Starts over with another function of the same section, in the same context.
+    /// Continues with another function of the same section, in the same context.
     #[inline]
     pub fn follow(&mut self, fde: &Fde<'c>) {
         self.context.states.clear();
@@ -114,18 +114,18 @@ impl<'c, 'x> Rows<'c, 'x> {
         self.ending = initial.err().map_or(Ending::Running, |error| Ending::Error(*error));
     }
 
-    /// The row that [`Rows::next_row`] gave last.
+    /// The row that [`Rows::next_row`] returned last.
     #[must_use]
     pub const fn row(&self) -> &Row {
         &self.machine.row
     }
 
-    /// What the instructions read so far say that no row shows.
+    /// The facts stated by the instructions read so far that no row shows.
     pub(crate) const fn traces(&self) -> Traces {
         self.machine.traces
     }
 
-    /// The row just made; its first part, where a procedure linkage table's expression splits it.
+    /// The row just made, or its first part if the expression of a procedure linkage table splits it.
     #[inline]
     fn made(&mut self) -> &Row {
         if self.plt_possible
@@ -146,7 +146,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         self.next_plt(plt, row);
     }
 
-    /// Takes the first part off a row that is split.
+    /// Takes the first part of a row that is being split.
     #[cold]
     fn next_plt(&mut self, plt: Plt, mut rest: Row) {
         let (cfa, next) = plt.at(rest.start);
@@ -156,7 +156,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         self.context.plt = (rest.start < rest.end).then_some((plt, rest));
     }
 
-    /// Ends the row at the current location, if the state has changed there; whether there is one.
+    /// Ends the row at the current location if the state has changed there. Returns whether there is a row.
     #[inline(always)]
     fn close_row(&mut self) -> bool {
         let machine = &mut self.machine;
@@ -174,7 +174,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         some
     }
 
-    /// Makes the row from the last one to `end`; whether it has any bytes.
+    /// Makes the row from the last one to `end`. Returns whether it has any bytes.
     fn last_row(&mut self, end: u64) -> bool {
         let machine = &mut self.machine;
         if !machine.touched {
@@ -185,7 +185,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         self.row_start < end
     }
 
-    /// Evaluates instructions until a row ends; `false` when they end first, or are wrong.
+    /// Evaluates instructions until a row ends; `false` if they end first, or are malformed.
     #[inline]
     fn run(&mut self) -> bool {
         loop {
@@ -199,7 +199,7 @@ impl<'c, 'x> Rows<'c, 'x> {
                 }
                 Err(ending) => {
                     self.ending = ending;
-                    // The state at the location is known, unless an instruction there is wrong.
+                    // The state at the location is known, unless an instruction there is malformed.
                     return match ending {
                         Ending::Error(_) => self.last_row(self.location),
                         _ => self.close_row(),
@@ -209,10 +209,10 @@ impl<'c, 'x> Rows<'c, 'x> {
         }
     }
 
-    /// Carries out instructions until the location moves, and returns where to.
+    /// Executes instructions until the location moves. Returns the new location.
     ///
     /// # Errors
-    /// How the rows end, when the instructions end or are wrong.
+    /// Returns how the rows end if the instructions end or are malformed.
     #[inline(always)]
     fn advance(&mut self) -> Result<u64, Ending> {
         let standing = self.standing();
@@ -230,7 +230,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         }
     }
 
-    /// Carries out one instruction of any kind, and returns where the location moves, if it does.
+    /// Executes one instruction of any kind. Returns the new location if it moves.
     fn step(&mut self) -> Result<Option<u64>, Ending> {
         let at = self.machine.instructions.input;
         if at.is_empty() {
@@ -251,7 +251,7 @@ impl<'c, 'x> Rows<'c, 'x> {
         };
         match to {
             Ok(to) if to <= self.end => Ok(Some(to).filter(|to| *to > self.location)),
-            // The rows up to here are right, also the one that the advance ends.
+            // The rows so far are valid, including the one that the advance ends.
             Ok(address) => {
                 let kind = CfiErrorKind::AdvancePastEnd { address, end: self.end };
                 Err(Ending::Row(Some(self.error(kind, at))))
@@ -273,11 +273,10 @@ impl<'c, 'x> Rows<'c, 'x> {
         kind.at(at.offset_from(self.machine.instructions.environment.whole) as u64)
     }
 
-    /// The next row, by reference: the iterator copies each row, which costs as much as evaluating the
-    /// instructions does.
+    /// The next row, by reference. The iterator copies each row, which costs as much as evaluating the instructions.
     ///
     /// # Errors
-    /// The one that ends the rows, once.
+    /// Returns the error that ends the rows, once.
     #[inline]
     pub fn next_row(&mut self) -> Result<Option<&Row>, CfiError> {
         if self.context.plt.is_some() {

@@ -13,11 +13,11 @@ use super::order::Order;
 use super::pointer::{Bases, Slice};
 use super::state::State;
 
-/// Defects that are listed one by one; more are only counted.
+/// The maximum number of defects that are listed; further ones are only counted.
 const MAX_DEFECTS: usize = 1000;
 
-/// Bytes of a short entry. Room for as many functions as a section could have of these is never
-/// much larger than the section, and the unused part of it is never touched.
+/// The size in bytes of a short entry. Memory reserved for as many functions as a section could have entries of this
+/// size is never much larger than the section, and its unused part is never touched.
 const USUAL_ENTRY: usize = 32;
 
 /// A CFI section: its entries and its defects.
@@ -37,9 +37,9 @@ pub struct Cfi<'a> {
 /// The defects of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefectCount {
-    /// The first of them.
+    /// The first defect.
     pub first: CfiError,
-    /// How many there are, listed or not.
+    /// Their number, listed or not.
     pub count: u64,
 }
 
@@ -47,16 +47,16 @@ pub struct DefectCount {
 #[derive(Default)]
 struct Reading<'a> {
     states: Vec<State>,
-    /// Index of the CIE of the FDE before.
+    /// The index of the previous FDE's CIE.
     last: usize,
-    /// Offsets of CIEs that cannot be read, ordered.
+    /// The offsets of CIEs that cannot be read, in ascending order.
     unreadable: Vec<u32>,
-    /// FDEs that name a CIE after them.
+    /// FDEs that refer to a later CIE.
     waiting: Vec<entry::Prefix<'a>>,
 }
 
 impl<'a> Cfi<'a> {
-    /// Reads the bytes of a section at `address` in a linked file of 8-byte addresses.
+    /// Reads the bytes of a section at `address` in a linked file with 8-byte addresses.
     ///
     /// ```
     /// use sframe_oracle::cfi::{Cfi, Kind};
@@ -79,7 +79,7 @@ impl<'a> Cfi<'a> {
         Cfi::read(layout, abi, 0, data.len() as u64)
     }
 
-    /// Reads the entries of section number `section`, of at most 4 GiB, in a file of `file_size`.
+    /// Reads the entries of section number `section`, which has at most 4 GiB, in a file of `file_size` bytes.
     pub(super) fn read(layout: Layout<'a>, abi: Abi, section: u32, file_size: u64) -> Cfi<'a> {
         let entries = layout.whole.len() / USUAL_ENTRY;
         let mut cfi = Cfi {
@@ -102,7 +102,7 @@ impl<'a> Cfi<'a> {
         cfi
     }
 
-    /// Reads all entries, from the first to the last.
+    /// Reads all entries in order.
     fn read_entries(&mut self) {
         let layout = self.layout.clone();
         let mut reading = Reading::default();
@@ -121,7 +121,7 @@ impl<'a> Cfi<'a> {
                     self.read_entry(prefix, &layout, &mut reading);
                 }
                 Err(error) => {
-                    // Zeros that pad a section to its alignment are no entry.
+                    // Zeros that pad a section to its alignment are not an entry.
                     if input.slice().iter().any(|byte| *byte != 0) {
                         self.defect(error);
                     }
@@ -225,7 +225,7 @@ impl<'a> Cfi<'a> {
         }
     }
 
-    /// The instructions that each function of one of the section's CIEs starts with.
+    /// The instructions with which each function of a CIE starts.
     #[must_use]
     pub fn initial_instructions(&self, cie: &Cie) -> Instructions<'_> {
         self.instructions(cie.instructions, cie)
@@ -238,13 +238,13 @@ impl<'a> Cfi<'a> {
         Instructions::new(input, self.environment(), cie.encoding, cie.address_size)
     }
 
-    /// Which format the section has.
+    /// The format of the section.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         self.layout.kind
     }
 
-    /// The section's name, by its format.
+    /// The name of the section, according to its format.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self.layout.kind {
@@ -259,13 +259,13 @@ impl<'a> Cfi<'a> {
         self.section
     }
 
-    /// The machine that decides what register numbers mean.
+    /// The machine, which determines the meaning of register numbers.
     #[must_use]
     pub const fn abi(&self) -> Abi {
         self.abi
     }
 
-    /// Whether it is a relocatable object's.
+    /// Whether the section is in a relocatable object.
     #[must_use]
     pub const fn is_relocatable(&self) -> bool {
         self.layout.bases.relocations.is_some()
@@ -275,13 +275,13 @@ impl<'a> Cfi<'a> {
         self.file_size
     }
 
-    /// The section's bytes, which [`Expression`] points into.
+    /// The section's bytes, to which [`Expression`] refers.
     #[must_use]
     pub fn data(&self) -> &'a [u8] {
         self.layout.whole.slice()
     }
 
-    /// The bytes of an expression; two say the same when these are equal.
+    /// The bytes of an expression. Two expressions are equal if their bytes are.
     #[must_use]
     pub fn expression(&self, expression: Expression) -> &'a [u8] {
         let start = expression.offset as usize;
@@ -289,14 +289,14 @@ impl<'a> Cfi<'a> {
         self.data().get(start..end).unwrap_or_default()
     }
 
-    /// The first 1,000 defects of the entries, in the order they were found; those about the order
-    /// of functions come last. Defects of an FDE's instructions are errors among its rows.
+    /// The first 1,000 defects of the entries, in the order in which they were found; those about the order of
+    /// functions come last. Defects of an FDE's instructions are errors among its rows.
     #[must_use]
     pub fn defects(&self) -> &[CfiError] {
         &self.defects
     }
 
-    /// The first defect of each kind and the number of that kind, listed or not.
+    /// The first defect of each kind, and the number of defects of that kind, listed or not.
     #[must_use]
     pub fn defect_counts(&self) -> &[DefectCount] {
         &self.defect_counts
@@ -308,13 +308,13 @@ impl<'a> Cfi<'a> {
         &self.cies
     }
 
-    /// Number of functions.
+    /// The number of functions.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.fdes.len()
     }
 
-    /// Whether there is no function at all.
+    /// Whether there are no functions.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.fdes.is_empty()

@@ -2,20 +2,20 @@
 
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 
-/// How many states `DW_CFA_remember_state` can push. Compilers nest a handful.
+/// The maximum number of states that `DW_CFA_remember_state` can push. Compilers nest a handful.
 pub const MAX_STATES: usize = 1024;
 
-/// The rules that hold at a location, for the registers that are compared.
+/// The rules that are valid at a location, for the registers that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     pub(crate) frame: Frame,
-    /// The CFA's rule was given as an expression, so that half of it cannot be changed.
+    /// The CFA's rule was given as an expression, so half of it cannot be changed.
     pub(super) by_expression: bool,
 }
 
 impl State {
-    /// The state before a CIE's first instruction. A register without a rule is unchanged, which is what
-    /// DWARF calls unspecified and leaves to the machine's ABI.
+    /// The state before a CIE's first instruction. A register without a rule is unchanged; DWARF calls that unspecified
+    /// and leaves it to the machine's ABI.
     pub(super) const INITIAL: State = State {
         frame: Frame {
             cfa: Cfa::Undefined,
@@ -27,7 +27,7 @@ impl State {
     };
 }
 
-/// Whether two frames are equal: `==`, with the rules that nearly all frames have compared inline.
+/// Whether two frames are equal, like `==`, but with the common rules compared inline.
 #[inline(always)]
 pub(crate) fn same(a: &Frame, b: &Frame) -> bool {
     let cfa = match (&a.cfa, &b.cfa) {

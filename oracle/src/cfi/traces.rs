@@ -1,14 +1,14 @@
-//! What instructions say that no row shows.
+//! Facts stated by instructions that no row shows.
 
-/// The things that a function's instructions say without a trace in its rows, and that keep
-/// producers from writing SFrame for it: a set.
+/// A set of facts stated by a function's instructions that leave no trace in its rows, but keep producers from writing
+/// SFrame for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Traces(u8);
 
 impl Traces {
     /// `negate_ra_state_with_pc`.
     pub(crate) const SIGN_WITH_PC: Traces = Traces(1);
-    /// `val_offset` of SP, FP or RA, also where it is revoked before the row ends.
+    /// `val_offset` of SP, FP or RA, even if revoked before the row ends.
     pub(crate) const VALUE_OFFSET: Traces = Traces(2);
     /// SP is undefined.
     pub(crate) const UNDEFINED_SP: Traces = Traces(4);
@@ -20,7 +20,7 @@ impl Traces {
     pub(crate) const REMEMBER_AT_START: Traces = Traces(32);
     /// `remember_state` before a rule that is compared has changed.
     pub(crate) const REMEMBER_FIRST: Traces = Traces(64);
-    /// An expression of any kind, also of a register that is not kept.
+    /// An expression of any kind, including those for registers that are not tracked.
     pub(crate) const EXPRESSION: Traces = Traces(128);
 
     pub(crate) const fn contains(self, other: Traces) -> bool {

@@ -1,19 +1,18 @@
-//! A function that SFrame and CFI describe alike from its start to its end, found without making
-//! rows of either side.
+//! Recognizes functions that SFrame and CFI describe identically from start to end, without making rows of either side.
 
 use sframe_validator::section::{Function, RowBudget};
 use sframe_validator::unwind::Frame;
 
 use crate::cfi::{Rows, same};
 
-/// Whether the rows of `sframe`, plain ones, and the instructions of `cfi`, of a function from `start`
-/// to `end`, give the same frame at each PC, and both can be read to their ends. No row of `cfi` may
-/// have been read before. The rows that were read are charged to the budget where the answer is yes.
+/// Whether the rows of `sframe`, which must be plain, and the instructions of `cfi` give the same frame at each PC of a
+/// function from `start` to `end`, and both can be read to their ends. Must be called before any row of `cfi` is read.
+/// If the answer is yes, the rows that were read are charged to the budget.
 ///
-/// Producers make SFrame's rows from CFI, so nearly every function qualifies. Where the answer is no,
-/// nothing else is known, and both have to be read again. It is also no where only the order of rows
-/// or the form of an expression differs.
-// A function of its own keeps the sweep around it small.
+/// Producers make SFrame's rows from CFI, so nearly every function qualifies. If the answer is no, nothing else is
+/// known, and both have to be read again. The answer is also no if only the order of rows or the form of an expression
+/// differs.
+// A separate function keeps the sweep around it small.
 #[inline(never)]
 pub(super) fn agree_all_over(
     sframe: &Function<'_>,
@@ -24,7 +23,7 @@ pub(super) fn agree_all_over(
 ) -> bool {
     let Some(mut rows) = sframe.plain_rows(budget) else { return false };
     let mut next = rows.next_row();
-    // SFrame's frame, and up to where it holds.
+    // SFrame's frame, and the address up to which it is valid.
     let mut frame = Frame::OUTERMOST;
     let mut until = start;
     let agree = cfi.all_states(|state, from, to| {
@@ -74,12 +73,12 @@ mod tests {
         Frame { cfa, ra, fp, ra_signed: false }
     }
 
-    /// Hostile tables let all functions point at the same rows.
+    /// In malicious tables, all functions may refer to the same rows.
     #[test]
     fn rows_are_read_within_the_budget() {
         let mut builder = SectionBuilder::new(Version::V2, Abi::Amd64);
         builder.function(FunctionBuilder::new(0x1000, 16).row(0, frame(8)));
-        // Plain rows are not the last ones.
+        // More rows follow, because the last rows of a section cannot be read as plain rows.
         let many = (0..16).fold(FunctionBuilder::new(0x1010, 16), |function, start| {
             function.row(start, frame(8 + 8 * i64::from(start)))
         });
@@ -102,7 +101,7 @@ mod tests {
             rows.follow(&fde);
             agree_all_over(&function, &mut budget, &mut rows, 0x1000, 0x1010)
         });
-        // The row has 3 bytes, of which 13 are looked at.
+        // A row has 3 bytes, but the reader of plain rows needs 13 bytes to decode one.
         let bytes = section.header().fre_len as usize;
         assert_eq!(read.count(), (bytes - 13) / 3 + 1);
     }

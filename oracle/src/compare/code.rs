@@ -1,4 +1,4 @@
-//! Where the code of a file is.
+//! Finds the code of a file.
 
 use sframe_validator::elf::Elf;
 

@@ -1,4 +1,4 @@
-//! CFI that confirms what an SFrame row says.
+//! Uses CFI to confirm SFrame rows.
 
 use core::cell::RefCell;
 
@@ -12,18 +12,17 @@ use super::verdict::Verdict;
 use crate::cfi::Cfi;
 use crate::witness::{Found, Lookup, Marks};
 
-/// Confirms rows by call frame information, as [`compare`](super::compare) would find both sides to
-/// say the same: the first of several sections that describes a PC counts.
+/// Confirms rows with call frame information if [`compare`](super::compare) would find both sides equal. The first of
+/// several sections that describes a PC is used.
 ///
-/// All answers together take time linear in the bytes of the CFI, besides a binary search for each:
-/// where questions come in an order that takes more, the rest are not confirmed.
+/// All answers together take time linear in the bytes of the CFI, plus a binary search for each. If requests arrive in
+/// an order that would take longer, the rest are not confirmed.
 pub struct CfiConfirms<'c> {
     lookup: RefCell<Lookup<'c>>,
 }
 
 impl<'c> CfiConfirms<'c> {
-    /// Confirms by the sections of a file's CFI, those for unwinders first, as
-    /// [`Cfi::load_all`] orders them.
+    /// Confirms with the sections of a file's CFI, those for unwinders first, in the order of [`Cfi::load_all`].
     #[must_use]
     pub fn new(cfi: &'c [Cfi<'c>]) -> CfiConfirms<'c> {
         CfiConfirms { lookup: RefCell::new(Lookup::new(cfi)) }
@@ -35,12 +34,12 @@ impl Confirm for CfiConfirms<'_> {
         let Ok(mut lookup) = self.lookup.try_borrow_mut() else { return false };
         let mut place = start;
         while place.address < end {
-            // A question about one row costs nothing but the search.
+            // A request about a single row costs only the search.
             if place != start && !lookup.spend(1) {
                 return false;
             }
             let (Found::Row(row, function), until) = lookup.at(place) else { return false };
-            // Marks of the whole function are no part of the question.
+            // The marks of the function are not part of the request.
             let side = |frame, version| Side { frame, marks: Marks::default(), version };
             let (sframe, cfi) = (side(frame, Some(Version::V3)), side(&row.frame, None));
             if judge(sframe, cfi, function.cfi().abi()).verdict != Verdict::Equal {

@@ -1,4 +1,4 @@
-//! The SFrame sections of a file against its CFI.
+//! Compares the SFrame sections of a file with its CFI.
 
 use core::ops::ControlFlow;
 
@@ -22,19 +22,19 @@ use crate::witness::{
 
 /// Receives the results of a comparison.
 pub(crate) trait Sink<'c> {
-    /// Whether it wants ranges that neither side describes: there is one after most functions.
+    /// Whether the sink needs ranges that neither side describes: there is one after most functions.
     const NEITHER: bool = false;
 
-    /// A range whose verdict is not [`Verdict::Equal`], in the order of addresses.
+    /// Receives a range whose verdict is not [`Verdict::Equal`], in the order of addresses.
     fn range(&mut self, range: &Range<'c>);
 
-    /// Takes up code of a function that no SFrame function describes, if its size is all that the
-    /// sink wants to know of it. Else it gets a range.
+    /// Receives the size of the code of a function that no SFrame function describes. Returns false if the sink needs
+    /// the ranges instead.
     fn without_sframe(&mut self, _: &Fde<'c>, _bytes: u64) -> bool {
         false
     }
 
-    /// The defect that ends the rows of a function too early, once for each function that was read.
+    /// Receives the defect that ends the rows of a function too early, once for each function.
     fn error(&mut self, _: &Fde<'c>, _: CfiError) {}
 }
 
@@ -50,13 +50,13 @@ impl<'c, F: FnMut(&Range<'c>)> Sink<'c> for F {
 struct Comparison<'c, 'p, 's, S> {
     totals: Totals,
     search: Search<'c, 'p>,
-    /// The last range, which the next one may continue.
+    /// The last range, which the next one may extend.
     pending: Option<Range<'c>>,
     sink: &'s mut S,
 }
 
 impl<'c, S: Sink<'c>> Comparison<'c, '_, '_, S> {
-    /// Hands over the last range: the next one does not continue it.
+    /// Passes on the last range, which the next one does not extend.
     #[inline]
     fn flush(&mut self) {
         if let Some(range) = &self.pending {
@@ -65,7 +65,7 @@ impl<'c, S: Sink<'c>> Comparison<'c, '_, '_, S> {
         }
     }
 
-    /// Takes up a range that is to be handed over.
+    /// Adds a range to be passed on.
     #[cold]
     fn report(&mut self, range: Range<'c>) {
         match &mut self.pending {
@@ -77,7 +77,7 @@ impl<'c, S: Sink<'c>> Comparison<'c, '_, '_, S> {
         }
     }
 
-    /// Takes up a piece about which the witnesses do not plainly say the same.
+    /// Judges a piece about which the witnesses are not obviously equal.
     #[inline(never)]
     fn judge<'w, E>(
         &mut self,
@@ -195,7 +195,7 @@ where
     }
 }
 
-/// The verdict on what SFrame and CFI say about a PC.
+/// The verdict on the statements of SFrame and CFI about a PC.
 fn decide(
     current: Option<&Current<'_>>,
     sframe: &Says<'_, SframeFunction, Row>,
@@ -223,7 +223,7 @@ fn judge_rows(current: &Current<'_>, row: &Row, other: &Row, cfi_marks: Marks) -
     judge(sframe, cfi, current.abi)
 }
 
-/// What CFI says about a row of an SFrame function at a place.
+/// The evidence of CFI about a row of an SFrame function at a place.
 #[cold]
 fn evidence(
     lookup: &mut Lookup<'_>,
@@ -255,7 +255,7 @@ fn describe<'c>(
         _ => None,
     };
     let cfi_frame = match cfi {
-        // Where SFrame has no row, CFI's rows do not matter: all of the function is lost alike.
+        // If SFrame has no row, CFI's rows do not matter: the whole function is lost.
         Says::Row(_, row) if sframe_row.is_some() => Some(row.frame),
         _ => None,
     };
@@ -273,11 +273,10 @@ fn describe<'c>(
     }
 }
 
-/// Sweeps over the code of `elf` with the functions of `sections` and `cfi`, all of which have to
-/// be the file's own. `sink` gets every range that is not [`Verdict::Equal`], in the order of
-/// addresses.
+/// Sweeps over the code of `elf` with the functions of `sections` and `cfi`, all of which must belong to the file.
+/// `sink` receives every range that is not [`Verdict::Equal`], in the order of addresses.
 ///
-/// The time is linear in the bytes of the file, whatever its tables promise.
+/// The time is linear in the size of the file, whatever its tables claim.
 pub fn compare<'c>(
     elf: &Elf<'_>,
     sections: &[Section<'_>],
@@ -287,7 +286,7 @@ pub fn compare<'c>(
     compare_file(elf, sections, cfi, &mut sink)
 }
 
-/// [`compare`] for a sink that wants to know more.
+/// Like [`compare`], for a sink that needs more details.
 pub(crate) fn compare_file<'c>(
     elf: &Elf<'_>,
     sections: &[Section<'_>],
@@ -303,7 +302,7 @@ pub(crate) fn compare_file<'c>(
         sink,
     };
     comparison.totals.functions.unplaced = places.unplaced.count();
-    // Needed for repeated blocks of version 1 only.
+    // Needed only for repeated blocks of version 1.
     let mut lookup = None;
     let evidence = |current: &Current<'_>, place: CodeAddress, row: &Row| {
         evidence(lookup.get_or_insert_with(|| Lookup::new(cfi)), current, place, row)

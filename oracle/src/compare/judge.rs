@@ -1,4 +1,4 @@
-//! The comparison of two frames that hold at the same PC.
+//! Compares two frames at the same PC.
 
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use sframe_validator::{Abi, Version};
@@ -6,14 +6,14 @@ use sframe_validator::{Abi, Version};
 use super::verdict::{Fields, Verdict};
 use crate::witness::Marks;
 
-/// What a witness says about a PC: a frame, and the marks of the function around it.
+/// The statement of a witness about a PC: a frame, and the marks of the function around it.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'f> {
     /// The frame.
     pub frame: &'f Frame,
     /// The marks.
     pub marks: Marks,
-    /// The SFrame version, where that limits what the witness can express.
+    /// The SFrame version, if it limits what the witness can express.
     pub version: Option<Version>,
 }
 
@@ -30,27 +30,26 @@ impl Side<'_> {
 pub struct Judgement {
     /// The verdict on the range.
     pub verdict: Verdict,
-    /// The fields that could not be compared. The verdict is [`Verdict::Undecided`] where no other
-    /// field differs, and [`Verdict::Different`] where one does.
+    /// The fields that could not be compared. The verdict is [`Verdict::Undecided`] if no other field differs, and
+    /// [`Verdict::Different`] if one does.
     pub undecided: Fields,
 }
 
 impl From<Verdict> for Judgement {
-    /// A verdict on all fields alike.
+    /// The same verdict for all fields.
     #[inline]
     fn from(verdict: Verdict) -> Judgement {
         Judgement { verdict, undecided: Fields::default() }
     }
 }
 
-/// Compares what two witnesses say about one PC.
+/// Compares the statements of two witnesses about a PC.
 ///
-/// Each field is compared by itself: an expression without a simpler meaning leaves its own field
-/// undecided and hides no difference in another.
+/// Each field is compared separately: an expression without a simpler meaning leaves only its own field undecided, and
+/// does not hide a difference in another.
 ///
-/// An outermost frame has no caller, so nothing else matters once both witnesses have one. A mark or
-/// an undefined RA that one witness cannot express makes the verdict [`Verdict::Limited`], if nothing
-/// else differs.
+/// An outermost frame has no caller, so nothing else matters if both witnesses have one. If one witness cannot express
+/// a mark or an undefined RA, and nothing else differs, the verdict is [`Verdict::Limited`].
 #[inline]
 #[must_use]
 pub fn judge(first: Side<'_>, second: Side<'_>, abi: Abi) -> Judgement {
@@ -74,7 +73,7 @@ pub fn judge(first: Side<'_>, second: Side<'_>, abi: Abi) -> Judgement {
             if outermost.cfa == Cfa::Undefined {
                 return judgement(fields, limits, undecided);
             }
-            // The outermost frame still has other rules, and they are compared.
+            // The outermost frame has other rules too, which are compared.
         }
         _ if a.ra == b.ra => {}
         _ if is_open(a, a.ra, b, b.ra) => undecided = undecided.with(Fields::RA),
@@ -108,10 +107,9 @@ const fn judgement(fields: Fields, limits: Fields, undecided: Fields) -> Judgeme
     Judgement { verdict, undecided }
 }
 
-/// Whether two rules that are not equal may still recover the same: one of them is an expression; or
-/// one counts from the CFA, which is an expression there, and the other from a register. Where both
-/// count from the CFA, at different distances, they cannot agree unless the CFAs differ, which is a
-/// difference too.
+/// Whether two different rules may still recover the same value: one of them is an expression; or one is relative to
+/// the CFA, which is an expression there, and the other to a register. If both are relative to the CFA, at different
+/// distances, they agree only if the CFAs differ, which is a difference anyway.
 #[cold]
 fn is_open(a: &Frame, a_rule: Recovery, b: &Frame, b_rule: Recovery) -> bool {
     let expression = |rule| matches!(rule, Recovery::AtExpression(_) | Recovery::Expression(_));

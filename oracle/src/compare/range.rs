@@ -1,35 +1,34 @@
-//! A range of PCs with one verdict, as reports get it.
+//! A range of PCs with one verdict, as reported.
 
 use super::verdict::{Fields, Verdict};
 use crate::cfi::Fde;
 use crate::witness::{SframeFunction, Statement};
 
-/// A range of PCs with one verdict. Neighbours that say the same are one range.
+/// A range of PCs with one verdict. Adjacent ranges with equal content are merged.
 #[derive(Clone, Copy, Debug)]
 pub struct Range<'c> {
-    /// The ELF section in a relocatable object, else 0.
+    /// The ELF section in a relocatable object; otherwise 0.
     pub section: u32,
     /// The first PC.
     pub start: u64,
     /// The end, exclusive.
     pub end: u64,
-    /// How SFrame and CFI compare.
+    /// The result of comparing SFrame and CFI.
     pub verdict: Verdict,
-    /// The fields that could not be compared, where others could: CFI has an expression for them.
+    /// The fields that could not be compared because CFI has an expression for them, if others could be compared.
     pub undecided: Fields,
-    /// What SFrame says. There is no frame where it cannot be read, or where the function has no rows
-    /// and is not outermost by that.
+    /// SFrame's statement. It has no frame if it cannot be read, or if the function has no rows and that does not mean
+    /// an outermost frame.
     pub sframe: Option<Statement<SframeFunction>>,
-    /// Where SFrame's row starts, as it is stored: a row out of order holds only later. In a repeated
-    /// block, its place in the first one.
+    /// The stored start of SFrame's row: a row out of order is valid only later. In a repeated block, the offset in the
+    /// first block.
     pub row_start: Option<u64>,
-    /// What CFI says. There is no frame where it cannot be read, or where SFrame says nothing that it
-    /// could be compared with.
+    /// CFI's statement. It has no frame if it cannot be read, or if SFrame has nothing to compare it with.
     pub cfi: Option<Statement<Fde<'c>>>,
 }
 
 impl Range<'_> {
-    /// Whether `next` only makes the range longer.
+    /// Whether `next` only extends this range.
     pub(super) fn continues(&self, next: &Range<'_>) -> bool {
         self.section == next.section
             && self.end == next.start

@@ -1,4 +1,4 @@
-//! The sweep: one pass over code with the rows of two witnesses.
+//! The sweep: a single pass over code with the rows of two witnesses.
 
 use core::ops::ControlFlow;
 
@@ -6,10 +6,10 @@ use sframe_validator::section::CodeAddress;
 
 use crate::witness::{CodeRange, Left, Witness};
 
-/// Judges what two witnesses say.
+/// Judges the statements of two witnesses.
 pub trait Observer<A: Witness, B: Witness> {
-    /// Whether both witnesses say the same about each PC from `place` to `end`, of a function that
-    /// each has; then the sweep goes on at `end`. A shortcut: where the answer is no, nothing is lost.
+    /// Whether both witnesses agree about each PC of a function from `place` to `end`, which both describe; the sweep
+    /// then continues at `end`. This is a shortcut: returning false is always correct.
     fn agree_all_over(
         &mut self,
         _place: CodeAddress,
@@ -20,8 +20,7 @@ pub trait Observer<A: Witness, B: Witness> {
         false
     }
 
-    /// Takes up the code from `place` to `end`, about which each witness says one thing
-    /// ([`Witness::says`]).
+    /// Receives the code from `place` to `end`, about which each witness makes a single statement ([`Witness::says`]).
     fn piece(
         &mut self,
         place: CodeAddress,
@@ -30,15 +29,15 @@ pub trait Observer<A: Witness, B: Witness> {
         second: &mut B,
     ) -> ControlFlow<()>;
 
-    /// Takes up a function that the first witness has left.
+    /// Receives a function that the first witness has left.
     fn left_first(&mut self, _left: Left<A::Function, A::Error>) {}
 
-    /// Takes up a function that the second witness has left.
+    /// Receives a function that the second witness has left.
     fn left_second(&mut self, _left: Left<B::Function, B::Error>) {}
 }
 
-/// Sweeps over `code`, which is ordered and without overlaps, with two witnesses. `observer` gets
-/// every byte of it in the order of addresses, in pieces about which neither says two things.
+/// Sweeps over `code`, which must be ordered and without overlaps, with two witnesses. `observer` receives every byte
+/// of it in the order of addresses, in pieces about which each witness makes a single statement.
 pub fn sweep<A: Witness, B: Witness>(
     code: &[CodeRange],
     first: &mut A,
@@ -69,7 +68,7 @@ fn sweep_range<A: Witness, B: Witness>(
             until = until.min(first.read(place.address, second.describes()));
             let wanted = first.says().anything();
             until = until.min(second.read(place.address, wanted));
-            // A witness that does not advance must not keep the sweep at its place.
+            // A witness that does not advance must not block the sweep.
             until = until.max(place.address + 1);
             observer.piece(place, until, first, second)?;
         }

@@ -1,9 +1,9 @@
-//! CFI functions that SFrame functions without a readable start address may describe.
+//! Finds CFI functions that may be described by SFrame functions without a readable start address.
 //!
-//! A start address is not readable, for example, after a relocation at the wrong place. The code of
-//! such a function is not lost, but nobody can say where it is. The assembler gives both of a
-//! function's entries the same size. So a CFI function that no SFrame function describes, of the size
-//! of one without a start address, is undecided, unless its own CFI keeps it out of SFrame.
+//! A start address is unreadable, for example, after a relocation at the wrong place. The code of such a function is
+//! not lost, but its location is unknown. The assembler gives both entries of a function the same size. So a CFI
+//! function that no SFrame function describes is undecided if it has the size of one without a start address, unless
+//! its own CFI keeps it out of SFrame.
 
 use sframe_validator::Version;
 
@@ -16,7 +16,7 @@ pub(super) struct Search<'c, 'p> {
     places: &'p Places,
     /// The version of the sections.
     version: Version,
-    /// The function that was asked about last, and the answer.
+    /// The function of the last request, and the answer.
     last: Option<(Fde<'c>, bool)>,
 }
 

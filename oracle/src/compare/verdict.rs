@@ -1,9 +1,9 @@
-//! Verdicts, and their sums.
+//! Verdicts and their sums.
 
 use core::fmt;
 use core::ops::AddAssign;
 
-/// Which parts of a frame differ: a set.
+/// A set of the parts of a frame that differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Fields(u8);
 
@@ -16,7 +16,7 @@ impl Fields {
     pub const FP: Fields = Fields(4);
     /// Whether the return address is signed, and with which key (AArch64).
     pub const RA_SIGNING: Fields = Fields(8);
-    /// One side says that this is an outermost frame.
+    /// Whether a side states that this is an outermost frame.
     pub const UNDEFINED_RA: Fields = Fields(16);
     /// The mark of a signal frame.
     pub const SIGNAL: Fields = Fields(32);
@@ -30,7 +30,7 @@ impl Fields {
         (Fields::SIGNAL, "signal"),
     ];
 
-    /// Whether nothing is in the set.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -42,7 +42,7 @@ impl Fields {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets.
+    /// The union of both sets.
     #[must_use]
     pub const fn with(self, other: Fields) -> Fields {
         Fields(self.0 | other.0)
@@ -55,12 +55,12 @@ impl Fields {
         }
     }
 
-    /// What is in the set, one by one.
+    /// The members of the set, each as a set of its own.
     pub fn members(self) -> impl Iterator<Item = Fields> {
         Fields::NAMES.into_iter().map(|(field, _)| field).filter(move |f| self.contains(*f))
     }
 
-    /// The names of what is in the set.
+    /// The names of the members.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Fields::NAMES.into_iter().filter(move |(field, _)| self.contains(*field)).map(|(_, n)| n)
     }
@@ -76,47 +76,47 @@ impl fmt::Display for Fields {
     }
 }
 
-/// How SFrame and CFI compare at a PC.
+/// The result of comparing SFrame and CFI at a PC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// Both say the same.
+    /// Both agree.
     Equal,
-    /// Both say the same as far as the section's version can say it; these it cannot.
+    /// Both agree as far as the section's version can express; it cannot express these fields.
     Limited(Fields),
-    /// They do not say the same about these.
+    /// They differ in these fields.
     Different(Fields),
     /// Only CFI describes the code; SFrame has no function there, or one without rows.
     OnlyCfi,
     /// Only SFrame describes the code.
     OnlySframe,
-    /// Neither does.
+    /// Neither describes the code.
     Neither,
-    /// One of them cannot be read there; or an SFrame function whose start cannot be read may describe
-    /// the code; or CFI has an expression without a simpler meaning, and no other field differs.
+    /// One of them cannot be read there; or an SFrame function with an unreadable start may describe the code; or CFI
+    /// has an expression without a simpler meaning, and no other field differs.
     Undecided,
 }
 
 /// Executable bytes by verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Sums {
-    /// Of [`Verdict::Equal`].
+    /// Bytes with [`Verdict::Equal`].
     pub equal: u64,
-    /// Of [`Verdict::Limited`].
+    /// Bytes with [`Verdict::Limited`].
     pub limited: u64,
-    /// Of [`Verdict::Different`].
+    /// Bytes with [`Verdict::Different`].
     pub different: u64,
-    /// Of [`Verdict::OnlyCfi`].
+    /// Bytes with [`Verdict::OnlyCfi`].
     pub only_cfi: u64,
-    /// Of [`Verdict::OnlySframe`].
+    /// Bytes with [`Verdict::OnlySframe`].
     pub only_sframe: u64,
-    /// Of [`Verdict::Neither`].
+    /// Bytes with [`Verdict::Neither`].
     pub neither: u64,
-    /// Of [`Verdict::Undecided`].
+    /// Bytes with [`Verdict::Undecided`].
     pub undecided: u64,
 }
 
 impl Sums {
-    /// All of them: the executable bytes of the file.
+    /// The sum over all verdicts: the executable bytes of the file.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.equal
@@ -156,19 +156,19 @@ impl AddAssign for Sums {
     }
 }
 
-/// Functions by who describes them, each counted once. A function of CFI is one that has code, and
-/// is not hidden by one that starts later.
+/// Functions by who describes them, each counted once. CFI functions count if they have code and are not hidden by one
+/// that starts later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FunctionCounts {
-    /// Of CFI: SFrame describes all of their code.
+    /// CFI functions whose code SFrame describes completely.
     pub both: u64,
-    /// Of CFI: SFrame describes some of it.
+    /// CFI functions whose code SFrame describes partly.
     pub partly: u64,
-    /// Of CFI: SFrame describes nothing of it.
+    /// CFI functions whose code SFrame does not describe.
     pub only_cfi: u64,
-    /// Of SFrame: CFI describes nothing of it.
+    /// SFrame functions whose code CFI does not describe.
     pub only_sframe: u64,
-    /// Of SFrame: the start address cannot be read, so that none of their code is in a sum.
+    /// SFrame functions whose start address cannot be read, so that their code is in no sum.
     pub unplaced: u64,
 }
 
@@ -186,8 +186,8 @@ impl AddAssign for FunctionCounts {
 /// Everything that a comparison counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// Bytes of code.
+    /// Bytes of code by verdict.
     pub bytes: Sums,
-    /// Functions.
+    /// Functions by who describes them.
     pub functions: FunctionCounts,
 }

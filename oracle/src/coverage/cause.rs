@@ -1,10 +1,10 @@
-//! The causes of lost coverage, as data.
+//! The causes of lost coverage.
 
 /// Why a function is not in an SFrame section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Cause {
-    /// A linker made the code: its stubs have CFI, but no SFrame.
+    /// A linker created the code: its stubs have CFI, but no SFrame.
     Plt,
     /// The range has no bytes.
     ZeroSize,
@@ -30,30 +30,29 @@ pub enum Cause {
     UndefinedFp,
     /// FP is saved on the stack and RA is not.
     FpWithoutRa,
-    /// `GNU_args_size` where the CFA counts from SP, `GNU_window_save`, `val_expression` of any
-    /// register, or `expression` of SP; before version 3 of any register.
+    /// `GNU_args_size` if the CFA is based on SP, `GNU_window_save`, `val_expression` of any register, or `expression`
+    /// of SP; before version 3, of any register.
     UnsupportedEscape,
     /// `remember_state` before there is another row.
     RememberFirst,
-    /// An offset that a data word, of 32 bits at most, cannot hold.
+    /// An offset that does not fit in a data word of at most 32 bits.
     OffsetRange,
     /// More rows than the version can count.
     RowLimit,
     /// The CFI itself cannot be read.
     Unreadable,
-    /// A CFA that is an expression whose value SFrame has a form for, in words that assemblers do
-    /// not take for it.
+    /// A CFA expression whose value SFrame can express, in a form that assemblers do not accept.
     CfaExpressionForm,
-    /// An expression of a register other than a register with an offset of one byte, also where
-    /// SFrame has a form for its value, or does not have the register.
+    /// A register's rule is an expression other than a register plus a one-byte offset, even if SFrame can express its
+    /// value, or does not have the register.
     ExpressionForm,
     /// A register that SFrame does not have, saved in another one.
     OtherRegisterSave,
-    /// Nothing in the CFI keeps it out: the loss is unexplained.
+    /// Nothing in the CFI keeps the function out: the loss is unexplained.
     Unexplained,
 }
 
-/// Every cause with its name, in the order they are looked for.
+/// Every cause and its name, in the order in which they are looked for.
 const NAMES: [(Cause, &str); 22] = [
     (Cause::Plt, "plt"),
     (Cause::ZeroSize, "zero-size"),
@@ -80,7 +79,7 @@ const NAMES: [(Cause, &str); 22] = [
 ];
 
 impl Cause {
-    /// Every cause, in the order they are looked for.
+    /// Every cause, in the order in which they are looked for.
     pub const ALL: [Cause; NAMES.len()] = {
         let mut all = [Cause::Unexplained; NAMES.len()];
         let (mut left, mut names): (&mut [Cause], &[(Cause, &str)]) = (&mut all, &NAMES);

@@ -1,4 +1,4 @@
-//! Which functions of the two sets belong together.
+//! Pairs the functions of the two sets.
 
 use std::collections::HashMap;
 
@@ -9,20 +9,20 @@ use sframe_validator::text::Text;
 use super::{Bases, Set, Totals};
 use crate::witness::{CodeRange, SframeFunction};
 
-/// Functions that belong together: neighbours in each set.
+/// Functions that belong together and are adjacent in each set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group<'p, 's> {
-    /// The symbol or section they were paired by.
+    /// The symbol or section by which they were paired.
     pub(super) name: Text<'s>,
-    /// The addresses that PCs count from in each file.
+    /// The base addresses of PCs in each file.
     pub(super) bases: Bases,
     pub(super) first: &'p [SframeFunction],
     pub(super) second: &'p [SframeFunction],
 }
 
 impl Group<'_, '_> {
-    /// The place that the places of one set's functions count from: their section's start where they
-    /// were paired by name, for sections differ from file to file.
+    /// The origin of the places of one set's functions. If they were paired by name, it is in their own section,
+    /// because section numbers differ between files.
     pub(super) fn origin(&self, functions: &[SframeFunction], base: u64) -> CodeAddress {
         let section = match functions.first() {
             Some(function) if !self.name.is_empty() => function.start.section,
@@ -31,7 +31,7 @@ impl Group<'_, '_> {
         CodeAddress { section, address: base }
     }
 
-    /// The code that the group may be about.
+    /// The code that the group may describe.
     pub(super) fn code(&self) -> CodeRange {
         let any = self.first.first().or(self.second.first());
         let section = any.filter(|_| self.name.is_empty()).map_or(0, |any| any.start.section);
@@ -39,7 +39,7 @@ impl Group<'_, '_> {
     }
 }
 
-/// Functions whose code overlaps, directly or by way of others.
+/// Groups functions whose code overlaps, directly or through others.
 pub(super) fn by_address<'p, 's>(
     first: &'p [SframeFunction],
     second: &'p [SframeFunction],
@@ -51,7 +51,7 @@ pub(super) fn by_address<'p, 's>(
         let Some(next) = next else { return groups };
         let mut end = end_of(next);
         let inside = |place: &SframeFunction, end: CodeAddress| {
-            // At the last address of all even the first one has its end where it starts.
+            // At the very last address, even the first function ends where it starts.
             place.start == next.start || place.start.section == end.section && place.start < end
         };
         let (mut in_first, mut in_second) = (0, 0);
@@ -83,7 +83,7 @@ fn end_of(place: &SframeFunction) -> CodeAddress {
     CodeAddress { section: place.start.section, address }
 }
 
-/// Functions with the same symbol, then the stubs of sections with the same name.
+/// Groups functions with the same symbol, then the stubs of sections with the same name.
 pub(super) fn by_symbol<'p, 's>(
     first: &'p [SframeFunction],
     second: &'p [SframeFunction],
@@ -92,7 +92,7 @@ pub(super) fn by_symbol<'p, 's>(
     totals: &mut Totals,
 ) -> Vec<Group<'p, 's>> {
     let mut stubs = Vec::new();
-    // By name, the functions of the second set; the one to be taken next is the last.
+    // The functions of the second set by name; the next one to be used is the last.
     let mut waiting: HashMap<Text<'s>, Vec<&'p SframeFunction>> = HashMap::new();
     for place in second.iter().rev() {
         match name(second_set, place) {
@@ -143,7 +143,7 @@ fn pair<'p, 's>(
     }
 }
 
-/// The functions in the section of stubs that is called `name`, and its address.
+/// The functions in the section of stubs with this name, and its address.
 fn of_stubs<'p>(
     places: &'p [SframeFunction],
     set: &Set<'_>,
@@ -161,11 +161,11 @@ fn stubs<'r, 's>(set: &Set<'s>) -> impl Iterator<Item = &'s ElfSection<'s>> + us
     set.elf.code_sections().filter(move |section| linked && section.is_stubs())
 }
 
-/// What a function is matched by.
+/// The name by which a function is matched.
 enum Name<'s> {
     /// The symbol at its start.
     Symbol(Text<'s>),
-    /// The linker's section that it is in.
+    /// The section of the linker's stubs that contains it.
     Stubs(&'s ElfSection<'s>),
 }
 
@@ -184,7 +184,7 @@ mod tests {
         SframeFunction { start: CodeAddress { section: 0, address }, size, section: 0, index }
     }
 
-    /// The groups, by the functions' numbers.
+    /// The groups, as the functions' numbers.
     fn groups(first: &[SframeFunction], second: &[SframeFunction]) -> Vec<(Vec<u32>, Vec<u32>)> {
         let numbers = |places: &[SframeFunction]| places.iter().map(|place| place.index).collect();
         let groups = by_address(first, second);

@@ -1,6 +1,6 @@
-//! Call frame information that an unwinder cannot read, or misreads.
+//! Rules about call frame information that an unwinder cannot read, or misreads.
 //!
-//! Reading CFI finds the defects ([`CfiErrorKind`]); the rules here are the pages about them.
+//! The defects are found while reading CFI ([`CfiErrorKind`]); these rules are the pages about them.
 
 mod cfi_address_overflow;
 mod cfi_address_size;
@@ -51,8 +51,8 @@ pub(super) const RULES: &[&Rule] = &[
     &cfi_set_loc_backwards::RULE,
 ];
 
-/// The rule that a defect of call frame information breaks. A mere limit of this reader, or of what
-/// the file still contains, breaks none: it leaves code undecided.
+/// The rule that a defect of call frame information breaks. A limit of this reader, or information that the file no
+/// longer contains, breaks no rule: it leaves code undecided.
 ///
 /// ```
 /// use sframe_oracle::cfi::CfiErrorKind;

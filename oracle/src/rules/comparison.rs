@@ -1,6 +1,6 @@
-//! SFrame against CFI: what rows recover at the same PC.
+//! Rules that compare SFrame with CFI: both must recover the same values at a PC.
 //!
-//! The [comparison](crate::compare) finds the differences; the rules here are the pages about them.
+//! The [comparison](crate::compare) finds the differences; these rules are the pages about them.
 
 mod cfa_mismatch;
 mod fp_mismatch;
@@ -30,7 +30,7 @@ pub(super) const RULES: &[&Rule] = &[
     &sframe_without_cfi::RULE,
 ];
 
-/// The rule that a difference in `fields` breaks: the first one that applies, where there are several.
+/// The rule that a difference in `fields` breaks; if several apply, the first one.
 pub(crate) fn of(fields: Fields) -> &'static Rule {
     const ORDER: [(Fields, &Rule); 5] = [
         (Fields::CFA, &cfa_mismatch::RULE),

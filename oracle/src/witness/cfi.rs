@@ -12,19 +12,19 @@ use stream::Stream;
 
 pub(crate) use lookup::{Found, Lookup};
 
-/// The CFI sections of a file as one witness: the first of them that describes a place counts.
+/// The CFI sections of a file as one witness: the first of them that describes a place is used.
 ///
-/// Rows are made where another witness has some to compare with.
+/// Rows are made only if another witness has rows to compare with.
 pub(crate) struct CfiWitness<'c, 'x> {
     streams: Vec<Stream<'c, 'x>>,
-    /// The number of the stream that has the place entered last.
+    /// The number of the stream that describes the place entered last.
     speaker: Option<usize>,
     /// Whether that stream's row at the address has been read.
     is_read: bool,
 }
 
 impl<'c, 'x> CfiWitness<'c, 'x> {
-    /// A witness of sections in the order of [`Cfi::load_all`], with a context for each.
+    /// A witness for sections in the order of [`Cfi::load_all`], with a context for each.
     pub(crate) fn new(cfi: &'c [Cfi<'c>], contexts: &'x mut [RowContext]) -> CfiWitness<'c, 'x> {
         let streams = cfi.iter().zip(contexts).map(|(cfi, context)| Stream::new(cfi, context));
         CfiWitness { streams: streams.collect(), speaker: None, is_read: false }
@@ -46,8 +46,8 @@ impl<'c, 'x> CfiWitness<'c, 'x> {
         self.stream().map(Stream::marks).unwrap_or_default()
     }
 
-    /// Whether the function at the place is whole from `start` to `end` and unread, and `test` holds for
-    /// its instructions; then it counts as read. Else nothing of it does.
+    /// Whether the function at the place extends from `start` to `end` without being hidden and is unread, and `test`
+    /// accepts its instructions. If so, it counts as read; otherwise nothing of it does.
     #[inline]
     pub(crate) fn all_over(
         &mut self,
@@ -60,7 +60,7 @@ impl<'c, 'x> CfiWitness<'c, 'x> {
 }
 
 impl Marks {
-    /// The marks that an FDE's CIE gives it.
+    /// The marks that an FDE inherits from its CIE.
     #[inline]
     pub(crate) const fn of_cie(cie: &Cie) -> Marks {
         Marks { signal: cie.signal, key_b: cie.pauth_key_b }

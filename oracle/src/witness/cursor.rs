@@ -2,39 +2,39 @@
 
 use sframe_validator::section::CodeAddress;
 
-/// The function of a list that an unwinder finds at a place, by ascending place.
+/// Finds the function that an unwinder would use at a place, for ascending places.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cursor {
     /// The number of the next function.
     next: usize,
     /// The section of the current function.
     section: u32,
-    /// The end of the current function, or the start of the next one where that comes first; 0 where
-    /// there is no current function.
+    /// The end of the current function, or the start of the next one if that comes first; 0 if there is no current
+    /// function.
     limit: u64,
 }
 
 impl Cursor {
-    /// Where the current function ends or the next one starts, if `place` is before that.
+    /// The place where the current function ends or the next one starts, if `place` is before it.
     #[inline(always)]
     pub(super) fn limit_at(&self, place: CodeAddress) -> Option<u64> {
         (place.section == self.section && place.address < self.limit).then_some(self.limit)
     }
 
-    /// Whether the current function has the code up to `end`, and no more.
+    /// Whether the code of the current function ends exactly at `end`.
     #[inline]
     pub(super) const fn ends_at(&self, end: u64) -> bool {
         self.limit == end
     }
 
-    /// Ends with the current function.
+    /// Leaves the current function.
     #[inline]
     pub(super) const fn leave(&mut self) {
         self.limit = 0;
     }
 
-    /// Goes to the function that has `place`, and returns its number; as an error, where there is none,
-    /// the address up to which that holds. `nth` gives start and size of each function in the list.
+    /// Moves to the function that contains `place`, and returns its number. If there is none, returns as an error the
+    /// address up to which there is none. `nth` returns the start and size of each function in the list.
     #[inline]
     pub(super) fn enter(
         &mut self,
@@ -53,7 +53,7 @@ impl Cursor {
             if start.section < place.section || end <= place.address {
                 continue;
             }
-            // Of functions that overlap, the last one to start is found; one without bytes hides none.
+            // If functions overlap, the one that starts last is found; one without bytes hides no other.
             let following = loop {
                 match nth(self.next) {
                     Some((_, 0)) => self.next += 1,

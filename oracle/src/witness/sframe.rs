@@ -17,58 +17,58 @@ pub(crate) use blocks::Evidence;
 pub(crate) use places::Places;
 pub use places::SframeFunction;
 
-/// The work that reading the rows of a file's sections may still take, and the memory for it.
+/// The remaining work for reading the rows of a file's sections, and memory for it.
 #[derive(Debug)]
 pub(crate) struct Budgets {
-    /// By section.
+    /// The budget of each section.
     rows: Vec<RowBudget>,
-    /// Repetitions of blocks that may still be read: as many as the file has bytes. Code that
-    /// exists has fewer, code that is only promised would have billions.
+    /// How many repetitions of blocks may still be read: as many as the file has bytes. Existing code has fewer, while
+    /// claimed code could have billions.
     repetitions: u64,
     /// The pieces of the current function.
     pieces: Vec<Piece>,
-    /// The rows of its block, where they repeat.
+    /// The rows of its block, if they repeat.
     block: Vec<Row>,
 }
 
 impl Budgets {
-    /// For sections of a file of `file_size` bytes.
+    /// Budgets for sections of a file of `file_size` bytes.
     pub(crate) fn new(sections: &[Section<'_>], file_size: u64) -> Budgets {
         let rows = sections.iter().map(Section::row_budget).collect();
         Budgets { rows, repetitions: file_size, pieces: Vec::new(), block: Vec::new() }
     }
 }
 
-/// The rows of an entry.
+/// The content of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Content {
-    /// There are some, or the entry cannot be read.
+    /// It has rows, or cannot be read.
     Rows,
-    /// None, which marks an outermost frame (V3 1.2).
+    /// It has no rows, which marks an outermost frame (V3 1.2).
     Outermost,
-    /// None, which means nothing.
+    /// It has no rows, which means nothing.
     Nothing,
 }
 
-/// How the pieces of the current function are read.
+/// How far the pieces of the current function have been read.
 #[derive(Clone, Copy, Debug)]
 enum Progress {
-    /// None has been read.
+    /// No piece has been read.
     Unread,
-    /// They are in the list; the number of the current one.
+    /// The pieces are in the list; contains the number of the current one.
     Listed(usize),
-    /// They are repetitions of the block.
+    /// The pieces are repetitions of the block.
     Repeated(Blocks),
 }
 
-/// The function that a witness is at.
+/// The function at which a witness is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Current<'s> {
     pub(crate) place: SframeFunction,
     pub(crate) version: Version,
     pub(crate) abi: Abi,
     pub(crate) marks: Marks,
-    /// `None` where its entry cannot be read.
+    /// `None` if its entry cannot be read.
     pub(crate) function: Option<Function<'s>>,
     content: Content,
 }
@@ -86,24 +86,24 @@ impl Marks {
 
 /// The SFrame sections of a file as one witness.
 ///
-/// An entry without rows is a claim only in version 3 and FDE type DEFAULT, where it marks an
-/// outermost frame; others say nothing. `E` answers questions about rows that repeat after a number
-/// of bytes that version 1 does not record.
+/// An entry without rows makes a statement only in version 3 with FDE type DEFAULT, where it marks an outermost frame;
+/// others describe nothing. `E` provides evidence about rows that repeat after a number of bytes that version 1 does
+/// not record.
 pub(crate) struct SframeWitness<'w, E> {
     sections: &'w [Section<'w>],
-    /// The machine, where a section does not say it.
+    /// The machine, if a section does not state it.
     abi: Option<Abi>,
     functions: &'w [SframeFunction],
-    /// The place that addresses count from.
+    /// The place to which addresses are relative.
     origin: CodeAddress,
     budgets: &'w mut Budgets,
     evidence: E,
     cursor: Cursor,
     current: Option<Current<'w>>,
     progress: Progress,
-    /// The current piece, where they are repetitions.
+    /// The current piece, if the pieces are repetitions.
     repetition: Option<Piece>,
-    /// Whether the current piece has the address read last; else it comes after it.
+    /// Whether the current piece contains the address read last; otherwise it comes after it.
     is_there: bool,
     shared: Shared,
 }
@@ -112,8 +112,8 @@ impl<'w, E> SframeWitness<'w, E>
 where
     E: FnMut(&Current<'w>, CodeAddress, &Row) -> Evidence,
 {
-    /// A witness of `functions`, which are in order and in `sections`. Places that it is asked about
-    /// count from `origin`, its section included.
+    /// A witness for `functions`, which must be ordered and in `sections`. Requested places are relative to `origin`,
+    /// including its section.
     pub(crate) fn new(
         sections: &'w [Section<'w>],
         functions: &'w [SframeFunction],
@@ -144,8 +144,8 @@ where
         self.current.as_ref()
     }
 
-    /// Whether the function at hand is from `start` to `end`, has rows and is unread, and `test` holds
-    /// for it; then it counts as read.
+    /// Whether the current function extends from `start` to `end`, has rows and is unread, and `test` accepts it. If
+    /// so, it counts as read.
     #[inline]
     pub(crate) fn all_over(
         &mut self,
@@ -168,7 +168,7 @@ where
         passes
     }
 
-    /// What can be known of a function without its rows; `None` where its machine is not known.
+    /// The properties of a function other than its rows; `None` if its machine is unknown.
     #[inline]
     fn open(&self, place: SframeFunction) -> Option<Current<'w>> {
         let section = self.sections.get(place.section as usize)?;
@@ -185,7 +185,7 @@ where
         Some(Current { place, version, abi, marks, function, content })
     }
 
-    /// Starts to read the pieces of the function at hand.
+    /// Starts reading the pieces of the current function.
     #[inline(never)]
     fn start(&mut self) {
         self.progress = Progress::Listed(0);
@@ -204,7 +204,7 @@ where
                     Ok(None) => return self.list(*function, start, end),
                     Ok(Some(block)) => Some(Reading { block: block.into(), phase: 0 }),
                     Err(_) if current.version == Version::V1 => None,
-                    // A block without bytes: which row holds where is not known.
+                    // If the block has no bytes, it is unknown which row is valid where.
                     Err(_) => return self.budgets.pieces.push(whole(None)),
                 };
                 let span = Span { start, size: current.place.size.into(), end };
@@ -222,7 +222,7 @@ where
         }
     }
 
-    /// Lists the pieces of the function at hand.
+    /// Lists the pieces of the current function.
     fn list(&mut self, function: Function<'w>, start: u64, end: u64) {
         let Some(current) = &self.current else { return };
         if let Some(budget) = self.budgets.rows.get_mut(current.place.section as usize) {
@@ -230,8 +230,7 @@ where
         }
     }
 
-    /// Reads the block of a function whose rows repeat, and how they do; `None` where that is not
-    /// known.
+    /// Reads the block of a function whose rows repeat, and how they repeat; `None` if that is unknown.
     #[cold]
     fn repetition(
         &mut self,
@@ -258,7 +257,7 @@ where
         reading.filter(|_| readable)
     }
 
-    /// The current piece of the function at hand.
+    /// The current piece of the current function.
     #[inline(always)]
     fn piece(&self) -> Option<&Piece> {
         match &self.progress {
@@ -268,7 +267,7 @@ where
         }
     }
 
-    /// Goes to the next piece of the function at hand.
+    /// Moves to the next piece of the current function.
     #[inline(always)]
     fn advance(&mut self) {
         match &mut self.progress {
@@ -281,7 +280,7 @@ where
         }
     }
 
-    /// Where the function at hand ends or another one hides it, as a plain address.
+    /// The address where the current function ends or is hidden by another one.
     #[inline]
     fn end(&self) -> u64 {
         self.cursor.limit().saturating_add(self.origin.address)

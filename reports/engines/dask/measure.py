@@ -1,10 +1,12 @@
-"""What the engine costs: the shards of a manifest in a bare loop, and through the driver with some numbers of workers.
+"""Measures the cost of the engine: scans the shards of a manifest in a plain loop, and with the driver and several numbers
+of workers.
 
     python measure.py --program target/release/sframe-check --shards 64 --workers 1 2 4 -- INPUT...
 
-Prints a table of wall and processor seconds (user and system, of all processes that ran), and what a shard costs more than in
-the loop, in processor milliseconds, without what starting and ending an engine costs, which has a row of its own: the driver
-with one shard of one small file. Medians of `--times` runs. Ends with 1 if a store differs from the loop's.
+Prints a table of wall and processor seconds (user and system, of all processes), and the additional cost of a shard compared
+with the loop, in processor milliseconds. The cost of starting and ending an engine is excluded, and has a row of its own,
+measured with one shard of one small file. All values are medians of `--times` runs. Exits with 1 if a store differs from the
+loop's.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ DRIVER = Path(__file__).with_name("sframe_dask.py")
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds."""
+    """Wall and processor time in seconds."""
 
     wall: float
     processor: float
@@ -34,7 +36,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Scan:
-    """A manifest and where its stores go."""
+    """A manifest, and the folder for its stores."""
 
     program: str
     manifest: Path
@@ -42,14 +44,14 @@ class Scan:
     folder: Path
 
     def loop(self, store: Path) -> None:
-        """One shard after the other, as a shell would, each on one thread, as the driver has it."""
+        """Scans one shard after the other, like a shell script, each with one thread, like the driver."""
         where = ["--manifest", str(self.manifest), "--store", str(store)]
         for shard in range(self.shards):
             quiet([self.program, "scan", *where, "--shard", str(shard), "--threads", "1"])
         quiet([self.program, "merge", *where])
 
     def engine(self, workers: int, store: Path) -> None:
-        """The driver with a cluster on this machine."""
+        """Runs the driver with a cluster on this machine."""
         where = ["--manifest", str(self.manifest), "--store", str(store)]
         quiet([sys.executable, str(DRIVER), *where, "--program", self.program, "--workers", str(workers)])
 
@@ -80,13 +82,13 @@ def median(costs: list[Cost]) -> Cost:
 
 
 def contents(store: Path) -> dict[Path, bytes]:
-    """The files of a store; names with a dot at the start are no results."""
+    """The result files of a store; names with a leading dot are not results."""
     files = (path for path in store.rglob("*") if path.is_file() and not path.name.startswith("."))
     return {path.relative_to(store): path.read_bytes() for path in files}
 
 
 def measure(scan: Scan, workers: list[int], times: int) -> tuple[Cost, dict[int, Cost], bool]:
-    """The loop's cost, the engine's by number of workers, and whether all stores are the same. Runs take turns."""
+    """The cost of the loop, that of the engine by number of workers, and whether all stores are equal. Runs are interleaved."""
     loops: list[Cost] = []
     engines: dict[int, list[Cost]] = {number: [] for number in workers}
     same = True

@@ -1,11 +1,11 @@
 """Runs the shards of a manifest on a Dask cluster, then merges them.
 
-The driver keeps no account: what is left to do is what `sframe-check status` says, in rounds, until nothing is. That every
-result arrives exactly once is the program's doing: a shard has the same bytes wherever and however often it is run, and
-takes its place in the store by a rename. `../README.md` has that contract.
+The driver keeps no records of its own: it works in rounds, and before each round asks `sframe-check status` what is left to
+do. The program ensures that every result arrives exactly once: a shard has the same bytes wherever and however often it is
+scanned, and is moved into the store by a rename. `../README.md` describes that contract.
 
-Exit status: 0 merged; 1 merge refused; 64 wrong usage, bad manifest, or a shard that must not be tried again; 75 worth
-trying again later; 130 interrupted.
+Exit status: 0 merged; 1 merge refused; 64 wrong usage, bad manifest, or a shard that must not be tried again; 75 try again
+later; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -29,21 +29,22 @@ from distributed import Client, LocalCluster, Status, get_worker
 
 DONE, REFUSED, NEVER_RETRY, RETRY, INTERRUPTED = 0, 1, 64, 75, 130
 
-# Seconds: how often a worker looks whether its shard is still wanted, the driver looks for shards that are done, and the
-# number of workers is asked for; the longest pause before another round.
+# Intervals in seconds: how often a worker checks whether its shard is still wanted, how often the driver checks for
+# finished
+# shards and for the number of workers, and the longest pause before another round.
 WATCH, POLL, COUNT, LONGEST_PAUSE = 1.0, 0.1, 5.0, 60.0
 
 
 class ShardFailed(Exception):
-    """The process of a shard ended with `status`, and `said` this last."""
+    """The process of a shard ended with `status`; `message` is the last line that it printed."""
 
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(status, said)
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(status, message)
         self.status = status
-        self.said = said
+        self.message = message
 
     def __str__(self) -> str:
-        return f"status {self.status}: {self.said}"
+        return f"status {self.status}: {self.message}"
 
 
 class Stop(Exception):
@@ -55,7 +56,7 @@ class Stop(Exception):
 
 
 def scan_shard(command: list[str], shard: int) -> None:
-    """Scans one shard, on a worker, in a process that ends when the worker does, or nobody wants the shard any more.
+    """Scans one shard on a worker, in a process that ends when the worker ends or the shard is no longer wanted.
 
     Raises `ShardFailed` if the process does not end with 0.
     """
@@ -72,8 +73,9 @@ def scan_shard(command: list[str], shard: int) -> None:
                 _, errors = process.communicate(timeout=WATCH)
                 break
             except subprocess.TimeoutExpired:
-                # Dask ends no running task: it is marked when the driver gives up or is gone, and a worker that is closed
-                # for having lost its scheduler waits for it.
+                # Dask does not end running tasks. It marks a task as cancelled when the driver gives up or is gone. A
+                # worker that
+                # closes because it lost its scheduler waits for the task.
                 if task.state == "cancelled" or worker.status in (Status.closing, Status.closed):
                     process.kill()
     if process.returncode != DONE:
@@ -97,12 +99,12 @@ class Program:
 
     def unfinished(self) -> tuple[list[int], int]:
         """The shards that are missing or damaged, and the number of all shards."""
-        # 1 says that there are some.
+        # Status 1 means that there are unfinished shards.
         report = json.loads(self.run("status", "--format", "json", also=1))
         return sorted([*report["missing"], *(shard["shard"] for shard in report["damaged"])]), report["shards"]
 
     def run(self, name: str, *options: str, also: int = DONE) -> bytes:
-        """What the command prints, if it ends with 0 or `also`."""
+        """The output of the command, which must exit with 0 or `also`."""
         try:
             ended = subprocess.run(self.command(name, *options), stdin=subprocess.DEVNULL, capture_output=True)
         except OSError as error:
@@ -114,7 +116,7 @@ class Program:
 
 
 class Progress:
-    """Shards done, rate and remaining time: one line that changes on a terminal, elsewhere a line every half minute."""
+    """Shows finished shards, rate and remaining time: on a terminal in one line, otherwise in a new line every half minute."""
 
     def __init__(self, shards: int, left: int) -> None:
         self.shards = shards
@@ -140,12 +142,12 @@ class Progress:
 
 @contextmanager
 def connected(scheduler: str | None, workers: int, patience: float) -> Iterator[Client]:
-    """A client of the scheduler at this address, or of a cluster on this machine that ends with it.
+    """A client of the scheduler at this address, or of a temporary cluster on this machine.
 
     Raises `Stop` if there is no scheduler for `patience` seconds.
     """
     if not scheduler:
-        # What goes wrong with a shard, the driver says itself.
+        # The driver reports problems with shards itself.
         local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL)
         with local as cluster, Client(cluster) as client:
             yield client
@@ -161,8 +163,8 @@ def connected(scheduler: str | None, workers: int, patience: float) -> Iterator[
 def run_round(client: Client, command: list[str], shards: list[int], patience: float, progress: Progress) -> set[int]:
     """Runs the shards once, and returns those that must not be tried again.
 
-    Ends early when the scheduler is lost, which takes the tasks along. A shard whose worker is lost, the scheduler gives
-    to another. Raises `Stop` if there is no worker for `patience` seconds.
+    Ends early if the scheduler is lost, because the tasks are lost with it. If a worker is lost, the scheduler gives its
+    shard to another. Raises `Stop` if there is no worker for `patience` seconds.
     """
     futures = dict(zip(shards, client.map(partial(scan_shard, command), shards, pure=False), strict=True))
     never: set[int] = set()
@@ -170,7 +172,8 @@ def run_round(client: Client, command: list[str], shards: list[int], patience: f
     while futures and client.status == "running":
         time.sleep(POLL)
         for shard in [shard for shard, future in futures.items() if future.done()]:
-            # A result that nobody holds is dropped: none is computed again because a worker that had it is lost.
+            # Dropping the future discards the result, so that it is not computed again if the worker that had it is
+            # lost.
             future = futures.pop(shard)
             if future.status == "finished":
                 progress.done += 1
@@ -193,7 +196,7 @@ def run_round(client: Client, command: list[str], shards: list[int], patience: f
 
 
 def scan(program: Program, options: argparse.Namespace) -> None:
-    """Runs what is unfinished, in rounds with growing pauses, until all shards are whole; raises `Stop` if they never are."""
+    """Runs unfinished shards, in rounds with growing pauses, until all are complete; raises `Stop` after the last round."""
     never: set[int] = set()
     unfinished, shards = program.unfinished()
     progress = Progress(shards, len(unfinished))
@@ -217,12 +220,12 @@ def scan(program: Program, options: argparse.Namespace) -> None:
 
 
 def place(store: str) -> str:
-    """A folder's path as it is on all machines; a bucket's address as it is."""
+    """The absolute path of a folder; the address of a bucket is returned unchanged."""
     return store if store.startswith("s3://") else str(Path(store).resolve())
 
 
 class Arguments(argparse.ArgumentParser):
-    """A parser for which wrong usage is what it is for a shard."""
+    """A parser that exits with the same status for wrong usage as a shard does."""
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -231,23 +234,29 @@ class Arguments(argparse.ArgumentParser):
 
 def arguments() -> argparse.Namespace:
     parser = Arguments(prog="sframe_dask", description="Runs the shards of a manifest on a Dask cluster, then merges them.")
-    parser.add_argument("--manifest", type=Path, required=True, help="what `sframe-check plan` has written")
+    parser.add_argument("--manifest", type=Path, required=True, help="the file written by `sframe-check plan`")
     parser.add_argument(
-        "--store", type=place, required=True, help="a folder that all workers and this machine see, or s3://BUCKET/NAME"
+        "--store", type=place, required=True, help="a folder shared by all workers and this machine, or s3://BUCKET/NAME"
     )
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--scheduler", metavar="ADDRESS", help="of a running cluster, as tcp://host:8786")
-    where.add_argument("--workers", type=int, default=1, metavar="N", help="a cluster on this machine (default: of 1)")
-    parser.add_argument("--program", default="sframe-check", metavar="PATH", help="on all machines (default: %(default)s)")
-    parser.add_argument("--retries", type=int, default=5, metavar="N", help="further rounds (default: %(default)s)")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="address of a running cluster, such as tcp://host:8786")
+    where.add_argument("--workers", type=int, default=1, metavar="N", help="workers of a cluster on this machine (default: 1)")
     parser.add_argument(
-        "--patience", type=float, default=300, metavar="SECONDS", help="without scheduler or workers (default: %(default)s)"
+        "--program", default="sframe-check", metavar="PATH", help="program on all machines (default: %(default)s)"
     )
-    parser.add_argument("--threads", type=int, default=1, metavar="N", help="of each shard (default: %(default)s)")
-    parser.add_argument("options", nargs="*", metavar="OPTION", help="after --: for scan, the same as plan was given")
+    parser.add_argument("--retries", type=int, default=5, metavar="N", help="number of further rounds (default: %(default)s)")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=300,
+        metavar="SECONDS",
+        help="wait without scheduler or workers (default: %(default)s)",
+    )
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="threads of each shard (default: %(default)s)")
+    parser.add_argument("options", nargs="*", metavar="OPTION", help="after --: options of scan, as for plan")
     options = parser.parse_args()
     if options.workers < 1 or options.retries < 0:
-        parser.error("--workers is at least 1, --retries at least 0")
+        parser.error("--workers must be at least 1, and --retries at least 0")
     return options
 
 
@@ -265,7 +274,7 @@ def main() -> int:
         print("sframe_dask: interrupted", file=sys.stderr)
         return INTERRUPTED
     except Exception:
-        # Python's own status for it is 1, which is that of a refused merge.
+        # Python would exit with 1, which means a refused merge.
         traceback.print_exc()
         return RETRY
     return DONE

@@ -1,7 +1,7 @@
-//! Programs of other projects under test: [`torture`] runs readers of SFrame on malformed sections, and
-//! [`reassemble`] writes the code and CFI of a file as assembly, to try assemblers on it.
+//! Tests programs of other projects: [`torture`] runs readers of SFrame on malformed sections, and [`reassemble`]
+//! writes the code and CFI of a file as assembly, to test assemblers on it.
 //!
-//! [`limited`] is how these packages run any program they do not trust.
+//! [`limited`] runs untrusted programs under limits.
 
 #![forbid(unsafe_code)]
 

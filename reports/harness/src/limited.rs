@@ -1,11 +1,11 @@
-//! Programs of other projects under limits: processor time, time by the clock, memory, output, and disk space. Neither
-//! a process nor a temporary file of theirs is left, whatever ends them or this process.
+//! Runs programs of other projects under limits of processor time, elapsed time, memory, output, and disk space. No
+//! process or temporary file of theirs is left behind, however they or this process end.
 //!
-//! A [`Runner`] starts one process for each program, the *watcher* ([`watch`]). The watcher sets the limits for itself,
-//! so that the program inherits them. It reads what the program prints, measures what it writes, ends it together with all
-//! processes that it has started, and reports how it ended. It needs a process of its own for three reasons:
-//! limits can be set between `fork` and `exec` only with `unsafe`; the system adds up what programs cost for each process that
-//! waits for them; and only a process that inherits orphans can end them.
+//! A [`Runner`] starts a separate process for each program, the *watcher* ([`watch`]). The watcher sets the limits for
+//! itself, and the program inherits them. It reads what the program prints, measures what it writes, kills it together
+//! with all processes that it has started, and reports how it ended. A separate process is needed for three reasons:
+//! setting limits between `fork` and `exec` requires `unsafe`; the system adds up the cost of programs for the process
+//! that waits for them; and only a process that inherits orphans can kill them.
 //!
 //! The watcher is the calling program itself, started with other arguments. Such a program calls [`watch_if_asked`] first:
 //!

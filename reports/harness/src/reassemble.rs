@@ -1,10 +1,10 @@
 //! The code and call frame information (CFI) of a file as assembly, so that assemblers can be tested on the CFI of
 //! existing programs without rebuilding them.
 //!
-//! The code is written as bytes, and the CFI as `.cfi_` directives at the PCs where the file has its instructions, as
-//! a compiler would write them: `.cfi_startproc` with the machine's state at entry if the function starts with that
-//! state, and a directive for each instruction that has one. Personality routines and LSDAs are left out, for no row depends
-//! on them.
+//! The code is written as bytes, and the CFI as `.cfi_` directives at the PCs of the file's instructions, as a compiler
+//! would write them: `.cfi_startproc` with the ABI's state at entry if the function starts with that state, and a
+//! directive for each instruction that has one. Personality routines and LSDAs are omitted, because no row depends on
+//! them.
 //!
 //! [`compare`] checks the result: whether the assembled file has the same rows for all registers, and the same code.
 
@@ -29,25 +29,25 @@ use sframe_validator::section::CodeAddress;
 pub use compare::{Comparison, Mismatch, compare};
 use functions::{Initials, Plan};
 
-/// The name of the symbol at the start of each section, without the section's number. These symbols show where
-/// the linker has put a section's code.
+/// The name of the symbol at the start of each section, without the section's number. These symbols show where the
+/// linker has placed a section's code.
 const SECTION_SYMBOL: &str = "sframe_check.section.";
 
-/// Why a function is left out.
+/// The reason why a function is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// Its range is not in one code section with bytes in the file.
     NoCode,
     /// Its range has no bytes.
     Empty,
-    /// Its range overlaps another one, and a function cannot be in a function.
+    /// Its range overlaps another one, and functions cannot be nested.
     Overlap,
     /// Its instructions cannot be read or evaluated.
     Unreadable,
     /// Its instructions advance past its end.
     PastEnd,
-    /// The offset of a register is not a multiple of 8, or that of an instruction not one of the machine's alignment: the
-    /// factors in assemblers' CIEs do not allow it.
+    /// The offset of a register is not a multiple of 8, or an advance is not a multiple of the instruction alignment:
+    /// the factors in assemblers' CIEs do not allow that.
     Unaligned,
     /// It has an expression of more than 1,024 bytes, or restores an expression of its CIE.
     Expression,
@@ -63,14 +63,14 @@ impl fmt::Display for Reason {
             Reason::Overlap => "the range overlaps another function's",
             Reason::Unreadable => "the instructions cannot be read or evaluated",
             Reason::PastEnd => "the instructions advance past the end",
-            Reason::Unaligned => "an offset is no multiple of what assemblers divide it by",
+            Reason::Unaligned => "an offset is not a multiple of the factor that assemblers use",
             Reason::Expression => "an expression is too long, or the CIE's is restored",
             Reason::ManyRules => "the CIE has more than 64 rules, or long expressions",
         })
     }
 }
 
-/// Where a function starts, as text: an address, or a section's number and an offset.
+/// The start of a function as text: an address, or a section's number and an offset.
 #[derive(Clone, Copy, Debug)]
 pub struct Place(pub CodeAddress);
 
@@ -87,7 +87,7 @@ impl fmt::Display for Place {
 /// The functions that were left out.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut {
-    /// For each reason, how many functions, and where the first one starts.
+    /// For each reason, the number of functions and the start of the first one.
     pub functions: BTreeMap<Reason, (u64, CodeAddress)>,
     /// CFI entries and sections that cannot be read at all.
     pub entries: u64,
@@ -105,23 +105,23 @@ impl LeftOut {
     }
 }
 
-/// What was written.
+/// The counts of what was written.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Code sections.
+    /// The number of code sections.
     pub sections: u64,
-    /// Bytes of code.
+    /// The number of bytes of code.
     pub bytes: u64,
-    /// Functions with their CFI.
+    /// The number of functions with their CFI.
     pub functions: u64,
-    /// Functions that were left out.
+    /// The functions that were left out.
     pub left_out: LeftOut,
 }
 
 /// A file's CFI.
 struct Loaded<'e> {
     cfis: Vec<Cfi<'e>>,
-    /// Entries and sections that cannot be read.
+    /// The number of entries and sections that cannot be read.
     unreadable: u64,
 }
 
@@ -129,10 +129,10 @@ impl<'e> Loaded<'e> {
     /// Reads the CFI.
     ///
     /// # Errors
-    /// The reason why it cannot be read.
+    /// Returns the reason if it cannot be read.
     fn of(source: &'e CfiSource<'_, '_>) -> Result<Loaded<'e>, String> {
         let cfis = source.load_all().map_err(|error| error.to_string())?;
-        // Entries with these defects can be read.
+        // Entries with these defects are still readable.
         let readable = |kind| {
             use CfiErrorKind as Kind;
             matches!(kind, Kind::EmptyRange | Kind::Overlap(_) | Kind::EntriesAfterTerminator)
@@ -145,18 +145,18 @@ impl<'e> Loaded<'e> {
     }
 }
 
-/// Writes the file `elf`, which is called `name`, as assembly to `out`.
+/// Writes the file `elf`, whose name is `name`, as assembly to `out`.
 ///
 /// # Errors
-/// The outer error: `out` cannot be written to. The inner error: the file is for a machine that SFrame is not defined for,
-/// or its relocations cannot be read; nothing is written then.
+/// The outer error: `out` cannot be written to. The inner error: SFrame is not defined for the file's machine, or its
+/// relocations cannot be read; then nothing is written.
 pub fn reassemble(
     elf: &Elf<'_>,
     name: &str,
     out: &mut dyn Write,
 ) -> io::Result<Result<Outcome, String>> {
     let Some(abi) = elf.abi() else {
-        return Ok(Err("it is for a machine that SFrame is not defined for".to_owned()));
+        return Ok(Err("SFrame is not defined for its machine".to_owned()));
     };
     let source = CfiSource::of(elf);
     let loaded = match Loaded::of(&source) {

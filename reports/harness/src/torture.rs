@@ -1,9 +1,9 @@
-//! Readers of other projects, and this one, on malformed sections and on sections that promise far more
-//! than they have. Which of them crash, hang, use up the memory, fill the disk, or accept a file that cannot be read?
+//! Runs readers of other projects, and this one, on malformed sections and on sections that promise far more than they
+//! contain. Reports which of them crash, hang, use up the memory, fill the disk, or accept a file that cannot be read.
 //!
-//! A reader is any command that takes an ELF file. It runs once for each case, [under limits](crate::limited).
-//! It need not know every format: if it refuses the sound section of a version and machine, it may refuse the others of
-//! that kind, too.
+//! A reader is any command that takes an ELF file. It runs once for each case, [under limits](crate::limited). It need
+//! not support every format: if it refuses the sound section of a version and machine, it may refuse the others of that
+//! kind, too.
 
 mod case;
 mod cases;
@@ -31,44 +31,45 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::limited::{Command, End, Finished, Folder, Limits, NotRun, Ran, Runner};
 
-/// How to run the readers.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The limits for each case.
     pub limits: Limits,
-    /// How many cases run at a time; 0 for as many as the machine has processors.
+    /// The number of cases that run at a time; 0 for the number of processors.
     pub threads: usize,
-    /// The folder to leave the files in.
+    /// The folder in which to keep the files.
     pub keep: Option<PathBuf>,
-    /// The program `sframe-check`, which watches over the readers.
+    /// The program `sframe-check`, which acts as the readers' watcher.
     pub program: PathBuf,
 }
 
-/// How far the run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// The reader that is running.
     pub reader: &'a Reader,
-    /// Cases that are done, of all readers together.
+    /// The number of finished cases of all readers.
     pub done: u64,
-    /// All cases of all readers.
+    /// The number of all cases of all readers.
     pub cases: u64,
 }
 
-/// An observer of the run, which can stop it.
+/// Observes a run and can stop it.
 pub trait Follow: Sync {
-    /// Takes note of the progress. It is called after each case, and several times a second.
+    /// Receives the progress: after each case, and several times a second.
     fn progress(&self, progress: Progress<'_>);
 
-    /// Whether to stop: running readers are ended, no other is started, and the report has the cases that have run.
+    /// Whether to stop: running readers are killed, no other is started, and the report contains the cases that have
+    /// finished.
     fn stop(&self) -> bool;
 }
 
 /// Runs every reader on every case.
 ///
 /// # Errors
-/// The files cannot be written, or threads or processes cannot be started. If a reader cannot be run, the report says
-/// why.
+/// Returns an error if files cannot be written, or threads or processes cannot be started. If a reader cannot be run,
+/// the report states the reason.
 pub fn torture(readers: &[Reader], options: &Options, follow: &dyn Follow) -> io::Result<Report> {
     let cases = all();
     let keep = options.keep.as_ref().map(absolute).transpose()?;
@@ -118,17 +119,17 @@ fn write(folder: &Path, case: &Case) -> io::Result<PathBuf> {
     written.map_err(named).map(|()| path.clone())
 }
 
-/// One reader on all cases.
+/// Runs one reader on all cases.
 struct Run<'a> {
     options: &'a Options,
-    /// Where the files of the cases are, if they are kept.
+    /// The folder of the cases' files, if they are kept.
     keep: Option<&'a Path>,
     cases: &'a [Case],
     reader: &'a Reader,
     follow: &'a dyn Follow,
-    /// Cases that are done, of all readers.
+    /// The number of finished cases of all readers.
     done: &'a AtomicU64,
-    /// Cases of all readers.
+    /// The number of cases of all readers.
     total: u64,
 }
 
@@ -157,7 +158,7 @@ impl Run<'_> {
         Ok(ran.map(|ran| first_line(&ran.output)))
     }
 
-    /// Runs all cases that there is time for: the sound ones first, for they show which formats the reader knows.
+    /// Runs all cases until stopped. The sound ones come first, because they show which formats the reader supports.
     fn outcomes(&self) -> Result<Vec<Outcome>, NotRun> {
         let mut ran = Vec::new();
         for cases in self.cases.chunk_by(|a, b| (a.duty == Duty::Read) == (b.duty == Duty::Read)) {
@@ -168,7 +169,7 @@ impl Run<'_> {
         Ok(self.judged(ran))
     }
 
-    /// What the reader did with a case; `None` if it was stopped.
+    /// The result of the reader for a case; `None` if it was stopped.
     fn case(&self, case: &Case) -> Result<Option<Ran>, NotRun> {
         let folder = Folder::new()?;
         let file = match self.keep {
@@ -181,7 +182,7 @@ impl Run<'_> {
         Ok(ran)
     }
 
-    /// What a command did; `None` if it was stopped.
+    /// The result of a command; `None` if it was stopped.
     fn command(&self, words: Vec<OsString>, folder: Folder) -> Result<Option<Ran>, NotRun> {
         let stop = || {
             self.report_progress();

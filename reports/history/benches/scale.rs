@@ -1,9 +1,9 @@
-//! Two scans of a distribution held against each other: `cargo bench -p sframe-history --bench scale -- FILES FINDINGS`
-//! (100,000 files a side and 60,000 findings, if nothing else is said). Prints processor time and memory.
+//! Compares two scans of a distribution: `cargo bench -p sframe-history --bench scale -- FILES FINDINGS` (by default,
+//! 100,000 files per scan and 60,000 findings). Prints processor time and memory.
 //!
-//! The records are made up, and as long as those of a system's libraries: three causes of lost
-//! coverage with three functions each, findings with a table and instructions. In the second scan
-//! all versions and addresses are others, a hundredth of the findings is gone, and as many are new.
+//! The records are synthetic and as long as those of a system's libraries: three causes of lost coverage with three
+//! functions each, and findings with a table and instructions. In the second scan all versions and addresses differ,
+//! one percent of the findings is gone, and as many are new.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,7 +17,7 @@ fn main() {
     let (files, findings) = (numbers.next().unwrap_or(100_000), numbers.next().unwrap_or(60_000));
     let [old, new] = [0, 1].map(|scan| text(scan, files, findings));
     let bytes = old.len() + new.len();
-    println!("{files} files a side, {findings} findings, {} MB of NDJSON", bytes / 1_000_000);
+    println!("{files} files per scan, {findings} findings, {} MB of NDJSON", bytes / 1_000_000);
     let start = (seconds(), peak());
 
     let mut comparison = Comparison::new(Scan::complete("old"), Scan::complete("new"));
@@ -123,15 +123,15 @@ fn loss(cause: &str, file: u64, scan: u64) -> String {
     )
 }
 
-/// User time of this process (proc(5), `stat`: in hundredths).
+/// The user time of this process (from `stat` in proc(5), in hundredths of a second).
 fn seconds() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let behind = stat.rsplit(')').next().unwrap_or_default();
-    behind.split_whitespace().nth(11).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0)
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    after_name.split_whitespace().nth(11).and_then(|ticks| ticks.parse::<f64>().ok()).unwrap_or(0.0)
         / 100.0
 }
 
-/// The most memory that this process has had, in KiB.
+/// The peak memory of this process in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

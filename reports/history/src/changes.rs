@@ -1,19 +1,18 @@
-//! What changed from one scan to the next: the model that all renderers read, and the JSON format.
+//! The changes between two scans: the model that all renderers use, and the JSON format.
 //!
-//! *Worse* is what a nightly run has to stop at: a new finding of severity error, a rule of
-//! severity error broken more often in a file, a file that can no longer be read or has lost its
-//! section, and functions that have lost their stack-trace entries. What the records do not tell is
-//! undecided, never new nor fixed.
+//! *Worse* is what should stop a nightly run: a new finding of severity error, a rule of severity error broken more
+//! often in a file, a file that can no longer be read or has lost its section, and functions that have lost their
+//! stack-trace entries. Changes that cannot be decided from the records are undecided, neither new nor fixed.
 //!
-//! Addresses are strings, as in the report's formats.
+//! Addresses are strings, as in the formats of reports.
 
 mod coverage;
 mod file;
 mod finding;
 mod json;
 mod markdown;
+mod phrases;
 mod text;
-mod told;
 
 pub use coverage::{
     CauseChange, CoverageChange, CoverageVerdict, Described, PackageChange, UndescribedFunction,
@@ -29,19 +28,19 @@ use serde::Serialize;
 
 use sframe_record::Severity;
 
-/// The version of the JSON format. Fields may be added within a version; a reader skips what it
-/// does not know.
+/// The version of the JSON format. New fields may be added within a version; readers ignore fields that they do not
+/// know.
 pub const FORMAT: u32 = 1;
 
-/// How much the renderers for people show.
+/// How much detail the text and Markdown renderers show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many changes are shown in full; all of them are counted.
+    /// The number of findings shown in full; all of them are counted.
     pub details: usize,
 }
 
 impl Default for Options {
-    /// The first 20 changes.
+    /// Shows the first 20 findings.
     fn default() -> Options {
         Options { details: 20 }
     }
@@ -57,24 +56,24 @@ pub struct Changes {
     pub old: Scan,
     /// The second scan.
     pub new: Scan,
-    /// Something got worse.
+    /// Whether something got worse.
     pub worse: bool,
-    /// The changes in numbers.
+    /// The counts of changes.
     pub summary: Summary,
-    /// Rules that are not broken as often as before, or elsewhere; worst first.
+    /// Rules whose findings changed; most serious first.
     pub rules: Vec<RuleChange>,
-    /// Files in which something changed; worst first.
+    /// Files with changes; worst first.
     pub files: Vec<FileChange>,
     /// Packages with files whose coverage changed; worst first.
     pub packages: Vec<PackageChange>,
-    /// What other programs the files come from.
+    /// Changes of the programs that produced the files.
     pub producers: Vec<ProducerChange>,
-    /// What the two scans do not tell as a whole, and why.
+    /// Changes that cannot be decided for the scans as a whole, and why.
     pub undecided: Vec<String>,
 }
 
 impl Changes {
-    /// Nothing changed, and everything could be decided.
+    /// Whether nothing changed and everything could be decided.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
@@ -88,73 +87,73 @@ impl Changes {
 /// One of the two scans.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Scan {
-    /// What it is called: the path of its store or report.
+    /// Its name: the path of the store or report.
     pub name: String,
-    /// The version of the program that made it, where that is known.
+    /// The version of the program that made it, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// It ended: a file that it does not have was not there.
+    /// Whether the scan is complete: then a file missing from it did not exist.
     pub complete: bool,
-    /// How many files and members it has records of.
+    /// The number of files and members with records.
     pub files: u64,
 }
 
 impl Scan {
-    /// A scan that ended.
+    /// A complete scan with this name.
     #[must_use]
     pub fn complete(name: &str) -> Scan {
         Scan { name: name.to_owned(), tool: None, complete: true, files: 0 }
     }
 }
 
-/// The changes in numbers.
+/// The counts of changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// Files of both scans.
+    /// Files in both scans.
     pub matched: u64,
-    /// Of these, those of other names or versions.
+    /// The files in both scans whose name or version differs.
     pub renamed: u64,
-    /// Files of the new scan alone.
+    /// Files only in the new scan.
     pub came: u64,
-    /// Files of the old scan alone.
+    /// Files only in the old scan.
     pub gone: u64,
-    /// Files of one scan alone, of which it is not known whether they came or went.
+    /// Files in only one scan that may or may not have been added or removed.
     pub unmatched: u64,
     /// Files that can no longer be read.
     pub unreadable: u64,
-    /// Files that can be read again.
+    /// Files that could not be read in the old scan and can be read now.
     pub readable: u64,
-    /// Findings of the new scan alone.
+    /// Findings only in the new scan.
     pub new: SeverityCounts,
-    /// Findings of the old scan alone.
+    /// Findings only in the old scan.
     pub fixed: SeverityCounts,
-    /// Findings that say something else.
+    /// Findings in both scans whose content differs.
     pub changed: SeverityCounts,
-    /// Listed findings of which it is not known whether the other scan has them.
+    /// Listed findings that may or may not be in the other scan.
     pub undecided: u64,
     /// Files with functions that have lost their entries.
     pub coverage_lost: u64,
-    /// Files with functions that have got entries.
+    /// Files with functions that have gained entries.
     pub coverage_gained: u64,
-    /// Code that was compared in both scans, in the old one.
+    /// The description of code compared in both scans, in the old scan.
     pub described_old: Described,
-    /// The same in the new one.
+    /// The description of code compared in both scans, in the new scan.
     pub described_new: Described,
 }
 
-/// Findings by severity. A difference that stands for others counts for each function.
+/// Findings by severity. A difference that represents several functions counts for each of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SeverityCounts {
-    /// Of severity error.
+    /// Findings of severity error.
     pub errors: u64,
-    /// Of severity warning.
+    /// Findings of severity warning.
     pub warnings: u64,
-    /// Of severity lint.
+    /// Findings of severity lint.
     pub lints: u64,
 }
 
 impl SeverityCounts {
-    /// Counts `findings` more.
+    /// Adds `findings` to the count of a severity.
     pub(crate) fn add(&mut self, severity: Severity, findings: u64) {
         let count = match severity {
             Severity::Error => &mut self.errors,
@@ -164,45 +163,45 @@ impl SeverityCounts {
         *count = count.saturating_add(findings);
     }
 
-    /// Of all severities.
+    /// The sum over all severities.
     #[must_use]
     pub fn all(&self) -> u64 {
         self.errors.saturating_add(self.warnings).saturating_add(self.lints)
     }
 }
 
-/// A rule, in all files.
+/// The change of a rule's findings over all files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleChange {
     /// The rule's name.
     pub rule: String,
-    /// How bad it is to break it.
+    /// How serious a violation is.
     pub severity: Severity,
     /// How often it was broken in the old scan.
     pub old: u64,
-    /// How often in the new one.
+    /// How often it is broken in the new scan.
     pub new: u64,
-    /// Findings of the new scan alone.
+    /// Findings only in the new scan.
     pub appeared: u64,
-    /// Findings of the old scan alone.
+    /// Findings only in the old scan.
     pub fixed: u64,
-    /// Findings that say something else.
+    /// Findings in both scans whose content differs.
     pub changed: u64,
-    /// In how many files something changed.
+    /// The number of files with changes.
     pub files: u64,
 }
 
-/// Files that were made by some programs, and are now made by others.
+/// Files that other programs produced than before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProducerChange {
     /// `compiler`, `assembler`, `linker` or `other`.
     pub kind: String,
-    /// Names and versions in the old scan; empty where there were none.
+    /// Names and versions in the old scan; may be empty.
     pub old: Vec<String>,
-    /// Names and versions in the new one.
+    /// Names and versions in the new scan.
     pub new: Vec<String>,
-    /// How many files.
+    /// The number of files.
     pub files: u64,
-    /// The first of them by name.
+    /// The first few files by name.
     pub examples: Vec<String>,
 }

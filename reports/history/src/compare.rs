@@ -1,4 +1,4 @@
-//! Two scans held against each other, record by record.
+//! Compares two scans record by record.
 //!
 //! ```
 //! use sframe_history::changes::Scan;
@@ -44,9 +44,9 @@ pub enum When {
     New,
 }
 
-/// Two scans as their records come in, in any order.
+/// Two scans, whose records may be added in any order.
 ///
-/// Of each record is kept what a change is seen by, and of strings that many records share one.
+/// Only those parts of a record are kept that can change, and each string is kept only once.
 #[derive(Debug)]
 pub struct Comparison {
     old: Scan,
@@ -57,14 +57,14 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Starts with the names of both scans, and whether they ended.
+    /// Starts a comparison with the names of both scans and whether they are complete.
     #[must_use]
     pub fn new(old: Scan, new: Scan) -> Comparison {
         let strings = Strings::default();
         Comparison { old, new, old_files: Vec::new(), new_files: Vec::new(), strings }
     }
 
-    /// Takes a record of one of the scans.
+    /// Adds a record of one of the scans.
     pub fn add(&mut self, when: When, record: &Record<'_>) {
         let file = File::of(record, &mut self.strings);
         match when {
@@ -73,8 +73,8 @@ impl Comparison {
         }
     }
 
-    /// One of the scans, for what is known of it only behind its records: whether it ended, and
-    /// what made it.
+    /// One of the scans, to set what is known only after its records: whether it is complete, and the program's
+    /// version.
     pub fn scan_mut(&mut self, when: When) -> &mut Scan {
         match when {
             When::Old => &mut self.old,
@@ -82,7 +82,7 @@ impl Comparison {
         }
     }
 
-    /// What changed. The order in which records came makes no difference.
+    /// The changes. The order in which records were added makes no difference.
     #[must_use]
     pub fn finish(self) -> Changes {
         let Comparison { mut old, mut new, mut old_files, mut new_files, strings } = self;
@@ -97,7 +97,7 @@ impl Comparison {
         for (old, new, how) in &pairs.matched {
             sums.pair(old, new, *how, outcome::of_pair(old, new, *how, context), &strings);
         }
-        // A file that one scan does not have was not there, if that scan could see it.
+        // A file missing from a scan did not exist, provided that scan could have seen it.
         let known = |single: &Single<'_>, other: &Scan, unread: &Unread| {
             other.complete && !single.ambiguous && !unread.hides(single.file, &strings)
         };

@@ -1,9 +1,9 @@
-//! Findings by root cause: what one mistake of one producer has done everywhere.
+//! Groups findings by root cause, so that one mistake of one producer is reported once.
 //!
-//! Findings are of one cause that break one rule, in files of the same producer, in the same
-//! shape: of differences the kinds of values on both sides with their base registers and the
-//! distance between them, and the instructions there without registers and numbers; of others the
-//! field and the kind of its value.
+//! Findings have the same cause if they break the same rule, in files of the same producer, with the same shape. The
+//! shape of a difference consists of the kinds of values on both sides with their base registers and the distance
+//! between them, and of the instructions there without registers and numbers. The shape of other findings is the field
+//! and the kind of its value.
 //!
 //! ```
 //! use sframe_history::{Groups, Record};
@@ -15,7 +15,7 @@
 //! let mut groups = Groups::default();
 //! groups.add(&Record::parse(line)?);
 //! let causes = groups.finish();
-//! // One finding is listed, and six more were counted: what they are is not known.
+//! // One finding is listed, and six more are only counted: nothing else is known about them.
 //! assert_eq!(causes.causes[0].findings, 6);
 //! assert_eq!(causes.causes[1].findings, 1);
 //! # Ok::<(), serde_json::Error>(())
@@ -38,15 +38,15 @@ use crate::changes::FileName;
 use cause::{Findings, Key, of_record};
 use sframe_record::Severity;
 
-/// The version of the JSON format. Fields may be added within a version; a reader skips what it
-/// does not know.
+/// The version of the JSON format. New fields may be added within a version; readers ignore fields that they do not
+/// know.
 pub const FORMAT: u32 = 1;
 
-/// The most causes that are told apart. Hostile files can have a cause of its own for each finding.
+/// The maximum number of distinct causes. In malicious files, each finding may have a different cause.
 const MOST: usize = 100_000;
 
-/// The findings of a scan by root cause, as they come in. Memory grows with the number of causes, up
-/// to a limit, and of packages, not with that of findings.
+/// Collects the findings of a scan by root cause. Memory grows with the number of packages and, up to a limit, of
+/// causes, but not with the number of findings.
 #[derive(Debug, Default)]
 pub struct Groups {
     causes: HashMap<Key, Findings>,
@@ -55,7 +55,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Takes the findings of a file.
+    /// Adds the findings of a file.
     pub fn add(&mut self, record: &Record<'_>) {
         let causes = of_record(record);
         self.files += u64::from(!causes.is_empty());
@@ -67,7 +67,7 @@ impl Groups {
         }
     }
 
-    /// The causes. The order in which records came makes no difference.
+    /// The causes. The order in which records were added makes no difference.
     #[must_use]
     pub fn finish(self) -> RootCauses {
         let mut causes: Vec<(Key, Findings)> = self.causes.into_iter().collect();
@@ -75,55 +75,54 @@ impl Groups {
             let by_number = of_b.findings.cmp(&of_a.findings);
             a.severity.cmp(&b.severity).then(by_number).then_with(|| a.cmp(b))
         });
-        let causes = causes.into_iter().map(|(key, findings)| findings.told(key)).collect();
+        let causes = causes.into_iter().map(|(key, findings)| findings.into_cause(key)).collect();
         RootCauses { format: FORMAT, findings: self.findings, files: self.files, causes }
     }
 }
 
-/// Findings by root cause.
+/// The findings of a scan by root cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(title = "sframe-check root causes")]
 pub struct RootCauses {
     /// Version of this format: 1.
     pub format: u32,
-    /// How many findings there are.
+    /// The total number of findings.
     pub findings: u64,
-    /// In how many files.
+    /// The number of files with findings.
     pub files: u64,
-    /// The causes: errors first, then by how many findings they explain.
+    /// The causes: errors first, then by the number of findings that they explain.
     pub causes: Vec<RootCause>,
 }
 
-/// Findings that look like one mistake.
+/// Findings with a common cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RootCause {
     /// The rule's name.
     pub rule: String,
-    /// How bad it is to break it.
+    /// How serious a violation is.
     pub severity: Severity,
-    /// The programs that made the files: assemblers, or where none are known, compilers, or any.
+    /// The programs that produced the files: assemblers, or compilers if no assembler is known, or any others.
     pub producers: Vec<String>,
-    /// What the findings have in common; empty where nothing is known, as of those that are only
-    /// counted.
+    /// The common shape of the findings; empty if unknown, as for findings that are only counted.
     pub shape: String,
-    /// The first two instructions where the sides differ, without registers and numbers; `*` for
-    /// those that neither move the stack or frame pointer nor leave the function.
+    /// The first two instructions where the sides differ, without registers and numbers. `*` stands for instructions
+    /// that neither move the stack or frame pointer nor leave the function.
     pub instructions: Vec<String>,
-    /// The findings are counted in their files, and not listed: nothing else is known of them.
+    /// Whether the findings are only counted in their files and not listed: nothing else is known about them.
     pub unlisted: bool,
-    /// How many findings.
+    /// The number of findings.
     pub findings: u64,
-    /// In how many functions, where findings are about functions.
+    /// The number of functions, if the findings are about functions.
     pub functions: u64,
-    /// In how many files.
+    /// The number of files.
     pub files: u64,
-    /// In how many packages.
+    /// The number of packages.
     pub packages: u64,
-    /// The first few by file name and place.
+    /// The first few findings by file name and place.
     pub examples: Vec<Example>,
 }
 
-/// A finding of a cause.
+/// A finding with a cause.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Example {
     /// The file.
@@ -131,27 +130,27 @@ pub struct Example {
     /// The symbol of its function or code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
-    /// The symbol's name in hexadecimal, where it is not valid UTF-8.
+    /// The symbol's name in hexadecimal, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol_hex: Option<String>,
-    /// The first PC, `0x...`.
+    /// The first PC as `0x...`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// The fact, then the rule.
+    /// The observed fact, then the rule.
     pub message: String,
 }
 
-/// Writes the causes as one document.
+/// Writes the causes as one JSON document.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if writing fails.
 pub fn write_json(out: &mut dyn Write, causes: &RootCauses) -> io::Result<()> {
     serde_json::to_writer(&mut *out, causes)?;
     writeln!(out)?;
     out.flush()
 }
 
-/// The schema of the document.
+/// The JSON schema of the document.
 #[must_use]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(RootCauses)

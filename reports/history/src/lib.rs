@@ -1,12 +1,11 @@
-//! What became of SFrame sections from one scan to the next.
+//! Changes of SFrame sections from one scan to the next.
 //!
-//! A scan of `sframe-check` says of each file what was found in it: one [`Record`]. [`report`]
-//! reads them from its reports. Two scans make a [`Comparison`]: which findings are new or fixed,
-//! which code has lost its entries ([`changes`]). [`groups`] lays the findings of one scan together
-//! that have one root cause.
+//! A scan of `sframe-check` produces one [`Record`] for each file. [`report`] reads them from reports. A [`Comparison`]
+//! of two scans finds which findings are new or fixed and which code has lost its entries ([`changes`]). [`groups`]
+//! groups the findings of one scan by root cause.
 //!
-//! Records are input, and hostile as any: damage is an error, memory grows with what is read and
-//! with nothing that it promises, and time with it.
+//! Records are untrusted input: damage is an error, and memory and time grow with the data actually read, not with any
+//! number stated in it.
 
 pub mod changes;
 pub mod compare;

@@ -1,7 +1,6 @@
-//! Reports as `sframe-check` writes them, one file after the other: `--format json` and
-//! `--format ndjson`.
+//! Reads reports of `sframe-check`, one file at a time: `--format json` and `--format ndjson`.
 //!
-//! Neither is held in memory as a whole: of a document one element of `files`, of lines one line.
+//! Reports are not held in memory as a whole: only one element of a document's `files`, or one line.
 //!
 //! ```
 //! let report = r#"{"type":"file","path":"a.o","status":"no-section"}
@@ -30,24 +29,23 @@ use serde::Deserialize;
 use crate::Record;
 use start::Start;
 
-/// The version of the formats that is read.
+/// The version of the formats that this program reads.
 pub const FORMAT: u32 = 1;
 
-/// What a report says behind its files.
+/// The information that follows the files in a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ending {
-    /// The version of the program that wrote it, where it says one.
+    /// The version of the program that wrote it, if stated.
     pub tool: Option<String>,
-    /// The report has a summary: the scan ended.
+    /// Whether the report has a summary, that is, whether the scan is complete.
     pub complete: bool,
 }
 
-/// Reads a report, and hands each file's record to `each`. Which of the formats it has, its first
-/// field says.
+/// Reads a report and passes each file's record to `each`. The first field determines the format.
 ///
 /// # Errors
-/// The report cannot be read, is damaged, or of another version of the format. What was handed on
-/// before is right as far as it goes.
+/// Returns an error if the report cannot be read, is damaged, or has another version of the format. Records passed on
+/// before are valid.
 pub fn read(input: impl BufRead, mut each: impl FnMut(&Record<'_>)) -> Result<Ending, Error> {
     let input = Start::of(input)?;
     if input.is_document() {

@@ -1,12 +1,12 @@
-//! What findings have in common that one mistake has made: registers and kinds of values, without
-//! the numbers that each function has of its own.
+//! Shapes: the common properties of findings that one mistake has caused, such as registers and kinds of values,
+//! without the numbers that differ between functions.
 
 use sframe_record::{Difference, Finding, Side, TableLine};
 
-/// The shape of a finding: of a difference what both sides say about the fields that differ, with
-/// the distance between the numbers; else the field and the class of its value.
+/// The shape of a finding. For a difference: the values of both sides in the fields that differ, with the distance
+/// between their numbers. Otherwise: the field and the class of its value.
 ///
-/// `CFA rsp+16` where CFI says `rsp+8` has one shape with `rsp+240` against `rsp+232`.
+/// A CFA of `rsp+16` where CFI has `rsp+8` has the same shape as `rsp+240` and `rsp+232`.
 pub(crate) fn of(finding: &Finding<'_>) -> String {
     if let Some(difference) = &finding.difference {
         let start = finding.code.as_ref().map(|code| code.start.0);
@@ -26,14 +26,14 @@ fn of_difference(difference: &Difference<'_>, start: Option<u64>) -> String {
             None => lines.next(),
         }
     };
-    // Where rows are the same, it is the function's marks that differ.
+    // If the rows are equal, the marks of the functions differ.
     let Some((ours, truth)) = line(Side::Sframe).zip(line(Side::Cfi)) else {
         let fields: Vec<&str> = difference.fields.iter().map(|field| field.as_str()).collect();
         return fields.join(", ");
     };
     let fields = difference.fields.iter();
-    let told: Vec<String> = fields.map(|field| one_field(field, ours, truth)).collect();
-    told.join(", ")
+    let shapes: Vec<String> = fields.map(|field| one_field(field, ours, truth)).collect();
+    shapes.join(", ")
 }
 
 fn one_field(field: &str, ours: &TableLine<'_>, truth: &TableLine<'_>) -> String {
@@ -53,7 +53,7 @@ fn one_field(field: &str, ours: &TableLine<'_>, truth: &TableLine<'_>) -> String
     }
 }
 
-/// Two values with `N` for the first one's number and its distance from there for the second's.
+/// Two values, with `N` in place of the first one's number, and `N` plus the distance for the second's.
 fn both_values(ours: &str, truth: &str) -> (String, String) {
     let (ours_cut, truth_cut) = (Cut::of(ours), Cut::of(truth));
     let distance =
@@ -65,36 +65,36 @@ fn both_values(ours: &str, truth: &str) -> (String, String) {
     (ours_cut.with("+N"), truth)
 }
 
-/// A value cut at its number: `*(CFA`, -8, `)`.
+/// A value split at its number: `*(CFA`, -8, `)`.
 struct Cut<'v> {
     before: &'v str,
     number: Option<i64>,
-    behind: &'v str,
+    after: &'v str,
 }
 
 impl<'v> Cut<'v> {
-    /// Cuts at the first sign that digits follow. Digits without a sign are a register's name.
+    /// Splits at the first sign that is followed by digits. Digits without a sign belong to a register's name.
     fn of(value: &'v str) -> Cut<'v> {
         for (place, sign) in value.match_indices(['+', '-']) {
             let (before, rest) = value.split_at(place);
             let digits = rest.get(sign.len()..).unwrap_or_default();
             let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-            let (digits, behind) = digits.split_at(end);
+            let (digits, after) = digits.split_at(end);
             if let Ok(number) = format!("{sign}{digits}").parse() {
-                return Cut { before, number: Some(number), behind };
+                return Cut { before, number: Some(number), after };
             }
         }
-        Cut { before: value, number: None, behind: "" }
+        Cut { before: value, number: None, after: "" }
     }
 
     fn with(&self, number: &str) -> String {
         let number = if self.number.is_some() { number } else { "" };
-        format!("{}{number}{}", self.before, self.behind)
+        format!("{}{number}{}", self.before, self.after)
     }
 }
 
-/// A field's value without what moves with the code: of addresses and offsets, which are
-/// hexadecimal, only that they are; flags and codes as they are.
+/// The class of a field's value, independent of the position of the code: addresses and offsets, which are hexadecimal,
+/// are replaced by `0x#`; flags and codes are kept.
 fn value_class(name: &str, value: &str) -> String {
     let codes = ["flags", "info", "info2", "type", "magic", "version", "class"];
     if codes.iter().any(|end| name.to_ascii_lowercase().ends_with(end)) {
@@ -103,23 +103,23 @@ fn value_class(name: &str, value: &str) -> String {
     without_addresses(value)
 }
 
-/// `text` with `0x#` for each hexadecimal number other than 0.
+/// `text` with `0x#` in place of each hexadecimal number other than 0.
 pub(crate) fn without_addresses(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut parts = text.split("0x");
     out.push_str(parts.next().unwrap_or_default());
     for part in parts {
         let end = part.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(part.len());
-        let (digits, behind) = part.split_at(end);
+        let (digits, after) = part.split_at(end);
         let zero = digits.bytes().all(|digit| digit == b'0');
         out.push_str(if zero { "0x" } else { "0x#" });
         out.push_str(if zero { digits } else { "" });
-        out.push_str(behind);
+        out.push_str(after);
     }
     out
 }
 
-/// `text` with `#` for each word that starts with a digit.
+/// `text` with `#` in place of each word that starts with a digit.
 pub(crate) fn without_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut in_word, mut in_number) = (false, false);
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(both("x29+16", "sp+16"), "x29+N | sp+N");
         assert_eq!(both("*(CFA-16)", "unchanged"), "*(CFA+N) | unchanged");
         assert_eq!(both("*(CFA-16)", "*(CFA-8)"), "*(CFA+N) | *(CFA+N+8)");
-        // Registers alone, and what is no number at all.
+        // Only registers, and text without a valid number.
         assert_eq!(both("r11", "r12"), "r11 | r12");
         assert_eq!(both("a+b-", "+"), "a+b- | +");
         assert_eq!(both("r+99999999999999999999", ""), "r+99999999999999999999 | ");

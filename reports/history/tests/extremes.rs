@@ -1,6 +1,5 @@
-//! Numbers as large as their fields hold, as a hostile report may have them: sums end at the largest
-//! number, and neither overflow (where overflow ends the program, as in tests) nor wrap. What a sum
-//! of such numbers is, follows from arithmetic.
+//! The largest numbers that fields can hold, as in a malicious report. Sums saturate at the largest number; they
+//! neither overflow, which would panic in tests, nor wrap. The expected sums follow from arithmetic.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -51,7 +50,7 @@ fn record(path: &str) -> Value {
     })
 }
 
-/// The places of all numbers in a value, as JSON pointers.
+/// The JSON pointers of all numbers in a value.
 fn numbers(value: &Value, place: &str, found: &mut Vec<String>) {
     match value {
         Value::Number(_) => found.push(place.to_owned()),
@@ -71,7 +70,7 @@ fn parses(record: &Value) -> bool {
     Record::parse(&record.to_string()).is_ok()
 }
 
-/// A record whose numbers are the largest that can be read, and how many are 64 bits wide.
+/// A record with the largest numbers that can be read, and the number of 64-bit ones among them.
 fn largest(path: &str) -> (Value, usize) {
     let mut record = record(path);
     assert!(parses(&record), "{:?}", Record::parse(&record.to_string()));
@@ -105,7 +104,7 @@ fn compared(old: &[Value], new: &[Value]) -> Changes {
     changes
 }
 
-/// The record with one of its numbers replaced.
+/// The record with one number replaced.
 fn with(record: &Value, place: &str, number: u64) -> Value {
     let mut record = record.clone();
     *record.pointer_mut(place).expect("a number") = number.into();
@@ -113,7 +112,7 @@ fn with(record: &Value, place: &str, number: u64) -> Value {
 }
 
 #[test]
-fn sums_of_the_largest_numbers_are_the_largest_number() {
+fn sums_of_the_largest_numbers_saturate() {
     let records: Vec<Value> = ["a", "b", "c"].map(|path| largest(path).0).into();
     let (_, wide) = largest("a");
     assert!(wide >= 30, "{wide} numbers of 64 bits");
@@ -129,7 +128,7 @@ fn sums_of_the_largest_numbers_are_the_largest_number() {
     let of_difference = of_difference.expect("a cause");
     assert_eq!((of_difference.findings, of_difference.functions), (u64::MAX, u64::MAX));
 
-    // All of it has come, or is gone.
+    // All files' findings are new, or all are gone.
     let none: Vec<Value> =
         ["a", "b", "c"].map(|path| json!({"path": path, "status": "checked"})).into();
     for (old, new) in [(&none, &records), (&records, &none)] {
@@ -138,10 +137,10 @@ fn sums_of_the_largest_numbers_are_the_largest_number() {
             true => (changes.summary.new, changes.summary.fixed),
             false => (changes.summary.fixed, changes.summary.new),
         };
-        // Findings that are listed: three warnings, and three errors that stand for all others.
+        // Listed findings: three warnings, and three errors that represent all others.
         assert_eq!([came.errors, came.warnings, came.lints], [u64::MAX, 3, 0]);
         assert_eq!((came.all(), other.all()), (u64::MAX, 0));
-        // Findings that are counted.
+        // Findings that are only counted.
         assert_eq!(changes.rules.len(), 3);
         assert!(changes.rules.iter().all(|rule| rule.old.max(rule.new) == u64::MAX));
     }
@@ -160,10 +159,9 @@ fn sums_of_the_largest_numbers_are_the_largest_number() {
     }
 }
 
-/// Each number is once the smallest and once the largest while the others are large: differences of
-/// two numbers go both ways.
+/// Each number in turn is the smallest and the largest while the others are large, so that differences have both signs.
 #[test]
-fn no_number_ends_the_comparison() {
+fn no_number_makes_the_comparison_panic() {
     let (large, _) = largest("a");
     let (mut places, small) = (Vec::new(), record("a"));
     numbers(&small, "", &mut places);
@@ -181,7 +179,7 @@ fn no_number_ends_the_comparison() {
     }
 }
 
-/// Each finding has a shape of its own: that is one cause more, up to a limit. None of them is lost.
+/// Each finding has a different shape, and so a cause of its own, up to a limit. No finding is lost.
 #[test]
 fn the_number_of_causes_is_bounded() {
     let mut groups = Groups::default();

@@ -1,4 +1,4 @@
-//! Which file is which, and which finding: small records, and what anybody would say of them.
+//! Matching of files and findings: small records whose expected matches are obvious.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -16,7 +16,7 @@ fn compare(old: &[Value], new: &[Value]) -> Changes {
     comparison.finish()
 }
 
-/// A file with one error in function `f`, so that two which are matched differ in nothing.
+/// A file with one error in function `f`, so that two matched files do not differ.
 fn file(path: &str) -> Value {
     with_findings(path, vec![finding("f", 0x1000, 1)])
 }
@@ -28,7 +28,7 @@ fn with_findings(path: &str, findings: Vec<Value>) -> Value {
     json!({"path": path, "status": "checked", "counts": counts, "findings": findings})
 }
 
-/// A finding in a function; without a symbol where that is empty.
+/// A finding in a function; an empty `symbol` means none.
 fn finding(symbol: &str, start: u64, index: u32) -> Value {
     let function = json!({"index": index, "start": format!("{start:#x}"), "size": 16});
     let mut finding = json!({
@@ -56,14 +56,14 @@ fn in_package(name: &str, architecture: &str, path: &str, inside: &str) -> Value
 /// How the only file of both scans was matched.
 fn matched(old: &Value, new: &Value) -> Option<Matched> {
     let mut new = new.clone();
-    // Something to tell, so that the file is told.
+    // Something undecided, so that the file is listed.
     new["undecided"] = json!([{"reason": "x"}]);
     let changes = compare(std::slice::from_ref(old), &[new]);
     changes.files.first().and_then(|change| change.matched)
 }
 
 #[test]
-fn names_match_without_their_versions_and_no_further() {
+fn names_match_without_versions_only() {
     let how = |old: &str, new: &str| matched(&file(old), &file(new));
     assert_eq!(how("lib/a.so", "lib/a.so"), Some(Matched::Name));
     assert_eq!(how("lib/a.so.1.2.3", "lib/a.so.1.2.4"), Some(Matched::Version));
@@ -82,7 +82,7 @@ fn names_match_without_their_versions_and_no_further() {
     assert_eq!(how(old, ("pool/foo_1.3-1_arm64.deb", "usr/lib/libfoo.so.1.3")), None);
     assert_eq!(how(old, ("pool/bar_1.3-1_amd64.deb", "usr/lib/libfoo.so.1.3")), None);
 
-    // A package that says its name may lie anywhere, and its files may move.
+    // If a package's name is known, its file may be anywhere, and its members may move.
     let old = in_package("foo", "amd64", "main/x.deb", "usr/lib/libfoo.so.1");
     let new = in_package("foo", "amd64", "updates/y.deb", "usr/lib/libfoo.so.1");
     assert_eq!(matched(&old, &new), Some(Matched::Version));
@@ -91,7 +91,7 @@ fn names_match_without_their_versions_and_no_further() {
     let new = in_package("foo", "arm64", "updates/y.deb", "usr/lib/libfoo.so.1");
     assert_eq!(matched(&old, &new), None);
 
-    // The same bytes elsewhere.
+    // The same bytes under another name.
     let content = |path: &str, hash: &str| {
         let mut record = file(path);
         record["content"] = json!({"size": 1, "hash": hash.repeat(64)});
@@ -102,13 +102,13 @@ fn names_match_without_their_versions_and_no_further() {
 }
 
 #[test]
-fn of_two_versions_the_right_one_is_taken() {
+fn files_of_two_versions_are_matched_correctly() {
     let old = [file("l/a.so.1.2"), file("l/a.so.2.0")];
     let new = [file("l/a.so.2.1"), file("l/a.so.1.3")];
     let changes = compare(&old, &new);
     assert_eq!((changes.summary.matched, changes.summary.renamed), (2, 2));
     assert!(changes.is_empty(), "{changes:#?}");
-    // Where it cannot be told which is which, nothing is new nor fixed.
+    // If it is unknown which file is which, nothing is new or fixed.
     let old = [with_findings("l/a.so.1.2", vec![])];
     let new = [file("l/a.so.1.3"), with_findings("l/a.so.1.4", vec![])];
     let changes = compare(&old, &new);
@@ -127,7 +127,7 @@ fn of_two_versions_the_right_one_is_taken() {
 }
 
 #[test]
-fn what_a_broken_package_holds_is_not_gone() {
+fn contents_of_an_unreadable_package_are_not_gone() {
     let old = [
         inside("p/foo_1.2_amd64.deb", "usr/lib/a.so"),
         inside("p/bar_1.2_amd64.deb", "usr/lib/b.so"),
@@ -139,13 +139,13 @@ fn what_a_broken_package_holds_is_not_gone() {
     assert_eq!(changes.summary.gone, 1, "{changes:#?}");
     assert_eq!(changes.summary.unmatched, 1);
     assert!(became.contains(&Some(Became::Gone)));
-    // And what a package holds that could not be read before is not new.
+    // Likewise, the contents of a package that could not be read before are not new.
     let changes = compare(&[broken], &old);
     assert_eq!((changes.summary.came, changes.summary.unmatched), (1, 1));
     assert_eq!(changes.summary.new.errors, 1);
 }
 
-/// New, fixed, changed and undecided of one file.
+/// The numbers of new, fixed, changed and undecided findings in one file.
 fn outcome(old: Vec<Value>, new: Vec<Value>) -> [u64; 4] {
     let changes = compare(&[with_findings("a", old)], &[with_findings("a", new)]);
     let summary = changes.summary;
@@ -153,11 +153,11 @@ fn outcome(old: Vec<Value>, new: Vec<Value>) -> [u64; 4] {
 }
 
 #[test]
-fn functions_are_known_by_symbol_wherever_they_are() {
+fn functions_are_matched_by_symbol_at_any_address() {
     let f = finding("f", 0x1000, 1);
     assert_eq!(outcome(vec![f.clone()], vec![finding("f", 0x2000, 7)]), [0, 0, 0, 0]);
     assert_eq!(outcome(vec![f.clone()], vec![finding("g", 0x1000, 1)]), [1, 1, 0, 0]);
-    // Static functions may share a name: two of three are left.
+    // Static functions may share a name: two of three are still there.
     let three = |start| (0..3_u64).map(|n| finding("init", start + n * 16, 1)).collect::<Vec<_>>();
     assert_eq!(outcome(three(0), three(0x100)), [0, 0, 0, 0]);
     assert_eq!(outcome(three(0), three(0x100).split_off(1)), [0, 1, 0, 0]);
@@ -168,7 +168,7 @@ fn functions_are_known_by_symbol_wherever_they_are() {
 }
 
 #[test]
-fn what_is_wrong_counts_before_where_in_the_function_it_is() {
+fn the_defect_matters_more_than_the_place_in_the_function() {
     let at = |offset: u64, value: &str| {
         let mut finding = finding("f", 0x1000, 1);
         let (start, end) = (format!("{:#x}", 0x1000 + offset), format!("{:#x}", 0x1001 + offset));
@@ -182,30 +182,30 @@ fn what_is_wrong_counts_before_where_in_the_function_it_is() {
 }
 
 #[test]
-fn of_cut_lists_only_what_the_other_has_as_a_whole_is_known() {
+fn truncated_lists_are_compared_by_count() {
     let listed = |names: &[&str], count: u64| {
         let findings = names.iter().map(|name| finding(name, 0, 0)).collect();
         let mut record = with_findings("a", findings);
         record["counts"][0]["count"] = json!(count);
         record
     };
-    let told = |old: Value, new: Value| {
+    let found = |old: Value, new: Value| {
         let summary = compare(&[old], &[new]).summary;
         [summary.new.all(), summary.fixed.all(), summary.undecided]
     };
     let (fgh, ghi) = (["f", "g", "h"], ["g", "h", "i"]);
-    assert_eq!(told(listed(&fgh, 12), listed(&ghi, 12)), [0, 0, 2]);
-    assert_eq!(told(listed(&fgh, 3), listed(&ghi, 12)), [1, 0, 1]);
-    assert_eq!(told(listed(&fgh, 12), listed(&ghi, 3)), [0, 1, 1]);
-    assert_eq!(told(listed(&fgh, 3), listed(&ghi, 3)), [1, 1, 0]);
+    assert_eq!(found(listed(&fgh, 12), listed(&ghi, 12)), [0, 0, 2]);
+    assert_eq!(found(listed(&fgh, 3), listed(&ghi, 12)), [1, 0, 1]);
+    assert_eq!(found(listed(&fgh, 12), listed(&ghi, 3)), [0, 1, 1]);
+    assert_eq!(found(listed(&fgh, 3), listed(&ghi, 3)), [1, 1, 0]);
 }
 
 #[test]
-fn numbers_of_copies_are_a_second_try() {
+fn copies_are_matched_without_their_numbers_last() {
     let copies = |names: &[&str]| names.iter().map(|name| finding(name, 0, 0)).collect::<Vec<_>>();
     assert_eq!(outcome(copies(&["f.part.0"]), copies(&["f.part.1"])), [0, 0, 0, 0]);
     assert_eq!(outcome(copies(&["f.isra.0.cold"]), copies(&["f.isra.3.cold"])), [0, 0, 0, 0]);
-    // Another kind of copy is another function; and exact matches come first.
+    // A different kind of copy is a different function; and exact matches come first.
     assert_eq!(outcome(copies(&["f.part.0"]), copies(&["f.isra.0"])), [1, 1, 0, 0]);
     let (one, two) = (copies(&["f.part.0"]), copies(&["f.part.0", "f.part.1"]));
     assert_eq!(outcome(one.clone(), two.clone()), [1, 0, 0, 0]);
@@ -213,22 +213,22 @@ fn numbers_of_copies_are_a_second_try() {
 }
 
 #[test]
-fn without_symbols_it_is_said_what_is_not_known() {
+fn without_symbols_unknown_changes_are_undecided() {
     let stripped = |starts: &[u64]| {
         (0..).zip(starts).map(|(index, start)| finding("", *start, index)).collect::<Vec<_>>()
     };
-    // Nothing has moved: the one that is left is new.
+    // Nothing has moved: the additional one is new.
     assert_eq!(outcome(stripped(&[0, 16]), stripped(&[0, 16, 32])), [1, 0, 0, 0]);
-    // All have moved: as many as before.
+    // All have moved, but their number is the same.
     assert_eq!(outcome(stripped(&[0, 16]), stripped(&[64, 96])), [0, 0, 0, 0]);
-    // One more, and nobody knows which.
+    // One more, but it is unknown which one.
     assert_eq!(outcome(stripped(&[0, 16]), stripped(&[64, 96, 128])), [0, 0, 0, 1]);
     // The file was stripped between the scans.
     assert_eq!(outcome(vec![finding("f", 0, 0)], stripped(&[64])), [0, 0, 0, 2]);
 }
 
 #[test]
-fn what_a_scan_did_not_look_for_is_not_fixed() {
+fn findings_that_a_scan_did_not_look_for_are_not_fixed() {
     let difference = |rule: &str| {
         let mut finding = finding("f", 0, 0);
         finding["rule"] = json!(rule);
@@ -250,18 +250,18 @@ fn what_a_scan_did_not_look_for_is_not_fixed() {
     let changes = compare(&[lint], &[with_findings("a", vec![])]);
     assert_eq!((changes.summary.fixed.all(), changes.summary.undecided), (0, 1));
     assert_eq!(changes.undecided.len(), 1);
-    // Something kept the new scan from checking it all: what is gone may still be there.
+    // The new scan could not check the whole file: the missing finding may still be there.
     let mut blind = with_findings("a", vec![]);
     blind["undecided"] = json!([{"reason": "functions and rows not checked"}]);
     let changes = compare(&[file("a")], std::slice::from_ref(&blind));
     assert_eq!((changes.summary.fixed.all(), changes.summary.undecided), (0, 1));
-    // But what it finds, it finds.
+    // The findings that it does have count.
     blind["findings"] = file("a")["findings"].clone();
     blind["counts"] = file("a")["counts"].clone();
     assert_eq!(compare(&[with_findings("a", vec![])], &[blind]).summary.new.errors, 1);
 }
 
-/// A difference that stands for `functions`.
+/// A difference that represents `functions` functions.
 fn pattern(symbol: &str, start: u64, sframe: &str, cfi: &str, functions: u64) -> Value {
     let pc = format!("{:#x}", start + 4);
     let line = |side: &str, cfa: &str| json!({"side": side, "start": pc, "cfa": cfa, "ra": "*(CFA-8)", "fp": "unchanged"});
@@ -293,25 +293,25 @@ fn a_pattern_is_one_finding_whichever_function_shows_it_first() {
     let changes =
         compare(&[with_patterns(vec![of("f", 9)], 9)], &[with_patterns(vec![other(12)], 12)]);
     assert_eq!((changes.summary.changed.errors, changes.worse), (1, true));
-    // Alone, a function is known: another one is another finding.
+    // A pattern with one function identifies that function: another function is another finding.
     let changes =
         compare(&[with_patterns(vec![of("f", 1)], 1)], &[with_patterns(vec![other(1)], 1)]);
     assert_eq!((changes.summary.new.errors, changes.summary.fixed.errors), (1, 1));
-    // Another pattern is another finding, and counts for its functions.
+    // A different pattern is a different finding, and counts for its functions.
     let apart = pattern("g", 0x90, "rbp+8", "rbp+16", 5);
     let changes = compare(
         &[with_patterns(vec![of("f", 9)], 9)],
         &[with_patterns(vec![of("f", 9), apart], 14)],
     );
     assert_eq!((changes.summary.new.errors, changes.summary.changed.all()), (5, 0));
-    // One scan lists all functions of a pattern, the other one of them.
+    // One scan lists all functions of a pattern, the other only one.
     let all = vec![of("f", 1), of("g", 1), of("h", 1)];
     let changes = compare(&[with_patterns(vec![of("f", 3)], 3)], &[with_patterns(all, 3)]);
     assert!(changes.is_empty(), "{changes:#?}");
 }
 
 #[test]
-fn producers_are_told_by_what_they_were() {
+fn changes_of_producers_are_listed_with_examples() {
     let by = |path: &str, assembler: &str| {
         let mut record = file(path);
         record["producers"] = json!([
@@ -322,16 +322,16 @@ fn producers_are_told_by_what_they_were() {
     };
     let of = |assembler: &str| ["a", "b", "c", "d"].map(|path| by(path, assembler));
     let changes = compare(&of("2.44"), &of("2.47.50"));
-    let told = &changes.producers[0];
-    assert_eq!((told.kind.as_str(), told.files), ("assembler", 4));
-    assert_eq!((&*told.old[0], &*told.new[0]), ("GNU as 2.44", "GNU as 2.47.50"));
-    assert_eq!(told.examples, ["a", "b", "c"]);
+    let found = &changes.producers[0];
+    assert_eq!((found.kind.as_str(), found.files), ("assembler", 4));
+    assert_eq!((&*found.old[0], &*found.new[0]), ("GNU as 2.44", "GNU as 2.47.50"));
+    assert_eq!(found.examples, ["a", "b", "c"]);
     assert_eq!(changes.producers.len(), 1, "the compiler is the same");
 }
 
-/// What was a warning to the program that made the old scan is an error to the later one.
+/// A violation that was a warning in the old scan is an error in the new one.
 #[test]
-fn a_rule_is_as_bad_as_the_later_scan_says() {
+fn the_severity_of_the_later_scan_applies() {
     let mut old = with_findings("a.o", vec![finding("f", 0x1000, 1)]);
     old["counts"][0]["severity"] = json!("warning");
     old["findings"][0]["severity"] = json!("warning");
@@ -340,7 +340,7 @@ fn a_rule_is_as_bad_as_the_later_scan_says() {
     assert_eq!((changes.summary.new.errors, changes.summary.new.warnings), (1, 0));
     assert!(changes.worse);
 
-    // A lint that became an error was looked for by both scans, whichever is the later one.
+    // If a lint became an error, or the other way round, both scans looked for it.
     let mut lint = with_findings("a.o", vec![finding("f", 0x1000, 1)]);
     lint["counts"][0]["severity"] = json!("lint");
     lint["findings"][0]["severity"] = json!("lint");

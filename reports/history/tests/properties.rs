@@ -1,5 +1,5 @@
-//! What holds for any two scans, on those of the whole corpus: with nothing changed nothing is told,
-//! and one change that is planted is found, at its place, and is the opposite the other way round.
+//! Properties that hold for any two scans, tested on scans of the whole corpus: without changes nothing is reported; a
+//! planted change is found at its place, and in reverse order is reported as the opposite.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use sframe_history::changes::{Changes, CoverageVerdict};
 use sframe_history::{Groups, report};
 
-/// Errors and warnings of all kinds, sound files and broken ones, archives and objects, in lists
-/// that are cut, and in whole ones.
+/// Records with errors and warnings of all kinds, of sound and broken files, archives and objects, with truncated or
+/// complete lists.
 fn records(all: bool) -> &'static [Value] {
     static RECORDS: [OnceLock<Vec<Value>>; 2] = [OnceLock::new(), OnceLock::new()];
     RECORDS[usize::from(all)].get_or_init(|| {
@@ -26,7 +26,7 @@ fn records(all: bool) -> &'static [Value] {
     })
 }
 
-/// A report that ended.
+/// A complete report.
 fn report_of(records: &[Value]) -> String {
     let lines: Vec<String> = records.iter().map(ToString::to_string).collect();
     format!("{}\n{}\n", lines.join("\n"), json!({"type": "summary", "format": 1}))
@@ -55,7 +55,7 @@ impl Numbers {
 }
 
 #[test]
-fn a_scan_and_itself_differ_in_nothing() {
+fn a_scan_does_not_differ_from_itself() {
     for all in [false, true] {
         let records = records(all);
         let found: usize = records.iter().map(|r| r["findings"].as_array().unwrap().len()).sum();
@@ -68,7 +68,7 @@ fn a_scan_and_itself_differ_in_nothing() {
 
 #[test]
 fn the_order_of_records_makes_no_difference() {
-    // One version against another, for there is something to tell.
+    // Compare two versions, so that there are changes.
     let of = |version: &str| -> Vec<Value> {
         let with = format!("golden/{version}/");
         records(false)
@@ -110,7 +110,7 @@ fn moved_addresses_make_no_difference() {
     }
 }
 
-/// Adds to all addresses and offsets of a record.
+/// Adds `by` to all addresses and offsets of a record.
 fn shift(value: &mut Value, by: u64) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(|value| shift(value, by)),
@@ -132,7 +132,7 @@ fn shift(value: &mut Value, by: u64) {
     }
 }
 
-/// A finding with a symbol whose rule is listed as a whole in its file: file and finding.
+/// The positions (file, finding) of findings with a symbol whose rule is completely listed in its file.
 fn listed_errors(records: &[Value]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     for (file, record) in records.iter().enumerate() {
@@ -150,7 +150,7 @@ fn listed_errors(records: &[Value]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Takes a finding out, and counts it less.
+/// Removes a finding and decreases its rule's count.
 fn without(record: &Value, place: usize) -> Value {
     let mut record = record.clone();
     let finding = record["findings"].as_array_mut().unwrap().remove(place);
@@ -162,7 +162,7 @@ fn without(record: &Value, place: usize) -> Value {
 }
 
 #[test]
-fn a_planted_finding_is_new_and_the_other_way_round_fixed() {
+fn a_planted_finding_is_new_and_in_reverse_fixed() {
     let sound = records(true);
     let errors = listed_errors(sound);
     assert!(errors.len() > 50, "{}", errors.len());
@@ -170,26 +170,26 @@ fn a_planted_finding_is_new_and_the_other_way_round_fixed() {
         let mut old = sound.to_vec();
         old[file] = without(&sound[file], place);
         let finding = &sound[file]["findings"][place];
-        let told = |change: &str| {
+        let expected = |change: &str| {
             let (rule, symbol) = (&finding["rule"], &finding["function"]["symbol"]);
             vec![format!("{change} {} {}", rule.as_str().unwrap(), symbol.as_str().unwrap())]
         };
         let name = sound[file]["path"].as_str().unwrap();
         let there = changes(&old, sound);
         assert_eq!(there.files.len(), 1, "{there:#?}");
-        assert_eq!(findings(&there, name), told("new"));
+        assert_eq!(findings(&there, name), expected("new"));
         assert!(there.worse && there.files[0].counts.is_empty());
         let address = &finding["code"]["start"];
         let address = if address.is_null() { &finding["function"]["start"] } else { address };
         let new = there.files[0].findings[0].new.as_ref().unwrap();
         assert_eq!(new.address.as_deref(), address.as_str());
-        // The same with everything moved.
+        // The same with all addresses moved.
         let mut moved = sound.to_vec();
         moved.iter_mut().for_each(|record| shift(record, 0x40));
-        assert_eq!(findings(&changes(&old, &moved), name), told("new"));
+        assert_eq!(findings(&changes(&old, &moved), name), expected("new"));
 
         let back = changes(sound, &old);
-        assert_eq!(findings(&back, name), told("fixed"));
+        assert_eq!(findings(&back, name), expected("fixed"));
         assert!(!back.worse);
         assert_eq!(
             (there.summary.new, there.summary.fixed),
@@ -199,9 +199,9 @@ fn a_planted_finding_is_new_and_the_other_way_round_fixed() {
 }
 
 #[test]
-fn a_line_of_a_table_that_says_something_else_is_a_change() {
+fn a_different_row_of_a_table_is_a_change() {
     let sound = records(true);
-    // An outermost frame without rows has no line of its own.
+    // An outermost frame without rows has no row in the table.
     let with_table = |(file, place): &&(usize, usize)| {
         let table = sound[*file]["findings"][*place]["difference"]["table"].as_array();
         table.is_some_and(|lines| lines.iter().any(|line| line["side"] == "sframe"))
@@ -216,13 +216,13 @@ fn a_line_of_a_table_that_says_something_else_is_a_change() {
         let line = table.iter_mut().find(|line| line["side"] == "sframe").unwrap();
         line["cfa"] = json!("rsp+4711");
         let symbol = finding["function"]["symbol"].as_str().unwrap();
-        let told = format!("changed {} {symbol}", finding["rule"].as_str().unwrap());
+        let expected = format!("changed {} {symbol}", finding["rule"].as_str().unwrap());
         let name = new[file]["path"].as_str().unwrap().to_owned();
         let changes = changes(sound, &new);
-        assert_eq!(findings(&changes, &name), [told]);
+        assert_eq!(findings(&changes, &name), [expected]);
         assert_eq!(changes.files.len(), 1);
         assert!(!changes.worse);
-        // What it says now stands in the table of both.
+        // The merged table contains the new values.
         let table = &changes.files[0].findings[0].table;
         let lines = |scan: &str| -> Vec<&str> {
             table.iter().filter(|line| line.scan == scan).map(|line| line.cfa.as_str()).collect()
@@ -233,7 +233,7 @@ fn a_line_of_a_table_that_says_something_else_is_a_change() {
 }
 
 #[test]
-fn a_count_that_grows_where_findings_are_not_listed_is_worse_and_undecided() {
+fn a_growing_count_of_unlisted_findings_is_worse_and_undecided() {
     let sound = records(false);
     let cut = |record: &Value| {
         let counts = record["counts"].as_array().unwrap().iter();
@@ -249,12 +249,12 @@ fn a_count_that_grows_where_findings_are_not_listed_is_worse_and_undecided() {
     let there = changes(sound, &new);
     assert!(there.worse);
     assert_eq!(there.summary.new.all(), 0);
-    let told = &there.files[0].counts[0];
-    assert_eq!((told.old, told.new), (was, was + 3));
+    let expected = &there.files[0].counts[0];
+    assert_eq!((expected.old, expected.new), (was, was + 3));
     let back = changes(&new, sound);
     assert!(!back.worse);
     assert_eq!((back.files[0].counts[0].old, back.files[0].counts[0].new), (was + 3, was));
-    // And a listed finding that is another one now is neither new nor fixed.
+    // A listed finding that is replaced by another one is neither new nor fixed.
     let rule = &sound[file]["counts"][count]["rule"];
     let mut new = sound.to_vec();
     let listed = new[file]["findings"].as_array_mut().unwrap();
@@ -267,7 +267,7 @@ fn a_count_that_grows_where_findings_are_not_listed_is_worse_and_undecided() {
 }
 
 #[test]
-fn a_cause_that_counts_more_functions_is_coverage_lost_where_fewer_are_described() {
+fn more_undescribed_and_fewer_described_functions_are_lost_coverage() {
     let sound = records(false);
     let has_loss = |record: &Value| {
         record["status"] == "checked"
@@ -282,10 +282,10 @@ fn a_cause_that_counts_more_functions_is_coverage_lost_where_fewer_are_described
     coverage["losses"][0]["functions"] = json!(was + 1);
     let there = changes(sound, &new);
     assert_eq!(there.files.len(), 1);
-    let told = there.files[0].coverage.as_ref().unwrap();
-    assert_eq!(told.verdict, CoverageVerdict::MoreUndescribed);
+    let expected = there.files[0].coverage.as_ref().unwrap();
+    assert_eq!(expected.verdict, CoverageVerdict::MoreUndescribed);
     assert_eq!(
-        (told.causes[0].cause.as_str(), told.causes[0].old, told.causes[0].new),
+        (expected.causes[0].cause.as_str(), expected.causes[0].old, expected.causes[0].new),
         (&*cause, was, was + 1)
     );
     assert!(!there.worse);
@@ -301,7 +301,7 @@ fn a_cause_that_counts_more_functions_is_coverage_lost_where_fewer_are_described
 }
 
 #[test]
-fn files_come_and_go_and_are_never_taken_twice() {
+fn files_come_and_go_and_are_never_matched_twice() {
     let sound = records(false);
     let file = sound.iter().position(|record| record["status"] == "checked").unwrap();
     let mut more = sound.to_vec();
@@ -312,7 +312,7 @@ fn files_come_and_go_and_are_never_taken_twice() {
     assert_eq!((there.summary.came, there.summary.gone), (1, 0));
     let back = changes(&more, sound);
     assert_eq!((back.summary.came, back.summary.gone), (0, 1));
-    // A scan that has not ended knows of no file that it is gone.
+    // An incomplete scan cannot show that a file is gone.
     let cut: Vec<String> = sound.iter().skip(1).map(ToString::to_string).collect();
     let unknown = compare(&report_of(sound), &cut.join("\n"));
     assert_eq!((unknown.summary.gone, unknown.summary.unmatched), (0, 1));
@@ -320,14 +320,14 @@ fn files_come_and_go_and_are_never_taken_twice() {
 }
 
 #[test]
-fn causes_have_all_findings_and_no_more() {
+fn causes_contain_each_finding_once() {
     for all in [false, true] {
         let causes = groups(records(all));
         let counts = records(all).iter().flat_map(|record| record["counts"].as_array().unwrap());
         let counted: u64 = counts.map(|count| count["count"].as_u64().unwrap()).sum();
         assert_eq!(causes.findings, counted);
         assert_eq!(causes.causes.iter().map(|cause| cause.findings).sum::<u64>(), counted);
-        // With all of them listed, nothing is left that is only counted.
+        // If all findings are listed, none are only counted.
         assert_eq!(causes.causes.iter().any(|cause| cause.unlisted), !all);
         let order = causes.causes.windows(2).all(|pair| {
             let key =
@@ -339,8 +339,8 @@ fn causes_have_all_findings_and_no_more() {
 }
 
 #[test]
-fn hostile_records_take_time_by_their_length() {
-    // Each loss has a cause of its own, names one of its two functions; each reason stands once.
+fn malicious_records_take_time_linear_in_their_length() {
+    // Each loss has a different cause and lists one of its two functions; each reason occurs once.
     let many = |word: &str| {
         let losses: Vec<Value> = (0..60_000)
             .map(|n| {
@@ -349,7 +349,7 @@ fn hostile_records_take_time_by_their_length() {
                 json!({"cause": name, "functions": 2, "bytes": 2, "examples": [example]})
             })
             .collect();
-        // Words of letters: of numbers in a reason nothing is kept.
+        // Words of letters, because numbers in reasons are dropped.
         let letter = |n: u32| char::from_digit(n % 20 + 10, 36).unwrap();
         let reason =
             |n: u32| -> String { [1, 20, 400, 8000].map(|unit| letter(n / unit)).iter().collect() };

@@ -1,4 +1,4 @@
-//! Reports in both formats, whole and damaged.
+//! Reading reports in both formats, sound and damaged.
 
 mod scans;
 
@@ -25,7 +25,7 @@ fn both_formats_have_the_same_records() {
     assert_ne!(lines, document);
     let all = |text: &str| {
         let mut all = Vec::new();
-        // In pieces, as from a file.
+        // In pieces, like from a file.
         let input = BufReader::with_capacity(61, text.as_bytes());
         let ending = report::read(input, |record| all.push(format!("{record:?}")));
         (all, ending.expect("a report"))
@@ -37,7 +37,7 @@ fn both_formats_have_the_same_records() {
 }
 
 #[test]
-fn a_record_has_what_the_line_says() {
+fn a_record_has_the_values_of_its_line() {
     let line = scan(&corpus(), &["differences/plt-got/2.44.so"]);
     let mut seen = 0;
     let each = |record: &sframe_history::Record<'_>| {
@@ -56,18 +56,18 @@ fn a_record_has_what_the_line_says() {
 }
 
 #[test]
-fn a_report_says_whether_it_is_whole() {
+fn incomplete_reports_are_recognized() {
     let (paths, ending) = read(&format!("{FILE}\n\n{FILE}\n{SUMMARY}")).expect("a report");
     assert_eq!((paths.len(), ending.complete, ending.tool.as_deref()), (2, true, Some("9.8.7")));
     let (paths, ending) = read(FILE).expect("a report");
     assert_eq!((paths.len(), ending.complete), (1, false));
     assert!(!read("").expect("nothing").1.complete);
-    // Fields that are not known, of any depth, and other kinds of lines.
+    // Unknown fields of any depth, and other types of lines.
     let more = r#"{"more":[{"a":{}}],"type":"file","status":"crashed","path":"b"}"#;
     let (paths, _) =
         read(&format!("{{\"type\":\"note\",\"x\":1}}\n{more}\n{SUMMARY}")).expect("a report");
     assert_eq!(paths, ["b"]);
-    // As other programs write it again.
+    // As another program might format it.
     let document = "{ \"files\": [ {\"status\":\"special\",\"path\":\"\\u0061\"} ],\n \"format\": 1, \"summary\": {} }";
     let (paths, ending) = read(document).expect("a report");
     assert_eq!((paths, ending.complete), (vec!["a".to_owned()], true));
@@ -78,7 +78,7 @@ fn wrong(text: &str) -> String {
 }
 
 #[test]
-fn damage_is_told_with_its_place() {
+fn damage_is_reported_with_its_position() {
     let cases = [
         (
             format!("{FILE}\n{{\"type\":\"file\",\"path\":7}}\n"),
@@ -94,8 +94,8 @@ fn damage_is_told_with_its_place() {
             format!("{FILE}\n{}", SUMMARY.replace("\"format\":1", "\"format\":3")),
             "version 3 of the format",
         ),
-        ("{\"files\":[]}".to_owned(), "does not say which version"),
-        (format!("{FILE}\n{}", SUMMARY.replace("\"format\":1,", "")), "does not say which version"),
+        ("{\"files\":[]}".to_owned(), "does not state the version"),
+        (format!("{FILE}\n{}", SUMMARY.replace("\"format\":1,", "")), "does not state the version"),
         ("sframe".to_owned(), "neither a JSON report nor"),
         ("[]".to_owned(), "neither a JSON report nor"),
         (FILE.replace("no-section", "nothing"), "unknown variant `nothing`"),
@@ -109,8 +109,8 @@ fn damage_is_told_with_its_place() {
         ),
     ];
     for (text, expected) in cases {
-        let told = wrong(&text);
-        assert!(told.contains(expected), "{told}: {expected}");
+        let error = wrong(&text);
+        assert!(error.contains(expected), "{error}: {expected}");
     }
     let bytes: &[u8] = b"{\"type\":\"file\",\"path\":\"\xff\",\"status\":\"checked\"}\n";
     assert!(report::read(bytes, |_| ()).is_err());

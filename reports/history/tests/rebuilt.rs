@@ -1,8 +1,8 @@
-//! Programs that were assembled twice: what changed is known from the source and from what
-//! `corpus/differences` proves of the assemblers.
+//! Programs assembled twice, whose changes are known from the source and from the defects of assemblers shown in
+//! `corpus/differences`.
 //!
-//! Needs the toolchains of `corpus/build fetch` where it says so. What is missing is said, and is a
-//! failure where `SFRAME_REQUIRE_TOOLS` is set, as CI does.
+//! Some tests need the toolchains of `corpus/build fetch`. If these are missing, the test says so, and fails if
+//! `SFRAME_REQUIRE_TOOLS` is set, as it is in CI.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -15,8 +15,7 @@ use std::process::Command;
 use scans::{compare, corpus, findings, folder, scan};
 use sframe_history::changes::{Became, CoverageVerdict, Matched};
 
-/// Two functions: one that all is well with, and one whose CFA as 2.44 gets wrong
-/// (`corpus/differences/register-in-place`).
+/// A sound function.
 const SOUND: &str = r"
 	.globl	sound
 	.type	sound, @function
@@ -31,7 +30,7 @@ sound:
 	.size	sound, .-sound
 ";
 
-/// A function with the defect.
+/// A function whose CFA GNU as 2.44 gets wrong (`corpus/differences/register-in-place`).
 fn broken(name: &str) -> String {
     format!(
         r"
@@ -54,8 +53,8 @@ fn broken(name: &str) -> String {
     )
 }
 
-/// A function whose CFA is counted from another register than SP and FP, which version 2 cannot
-/// say (`corpus/golden/2.44/x86_64/realign.o`); or as many bytes of an ordinary one.
+/// A function whose CFA is based on `register`. Version 2 cannot express registers other than SP and FP
+/// (`corpus/golden/2.44/x86_64/realign.o`).
 fn based_on(name: &str, register: &str) -> String {
     format!(
         r"
@@ -74,7 +73,7 @@ fn based_on(name: &str, register: &str) -> String {
     )
 }
 
-/// A function that is called by nobody, to move what follows.
+/// A function that nothing calls, which moves the following code.
 const UNUSED: &str = r"
 unused:
 	.cfi_startproc
@@ -115,7 +114,7 @@ fn build(bin: &Path, library: &Path, source: &str) {
     }
 }
 
-/// Two versions of a library in a folder each, under names with a version; what changed.
+/// Builds two versions of a library, in a folder each and with versions in their names. Returns the changes.
 fn rebuilt(test: &str, old: &str, new: &str) -> Option<sframe_history::changes::Changes> {
     let bin = toolchain()?;
     let folder = folder(test);
@@ -125,7 +124,7 @@ fn rebuilt(test: &str, old: &str, new: &str) -> Option<sframe_history::changes::
     let (old, new) = (scan("monday", "foo-1.2"), scan("tuesday", "foo-1.3"));
     assert!(old.contains("cfa-mismatch") || new.contains("cfa-mismatch") || test.contains("lost"));
     let there = compare(&old, &new);
-    // The other way round, what was new is fixed.
+    // In reverse order, new findings are fixed.
     let back = compare(&new, &old);
     assert_eq!((there.summary.new, there.summary.fixed), (back.summary.fixed, back.summary.new));
     assert_eq!(there.summary.matched, 1);
@@ -153,8 +152,8 @@ fn a_nop_inside_the_function_is_no_change() {
 }
 
 #[test]
-fn one_more_function_of_the_pattern_is_told_by_its_number() {
-    // Both functions show the same pattern, and stand as one finding in the report.
+fn one_more_function_with_the_pattern_is_a_change() {
+    // Both functions have the same pattern, so the report has one finding for them.
     let (old, new) = (broken("f"), format!("{}{}", broken("f"), broken("g")));
     let Some(changes) = rebuilt("more", &old, &new) else { return };
     assert!(changes.worse);
@@ -173,7 +172,7 @@ fn the_defect_in_a_sound_library_is_new() {
     assert!(changes.worse);
     assert_eq!(findings(&changes, NEW_LIBRARY), ["new cfa-mismatch g"]);
     assert_eq!(changes.files[0].matched, Some(Matched::Version));
-    // The assembler forgets the offset of 16: `mov %rsp, %rbp` is 3 bytes behind the push.
+    // The assembler forgets the offset of 16; `mov %rsp, %rbp` is 3 bytes long and follows the push.
     let place = changes.files[0].findings[0].new.as_ref().unwrap();
     assert_eq!((place.offset, place.message.as_str()), (Some(4), "CFA is rbp+8, CFI says rbp+16"));
 }
@@ -183,9 +182,9 @@ fn the_defect_in_another_function_is_one_new_and_one_fixed() {
     let old = format!("{}{}", broken("f"), SOUND);
     let new = format!("{}{}", broken("g"), SOUND);
     let Some(changes) = rebuilt("other", &old, &new) else { return };
-    let mut told = findings(&changes, NEW_LIBRARY);
-    told.sort();
-    assert_eq!(told, ["fixed cfa-mismatch f", "new cfa-mismatch g"]);
+    let mut found = findings(&changes, NEW_LIBRARY);
+    found.sort();
+    assert_eq!(found, ["fixed cfa-mismatch f", "new cfa-mismatch g"]);
 }
 
 #[test]
@@ -193,7 +192,7 @@ fn a_function_that_loses_its_entry_is_named_with_the_cause() {
     let old = format!("{SOUND}{}", based_on("h", "rsp, 8"));
     let new = format!("{UNUSED}{SOUND}{}", based_on("h", "rbx, 0"));
     let Some(changes) = rebuilt("lost", &old, &new) else { return };
-    // One function more is described, and one less: what the numbers say of it alone is undecided.
+    // One more function is described and one fewer, so the numbers alone do not decide.
     let coverage = changes.files[0].coverage.as_ref().expect("a change");
     assert_eq!(coverage.verdict, CoverageVerdict::MoreUndescribed);
     let function = &coverage.functions[0];
@@ -207,29 +206,29 @@ fn a_function_that_loses_its_entry_is_named_with_the_cause() {
     assert!(changes.worse);
 }
 
-/// The same source through two assemblers: `corpus/differences/README.md` says what each gets
-/// wrong. These files are checked in.
+/// The same source assembled by two versions; `corpus/differences/README.md` lists their defects. These files are
+/// checked in.
 #[test]
-fn another_assembler_fixes_what_it_is_known_to_fix() {
+fn another_assembler_fixes_its_known_defects() {
     let golden = corpus().join("golden");
     let of = |version: &str| scan(&golden, &["--all", &format!("{version}/x86_64/cfi.o")]);
     let changes = compare(&of("2.44"), &of("2.47.50"));
-    let told = findings(&changes, "2.47.50/x86_64/cfi.o");
-    // `remembered-in-place` and `return-elsewhere`: as 2.40 and 2.44 only.
+    let found = findings(&changes, "2.47.50/x86_64/cfi.o");
+    // `remembered-in-place` and `return-elsewhere`: only GNU as 2.40 and 2.44.
     for fixed in ["fixed cfa-mismatch remembers", "fixed ra-mismatch return_elsewhere"] {
-        assert!(told.iter().any(|told| told == fixed), "{fixed}: {told:?}");
+        assert!(found.iter().any(|found| found == fixed), "{fixed}: {found:?}");
     }
-    // `simple-outermost`: as 2.47.50 only, where 2.44 writes no entry.
+    // `simple-outermost`: only GNU as 2.47.50; 2.44 writes no entry.
     assert!(
-        told.iter().any(|told| told == "new outermost-mismatch simple_without_rules"),
-        "{told:?}"
+        found.iter().any(|found| found == "new outermost-mismatch simple_without_rules"),
+        "{found:?}"
     );
-    assert_eq!(changes.summary.new.errors, 1, "{told:?}");
+    assert_eq!(changes.summary.new.errors, 1, "{found:?}");
 }
 
-/// docs/comparison.md, `diff`: as 2.44 leaves `aligned_and_sized` out, as 2.47.50 does not.
+/// docs/comparison.md, `diff`: GNU as 2.44 does not describe `aligned_and_sized`, 2.47.50 does.
 #[test]
-fn another_assembler_describes_a_function_more() {
+fn another_assembler_describes_one_more_function() {
     let golden = corpus().join("golden");
     let of = |version: &str| scan(&golden, &[&format!("{version}/x86_64/realign.o")]);
     let changes = compare(&of("2.44"), &of("2.47.50"));
@@ -241,7 +240,7 @@ fn another_assembler_describes_a_function_more() {
     assert_eq!(compare(&of("2.47.50"), &of("2.44")).summary.coverage_lost, 1);
 }
 
-/// A file that is cut short can no longer be read, and what was found in it is not fixed by that.
+/// A truncated file can no longer be read; its findings are not fixed by that.
 #[test]
 fn a_truncated_file_fixes_nothing() {
     let folder = folder("truncated");
@@ -257,9 +256,9 @@ fn a_truncated_file_fixes_nothing() {
     assert!(changes.summary.undecided > 0);
 }
 
-/// `strip -R .sframe`: everything is gone with the section.
+/// `strip -R .sframe` removes the section, and everything with it.
 #[test]
-fn a_section_that_is_gone_is_worse() {
+fn a_missing_section_is_worse() {
     let folder = folder("section");
     let golden = corpus().join("golden/2.44/x86_64/cfi.o");
     fs::copy(&golden, folder.join("cfi.o")).expect("writable");

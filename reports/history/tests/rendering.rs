@@ -1,4 +1,4 @@
-//! What is written of changes and causes.
+//! The renderings of changes and causes.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -26,9 +26,9 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// The schemas are checked in: `SFRAME_BLESS=1` writes them.
+/// Compares the schemas with the checked-in ones; `SFRAME_BLESS=1` writes them.
 #[test]
-fn json_is_what_the_schema_says() {
+fn json_matches_its_schema() {
     let (old, changes) = two_versions();
     let mut causes = Groups::default();
     report::read(old.as_bytes(), |record| causes.add(record)).expect("a report");
@@ -55,13 +55,13 @@ fn json_is_what_the_schema_says() {
 }
 
 #[test]
-fn text_says_first_what_got_worse_and_shows_tables() {
+fn text_starts_with_what_got_worse_and_shows_tables() {
     let (_, changes) = two_versions();
     let text = written(|out| write_text(out, &changes, &Options { details: usize::MAX }));
     let plain = without_colours(&text);
     let summary = plain.split("\n\n").next().unwrap();
     assert!(summary.lines().count() < 24, "{summary}");
-    // corpus/differences/README.md: `return-elsewhere`, fixed behind 2.44.
+    // corpus/differences/README.md: `return-elsewhere`, fixed after 2.44.
     let fixed = plain.find("fixed error[ra-mismatch]: RA is *(CFA-8), CFI says *(CFA-16)");
     let shown = fixed.and_then(|at| plain.get(at..)).expect("the finding");
     let lines: Vec<&str> = shown.lines().take(8).collect();
@@ -74,7 +74,7 @@ fn text_says_first_what_got_worse_and_shows_tables() {
         lines.iter().any(|l| l.trim_start().starts_with("+ 0x") && l.contains("*(CFA-16)")),
         "{shown}"
     );
-    // Cut, it says how much is left out.
+    // Truncated, it states how many are omitted.
     let cut = without_colours(&written(|out| write_text(out, &changes, &Options { details: 1 })));
     assert!(cut.contains("(--all shows each)") && cut.len() < plain.len());
 }
@@ -85,7 +85,7 @@ fn without_colours(text: &str) -> String {
     first + &parts.map(|part| part.split_once('m').map_or("", |(_, rest)| rest)).collect::<String>()
 }
 
-/// What comes from files is neither a control sequence nor markup.
+/// Text from files cannot contain control sequences or markup.
 #[test]
 fn hostile_names_stay_names() {
     const NAME: &str = "\\u001b[2J`` ` <img src=x> @all\\n# [x](y) | \\u202e";
@@ -114,7 +114,7 @@ fn hostile_names_stay_names() {
     assert!(!outside_code(&markdown).contains(['<', '@', '[']), "{markdown}");
 }
 
-/// What is neither in a span nor in a block of code, as CommonMark 6.1 and 4.5 say.
+/// The text outside code spans and code blocks, according to CommonMark 6.1 and 4.5.
 fn outside_code(markdown: &str) -> String {
     let mut out = String::new();
     let mut fence: Option<usize> = None;
@@ -143,8 +143,8 @@ fn outside_spans(mut line: &str) -> String {
         let inside = &rest[run..];
         let mut ends = inside.match_indices('`').map(|(at, _)| at).filter(|at| {
             let begins = *at == 0 || !inside[..*at].ends_with('`');
-            let behind = &inside[*at..];
-            begins && behind.len() - behind.trim_start_matches('`').len() == run
+            let rest = &inside[*at..];
+            begins && rest.len() - rest.trim_start_matches('`').len() == run
         });
         out.push_str(before);
         let Some(end) = ends.next() else { return out + rest };
@@ -153,7 +153,7 @@ fn outside_spans(mut line: &str) -> String {
     out + line
 }
 
-/// Widths that a format takes end at 65,535.
+/// Format widths are limited to 65,535.
 #[test]
 fn values_of_any_length_are_written() {
     let report = |cfa: &str| {
@@ -177,7 +177,7 @@ fn values_of_any_length_are_written() {
         written(|out| write_markdown(out, &changes, &options)),
     ] {
         assert!(text.contains(&long) && text.contains("sp+16"), "{}", text.len());
-        // The other lines are not made as long.
+        // The other lines are not padded to the same length.
         assert!(text.len() < 4 * long.len(), "{}", text.len());
     }
 }

@@ -1,4 +1,4 @@
-//! A walk that runs ahead of the scan: how many inputs there are is known long before the last one is checked.
+//! A walk that runs ahead of the scan, so that the number of inputs is known long before the last one is checked.
 
 use std::io;
 use std::sync::Arc;
@@ -6,33 +6,34 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-/// Bytes of memory that are handed over at once: some hundred names.
+/// Bytes of memory handed over in one batch: several hundred names.
 const BATCH: usize = 1 << 14;
-/// How many batches may wait, 64 MiB in all: half a million names. Of more inputs, the number is not known before the
-/// rest fits.
+/// How many batches may wait: 64 MiB in all, about half a million names. If there are more inputs, their number is not
+/// known until the remaining names fit.
 const BATCHES: usize = 1 << 12;
 
-/// How many inputs a walk has met.
+/// The number of inputs that a walk has found so far.
 #[derive(Debug, Default)]
 pub struct Tally {
-    met: AtomicU64,
+    walked: AtomicU64,
     ended: AtomicBool,
 }
 
 impl Tally {
-    /// How many inputs there are, once the walk has met the last one.
+    /// The number of inputs; `None` until the walk has finished.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
-        // What was met before the end is seen by who sees the end.
-        self.ended.load(Ordering::Acquire).then(|| self.met.load(Ordering::Relaxed))
+        // Acquire pairs with the release in `walk`: a thread that sees the end also sees the final count.
+        self.ended.load(Ordering::Acquire).then(|| self.walked.load(Ordering::Relaxed))
     }
 }
 
-/// The same inputs in the same order, walked on a thread of its own as far ahead as their names may take memory, and how
-/// many they are. `size` says how many bytes of memory one takes. Where nobody takes inputs any more, the walk ends.
+/// The same inputs in the same order, plus a tally of how many there are. A separate thread walks as far ahead as the
+/// names fit into memory; `size` returns the bytes of memory that one input takes. The walk ends when the returned
+/// iterator is dropped.
 ///
 /// # Errors
-/// Those of starting a thread.
+/// Returns an error if the thread cannot be started.
 pub fn ahead<T: Send + 'static>(
     inputs: impl Iterator<Item = T> + Send + 'static,
     size: fn(&T) -> usize,
@@ -62,7 +63,7 @@ fn walk<T>(
             tally.ended.store(true, Ordering::Release);
             return;
         }
-        tally.met.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        tally.walked.fetch_add(batch.len() as u64, Ordering::Relaxed);
         if batches.send(batch).is_err() {
             return;
         }
@@ -74,21 +75,21 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    /// Inputs of 1 KiB each, and where the walk tells how many it has met.
+    /// Inputs of 1 KiB each, and a channel that receives each one as it is walked.
     fn inputs(count: u64) -> (impl Iterator<Item = u64> + Send, std::sync::mpsc::Receiver<u64>) {
-        let (sender, met) = channel();
-        let told = (0..count).inspect(move |number| {
+        let (sender, walked) = channel();
+        let numbers = (0..count).inspect(move |number| {
             let _ = sender.send(*number);
         });
-        (told, met)
+        (numbers, walked)
     }
 
     #[test]
-    fn the_total_is_known_before_anything_is_taken() {
-        let (told, met) = inputs(10_000);
-        let (taken, tally) = ahead(told, |_| 1 << 10).expect("a thread");
-        assert_eq!(met.iter().count(), 10_000);
-        // The walk has let go of the inputs: it is at its end or nearly so.
+    fn the_total_is_known_before_anything_is_received() {
+        let (numbers, walked) = inputs(10_000);
+        let (taken, tally) = ahead(numbers, |_| 1 << 10).expect("a thread");
+        assert_eq!(walked.iter().count(), 10_000);
+        // The walk has dropped the inputs, so it has finished or is about to.
         while tally.total().is_none() {
             thread::yield_now();
         }
@@ -96,20 +97,20 @@ mod tests {
         assert!(taken.eq(0..10_000));
     }
 
-    /// 64 MiB, a batch that waits to be handed over, and one that was taken.
+    /// 64 MiB, one batch waiting to be sent, and one that was received.
     #[test]
-    fn names_take_no_more_memory_than_they_may() {
-        let (told, met) = inputs(200_000);
-        let (mut taken, tally) = ahead(told, |_| 1 << 10).expect("a thread");
+    fn names_stay_within_their_memory_limit() {
+        let (numbers, walked) = inputs(200_000);
+        let (mut taken, tally) = ahead(numbers, |_| 1 << 10).expect("a thread");
         assert_eq!(taken.next(), Some(0));
         let most = (64 << 10) + 2 * 16;
-        let before = met.iter().take(most).count();
+        let before = walked.iter().take(most).count();
         thread::sleep(std::time::Duration::from_millis(50));
-        assert_eq!((before, met.try_iter().count()), (most, 0));
+        assert_eq!((before, walked.try_iter().count()), (most, 0));
         assert_eq!(tally.total(), None);
         drop(taken);
-        // The walk sees that nobody waits.
-        assert_eq!(met.iter().count(), 0);
+        // The walk notices that the receiver is gone.
+        assert_eq!(walked.iter().count(), 0);
         assert_eq!(tally.total(), None);
     }
 }

@@ -1,7 +1,8 @@
-//! Archives (`.a`): their members, and the files that thin archives name (System V's and GNU's form, ar(5) of BSD).
+//! Archives (`.a`): their members and the files that thin archives refer to, in the System V, GNU and BSD formats
+//! (ar(5)).
 //!
-//! Names are borrowed, and no more than [`NAME`] bytes of the archive are read for one: many members may refer to one
-//! name in the table of names.
+//! Names are borrowed, and at most [`NAME`] bytes of the archive are read for each: many members may refer to the same
+//! entry in the table of names.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,11 +11,11 @@ use sframe_record::text::path_of;
 
 use crate::members::{MemberCount, NAME};
 
-/// What an archive starts with, and a thin one.
+/// The first bytes of a regular archive and of a thin archive.
 const MAGICS: [&[u8; 8]; 2] = [b"!<arch>\n", b"!<thin>\n"];
 /// A member's header: name, date, owner, group, mode, size and [`HEADER_END`], all of them text.
 const HEADER: usize = 60;
-/// Where the size is in a header.
+/// Position of the size field in a member header.
 const SIZE: Range<usize> = 48..58;
 const HEADER_END: &[u8] = b"`\n";
 /// The table of names that do not fit into headers.
@@ -42,31 +43,31 @@ pub struct Member<'a> {
     pub start: u64,
 }
 
-/// Where a member's bytes are.
+/// The location of a member's bytes.
 #[derive(Debug)]
 pub enum Content<'a> {
-    /// In the archive.
+    /// The bytes are in the archive.
     Bytes(&'a [u8]),
-    /// In a file of its own, which a thin archive names: see [`named_file`].
+    /// The bytes are in a separate file that a thin archive refers to: see [`named_file`].
     File(&'a Path),
-    /// Nowhere that could be found; why.
+    /// The bytes cannot be located; contains the reason.
     Damaged(String),
 }
 
-/// Whether `data` starts as an archive does.
+/// Whether `data` starts with the magic number of an archive.
 #[must_use]
 pub fn is_archive(data: &[u8]) -> bool {
     MAGICS.iter().any(|magic| data.starts_with(*magic))
 }
 
-/// The path of the file that the thin archive at `archive` calls `member`: relative to the archive's folder.
+/// The path of `member` of the thin archive at `archive`: member paths are relative to the archive's folder.
 #[must_use]
 pub fn named_file(archive: &Path, member: &Path) -> PathBuf {
     archive.parent().unwrap_or(Path::new("")).join(member)
 }
 
-/// The members of an archive, in stored order, without its tables of symbols and names. A member that cannot be read is
-/// [`Content::Damaged`]. An error says why nothing more can be found, and is the last item.
+/// The members of an archive in stored order, without its tables of symbols and names. A member that cannot be read is
+/// [`Content::Damaged`]. An error says why no further member can be found, and is the last item.
 #[derive(Debug)]
 pub struct Members<'a> {
     data: &'a [u8],
@@ -74,20 +75,20 @@ pub struct Members<'a> {
     place: usize,
     names: &'a [u8],
     thin: bool,
-    /// Only tables have been met.
+    /// Only symbol and name tables have been read so far.
     at_tables: bool,
     count: &'a mut MemberCount,
-    /// Bytes of the archive's own name, which goes with each member's.
+    /// Length in bytes of the archive's own name, which is stored with the name of each member.
     own_name: usize,
 }
 
-/// The members of the archive that `data` are the bytes of, up to the limits of `count`, which counts each.
+/// The members of the archive `data`. Each is added to `count`, and iteration stops at its limits.
 pub fn members<'a>(data: &'a [u8], count: &'a mut MemberCount) -> Members<'a> {
     Members::of(data, count, 0)
 }
 
 impl<'a> Members<'a> {
-    /// Of an archive whose own name has `own_name` bytes.
+    /// Starts at the first member of an archive whose own name has `own_name` bytes.
     pub(crate) fn of(data: &'a [u8], count: &'a mut MemberCount, own_name: usize) -> Members<'a> {
         let [plain, thin] = MAGICS;
         let (place, names) = (plain.len(), [].as_slice());
@@ -108,13 +109,13 @@ impl<'a> Members<'a> {
         self.data
     }
 
-    /// The limit that is why there are no more members, if one is.
+    /// The limit that ended the iteration early, if there was one.
     #[must_use]
     pub fn reached(&self) -> Option<String> {
         self.count.reached()
     }
 
-    /// The next member that is no table.
+    /// The next member that is not a table.
     fn read(&mut self) -> Result<Option<Member<'a>>, String> {
         loop {
             let Some(header) = Header::read(self.data, self.place)? else { return Ok(None) };
@@ -125,14 +126,14 @@ impl<'a> Members<'a> {
             let is_names = self.at_tables && name == Ok(NAMES);
             let is_symbols = self.at_tables && name.is_ok_and(|name| SYMBOLS.contains(&name));
             let is_table = is_names || is_symbols;
-            // Of a thin archive, only tables are in it.
+            // A thin archive contains only its tables.
             let size = if self.thin && !is_table { 0 } else { header.size };
-            // Members start at even places.
+            // Members start at even offsets.
             self.place = start.saturating_add(size).saturating_add(size % 2);
             let bytes = stored.get(taken..size);
             if is_table {
                 if is_names {
-                    self.names = bytes.ok_or("its table of names is not all there")?;
+                    self.names = bytes.ok_or("its table of names is truncated")?;
                 }
                 continue;
             }
@@ -150,18 +151,19 @@ impl<'a> Members<'a> {
     ) -> Member<'a> {
         let content = match (name, bytes) {
             (Err(why), _) => Content::Damaged(why.to_owned()),
-            // A part of a path is another path.
+            // A truncated path would name a different file.
             (Ok(name), _) if self.thin && name.len() == NAME => {
                 Content::Damaged(LONG_NAME.to_owned())
             }
             (Ok(name), _) if self.thin => Content::File(path_of(name)),
             (Ok(_), Some(bytes)) => Content::Bytes(bytes),
-            (Ok(_), None) => Content::Damaged("the archive ends before it does".to_owned()),
+            (Ok(_), None) => Content::Damaged("it extends past the end of the archive".to_owned()),
         };
         Member { name: name.unwrap_or(short.trim_ascii_end()), content, start: start as u64 }
     }
 
-    /// The name of a member whose header says `short`, and how many of its `own` bytes are the name.
+    /// The name of a member whose header has the name field `short`, and how many of its `own` bytes belong to the name
+    /// (BSD).
     fn name(&self, short: &'a [u8], own: &'a [u8]) -> (Result<&'a [u8], &'static str>, usize) {
         match short {
             [b'/', digits @ ..] if digits.first().is_some_and(u8::is_ascii_digit) => {
@@ -174,13 +176,13 @@ impl<'a> Members<'a> {
                 (text.ok_or("its bytes end before its name does"), name.map_or(0, <[u8]>::len))
             }
             [b'/', ..] => (Ok(until(short, b' ')), 0),
-            // A slash ends a name with spaces.
+            // A slash ends a name that contains spaces.
             _ if short.contains(&b'/') => (Ok(until(short, b'/')), 0),
             _ => (Ok(until(short, b' ')), 0),
         }
     }
 
-    /// The name at a place of the table of names: GNU's end with a slash and a line feed, COFF's with a NUL.
+    /// The name at an offset in the table of names: GNU ends names with a slash and a line feed, COFF with a NUL.
     fn name_in_table(&self, digits: &[u8]) -> Option<&'a [u8]> {
         let rest = self.names.get(number(digits)?..)?;
         let near = rest.get(..NAME.saturating_add(2)).unwrap_or(rest);
@@ -210,14 +212,14 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// What of a member's header matters.
+/// The relevant fields of a member header.
 struct Header<'a> {
     name: &'a [u8],
     size: usize,
 }
 
 impl<'a> Header<'a> {
-    /// The header at a place; `None` at the archive's end.
+    /// The header at offset `place`; `None` at the end of the archive.
     fn read(data: &'a [u8], place: usize) -> Result<Option<Header<'a>>, String> {
         let rest = data.get(place..).unwrap_or_default();
         if rest.is_empty() {
@@ -225,10 +227,10 @@ impl<'a> Header<'a> {
         }
         let header = rest.get(..HEADER).filter(|header| header.ends_with(HEADER_END));
         let header =
-            header.ok_or_else(|| format!("no header of a member is at offset {place:#x}"))?;
+            header.ok_or_else(|| format!("there is no member header at offset {place:#x}"))?;
         let size = header.get(SIZE).and_then(number);
         let size =
-            size.ok_or_else(|| format!("the size of the member at {place:#x} is no number"))?;
+            size.ok_or_else(|| format!("the size of the member at {place:#x} is not a number"))?;
         Ok(Some(Header { name: header.get(..16).unwrap_or_default(), size }))
     }
 }

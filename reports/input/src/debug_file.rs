@@ -1,4 +1,4 @@
-//! The separate debug file of a file.
+//! Finds the separate debug file of an ELF file.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use sframe_validator::elf::Elf;
 use super::{FileBytes, checksum, plain_error};
 use sframe_record::text::printable_path;
 
-/// A debug file that belongs to a file for certain.
+/// A debug file that is known to belong to a file: its build-id or checksum matches.
 #[derive(Debug)]
 pub struct DebugFile {
-    /// Where it is; in a package, with a `!` behind the package's path.
+    /// Its path. For a file in a package: the path of the package, `!`, and the path in the package.
     pub path: PathBuf,
     /// Its bytes.
     pub data: DebugBytes,
@@ -22,11 +22,11 @@ pub struct DebugFile {
 /// The bytes of a debug file.
 #[derive(Debug)]
 pub enum DebugBytes {
-    /// A file's.
+    /// The bytes of a file.
     File(FileBytes),
-    /// A package's member's.
+    /// The bytes of a member of a package.
     Member(Arc<Vec<u8>>),
-    /// Not read, for it has no CFI.
+    /// Not read, because it has no CFI.
     WithoutCfi,
 }
 
@@ -43,21 +43,22 @@ impl Deref for DebugBytes {
 }
 
 impl DebugFile {
-    /// That its bytes were the same all the time.
+    /// Checks that the file has not changed since it was opened.
     ///
     /// # Errors
-    /// That they were not: see [`FileBytes::intact`].
+    /// Returns an error if it has: see [`FileBytes::intact`].
     pub fn intact(&self) -> Result<(), String> {
         let DebugBytes::File(bytes) = &self.data else { return Ok(()) };
         let why = |error| format!("{}: {}", printable_path(&self.path), plain_error(&error));
         bytes.intact().map_err(why)
     }
 
-    /// Looks for the debug file of `elf`, which was read from `path`, below `folders` and beside
-    /// the file; `None` where there is none.
+    /// Looks for the debug file of `elf`, which was read from `path`, below `folders` and beside the file; `None` if
+    /// there is none.
     ///
     /// # Errors
-    /// Where there are files of the right name, and none is the file's own: which, and why not.
+    /// Returns an error if files with the right name exist but none matches. The message contains the path and the
+    /// mismatch.
     pub fn find(
         path: &Path,
         elf: &Elf<'_>,

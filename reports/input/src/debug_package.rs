@@ -1,7 +1,7 @@
 //! Separate debug files in packages: Debian's `-dbgsym`, RPM's `-debuginfo`, Arch Linux's `-debug`.
 //!
-//! All packages are read through once, for the build-ids of their debug files. One that is asked
-//! for and has CFI is unpacked again, and only the last one stays in memory.
+//! All packages are read once to collect the build-ids of their debug files. When a debug file with CFI is requested,
+//! its package is unpacked again; only the most recent one stays in memory.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -18,12 +18,12 @@ use super::package::{Content, Limits, Member, Visitor, visit};
 use super::{DebugBytes, DebugFile, Input, Selection, open_file, plain_error};
 use sframe_record::text::{printable, printable_path};
 
-/// Where distributions install debug files, whatever they call them there.
+/// Where all distributions install debug files.
 const FOLDER: &[u8] = b"usr/lib/debug/";
-/// The sections that CFI is in; one of these names in a debug file is likely to be without bytes.
+/// The sections that contain CFI. In a debug file, `.eh_frame` usually has no bytes.
 const CFI: [&[u8]; 3] = [b".debug_frame", b".zdebug_frame", b".eh_frame"];
 
-/// Packages of debug files, by build-id.
+/// Packages of debug files, indexed by build-id.
 #[derive(Debug)]
 pub struct DebugPackages {
     limits: Limits,
@@ -31,7 +31,7 @@ pub struct DebugPackages {
     held: Mutex<Option<(PathBuf, Arc<Vec<u8>>)>>,
 }
 
-/// A debug file in a package.
+/// A debug file stored in a package.
 #[derive(Clone, Debug)]
 struct Stored {
     package: PathBuf,
@@ -50,8 +50,8 @@ impl Stored {
 }
 
 impl DebugPackages {
-    /// The debug files in all packages that `paths` name, folders with all that is in them; of two
-    /// with the same build-id, the first counts. Then what of `paths` cannot be used.
+    /// Indexes the debug files in all packages at `paths`, including those in folders; if two have the same build-id,
+    /// the first is used. Also returns the inputs that cannot be used.
     #[must_use]
     pub fn index(paths: &[OsString], limits: Limits) -> (DebugPackages, Vec<Input>) {
         let (mut files, mut unusable) = (HashMap::new(), Vec::new());
@@ -71,14 +71,14 @@ impl DebugPackages {
                 unusable.extend(failed);
             }
             if before == (files.len(), unusable.len()) {
-                let reason = "no package of debug files".to_owned();
+                let reason = "it is not a package of debug files".to_owned();
                 unusable.push(Input::Unreadable(path.into(), reason));
             }
         }
         (DebugPackages { limits, files, held: Mutex::new(None) }, unusable)
     }
 
-    /// The build-ids of the files they have, in ascending order.
+    /// The build-ids of the files that have debug files here, in ascending order.
     #[must_use]
     pub fn build_ids(&self) -> Vec<&[u8]> {
         let mut ids: Vec<&[u8]> = self.files.keys().map(Vec::as_slice).collect();
@@ -86,10 +86,11 @@ impl DebugPackages {
         ids
     }
 
-    /// The debug file of `elf`; `None` where there is none.
+    /// The debug file of `elf`; `None` if there is none.
     ///
     /// # Errors
-    /// Where there is one with its build-id and it cannot be used: which, and why not.
+    /// Returns an error if the debug file with its build-id cannot be used. The message contains the path and the
+    /// reason.
     pub fn find(&self, elf: &Elf<'_>) -> Result<Option<DebugFile>, String> {
         let Some(stored) = build_id(elf).and_then(|id| self.files.get(id)) else { return Ok(None) };
         let path = stored.path();
@@ -104,7 +105,7 @@ impl DebugPackages {
         }
     }
 
-    /// The bytes of a debug file. Threads wait for each other here: each has one in memory at most.
+    /// The bytes of a debug file. Threads wait for each other here, so that at most one debug file is in memory.
     fn unpack(&self, stored: &Stored, path: &Path) -> Result<Arc<Vec<u8>>, String> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, bytes)) = &*held
@@ -112,18 +113,18 @@ impl DebugPackages {
         {
             return Ok(bytes.clone());
         }
-        // What is held goes before another one comes.
+        // Free the previous file before reading the next.
         *held = None;
         let file = open_file(&stored.package).map_err(|error| plain_error(&error))?;
         let mut one = One { name: &stored.inside, bytes: None };
         visit(&file, &self.limits, &mut one)?;
-        let bytes = Arc::new(one.bytes.ok_or("it is not there any more")?);
+        let bytes = Arc::new(one.bytes.ok_or("it is no longer in the package")?);
         *held = Some((path.to_owned(), bytes.clone()));
         Ok(bytes)
     }
 }
 
-/// The debug files in a package; what went wrong.
+/// The debug files in a package, and an error if the package could not be read completely.
 fn read_through(path: PathBuf, limits: &Limits) -> (Vec<(Vec<u8>, Stored)>, Option<Input>) {
     let mut all = All { package: &path, found: Vec::new(), damaged: None };
     let file = open_file(&path).map_err(|error| plain_error(&error));
@@ -133,7 +134,7 @@ fn read_through(path: PathBuf, limits: &Limits) -> (Vec<(Vec<u8>, Stored)>, Opti
     (found, failed)
 }
 
-/// Looks at the debug files of a package.
+/// Collects the debug files of a package.
 struct All<'p> {
     package: &'p Path,
     found: Vec<(Vec<u8>, Stored)>,
@@ -161,7 +162,7 @@ impl Visitor for All<'_> {
     }
 }
 
-/// The debug file that `bytes` are, by its build-id.
+/// The build-id and location of the debug file `bytes`; `None` if it has no build-id.
 fn stored(package: &Path, name: &[u8], bytes: &[u8]) -> Option<(Vec<u8>, Stored)> {
     let elf = Elf::parse(bytes).ok()?;
     let with_cfi = elf
@@ -172,7 +173,7 @@ fn stored(package: &Path, name: &[u8], bytes: &[u8]) -> Option<(Vec<u8>, Stored)
     Some((build_id(&elf)?.to_vec(), stored))
 }
 
-/// Takes one file out of a package.
+/// Extracts one file from a package.
 struct One<'n> {
     name: &'n [u8],
     bytes: Option<Vec<u8>>,

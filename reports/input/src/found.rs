@@ -1,25 +1,25 @@
-//! What is found at a path: a file, an image, something special, or nothing that can be read.
+//! What a path leads to: a file, an image, a special file, or an error.
 
 use std::fs::FileType;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
-/// Something that was named, or found in a folder that was named.
+/// A path that the user named, or that was found in a folder that the user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A regular file.
     File(PathBuf),
     /// A folder that is a container image (OCI Image Layout).
     Image(PathBuf),
-    /// Something that holds no bytes of its own, by path and kind.
+    /// Something without content, such as a device or a skipped link: its path and kind.
     Special(PathBuf, Special),
-    /// A path that leads nowhere, and why.
+    /// A path that cannot be read, and the reason.
     Unreadable(PathBuf, String),
 }
 
 impl Input {
-    /// Bytes of memory that it takes.
+    /// The number of bytes of memory that it takes.
     #[must_use]
     pub fn held(&self) -> usize {
         let (Input::File(path)
@@ -30,10 +30,10 @@ impl Input {
     }
 }
 
-/// What is not a regular file.
+/// Anything that is not a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Special {
-    /// A symbolic link to what is checked under its own or another name.
+    /// A symbolic link to a file that is checked under another path.
     Link,
     /// A symbolic link to nothing, or to itself.
     DanglingLink,
@@ -47,12 +47,12 @@ pub enum Special {
     Socket,
     /// A block or character device.
     Device,
-    /// A file that the kernel makes up as it is read, as most of `/proc`.
+    /// A file whose content the kernel generates when it is read, such as most of `/proc`.
     Kernel,
 }
 
 impl Special {
-    /// The words used for several of them.
+    /// The plural phrase for messages.
     #[must_use]
     pub const fn plural(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl Special {
         }
     }
 
-    /// The word for it in records and stores, which does not change.
+    /// The identifier in records and stores, which never changes.
     #[must_use]
     pub const fn id(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Special {
         Special::Kernel,
     ];
 
-    /// What a file of this kind is, if it is neither a regular file nor a folder.
+    /// The kind of special file; `None` for regular files and folders.
     pub(crate) fn of(kind: FileType) -> Option<Special> {
         if kind.is_file() || kind.is_dir() {
             None
@@ -106,14 +106,14 @@ impl Special {
         }
     }
 
-    /// The one that has this word. Reports and stores of version 0.1.0 have the
-    /// [words for people](Special::name) instead.
+    /// The kind with this identifier. Reports and stores of version 0.1.0 contain the [phrases for
+    /// people](Special::name) instead.
     #[must_use]
     pub fn of_id(id: &str) -> Option<Special> {
         Special::ALL.into_iter().find(|special| [special.id(), special.name()].contains(&id))
     }
 
-    /// The words used for one.
+    /// The singular phrase for messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -129,7 +129,7 @@ impl Special {
     }
 }
 
-/// What the system says about an error, without the number in brackets that the standard library adds.
+/// The system's message for an error, without the error number that the standard library appends.
 #[must_use]
 pub fn plain_error(error: &io::Error) -> String {
     let text = error.to_string();

@@ -1,27 +1,27 @@
-//! Which package a file is from, as the package itself says.
+//! Which package a file belongs to, according to the package's metadata.
 
 use sframe_record::text::printable;
 
-/// No name or version is longer: what is said to be, is left out.
+/// Longer names and versions are ignored.
 const LONGEST: usize = 512;
 
-/// What a package says that it is, as it writes it: a `.deb` in its `control` file, an RPM package in
-/// its header, Alpine's and Arch Linux's in `.PKGINFO`. Fit for a terminal.
+/// The identity that a package states in its metadata: the `control` file of a `.deb`, the header of an RPM package, or
+/// the `.PKGINFO` of Alpine and Arch Linux. All fields are safe to print to a terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackageIdentity {
     /// Its name.
     pub name: String,
-    /// Its version; of an RPM package with epoch, if it has one, and release: `2:1.0-3`.
+    /// Its version. For an RPM package it includes the release and, if there is one, the epoch: `2:1.0-3`.
     pub version: Option<String>,
-    /// The machine, or the word for all of them.
+    /// The architecture, or the distribution's word for "any".
     pub architecture: Option<String>,
-    /// What it was built from, where it says so: `Source` (deb), the source package's file name
-    /// (RPM), `origin` (Alpine), `pkgbase` (Arch Linux).
+    /// What it was built from, if stated: `Source` (deb), the source package's file name (RPM), `origin` (Alpine),
+    /// `pkgbase` (Arch Linux).
     pub source: Option<String>,
 }
 
 impl PackageIdentity {
-    /// A `control` file's, or one stanza's of an index of them (Debian Policy 5.1).
+    /// Parses a `control` file, or one stanza of a `Packages` index (Debian Policy 5.1).
     #[must_use]
     pub fn of_control(text: &[u8]) -> Option<PackageIdentity> {
         let field = |name: &[u8]| text_of(control_field(text, name)?);
@@ -33,7 +33,7 @@ impl PackageIdentity {
         })
     }
 
-    /// A `.PKGINFO` file's: lines of `key = value` (Arch Linux, `PKGBUILD` and `makepkg`; Alpine, "Apk spec").
+    /// Parses a `.PKGINFO` file: lines of `key = value` (Arch Linux, `PKGBUILD` and `makepkg`; Alpine, "Apk spec").
     #[must_use]
     pub fn of_pkginfo(text: &[u8]) -> Option<PackageIdentity> {
         let field = |key: &[u8]| {
@@ -50,8 +50,7 @@ impl PackageIdentity {
     }
 }
 
-/// The first line of a field of the first stanza in `text`. Names are the same in any case of
-/// letters (Debian Policy 5.1).
+/// The first line of a field in the first stanza of `text`. Field names are case-insensitive (Debian Policy 5.1).
 #[must_use]
 pub(super) fn control_field<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
     let mut lines =
@@ -62,7 +61,7 @@ pub(super) fn control_field<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]>
     })
 }
 
-/// A value that is there, fit for a terminal.
+/// A non-empty value, made safe to print to a terminal.
 pub(super) fn text_of(value: &[u8]) -> Option<String> {
     let value = value.trim_ascii();
     (!value.is_empty() && value.len() <= LONGEST).then(|| printable(value))
@@ -76,7 +75,7 @@ mod tests {
         Some(value.to_owned())
     }
 
-    /// Debian Policy 5.3, 5.6.1 and 5.1: names in any case, values of several lines, stanzas.
+    /// Debian Policy 5.3, 5.6.1 and 5.1: case-insensitive names, multi-line values, several stanzas.
     #[test]
     fn control_files() {
         let control = b"PACKAGE: libx1\nSource: x (1.0-1)\nVersion:1:1.0-2~a\nDescription: text\n Architecture: no\n\
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_left_out() {
+    fn overlong_values_and_control_characters_are_dropped() {
         let long = [b"Package: x\nVersion: ".as_slice(), &[b'1'; LONGEST + 1]].concat();
         let identity = PackageIdentity::of_control(&long).expect("it has a name");
         assert_eq!(identity.version, None);

@@ -1,30 +1,30 @@
-//! What a file is, told by its first bytes and never by its name.
+//! The type of a file, recognized by its first bytes and never by its name.
 
 use sframe_validator::elf::Elf;
 
 use super::archive;
 
-/// How many bytes [`Kind::of`] looks at: a tar archive's first header.
+/// The number of bytes that [`Kind::of`] looks at: the first header of a tar archive.
 pub const HEAD: usize = 512;
-/// Where a tar header says that it is one (POSIX.1-1988; GNU tar writes the same five bytes).
+/// Offset of the magic number in a tar header (POSIX.1-1988; GNU tar writes the same five bytes).
 const TAR_MAGIC: usize = 257;
 
-/// What a file is.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// No bytes at all.
+    /// An empty file.
     Empty,
     /// An ELF file.
     Elf,
     /// A static library, `.a`.
     Archive,
-    /// Something that holds files, or a file in compressed form.
+    /// A container of files, or a compressed file.
     Package(Package),
     /// Anything else.
     Other,
 }
 
-/// What holds files, or a file in compressed form.
+/// A container of files, or a compressed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Package {
     /// One file, which may be a tar archive.
@@ -35,15 +35,15 @@ pub enum Package {
     Deb,
     /// `.rpm`.
     Rpm,
-    /// `cpio` in its portable form, `newc`.
+    /// `cpio` in its portable format, `newc`.
     Cpio,
     /// `zip`: wheels, jars.
     Zip,
-    /// `.apk` of version 3, which is a format of its own; those of version 2 are compressed tar.
+    /// `.apk` version 3, which has its own format; version 2 is compressed tar.
     Apk3,
 }
 
-/// A form of compression.
+/// A compression format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// `gzip` (RFC 1952).
@@ -68,7 +68,7 @@ impl Compression {
         }
     }
 
-    /// The compression of what starts with `head`.
+    /// The compression format of a file that starts with `head`.
     #[must_use]
     pub fn of(head: &[u8]) -> Option<Compression> {
         match head {
@@ -76,7 +76,7 @@ impl Compression {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Compression::Zstd),
-            // A block, or the end of a stream without any.
+            // A block, or the end of a stream without blocks.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
             | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => {
                 Some(Compression::Bzip2)
@@ -87,7 +87,7 @@ impl Compression {
 }
 
 impl Kind {
-    /// What starts with `head`: the first [`HEAD`] bytes, or all that there are.
+    /// The type of a file that starts with `head`: its first [`HEAD`] bytes, or all bytes if it is shorter.
     #[must_use]
     pub fn of(head: &[u8]) -> Kind {
         if head.is_empty() {
@@ -114,7 +114,7 @@ impl Package {
             (b"070701", Package::Cpio),
             (b"070702", Package::Cpio),
             (b"PK\x03\x04", Package::Zip),
-            // One without members has nothing but its end.
+            // A zip file without members starts with the end-of-central-directory record.
             (b"PK\x05\x06", Package::Zip),
             (b"ADB.", Package::Apk3),
             (b"ADBd", Package::Apk3),

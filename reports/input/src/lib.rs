@@ -1,5 +1,5 @@
-//! From what the user names to bytes: paths, directories, patterns, lists, archives, packages,
-//! container images and repositories.
+//! Finds and opens inputs: files, directories, glob patterns, lists, archives, packages, container images and
+//! repositories.
 
 #![deny(unsafe_code)]
 

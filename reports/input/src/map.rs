@@ -1,9 +1,10 @@
-//! The one place where files become bytes, and the one place with `unsafe` code.
+//! The only module that reads input files into memory, and the only one with `unsafe` code.
 //!
-//! Files are mapped, for most of their bytes are never looked at. The 1,732 ELF files of 1.8 GB below a `/usr/lib`, on two
-//! threads: mapped 0.06 s of processor time and 7 MB of memory, read 1.3 s and 185 to 233 MB; with `--coverage` 0.4 s and
-//! 35 to 42 MB against 1.6 s and 200 MB. A copy of bounded size would leave out the files that only maps can hold, and a
-//! process that is started again after SIGBUS has lost what the first one found. So SIGBUS is handled ([`guarded`]).
+//! Files are memory-mapped, because most of their bytes are never looked at. Measured with two threads on the 1,732 ELF
+//! files (1.8 GB) of a `/usr/lib`: mapping takes 0.06 s of processor time and 7 MB of memory, reading 1.3 s and 185 to
+//! 233 MB; with `--coverage`, mapping takes 0.4 s and 35 to 42 MB, reading 1.6 s and 200 MB. Copies of bounded size
+//! would exclude files that are too large to copy, and a process that is restarted after SIGBUS has lost its findings.
+//! Therefore SIGBUS is handled ([`guarded`]).
 
 mod guarded;
 
@@ -16,12 +17,13 @@ use std::path::Path;
 use crate::open_file;
 use guarded::Map;
 
-/// Bytes of holes in a file, up to which all of it may be read: a linker leaves none, and to read this many takes a second.
+/// A file with at most this many bytes of holes may be read completely: linkers leave no holes, and reading this many
+/// bytes takes a second.
 const MOST_HOLES: u64 = 1 << 30;
-/// Of a block in `st_blocks`, whatever the file system's own are (Linux, stat(3type)).
+/// The unit of `st_blocks`, whatever the file system's block size is (Linux, stat(3type)).
 const BLOCK: u64 = 512;
 
-/// The bytes of a file, mapped where the system can.
+/// The bytes of a file, memory-mapped where possible.
 #[derive(Debug)]
 pub struct FileBytes {
     bytes: Bytes,
@@ -30,7 +32,8 @@ pub struct FileBytes {
     with_large_holes: bool,
 }
 
-/// Whether a file has holes of more than 1 GiB: it takes no space, so that nothing which reads all of it has a bound.
+/// Whether a file has holes of more than 1 GiB. Such a file takes little disk space, so that reading all of it could
+/// take arbitrarily long.
 #[must_use]
 pub fn has_large_holes(metadata: &Metadata) -> bool {
     metadata.len().saturating_sub(metadata.blocks().saturating_mul(BLOCK)) > MOST_HOLES
@@ -39,11 +42,11 @@ pub fn has_large_holes(metadata: &Metadata) -> bool {
 #[derive(Debug)]
 enum Bytes {
     Mapped(Map),
-    /// Of a file that is empty, which cannot be mapped, or was opened while as many as can be were mapped.
+    /// The bytes of an empty file, which cannot be mapped, or of a file opened when no further map was available.
     Read(Vec<u8>),
 }
 
-/// Which file it is, and when it was last changed: two files with the same have the same bytes.
+/// The identity of a file and the time of its last change: files with equal stamps have equal bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp {
     device: u64,
@@ -65,10 +68,10 @@ impl Stamp {
         }
     }
 
-    /// That this still is the stamp of `file`.
+    /// Checks that `file` still has this stamp.
     ///
     /// # Errors
-    /// That it is not, or why that cannot be known.
+    /// Returns an error if the file has changed, or if its metadata cannot be read.
     pub(crate) fn holds(self, file: &File) -> io::Result<()> {
         match Stamp::of(&file.metadata()?) == self {
             true => Ok(()),
@@ -81,7 +84,7 @@ impl FileBytes {
     /// Opens and maps a regular file.
     ///
     /// # Errors
-    /// What the system says, or that there is something else.
+    /// Returns the system's error, or an error if `path` is not a regular file.
     pub fn open(path: &Path) -> io::Result<FileBytes> {
         FileBytes::of(open_file(path)?)
     }
@@ -89,7 +92,7 @@ impl FileBytes {
     /// Maps a regular file that is open.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the system's error.
     pub fn of(file: File) -> io::Result<FileBytes> {
         let metadata = file.metadata()?;
         let (stamp, with_large_holes) = (Stamp::of(&metadata), has_large_holes(&metadata));
@@ -103,27 +106,27 @@ impl FileBytes {
         Ok(FileBytes { bytes, file, stamp, with_large_holes })
     }
 
-    /// Which file they are of, as it was when it was mapped.
+    /// The stamp of the file when it was mapped.
     #[must_use]
     pub const fn stamp(&self) -> Stamp {
         self.stamp
     }
 
-    /// Whether not all of it is to be read: see [`has_large_holes`].
+    /// Whether the file must not be read completely: see [`has_large_holes`].
     #[must_use]
     pub const fn has_large_holes(&self) -> bool {
         self.with_large_holes
     }
 
-    /// That all bytes that were looked at were the file's, and the same all the time.
+    /// Checks that all bytes read so far were the file's, and that the file has not changed.
     ///
     /// # Errors
-    /// That the file changed while it was read, or that a part of it could not be read: what was made of the bytes is
-    /// void.
+    /// Returns an error if the file has changed or a part of it could not be read. Results derived from its bytes are
+    /// then invalid.
     pub fn intact(&self) -> io::Result<()> {
         self.stamp.holds(&self.file)?;
         match &self.bytes {
-            // It was restored to its size and times, or the device failed.
+            // The file was truncated and restored, including its times, or the device failed.
             Bytes::Mapped(map) if map.is_broken() => {
                 Err(io::Error::other("a part of it cannot be read"))
             }
@@ -135,7 +138,7 @@ impl FileBytes {
     }
 }
 
-/// The first `size` bytes of a file, or all that there are.
+/// The first `size` bytes of a file, or all if it is shorter.
 fn read(file: &File, size: u64) -> io::Result<Vec<u8>> {
     let size = usize::try_from(size).map_err(io::Error::other)?;
     let mut bytes = Vec::new();

@@ -1,14 +1,14 @@
-//! How many members an input may have, and what their names may take: something is said of each, and held until it is
-//! written.
+//! Limits the number of members of an input and the memory for their names: each member is reported, and held in memory
+//! until the report is written.
 
-/// Bytes of a member's name that are looked at: a longer path is none (Linux, `PATH_MAX`).
+/// The number of bytes of a member's name that are read: a longer path is invalid (Linux, `PATH_MAX`).
 pub const NAME: usize = 4096;
-/// Members of an input, all that is inside it taken together.
+/// The maximum number of members of an input, including nested ones.
 pub(crate) const MEMBERS: u64 = 1_000_000;
-/// Bytes of the names of all members of an input. A million members have some 100 MB.
+/// The maximum size in bytes of all member names of an input. The names of a million members take about 100 MB.
 const NAMES: u64 = 1 << 27;
 
-/// Counts the members of one input, also of the archives in it, and the bytes of their names.
+/// Counts the members of one input, including those of nested archives, and the bytes of their names.
 #[derive(Debug)]
 pub struct MemberCount {
     most: u64,
@@ -24,33 +24,33 @@ impl Default for MemberCount {
 }
 
 impl MemberCount {
-    /// Of an input that may have `most` members, and take `held` bytes of memory for their names.
+    /// A count for an input with at most `most` members, whose names may take `held` bytes of memory.
     #[must_use]
     pub const fn new(most: u64, held: u64) -> MemberCount {
         let most_names = if held < NAMES { held } else { NAMES };
         MemberCount { most, most_names, members: 0, names: 0 }
     }
 
-    /// Counts one more, with a name of so many bytes; whether it may be.
+    /// Adds a member whose name has `name` bytes. Returns false if that exceeds a limit.
     pub(crate) const fn add(&mut self, name: usize) -> bool {
         self.members = self.members.saturating_add(1);
         self.names = self.names.saturating_add(name as u64);
         self.members <= self.most && self.names <= self.most_names
     }
 
-    /// How many there were.
+    /// The number of members counted.
     #[must_use]
     pub const fn members(&self) -> u64 {
         self.members
     }
 
-    /// Bytes that their names take.
+    /// The total size of their names in bytes.
     #[must_use]
     pub const fn names(&self) -> u64 {
         self.names
     }
 
-    /// The limit that has been reached, if one has: nothing more of the input is read.
+    /// The limit that was exceeded, if any. No more of the input is read then.
     #[must_use]
     pub fn reached(&self) -> Option<String> {
         if self.members > self.most {
@@ -63,7 +63,7 @@ impl MemberCount {
     }
 }
 
-/// A size in the unit of the options.
+/// A size in MiB if it is a multiple, as the command-line options take it; else in bytes.
 pub(crate) fn size_text(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 20) {
         format!("{} MiB", bytes >> 20)

@@ -1,7 +1,8 @@
-//! The one place where input files are opened: whatever lies there, nothing waits for it.
+//! The only module that opens input files. Opening never blocks, whatever the path leads to.
 //!
-//! A named pipe waits for its other end, and opening a device may do something. So what is there is looked at first, it is
-//! opened without waiting, and what was opened is looked at again, for it may have been swapped in between.
+//! Opening a named pipe blocks until its other end is opened, and opening a device may have side effects. Therefore the
+//! type is checked first, the file is opened without blocking, and the type of the opened file is checked again,
+//! because it may have been replaced in between.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -13,21 +14,21 @@ use nix::sys::statvfs::fstatvfs;
 
 use crate::Special;
 
-/// What is at a path, where that can be opened.
+/// The result of opening a path.
 #[derive(Debug)]
 pub enum Opened {
-    /// A regular file. Where it is not on a disk, reading it fails where it would have to wait.
+    /// A regular file. If it is not on a disk, reads that would block fail.
     File(File),
     /// A folder.
     Folder,
-    /// Nothing with bytes of its own, by kind; links are followed.
+    /// A special file, by kind; links are followed.
     Special(Special),
 }
 
-/// Opens what is at `path`, if it is a regular file.
+/// Opens `path` if it leads to a regular file; otherwise returns the kind of file that it leads to.
 ///
 /// # Errors
-/// What the system says.
+/// Returns the system's error.
 pub fn open(path: &Path) -> io::Result<Opened> {
     match kind(&fs::metadata(path)?) {
         Kind::File => opened(path),
@@ -36,10 +37,10 @@ pub fn open(path: &Path) -> io::Result<Opened> {
     }
 }
 
-/// The regular file at `path`.
+/// Opens the regular file at `path`.
 ///
 /// # Errors
-/// What the system says, or that there is something else.
+/// Returns the system's error, or an error if `path` is not a regular file.
 pub fn open_file(path: &Path) -> io::Result<File> {
     let kind = match open(path)? {
         Opened::File(file) => return Ok(file),
@@ -49,7 +50,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
     Err(io::Error::other(format!("it is not a regular file: {kind}")))
 }
 
-/// Opens without waiting what is at `path` now.
+/// Opens `path` without blocking and checks the type of the opened file.
 fn opened(path: &Path) -> io::Result<Opened> {
     let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
     let file = File::options().read(true).custom_flags(flags.bits()).open(path)?;
@@ -62,9 +63,9 @@ fn opened(path: &Path) -> io::Result<Opened> {
     })
 }
 
-/// Whether a file that says it is empty is one of those that the kernel makes up as they are read: they say so too. Reading
-/// them may take what another program waits for (`/proc/kmsg`), and none has a program in it. Their file systems have no
-/// blocks; df leaves them out for that.
+/// Whether an apparently empty file is one whose content the kernel generates: these report size 0. Reading them may
+/// consume data that another program waits for (`/proc/kmsg`), and none contains a program. Their file systems have no
+/// blocks, which is also why df does not list them.
 fn is_made_up(file: &File) -> bool {
     fstatvfs(file).is_ok_and(|system| system.blocks() == 0)
 }
@@ -97,9 +98,10 @@ mod tests {
         }
     }
 
-    /// A pipe that nobody writes to. `opened` is what is left to do where it was swapped in after the first look.
+    /// A pipe without a writer. Calling `opened` directly simulates a file that was replaced by a pipe after the first
+    /// check.
     #[test]
-    fn a_named_pipe_is_not_waited_for() {
+    fn opening_a_named_pipe_does_not_block() {
         let folder = tempfile::tempdir().expect("a folder");
         let pipe = folder.path().join("pipe");
         mkfifo(&pipe, Mode::S_IRUSR).expect("a pipe");
@@ -110,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_told_apart() {
+    fn special_files_are_distinguished() {
         let folder = tempfile::tempdir().expect("a folder");
         let socket = folder.path().join("socket");
         let _listener = UnixListener::bind(&socket).expect("a socket");
@@ -122,12 +124,12 @@ mod tests {
         assert!(matches!(open(&empty), Ok(Opened::File(_))));
     }
 
-    /// Files of procfs say that they are empty (proc(5)). Reading /proc/kmsg waits for the kernel's next message, and
-    /// takes it from who logs them.
+    /// Files in procfs report size 0 (proc(5)). Reading /proc/kmsg blocks until the next kernel message, and takes it
+    /// away from the system logger.
     #[test]
-    fn what_the_kernel_makes_up_is_not_read() {
+    fn generated_files_of_the_kernel_are_not_read() {
         assert_eq!(special(open(Path::new("/proc/self/status"))), Some(Special::Kernel));
-        // Not everybody may open it.
+        // Opening it may need privileges.
         if let Ok(kmsg) = open(Path::new("/proc/kmsg")) {
             assert_eq!(special(Ok(kmsg)), Some(Special::Kernel));
         }

@@ -1,8 +1,7 @@
-//! Packages and everything else that holds files: read as a stream, member by member, without
-//! unpacking to disk.
+//! Packages and other containers of files, read as a stream, member by member, without unpacking to disk.
 //!
-//! In memory is one member at a time, and only where it is an ELF file, a static library or a zip
-//! inside something else. Whatever else there is passes by. [`Limits`] bound what that costs.
+//! Only one member at a time is in memory, and only if it is an ELF file, a static library or a nested zip file.
+//! Everything else is skipped. [`Limits`] bound the cost.
 
 mod compression;
 mod cpio;
@@ -35,12 +34,12 @@ use digest::Hashed;
 use limits::Meter;
 use stream::{fill, hold};
 
-/// How much of a file is read at once.
+/// The buffer size in bytes for reading a file.
 const BUFFER: usize = 1 << 17;
-/// No header is longer: nothing is held in memory because a package says so.
+/// The maximum size of a header in bytes, so that a size stated in a package cannot exhaust memory.
 const HEADERS: u64 = 1 << 20;
 
-/// How much memory a thread keeps from one package to the next.
+/// How many bytes of memory a thread keeps for the next package.
 const KEPT: usize = 1 << 24;
 
 thread_local! {
@@ -50,22 +49,21 @@ thread_local! {
 /// A file in a package.
 #[derive(Debug)]
 pub struct Member<'a> {
-    /// Its path, without `./` at the start; behind the package's own and a `!` where a package is
-    /// inside another. `None` where the input is one compressed file, and this is it.
+    /// Its path, without a leading `./`. In a nested package, the path of that package and a `!` precede it. `None` if
+    /// the input is a single compressed file and this is its content.
     pub name: Option<&'a [u8]>,
     /// What it is.
     pub content: Content<'a>,
-    /// The package that it is from, as far as that has said what it is: all do so before their
-    /// files.
+    /// The innermost package that contains it, if known: all formats store this before their files.
     pub package: Option<&'a Arc<PackageIdentity>>,
 }
 
-/// What a member is.
+/// The content of a member.
 #[derive(Debug)]
 pub enum Content<'a> {
-    /// An ELF file, whole.
+    /// An ELF file, complete.
     Elf(&'a [u8]),
-    /// A static library, whole: its members, which count as the package's do.
+    /// A static library, complete: an iterator over its members, which count as members of the package.
     Archive(Members<'a>),
     /// Nothing to check.
     Other,
@@ -73,19 +71,19 @@ pub enum Content<'a> {
     Empty,
     /// Not a regular file.
     Special(Special),
-    /// It could not be read, or not to its end; why.
+    /// It could not be read completely; contains the reason.
     Unreadable(String),
 }
 
-/// Who is told of what is in a package.
+/// Receives the contents of a package.
 pub trait Visitor {
-    /// Whether the file called so is of interest, if it is an ELF file or static library; what is not,
-    /// passes by as [`Content::Other`].
+    /// Whether the file with this name is of interest if it is an ELF file or a static library. Other files are
+    /// reported as [`Content::Other`].
     fn wants(&mut self, _name: Option<&[u8]>) -> bool {
         true
     }
 
-    /// The next file, in stored order. Whether to go on.
+    /// Receives the next file in stored order. Returns whether to continue.
     fn found(&mut self, member: Member<'_>) -> ControlFlow<()>;
 }
 
@@ -96,26 +94,26 @@ impl<F: FnMut(Member<'_>)> Visitor for F {
     }
 }
 
-/// Hands every file in `file` to `visitor`, in stored order. Folders are no files. What is damaged is a
-/// member that is [`Content::Unreadable`], among the others where they can still be read.
+/// Hands every file in `file` to `visitor`, in stored order, without folders. Damaged members are reported as
+/// [`Content::Unreadable`]; the members after them still follow if they can be read.
 ///
 /// # Errors
-/// Why reading ended early: a limit, or the system.
+/// Returns the reason if reading ended early: a limit, or an error of the system.
 pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
     let metadata = file.metadata().map_err(|error| plain_error(&error))?;
     if has_large_holes(&metadata) {
         return Err("it has holes of more than 1 GiB".to_owned());
     }
     let read = Visit::run(limits, metadata.len(), visitor, |visit| visit.input(file));
-    // Whatever else went wrong may come of it.
+    // If the file changed, that explains any other error.
     Stamp::of(&metadata).holds(file).map_err(|error| plain_error(&error)).and(read)
 }
 
-/// Hands every file in a stream of some `size` bytes to `visitor`, in stored order, and reads the stream to its end: how
-/// many bytes it had, and their SHA-256 in hexadecimal digits.
+/// Hands every file in a stream of about `size` bytes to `visitor`, in stored order, and reads the stream to its end.
+/// Returns its length in bytes and its SHA-256 in hexadecimal digits.
 ///
 /// # Errors
-/// Why reading ended early.
+/// Returns the reason if reading ended early.
 pub(super) fn visit_stream(
     stream: impl Read,
     size: u64,
@@ -128,7 +126,7 @@ pub(super) fn visit_stream(
     stream.finish().map_err(|error| plain_error(&error))
 }
 
-/// Hands `stream` to `read`, decompressed if it is compressed: whoever reads bounds what comes out.
+/// Hands `stream` to `read`, decompressed if it is compressed. `read` must limit how much it takes.
 pub(super) fn unpacked(
     mut stream: impl Read,
     read: impl FnOnce(&mut dyn Read) -> io::Result<()>,
@@ -137,14 +135,14 @@ pub(super) fn unpacked(
     compression::opened(&mut stream, &Meter::new(&limits, u64::MAX), read)
 }
 
-/// Why nothing more of the input is read.
+/// The reason why the rest of the input is not read.
 struct Stop(String);
 
-/// Why a container is not read to its end.
+/// The reason why a container is not read to its end.
 enum Failure {
-    /// It is damaged; what is around it may not be.
+    /// The container is damaged; the one around it may not be.
     Damaged(String),
-    /// A limit of the whole input.
+    /// A limit for the whole input was exceeded.
     Stop(Stop),
 }
 
@@ -160,7 +158,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Where a file stands in the input.
+/// The position of a file in the input: its name, and how many containers it is in.
 #[derive(Clone, Debug, Default)]
 struct Place {
     name: Option<Vec<u8>>,
@@ -177,7 +175,7 @@ impl Place {
         Place { name: Some(name), depth: self.depth }
     }
 
-    /// The place of what comes out of a container or compression here.
+    /// The place of the content of the container or compressed file at this place.
     fn inside(&self) -> Place {
         Place { name: self.name.clone(), depth: self.depth + 1 }
     }
@@ -188,19 +186,19 @@ struct Visit<'v> {
     limits: &'v Limits,
     meter: &'v Meter,
     count: MemberCount,
-    /// For the next member that is held, whatever is in it.
+    /// A buffer, reused for each member that is held in memory.
     room: Vec<u8>,
-    /// The innermost package around that has said what it is.
+    /// The innermost enclosing package whose identity is known.
     package: Option<Arc<PackageIdentity>>,
     visitor: &'v mut dyn Visitor,
-    /// The visitor has seen enough.
+    /// The visitor asked to stop.
     enough: bool,
-    /// Bytes in memory of what is around the next member.
+    /// Bytes in memory that belong to the containers around the next member.
     held: u64,
 }
 
 impl<'v> Visit<'v> {
-    /// Walks through an input of `size` bytes, as `walk` does it.
+    /// Creates a visit for an input of `size` bytes and runs `walk` on it.
     fn run(
         limits: &'v Limits,
         size: u64,
@@ -231,7 +229,7 @@ impl<'v> Visit<'v> {
 }
 
 impl Visit<'_> {
-    /// The input itself.
+    /// Visits the input itself.
     fn input(&mut self, file: &File) -> Result<(), Stop> {
         let system = |error: io::Error| Stop(plain_error(&error));
         let place = Place::default();
@@ -240,13 +238,14 @@ impl Visit<'_> {
         if Kind::of(head.get(..HEAD).unwrap_or(head)) != Kind::Package(Package::Zip) {
             return self.content(&place, &mut reader);
         }
-        // Its table is at the end, its members anywhere: each would be read with all around it.
+        // A zip file has its table at the end and may have its members anywhere, so the file is mapped instead of
+        // streamed.
         let bytes = file.try_clone().and_then(FileBytes::of).map_err(system)?;
         self.container(&place, |visit, inside| zip::visit(visit, inside, Cursor::new(&*bytes)))?;
         bytes.intact().map_err(system)
     }
 
-    /// The content of a file at `place`, all that `stream` has.
+    /// Visits the file at `place`, whose content is all of `stream`.
     fn content(&mut self, place: &Place, stream: &mut dyn Read) -> Result<(), Stop> {
         let mut head = [0; HEAD];
         let head = match fill(stream, &mut head) {
@@ -276,7 +275,7 @@ impl Visit<'_> {
         Ok(())
     }
 
-    /// What is read as a whole.
+    /// Visits a file that has to be in memory as a whole.
     fn whole(
         &mut self,
         place: &Place,
@@ -311,7 +310,7 @@ impl Visit<'_> {
         Ok(())
     }
 
-    /// What is read as a stream.
+    /// Visits a container that can be read as a stream.
     fn package(
         &mut self,
         inside: &Place,
@@ -328,12 +327,12 @@ impl Visit<'_> {
             Package::Rpm => rpm::visit(self, inside, stream),
             Package::Cpio => cpio::visit(self, inside, stream),
             Package::Apk3 => Err(damaged("it is an apk package of version 3")),
-            // Its table is at the end: it has been held in memory.
+            // Zip files are read as a whole, see `whole`.
             Package::Zip => Ok(()),
         }
     }
 
-    /// Visits the container at `place`; damage is told there.
+    /// Visits the container at `place`. Damage is reported for that place.
     fn container(
         &mut self,
         place: &Place,
@@ -357,7 +356,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Tells that what is at `place` could not be read; whether to go on.
+    /// Reports that the file at `place` could not be read. Returns an error if that was because of a limit.
     fn damaged(&mut self, place: &Place, reason: String) -> Result<(), Stop> {
         if let Some(reason) = self.meter.reached() {
             return Err(Stop(reason.to_owned()));
@@ -366,7 +365,7 @@ impl Visit<'_> {
         Ok(())
     }
 
-    /// The place of what a container lists next: it counts, and its name does.
+    /// The place of the next member of a container, which is added to the count.
     fn member(&mut self, place: &Place, name: &[u8]) -> Result<Place, Stop> {
         if self.enough {
             return Err(Stop(String::new()));
@@ -376,7 +375,7 @@ impl Visit<'_> {
         self.count.reached().map_or(Ok(place), |reason| Err(Stop(reason)))
     }
 
-    /// Hands out the members of a static library, each of which counts.
+    /// Reports a static library, whose members are counted too.
     fn archive(&mut self, place: &Place, bytes: &[u8]) -> Result<(), Stop> {
         let (name, package) = (place.name.as_deref(), self.package.as_ref());
         let members = Members::of(bytes, &mut self.count, name.map_or(0, <[u8]>::len));
@@ -390,7 +389,7 @@ impl Visit<'_> {
         self.enough |= self.visitor.found(Member { name, content, package }).is_break();
     }
 
-    /// The container that is read has said which package it is.
+    /// Sets the identity of the package that is being read.
     fn identify(&mut self, identity: Option<PackageIdentity>) {
         if let Some(identity) = identity {
             self.package = Some(Arc::new(identity));
@@ -398,7 +397,7 @@ impl Visit<'_> {
     }
 }
 
-/// The reason for not reading on behind so many members.
+/// Adds to `reason` how many members were read before the error.
 fn after(members: u64, reason: &str) -> String {
     match members {
         0 => reason.to_owned(),
@@ -411,7 +410,7 @@ fn damaged(what: &str) -> Failure {
     Failure::Damaged(what.to_owned())
 }
 
-/// A stored path as it is shown: relative to the package.
+/// A stored path relative to the root of the package.
 fn relative(mut name: &[u8]) -> &[u8] {
     while let Some(rest) = name.strip_prefix(b"./").or(name.strip_prefix(b"/")) {
         name = rest;

@@ -1,9 +1,9 @@
-//! Debian repositories: packages by their index (Debian wiki, "Debian Repository Format"), in a folder or, with the
+//! Debian repositories: packages listed in an index (Debian wiki, "Debian Repository Format"), in a folder or, with the
 //! feature `http`, on a server.
 //!
-//! An index is read as a stream, stanza by stanza, while the packages that it has listed are checked.
-//! Each has to have the size and SHA-256 that its stanza says. The signature of a suite's `Release` file is not
-//! looked at: what is checked here is SFrame, not trust.
+//! An index is read as a stream, stanza by stanza, while the packages already listed are being checked. Each package
+//! must have the size and SHA-256 that its stanza states. The signature of a suite's `Release` file is not verified:
+//! this program checks SFrame, not trust.
 
 mod base;
 mod indexes;
@@ -25,27 +25,27 @@ use super::plain_error;
 use base::Base;
 use indexes::Index;
 
-/// How many packages may be listed and not checked yet.
+/// How many listed packages may wait to be checked.
 const AHEAD: usize = 64;
-/// How many buffered bytes of an index or a package are taken at once.
+/// The buffer size for reading an index or a package.
 const BUFFER: usize = 1 << 17;
 
-/// Which packages of a repository are wanted.
+/// Selects packages of a repository.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// Their names; all, where this is `None`.
+    /// The package names; `None` selects all.
     pub names: Option<GlobSet>,
-    /// Their sections, as `libs` or `contrib/libs`; all, where this is `None`.
+    /// The sections, such as `libs` or `contrib/libs`; `None` selects all.
     pub sections: Option<GlobSet>,
-    /// Bytes of the package itself, at least.
+    /// The minimum size of the package file in bytes.
     pub least: u64,
-    /// Bytes of the package itself, at most.
+    /// The maximum size of the package file in bytes.
     pub most: u64,
-    /// Machines; packages for all machines are wanted as well. All, where there are none.
+    /// The architectures, such as `amd64`; packages for `all` are always included. An empty list selects all.
     pub architectures: Vec<String>,
-    /// Suites, as `trixie`; those of a folder, where there are none.
+    /// The suites, such as `trixie`; an empty list selects those that the repository's folder contains.
     pub suites: Vec<String>,
-    /// Components, as `main`; those that the suite has, where there are none.
+    /// The components, such as `main`; an empty list selects those of the suite.
     pub components: Vec<String>,
 }
 
@@ -55,17 +55,17 @@ pub struct Repository {
     base: Arc<Base>,
 }
 
-/// What an index lists.
+/// An entry of an index.
 #[derive(Debug)]
 pub enum Entry {
     /// A package.
     Package(Listed),
-    /// What could not be read, and why: an index, or a stanza of one.
+    /// An index, or a stanza of one, that could not be read, and the reason.
     Unreadable(PathBuf, String),
 }
 
 impl Entry {
-    /// Bytes of memory that it takes.
+    /// The number of bytes of memory that it takes.
     #[must_use]
     pub fn held(&self) -> usize {
         let texts = match self {
@@ -80,27 +80,27 @@ impl Entry {
 #[derive(Debug)]
 pub struct Listed {
     base: Arc<Base>,
-    /// Relative to the repository.
+    /// The path relative to the repository.
     path: String,
     size: u64,
     sha256: String,
 }
 
 impl Repository {
-    /// The repository at a path, a `file:` or, with the feature `http`, an `http:` or `https:` URL.
+    /// The repository at a path, a `file:` URL or, with the feature `http`, an `http:` or `https:` URL.
     ///
     /// # Errors
-    /// Why there can be none.
+    /// Returns the reason if `location` cannot be a repository.
     pub fn new(location: &OsStr) -> Result<Repository, String> {
         Ok(Repository { base: Arc::new(Base::new(location)?) })
     }
 
-    /// The packages that are wanted, in the order of the indexes, each once.
+    /// The selected packages in the order of the indexes, each once.
     pub fn packages(&self, wanted: Wanted) -> impl Iterator<Item = Entry> + use<> {
         let (sender, entries) = sync_channel(AHEAD);
         let base = self.base.clone();
-        // Indexes are decompressed while packages are checked. Where nobody waits for them any more, sending
-        // fails, and the thread ends.
+        // Indexes are decompressed while packages are checked. When the receiver is dropped, sending fails and the
+        // thread ends.
         std::thread::spawn(move || list(&base, &wanted, &sender));
         entries.into_iter()
     }
@@ -116,7 +116,7 @@ fn list(base: &Arc<Base>, wanted: &Wanted, entries: &SyncSender<Entry>) {
     };
     let mut seen = indexes::Seen::default();
     for Index { path, stream } in indexes {
-        let told = stanza::read(stream, &mut |stanza| {
+        let read = stanza::read(stream, &mut |stanza| {
             let entry = match stanza.listed(base, wanted) {
                 Ok(None) => return true,
                 Ok(Some(listed)) if !seen.is_new(&listed.path) => return true,
@@ -125,7 +125,7 @@ fn list(base: &Arc<Base>, wanted: &Wanted, entries: &SyncSender<Entry>) {
             };
             entries.send(entry).is_ok()
         });
-        if let Err(error) = told {
+        if let Err(error) = read {
             let _ = entries.send(Entry::Unreadable(base.address(&path), plain_error(&error)));
         }
     }
@@ -141,28 +141,28 @@ impl Listed {
     /// Hands every file in the package to `visitor`, in stored order.
     ///
     /// # Errors
-    /// Why reading ended early, or that these are not the bytes that the index lists.
+    /// Returns the reason if reading ended early, or if the bytes differ from those that the index lists.
     pub fn visit(&self, limits: &Limits, visitor: &mut dyn Visitor) -> Result<(), String> {
         let stream = self.base.open(&self.path).map_err(|error| plain_error(&error))?;
-        // One byte more shows that it is another one.
+        // Reading one more byte reveals a file that is too large.
         let stream = BufReader::with_capacity(BUFFER, stream.take(self.size.saturating_add(1)));
         let (size, sha256) = visit_stream(stream, self.size, limits, visitor)?;
         if size != self.size {
             let most = if size > self.size { "more than " } else { "" };
             let found = size.min(self.size);
-            return Err(format!("it has {most}{found} bytes, its index says {}", self.size));
+            return Err(format!("it has {most}{found} bytes, but its index says {}", self.size));
         }
         match sha256 == self.sha256 {
             true => Ok(()),
-            false => Err("its SHA-256 is not the one that its index says".to_owned()),
+            false => Err("its SHA-256 differs from the one in its index".to_owned()),
         }
     }
 }
 
-/// A stream out of a repository.
+/// A file of a repository as a stream.
 type Stream = Box<dyn Read + Send>;
 
-/// A failure that is none of the system's.
+/// An error that does not come from the system.
 fn other(text: &str) -> io::Error {
     io::Error::other(text.to_owned())
 }

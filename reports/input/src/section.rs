@@ -1,49 +1,49 @@
-//! An SFrame section with all that is needed to read it: from an ELF file, or bare bytes.
+//! An SFrame section together with everything needed to read it, from an ELF file or from bare bytes.
 
 use sframe_validator::elf::{Elf, ElfError, SframeSection};
 use sframe_validator::section::StartRelocation;
 use sframe_validator::{Abi, Endian, Placement};
 
-/// Options of the user about a file that is one section without an ELF file around it.
+/// The user's options for reading a file that consists of a bare section, without ELF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawOptions {
     /// The section's address.
     pub address: u64,
-    /// The machine, to override the header's.
+    /// The ABI and architecture, overriding the header's.
     pub abi: Option<Abi>,
-    /// The byte order, to override the magic number's.
+    /// The byte order, overriding the one that the magic number implies.
     pub endian: Option<Endian>,
 }
 
 impl RawOptions {
-    /// Where the section is.
+    /// The placement of the section for reading it.
     #[must_use]
     pub const fn placement(&self) -> Placement<'static> {
         Placement::at(self.address).with_abi(self.abi).with_endian(self.endian)
     }
 }
 
-/// The bytes of a section and all that is needed to read them.
+/// The bytes of a section and everything needed to read them.
 #[derive(Debug)]
 pub struct SectionSource<'a> {
-    /// The section's name, printable.
+    /// The section's name, safe to print.
     pub name: String,
-    /// Index in the section header table; `None` for bare bytes.
+    /// The index in the section header table; `None` for bare bytes.
     pub index: Option<u32>,
     /// The bytes.
     pub data: &'a [u8],
-    /// Offset of the first byte in the file.
+    /// The offset of the first byte in the file.
     pub file_offset: u64,
     /// The section's address.
     pub address: u64,
-    /// For bare bytes: what overrides the header.
+    /// For bare bytes: the options that override the header.
     pub raw: RawOptions,
-    /// For a section of a relocatable object: the relocations of its start fields.
+    /// For a section of a relocatable object: the relocations of the start addresses of functions.
     pub relocations: Option<Vec<StartRelocation>>,
 }
 
 impl<'a> SectionSource<'a> {
-    /// A file's bytes as one section.
+    /// A file that consists of one bare section.
     #[must_use]
     pub fn bare(data: &'a [u8], raw: RawOptions) -> SectionSource<'a> {
         SectionSource {
@@ -71,7 +71,7 @@ impl<'a> SectionSource<'a> {
         })
     }
 
-    /// Where the section is.
+    /// The placement of the section for reading it.
     #[must_use]
     pub fn placement(&self) -> Placement<'_> {
         match &self.relocations {
@@ -83,8 +83,8 @@ impl<'a> SectionSource<'a> {
     }
 }
 
-/// The SFrame sections of an ELF file, in the section header table's order. An error takes the place
-/// of a section whose bytes or relocations cannot be read; see [`Elf::sframe_contents`].
+/// The SFrame sections of an ELF file, in the order of the section header table. A section whose bytes or relocations
+/// cannot be read yields an error; see [`Elf::sframe_contents`].
 pub fn sframe_sections<'a>(
     elf: &Elf<'a>,
 ) -> impl Iterator<Item = Result<SectionSource<'a>, ElfError>> {

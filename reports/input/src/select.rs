@@ -1,4 +1,4 @@
-//! From the command line's words to the files they name, in order: paths, folders, patterns, lists.
+//! Resolves command-line arguments to files, in order: paths, folders, patterns, lists.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::found::{Input, classify, plain_error};
 use super::walk::{Links, Walk, is_pattern};
 
-/// The inputs that some words of a command line name; an iterator that walks as it is asked.
+/// The inputs that command-line arguments name. An iterator that walks folders lazily.
 #[derive(Debug)]
 pub struct Selection {
     words: std::vec::IntoIter<Word>,
@@ -17,18 +17,18 @@ pub struct Selection {
     links: Links,
 }
 
-/// One word.
+/// A path or pattern to resolve.
 #[derive(Debug)]
 enum Word {
-    /// Of the command line: a path, or else a pattern.
+    /// From the command line: a path or, if no such file exists, a pattern.
     Argument(OsString),
-    /// Of a list: a path, whatever characters it has.
+    /// From a list: always a path, whatever characters it has.
     Listed(OsString),
 }
 
 impl Selection {
-    /// The inputs of `arguments`; where one of them is `-`, the paths of `list` stand in its
-    /// place, separated by NUL characters if there is one, else by lines.
+    /// The inputs of `arguments`. The argument `-` stands for the paths in `list`, which are separated by NUL
+    /// characters if it contains any, and by line feeds otherwise.
     #[must_use]
     pub fn new(arguments: &[OsString], list: &[u8]) -> Selection {
         let mut words = Vec::new();
@@ -42,7 +42,7 @@ impl Selection {
         Selection { words: words.into_iter(), walk: None, links: Links::within(arguments) }
     }
 
-    /// Also follows symbolic links that lead out of the folders that are named. What is named itself is always followed.
+    /// Also follows symbolic links that lead out of the named folders. Links given as arguments are always followed.
     #[must_use]
     pub fn following_links(self) -> Selection {
         Selection { links: Links::All, ..self }
@@ -60,7 +60,7 @@ impl Selection {
                 None
             }
             Ok(metadata) => Some(classify(path, metadata.file_type())),
-            // Only what does not exist can be a pattern.
+            // Only a path that does not exist can be a pattern.
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound && pattern && is_pattern(&name) =>
             {

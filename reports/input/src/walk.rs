@@ -1,4 +1,4 @@
-//! A walk: a folder with all that is in it, or as much of it as matches a pattern.
+//! Walks a folder: everything in it, or everything that matches a pattern.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -12,18 +12,18 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::found::{Input, Special, classify, plain_error};
 
-/// An iterator over files in the order of their paths' bytes, folder by folder.
+/// An iterator over files in the byte order of their paths, folder by folder.
 ///
-/// A symbolic link is followed once: not where it leads into a folder that is walked anyway, and
-/// not to a file another link has led to; and where it leads out of all folders that are named, only where that is asked for.
+/// A symbolic link is skipped if it leads into a folder that is walked anyway, or to a file that another link has led
+/// to. A link that leads out of all named folders is followed only on request.
 #[derive(Debug)]
 pub(super) struct Walk {
-    /// What is still to visit, last first.
+    /// The entries still to visit, last first.
     pending: Vec<Pending>,
     filter: Option<Filter>,
-    /// Folders that are walked, resolved: what links into them is met there anyway.
+    /// Resolved paths of the folders being walked: links into them need not be followed.
     roots: Vec<PathBuf>,
-    /// Files that were met through links, or that a pattern matched; resolved.
+    /// Resolved paths of the files reached through links or matched by a pattern.
     seen: HashSet<PathBuf>,
     links: Links,
 }
@@ -32,12 +32,12 @@ pub(super) struct Walk {
 #[derive(Clone, Debug)]
 pub(super) enum Links {
     All,
-    /// Those into the folder that is walked, or one of these, resolved.
+    /// Links into the folder being walked or into one of these folders, given as resolved paths.
     Within(Arc<[PathBuf]>),
 }
 
 impl Links {
-    /// Those into a folder that one of `arguments` names.
+    /// Links into a folder that one of `arguments` names.
     pub(super) fn within(arguments: &[OsString]) -> Links {
         let folder = |argument| fs::canonicalize(argument).ok().filter(|path| path.is_dir());
         Links::Within(arguments.iter().filter_map(folder).collect())
@@ -54,16 +54,16 @@ impl Links {
 #[derive(Debug)]
 struct Pending {
     path: PathBuf,
-    /// What it is, where its folder has said so: that saves asking the system for each file.
+    /// The file type, if the folder's listing contains it, which saves a system call for each file.
     kind: Option<FileType>,
-    /// Folders between the start and the entry.
+    /// The number of folders between the start and the entry.
     depth: usize,
-    /// Below a folder that the pattern matches: as the shell would, all of it is meant.
+    /// The entry is below a folder that matches the pattern, and is therefore included.
     included: bool,
 }
 
 impl Pending {
-    /// Where a walk starts.
+    /// The start of a walk.
     const fn start(path: PathBuf, included: bool) -> Pending {
         Pending { path, kind: None, depth: 0, included }
     }
@@ -80,27 +80,27 @@ impl Pending {
 struct Filter {
     matcher: GlobMatcher,
     pattern: PathBuf,
-    /// How many folders below the start a match can be.
+    /// The maximum number of folders between the start and a match.
     depth: usize,
     /// Whether anything has matched yet.
     matched: bool,
 }
 
 impl Walk {
-    /// All that is in a folder.
+    /// Walks everything in a folder.
     pub(super) fn tree(root: PathBuf, links: Links) -> Walk {
         let roots = fs::canonicalize(&root).into_iter().collect();
         let pending = vec![Pending::start(root, true)];
         Walk { pending, filter: None, roots, seen: HashSet::new(), links }
     }
 
-    /// All that matches a pattern: `*` and `?` within a name, `**` for any number of folders.
+    /// Walks everything that matches a pattern: `*` and `?` match within a name, `**` matches any number of folders.
     pub(super) fn pattern(pattern: &OsStr, links: Links) -> Result<Walk, String> {
-        let text = pattern.to_str().ok_or("no such file; a pattern has to be valid UTF-8")?;
+        let text = pattern.to_str().ok_or("no such file; a pattern must be valid UTF-8")?;
         let matcher = GlobBuilder::new(text)
             .literal_separator(true)
             .build()
-            .map_err(|error| format!("no such file, and no pattern: {}", error.kind()))?
+            .map_err(|error| format!("no such file, and not a valid pattern: {}", error.kind()))?
             .compile_matcher();
         let pattern = PathBuf::from(pattern);
         let literal = |part: &Component<'_>| !is_pattern(part.as_os_str());
@@ -120,14 +120,14 @@ impl Walk {
         }
         let kind = match entry.kind() {
             Ok(kind) => kind,
-            // The folder a pattern starts in: that nothing matches is said at the end.
+            // The folder where a pattern starts is unreadable. That nothing matches is reported at the end.
             Err(_) if !entry.included => return None,
             Err(error) => return Some(Input::Unreadable(entry.path, plain_error(&error))),
         };
         if kind.is_symlink() && entry.depth > 0 {
             return self.link(entry);
         }
-        // The start may be a link: whoever names a folder means what it leads to.
+        // The start may be a link: a user who names a link to a folder means the folder.
         if kind.is_dir() || kind.is_symlink() {
             return self.enter(entry);
         }
@@ -148,7 +148,7 @@ impl Walk {
             return entry.included.then_some(Input::Special(entry.path, Special::DanglingLink));
         };
         let inside = self.roots.iter().any(|root| target.starts_with(root));
-        // A pattern may match the link and not what it leads to.
+        // A pattern may match the link but not its target.
         let met_anyway = inside && (kind.is_dir() || self.filter.is_none());
         if met_anyway {
             return entry.included.then_some(Input::Special(entry.path, Special::Link));
@@ -185,7 +185,7 @@ impl Walk {
             Ok(entries) => entries,
             Err(error) => return Some(Input::Unreadable(folder.path, plain_error(&error))),
         };
-        // The kind costs nothing here, save on file systems that do not store it in folders.
+        // The type comes with the listing, except on file systems that do not store it in folders.
         let named = |entry: DirEntry| (entry.file_name(), entry.file_type().ok());
         let mut failed = None;
         let read = entries.filter_map(|entry| entry.map_err(|error| failed = Some(error)).ok());
@@ -220,18 +220,18 @@ impl Iterator for Walk {
     }
 }
 
-/// Whether these are the names in a container image (OCI Image Layout Specification, "Content").
+/// Whether a folder with these names is a container image (OCI Image Layout Specification, "Content").
 fn is_image(names: &[(OsString, Option<FileType>)]) -> bool {
     let has = |wanted: &str| names.iter().any(|(name, _)| name == wanted);
     has("oci-layout") && has("index.json") && has("blobs")
 }
 
-/// The empty path is where the program runs.
+/// Replaces the empty path by `.`, the current folder.
 fn here(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
-/// Whether a name that is no file's is a pattern.
+/// Whether a name contains wildcards, and so can be a pattern if no such file exists.
 #[must_use]
 pub fn is_pattern(name: &OsStr) -> bool {
     name.as_bytes().iter().any(|byte| b"*?[{".contains(byte))

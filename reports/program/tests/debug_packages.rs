@@ -93,7 +93,7 @@ fn packages_that_are_of_no_use_are_told() {
     let Some(folder) = folder("debug-useless") else { return };
     let (status, text) = folder.check(&["-v", "--debug-packages", "x.deb", "x.deb"]);
     assert!(
-        status == 2 && text.contains("x.deb: cannot be read: no package of debug files"),
+        status == 2 && text.contains("x.deb: cannot be read: it is not a package of debug files"),
         "{text}"
     );
     let bytes = folder.read("debug/x-dbgsym.deb");

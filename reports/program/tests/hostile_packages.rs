@@ -106,14 +106,17 @@ fn ten_gigabytes_of_zeros_are_not_unpacked() {
     folder.write("header", &tar_header("zeros", 0o777_7777_7777, b'0'));
     assert!(folder.make("gzip", "gzip -c header | cat - many > bomb"));
     let text = refused(&folder, &["--max-ratio", "10"], "bomb");
-    assert!(text.contains("bomb: cannot be read: more than 10 times its size"), "{text}");
+    assert!(
+        text.contains("bomb: cannot be read: it unpacks to more than 10 times its size"),
+        "{text}"
+    );
     let text = refused(&folder, &["--max-unpacked-size", "100"], "bomb");
-    assert!(text.contains("bomb: cannot be read: more than 100 MiB"), "{text}");
+    assert!(text.contains("bomb: cannot be read: it unpacks to more than 100 MiB"), "{text}");
     // As a member of a sound package it ends that, and what stands before it has been checked.
     assert!(folder.make("tar", "tar -cf outer program bomb program"));
     let text = refused(&folder, &["--max-unpacked-size", "100"], "outer");
     assert!(text.contains("outer!program: .sframe V3"), "{text}");
-    assert!(text.contains("outer: cannot be read: more than 100 MiB"), "{text}");
+    assert!(text.contains("outer: cannot be read: it unpacks to more than 100 MiB"), "{text}");
 }
 
 #[test]
@@ -198,7 +201,7 @@ fn zip_members_that_share_bytes_count_each() {
     folder.write("x", &overlapping);
     let text = refused(&folder, &["--max-unpacked-size", "100"], "x");
     // 25 times 4 MiB are not more: the 26th is, for nothing else counts.
-    assert!(text.contains("more than 100 MiB comes out of it"), "{text}");
+    assert!(text.contains("it unpacks to more than 100 MiB"), "{text}");
     assert!(text.contains("read up to there: 26 members"), "{text}");
 }
 
@@ -227,7 +230,7 @@ fn sizes_in_debian_packages_are_not_believed() {
     let member = |name: &str, size: &str| format!("{name:<16}{:<32}{size:<10}`\n", "0");
     let binary = member("debian-binary", "4") + "2.0\n";
     for (name, tail, reason) in [
-        ("number", member("data.tar", "many"), "a member's size is no number"),
+        ("number", member("data.tar", "many"), "a member's size is not a number"),
         ("beyond", member("_extra", "9999999999"), "it ends 9999999999 bytes before"),
         ("header", "no header".to_owned(), "a member has no header"),
         ("files", member("control.tar", "0"), "it has no data.tar"),
@@ -272,7 +275,7 @@ fn modes_that_are_none_are_told() {
     folder.write("x", &cpio);
     let text = refused(&folder, &[], "x");
     for told in [
-        "x!none: cannot be read: its mode is that of no kind of file",
+        "x!none: cannot be read: its mode denotes no known type of file",
         "x!fifo: not checked, named pipe",
         "x!socket: not checked, socket",
         "x!last: .sframe V3",

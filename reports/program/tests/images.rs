@@ -76,7 +76,8 @@ fn archives_of_images_are_read_in_stored_order() {
     folder.write("x.tar", &bytes);
     let (status, text) = folder.check(&["-v", "x.tar"]);
     assert_eq!(status, 2, "{text}");
-    let told = format!("x.tar!blobs/sha256/{second}: cannot be read: its SHA-256 is not the one");
+    let told =
+        format!("x.tar!blobs/sha256/{second}: cannot be read: its SHA-256 differs from the one");
     assert!(text.contains(&told), "{text}");
 }
 
@@ -93,14 +94,14 @@ fn what_is_not_what_it_is_called_is_told() {
     folder.write(&blob, &[sound.as_slice(), b"\x1f\x8b"].concat());
     told(&format!("{first}: cannot be read: "));
     folder.write(&blob, b"not the layer");
-    told(&format!("{first}: cannot be read: its SHA-256 is not the one that it is called by"));
+    told(&format!("{first}: cannot be read: its SHA-256 differs from the one in its name"));
     std::fs::remove_file(folder.path(&blob)).expect("it is there");
     told(&format!("{first}: cannot be read: No such file or directory"));
     folder.write(&blob, &sound);
     let index = String::from_utf8(folder.read("image/index.json")).expect("UTF-8");
     for (digest, reason) in [
-        ("sha256:../../../program", "it is not called by a SHA-256"),
-        ("sha512:00", "it is not called by a SHA-256"),
+        ("sha256:../../../program", "its digest is not a SHA-256"),
+        ("sha512:00", "its digest is not a SHA-256"),
         (&format!("sha256:{}", "0".repeat(64)), "No such file or directory"),
         (&format!("sha256:{second}"), "it is larger than"),
     ] {
@@ -130,7 +131,7 @@ fn indexes_in_each_other_have_an_end() {
         assert!(folder.make("sha256sum", &nest));
         let (status, text) = folder.check(&["-v", "image"]);
         assert_eq!(text.contains(&format!("{first}!usr/bin/program: .sframe")), read, "{text}");
-        let told = text.contains("its index leads to too many others");
+        let told = text.contains("its index refers to too many other documents");
         assert!(told != read && (read || status == 2), "{text}");
     }
 }

@@ -108,8 +108,8 @@ fn suites_components_and_machines_are_folders() {
     assert_eq!(checked(&folder, &["."]).len(), 3);
     assert!(folder.make("rm", "rm Packages"));
     for (arguments, why) in [
-        (["--suite", "three"], "no index is there"),
-        (["--suite", "../dists/one"], "leads out of it"),
+        (["--suite", "three"], "no index found"),
+        (["--suite", "../dists/one"], "leads out of the repository"),
     ] {
         let (status, text) = folder.check(&[&["repo"], &arguments[..], &["."]].concat());
         // `three` could have any component: none is known.
@@ -130,20 +130,20 @@ fn indexes_are_not_believed() {
     let line = |field: &str| sound.lines().find(|line| line.starts_with(field)).expect("a field");
     let size: u64 = line("Size: ")[6..].parse().expect("a number");
     for (field, value, reason) in [
-        ("Filename: ", "../outside.deb".to_owned(), "its Filename leads out"),
+        ("Filename: ", "../outside.deb".to_owned(), "its Filename points outside"),
         (
             "Filename: ",
             format!("{}", folder.path("outside.deb").display()),
-            "its Filename leads out",
+            "its Filename points outside",
         ),
-        ("Filename: ", "pool/../../outside.deb".to_owned(), "its Filename leads out"),
+        ("Filename: ", "pool/../../outside.deb".to_owned(), "its Filename points outside"),
         ("Filename: ", "pool/none.deb".to_owned(), "No such file"),
         ("Filename: ", "pool".to_owned(), "it is not a regular file"),
         ("Size: ", format!("{}", size - 1), "it has more than"),
-        ("Size: ", format!("{}", size + 1), "bytes, its index says"),
-        ("Size: ", "many".to_owned(), "its size is no number"),
-        ("SHA256: ", "0".repeat(64), "its SHA-256 is not the one"),
-        ("SHA256: ", "0".to_owned(), "its SHA-256 is not there"),
+        ("Size: ", format!("{}", size + 1), "bytes, but its index says"),
+        ("Size: ", "many".to_owned(), "its size is not a number"),
+        ("SHA256: ", "0".repeat(64), "its SHA-256 differs from the one"),
+        ("SHA256: ", "0".to_owned(), "its SHA-256 is missing"),
     ] {
         let changed = sound.replace(line(field), &format!("{field}{value}"));
         let text = [&changed, stanza("x-tools"), ""].join("\n\n");

@@ -138,7 +138,7 @@ fn a_hole_of_a_terabyte_is_told() {
         assert!(text.contains("x!two: cannot be read: it is larger"), "{maker}: {text}");
         assert!(!text.contains("x!three") && status == 2, "{maker}: {text}");
         assert!(
-            text.contains("x: cannot be read: more than 10 MiB comes out of it"),
+            text.contains("x: cannot be read: it unpacks to more than 10 MiB"),
             "{maker}: {text}"
         );
     }
@@ -184,7 +184,7 @@ fn maps_are_not_believed() {
         block.resize(block.len().next_multiple_of(512), 0);
         [block, vec![b'x'; 600]].concat()
     };
-    let (data, none) = (vec![b'x'; 600], "its sparse map is no list of offsets and sizes");
+    let (data, none) = (vec![b'x'; 600], "its sparse map is not a list of offsets and sizes");
     let endless = "0\n0\n".repeat(1 << 19);
     let cases: [(&str, &[Record<'_>], Vec<u8>, &str); 21] = [
         ("sound", &listed("0,512,600,88"), data.clone(), "not checked, not an ELF file"),
@@ -192,46 +192,51 @@ fn maps_are_not_believed() {
             "overlapping",
             &listed("0,512,511,88"),
             data.clone(),
-            "goes back to 511, behind data up to 512",
+            "has data at 511 after data up to 512",
         ),
-        (
-            "descending",
-            &listed("600,88,0,512"),
-            data.clone(),
-            "goes back to 0, behind data up to 688",
-        ),
-        ("beyond", &listed("0,512,8913,88"), data.clone(), "leads beyond its 9000 bytes"),
+        ("descending", &listed("600,88,0,512"), data.clone(), "has data at 0 after data up to 688"),
+        ("beyond", &listed("0,512,8913,88"), data.clone(), "extends past its 9000 bytes"),
         (
             "wraps",
             &listed("0,512,18446744073709551615,88"),
             data.clone(),
-            "leads beyond its 9000 bytes",
+            "extends past its 9000 bytes",
         ),
-        ("more", &listed("0,512,600,89"), data.clone(), "has 601 bytes of data, the archive 600"),
-        ("fewer", &listed("0,512,600,87"), data.clone(), "has 599 bytes of data, the archive 600"),
+        (
+            "more",
+            &listed("0,512,600,89"),
+            data.clone(),
+            "has 601 bytes of data, but the archive has 600",
+        ),
+        (
+            "fewer",
+            &listed("0,512,600,87"),
+            data.clone(),
+            "has 599 bytes of data, but the archive has 600",
+        ),
         ("odd", &listed("0,512,600"), data.clone(), none),
         ("negative", &listed("0,512,-1,88"), data.clone(), none),
         ("too large", &listed("0,512,600,18446744073709551616"), data.clone(), none),
         ("empty", &listed(""), data.clone(), none),
-        ("count", &listed("0,600"), data.clone(), "has 1 entries, its header says 2"),
+        ("count", &listed("0,600"), data.clone(), "has 1 entries, but its header says 2"),
         (
             "no size",
             &[("map", "0,512,600,88")],
             data.clone(),
-            "nothing says how large the sparse file is",
+            "the size of the sparse file is not recorded",
         ),
         ("turns", &separate, data.clone(), none),
-        ("version", &[("major", "2"), ("minor", "0")], data.clone(), "in a form that is not known"),
+        ("version", &[("major", "2"), ("minor", "0")], data.clone(), "in an unknown format"),
         ("1.0", &first, block("2\n0\n512\n600\n88\n"), "not checked, not an ELF file"),
-        (
-            "1.0 back",
-            &first,
-            block("2\n600\n88\n0\n512\n"),
-            "goes back to 0, behind data up to 688",
-        ),
+        ("1.0 back", &first, block("2\n600\n88\n0\n512\n"), "has data at 0 after data up to 688"),
         ("1.0 text", &first, block("2\n0\n512\n600\nmany\n"), none),
-        ("1.0 count", &first, block("18446744073709551615\n0\n600\n"), "its sparse map has no end"),
-        ("1.0 cut", &first, block("3\n0\n512\n600\n88\n")[..512].to_vec(), "has no end"),
+        (
+            "1.0 count",
+            &first,
+            block("18446744073709551615\n0\n600\n"),
+            "its sparse map is truncated",
+        ),
+        ("1.0 cut", &first, block("3\n0\n512\n600\n88\n")[..512].to_vec(), "is truncated"),
         ("1.0 long", &first, block(&format!("999999999\n{endless}")), "is longer than 1 MiB"),
     ];
     for (name, records, content, reason) in cases {

@@ -1,11 +1,11 @@
 //! Sorted lists of limited length.
 
-/// The most entries of a list: more than any scan makes. A report by somebody else may have a rule or
-/// kind of its own in each line; what comes after so many is in the sums, and not listed.
+/// The maximum number of entries of a list; no scan of ours has that many. A report from elsewhere may contain a
+/// different rule or kind in each line: further entries count in the totals but are not listed.
 pub(crate) const MOST: usize = 1_000;
 
-/// The entry of a sorted list that a search has found, or a new one at its place; `None` where the
-/// list has as many entries as it may have.
+/// The entry of a sorted list that a search has found, or a new one inserted at its position; `None` if the list is
+/// full.
 pub(crate) fn entry<T>(
     list: &mut Vec<T>,
     found: Result<usize, usize>,

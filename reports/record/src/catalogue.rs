@@ -1,28 +1,26 @@
-//! Every rule there is: the validator's, and those of the comparison with CFI.
+//! The catalogue of all rules: those of the validator and those of the comparison with CFI.
 
 use sframe_validator::rules::Rule;
 
-/// All rules, in the order in which they are listed.
+/// All rules, in the order in which they are listed everywhere.
 pub fn all() -> impl Iterator<Item = &'static Rule> + Clone {
     let validator = sframe_validator::rules::CATALOGUE.iter();
     validator.chain(sframe_oracle::rules::CATALOGUE).copied()
 }
 
-/// The rule of a name.
+/// The rule with this name, if there is one.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.name == name)
 }
 
-/// The place in the order of all of the rule that has this name; after all of them where no rule has
-/// it.
+/// The position of the rule with this name in [`all`]; `usize::MAX` if there is none, so that unknown rules sort last.
 #[must_use]
 pub fn position(name: &str) -> usize {
     all().position(|rule| rule.name == name).unwrap_or(usize::MAX)
 }
 
-/// Rules that state a fact about the tools which made a whole build: every file of it breaks them in
-/// the same way.
+/// Rules about the tools that produced a build: every file of the build breaks them in the same way.
 const ABOUT_TOOLS: [&str; 5] = [
     "obsolete-version",
     "pcrel-flag-clear",
@@ -31,8 +29,7 @@ const ABOUT_TOOLS: [&str; 5] = [
     "sorted-object",
 ];
 
-/// Whether a finding of the rule of this name is a fact about the tools which made a whole build, and not about
-/// one of its files.
+/// Whether findings of this rule are about the tools that produced a build, and not about a single file.
 #[must_use]
 pub fn is_about_tools(name: &str) -> bool {
     ABOUT_TOOLS.contains(&name)
@@ -45,7 +42,7 @@ mod tests {
     use super::{ABOUT_TOOLS, all, find};
 
     #[test]
-    fn a_name_is_one_rules() {
+    fn rule_names_are_unique() {
         let names: BTreeSet<&str> = all().map(|rule| rule.name).collect();
         assert_eq!(names.len(), all().count());
     }

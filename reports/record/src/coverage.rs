@@ -1,4 +1,4 @@
-//! What SFrame and CFI describe of a file's code.
+//! How much of a file's code SFrame and CFI describe.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,22 +7,22 @@ use sframe_oracle::coverage::Cause;
 use crate::bounded::entry;
 use crate::value::{Address, Text};
 
-/// What SFrame and CFI describe of a file's code.
+/// How much of a file's code SFrame and CFI describe.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Coverage<'r> {
-    /// Bytes of code by verdict; they add up to all of the file's code.
+    /// Bytes of code by verdict; they add up to the size of the file's code.
     pub bytes: Verdicts,
-    /// Functions by who describes them.
+    /// Functions by the section that describes them.
     pub functions: CoveredFunctions,
-    /// Functions that CFI alone describes, by cause. In a file without a section, what would keep
-    /// them out of one of version 3.
+    /// Functions that only CFI describes, by cause. In a file without an SFrame section: the functions that version 3
+    /// could not describe.
     #[serde(borrow)]
     pub losses: Vec<Loss<'r>>,
-    /// What CFI says and the section's version cannot.
+    /// Properties that the CFI states and the section's version cannot express.
     #[serde(borrow)]
     pub limits: Vec<Limit<'r>>,
-    /// The separate debug file that CFI was taken from as well.
+    /// The separate debug file from which CFI was also read.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub debug_file: Option<Text<'r>>,
 }
@@ -31,85 +31,85 @@ pub struct Coverage<'r> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Verdicts {
-    /// SFrame and CFI say the same.
+    /// SFrame and CFI agree.
     pub equal: u64,
-    /// They say the same as far as the section's version can.
+    /// They agree as far as the section's version can express.
     pub limited: u64,
     /// They differ.
     pub different: u64,
-    /// CFI alone describes the code.
+    /// Only CFI describes the code.
     pub only_cfi: u64,
-    /// SFrame alone describes it.
+    /// Only SFrame describes it.
     pub only_sframe: u64,
     /// Neither does.
     pub neither: u64,
-    /// It could not be decided.
+    /// The comparison was not possible.
     pub undecided: u64,
 }
 
-/// Functions by who describes them.
+/// Functions by the section that describes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct CoveredFunctions {
-    /// SFrame and CFI.
+    /// SFrame and CFI describe all of the function.
     pub both: u64,
-    /// CFI describes the function, SFrame a part of it.
+    /// CFI describes all of the function, SFrame only a part.
     pub partly: u64,
-    /// CFI alone.
+    /// Only CFI describes it.
     pub only_cfi: u64,
-    /// SFrame alone.
+    /// Only SFrame describes it.
     pub only_sframe: u64,
 }
 
-/// Functions that SFrame does not describe.
+/// Functions that SFrame does not describe, for one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Loss<'r> {
-    /// The cause's name; `none` where nothing in the CFI explains it.
+    /// The name of the cause; `none` if nothing in the CFI explains the loss.
     #[serde(borrow)]
     pub cause: Text<'r>,
-    /// How many functions.
+    /// The number of functions.
     #[serde(default)]
     pub functions: u64,
-    /// Bytes of code.
+    /// Their size in bytes of code.
     #[serde(default)]
     pub bytes: u64,
-    /// The first of them.
+    /// The first few of them.
     #[serde(borrow, default)]
     pub examples: Vec<FunctionPlace<'r>>,
 }
 
-/// A function by place and symbol.
+/// A function by start address and symbol.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct FunctionPlace<'r> {
-    /// Where it starts: an address, or an offset in `code_section`.
+    /// The start address, or the offset in `code_section`.
     pub start: Address,
-    /// The section it is in, in relocatable objects.
+    /// The section that contains it; only in relocatable objects.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub code_section: Option<Text<'r>>,
-    /// Bytes of code.
+    /// Size in bytes of code.
     pub size: u64,
     /// The symbol at its start.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<Text<'r>>,
-    /// The symbol's name in hexadecimal, where it is not valid UTF-8.
+    /// The symbol's name in hexadecimal, if it is not valid UTF-8.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub symbol_hex: Option<Text<'r>>,
-    /// Bytes from the symbol's start.
+    /// Offset in bytes from the start of the symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol_offset: Option<u64>,
 }
 
-/// Something that CFI says and the section's version cannot.
+/// A property that CFI states and the section's version cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Limit<'r> {
     /// `signal` or `undefined-ra`.
     #[serde(borrow)]
     pub field: Text<'r>,
-    /// In how many functions.
+    /// The number of functions with this property.
     #[serde(default)]
     pub functions: u64,
-    /// In how many bytes of code.
+    /// The number of bytes of code with this property.
     #[serde(default)]
     pub bytes: u64,
 }
@@ -117,9 +117,9 @@ pub struct Limit<'r> {
 /// The coverage of many files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct CoverageTotal<'r> {
-    /// How many files.
+    /// The number of files.
     pub files: u64,
-    /// The sums over them.
+    /// The sums over these files.
     #[serde(borrow, flatten)]
     pub coverage: Coverage<'r>,
 }
@@ -154,7 +154,7 @@ impl CoverageTotal<'_> {
     }
 }
 
-/// Causes are listed as the oracle lists them, and those that it does not know after them.
+/// The position of a cause in the oracle's order; unknown causes sort last.
 fn place_of_cause(name: &str) -> usize {
     Cause::ALL.iter().position(|cause| cause.name() == name).unwrap_or(Cause::ALL.len())
 }

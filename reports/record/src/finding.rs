@@ -1,4 +1,4 @@
-//! A rule that is broken at a place, and the tables of rows where SFrame and CFI differ.
+//! Findings, with the tables of rows for those where SFrame and CFI differ.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,53 +6,53 @@ use serde::{Deserialize, Serialize};
 use crate::severity::Severity;
 use crate::value::{Address, Text};
 
-/// A rule that is broken at a place.
+/// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Finding<'r> {
     /// The rule's name.
     #[serde(borrow)]
     pub rule: Text<'r>,
-    /// How bad it is to break it.
+    /// How serious the violation is.
     pub severity: Severity,
-    /// What the rule is about.
+    /// The group that the rule belongs to.
     #[serde(borrow, default)]
     pub group: Text<'r>,
-    /// The fact, then the rule.
+    /// The observed fact, then the rule.
     #[serde(borrow, default)]
     pub message: Text<'r>,
-    /// Position in the file's `sections`.
+    /// The position of the section in the file's `sections`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<usize>,
-    /// Bytes from the start of the section.
+    /// Offset in bytes from the start of the section.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// Bytes from the start of the file, or of the member.
+    /// Offset in bytes from the start of the file, or of the archive member.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_offset: Option<u64>,
     /// The field and its value.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub field: Option<Box<Field<'r>>>,
-    /// The function.
+    /// The function it is about.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub function: Option<Box<Function<'r>>>,
-    /// The row's number in its function, from 0.
+    /// The number of the row in its function, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<u32>,
-    /// The code, where the finding is about less than a function, or about no function of the
-    /// section.
+    /// The range of code, if the finding is about a part of a function, or about code that no function of the section
+    /// describes.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Box<Code<'r>>>,
-    /// The section's bytes around the defect, cut into fields.
+    /// The section's bytes around the defect, split into fields.
     #[serde(borrow, default)]
     pub context: Vec<Part<'r>>,
-    /// Both tables of rows, where SFrame and CFI differ.
+    /// The rows of both tables, if SFrame and CFI differ.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Box<Difference<'r>>>,
 }
 
 impl Finding<'_> {
-    /// How many findings of its rule it stands for: itself, and those of other functions that show
-    /// the same; none, where its function is counted already.
+    /// The number of findings of its rule that it represents: itself plus those of other functions with the same
+    /// pattern; 0 if its function has been counted already.
     #[must_use]
     pub fn weight(&self) -> u64 {
         match &self.difference {
@@ -63,61 +63,61 @@ impl Finding<'_> {
     }
 }
 
-/// One field of the section's bytes.
+/// A field in the section's bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Part<'r> {
-    /// Bytes from the start of the section.
+    /// Offset in bytes from the start of the section.
     pub offset: u64,
     /// The stored bytes in hexadecimal.
     #[serde(borrow)]
     pub bytes: Text<'r>,
-    /// The field's name, empty for bytes that are no field.
+    /// The name of the field; empty for bytes that belong to no field.
     #[serde(borrow)]
     pub name: Text<'r>,
-    /// What the bytes say.
+    /// The meaning of the bytes.
     #[serde(borrow)]
     pub value: Text<'r>,
-    /// Whether the defect is here.
+    /// Whether this field contains the defect.
     pub blamed: bool,
 }
 
-/// A field that holds a value it must not hold.
+/// A field with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Field<'r> {
-    /// The specification's name.
+    /// The field's name in the specification.
     #[serde(borrow)]
     pub name: Text<'r>,
     /// The value.
     #[serde(borrow, default)]
     pub value: Text<'r>,
-    /// The values that would be right.
+    /// The valid values.
     #[serde(borrow, default)]
     pub allowed: Text<'r>,
 }
 
-/// The function a finding is about.
+/// The function that a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Function<'r> {
-    /// Its place in the table, from 0.
+    /// Its index in the table of functions, from 0.
     #[serde(default)]
     pub index: u32,
-    /// Where it starts: an address, or an offset in `code_section`.
+    /// The start address, or the offset in `code_section`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Address>,
-    /// The section it is in, in relocatable objects.
+    /// The section that contains it; only in relocatable objects.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub code_section: Option<Text<'r>>,
-    /// Bytes of code.
+    /// Size in bytes of code.
     #[serde(default)]
     pub size: u32,
     /// The symbol at its start.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<Text<'r>>,
-    /// The symbol's name in hexadecimal, where it is not valid UTF-8.
+    /// The symbol's name in hexadecimal, if it is not valid UTF-8.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub symbol_hex: Option<Text<'r>>,
-    /// Bytes from the symbol's start.
+    /// Offset in bytes from the start of the symbol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol_offset: Option<u64>,
 }
@@ -127,58 +127,57 @@ pub struct Function<'r> {
 pub struct Code<'r> {
     /// The first PC: an address, or an offset in `code_section`.
     pub start: Address,
-    /// The first PC behind.
+    /// The first PC after the range.
     pub end: Address,
-    /// The section it is in, in relocatable objects.
+    /// The section that contains it; only in relocatable objects.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub code_section: Option<Text<'r>>,
-    /// The symbol of the code; where the finding has a `function`, the one at its start.
+    /// The symbol that the code belongs to; if the finding has a `function`, the symbol at its start.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<Text<'r>>,
-    /// The symbol's name in hexadecimal, where it is not valid UTF-8.
+    /// The symbol's name in hexadecimal, if it is not valid UTF-8.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub symbol_hex: Option<Text<'r>>,
-    /// Bytes from the symbol's start, where the finding has no `function`.
+    /// Offset in bytes from the start of the symbol, if the finding has no `function`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol_offset: Option<u64>,
 }
 
-/// What SFrame and CFI say around code at which they differ.
+/// The rows of SFrame and CFI around code where they differ.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Difference<'r> {
-    /// What differs: `cfa`, `ra`, `fp`, `ra-signing`, `undefined-ra`, `signal`.
+    /// The values that differ: `cfa`, `ra`, `fp`, `ra-signing`, `undefined-ra`, `signal`.
     #[serde(borrow, default)]
     pub fields: Vec<Text<'r>>,
-    /// Both tables of rows around the range, by PC.
+    /// The rows of both tables around the range, by PC.
     #[serde(borrow, default)]
     pub table: Vec<TableLine<'r>>,
-    /// The tables are longer: lines after the last one were left out.
+    /// The table was truncated: it has further rows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
-    /// The range's instructions; of a long range the first ones.
+    /// The instructions of the range; if it is long, the first few.
     #[serde(borrow, default)]
     pub instructions: Vec<Instruction<'r>>,
-    /// Where the same pattern shows as well: the same fields, registers and distance. Absent where
-    /// each range is listed.
+    /// How often the same pattern (fields, registers and distance) occurs elsewhere. Absent if each range is listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similar: Option<Similar>,
-    /// The function shows the same pattern before: counts have it once.
+    /// The same pattern occurs earlier in this function, so that this range is not counted again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
 }
 
 impl Difference<'_> {
-    /// In how many other functions the same pattern shows, and is not listed.
+    /// The number of other functions with the same pattern, which are not listed.
     #[must_use]
     pub fn elsewhere(&self) -> u64 {
         self.similar.map_or(0, |similar| similar.functions)
     }
 }
 
-/// A row of one table or of both.
+/// A row of one table, or of both.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct TableLine<'r> {
-    /// Who says it.
+    /// Which table contains it.
     pub side: Side,
     /// The first PC.
     pub start: Address,
@@ -191,26 +190,26 @@ pub struct TableLine<'r> {
     /// The caller's frame pointer.
     #[serde(borrow, default)]
     pub fp: Text<'r>,
-    /// The return address is signed.
+    /// Whether the return address is signed.
     #[serde(default)]
     pub ra_signed: bool,
 }
 
-/// Which of two tables has a line.
+/// Which of two tables contains a row.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// Both of them.
+    /// Both tables.
     Both,
-    /// SFrame's alone.
+    /// Only the SFrame table.
     Sframe,
-    /// CFI's alone.
+    /// Only the CFI table.
     Cfi,
-    /// The first file's alone, where two files are compared.
+    /// Only the first file's table, when two files are compared.
     First,
-    /// The second file's alone.
+    /// Only the second file's table.
     Second,
 }
 
@@ -223,19 +222,19 @@ pub struct Instruction<'r> {
     /// Its bytes in hexadecimal.
     #[serde(borrow, default)]
     pub bytes: Text<'r>,
-    /// The instruction as an assembler takes it.
+    /// The instruction in assembly language.
     #[serde(borrow, default)]
     pub text: Text<'r>,
 }
 
-/// Other places of the same pattern.
+/// Further occurrences of a pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct Similar {
-    /// Other functions.
+    /// The number of other functions.
     pub functions: u64,
-    /// Other ranges of PCs.
+    /// The number of other ranges of PCs.
     pub ranges: u64,
-    /// Bytes of these.
+    /// The size of these ranges in bytes.
     pub bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! What every JSON document has: its format's version, the program that wrote it, and names.
+//! The common parts of all JSON documents: the version of the format, the program that wrote it, and names.
 
 use std::io::{self, Write};
 
@@ -10,14 +10,13 @@ use sframe_validator::text::is_plain;
 
 use crate::text::printable;
 
-/// The version of the formats. Fields may be added within a version; a reader skips what it does
-/// not know.
+/// The version of the formats. New fields may be added within a version; readers ignore fields that they do not know.
 pub const FORMAT: u32 = 1;
 
 /// This program.
 pub const TOOL: Tool = Tool { name: "sframe-check", version: env!("CARGO_PKG_VERSION") };
 
-/// The program.
+/// The program that wrote a document.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Tool {
     /// `sframe-check`.
@@ -26,11 +25,11 @@ pub struct Tool {
     pub version: &'static str,
 }
 
-/// Writes a value as JSON that is safe on a terminal: JSON itself leaves control characters beyond
-/// ASCII, and those that turn the direction of text, as they are. A parser reads the same.
+/// Writes a value as JSON that is safe to print to a terminal: unlike plain JSON, it escapes control characters beyond
+/// ASCII and characters that change the direction of text. Parsers read the same value.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if writing fails.
 pub fn write<T: Serialize + ?Sized>(out: impl Write, value: &T) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Harmless)).map_err(io::Error::from)
 }
@@ -59,8 +58,8 @@ impl Formatter for Harmless {
     }
 }
 
-/// The bytes of a name as text: as they are where they are valid UTF-8, for [`write()`] escapes what
-/// must not be printed, or else [`printable`].
+/// The bytes of a name as text: unchanged if they are valid UTF-8, since [`write()`] escapes characters that must not
+/// be printed; otherwise [`printable`].
 #[must_use]
 pub fn name(bytes: &[u8]) -> String {
     match str::from_utf8(bytes) {
@@ -69,7 +68,7 @@ pub fn name(bytes: &[u8]) -> String {
     }
 }
 
-/// The bytes of a name in hexadecimal, where [`name`] is not exact.
+/// The bytes of a name in hexadecimal; `None` if [`name`] is exact.
 #[must_use]
 pub fn exact_name(bytes: &[u8]) -> Option<String> {
     str::from_utf8(bytes).is_err().then(|| hex(bytes))
@@ -93,7 +92,7 @@ mod tests {
 
     /// RFC 8259, 7: any character may be escaped as its UTF-16 code units.
     #[test]
-    fn what_is_not_plain_is_escaped_and_read_as_it_was() {
+    fn unsafe_characters_are_escaped_and_read_back() {
         assert_eq!(written("é\u{9b}31m\u{202e}\u{7f}"), r#""é\u009b31m\u202e\u007f""#);
         for text in ["a\u{1b}[0m\"\\\n", "\u{61c}\u{feff}", "plain", "\u{10ffff}\u{85}"] {
             let read: String = serde_json::from_str(&written(text)).expect("JSON");

@@ -1,13 +1,13 @@
-//! What a scan says about a file, a member of an archive, or a member of a package: one [`Record`].
-//! What a scan says about all of them together: one [`Summary`].
+//! The results of a scan: one [`Record`] for each file, archive member or package member, and one [`Summary`] of all
+//! records.
 //!
-//! A scan makes records. Every renderer writes them, a store keeps them, and whoever compares scans
-//! reads them again. There is no second model. In JSON, names are words that do not change within a
-//! [version of the format](json::FORMAT), and a reader skips fields that it does not know.
+//! A scan produces records. Renderers write them, stores keep them, and comparisons of scans read them again; there is
+//! no second model. In JSON, identifiers do not change within a [version of the format](json::FORMAT), and readers
+//! ignore fields that they do not know.
 //!
-//! The crate also has what all reports need to write records: the names of [all rules](catalogue),
-//! [numbers] as people read them, [names](text) from input made safe to print, and the head of
-//! every [JSON](json) document.
+//! The crate also contains what all reports need to write records: the [catalogue] of rules, the formatting
+//! of [numbers], conversion of [names](text) from the input into printable text, and the head of every [JSON](json)
+//! document.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
 /// `1234567` as `1,234,567`.
 pub fn grouped(number: u64) -> String {
@@ -19,7 +19,7 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{plural}", grouped(number))
 }
 
-/// How much of `whole` `part` is, rounded down, so that 100 % is all of it and 0 % nothing.
+/// The percentage of `part` in `whole`, rounded down: 100 % is printed only for all of it, and 0 % only for nothing.
 pub fn percent(part: u64, whole: u64) -> String {
     let tenths = match (part, whole) {
         (_, 0) => return "none".to_owned(),

@@ -1,5 +1,5 @@
-//! What a scan says about one file: an element of `files` in `--format json`, a line of
-//! `--format ndjson`, a line of a store.
+//! The result of checking one file: an element of `files` in `--format json`, a line of `--format ndjson`, a line of a
+//! store.
 //!
 //! ```
 //! use sframe_record::Record;
@@ -27,71 +27,70 @@ use crate::name::FileName;
 use crate::severity::Severity;
 use crate::value::{Address, Text};
 
-/// One file, or one member of a package or archive.
+/// The result for one file, or for one member of a package or archive.
 ///
-/// Damage is an error with its line and column: a wrong type, a status or severity that is none, a
-/// file without a path or a status.
+/// Reading an invalid record returns an error with its line and column: for a wrong type, an unknown status or
+/// severity, or a missing path or status.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Record<'r> {
-    /// The path as it was given or found; where it is not valid UTF-8, with `\xNN` for the bytes
-    /// that are not text.
+    /// The path as given or found. If it is not valid UTF-8, the other bytes are written as `\xNN`.
     #[serde(borrow)]
     pub path: Text<'r>,
-    /// The path's bytes in hexadecimal, where they are not valid UTF-8.
+    /// The path's bytes in hexadecimal, if they are not valid UTF-8.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub path_hex: Option<Text<'r>>,
-    /// The path of the file in the package at `path`.
+    /// The path of the file inside the package at `path`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub inside: Option<Text<'r>>,
-    /// That path in hexadecimal, where it is not valid UTF-8.
+    /// The bytes of `inside` in hexadecimal, if they are not valid UTF-8.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub inside_hex: Option<Text<'r>>,
-    /// The member of the archive there.
+    /// The name of the archive member.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub member: Option<Text<'r>>,
-    /// The member's name in hexadecimal, where it is not valid UTF-8.
+    /// The member's name in hexadecimal, if it is not valid UTF-8.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub member_hex: Option<Text<'r>>,
-    /// The file's bytes.
+    /// The size and hash of the file.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content<'r>>,
-    /// The package it is in, where that says so itself.
+    /// The package that contains it, as stated in the package's metadata.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub package: Option<Package<'r>>,
-    /// What made the file.
+    /// The programs that produced the file.
     #[serde(borrow, default)]
     pub producers: Vec<Producer<'r>>,
-    /// What became of it.
+    /// The outcome of the check.
     pub status: Status,
-    /// Why it was not checked, for people; of special files and of those that are not supported, the
-    /// kind, as [`KindCount`](crate::KindCount) has it; `empty` of an empty file.
+    /// Why it was not checked, as text for people. For special and unsupported files, the kind, as in
+    /// [`KindCount`](crate::KindCount); `empty` for an empty file.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text<'r>>,
-    /// Bytes of loaded, executable sections.
+    /// The size in bytes of loaded, executable sections.
     #[serde(default)]
     pub code_bytes: u64,
-    /// Bytes of code that functions of the sections describe.
+    /// Bytes of code that the functions of the sections describe.
     #[serde(default)]
     pub covered_bytes: u64,
     /// Its SFrame sections.
     #[serde(borrow, default)]
     pub sections: Vec<Section<'r>>,
-    /// How often each rule was broken: exact, also where `findings` are the first few.
+    /// How often each rule was broken; exact even if `findings` is truncated.
     #[serde(borrow, default)]
     pub counts: Vec<RuleCount<'r>>,
-    /// The findings, of each rule the first few, or all.
+    /// The findings: the first few of each rule, or all.
     #[serde(borrow, default)]
     pub findings: Vec<Finding<'r>>,
-    /// What was not checked, and why.
+    /// The checks that were not possible, and why.
     #[serde(borrow, default)]
     pub undecided: Vec<Undecided<'r>>,
-    /// What SFrame and CFI describe of its code, where that was looked at.
+    /// How much of its code SFrame and CFI describe, if that was requested.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage<'r>>,
 }
 
 impl Record<'static> {
-    /// The record of a file that is not named yet, and of which nothing is known but its status.
+    /// A record with nothing but a status; the name is still missing.
     #[must_use]
     pub fn new(status: Status) -> Record<'static> {
         Record {
@@ -116,13 +115,13 @@ impl Record<'static> {
         }
     }
 
-    /// The same with a reason.
+    /// A record with a status and the reason for it.
     #[must_use]
     pub fn because(status: Status, reason: impl Into<Text<'static>>) -> Record<'static> {
         Record { reason: Some(reason.into()), ..Record::new(status) }
     }
 
-    /// The same with the file's name.
+    /// This record with the file's name.
     #[must_use]
     pub fn named(self, file: &FileName) -> Record<'static> {
         let path = file.path.as_os_str().as_bytes();
@@ -155,16 +154,16 @@ impl<'r> Record<'r> {
         name
     }
 
-    /// Reads one line, or one element of a document's `files`.
+    /// Parses one line, or one element of a document's `files`.
     ///
     /// # Errors
-    /// The line is no JSON, or no file's: with line and column in it.
+    /// Returns an error with line and column if the text is not JSON or not a record of a file.
     pub fn parse(line: &'r str) -> Result<Record<'r>, serde_json::Error> {
         serde_json::from_str(line)
     }
 }
 
-/// What became of a file.
+/// The outcome of checking a file.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
 )]
@@ -172,7 +171,7 @@ impl<'r> Record<'r> {
 pub enum Status {
     /// It has SFrame sections, and they were checked.
     Checked,
-    /// The members of an archive taken together.
+    /// The combined members of an archive.
     Archive,
     /// An ELF file without an SFrame section.
     NoSection,
@@ -184,21 +183,21 @@ pub enum Status {
     Special,
     /// It could not be read, or is a damaged ELF file.
     Unreadable,
-    /// Checking it ended the checker, or was ended at a limit.
+    /// The checker crashed on it, or was stopped at a limit.
     Crashed,
 }
 
-/// A file's bytes in short.
+/// The size and hash of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Content<'r> {
-    /// How many.
+    /// The size in bytes.
     pub size: u64,
     /// Their BLAKE3 hash, 64 hexadecimal digits.
     #[serde(borrow)]
     pub hash: Text<'r>,
 }
 
-/// The package a file is in, as it names itself.
+/// The package that contains a file, as stated in its metadata.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Package<'r> {
     /// Its name, without a version.
@@ -207,7 +206,7 @@ pub struct Package<'r> {
     /// Its version.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Text<'r>>,
-    /// Its machine, in the distribution's own word.
+    /// Its architecture, in the distribution's own term.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub architecture: Option<Text<'r>>,
     /// The source package it was built from.
@@ -215,7 +214,7 @@ pub struct Package<'r> {
     pub source: Option<Text<'r>>,
 }
 
-/// A program that made the file, or a part of it.
+/// A program that produced the file, or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Producer<'r> {
     /// `compiler`, `assembler`, `linker` or `other`.
@@ -224,10 +223,10 @@ pub struct Producer<'r> {
     /// Its name, such as `GCC`.
     #[serde(borrow)]
     pub name: Text<'r>,
-    /// Its version, where it says one.
+    /// Its version, if the file states one.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Text<'r>>,
-    /// What the file says, word by word.
+    /// The text in the file, verbatim.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Text<'r>>,
 }
@@ -235,7 +234,7 @@ pub struct Producer<'r> {
 /// An SFrame section.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Section<'r> {
-    /// Index in the section header table.
+    /// The index in the section header table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<u32>,
     /// Its name.
@@ -244,27 +243,27 @@ pub struct Section<'r> {
     /// Its address.
     #[serde(default)]
     pub address: Address,
-    /// Offset of its first byte in the file.
+    /// The offset of its first byte in the file.
     #[serde(default)]
     pub file_offset: u64,
-    /// Bytes.
+    /// The size in bytes.
     #[serde(default)]
     pub size: u64,
-    /// What its header says, where it can be read.
+    /// The contents of its header, if that can be read.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub header: Option<Header<'r>>,
-    /// Functions that were read.
+    /// The number of functions read.
     #[serde(default)]
     pub functions: u64,
-    /// Rows that were read.
+    /// The number of rows read.
     #[serde(default)]
     pub rows: u64,
-    /// Bytes of code that its functions describe.
+    /// The number of bytes of code that its functions describe.
     #[serde(default)]
     pub covered_bytes: u64,
 }
 
-/// The header, as far as it says what the section is.
+/// The fields of the header that identify the section's format.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Header<'r> {
     /// 1, 2 or 3.
@@ -278,10 +277,10 @@ pub struct Header<'r> {
     /// `little` or `big`.
     #[serde(borrow, default)]
     pub endian: Text<'r>,
-    /// `sfh_cfa_fixed_fp_offset`; 0: rows say where FP is.
+    /// `sfh_cfa_fixed_fp_offset`; 0 if rows state where FP is.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub fixed_fp_offset: i8,
-    /// `sfh_cfa_fixed_ra_offset`; 0: rows say where RA is.
+    /// `sfh_cfa_fixed_ra_offset`; 0 if rows state where RA is.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub fixed_ra_offset: i8,
 }
@@ -307,7 +306,7 @@ impl Header<'_> {
 }
 
 impl Header<'_> {
-    /// What the record is of; `None` of a version that is not known.
+    /// The header that this describes; `None` if the version is unknown.
     #[must_use]
     pub fn summary(&self) -> Option<HeaderSummary> {
         let abi = self.abi.as_ref();
@@ -333,11 +332,11 @@ pub struct RuleCount<'r> {
     /// The rule's name.
     #[serde(borrow)]
     pub rule: Text<'r>,
-    /// How bad it is to break it.
+    /// How serious a violation is.
     pub severity: Severity,
-    /// How often. A difference counts once in each function.
+    /// How often it was broken. A difference counts once per function.
     pub count: u64,
-    /// In how many files; of one file's counts always 1.
+    /// The number of files that break it; always 1 in the record of a file.
     #[serde(default = "one")]
     pub files: u64,
 }
@@ -346,13 +345,13 @@ const fn one() -> u64 {
     1
 }
 
-/// Something that was not checked.
+/// A check that was not possible.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Undecided<'r> {
-    /// Position in the file's `sections`.
+    /// The position of the section in the file's `sections`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub section: Option<usize>,
-    /// What, and why.
+    /// What was not checked, and why.
     #[serde(borrow, default)]
     pub reason: Text<'r>,
 }

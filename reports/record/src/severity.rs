@@ -1,19 +1,19 @@
-//! How bad it is to break a rule.
+//! How serious it is to break a rule.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How bad it is to break a rule; the worst one is the least.
+/// How serious it is to break a rule; the most serious sorts first.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Breaks the specification, or makes a reader crash or lie.
+    /// Breaks the specification, or makes a reader crash or produce wrong results.
     Error,
     /// Unusual, and may lose frames.
     Warning,
-    /// Legal, and worth a look.
+    /// Legal, but worth a look.
     Lint,
 }
 

@@ -1,4 +1,4 @@
-//! A whole scan in numbers: the sum of its records.
+//! The summary of a scan: the sum of its records.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,57 +10,56 @@ use crate::record::{Record, RuleCount, Section, Status};
 use crate::severity::Severity;
 use crate::value::Text;
 
-/// How many of a kind.
+/// The number of files of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct KindCount<'r> {
-    /// Which kind: a word that does not change, such as `fifo`, or the machine of files that are not
-    /// supported.
+    /// The kind: an identifier that does not change, such as `fifo`, or the machine of unsupported files.
     #[serde(borrow)]
     pub kind: Text<'r>,
-    /// How many.
+    /// The number of files.
     pub count: u64,
 }
 
-/// How many sections of a version and machine.
+/// The number of sections with a version and machine.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct SectionCount<'r> {
     /// `V1`, `V2`, `V3`, or `unreadable header`.
     #[serde(borrow)]
     pub version: Text<'r>,
-    /// The machine; empty where the header cannot be read.
+    /// The machine; empty if the header cannot be read.
     #[serde(borrow)]
     pub machine: Text<'r>,
-    /// How many.
+    /// The number of sections.
     pub count: u64,
 }
 
-/// A scan in numbers. Sums that exceed the largest number stay there.
+/// The summary of a scan. Sums that would overflow stay at the largest number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Summary<'r> {
-    /// Everything that was met: files, members of archives, special files.
+    /// All inputs: files, members of archives, special files.
     pub inputs: u64,
     /// ELF files and bare sections that were checked.
     pub checked: u64,
-    /// Those of them that have an SFrame section.
+    /// The checked files that have an SFrame section.
     pub with_section: u64,
-    /// Files that are no ELF files; empty ones are among them.
+    /// Files that are not ELF files, including empty ones.
     pub not_elf: u64,
     /// ELF files of kinds that SFrame is not defined for, sorted by kind.
     #[serde(borrow)]
     pub unsupported: Vec<KindCount<'r>>,
-    /// What is not a regular file, sorted by kind.
+    /// Files that are not regular files, sorted by kind.
     #[serde(borrow)]
     pub special: Vec<KindCount<'r>>,
-    /// What could not be read.
+    /// Files that could not be read.
     pub unreadable: u64,
     /// Files whose check crashed.
     pub crashed: u64,
     /// Sections by version and machine, sorted.
     #[serde(borrow)]
     pub sections: Vec<SectionCount<'r>>,
-    /// Functions that were read.
+    /// The number of functions read.
     pub functions: u64,
-    /// Rows that were read.
+    /// The number of rows read.
     pub rows: u64,
     /// Bytes of executable code in all checked files.
     pub code_bytes: u64,
@@ -68,21 +67,21 @@ pub struct Summary<'r> {
     pub code_bytes_with_section: u64,
     /// Bytes of code that functions describe.
     pub covered_bytes: u64,
-    /// Findings of rules of severity error.
+    /// Findings of severity error.
     pub errors: u64,
-    /// Findings of rules of severity warning.
+    /// Findings of severity warning.
     pub warnings: u64,
-    /// Findings of rules of severity lint.
+    /// Findings of severity lint.
     pub lints: u64,
-    /// What was left undecided.
+    /// Checks that were not possible.
     pub undecided: u64,
     /// The coverage of files with a section that were compared with CFI.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<CoverageTotal<'r>>,
-    /// The coverage of files without a section, where that was asked for.
+    /// The coverage of files without a section, if that was requested.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub without_section: Option<CoverageTotal<'r>>,
-    /// By rule, in the catalogue's order; rules that this program does not know come last.
+    /// The counts of each rule, in the catalogue's order; unknown rules come last.
     #[serde(borrow)]
     pub rules: Vec<RuleCount<'r>>,
 }
@@ -93,7 +92,7 @@ impl Summary<'_> {
         let reason = || record.reason.as_ref().map_or("", Text::as_str);
         match record.status {
             Status::Checked | Status::NoSection => self.add_checked(record),
-            // An archive's members are inputs each by itself.
+            // The members of an archive are inputs of their own.
             Status::Archive => return self.add_counts(record),
             Status::Unsupported => add_kind(&mut self.unsupported, reason(), 1),
             Status::NotElf => increase(&mut self.not_elf, 1),
@@ -185,15 +184,15 @@ impl Summary<'_> {
         }
     }
 
-    /// The severity of the worst rule that was broken.
+    /// The severity of the most serious finding.
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
         let severities = [Severity::Error, Severity::Warning, Severity::Lint];
         severities.into_iter().find(|severity| self.findings(*severity) > 0)
     }
 
-    /// Whether something that was asked for is not known in the end: it could not be read, its check
-    /// crashed, the check left it undecided, or nothing at all was there to check.
+    /// Whether the scan is incomplete: something could not be read, a check crashed or was not possible, or there was
+    /// nothing to check.
     #[must_use]
     pub const fn is_incomplete(&self) -> bool {
         self.unreadable > 0 || self.crashed > 0 || self.undecided > 0 || self.checked == 0
@@ -218,7 +217,7 @@ mod tests {
     use crate::bounded::MOST;
     use crate::{Record, Severity};
 
-    /// Two files, added up by hand.
+    /// The sum of two files' records, added up by hand.
     #[test]
     fn a_summary_is_the_sum_of_records() {
         let lines = [
@@ -241,7 +240,7 @@ mod tests {
         assert_eq!((summary.inputs, summary.checked, summary.with_section), (3, 2, 2));
         assert_eq!((summary.functions, summary.rows, summary.code_bytes), (4, 8, u64::MAX));
         assert_eq!((summary.errors, summary.warnings, summary.lints), (6, 3, 1));
-        // In the order of `explain`'s list; a rule of a later program at the end.
+        // In the order of the catalogue; a rule that only a later program knows comes last.
         let rules: Vec<_> =
             summary.rules.iter().map(|of| (of.rule.as_str(), of.count, of.files)).collect();
         let wanted = [
@@ -261,7 +260,7 @@ mod tests {
         assert!(!summary.is_incomplete());
     }
 
-    /// A report by somebody else may name a rule, a kind and a machine of its own in each line.
+    /// A report from elsewhere may name a different rule, kind and machine in each line.
     #[test]
     fn lists_are_bounded_and_sums_are_not() {
         let mut summary = Summary::default();

@@ -1,4 +1,4 @@
-//! Names from input as text: see [`Text`].
+//! Conversion of names from the input into printable text: see [`Text`].
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -18,18 +18,18 @@ pub fn printable_path(path: &Path) -> String {
     printable(path.as_os_str().as_bytes())
 }
 
-/// The widest column of a table. Cells of a hostile report may have any length: longer ones stick
-/// out of their column.
+/// The maximum width of a table column. Cells of a malicious report may be of any length; longer ones stick out of
+/// their column.
 const WIDEST: usize = 80;
 
-/// How wide a column is printed: as its widest cell, but at most 80 characters.
+/// The width of a column in characters: that of its widest cell, but at most 80.
 #[must_use]
 pub fn column_width(cells: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
     let widths = cells.into_iter().map(|cell| cell.as_ref().chars().count());
     widths.max().unwrap_or(0).min(WIDEST)
 }
 
-/// The path of a name's bytes.
+/// The path with these bytes.
 #[must_use]
 pub fn path_of(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))

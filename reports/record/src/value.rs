@@ -1,4 +1,4 @@
-//! Strings and addresses of records.
+//! The strings and addresses in records.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::text::printable;
 
-/// A string of a record. Read from JSON, it borrows from the line where nothing in it is escaped.
+/// A string in a record. When read from JSON, it borrows from the line unless it contains escapes.
 ///
-/// It may hold whatever a file's author put into a name, so it is displayed with everything escaped
-/// that a terminal would act on. [`Text::as_str`] is the string as it is.
+/// It may contain anything that a file's author put into a name, so displaying it escapes every character that a
+/// terminal would interpret. [`Text::as_str`] returns the string unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Text<'r>(#[serde(borrow)] pub Cow<'r, str>);
@@ -25,7 +25,7 @@ impl Text<'_> {
         &self.0
     }
 
-    /// The same string, borrowed from nothing.
+    /// An owned copy of the string.
     #[must_use]
     pub fn into_owned(self) -> Text<'static> {
         Text(Cow::Owned(self.0.into_owned()))
@@ -80,8 +80,8 @@ impl JsonSchema for Text<'_> {
 
 /// An address, or an offset in a section of a relocatable object.
 ///
-/// In JSON it is a string, `"0x401000"`: a JSON number loses the low bits of a kernel's addresses
-/// in many readers.
+/// In JSON it is a string such as `"0x401000"`, because many readers lose the low bits of a kernel address in a JSON
+/// number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Address(pub u64);
 
@@ -109,7 +109,7 @@ impl<'de> Deserialize<'de> for Address {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Address, E> {
-                // `from_str_radix` takes a sign as well.
+                // `from_str_radix` also accepts a sign.
                 let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
                 let address = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
                 let unexpected = || E::invalid_value(serde::de::Unexpected::Str(text), &self);

@@ -1,6 +1,5 @@
-//! What a scan costs whose files have not changed: 16,000 ELF files, as many as a distribution's
-//! larger installation has, with records as the corpus has them, in 64 shards; and the stamps of all
-//! files below /usr.
+//! The cost of a scan whose files have not changed: 16,000 ELF files, as in a large installation of a distribution,
+//! with records like the corpus's, in 64 shards; and the stamps of all files below /usr.
 //!
 //!     cargo bench -p sframe-store
 
@@ -85,21 +84,21 @@ static FILES_OF_USR: LazyLock<Vec<Metadata>> = LazyLock::new(|| {
     files
 });
 
-/// All shards written, with everything synced.
+/// Writes all shards, with everything synced.
 #[divan::bench(sample_count = 5)]
 fn write_shards(bencher: Bencher<'_, '_>) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-write");
     bencher.bench(|| write(&folder));
 }
 
-/// The earlier scan's store opened: all its shards are read and held against their hashes.
+/// Opens the earlier scan's store, which reads all its shards and verifies their hashes.
 #[divan::bench(sample_count = 20)]
 fn open_previous(bencher: Bencher<'_, '_>) {
     let folder = STORE.folder();
     bencher.bench(|| Previous::open(folder, &key()).expect("a store"));
 }
 
-/// Each item's records, in input order.
+/// Finds each item's records, in input order.
 #[divan::bench(sample_count = 20)]
 fn find_in_input_order(bencher: Bencher<'_, '_>) {
     let previous = Previous::open(STORE.folder(), &key()).expect("a store");
@@ -112,7 +111,7 @@ fn find_in_input_order(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The stamps of all files loaded, and each file found; one in twenty is an ELF file.
+/// Loads the stamps of all files and finds each file; one in twenty is an ELF file.
 #[divan::bench(sample_count = 20)]
 fn stamps(bencher: Bencher<'_, '_>) {
     let folder = STORE.folder();

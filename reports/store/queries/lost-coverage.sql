@@ -1,5 +1,5 @@
--- Where stack traces end, and why: the code of files with an SFrame section that only CFI describes, by cause. A cause `none` is a
--- producer's defect. The last column is the share of all code that those files have.
+-- Where stack traces end, and why: code of files with an SFrame section that only CFI describes, by cause. The cause
+-- `none` means a defect of the producer. The last column is the share of all code of those files.
 SELECT coverage.cause, count(*) AS files, sum(coverage.functions) AS functions, sum(coverage.bytes) AS bytes,
     100 * CAST(sum(coverage.bytes) AS DOUBLE)
         / (SELECT sum(code_bytes) FROM files WHERE sframe_sections > 0) AS percent

@@ -1,4 +1,4 @@
--- For DuckDB, in a store's folder: names for the tables, which the other queries use.
+-- For DuckDB in a store's folder: defines the table names that the other queries use.
 --     duckdb -c ".read QUERIES/tables.sql" -c ".read QUERIES/what-broke.sql"
 CREATE VIEW files AS SELECT * FROM 'tables/files/*/*.parquet';
 CREATE VIEW counts AS SELECT * FROM 'tables/counts/*/*.parquet';

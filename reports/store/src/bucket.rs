@@ -1,9 +1,8 @@
-//! Stores in buckets of S3, and of what speaks its protocol: for machines that share no folder.
+//! Stores in buckets of S3 and compatible services, for machines without a shared folder.
 //!
-//! In a bucket stand the same names as in a folder. The work is done on a copy in a folder of one's
-//! own; what is whole is put into the bucket at once, under its name, and never in place of what is
-//! whole there. That needs writes on condition (`If-None-Match`, `If-Match`), which S3 has had since
-//! 2024.
+//! A bucket contains the same names as a folder. The work is done on a local copy. Finished files are uploaded in one
+//! request under their final name, and never replace a sound file. This needs conditional writes (`If-None-Match`,
+//! `If-Match`), which S3 has supported since 2024.
 
 #[cfg(test)]
 mod tests;
@@ -29,36 +28,36 @@ use crate::run::Run;
 use crate::shard::{self, Finished, ShardState, ShardTotals};
 use crate::store::Store;
 
-/// How addresses of buckets start.
+/// The prefix of bucket addresses.
 const SCHEME: &str = "s3://";
-/// How many files are on their way at once.
+/// The number of concurrent downloads.
 const AT_ONCE: usize = 8;
-/// The largest object that is fetched, in bytes. Every object of a store is put in one request, and
-/// S3 takes no more in one (Amazon S3 User Guide, "Uploading objects": 5 GB).
+/// The maximum size in bytes of an object that is fetched. Each object of a store is uploaded in one request, which S3
+/// limits to this size (Amazon S3 User Guide, "Uploading objects": 5 GB).
 const LARGEST: u64 = 5 << 30;
-/// How often a shard is tried to be put where others put and replace it meanwhile.
+/// How often to retry uploading a shard while others upload and replace it.
 const TRIES: u32 = 10;
 
-/// A store in a bucket: `s3://BUCKET/NAME`. Credentials, region and endpoint come from the variables
-/// that Amazon's own tools read (`AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT_URL`...), or from
-/// the machine.
+/// A store in a bucket: `s3://BUCKET/NAME`. Credentials, region and endpoint come from the environment variables that
+/// Amazon's own tools read (`AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT_URL`, ...), or from the machine's instance
+/// metadata.
 #[derive(Debug)]
 pub struct Bucket {
     objects: Box<dyn ObjectStore>,
-    /// What all names in the bucket start with.
+    /// The common prefix of all names in the bucket.
     name: ObjectPath,
     address: String,
-    /// The largest object that is fetched, in bytes.
+    /// The maximum size in bytes of an object that is fetched.
     largest: u64,
     runtime: Runtime,
 }
 
 impl Bucket {
-    /// The store at an address. Nothing is asked of the bucket yet.
+    /// The store at an address. No request is sent yet.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is no such address, or a variable says what cannot be;
-    /// [`Error::Io`] where the system has no threads or sockets to give.
+    /// [`Error::Usage`] if the address is invalid or an environment variable has an invalid value; [`Error::Io`] if the
+    /// system cannot provide threads or sockets.
     pub fn new(address: &Path) -> Result<Bucket> {
         let text = address.to_str().unwrap_or_default().trim_end_matches('/');
         let usage = |why: String| Error::Usage(format!("{}: {why}", address.display()));
@@ -66,7 +65,7 @@ impl Bucket {
             .strip_prefix(SCHEME)
             .and_then(|rest| rest.split_once('/'))
             .filter(|(bucket, name)| !bucket.is_empty() && !name.is_empty())
-            .ok_or_else(|| usage("not an address as s3://BUCKET/NAME".to_owned()))?;
+            .ok_or_else(|| usage("not an address such as s3://BUCKET/NAME".to_owned()))?;
         let name = ObjectPath::parse(name).map_err(|error| usage(error.to_string()))?;
         let objects = AmazonS3Builder::from_env().with_bucket_name(bucket).build();
         let objects = objects.map_err(|error| usage(error.to_string()))?;
@@ -85,7 +84,7 @@ impl Bucket {
         Path::new(&self.address)
     }
 
-    /// Fetches one shard into a copy, where the bucket has it.
+    /// Fetches one shard into a local copy, if the bucket has it.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -95,16 +94,16 @@ impl Bucket {
         self.runtime.block_on(self.fetch_file(copy, &path)).map(drop)
     }
 
-    /// Fetches `run.json`, the manifest, the hashes of files and all shards into a copy, as far as
-    /// the bucket has them. What stands between the shards and is none is there as an empty file.
+    /// Fetches `run.json`, the manifest, the hashes of files and all shards that the bucket has into a local copy.
+    /// Other objects among the shards become empty files.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where an object is larger than any that is written, and [`Error::Io`].
+    /// [`Error::Damaged`] if an object is larger than any that a store contains, and [`Error::Io`].
     pub fn fetch(&self, copy: &Path) -> Result<()> {
         let shards = copy.join(SHARDS);
         durable::make_folder(&shards)?;
         self.runtime.block_on(async {
-            // run.json first: where there is one, there is all that it speaks of.
+            // run.json comes first: if it exists, so do the files that it refers to.
             for name in [RUN, FILES, MANIFEST] {
                 self.fetch_file(copy, &copy.join(name)).await?;
             }
@@ -118,8 +117,8 @@ impl Bucket {
         })
     }
 
-    /// Fetches the tables of a complete store into a copy, behind [`Bucket::fetch`]: those that its
-    /// list of files has. Whatever else stands beside the store's files is there as an empty file.
+    /// Fetches the tables that the list of files contains into the local copy of a complete store, after
+    /// [`Bucket::fetch`]. Other objects next to the store's files become empty files.
     ///
     /// # Errors
     /// As for [`Bucket::fetch`].
@@ -134,13 +133,13 @@ impl Bucket {
         })
     }
 
-    /// Fetches an object that is neither a shard nor one of those that every store has.
+    /// Fetches an object that is neither a shard nor a file that every store has.
     async fn fetch_beside(&self, copy: &Path, name: &str, listed: &BTreeSet<&str>) -> Result<()> {
         let (first, rest) = name.split_once('/').unwrap_or((name, ""));
         let path = copy.join(if first == TABLES { name } else { first });
         match first {
             RUN | FILES | MANIFEST | SHARDS => return Ok(()),
-            // The mark of a folder.
+            // The marker object of a folder.
             TABLES if rest.is_empty() => return Ok(()),
             _ => durable::make_folder(path.parent().unwrap_or(copy))?,
         }
@@ -151,7 +150,7 @@ impl Bucket {
         }
     }
 
-    /// The names of all objects below a folder of a copy, within the store.
+    /// The names of all objects below a folder of the copy, relative to the store.
     async fn names_below(&self, copy: &Path, folder: &Path) -> Result<Vec<String>> {
         let listed = self.objects.list(Some(&self.object(copy, folder))).try_collect::<Vec<_>>();
         let listed = listed.await.map_err(|error| self.failed("list", folder, copy, error))?;
@@ -172,8 +171,8 @@ impl Bucket {
         }
     }
 
-    /// Fetches a file of the copy, in place of what has its name there. The answer is the version
-    /// that was fetched, and `None` where there is none.
+    /// Fetches a file into the copy, replacing any file with its name. Returns the version that was fetched; `None` if
+    /// the object does not exist.
     async fn fetch_file(&self, copy: &Path, path: &Path) -> Result<Option<UpdateVersion>> {
         let failed = |error| self.failed("read", path, copy, error);
         let found = match self.objects.get(&self.object(copy, path)).await {
@@ -197,13 +196,13 @@ impl Bucket {
         Ok(Some(version))
     }
 
-    /// Puts a copy's whole shard into the bucket. A damaged one there is replaced; a whole one never
-    /// is. The shard is held in memory, compressed.
+    /// Uploads a shard that is complete in the copy. A damaged shard in the bucket is replaced, a sound one never. The
+    /// compressed shard is held in memory.
     ///
     /// # Errors
-    /// [`Error::Different`] where a whole shard is there that says something else,
-    /// [`Error::Foreign`] where one of another scan is, [`Error::Damaged`] where the copy's is not
-    /// whole, [`Error::Busy`] where others replace it again and again, and [`Error::Io`].
+    /// [`Error::Different`] if the bucket has a sound shard with other contents, [`Error::Foreign`] if it has one of
+    /// another scan, [`Error::Damaged`] if the shard in the copy is damaged, [`Error::Busy`] if others keep replacing
+    /// it, and [`Error::Io`].
     pub fn put_shard(&self, store: &Store, shard: u32) -> Result<Finished> {
         let copy = store.folder();
         let path = layout::shard_path(copy, shard);
@@ -228,9 +227,9 @@ impl Bucket {
         Err(Error::Busy { path: self.path_of(copy, &path) })
     }
 
-    /// What the bucket has in a shard's place, where that may be replaced or is the same.
+    /// The state of a shard in the bucket; an error if it must not be replaced.
     fn there(&self, store: &Store, shard: u32, totals: &ShardTotals) -> Result<There> {
-        // Beside the copy's own.
+        // A temporary folder next to the copy's own files.
         let other = tempfile::tempdir_in(store.folder())
             .map_err(Error::io("make a folder in", store.folder()))?;
         let path = layout::shard_path(other.path(), shard);
@@ -247,9 +246,9 @@ impl Bucket {
         }
     }
 
-    /// Puts a complete store's tables, manifest, hashes of files and `run.json` into the bucket, in
-    /// this order, beside the shards, which are there. Tables that are none of the store's are
-    /// removed, as in a folder. Two who do so at once put the same bytes.
+    /// Uploads a complete store's tables, manifest, hashes of files and `run.json`, in this order; the shards are there
+    /// already. Tables that do not belong to the store are removed, as in a folder. Concurrent uploads write the same
+    /// bytes.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -281,11 +280,11 @@ impl Bucket {
 
     async fn put_file(&self, copy: &Path, path: PathBuf) -> Result<()> {
         let bytes = fs::read(&path).map_err(Error::io("read", &path))?;
-        // What overwrites is not refused.
+        // Unconditional writes are never refused.
         self.put(copy, &path, bytes.into(), PutMode::Overwrite).await.map(drop)
     }
 
-    /// Writes an object at once, or finds its condition unmet.
+    /// Writes an object in one request; returns `Refused` if the condition is not met.
     async fn put(
         &self,
         copy: &Path,
@@ -311,7 +310,7 @@ impl Bucket {
         names.fold(self.name.clone(), |object, name| object.join(&*name))
     }
 
-    /// Its address.
+    /// The address of that object.
     fn path_of(&self, copy: &Path, path: &Path) -> PathBuf {
         Path::new(&self.address).join(path.strip_prefix(copy).unwrap_or(path))
     }
@@ -335,15 +334,15 @@ impl Bucket {
     }
 }
 
-/// A write whose condition was not met: something is there, or is not what it was.
+/// A conditional write was refused: the object exists already, or has changed.
 struct Refused;
 
-/// What the bucket has in a shard's place.
+/// The state of a shard in the bucket.
 enum There {
-    /// A whole shard that says the same.
+    /// A sound shard with the same contents.
     Same,
-    /// One that cannot be used.
+    /// A shard that cannot be used.
     Damaged(UpdateVersion),
-    /// None any more.
+    /// No shard, or no longer.
     Nothing,
 }

@@ -1,4 +1,4 @@
-//! What was met and has no record.
+//! Counts of files without a record.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,16 @@ use serde::Serialize;
 
 use crate::field::{Defect, Object};
 
-/// How many kinds there may be: they are few, and a store that says otherwise is not to be believed.
+/// The maximum number of kinds: there are few, so a store with more is damaged.
 pub(crate) const MAX_KINDS: usize = 100;
 
-/// How many files of each kind have no record: `not-elf`, `special` and whatever else the scanner
-/// names.
+/// The number of files without a record, by kind: `not-elf`, `special` and other kinds that the scanner names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Counts(BTreeMap<String, u64>);
 
 impl Counts {
-    /// Counts `number` more files of a kind.
+    /// Adds `number` files of a kind.
     pub fn add(&mut self, kind: &str, number: u64) {
         if number == 0 {
             return;
@@ -27,23 +26,23 @@ impl Counts {
         }
     }
 
-    /// Adds all of another's.
+    /// Adds all counts of `other`.
     pub fn add_all(&mut self, other: &Counts) {
         other.iter().for_each(|(kind, number)| self.add(kind, number));
     }
 
-    /// How many of a kind.
+    /// The number of files of a kind.
     #[must_use]
     pub fn get(&self, kind: &str) -> u64 {
         self.0.get(kind).copied().unwrap_or(0)
     }
 
-    /// The kinds there are any of, in the order of their names.
+    /// The kinds with a count, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.0.iter().map(|(kind, number)| (kind.as_str(), *number))
     }
 
-    /// How many kinds there are any of.
+    /// The number of kinds with a count.
     #[must_use]
     pub fn kinds(&self) -> usize {
         self.0.len()
@@ -55,7 +54,7 @@ impl Counts {
         self.0.is_empty()
     }
 
-    /// The counts that an object has under `name`; none where it has no such field.
+    /// The counts in the field `name` of an object; empty if the field is missing.
     pub(crate) fn read(object: &Object, name: &'static str) -> Result<Counts, Defect> {
         let mut counts = Counts::default();
         let Some(fields) = object.optional_object(name)? else { return Ok(counts) };

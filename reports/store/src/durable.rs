@@ -1,10 +1,9 @@
-//! Files that are whole or not there: written under a temporary name, synced, renamed, and the
-//! folder synced.
+//! Files that are either complete or absent: written under a temporary name, synced and renamed, then the folder is
+//! synced.
 //!
-//! A temporary file is locked by whoever writes it, and the system drops the lock with the process:
-//! so what a dead writer has left is told from what a live one needs, on one machine and, where the
-//! file system hands locks on, on many. A live writer that loses its file all the same fails when it
-//! renames, and spoils nothing.
+//! A temporary file is locked by its writer, and the system releases the lock when the process ends. So files of dead
+//! writers can be distinguished from those of live ones, also across machines if the file system shares locks. A live
+//! writer whose file is removed nevertheless fails when it renames the file, without doing harm.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
@@ -17,17 +16,16 @@ use tempfile::{NamedTempFile, TempPath};
 
 use crate::error::{Error, Result};
 
-/// How temporary names start and end. No result has such a name.
+/// The prefix and suffix of temporary names. No result has such a name.
 const PREFIX: &str = ".writing-";
 const SUFFIX: &str = ".tmp";
-/// How often a temporary file is tried anew that a sweep has taken for a dead writer's, in the
-/// moment between its making and its locking.
+/// How often to create a temporary file again if a sweep removes it in the moment between its creation and its locking.
 const TRIES: u32 = 10;
 
-/// A file in the making. Dropped, it leaves nothing.
+/// A file being written. Dropping it removes the file.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    // Declared before the lock, so that on a drop the file goes while it is still locked.
+    // Declared before the lock, so that the file is removed while it is still locked.
     temporary: TempPath,
     file: BufWriter<Locked>,
 }
@@ -47,13 +45,13 @@ impl Write for Locked {
 }
 
 impl Draft {
-    /// Starts a file in `folder`.
+    /// Creates a temporary file in `folder`.
     pub(crate) fn new(folder: &Path) -> Result<Draft> {
         for _ in 0..TRIES {
             let made = tempfile::Builder::new()
                 .prefix(PREFIX)
                 .suffix(SUFFIX)
-                // As any other file: the process's umask still takes away from it.
+                // Like any other new file; the umask still applies.
                 .permissions(fs::Permissions::from_mode(0o666))
                 .tempfile_in(folder)
                 .map_err(Error::io("write a file in", folder))?;
@@ -64,7 +62,7 @@ impl Draft {
         Err(Error::Busy { path: folder.to_owned() })
     }
 
-    /// `None` where a sweep has been faster.
+    /// `None` if a sweep has removed the file before it was locked.
     fn lock(made: NamedTempFile) -> Result<Option<Draft>> {
         let (file, temporary) = made.into_parts();
         let io = |source| Error::Io { action: "lock", path: temporary.to_path_buf(), source };
@@ -79,12 +77,12 @@ impl Draft {
         Ok(Some(Draft { temporary, file: BufWriter::new(Locked(file)) }))
     }
 
-    /// What the system says of it.
+    /// The metadata of the temporary file.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         self.file.get_ref().0.metadata()
     }
 
-    /// Gives it its name, unless that is taken: then it is gone, and the answer is `false`.
+    /// Renames the file to `name`. If `name` exists, removes the file and returns `false`.
     pub(crate) fn publish(mut self, name: &Path) -> Result<bool> {
         self.sync()?;
         match self.temporary.persist_noclobber(name) {
@@ -94,7 +92,7 @@ impl Draft {
         }
     }
 
-    /// Gives it its name, in place of what has that name now.
+    /// Renames the file to `name`, replacing an existing one.
     pub(crate) fn replace(mut self, name: &Path) -> Result<()> {
         self.sync()?;
         self.temporary.persist(name).map_err(|error| Error::io("write", name)(error.error))?;
@@ -117,7 +115,7 @@ impl Write for Draft {
     }
 }
 
-/// Makes a folder and those above it, durably.
+/// Creates a folder and its parents durably.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -126,7 +124,7 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     sync_folder_of(folder)
 }
 
-/// Syncs the folder that a name stands in.
+/// Syncs the folder that contains `name`.
 fn sync_folder_of(name: &Path) -> Result<()> {
     match name.parent() {
         Some(folder) if folder != Path::new("") => sync_folder(folder),
@@ -134,12 +132,12 @@ fn sync_folder_of(name: &Path) -> Result<()> {
     }
 }
 
-/// Syncs a folder: the names in it outlast a loss of power.
+/// Syncs a folder, so that the names in it survive a power failure.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     File::open(folder).and_then(|open| open.sync_all()).map_err(Error::io("sync", folder))
 }
 
-/// Starts a folder in the making; dropped, it is gone with all that is in it.
+/// Creates a temporary folder; dropping it removes it with its contents.
 pub(crate) fn draft_folder(folder: &Path) -> Result<tempfile::TempDir> {
     tempfile::Builder::new()
         .prefix(PREFIX)
@@ -149,7 +147,7 @@ pub(crate) fn draft_folder(folder: &Path) -> Result<tempfile::TempDir> {
         .map_err(Error::io("make a folder in", folder))
 }
 
-/// Removes a folder and all that is in it, where it is there.
+/// Removes a folder with its contents, if it exists.
 pub(crate) fn remove_tree(folder: &Path) -> Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -159,7 +157,7 @@ pub(crate) fn remove_tree(folder: &Path) -> Result<()> {
     }
 }
 
-/// Syncs a folder and all folders in it; their files are synced as they are written.
+/// Syncs a folder and all folders in it; files are synced as they are written.
 pub(crate) fn sync_tree(folder: &Path) -> Result<()> {
     for path in names_in(folder)?.iter().filter(|path| path.is_dir()) {
         sync_tree(path)?;
@@ -167,7 +165,7 @@ pub(crate) fn sync_tree(folder: &Path) -> Result<()> {
     sync_folder(folder)
 }
 
-/// Opens for reading without waiting, as opening a pipe would for its writer.
+/// Opens for reading without blocking, so that a named pipe does not wait for its writer.
 fn open_at_once(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)
 }
@@ -175,17 +173,17 @@ fn open_at_once(path: &Path) -> io::Result<File> {
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// Those of opening, and [`io::ErrorKind::InvalidInput`] where it is no regular file.
+/// The system's error; [`io::ErrorKind::InvalidInput`] if it is not a regular file.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = open_at_once(path)?;
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"))
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
     }
 }
 
-/// Locks a folder against others who lock it; `None` where another does. Dropped, it is free.
+/// Locks a folder; `None` if it is locked already. Dropping the result unlocks it.
 pub(crate) fn lock_folder(folder: &Path) -> Result<Option<Flock<File>>> {
     let open = File::open(folder).map_err(Error::io("open", folder))?;
     match Flock::lock(open, FlockArg::LockExclusiveNonblock) {
@@ -195,15 +193,15 @@ pub(crate) fn lock_folder(folder: &Path) -> Result<Option<Flock<File>>> {
     }
 }
 
-/// Locks a folder, and waits for others who do: they hold it for moments.
+/// Locks a folder, waiting for other locks: they are held only briefly.
 pub(crate) fn wait_for_folder(folder: &Path) -> Result<Flock<File>> {
     let open = File::open(folder).map_err(Error::io("open", folder))?;
     Flock::lock(open, FlockArg::LockExclusive)
         .map_err(|(_, errno)| Error::io("lock", folder)(errno.into()))
 }
 
-/// Removes what dead writers have left in a folder. What cannot be locked is a live writer's, and
-/// what is gone meanwhile has its name now.
+/// Removes the files of dead writers in a folder. Files that cannot be locked belong to live writers; files that
+/// disappear meanwhile have been renamed.
 pub(crate) fn sweep(folder: &Path) -> Result<()> {
     for path in names_in(folder)? {
         if is_temporary(&path) && is_abandoned(&path) {
@@ -220,19 +218,18 @@ pub(crate) fn sweep(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether the file is there, and nobody holds a lock on it.
+/// Whether the file exists and nobody holds a lock on it.
 pub(crate) fn is_abandoned(path: &Path) -> bool {
     open_at_once(path).is_ok_and(|open| Flock::lock(open, FlockArg::LockExclusiveNonblock).is_ok())
 }
 
-/// Whether a name is one of those that writers use until their file is whole.
+/// Whether a name is that of a temporary file.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
 }
 
-/// The paths of what is in a folder, in the order of their bytes; nothing where there is no such
-/// folder.
+/// The paths of the entries of a folder, in byte order; empty if the folder does not exist.
 pub(crate) fn names_in(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

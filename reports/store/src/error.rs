@@ -1,4 +1,4 @@
-//! What can go wrong with a store.
+//! The errors of working with a store.
 
 use std::fmt;
 use std::io;
@@ -10,54 +10,54 @@ use crate::status::Status;
 /// The result of working with a store.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong with a store.
+/// An error of working with a store.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system has refused something, a full disk with it.
+    /// The system refused an operation, for instance because the disk is full.
     Io {
-        /// What was to be done: "write".
+        /// The operation, such as "write".
         action: &'static str,
-        /// With which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A line of a manifest or of `run.json` is not what it has to be.
+    /// A line of a manifest or of `run.json` is invalid.
     Defect {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         defect: Defect,
     },
     /// A file of a store is damaged.
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
     /// The file belongs to another scan.
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What differs, and how.
+        /// The difference.
         reason: String,
     },
-    /// A whole shard is there already, and says something else.
+    /// A sound shard with other contents exists already.
     Different {
-        /// The shard's file.
+        /// The file of the shard.
         path: PathBuf,
     },
-    /// Not every shard is there, whole and of this scan.
+    /// Some shards are missing, damaged, or of another scan.
     Unmergeable(Box<Status>),
-    /// Another process is at the same work.
+    /// Another process is doing the same work.
     Busy {
-        /// On which file or folder.
+        /// The file or folder that it works on.
         path: PathBuf,
     },
-    /// The caller has asked for what makes no sense: a shard that is not in the manifest, a record
-    /// that is no line.
+    /// The caller's request is invalid: for instance a shard that the manifest does not have, or a record that is not a
+    /// line of JSON.
     Usage(String),
 }
 
@@ -70,8 +70,8 @@ impl Error {
         move |defect| Error::Defect { path: path.to_owned(), defect }
     }
 
-    /// The same error with another name for a folder: that of a bucket, where `folder` has a copy of
-    /// it.
+    /// The same error with `name` in place of `folder` in its path: `folder` is a local copy of the bucket at the
+    /// address `name`.
     #[must_use]
     pub fn renamed(mut self, folder: &Path, name: &Path) -> Error {
         if let Error::Io { path, .. }
@@ -87,18 +87,18 @@ impl Error {
         self
     }
 
-    /// Whether the file is not there.
+    /// Whether the error is that the file does not exist.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Whether the same may succeed another time: what the system has refused, or what another
-    /// process is busy with, but not what is wrong in itself.
+    /// Whether retrying may help: if the system refused the operation or another process was busy, but not if the data
+    /// is wrong.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         match self {
-            // What is no file where one is expected.
+            // The path leads to something other than a regular file.
             Error::Io { source, .. } => source.kind() != io::ErrorKind::InvalidInput,
             Error::Busy { .. } => true,
             _ => false,
@@ -119,13 +119,13 @@ impl fmt::Display for Error {
             }
             Error::Different { path } => write!(
                 f,
-                "{} is there already, whole, and says something else: the inputs have changed since \
+                "{} exists already, with other contents: the inputs have changed since \
                  the plan was made, or the programs differ",
                 path.display()
             ),
-            Error::Unmergeable(status) => write!(f, "not every shard is there: {status}"),
+            Error::Unmergeable(status) => write!(f, "not all shards are complete: {status}"),
             Error::Busy { path } => {
-                write!(f, "another process is at the same work on {}", path.display())
+                write!(f, "another process is already working on {}", path.display())
             }
             Error::Usage(what) => f.write_str(what),
         }

@@ -1,4 +1,4 @@
-//! Looks at all files of a store: which shards are there, and which files are as they were written.
+//! Examines all files of a store: which shards it has, and which files have changed since they were written.
 
 use std::path::Path;
 
@@ -10,8 +10,7 @@ use crate::status::{DamagedShard, Status};
 use crate::verify::{self, Examined};
 use crate::{Counts, Manifest};
 
-/// What of the manifest's scan is there in the store at `folder`; nothing where there is no store.
-/// All files are read.
+/// The status of the store at `folder` as a scan of `manifest`; an empty status if there is no store. Reads all files.
 ///
 /// # Errors
 /// [`Error::Io`](crate::Error::Io).
@@ -19,7 +18,7 @@ pub fn status(manifest: &Manifest, folder: &Path) -> Result<Status> {
     examine(manifest, folder).map(|(status, _)| status)
 }
 
-/// The status, and what the whole shards hold.
+/// The status, and the totals of the sound shards.
 pub(crate) fn examine(manifest: &Manifest, folder: &Path) -> Result<(Status, Vec<ShardTotals>)> {
     let mut status = Status { shards: manifest.shards(), ..Status::default() };
     let mut totals = Vec::new();
@@ -41,8 +40,8 @@ pub(crate) fn examine(manifest: &Manifest, folder: &Path) -> Result<(Status, Vec
     Ok((status, totals))
 }
 
-/// Names among the shards that are none of this scan. Names that start with a dot are temporary
-/// ones, ours and file systems'.
+/// The names in the folder of shards that do not belong to this scan. Names with a leading dot are temporary files of
+/// ours or of the file system.
 fn strange(manifest: &Manifest, shards: &Path) -> Result<Vec<String>> {
     let names = durable::names_in(shards)?.into_iter().filter_map(|path| {
         let name = path.file_name()?.to_string_lossy().into_owned();
@@ -52,7 +51,7 @@ fn strange(manifest: &Manifest, shards: &Path) -> Result<Vec<String>> {
     Ok(names.collect())
 }
 
-/// The sums of what whole shards hold.
+/// The sums of the totals of shards.
 pub(crate) fn sum(totals: &[ShardTotals]) -> (u64, u64, Counts) {
     let mut without = Counts::default();
     totals.iter().for_each(|shard| without.add_all(&shard.without));

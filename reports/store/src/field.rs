@@ -1,5 +1,5 @@
-//! The fields of a JSON object on a line, and what is wrong with them. Manifests and stores come
-//! from anywhere: each defect is told by line, field, value and what would be right.
+//! Reads the fields of JSON objects and reports their defects. Manifests and stores may come from anywhere, so each
+//! defect is reported with line, field, value and the allowed values.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,19 +8,19 @@ use serde_json::{Map, Value};
 
 use crate::ContentHash;
 
-/// How much of a value a message shows, in characters.
+/// The maximum number of characters of a value in a message.
 const SHOWN: usize = 60;
 
-/// What is wrong with a line.
+/// A defect of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defect {
     /// The line's number, from 1.
     pub line: u64,
-    /// The field; empty where it is the line as a whole.
+    /// The field; empty if the defect is in the line as a whole.
     pub field: &'static str,
-    /// What is there.
+    /// The invalid value.
     pub value: String,
-    /// What would be right.
+    /// The allowed values.
     pub allowed: String,
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Defect {
     }
 }
 
-/// A JSON object and the line it stands on.
+/// A JSON object and its line number.
 #[derive(Debug)]
 pub(crate) struct Object {
     line: u64,
@@ -43,8 +43,8 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// Reads a line that holds one JSON object and nothing else, in at most `longest` bytes: what
-    /// is held of it may be many times as large.
+    /// Parses a line that consists of one JSON object of at most `longest` bytes: the parsed object may take many times
+    /// as much memory.
     pub(crate) fn parse(line: u64, text: &[u8], longest: usize) -> Result<Object, Defect> {
         if text.len() > longest {
             let (value, allowed) =
@@ -56,7 +56,7 @@ impl Object {
             Ok(Value::Object(fields)) => Ok(Object { line, fields }),
             Ok(other) => Err(Defect { line, field: "", value: shown(&other.to_string()), allowed }),
             Err(error) => {
-                let value = format!("no JSON ({error})");
+                let value = format!("not JSON ({error})");
                 Err(Defect { line, field: "", value, allowed })
             }
         }
@@ -72,13 +72,13 @@ impl Object {
         Defect { line: self.line, field, value: shown(value.as_ref()), allowed: allowed.into() }
     }
 
-    /// What is wrong, where a field is not what `allowed` says.
+    /// The defect of a field whose value is not `allowed`.
     fn not(&self, field: &'static str, allowed: impl Into<String>) -> Defect {
         let value = self.fields.get(field).map_or("missing".to_owned(), Value::to_string);
         self.defect(field, value, allowed)
     }
 
-    /// A field that has to be there with this very text.
+    /// Checks that a required field has the value `text`.
     pub(crate) fn expect(&self, name: &'static str, text: &str) -> Result<(), Defect> {
         if self.fields.get(name).and_then(Value::as_str) == Some(text) {
             Ok(())
@@ -87,22 +87,22 @@ impl Object {
         }
     }
 
-    /// Whether there is such a field.
+    /// Whether the field exists.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.contains_key(name)
     }
 
-    /// A text.
+    /// A required string.
     pub(crate) fn text(&self, name: &'static str) -> Result<&str, Defect> {
         self.fields.get(name).and_then(Value::as_str).ok_or_else(|| self.not(name, "a text"))
     }
 
-    /// A text, where the field is there.
+    /// An optional string.
     pub(crate) fn optional_text(&self, name: &'static str) -> Result<Option<&str>, Defect> {
         if self.has(name) { self.text(name).map(Some) } else { Ok(None) }
     }
 
-    /// A number within a range.
+    /// A required number in a range.
     pub(crate) fn number(
         &self,
         name: &'static str,
@@ -114,18 +114,18 @@ impl Object {
         })
     }
 
-    /// A hash.
+    /// A required hash.
     pub(crate) fn hash(&self, name: &'static str) -> Result<ContentHash, Defect> {
         let hash = self.fields.get(name).and_then(Value::as_str).and_then(|text| text.parse().ok());
         hash.ok_or_else(|| self.not(name, "64 hexadecimal digits in lower case"))
     }
 
-    /// A hash, where the field is there.
+    /// An optional hash.
     pub(crate) fn optional_hash(&self, name: &'static str) -> Result<Option<ContentHash>, Defect> {
         if self.has(name) { self.hash(name).map(Some) } else { Ok(None) }
     }
 
-    /// An object.
+    /// A required object.
     pub(crate) fn object(&self, name: &'static str) -> Result<Object, Defect> {
         match self.fields.get(name) {
             Some(Value::Object(fields)) => Ok(Object { line: self.line, fields: fields.clone() }),
@@ -133,7 +133,7 @@ impl Object {
         }
     }
 
-    /// The fields of an object, where it is there.
+    /// The fields of an optional object.
     pub(crate) fn optional_object(
         &self,
         name: &'static str,
@@ -145,7 +145,7 @@ impl Object {
         }
     }
 
-    /// A list of objects.
+    /// A required list of objects.
     pub(crate) fn objects(&self, name: &'static str) -> Result<Vec<Object>, Defect> {
         let Some(Value::Array(values)) = self.fields.get(name) else {
             return Err(self.not(name, "a list of objects"));
@@ -158,7 +158,7 @@ impl Object {
     }
 }
 
-/// A value's text, cut to what a message can hold.
+/// A value, truncated for a message.
 fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),

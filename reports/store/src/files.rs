@@ -1,9 +1,8 @@
-//! The files of a complete store, each with its size and hash: `files.ndjson`.
+//! The list of a complete store's files with their sizes and hashes: `files.ndjson`.
 //!
-//! The list is JSON on lines, in the order of the names, and has every file that the store's results
-//! consist of but `run.json`, which holds the hash of the list and a hash of its own text. So each
-//! byte of a complete store is covered by a hash. Stamps and journals are no results; stamps have a
-//! hash of their own.
+//! The list consists of lines of JSON, sorted by name, and contains every result file except `run.json`, which has the
+//! hash of the list and a hash of its own text. So hashes cover every byte of a complete store. Stamps and journals are
+//! not results; stamps have a hash of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,25 +18,25 @@ use crate::field::{Defect, Object};
 use crate::layout::{MANIFEST, TABLES, shard_path};
 use crate::manifest::MAX_SHARDS;
 
-/// The name of the list in a store.
+/// The file name of the list.
 pub(crate) const FILES: &str = "files.ndjson";
-/// The longest line, in bytes: a name of ours, a number and a hash.
+/// The maximum length of a line in bytes: it contains one of our file names, a number and a hash.
 const MAX_LINE: u64 = 512;
-/// How many files a store can have: a manifest, and for each shard its own file and one in each of
-/// at most 15 tables.
+/// The maximum number of files of a store: a manifest, plus one file for each shard and one for each shard of at most
+/// 15 tables.
 const MAX_FILES: usize = MAX_SHARDS as usize * 16 + 1;
 
-/// What is written when the bytes of a file are others than when its hash was taken.
-pub(crate) const CHANGED: &str = "its bytes are not those that were written";
+/// The reason reported when the bytes of a file no longer have the recorded hash.
+pub(crate) const CHANGED: &str = "its bytes have changed since it was written";
 
-/// A file as it was when the store was completed.
+/// The size and hash of a file when the store was completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Recorded {
     size: u64,
     hash: ContentHash,
 }
 
-/// The list: by name, which is a path within the store with `/` between its parts.
+/// The list, by name: a path relative to the store, separated by `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Files(BTreeMap<String, Recorded>);
 
@@ -49,7 +48,7 @@ struct Line<'a> {
 }
 
 impl Files {
-    /// Takes the hashes of the manifest, the shards and the tables in a store's folder.
+    /// Hashes the manifest, the shards and the tables in the store at `folder`.
     pub(crate) fn of(folder: &Path, shards: u32) -> Result<Files> {
         let shards = (0..shards).map(|shard| shard_path(folder, shard));
         let tables = files_below(&folder.join(TABLES))?;
@@ -61,10 +60,10 @@ impl Files {
         Ok(Files(files))
     }
 
-    /// Reads the list of the store at `folder`, whose `run.json` has its hash.
+    /// Reads the list of the store at `folder`; `hash` is its hash from `run.json`.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::Damaged`] where it is not the list that was written.
+    /// [`Error::Io`], and [`Error::Damaged`] if the list is damaged or has another hash.
     pub(crate) fn read(folder: &Path, hash: ContentHash) -> Result<Files> {
         let path = folder.join(FILES);
         let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
@@ -106,7 +105,7 @@ impl Files {
         let mut hasher = blake3::Hasher::new();
         for (path_of_line, Recorded { size, hash }) in &self.0 {
             let line = Line { path: path_of_line, size: *size, hash: *hash };
-            // The type has text keys only.
+            // Serialization cannot fail: all keys are strings.
             let mut line = serde_json::to_vec(&line).unwrap_or_default();
             line.push(b'\n');
             hasher.update(&line);
@@ -121,8 +120,8 @@ impl Files {
         self.0.keys().map(String::as_str)
     }
 
-    /// Why the file with this name is not the one that was recorded; `None` where it is. All of it
-    /// is read.
+    /// Reads the file with this name completely. Returns why it differs from the recorded one, or `None` if it does
+    /// not.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -145,8 +144,8 @@ impl Files {
         }
     }
 
-    /// The names of files among the tables that the list does not have. Names that start with a dot
-    /// are those of file systems and temporary ones.
+    /// The names of files among the tables that are not in the list. Names with a leading dot are temporary files of
+    /// ours or of the file system.
     pub(crate) fn surplus_tables(&self, folder: &Path) -> Result<BTreeSet<String>> {
         let there = files_below(&folder.join(TABLES))?;
         let names = there.iter().map(|path| name_of(folder, path));
@@ -162,13 +161,13 @@ impl Recorded {
     }
 }
 
-/// Whether a file is not there; perhaps its folder is none, or nothing can have its name.
+/// Whether the error means that there is no such file: also if its folder is not a folder, or the name is invalid.
 fn is_absent(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | InvalidFilename)
 }
 
-/// A line of the list, line feed with it.
+/// Parses a line of the list, including its line feed.
 fn parse(number: u64, line: &[u8]) -> std::result::Result<(String, Recorded), Defect> {
     let object = Object::parse(number, line, usize::MAX)?;
     let path = object.text("path")?;
@@ -181,13 +180,13 @@ fn parse(number: u64, line: &[u8]) -> std::result::Result<(String, Recorded), De
     Ok((path.to_owned(), recorded))
 }
 
-/// The name of a path in a store's folder.
+/// The name of a path in the store at `folder`.
 pub(crate) fn name_of(folder: &Path, path: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Every file in a folder and the folders in it, but for names that start with a dot; links are not
-/// followed. None where there is no such folder.
+/// All files below a folder, except names with a leading dot; links are not followed. Empty if the folder does not
+/// exist.
 pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut folders = if folder.is_dir() { vec![folder.to_owned()] } else { Vec::new() };
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Content by its hash.
+//! Content hashes.
 
 use std::fmt;
 use std::io;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// A BLAKE3 hash of 32 bytes; as text, 64 hexadecimal digits in lower case.
+/// A BLAKE3 hash of 32 bytes, written as 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
-    /// The hash of bytes.
+    /// The hash of `bytes`.
     ///
     /// ```
     /// // The first test vector that BLAKE3's authors publish: no bytes.
@@ -23,17 +23,17 @@ impl ContentHash {
         blake3::hash(bytes).into()
     }
 
-    /// The hash of all that a reader yields.
+    /// The hash of everything that a reader returns.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Returns an error if reading fails.
     pub fn of_reader(reader: impl io::Read) -> io::Result<ContentHash> {
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(reader)?;
         Ok(hasher.finalize().into())
     }
 
-    /// Its first 128 bits: enough where one of a few million is looked up, and half the memory.
+    /// Its first 128 bits: half the memory, and enough to look up one of a few million hashes.
     pub(crate) fn short(&self) -> [u8; 16] {
         let mut short = [0; 16];
         short.copy_from_slice(self.0.split_at(16).0);
@@ -62,7 +62,7 @@ impl From<blake3::Hash> for ContentHash {
 impl FromStr for ContentHash {
     type Err = NotAHash;
 
-    /// Reads 64 hexadecimal digits. Capitals are refused: one hash has one text.
+    /// Parses 64 hexadecimal digits. Upper-case digits are refused, so that each hash has one text.
     fn from_str(text: &str) -> Result<ContentHash, NotAHash> {
         if text.bytes().any(|digit| digit.is_ascii_uppercase()) {
             return Err(NotAHash);

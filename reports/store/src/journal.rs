@@ -1,9 +1,9 @@
-//! What is in work, for the case that the process dies of it.
+//! Journals of the items being worked on, to find the culprit if the process dies.
 //!
-//! A file that makes its checker crash, or the system end it for want of memory, leaves no error
-//! behind. A journal does: each item is noted before it is worked on and when it is done, and what a
-//! dead process had begun and not ended is suspect. Nothing is synced, for what the process has
-//! written outlasts the process; only where the machine goes down may notes be lost.
+//! A file that crashes the checker, or makes the system kill it for lack of memory, leaves no error message. A journal
+//! does: each item is noted when work on it starts and when it is done, so the items that a dead process had started
+//! and not finished are suspects. Nothing is synced, because written data survives the process; notes are lost only if
+//! the machine crashes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -18,20 +18,20 @@ use crate::error::{Error, Result};
 /// The folder of journals in a store.
 pub(crate) const WORK: &str = "work";
 const SUFFIX: &str = ".journal";
-/// How much of a journal is read, in bytes: several million items.
+/// The maximum number of bytes of a journal that are read: several million items.
 const LONGEST: u64 = 64 << 20;
 
-/// What a process has in work of a shard. The file is locked while the process lives; gone with the
-/// journal, where the process ends in order.
+/// The journal of a process that works on a shard. The file is locked while the process lives, and removed with the
+/// journal if the process ends normally.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: Flock<File>,
 }
 
-/// An item in work; dropped, it is done.
+/// An item being worked on; dropping it notes that it is done.
 #[derive(Debug)]
-#[must_use = "the item is done when this is dropped"]
+#[must_use = "dropping this notes that the item is done"]
 pub struct Working<'j> {
     journal: &'j Journal,
     item: u32,
@@ -53,12 +53,13 @@ impl Journal {
         Ok(Journal { path, file })
     }
 
-    /// Notes that an item is in work until the answer is dropped. Several may be at once.
+    /// Notes that work on an item has started; it lasts until the result is dropped. Several items may be worked on at
+    /// once.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn working(&self, item: u32) -> Result<Working<'_>> {
-        // One write for a line: those of several threads do not mix.
+        // One write per line, so that lines of different threads do not mix.
         (&*self.file)
             .write_all(format!("+{item}\n").as_bytes())
             .map_err(Error::io("write", &self.path))?;
@@ -68,7 +69,7 @@ impl Journal {
 
 impl Drop for Working<'_> {
     fn drop(&mut self) {
-        // A panic is a death, too. A note that cannot be written costs a second try.
+        // A panic counts as a death. If the note cannot be written, the item is merely tried twice.
         if !std::thread::panicking() {
             let _ = (&*self.journal.file).write_all(format!("-{}\n", self.item).as_bytes());
         }
@@ -83,7 +84,7 @@ impl Drop for Journal {
     }
 }
 
-/// The items of a shard that processes had in work when they died, and how many have.
+/// The items of a shard that were being worked on when a process died, and in how many deaths.
 pub(crate) fn suspects(store: &Path, shard: u32) -> Result<BTreeMap<u32, u32>> {
     let mut deaths = BTreeMap::new();
     let of_shard = format!("{shard:05}-");
@@ -98,7 +99,7 @@ pub(crate) fn suspects(store: &Path, shard: u32) -> Result<BTreeMap<u32, u32>> {
     Ok(deaths)
 }
 
-/// The items that a journal notes as begun and not as done.
+/// The items that a journal notes as started and not as done.
 fn unfinished(path: &Path) -> Result<BTreeSet<u32>> {
     let mut text = Vec::new();
     durable::open_file(path)
@@ -117,14 +118,14 @@ fn unfinished(path: &Path) -> Result<BTreeSet<u32>> {
     Ok(begun)
 }
 
-/// Removes the journals of dead processes: their shards are whole.
+/// Removes the journals of dead processes, whose shards are complete by now.
 pub(crate) fn sweep(store: &Path) -> Result<()> {
     for path in durable::names_in(&store.join(WORK))? {
         if durable::is_abandoned(&path) {
             let _ = fs::remove_file(&path);
         }
     }
-    // Gone where it is empty; a live process's journal keeps it.
+    // This removes the folder only if it is empty: journals of live processes remain.
     let _ = fs::remove_dir(store.join(WORK));
     Ok(())
 }

@@ -1,23 +1,24 @@
-//! What results depend on besides the bytes that are checked.
+//! Everything besides the checked bytes that affects the results.
 
 use serde::Serialize;
 
 use crate::ContentHash;
 use crate::field::{Defect, Object};
 
-/// What results depend on besides the bytes: two scans with one key say the same of the same bytes.
+/// Everything besides the checked bytes that affects the results: two scans with the same key have the same results for
+/// the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Key {
-    /// The program with its version, such as `sframe-check 0.1.0`.
+    /// The program and its version, such as `sframe-check 0.1.0`.
     pub tool: String,
-    /// Hash of the rule catalogue: names, severities, whatever changes a finding.
+    /// The hash of the rule catalogue: names, severities, and everything else that affects findings.
     pub rules: ContentHash,
-    /// Hash of the options that change what is found, separate debug files with them.
+    /// The hash of the options that affect findings, including the separate debug files.
     pub options: ContentHash,
 }
 
 impl Key {
-    /// The key as one hash.
+    /// The hash of the key.
     #[must_use]
     pub fn hash(&self) -> ContentHash {
         let mut hasher = blake3::Hasher::new();

@@ -15,12 +15,12 @@ pub(crate) fn shard_path(folder: &Path, shard: u32) -> PathBuf {
     folder.join(shard_name(shard))
 }
 
-/// A shard's path within a store.
+/// The path of a shard relative to the store.
 pub(crate) fn shard_name(shard: u32) -> String {
     format!("{SHARDS}/{shard:05}{EXTENSION}")
 }
 
-/// The number of the shard that a file's name stands for.
+/// The shard number in a file name, if the name is that of a shard.
 pub(crate) fn shard_of(name: &str) -> Option<u32> {
     let digits = name.strip_suffix(EXTENSION)?;
     let plain = digits.len() == 5 && digits.bytes().all(|digit| digit.is_ascii_digit());

@@ -1,15 +1,15 @@
-//! Results of scans that last: what `sframe-check` has to say of a tree, a pile of packages or a
-//! whole distribution, kept so that it can be resumed, spread over machines, and asked for years.
+//! Durable results of scans: what `sframe-check` reports about a directory tree, a set of packages or a whole
+//! distribution, stored so that a scan can be resumed, distributed over machines, and queried years later.
 //!
-//! A [`Manifest`] says what is to be checked and in which shard. A [`Store`] is the folder that
-//! holds the results, a file for each shard; a shard is there whole, or not there. When all shards
-//! are, [`Store::merge`] marks it complete.
+//! A [`Manifest`] lists what is to be checked and in which shard. A [`Store`] is the folder with the results, one file
+//! for each shard; a shard is either complete or absent. When all shards are complete, [`Store::merge`] marks the store
+//! as complete.
 //!
-//! A *record* is what a scan has to say of one file or member: a line of JSON, here kept as it
-//! is. Files that are no ELF files have none, and are counted. Nothing in a store speaks of times,
-//! machines or threads: the same inputs give the same bytes.
+//! A *record* is the result for one file or archive member: a line of JSON, stored unchanged. Files that are not ELF
+//! files have no record and are only counted. A store contains no times, machine names or thread counts: the same
+//! inputs give the same bytes.
 //!
-//! With the feature `s3`, a `Bucket` is a store that machines have in common which share no folder.
+//! With the feature `s3`, a `Bucket` is a store for machines without a shared folder.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,8 @@
-//! Compressed lines: zstd frames one behind the other, each of whole lines, so that `zstd -d` reads
-//! the file as one text, and a reader can start at any frame.
+//! Compressed lines: a sequence of zstd frames, each with complete lines, so that `zstd -d` decompresses the file to
+//! one text, and a reader can start at any frame.
 //!
-//! The level, the size of frames and the single thread are fixed: the same lines are the same bytes.
+//! The compression level, the frame size and the use of a single thread are fixed, so that the same lines give the same
+//! bytes.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -10,22 +11,21 @@ use zstd::stream::read::Decoder;
 
 use crate::ContentHash;
 
-/// Bytes of lines after which a frame ends: what is decompressed at most to reach one line, and
-/// large enough that frames of their own cost a few percent.
+/// Bytes of lines after which a frame ends. At most this much is decompressed to reach one line; splitting into frames
+/// of this size adds a few percent to the file.
 const FRAME: usize = 256 << 10;
-/// zstd's own default. Higher ones take several times as long for a few percent.
+/// zstd's default. Higher levels take several times as long and save a few percent.
 const LEVEL: i32 = 3;
-/// The longest line, in bytes; writers refuse longer ones as readers do.
+/// The maximum length of a line in bytes; enforced by writers and readers.
 pub(crate) const MAX_LINE: usize = 256 << 20;
-/// The largest window that a frame may ask a reader to hold, as a power of two; at level 3 zstd
-/// uses 21.
+/// The maximum window size of a frame, as a power of two; at level 3, zstd uses 21.
 const MAX_WINDOW: u32 = 22;
-/// How much more than its own bytes a file may decompress to, beyond what is always let through.
-/// Lines of a store hold hashes and differing paths, and stay below 100.
+/// The maximum compression ratio of a file; it applies beyond [`ALWAYS_READ`] bytes. Lines of a store contain hashes
+/// and differing paths, and stay below 100.
 const MAX_RATIO: u64 = 4096;
 const ALWAYS_READ: u64 = 64 << 20;
 
-/// Writes lines, and knows their hash.
+/// Writes lines and computes their hash.
 pub(crate) struct LinesWriter<W> {
     output: W,
     compressor: Compressor<'static>,
@@ -41,7 +41,7 @@ impl<W: Write> LinesWriter<W> {
         Ok(LinesWriter { output, compressor, frame, hasher: blake3::Hasher::new() })
     }
 
-    /// Writes a line; it holds no line feed, and is no longer than [`MAX_LINE`].
+    /// Writes a line, which must not contain a line feed or exceed [`MAX_LINE`].
     pub(crate) fn line(&mut self, line: &[u8]) -> io::Result<()> {
         self.hasher.update(line);
         self.hasher.update(b"\n");
@@ -50,12 +50,12 @@ impl<W: Write> LinesWriter<W> {
         if self.frame.len() >= FRAME { self.end_frame() } else { Ok(()) }
     }
 
-    /// The hash of the lines so far, line feeds with them.
+    /// The hash of the lines so far, including line feeds.
     pub(crate) fn hash(&self) -> ContentHash {
         self.hasher.finalize().into()
     }
 
-    /// Ends the last frame; what is written to comes back.
+    /// Ends the last frame and returns the underlying writer.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.end_frame()?;
         Ok(self.output)
@@ -67,7 +67,7 @@ impl<W: Write> LinesWriter<W> {
         }
         self.output.write_all(&self.compressor.compress(&self.frame)?)?;
         self.frame.clear();
-        // One long line is no reason to hold as much to the end.
+        // Free the memory of an exceptionally long line.
         self.frame.shrink_to(2 * FRAME);
         Ok(())
     }
@@ -79,18 +79,18 @@ impl<W: std::fmt::Debug> std::fmt::Debug for LinesWriter<W> {
     }
 }
 
-/// Where a frame stands in the file.
+/// The position of a frame in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FramePlace {
-    /// The first byte of it, compressed.
+    /// The offset of its first compressed byte.
     pub(crate) offset: u64,
-    /// How many bytes it has, compressed.
+    /// Its compressed size in bytes.
     pub(crate) length: u64,
-    /// How many bytes of lines it holds.
+    /// Its decompressed size in bytes.
     pub(crate) lines: usize,
 }
 
-/// Reads frames one after the other, within limits.
+/// Reads frames in order, within limits.
 #[derive(Debug)]
 pub(crate) struct FrameReader<R> {
     input: Option<Counted<BufReader<R>>>,
@@ -108,7 +108,7 @@ impl<R: Read> FrameReader<R> {
     /// Reads the next frame's lines into `frame`; `None` at the end of the file.
     pub(crate) fn next(&mut self, frame: &mut Vec<u8>) -> io::Result<Option<FramePlace>> {
         frame.clear();
-        // Taken: behind an error there is nothing more to read.
+        // The reader is put back only on success: nothing can be read after an error.
         let Some(mut input) = self.input.take() else { return Ok(None) };
         if input.fill_buf()?.is_empty() {
             return Ok(None);
@@ -119,7 +119,7 @@ impl<R: Read> FrameReader<R> {
         let limit = self.budget.min((FRAME + MAX_LINE) as u64);
         let lines = (&mut decoder).take(limit + 1).read_to_end(frame)?;
         if lines as u64 > limit {
-            return Err(invalid("it decompresses to more than any store's lines do"));
+            return Err(invalid("it decompresses to more data than a store contains"));
         }
         self.budget -= lines as u64;
         let input = decoder.finish();
@@ -129,35 +129,35 @@ impl<R: Read> FrameReader<R> {
     }
 }
 
-/// Reads lines one after the other, within limits.
+/// Reads lines in order, within limits.
 #[derive(Debug)]
 pub(crate) struct LinesReader<R> {
     frames: FrameReader<R>,
     frame: Vec<u8>,
     place: LinePlace,
-    /// The end of the line at `place`, without its line feed.
+    /// The end of the current line, without its line feed.
     end: usize,
 }
 
-/// Where a line starts.
+/// The position of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinePlace {
-    /// The frame it is in.
+    /// The frame that contains it.
     pub(crate) frame: FramePlace,
-    /// Bytes of lines before it in the frame.
+    /// The decompressed offset in the frame.
     pub(crate) start: usize,
 }
 
 impl<R: Read> LinesReader<R> {
-    /// A reader of a file of `size` bytes, before its first line.
+    /// A reader of a file of `size` bytes, positioned before its first line.
     pub(crate) fn new(input: R, size: u64) -> LinesReader<R> {
         let place = LinePlace { frame: FramePlace { offset: 0, length: 0, lines: 0 }, start: 0 };
         LinesReader { frames: FrameReader::new(input, size), frame: Vec::new(), place, end: 0 }
     }
 
-    /// Goes on to the next line; `None` at the end.
+    /// Advances to the next line; `None` at the end.
     pub(crate) fn advance(&mut self) -> io::Result<Option<LinePlace>> {
-        // Behind the line feed; there is none before the first line.
+        // After the line feed of the current line, if there is one.
         self.place.start = if self.frame.is_empty() { 0 } else { self.end + 1 };
         if self.place.start >= self.frame.len() {
             match self.frames.next(&mut self.frame)? {
@@ -170,25 +170,25 @@ impl<R: Read> LinesReader<R> {
         Ok(Some(self.place))
     }
 
-    /// The line, without its line feed.
+    /// The current line, without its line feed.
     pub(crate) fn line(&self) -> &[u8] {
         self.frame.get(self.place.start..self.end).unwrap_or_default()
     }
 }
 
-/// The line at the start of a frame's rest, without its line feed.
+/// The first line in the rest of a frame, without its line feed.
 pub(crate) fn first_line(rest: &[u8]) -> io::Result<&[u8]> {
     let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
     if line.len() == rest.len() {
         return Err(invalid("a frame ends within a line"));
     }
     if line.len() > MAX_LINE {
-        return Err(invalid("a line is longer than any store's"));
+        return Err(invalid("a line is longer than any line of a store"));
     }
     Ok(line)
 }
 
-/// Decompresses one frame that has held `length` bytes of lines before; one more where it has more.
+/// Decompresses a frame that is expected to contain `length` bytes. Returns one byte more if it contains more.
 pub(crate) fn decompress(frame: &[u8], length: usize) -> io::Result<Vec<u8>> {
     let mut lines = Vec::with_capacity(length + 1);
     let mut decoder = Decoder::with_buffer(frame)?.single_frame();
@@ -197,9 +197,9 @@ pub(crate) fn decompress(frame: &[u8], length: usize) -> io::Result<Vec<u8>> {
     Ok(lines)
 }
 
-/// Whether reading failed for what is stored, and would fail another time.
+/// Whether reading failed because of the stored data, so that retrying cannot help.
 pub(crate) fn is_damage(error: &io::Error) -> bool {
-    // `Other` is what zstd's own errors come as.
+    // zstd's own errors have the kind `Other`.
     matches!(
         error.kind(),
         io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof | io::ErrorKind::Other
@@ -210,7 +210,7 @@ fn invalid(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// Counts the bytes that were consumed of a buffered reader.
+/// Counts the bytes consumed from a buffered reader.
 #[derive(Debug)]
 struct Counted<R> {
     inner: R,

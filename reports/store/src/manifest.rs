@@ -1,4 +1,4 @@
-//! Manifests: what a scan is to check, and in which shard.
+//! Manifests: the list of what a scan checks, and in which shard.
 
 mod balance;
 mod text;
@@ -12,60 +12,60 @@ use crate::error::{Error, Result};
 use crate::field::Defect;
 use crate::{ContentHash, Counts, Key, path_name};
 
-/// The version of the format of manifests and shards. A reader refuses others.
+/// The version of the format of manifests and shards. Readers refuse other versions.
 pub const FORMAT: u64 = 1;
-/// How many shards a scan can have: their numbers have five digits.
+/// The maximum number of shards: shard numbers have five digits.
 pub const MAX_SHARDS: u32 = 100_000;
-/// How many items a manifest can have.
+/// The maximum number of items of a manifest.
 pub const MAX_ITEMS: u64 = u32::MAX as u64;
 
-/// Something to check: a file, which may be a package or an archive.
+/// An item to check: a file, which may be a package or an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Its size in bytes when the plan was made.
+    /// Its size in bytes when the manifest was planned.
     pub size: u64,
-    /// The hash of its bytes then, where the planner has read them.
+    /// The hash of its bytes at that time, if the planner read them.
     pub hash: Option<ContentHash>,
 }
 
-/// What a scan is to check, and in which shard: JSON on lines, a header and the items in input
-/// order. Its hash is the scan's identity.
+/// The list of what a scan checks, and in which shard: lines of JSON, with a header followed by the items in input
+/// order. Its hash identifies the scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     key: Key,
     inputs: Vec<PathBuf>,
     without: Counts,
     items: Vec<Item>,
-    /// By item, its shard.
+    /// The shard of each item.
     shard_of: Vec<u32>,
-    /// By shard, the positions of its items.
+    /// The positions of the items of each shard.
     shards: Vec<Vec<u32>>,
     hash: ContentHash,
 }
 
-/// What a manifest is made from.
+/// The data from which a manifest is made.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What the results will depend on besides the bytes.
+    /// Everything besides the checked bytes that affects the results.
     pub key: Key,
-    /// The inputs as the user has named them.
+    /// The inputs as named by the user.
     pub inputs: Vec<PathBuf>,
-    /// How many shards to make.
+    /// The number of shards.
     pub shards: u32,
-    /// What the planner has met that needs no checking: files that are no ELF files.
+    /// The files that the planner excluded, since they are not ELF files.
     pub without: Counts,
-    /// What is to be checked, in input order. A path that comes again is left out.
+    /// The items to check, in input order. Duplicate paths are dropped.
     pub items: Vec<Item>,
 }
 
 impl Manifest {
-    /// Puts items into shards of about the same number of bytes: the largest first, each into the
-    /// shard that has least. The same plan gives the same manifest.
+    /// Distributes items over shards with about the same number of bytes: each item, largest first, goes to the shard
+    /// with the fewest bytes. The same plan gives the same manifest.
     ///
     /// # Errors
-    /// [`Error::Usage`] where there are no or too many shards, too many items, or what is no path.
+    /// [`Error::Usage`] if there are no shards or too many, too many items, or an invalid path.
     ///
     /// ```
     /// use sframe_store::{ContentHash, Counts, Item, Key, Manifest, Plan};
@@ -91,7 +91,7 @@ impl Manifest {
             return Err(Error::Usage(what));
         }
         if let Some(item) = plan.items.iter().find(|item| !path_name::is_path(&item.path)) {
-            return Err(Error::Usage(format!("{:?} is no path", item.path)));
+            return Err(Error::Usage(format!("{:?} is not a path", item.path)));
         }
         let mut seen: HashSet<PathBuf> = HashSet::with_capacity(plan.items.len());
         plan.items.retain(|item| seen.insert(item.path.clone()));
@@ -120,17 +120,16 @@ impl Manifest {
         Manifest { key, inputs, without, items, shard_of, shards, hash }
     }
 
-    /// Reads a manifest, plain or compressed by zstd.
+    /// Reads a manifest, either plain or compressed with zstd.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::Defect`] or [`Error::Damaged`] where it is no manifest: that
-    /// does not pass.
+    /// [`Error::Io`]; [`Error::Defect`] or [`Error::Damaged`] if the file is not a valid manifest.
     pub fn open(path: &Path) -> Result<Manifest> {
         text::open(path)
     }
 
-    /// Writes it to a file, compressed where the name ends in `.zst`. The file is whole or not
-    /// there; one of that name is replaced.
+    /// Writes it to a file, compressed if the name ends in `.zst`. The file is either complete or absent; an existing
+    /// file is replaced.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -152,7 +151,7 @@ impl Manifest {
         lines.finish().map(drop)
     }
 
-    /// Hands out its lines, line feeds with them.
+    /// Passes its lines, including line feeds, to `write`.
     fn lines<E>(
         &self,
         write: impl FnMut(&[u8]) -> std::result::Result<(), E>,
@@ -160,38 +159,38 @@ impl Manifest {
         text::lines(self, write)
     }
 
-    /// What the results depend on besides the bytes.
+    /// Everything besides the checked bytes that affects the results.
     #[must_use]
     pub const fn key(&self) -> &Key {
         &self.key
     }
 
-    /// The inputs as the user has named them.
+    /// The inputs as named by the user.
     #[must_use]
     pub fn inputs(&self) -> &[PathBuf] {
         &self.inputs
     }
 
-    /// What the planner has met that needs no checking.
+    /// The files that the planner excluded, since they are not ELF files.
     #[must_use]
     pub const fn without(&self) -> &Counts {
         &self.without
     }
 
-    /// Everything to check, in input order. An item's number is its position here.
+    /// The items to check, in input order. An item's number is its position in this list.
     #[must_use]
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
-    /// How many shards there are, numbered from 0.
+    /// The number of shards, which are numbered from 0.
     #[must_use]
     pub fn shards(&self) -> u32 {
-        // `plan` and `open` let no more through.
+        // `plan` and `open` enforce the maximum.
         u32::try_from(self.shards.len()).unwrap_or(MAX_SHARDS)
     }
 
-    /// The items of a shard with their numbers, in input order; none of a shard that there is not.
+    /// The items of a shard with their numbers, in input order; empty if there is no such shard.
     pub fn items_of(&self, shard: u32) -> impl ExactSizeIterator<Item = (u32, &Item)> {
         let numbers = self.shards.get(shard as usize).map_or(&[][..], Vec::as_slice);
         numbers.iter().map(|&number| (number, self.item(number)))
@@ -202,13 +201,13 @@ impl Manifest {
         self.shards.get(shard as usize)?.get(usize::try_from(position).ok()?).copied()
     }
 
-    /// How many bytes the items of a shard have.
+    /// The total size in bytes of the items of a shard.
     #[must_use]
     pub fn bytes_of(&self, shard: u32) -> u64 {
         self.items_of(shard).fold(0, |sum, (_, item)| sum.saturating_add(item.size))
     }
 
-    /// The hash of its lines: what this scan is known by.
+    /// The hash of its lines, which identifies the scan.
     #[must_use]
     pub const fn hash(&self) -> ContentHash {
         self.hash
@@ -219,7 +218,7 @@ impl Manifest {
         &self.items[number as usize]
     }
 
-    /// A defect where a path stands a second time.
+    /// The defect of a path that is listed twice.
     fn twice(line: u64, path: &Path) -> Defect {
         let value = format!("{:?} again", path.display().to_string());
         Defect { line, field: "path", value, allowed: "each path once".to_owned() }

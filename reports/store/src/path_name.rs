@@ -1,4 +1,4 @@
-//! Paths in JSON: any bytes, exactly.
+//! Paths in JSON, exact for any bytes.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -9,12 +9,12 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::field::{Defect, Object};
 
-/// Serializes a path as the fields `path` and, where it is not valid UTF-8, `path_hex`.
+/// Serializes a path as the fields `path` and, if it is not valid UTF-8, `path_hex`.
 #[derive(Debug)]
 pub(crate) struct PathName<'a>(pub(crate) &'a Path);
 
 impl PathName<'_> {
-    /// The readable text, and the bytes in hexadecimal where the text does not say them all.
+    /// The readable text, and the bytes in hexadecimal if the text is not exact.
     pub(crate) fn texts(&self) -> (String, Option<String>) {
         let bytes = self.0.as_os_str().as_bytes();
         match str::from_utf8(bytes) {
@@ -37,7 +37,7 @@ impl Serialize for PathName<'_> {
     }
 }
 
-/// The path that an object's fields `path` and `path_hex` say.
+/// The path in an object's fields `path` and `path_hex`.
 pub(crate) fn read(object: &Object) -> Result<PathBuf, Defect> {
     let text = object.text("path")?;
     let bytes = match object.optional_text("path_hex")? {
@@ -45,7 +45,7 @@ pub(crate) fn read(object: &Object) -> Result<PathBuf, Defect> {
         Some(hex) => bytes_of(hex)
             .filter(|bytes| readable(bytes) == text && str::from_utf8(bytes).is_err())
             .ok_or_else(|| {
-                object.defect("path_hex", hex, "the bytes of `path`, where they are not UTF-8")
+                object.defect("path_hex", hex, "the bytes of `path`, if they are not UTF-8")
             })?,
     };
     let path = PathBuf::from(OsStr::from_bytes(&bytes));
@@ -62,7 +62,7 @@ pub(crate) fn is_path(path: &Path) -> bool {
     !bytes.is_empty() && !bytes.contains(&0)
 }
 
-/// Bytes as text, with `\xNN` for those that are not UTF-8.
+/// Bytes as text, with `\xNN` for those that are not valid UTF-8.
 fn readable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

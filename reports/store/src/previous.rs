@@ -1,4 +1,4 @@
-//! What an earlier scan has said, for what has not changed since.
+//! The results of an earlier scan, reused for unchanged files.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
@@ -13,33 +13,32 @@ use crate::status::DamagedShard;
 use crate::store::Store;
 use crate::{ContentHash, Counts, Key};
 
-/// How many decompressed frames are kept at hand. Scans go by shard or, over all of them, by path:
-/// either way each shard's frames come in their order.
+/// The number of decompressed frames in the cache. Scans proceed by shard or, across all shards, by path; either way
+/// the frames of each shard are needed in order.
 const KEPT: usize = 64;
-/// The largest frame that is kept, in bytes: above it is one of few long lines.
+/// The maximum size in bytes of a cached frame; larger ones contain a few long lines.
 const LARGEST_KEPT: usize = 1 << 20;
 
-/// The results of an earlier scan, looked up by path and content. In memory is where each stands,
-/// some 64 bytes an item; the records themselves stay on disk.
+/// The results of an earlier scan, looked up by path and content. Only their positions are in memory, about 64 bytes
+/// per item; the records stay on disk.
 #[derive(Debug, Default)]
 pub struct Previous {
     shards: Vec<OldShard>,
-    /// In ascending order of their names.
+    /// Sorted by name.
     items: Vec<OldItem>,
     kept: Vec<Mutex<Kept>>,
     unusable: Vec<DamagedShard>,
     lacks_hashes: bool,
 }
 
-/// What an earlier scan has said of an item whose content is the same.
+/// The earlier results for an item with the same content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unchanged {
-    /// Its records, each a line of JSON without the line feed, as [`ShardWriter::record`] takes
-    /// them.
+    /// Its records, each a line of JSON without line feed, as [`ShardWriter::record`] takes them.
     ///
     /// [`ShardWriter::record`]: crate::ShardWriter::record
     pub records: Vec<Vec<u8>>,
-    /// What was met in it and has no record.
+    /// The counts of files in it that have no record.
     pub without: Counts,
 }
 
@@ -53,16 +52,16 @@ struct OldShard {
 struct OldItem {
     name: Name,
     shard: usize,
-    /// The frame its first record is in.
+    /// The frame that contains its first record.
     frame: usize,
-    /// Bytes of lines before that record in the frame.
+    /// The decompressed offset of that record in the frame.
     start: usize,
     records: u64,
     /// Most items are one file with one record.
     without: Option<Box<Counts>>,
 }
 
-/// Path and content, as 128 bits of their BLAKE3.
+/// The first 128 bits of the BLAKE3 hash of path and content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Name([u8; 16]);
 
@@ -75,7 +74,7 @@ impl Name {
     }
 }
 
-/// A frame that was decompressed.
+/// A decompressed frame.
 #[derive(Debug, Default)]
 struct Kept {
     shard: usize,
@@ -84,8 +83,8 @@ struct Kept {
 }
 
 impl Previous {
-    /// The results in the store at `folder`, complete or not: every shard that is whole. A scan of
-    /// another key has none that still hold.
+    /// The results in the sound shards of the store at `folder`, complete or not. A store with another key provides no
+    /// results.
     ///
     /// # Errors
     /// As for [`Store::open`].
@@ -102,7 +101,7 @@ impl Previous {
                     previous.shards.push(shard);
                     previous.items.extend(items);
                 }
-                // Its scan has not come to it.
+                // The earlier scan has not reached this shard.
                 Err(error) if error.is_absence() && store.run().totals.is_none() => {}
                 Err(error @ (Error::Damaged { .. } | Error::Foreign { .. } | Error::Io { .. })) => {
                     previous.unusable.push(DamagedShard { shard, reason: error.to_string() })
@@ -115,11 +114,11 @@ impl Previous {
         Ok(previous)
     }
 
-    /// What was said of the item at this very path with this very content. Any number of threads
-    /// may ask at once; it is fastest in the order of the earlier scan.
+    /// The earlier results for the item with exactly this path and content. Threads may call this concurrently; it is
+    /// fastest in the order of the earlier scan.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::Damaged`] where the store has changed since it was opened.
+    /// [`Error::Io`], and [`Error::Damaged`] if the store has changed since it was opened.
     pub fn find(&self, path: &Path, hash: &ContentHash) -> Result<Option<Unchanged>> {
         let name = Name::of(path, hash);
         let Ok(place) = self.items.binary_search_by_key(&name, |item| item.name) else {
@@ -131,26 +130,26 @@ impl Previous {
         Ok(Some(Unchanged { records, without }))
     }
 
-    /// The shards that cannot be used, for they are damaged, and in a complete store also where
-    /// they are missing: their items have to be checked again.
+    /// The shards that cannot be used because they are damaged or, in a complete store, missing. Their items have to be
+    /// checked again.
     #[must_use]
     pub fn unusable(&self) -> &[DamagedShard] {
         &self.unusable
     }
 
-    /// Whether its store is complete and has no hashes of its files.
+    /// Whether the store is complete but has no hashes of its files.
     #[must_use]
     pub fn lacks_hashes(&self) -> bool {
         self.lacks_hashes
     }
 
-    /// How many items it knows.
+    /// The number of items it knows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether it knows none.
+    /// Whether it knows no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
@@ -173,7 +172,7 @@ impl Previous {
         Ok(records)
     }
 
-    /// The lines of a frame.
+    /// The decompressed lines of a frame.
     fn lines(&self, shard: usize, frame: usize) -> Result<Arc<Vec<u8>>> {
         let Some(kept) = self.kept.get(shard % KEPT) else { return Ok(Arc::default()) };
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +191,7 @@ impl Previous {
         let Some((old, place)) = old.and_then(|old| Some((old, old.frames.get(frame)?))) else {
             return Err(self.changed(shard, "it has fewer frames than before".to_owned()));
         };
-        // As many bytes as were read from it before.
+        // Read as many bytes as the frame had when the store was opened.
         let mut compressed = vec![0; usize::try_from(place.length).unwrap_or(usize::MAX)];
         durable::open_file(&old.path)
             .and_then(|file| file.read_exact_at(&mut compressed, place.offset))
@@ -210,7 +209,7 @@ impl Previous {
     }
 }
 
-/// Where everything stands in a whole shard, which is the `place`th.
+/// The positions of all items of a sound shard, number `place` in the list.
 fn old_shard(
     mut reader: ShardReader<'_>,
     store: &Store,
@@ -218,7 +217,7 @@ fn old_shard(
 ) -> Result<(OldShard, Vec<OldItem>)> {
     let mut frames: Vec<FramePlace> = Vec::new();
     let mut items = Vec::new();
-    // Where the first record of the next item stands.
+    // The position of the first record of the next item.
     let mut first: Option<(usize, usize)> = None;
     while let Some((LinePlace { frame, start }, line)) = reader.next_place()? {
         if frames.last() != Some(&frame) {

@@ -1,4 +1,4 @@
-//! `run.json`: what a store is, and whether all of it is there.
+//! `run.json`: a description of the store, and whether it is complete.
 
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,38 +15,37 @@ use crate::{ContentHash, Counts, Key, Manifest};
 
 const COMPLETE: &str = "complete";
 const INCOMPLETE: &str = "incomplete";
-/// The last field: the hash of the text before its value.
+/// The last field: the hash of all text before its value.
 const HASH: &str = "hash";
 const HASH_DIGITS: usize = 64;
-/// What follows the value of the last field.
+/// The text after the value of the last field.
 const SEAL_END: &str = "\"\n}\n";
 
-/// What a store is.
+/// A description of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// What its results depend on besides the bytes.
+    /// Everything besides the checked bytes that affects the results.
     pub key: Key,
     /// The hash of its manifest.
     pub manifest: ContentHash,
-    /// The inputs as the user has named them.
+    /// The inputs as named by the user.
     pub inputs: Vec<PathBuf>,
-    /// How many shards it has when it is complete.
+    /// The number of shards of the complete store.
     pub shards: u32,
-    /// What it holds, once all shards are merged; `None` until then.
+    /// The totals; `None` until all shards are merged.
     pub totals: Option<Totals>,
-    /// The hash of the list of its files with their hashes, once all shards are merged; `None` also
-    /// where a program merged them that took no hashes.
+    /// The hash of the list of files; `None` until all shards are merged, and in stores that an earlier version merged.
     pub files: Option<ContentHash>,
 }
 
-/// What a complete store holds.
+/// The totals of a complete store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
-    /// Items of the manifest.
+    /// The number of items of the manifest.
     pub items: u64,
-    /// Records.
+    /// The number of records.
     pub records: u64,
-    /// What has no record, what the planner has met with it.
+    /// The counts of files without a record, including those that the planner excluded.
     pub without: Counts,
 }
 
@@ -65,10 +64,10 @@ struct Fields<'a> {
 }
 
 impl Run {
-    /// The longest `run.json`, in bytes: it has as many inputs as a command line holds.
+    /// The maximum size of `run.json` in bytes: it contains as many inputs as fit on a command line.
     pub(crate) const LONGEST: usize = 16 << 20;
 
-    /// The run of a manifest, incomplete.
+    /// The description of an incomplete store for a manifest.
     pub(crate) fn of(manifest: &Manifest) -> Run {
         Run {
             key: manifest.key().clone(),
@@ -80,11 +79,10 @@ impl Run {
         }
     }
 
-    /// Reads it.
+    /// Reads the description.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Defect`], and [`Error::Damaged`] where its text does not have the
-    /// hash that it says.
+    /// [`Error::Io`], [`Error::Defect`], and [`Error::Damaged`] if its text does not match its hash.
     pub(crate) fn read(path: &Path) -> Result<Run> {
         let mut text = Vec::new();
         durable::open_file(path)
@@ -92,7 +90,7 @@ impl Run {
             .map_err(Error::io("read", path))?;
         let object = Object::parse(1, &text, Run::LONGEST).map_err(Error::defect(path))?;
         let run = Run::of_object(&object).map_err(Error::defect(path))?;
-        // Without either it is of an earlier version, which took no hashes.
+        // Stores of earlier versions have neither.
         let sealed = run.files.is_some() || object.has(HASH);
         if sealed && !is_sealed(&text) {
             let reason = format!("{CHANGED}; remove it, and merge the store again");
@@ -123,7 +121,7 @@ impl Run {
         })
     }
 
-    /// Writes it to a file in the making.
+    /// Writes it to a temporary file.
     pub(crate) fn draft(&self, folder: &Path) -> Result<Draft> {
         let Run { key, manifest, inputs, shards, totals, files } = self;
         let fields = Fields {
@@ -137,14 +135,14 @@ impl Run {
             files: *files,
         };
         let mut draft = Draft::new(folder)?;
-        // The type has text keys only.
+        // Serialization cannot fail: all keys are strings.
         let text = serde_json::to_string_pretty(&fields).unwrap_or_default();
         draft.write_all(sealed(&text).as_bytes()).map_err(Error::io("write", folder))?;
         Ok(draft)
     }
 }
 
-/// A JSON object's text with one more field, the last: the hash of all that is before its value.
+/// Adds a last field to the text of a JSON object: the hash of all text before its value.
 fn sealed(object: &str) -> String {
     let fields = object.strip_suffix("\n}").unwrap_or(object);
     let before = format!("{fields},\n  \"{HASH}\": \"");
@@ -152,7 +150,7 @@ fn sealed(object: &str) -> String {
     format!("{before}{hash}{SEAL_END}")
 }
 
-/// Whether a text is as [`sealed`] has made it.
+/// Whether a text has the hash that [`sealed`] adds.
 fn is_sealed(text: &[u8]) -> bool {
     let end = text.strip_suffix(SEAL_END.as_bytes());
     let parts = end.and_then(|text| text.split_last_chunk::<HASH_DIGITS>());

@@ -1,5 +1,5 @@
-//! A shard's file: the records of its items as lines, a line for each item that is done, and a
-//! last line by which a reader knows that it is whole and whose it is.
+//! The file of a shard: the records of its items as lines, a line for each finished item, and a last line that shows
+//! that the file is complete and which scan it belongs to.
 //!
 //! ```text
 //! {"type":"file","path":"lib/a.so",...}                  a record of the next item
@@ -21,16 +21,16 @@ pub(crate) use read::state;
 
 use std::fmt;
 
-/// What is known of a shard's file.
+/// The state of a shard's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShardState {
-    /// There is none.
+    /// The file does not exist.
     Absent,
-    /// It is whole, and of this manifest.
+    /// It is complete and belongs to this manifest.
     Whole(ShardTotals),
-    /// It is not what its writer has written.
+    /// It is damaged; contains the reason.
     Damaged(String),
-    /// It is whole, and of another manifest, key or number.
+    /// It is complete, but belongs to another manifest, key or shard number; contains the difference.
     Foreign(String),
 }
 

@@ -1,7 +1,7 @@
-//! Stamps: by which files are known to be unchanged without reading them.
+//! Stamps: they identify unchanged files without reading them.
 //!
-//! They stand beside the results and are none: what they say holds for this machine's file systems
-//! only. The file is
+//! They are stored next to the results but are not results: they are valid only for this machine's file systems. The
+//! format of the file is
 //!
 //! ```text
 //! 16 bytes   "sframe-stamps 1\n"
@@ -27,16 +27,15 @@ use crate::{ContentHash, Key};
 /// The file's name in a store.
 pub(crate) const NAME: &str = "stamps";
 const MAGIC: &[u8; 16] = b"sframe-stamps 1\n";
-/// How many kinds the file can name.
+/// The maximum number of kinds in the file.
 const MAX_KINDS: usize = 255;
-/// How much older than a scan's start a file's last change has to be for its stamp to be trusted,
-/// in nanoseconds: FAT counts in steps of 2 s, the coarsest there are. Within one step a file can
-/// change again and look the same; git calls such an entry racily clean.
+/// A stamp is trusted only if the file's last change is at least this many nanoseconds older than the start of the
+/// scan: FAT has the coarsest time stamps, in steps of 2 s. Within one step, a file can change again without changing
+/// its stamp; git calls such an entry racily clean.
 const STEP: i128 = 2_000_000_000;
 
-/// What the system says of a file: its device, inode, size, and when its content and its status
-/// last changed, in nanoseconds. Held as 128 bits of their BLAKE3, for it is asked for equality
-/// only.
+/// The metadata of a file: device, inode, size, and the times when its content and its status last changed, in
+/// nanoseconds. Only the first 128 bits of their BLAKE3 hash are kept, because stamps are compared only for equality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Stamp([u8; 16]);
 
@@ -44,12 +43,12 @@ impl Stamp {
     fn of(metadata: &Metadata) -> Stamp {
         let mut hashed = [0; 56];
         let (numbers, times) = hashed.split_at_mut(24);
-        let said = [metadata.dev(), metadata.ino(), metadata.size()];
-        for (place, number) in numbers.chunks_exact_mut(8).zip(said) {
+        let fields = [metadata.dev(), metadata.ino(), metadata.size()];
+        for (place, number) in numbers.chunks_exact_mut(8).zip(fields) {
             place.copy_from_slice(&number.to_le_bytes());
         }
-        let said = [modified(metadata), changed(metadata)];
-        for (place, time) in times.chunks_exact_mut(16).zip(said) {
+        let changes = [modified(metadata), changed(metadata)];
+        for (place, time) in times.chunks_exact_mut(16).zip(changes) {
             place.copy_from_slice(&time.to_le_bytes());
         }
         Stamp(ContentHash::of(&hashed).short())
@@ -61,12 +60,12 @@ fn modified(metadata: &Metadata) -> i128 {
     i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())
 }
 
-/// When the content or the status last changed; programs cannot set it.
+/// When the content or the status last changed. Programs cannot set this time.
 fn changed(metadata: &Metadata) -> i128 {
     i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec())
 }
 
-/// What is known of a file that has not changed.
+/// The known facts about an unchanged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known<'a> {
     /// The hash of its bytes.
@@ -75,7 +74,7 @@ pub enum Known<'a> {
     Without(&'a str),
 }
 
-/// The stamps that an earlier scan has left in its store.
+/// The stamps that an earlier scan stored.
 #[derive(Debug, Default)]
 pub struct Stamps {
     content: Vec<(Stamp, ContentHash)>,
@@ -84,11 +83,12 @@ pub struct Stamps {
 }
 
 impl Stamps {
-    /// Those in the store at `folder`; none where there are none. Under another key only the hashes
-    /// of contents still hold, for what has no record is the program's decision.
+    /// The stamps in the store at `folder`; empty if it has none. Under another key, only the content hashes are used,
+    /// because the program decides which files have no record.
     ///
     /// # Errors
-    /// [`Error::Io`], and [`Error::Damaged`]: then [`Stamps::default`] serves, and all is read.
+    /// [`Error::Io`], and [`Error::Damaged`]: the caller can then continue with [`Stamps::default`], which means
+    /// reading all files.
     pub fn load(folder: &Path, key: &Key) -> Result<Stamps> {
         let path = folder.join(NAME);
         let mut bytes = Vec::new();
@@ -138,7 +138,7 @@ impl Stamps {
         Some(stamps)
     }
 
-    /// What is known of a file by what the system says of it now.
+    /// The known facts about the file with this metadata.
     #[must_use]
     pub fn find(&self, metadata: &Metadata) -> Option<Known<'_>> {
         let stamp = Stamp::of(metadata);
@@ -150,13 +150,13 @@ impl Stamps {
         self.kinds.get(usize::from(kind)).map(|kind| Known::Without(kind))
     }
 
-    /// How many files it knows.
+    /// The number of known files.
     #[must_use]
     pub fn len(&self) -> usize {
         self.content.len() + self.without.len()
     }
 
-    /// Whether it knows none.
+    /// Whether no files are known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -173,7 +173,7 @@ fn counted(entry: &[u8; 17]) -> Option<(Stamp, u8)> {
     Some((Stamp(*stamp), *kind.first()?))
 }
 
-/// Takes the stamps of a scan's files, for the next scan.
+/// Collects the stamps of the files of a scan for the next scan.
 #[derive(Debug)]
 pub struct StampsWriter {
     path: PathBuf,
@@ -185,15 +185,15 @@ pub struct StampsWriter {
 }
 
 impl StampsWriter {
-    /// Starts, when the scan does and before any file is looked at, for the store at `folder`, which
-    /// is made where there is none.
+    /// Starts collecting for the store at `folder`, which is created if it does not exist. Must be called before the
+    /// scan looks at any file.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn start(folder: &Path, key: &Key) -> Result<StampsWriter> {
         durable::make_folder(folder)?;
         let draft = Draft::new(folder)?;
-        // The earlier of two clocks: a file server has its own.
+        // Use the earlier of two clocks, because a file server has its own.
         let there = draft.metadata().map_err(Error::io("read", folder))?;
         let here = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let here = i128::try_from(here.as_nanos()).unwrap_or(i128::MAX);
@@ -202,9 +202,8 @@ impl StampsWriter {
         Ok(StampsWriter { path, draft, key, start, stamps })
     }
 
-    /// Takes a file: what the system said of it before its content was read, and what is known of
-    /// it since. One that has changed just before the scan, or since, is left out, for it may
-    /// change again and look the same.
+    /// Adds a file: its metadata from before its content was read, and what is known of it. A file that changed shortly
+    /// before or since the start of the scan is not added, because it may change again and keep the same stamp.
     pub fn note(&mut self, metadata: &Metadata, known: Known<'_>) {
         if modified(metadata).max(changed(metadata)) >= self.start - STEP {
             return;
@@ -220,7 +219,7 @@ impl StampsWriter {
         }
     }
 
-    /// The number of a kind; `None` where there are too many, or its name is too long.
+    /// The number of a kind; `None` if there are too many or the name is too long.
     fn kind(&mut self, name: &str) -> Option<u8> {
         let kinds = &mut self.stamps.kinds;
         let place = kinds.iter().position(|kind| kind == name).unwrap_or(kinds.len());
@@ -233,7 +232,7 @@ impl StampsWriter {
         u8::try_from(place).ok()
     }
 
-    /// Writes them to the store, in place of what was there.
+    /// Writes the stamps to the store, replacing the previous ones.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -249,7 +248,7 @@ impl StampsWriter {
 
     fn bytes(&mut self) -> Vec<u8> {
         let Stamps { content, without, kinds } = &mut self.stamps;
-        // Hard links have one stamp.
+        // Hard links share a stamp.
         content.sort_unstable();
         content.dedup_by_key(|(stamp, _)| *stamp);
         without.sort_unstable();

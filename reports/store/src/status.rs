@@ -1,35 +1,34 @@
-//! What of a scan is there.
+//! The status of a store: which parts of a scan are complete.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How many shards a message names.
+/// The maximum number of entries of each list in a message.
 const NAMED: usize = 10;
-/// What is said of a complete store whose `run.json` speaks of no list.
+/// The message about a complete store whose `run.json` has no hash of the list of files.
 pub const NO_HASHES: &str = "it has no hashes of its files, so damage in its tables goes unnoticed: \
                              merge the store again";
 
-/// What of a scan is there: each shard is in one of the lists.
+/// The status of a store; each shard is in exactly one of the lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Status {
-    /// How many shards the scan has.
+    /// The number of shards of the scan.
     pub shards: u32,
-    /// Those that are there, whole and of this scan.
+    /// The shards that are complete and belong to this scan.
     pub whole: Vec<u32>,
-    /// Those that are not there.
+    /// The shards that do not exist.
     pub missing: Vec<u32>,
-    /// Those that are there and cannot be used.
+    /// The shards that exist but cannot be used.
     pub damaged: Vec<DamagedShard>,
-    /// What stands between the shards and is none of this scan.
+    /// Files among the shards that do not belong to this scan.
     pub strange: Vec<String>,
     /// Whether the store was merged.
     pub complete: bool,
-    /// Whether the store has the hashes of its files: every complete one, but for those of earlier
-    /// versions.
+    /// Whether the store has the hashes of its files. Complete stores have them, except those of earlier versions.
     pub hashes: bool,
-    /// Other files that are not as they were written, and shards whose lines are whole in a file
-    /// that has changed.
+    /// Other files that have changed since they were written, including shards with intact lines whose file has
+    /// changed.
     pub files: Vec<DamagedFile>,
 }
 
@@ -38,30 +37,30 @@ pub struct Status {
 pub struct DamagedShard {
     /// Its number.
     pub shard: u32,
-    /// What is wrong with it.
+    /// The defect.
     pub reason: String,
 }
 
-/// A file of a store that is not as it was written, or is none of the store's.
+/// A file of a store that has changed since it was written, or does not belong to the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DamagedFile {
-    /// Its path within the store.
+    /// The path relative to the store.
     pub file: String,
-    /// What is wrong with it.
+    /// The defect.
     pub reason: String,
-    /// What to do.
+    /// How to repair it.
     pub remedy: Remedy,
 }
 
-/// What makes a store sound again.
+/// How to make a store sound again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Remedy {
-    /// To merge again, which writes everything again that follows from manifest and shards.
+    /// Merge again, which rewrites everything that follows from manifest and shards.
     Merge,
-    /// To remove the file.
+    /// Remove the file.
     Remove,
-    /// To remove the file, and to merge again.
+    /// Remove the file and merge again.
     RemoveAndMerge,
 }
 
@@ -88,13 +87,13 @@ impl fmt::Display for DamagedFile {
 }
 
 impl Status {
-    /// Whether every shard is there exactly once, whole and of this scan.
+    /// Whether every shard is complete and belongs to this scan, and there are no other files among them.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.missing.is_empty() && self.damaged.is_empty() && self.strange.is_empty()
     }
 
-    /// Whether, besides, every other file is as it was written.
+    /// Whether, in addition, all other files are unchanged.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.is_whole() && self.files.is_empty()
@@ -111,7 +110,7 @@ impl fmt::Display for Status {
             write!(f, "; shard {shard} is {reason}: scan it again")?;
         }
         for name in self.strange.iter().take(NAMED) {
-            write!(f, "; {name:?} is no shard of this scan")?;
+            write!(f, "; {name:?} is not a shard of this scan")?;
         }
         for file in self.files.iter().take(NAMED) {
             write!(f, "; {file}: {}", file.remedy)?;

@@ -19,58 +19,57 @@ use crate::verify::MISSING;
 /// The folder that holds the results of one scan:
 ///
 /// ```text
-/// run.json                  what was scanned, with what, and whether all of it is there
-/// manifest.ndjson.zst       what there was to check, and in which shard
+/// run.json                  inputs, program and options, and whether the store is complete
+/// manifest.ndjson.zst       the items to check, and in which shard
 /// shards/00000.ndjson.zst   the records
-/// tables/                   the same as Parquet, once it is complete
-/// files.ndjson              size and hash of each of these files, once it is complete
-/// stamps                    by which the next scan knows unchanged files; not results
-/// work/                     what was in work where a process died; not results
+/// tables/                   the records as Parquet, once complete
+/// files.ndjson              size and hash of each of these files, once complete
+/// stamps                    by which the next scan recognizes unchanged files; not results
+/// work/                     the items that a process was working on when it died; not results
 /// ```
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
     manifest: Manifest,
     run: Run,
-    /// The hashes of its files, where it was opened as a complete one.
+    /// The hashes of its files, if it was complete when opened.
     files: Option<Files>,
-    /// A `run.json` that was missing of what had been complete, and is there again, incomplete.
+    /// Set if the `run.json` of a complete store was missing and has been rewritten as incomplete.
     lost: Option<DamagedFile>,
 }
 
-/// What merging has found and done.
+/// The result of merging.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// What the store holds.
+    /// The totals of the store.
     pub totals: Totals,
-    /// What was not as it was written in a store that had been complete. All is written again but
-    /// what has to be removed.
+    /// The damage found in a store that was complete before. Everything has been rewritten; files to be removed are
+    /// left to the user.
     pub found: Vec<DamagedFile>,
 }
 
 /// A shard to work on.
 #[derive(Debug)]
 pub enum Shard<'m> {
-    /// It is there already, whole.
+    /// It is complete already.
     There(ShardTotals),
-    /// It is to be written.
+    /// It has to be written.
     ToDo(Box<ShardWriter<'m>>),
 }
 
 impl Store {
-    /// The store of a manifest's scan in `folder`: made where there is none, opened where it is of
-    /// the same scan. What dead writers have left is removed. Any number of processes may do so at
-    /// once.
+    /// Opens the store in `folder` if it is of this manifest's scan, or creates it. Removes the files of dead writers.
+    /// Any number of processes may do this at once.
     ///
     /// # Errors
-    /// [`Error::Foreign`] where another scan's store is there, [`Error::Io`], and
-    /// [`Error::Defect`] where its `run.json` is damaged.
+    /// [`Error::Foreign`] if the folder contains the store of another scan, [`Error::Io`], and [`Error::Defect`] if its
+    /// `run.json` is damaged.
     pub fn create(folder: &Path, manifest: Manifest) -> Result<Store> {
         durable::make_folder(&folder.join(SHARDS))?;
         durable::sweep(folder)?;
         durable::sweep(&folder.join(SHARDS))?;
         let (run_path, manifest_path) = (folder.join(RUN), folder.join(MANIFEST));
-        // The manifest first: where there is a run.json, there is all that it speaks of.
+        // The manifest comes first: if run.json exists, so do the files that it refers to.
         let mut lost = None;
         if !run_path.exists() {
             lost = (folder.join(FILES).exists())
@@ -88,12 +87,11 @@ impl Store {
         Ok(Store { folder: folder.to_owned(), manifest, run, files: None, lost })
     }
 
-    /// Opens a store. Of a complete one, the manifest and each shard that is read are held against
-    /// the hashes of its files.
+    /// Opens a store. If it is complete, the manifest and each shard that is read are checked against their hashes.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Defect`] and [`Error::Damaged`], and [`Error::Foreign`] where its
-    /// manifest is not the one that it was made with.
+    /// [`Error::Io`], [`Error::Defect`], [`Error::Damaged`], and [`Error::Foreign`] if its manifest is not the one that
+    /// it was created with.
     pub fn open(folder: &Path) -> Result<Store> {
         let run = Run::read(&folder.join(RUN))?;
         let path = folder.join(MANIFEST);
@@ -117,7 +115,7 @@ impl Store {
         &self.folder
     }
 
-    /// What there is to check.
+    /// The manifest: what there is to check.
     #[must_use]
     pub const fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -129,17 +127,17 @@ impl Store {
         &self.run
     }
 
-    /// Whether it is complete and has no hashes of its files, for an earlier version merged it.
+    /// Whether it is complete but has no hashes of its files, because an earlier version merged it.
     #[must_use]
     pub fn lacks_hashes(&self) -> bool {
         self.run.totals.is_some() && self.run.files.is_none()
     }
 
-    /// Starts to work on a shard, or tells that it is done: there and whole.
+    /// Starts writing a shard, or reports that it is complete already.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the manifest has no such shard, [`Error::Foreign`] where another
-    /// scan's stands in its place, and [`Error::Io`].
+    /// [`Error::Usage`] if the manifest has no such shard, [`Error::Foreign`] if a shard of another scan is in its
+    /// place, and [`Error::Io`].
     pub fn begin(&self, shard: u32) -> Result<Shard<'_>> {
         let path = self.shard_path(shard)?;
         match shard::state(&path, &self.manifest, shard)? {
@@ -152,7 +150,7 @@ impl Store {
         }
     }
 
-    /// Starts a journal of what is in work of a shard; one serves all threads of a process.
+    /// Starts a journal of the items of a shard being worked on; all threads of a process share it.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -160,11 +158,10 @@ impl Store {
         Journal::start(&self.folder, shard)
     }
 
-    /// The items of a shard that were in work when processes died, and at how many deaths.
+    /// The items of a shard that were being worked on when processes died, and in how many deaths.
     ///
-    /// A death proves nothing: the process may have been ended from outside, and whatever other
-    /// threads worked on is suspect with the culprit. So suspects are best tried first and one at a
-    /// time, in a process of their own.
+    /// A death proves nothing: the process may have been killed from outside, and the items of its other threads are
+    /// suspects too. So suspects are best retried first, one at a time, in a process of their own.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -172,10 +169,10 @@ impl Store {
         journal::suspects(&self.folder, shard)
     }
 
-    /// What is known of a shard; all of it is read.
+    /// The state of a shard. Reads all of it.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the manifest has no such shard, and [`Error::Io`].
+    /// [`Error::Usage`] if the manifest has no such shard, and [`Error::Io`].
     pub fn state(&self, shard: u32) -> Result<ShardState> {
         match self.changed(shard)? {
             Some(reason) => Ok(ShardState::Damaged(reason)),
@@ -183,7 +180,7 @@ impl Store {
         }
     }
 
-    /// Why the file of a shard that is there is not the one of the complete store.
+    /// Why the file of a shard differs from the one recorded in the complete store; `None` if it does not.
     fn changed(&self, shard: u32) -> Result<Option<String>> {
         let path = self.shard_path(shard)?;
         match &self.files {
@@ -195,8 +192,8 @@ impl Store {
     /// Reads a shard.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the manifest has no such shard, [`Error::Io`] also where it is not
-    /// there, and [`Error::Damaged`] where it is not the file of the complete store.
+    /// [`Error::Usage`] if the manifest has no such shard, [`Error::Io`], also if the shard does not exist, and
+    /// [`Error::Damaged`] if it differs from the one recorded in the complete store.
     pub fn read(&self, shard: u32) -> Result<ShardReader<'_>> {
         let path = self.shard_path(shard)?;
         match self.changed(shard)? {
@@ -205,7 +202,7 @@ impl Store {
         }
     }
 
-    /// What of the scan is there; all files are read.
+    /// The status of the store. Reads all files.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -213,12 +210,11 @@ impl Store {
         examine::status(&self.manifest, &self.folder)
     }
 
-    /// Marks the store as complete, where every shard is there exactly once, whole and of this
-    /// scan; before, writes the tables (feature `parquet`) and the hashes of all files, and removes
-    /// what dead writers have left. A store that is complete and sound stays as it is.
+    /// Marks the store as complete if every shard is. Writes the tables and the hashes of all files first, and removes
+    /// the files of dead writers. A store that is complete and sound is not changed.
     ///
     /// # Errors
-    /// [`Error::Unmergeable`] tells what is missing; [`Error::Busy`] where another merges; and
+    /// [`Error::Unmergeable`] with the missing shards, [`Error::Busy`] if another process is merging, and
     /// [`Error::Io`].
     pub fn merge(&mut self) -> Result<Merged> {
         let busy = || Error::Busy { path: self.folder.clone() };
@@ -236,7 +232,7 @@ impl Store {
         if !(status.hashes && status.files.iter().all(is_done)) {
             self.complete(totals.clone())?;
         } else {
-            // Another may have merged it since it was opened.
+            // Another process may have merged the store since it was opened.
             self.run = Run::read(&self.folder.join(RUN))?;
         }
         journal::sweep(&self.folder)?;
@@ -245,12 +241,12 @@ impl Store {
         Ok(Merged { totals, found })
     }
 
-    /// Writes everything that follows from manifest and shards, `run.json` last.
+    /// Writes everything that follows from manifest and shards; `run.json` is written last.
     fn complete(&mut self, totals: Totals) -> Result<()> {
         let (folder, run_path) = (&self.folder, self.folder.join(RUN));
         let incomplete = Run::of(&self.manifest);
         if self.run != incomplete {
-            // Until all is written again, the list of files is not to be relied on.
+            // The list of files is not valid until everything has been rewritten.
             incomplete.draft(folder)?.replace(&run_path)?;
         }
         self.manifest.save(&folder.join(MANIFEST))?;

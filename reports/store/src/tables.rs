@@ -1,9 +1,8 @@
-//! Tables of a complete store, as Parquet: `tables/TABLE/shard=00017/rows.parquet`.
+//! The tables of a complete store, as Parquet: `tables/TABLE/shard=00017/rows.parquet`.
 //!
-//! They are partitioned by shard, as the records are: each file follows from one shard's lines, is
-//! written in one pass while a row group is in memory, and the same scan gives the same bytes. By
-//! package or its initial, every shard would add to every file. What a partition saves elsewhere,
-//! readers get from the statistics of the row groups.
+//! They are partitioned by shard, like the records: each file is made from the lines of one shard, in one pass with one
+//! row group in memory, and the same scan gives the same bytes. If they were partitioned by package, every shard would
+//! add to every file. Readers can use the statistics of the row groups to skip data instead.
 
 mod column;
 mod coverage;
@@ -30,16 +29,16 @@ use files::{Counts, Files, Producers};
 use findings::{Difference, Differences, Findings};
 use write::TableWriter;
 
-/// The version of the tables: it grows where a column goes or changes its meaning. Columns may be
-/// added within a version.
+/// The version of the tables. It increases when a column is removed or changes its meaning; columns may be added within
+/// a version.
 pub const TABLES_FORMAT: u32 = 1;
 
-/// Writes the tables of a store whose shards are all whole, in place of those that are there. They
-/// are there whole or not at all; the caller holds the store's lock.
+/// Writes the tables of a store whose shards are all complete, replacing existing ones. They appear all at once; the
+/// caller holds the store's lock.
 pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
     let tables = folder.join(TABLES);
     let draft = durable::draft_folder(folder)?;
-    // So that who sweeps meanwhile sees that its writer lives.
+    // The lock shows sweeping processes that the writer is alive.
     let lock = durable::wait_for_folder(draft.path())?;
     let mut number = 0;
     for shard in 0..manifest.shards() {
@@ -54,7 +53,7 @@ pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
     durable::sync_folder(folder)
 }
 
-/// Writes a shard's part of all tables. `number` is that of the next record in the store.
+/// Writes a shard's part of all tables. `number` is the number of the next record in the store.
 fn write_shard(
     mut reader: ShardReader<'_>,
     draft: &Path,
@@ -70,7 +69,7 @@ fn write_shard(
         let record = text.and_then(|text| Record::parse(text).map_err(|error| error.to_string()));
         let record = record.map_err(|error| Error::Damaged {
             path: path.clone(),
-            reason: format!("record {number} of the store is none: {error}"),
+            reason: format!("record {number} of the store is invalid: {error}"),
         })?;
         tables.add(*number, &record)?;
         *number += 1;
@@ -78,7 +77,7 @@ fn write_shard(
     tables.finish()
 }
 
-/// A shard's part of each table.
+/// The writers of a shard's part of each table.
 struct ShardTables {
     files: TableWriter<Files>,
     counts: TableWriter<Counts>,

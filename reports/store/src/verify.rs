@@ -1,4 +1,4 @@
-//! Whether the files of a store are those that were written, besides its shards.
+//! Checks the files of a store other than its shards.
 
 use std::path::Path;
 
@@ -12,25 +12,24 @@ use crate::run::Run;
 use crate::stamps::{self, Stamps};
 use crate::status::{DamagedFile, Remedy};
 
-/// Every name in a store's folder; those that start with a dot are temporary ones, ours and file
-/// systems'.
+/// All names in a store's folder. Names with a leading dot are temporary files of ours or of the file system.
 const NAMES: [&str; 7] = [RUN, MANIFEST, FILES, SHARDS, TABLES, WORK, stamps::NAME];
 pub(crate) const MISSING: &str = "it is missing";
-const NOT_OURS: &str = "it is no file of this store";
+const NOT_OURS: &str = "it is not a file of this store";
 
-/// What is known of a store's files besides what its shards hold.
+/// The result of examining a store's files, apart from the contents of its shards.
 #[derive(Debug, Default)]
 pub(crate) struct Examined {
-    /// It was merged.
+    /// The store was merged.
     pub(crate) complete: bool,
     /// It has the hashes of its files.
     pub(crate) hashes: bool,
-    /// What is not as it was written.
+    /// The files that are damaged, missing or surplus.
     pub(crate) damaged: Vec<DamagedFile>,
 }
 
-/// Examines the store at `folder`, of whose shards those in `whole` have whole lines. Where there is
-/// no store, nothing is wrong with it.
+/// Examines the store at `folder`; `whole` lists the shards with intact lines. If there is no store, there is no
+/// damage.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -44,7 +43,7 @@ pub(crate) fn examine(manifest: &Manifest, folder: &Path, whole: &[u32]) -> Resu
             return Ok(examined);
         }
         Err(error) if error.is_absence() => {
-            // Only what was complete has a list.
+            // Only a complete store has a list of files.
             if folder.join(FILES).exists() {
                 examined.damaged.push(DamagedFile::new(RUN, MISSING, Remedy::Merge));
             }
@@ -73,10 +72,10 @@ pub(crate) fn examine(manifest: &Manifest, folder: &Path, whole: &[u32]) -> Resu
     Ok(examined)
 }
 
-/// Why a file is damaged.
+/// The damage that an error reports.
 ///
 /// # Errors
-/// Errors of the system, which say nothing of the file.
+/// Returns errors of the system unchanged: they say nothing about the file.
 fn reason(error: Error) -> Result<String> {
     match error {
         Error::Damaged { reason, .. } | Error::Foreign { reason, .. } => Ok(reason),
@@ -85,7 +84,7 @@ fn reason(error: Error) -> Result<String> {
     }
 }
 
-/// Holds the store's own manifest against the scan's, where no hash of its file is known.
+/// Compares the store's own manifest with the scan's, for stores without a hash of the manifest's file.
 fn examine_manifest(manifest: &Manifest, folder: &Path) -> Result<Option<DamagedFile>> {
     let reason = match Manifest::open(&folder.join(MANIFEST)) {
         Ok(there) if there.hash() == manifest.hash() => return Ok(None),
@@ -96,8 +95,7 @@ fn examine_manifest(manifest: &Manifest, folder: &Path) -> Result<Option<Damaged
     Ok(Some(DamagedFile::new(MANIFEST, reason, Remedy::Merge)))
 }
 
-/// Holds all files against the list of a complete store. Shards that are not whole are in no need
-/// of a second look.
+/// Checks all files against the list of a complete store, except shards that are known to be damaged.
 fn examine_listed(files: &Files, folder: &Path, whole: &[u32]) -> Result<Vec<DamagedFile>> {
     let mut damaged = Vec::new();
     let whole: Vec<String> = whole.iter().map(|&shard| shard_name(shard)).collect();

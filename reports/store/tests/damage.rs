@@ -1,5 +1,4 @@
-//! Damage in complete stores: whatever byte of whatever file has changed, whatever file is gone or
-//! has come, is noticed and named. What is damaged is known here, for it was done here.
+//! Damage in complete stores: any changed byte, and any missing or additional file, is noticed and named.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -16,7 +15,7 @@ use sframe_store::{
 
 const ITEMS: u32 = 40;
 const SHARDS: u32 = 2;
-/// How many places of a larger file are changed.
+/// In how many places a larger file is changed.
 const PLACES: usize = 32;
 
 fn complete(name: &str) -> PathBuf {
@@ -46,7 +45,7 @@ fn state(store: &Path) -> Status {
     status(&scan::manifest(ITEMS, SHARDS), store).expect("readable")
 }
 
-/// The files that a status names.
+/// The files that a status names as damaged.
 fn named(status: &Status) -> BTreeSet<String> {
     let shard = |shard: &u32| format!("shards/{shard:05}.ndjson.zst");
     let damaged = status.damaged.iter().map(|damaged| shard(&damaged.shard));
@@ -56,8 +55,8 @@ fn named(status: &Status) -> BTreeSet<String> {
     damaged.chain(files).chain(strange).chain(missing).collect()
 }
 
-/// Where a file is changed: everywhere in those that hold the hashes of others, elsewhere at places
-/// that are about as far from each other, the first and the last bytes with them.
+/// The places where a file is changed: every byte in files that contain the hashes of others; elsewhere evenly spaced,
+/// plus the last bytes.
 fn places(name: &str, length: usize) -> Vec<usize> {
     let step = if name.contains('/') { (length / PLACES).max(1) } else { 1 };
     (0..length).step_by(step).chain(length.saturating_sub(9)..length).collect()
@@ -81,12 +80,12 @@ fn each_changed_byte_is_noticed_and_named() {
         }
         fs::write(&path, sound).expect("writable");
     }
-    // 2 shards, 6 tables of each, a manifest, a list and run.json.
+    // 2 shards, 6 tables for each, a manifest, a list and run.json.
     assert!(changes > 14 * PLACES + 2000, "{changes}");
     assert!(state(&store).is_sound());
 }
 
-/// What is done to a file, and what to do then.
+/// The damage done to a file: deleted, emptied, extended, and truncated to several lengths.
 fn damages(sound: &[u8]) -> Vec<Option<Vec<u8>>> {
     let mut damages = vec![None, Some(Vec::new()), Some([sound, b"\n"].concat())];
     let lengths = [1, sound.len() / 3, sound.len() / 2, sound.len() - 1];
@@ -102,45 +101,45 @@ fn damage(path: &Path, damage: Option<&[u8]>) {
 }
 
 #[test]
-fn what_is_cut_extended_or_gone_is_named_and_made_again_where_it_can_be() {
+fn truncated_extended_and_missing_files_are_named_and_restored() {
     let store = complete("damage-files");
     let before = files(&store);
     for (name, sound) in &before {
         let path = store.join(name);
         for bytes in damages(sound) {
             damage(&path, bytes.as_deref());
-            let told = format!("{name}, {:?}", bytes.as_ref().map(Vec::len));
+            let case = format!("{name}, {:?}", bytes.as_ref().map(Vec::len));
             let status = state(&store);
-            assert_eq!(named(&status), BTreeSet::from([name.clone()]), "{told}: {status}");
+            assert_eq!(named(&status), BTreeSet::from([name.clone()]), "{case}: {status}");
 
             let merged = Store::create(&store, scan::manifest(ITEMS, SHARDS))
                 .and_then(|mut store| store.merge());
             match merged {
                 Ok(merged) => {
                     let found: Vec<_> = merged.found.iter().map(|found| &*found.file).collect();
-                    assert_eq!(found, [name], "{told}");
-                    assert!(!name.starts_with("shards/"), "{told}");
+                    assert_eq!(found, [name], "{case}");
+                    assert!(!name.starts_with("shards/"), "{case}");
                 }
                 // Shards have to be scanned again.
                 Err(Error::Unmergeable(status)) => {
-                    assert!(name.starts_with("shards/"), "{told}: {status}");
+                    assert!(name.starts_with("shards/"), "{case}: {status}");
                     fs::write(&path, sound).expect("writable");
                 }
-                // Whose store it is, is not known.
+                // Without run.json, it is unknown which scan the store belongs to.
                 Err(error) => {
                     assert_eq!(name, "run.json");
                     assert!(error.to_string().contains("/run.json"), "{error}");
                     fs::write(&path, sound).expect("writable");
                 }
             }
-            assert!(files(&store) == before, "{told}");
-            assert!(state(&store).is_sound(), "{told}");
+            assert!(files(&store) == before, "{case}");
+            assert!(state(&store).is_sound(), "{case}");
         }
     }
 }
 
 #[test]
-fn what_has_come_is_noticed_and_named() {
+fn additional_files_are_noticed_and_named() {
     let store = complete("damage-surplus");
     let before = files(&store);
     for (name, remedy) in [
@@ -167,7 +166,7 @@ fn what_has_come_is_noticed_and_named() {
     }
 }
 
-/// `compare` and `--previous` read stores like this.
+/// `compare` and `--previous` read stores in this way.
 #[test]
 fn readers_verify_what_they_read() {
     let folder = complete("damage-readers");
@@ -179,22 +178,22 @@ fn readers_verify_what_they_read() {
             bytes[place] ^= 0x10;
             fs::write(&path, bytes).expect("writable");
             let (opened, previous) = (Store::open(&folder), Previous::open(&folder, &key));
-            let told = format!("{name} at {place}");
+            let case = format!("{name} at {place}");
             if !name.contains('/') {
-                for error in [opened.expect_err(&told), previous.expect_err(&told)] {
-                    assert!(error.to_string().contains(&name), "{told}: {error}");
+                for error in [opened.expect_err(&case), previous.expect_err(&case)] {
+                    assert!(error.to_string().contains(&name), "{case}: {error}");
                 }
                 continue;
             }
-            let (opened, previous) = (opened.expect(&told), previous.expect(&told));
+            let (opened, previous) = (opened.expect(&case), previous.expect(&case));
             let states: Vec<ShardState> =
                 (0..SHARDS).map(|shard| opened.state(shard).expect("readable")).collect();
             for (shard, state) in (0..).zip(&states) {
                 let damaged = name == format!("shards/{shard:05}.ndjson.zst");
-                assert_eq!(matches!(state, ShardState::Damaged(_)), damaged, "{told}");
-                assert_eq!(opened.read(shard).is_err(), damaged, "{told}");
+                assert_eq!(matches!(state, ShardState::Damaged(_)), damaged, "{case}");
+                assert_eq!(opened.read(shard).is_err(), damaged, "{case}");
                 let unusable = previous.unusable().iter().any(|unusable| unusable.shard == shard);
-                assert_eq!(unusable, damaged, "{told}");
+                assert_eq!(unusable, damaged, "{case}");
             }
         }
         fs::write(&path, sound).expect("writable");
@@ -204,9 +203,9 @@ fn readers_verify_what_they_read() {
     assert_eq!(previous.unusable().iter().map(|shard| shard.shard).collect::<Vec<_>>(), [1]);
 }
 
-/// A shard that is scanned again, and says the same, is the shard that was there.
+/// Scanning a damaged shard again restores the same file.
 #[test]
-fn a_shard_that_is_scanned_again_makes_the_store_sound() {
+fn rescanning_a_damaged_shard_makes_the_store_sound() {
     let folder = complete("damage-again");
     let before = files(&folder);
     let path = scan::shard_path(&folder, 1);
@@ -214,7 +213,7 @@ fn a_shard_that_is_scanned_again_makes_the_store_sound() {
     let mut store = Store::open(&folder).expect("a store");
     assert!(scan::write(&store, 1).expect("a shard").is_some());
     assert!(state(&folder).is_sound());
-    // Lines that are whole in other bytes (zstd at another level) are recorded anew.
+    // A file with the same lines but other bytes (zstd at another level) is recorded anew.
     fs::write(&path, scan::compressed(&scan::decompressed(&path))).expect("writable");
     assert_eq!(named(&state(&folder)), BTreeSet::from(["shards/00001.ndjson.zst".to_owned()]));
     assert_eq!(store.merge().expect("all shards").found.len(), 1);
@@ -238,7 +237,7 @@ fn there_are_no_false_alarms() {
     assert!(state(&folder).is_sound(), "{}", state(&folder));
     drop(journal);
 
-    // Copied, and resumed.
+    // The same for a copy, and for a scan that is resumed.
     let copy = self::folder("damage-copied");
     for (name, bytes) in files(&folder) {
         fs::create_dir_all(copy.join(&name).parent().expect("a folder")).expect("writable");
@@ -251,7 +250,7 @@ fn there_are_no_false_alarms() {
     let merged = Store::open(&copy).and_then(|mut store| store.merge()).expect("complete");
     assert!(merged.found.is_empty() && files(&copy) == before);
 
-    // Stamps are no results, and have a hash of their own.
+    // Stamps are not results, and have a hash of their own.
     let stamps = copy.join("stamps");
     let mut bytes = fs::read(&stamps).expect("saved");
     bytes[40] ^= 1;
@@ -263,8 +262,8 @@ fn there_are_no_false_alarms() {
     assert!(state(&copy).is_sound());
 }
 
-/// As version 0.1.0 wrote it until stores had hashes: without `files` and `hash` in `run.json`, and
-/// without a list.
+/// The store looks as version 0.1.0 wrote it before stores had hashes: no `files` and `hash` in `run.json`, and no
+/// list.
 #[test]
 fn stores_without_hashes_are_read_and_get_them() {
     let folder = complete("damage-old");
@@ -280,7 +279,7 @@ fn stores_without_hashes_are_read_and_get_them() {
     assert!(store.lacks_hashes());
     assert!(matches!(store.state(1), Ok(ShardState::Whole(_))));
     assert!(Previous::open(&folder, &scan::key()).expect("a store").lacks_hashes());
-    // Its manifest is known by its hash.
+    // Its manifest is still verified, by its own hash.
     fs::write(folder.join("manifest.ndjson.zst"), "").expect("writable");
     assert_eq!(named(&state(&folder)), BTreeSet::from(["manifest.ndjson.zst".to_owned()]));
     store.merge().expect("all shards");

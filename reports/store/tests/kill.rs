@@ -1,5 +1,5 @@
-//! Scans that are killed at random points, many times, and resumed: in the end every record is there
-//! exactly once, and all bytes are those of a scan that nobody disturbed.
+//! Scans that are killed at random points, many times, and resumed. In the end every record exists exactly once, and
+//! all bytes equal those of an undisturbed scan.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -18,7 +18,7 @@ const ITEMS: u32 = 300;
 const SHARDS: u32 = 5;
 const KILLS: u32 = 200;
 
-/// Not a test: the process that is killed.
+/// Not a test: the process to be killed.
 #[test]
 #[ignore = "a part of another test"]
 fn the_scan() {
@@ -52,7 +52,7 @@ fn start(store: &Path) -> Child {
         .expect("this program")
 }
 
-/// Everything in a folder, by path; what is not a result is left out.
+/// Every result file in a folder, by path.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut contents = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -71,7 +71,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn a_scan_that_is_killed_loses_and_doubles_nothing() {
+fn a_killed_scan_neither_loses_nor_duplicates_records() {
     let undisturbed = folder("kill-undisturbed");
     let begun = Instant::now();
     assert!(start(&undisturbed).wait().expect("it ends").success());
@@ -84,7 +84,7 @@ fn a_scan_that_is_killed_loses_and_doubles_nothing() {
     let (mut kills, mut with_shards, mut scans) = (0, 0, 0);
     while kills < KILLS {
         let mut child = start(&store);
-        // A little more than it takes, so that the last moments are met as well.
+        // Slightly longer than a scan takes, so that the last moments are covered too.
         let longest = u64::try_from(takes.as_micros()).expect("seconds") * 9 / 8;
         let delay = numbers.below(longest + 1);
         std::thread::sleep(Duration::from_micros(delay));
@@ -103,7 +103,7 @@ fn a_scan_that_is_killed_loses_and_doubles_nothing() {
     }
     assert!(start(&store).wait().expect("it ends").success());
     assert!(contents(&store) == expected, "after {kills} kills");
-    eprintln!("{kills} kills, {with_shards} of them behind the first shard; {} scans", scans + 1);
+    eprintln!("{kills} kills, {with_shards} of them after the first shard; {} scans", scans + 1);
     assert!(with_shards > KILLS / 4, "{with_shards}");
 
     let text: String =

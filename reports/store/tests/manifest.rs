@@ -1,4 +1,4 @@
-//! Manifests: their text, the balance of their shards, and what is wrong with those that are none.
+//! Manifests: their text, the balance of their shards, and the errors for invalid ones.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -16,11 +16,11 @@ fn item(path: &[u8], size: u64) -> Item {
     Item { path: PathBuf::from(OsStr::from_bytes(path)), size, hash: None }
 }
 
-/// The BLAKE3 of no bytes, as its authors' test vectors have it.
+/// The BLAKE3 hash of no bytes, from its authors' test vectors.
 const EMPTY: &str = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
 
 #[test]
-fn a_manifest_is_the_text_that_it_is_said_to_be() {
+fn a_manifest_has_the_documented_text() {
     let folder = folder("manifest-text");
     let mut with_hash = item(b"a\n\"b", 5);
     with_hash.hash = EMPTY.parse().ok();
@@ -50,7 +50,7 @@ fn a_manifest_is_the_text_that_it_is_said_to_be() {
     assert_eq!(Manifest::open(&packed).expect("a manifest"), manifest);
 }
 
-/// The least load that the heaviest of `shards` can have: all ways are tried.
+/// The smallest possible load of the heaviest of `shards`, found by trying all distributions.
 fn best(loads: &[u64], shards: usize) -> u64 {
     fn place(rest: &[u64], bins: &mut [u64]) -> u64 {
         let Some((load, rest)) = rest.split_first() else {
@@ -67,8 +67,7 @@ fn best(loads: &[u64], shards: usize) -> u64 {
     place(loads, &mut vec![0; shards])
 }
 
-/// Graham's bound: the heaviest is at most 4/3 - 1/(3m) of the best there is. What a file costs to
-/// open is 4096 bytes.
+/// Graham's bound: the heaviest shard is at most 4/3 - 1/(3m) of the optimum. Opening a file costs 4096 bytes.
 #[test]
 fn shards_are_balanced() {
     let mut numbers = Numbers(7);
@@ -109,7 +108,7 @@ fn every_item_is_in_one_shard_in_input_order_and_order_does_not_matter() {
 }
 
 #[test]
-fn empty_files_are_spread_and_paths_stand_once() {
+fn empty_files_are_spread_and_duplicate_paths_are_dropped() {
     let empty: Vec<Item> = (0..100).map(|n| item(format!("{n}").as_bytes(), 0)).collect();
     let twice = empty.iter().chain(&empty).cloned().collect();
     let manifest = Manifest::plan(plan(twice, 4)).expect("a plan");
@@ -120,9 +119,9 @@ fn empty_files_are_spread_and_paths_stand_once() {
     }
 }
 
-/// A sound manifest, and what is said of it after a replacement in its text.
+/// Replacements in the text of a sound manifest, and the error that each causes.
 #[test]
-fn defects_are_told_by_line_field_value_and_what_is_allowed() {
+fn defects_are_reported_by_line_field_value_and_allowed_values() {
     let folder = folder("manifest-defects");
     let path = folder.join("manifest");
     let items = vec![item(b"a", 1), item(b"caf\xe9", 2)];
@@ -181,8 +180,8 @@ fn defects_are_told_by_line_field_value_and_what_is_allowed() {
             "line 3: `path_hex` is 636166e, allowed: the bytes of `path`",
         ),
         (r#"636166e9"#, r#"636166e8"#, "line 3: `path_hex` is 636166e8"),
-        (r#"{"path":"a""#, r#"[{"path":"a""#, "line 2: is no JSON"),
-        ("{\"path\":\"a\"", "\n{\"path\":\"a\"", "line 2: is no JSON"),
+        (r#"{"path":"a""#, r#"[{"path":"a""#, "line 2: is not JSON"),
+        ("{\"path\":\"a\"", "\n{\"path\":\"a\"", "line 2: is not JSON"),
         (
             r#"{"path":"caf\\xe9","path_hex":"636166e9","#,
             r#"{"path":"a","#,
@@ -205,9 +204,9 @@ fn defects_are_told_by_line_field_value_and_what_is_allowed() {
     assert!(Manifest::open(&folder.join("none")).is_err_and(|error| error.may_pass()));
 }
 
-/// No change of a byte goes unnoticed: it is refused, or another manifest.
+/// No changed byte goes unnoticed: reading fails, or the manifest is a different one.
 #[test]
-fn a_changed_manifest_is_not_the_same() {
+fn a_changed_manifest_is_refused_or_different() {
     let folder = folder("manifest-changed");
     let manifest = scan::manifest(5, 2);
     for name in ["manifest", "manifest.zst"] {
@@ -219,7 +218,7 @@ fn a_changed_manifest_is_not_the_same() {
             bytes[place] ^= 1;
             fs::write(&path, &bytes).expect("writable");
             let same = Manifest::open(&path).is_ok_and(|read| read.hash() == manifest.hash());
-            // RFC 8878 has bits without meaning: then the lines are the same.
+            // RFC 8878 has bits without meaning: changing them leaves the lines the same.
             assert!(!same || zstd::decode_all(&*bytes).ok() == zstd::decode_all(&*sound).ok());
             fs::write(&path, &sound[..place]).expect("writable");
             assert!(Manifest::open(&path).is_err(), "{name} of {place} bytes");

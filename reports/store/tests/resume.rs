@@ -1,5 +1,5 @@
-//! From one night to the next: what has not changed is found again, and nothing else; and what a
-//! process died of is known.
+//! Repeated scans: unchanged items are found again, and nothing else is; and the items that a process died of are
+//! known.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -19,7 +19,7 @@ fn other_key() -> Key {
     Key { tool: "another".to_owned(), ..key() }
 }
 
-/// What `previous` has for an item, as text.
+/// The earlier results for an item, as text.
 fn found(previous: &Previous, item: u32) -> Option<(Vec<String>, Counts)> {
     let unchanged = previous.find(&path_of(item), &content(item)).expect("readable")?;
     let text = |record: Vec<u8>| String::from_utf8(record).expect("UTF-8");
@@ -27,9 +27,9 @@ fn found(previous: &Previous, item: u32) -> Option<(Vec<String>, Counts)> {
 }
 
 #[test]
-fn what_has_not_changed_is_found_again() {
+fn unchanged_items_are_found_again() {
     let folder = folder("resume-found");
-    // Complete or not makes no difference.
+    // This works whether or not the store is complete.
     whole(&folder, 5000, 5);
     let previous = Previous::open(&folder, &key()).expect("a store");
     assert_eq!(previous.len(), 5000);
@@ -53,17 +53,17 @@ fn what_has_not_changed_is_found_again() {
 }
 
 #[test]
-fn what_has_changed_is_not() {
+fn changed_items_are_not_found() {
     let folder = folder("resume-changed");
     whole(&folder, 100, 4);
     let previous = Previous::open(&folder, &key()).expect("a store");
     let find = |path: &Path, hash| previous.find(path, &hash).expect("readable");
     assert!(find(&path_of(1), content(1)).is_some());
     assert_eq!(find(&path_of(1), content(2)), None);
-    // The record says where the file is.
+    // The record contains the path, so another path is not found.
     assert_eq!(find(&path_of(2), content(1)), None);
     assert!(Previous::open(&folder, &other_key()).expect("a store").is_empty());
-    // A shard that is missing, one that is damaged: the others still serve.
+    // With one shard missing and one damaged, the others can still be used.
     fs::remove_file(shard_path(&folder, 0)).expect("removable");
     let bytes = fs::read(shard_path(&folder, 1)).expect("readable");
     fs::write(shard_path(&folder, 1), &bytes[..bytes.len() - 5]).expect("writable");
@@ -74,7 +74,7 @@ fn what_has_changed_is_not() {
             assert_eq!(found(&previous, item).is_some(), shard > 1, "{item} of {shard}");
         }
     }
-    // One that changes under its reader.
+    // A shard changes after the store was opened.
     let previous = Previous::open(&folder, &key()).expect("a store");
     fs::write(shard_path(&folder, 2), [0; 4000]).expect("writable");
     let (item, _) = manifest.items_of(2).find(|(item, _)| item % 7 > 0).expect("one with records");
@@ -82,7 +82,7 @@ fn what_has_changed_is_not() {
     assert!(matches!(error, Error::Damaged { .. }), "{error}");
 }
 
-/// An item of more records than a frame holds, and a record that is longer than a frame.
+/// An item with more records than a frame holds, and a record longer than a frame.
 #[test]
 fn large_items_are_found_whole() {
     let folder = folder("resume-large");
@@ -108,7 +108,7 @@ fn large_items_are_found_whole() {
     }
 }
 
-/// Writes a file whose last change seems to be an hour ago; the change of its status is now.
+/// Writes a file that seems to have been modified an hour ago; its status change time is now.
 fn file(path: &Path, text: &str) {
     fs::write(path, text).expect("writable");
     let hour_ago = SystemTime::now() - Duration::from_secs(3600);
@@ -116,13 +116,13 @@ fn file(path: &Path, text: &str) {
     file.set_times(FileTimes::new().set_modified(hour_ago)).expect("ours");
 }
 
-/// Long enough for the change of a file's status, which cannot be set, to count as old: 2 s.
+/// Waits until the status change time of a file, which cannot be set, counts as old: 2 s.
 fn wait() {
     std::thread::sleep(Duration::from_millis(2100));
 }
 
 #[test]
-fn stamps_know_files_that_have_not_changed_and_no_others() {
+fn stamps_know_unchanged_files_only() {
     let folder = folder("resume-stamps");
     let names = ["same", "written", "replaced", "longer", "text", "link", "fresh"];
     let [same, written, replaced, longer, text, link, fresh] = names.map(|name| folder.join(name));
@@ -134,7 +134,7 @@ fn stamps_know_files_that_have_not_changed_and_no_others() {
     let status = |path: &PathBuf| fs::metadata(path).expect("there");
     let hash = ContentHash::of(b"content");
     let mut writer = StampsWriter::start(&folder, &key()).expect("writable");
-    // Racily clean: written when the scan has started.
+    // Racily clean: written after the scan has started.
     file(&fresh, "content");
     for path in [&same, &written, &replaced, &longer, &link, &fresh] {
         writer.note(&status(path), Known::Content(hash));
@@ -142,7 +142,7 @@ fn stamps_know_files_that_have_not_changed_and_no_others() {
     writer.note(&status(&text), Known::Without("not-elf"));
     writer.save().expect("writable");
 
-    // The same size and, as far as a program can say, the same time.
+    // The same size and, as far as programs can set it, the same time.
     let time = status(&written).modified().expect("a time");
     fs::write(&written, "CONTENT").expect("writable");
     let open = File::options().write(true).open(&written).expect("ours");
@@ -161,7 +161,7 @@ fn stamps_know_files_that_have_not_changed_and_no_others() {
     for path in [&written, &replaced, &longer, &fresh] {
         assert_eq!(known(path), None, "{}", path.display());
     }
-    // A hash is a hash whatever the program; what has no record is not.
+    // A content hash is valid for any program; the decision that a file has no record is not.
     let stamps = Stamps::load(&folder, &other_key()).expect("whole");
     assert_eq!(stamps.find(&status(&same)), Some(Known::Content(hash)));
     assert_eq!(stamps.find(&status(&text)), None);
@@ -188,7 +188,7 @@ fn damaged_stamps_are_refused() {
         fs::write(&path, &sound[..place]).expect("writable");
         assert!(Stamps::load(&folder, &key()).is_err(), "{place} bytes");
     }
-    // Numbers that promise more than there is, under a right hash.
+    // Counts that announce more entries than there are, with a correct hash.
     for place in 48..sound.len() - 32 {
         let mut bytes = sound[..sound.len() - 32].to_vec();
         bytes[place] = 0xff;
@@ -200,7 +200,7 @@ fn damaged_stamps_are_refused() {
     }
 }
 
-/// Not a test: works on two items and dies of the second, with a third in work.
+/// Not a test: works on two items and dies of the second while a third is being worked on.
 #[test]
 #[ignore = "a part of another test"]
 fn the_death() {
@@ -217,7 +217,7 @@ fn the_death() {
 }
 
 #[test]
-fn what_was_in_work_at_a_death_is_known() {
+fn items_in_work_at_a_death_are_suspects() {
     let folder = folder("resume-deaths");
     let manifest = Manifest::plan(scan::plan(scan::items(10), 1)).expect("a plan");
     let mut store = Store::create(&folder, manifest).expect("a store");
@@ -235,14 +235,14 @@ fn what_was_in_work_at_a_death_is_known() {
     assert_eq!(suspects().into_iter().collect::<Vec<_>>(), [(5, 1), (6, 1)]);
     die(false);
     assert_eq!(suspects().into_iter().collect::<Vec<_>>(), [(5, 2), (6, 1)]);
-    // What lives is not suspect, nor what has ended in order.
+    // Items of live processes, and of those that ended normally, are not suspects.
     let journal = store.journal(0).expect("a journal");
     let working = journal.working(7).expect("a note");
     assert_eq!(suspects().len(), 2);
     drop(working);
     drop(journal);
     assert_eq!(suspects().len(), 2);
-    // Half a line, and what is no note.
+    // Half a line, and lines that are not notes.
     fs::write(folder.join("work/00000-x.journal"), "+8\n-8\n+9\nx\n+-1\n+3").expect("writable");
     fs::write(folder.join("work/00001-x.journal"), "+2\n").expect("writable");
     assert_eq!(suspects().into_keys().collect::<Vec<_>>(), [5, 6, 9]);

@@ -1,5 +1,4 @@
-//! Shards: what is written, what of it is noticed when it is damaged, another's or hostile, and who
-//! wins when there are two.
+//! Shards: their text; which of damage, foreign shards and malicious data is noticed; and which of two writers wins.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -24,7 +23,7 @@ fn to_do(store: &Store, shard: u32) -> Box<ShardWriter<'_>> {
 }
 
 #[test]
-fn a_shard_is_the_text_that_it_is_said_to_be() {
+fn a_shard_has_the_documented_text() {
     let folder = folder("shard-text");
     let item = |path: &str| Item { path: path.into(), size: 1, hash: None };
     let items = vec![item("a"), item("b")];
@@ -54,7 +53,7 @@ fn a_shard_is_the_text_that_it_is_said_to_be() {
 }
 
 #[test]
-fn the_same_scan_is_the_same_bytes_and_is_done_once() {
+fn the_same_scan_gives_the_same_bytes_and_is_done_once() {
     let (one, two) = (folder("shard-same-1"), folder("shard-same-2"));
     let (first, second) = (whole(&one, 500, 3), whole(&two, 500, 3));
     for shard in 0..3 {
@@ -115,12 +114,12 @@ fn no_damage_goes_unnoticed() {
             bytes[place] ^= 1 << bit;
             match state(&bytes) {
                 ShardState::Damaged(_) => {}
-                // RFC 8878 has bits without meaning: then the lines are the same.
+                // RFC 8878 has bits without meaning: changing them leaves the lines the same.
                 _ => assert!(zstd::decode_all(&*bytes).is_ok_and(|text| text == lines)),
             }
         }
     }
-    // The same once the compression is sound.
+    // The same for changes below the compression.
     let text = String::from_utf8(lines).expect("UTF-8");
     for place in (0..text.len()).step_by(3) {
         let mut bytes = text.clone().into_bytes();
@@ -136,16 +135,19 @@ fn no_damage_goes_unnoticed() {
         assert!(matches!(state(&compressed(&twice)), ShardState::Damaged(_)), "line {left_out}");
     }
     assert!(matches!(state(&sound), ShardState::Whole(_)));
-    // What is damaged is written again.
+    // A damaged shard is written again.
     fs::write(&path, &sound[..sound.len() / 2]).expect("writable");
     assert!(matches!(write(&store, 0), Ok(Some(Finished::Written(_)))));
     assert!(fs::read(&path).expect("readable") == sound);
     fs::remove_file(&path).expect("removable");
     fs::create_dir(&path).expect("writable");
-    assert_eq!(store.state(0).expect("there"), ShardState::Damaged("it is no file".to_owned()));
+    assert_eq!(
+        store.state(0).expect("there"),
+        ShardState::Damaged("it is not a regular file".to_owned())
+    );
 }
 
-/// What is whole and not ours is told from what is damaged, and is never written over.
+/// Sound shards of other scans are distinguished from damaged ones, and never overwritten.
 #[test]
 fn shards_of_other_scans_are_refused() {
     let (ours, theirs) = (folder("shard-ours"), folder("shard-theirs"));
@@ -165,7 +167,7 @@ fn shards_of_other_scans_are_refused() {
         assert!(store.begin(0).is_err_and(|error| matches!(error, Error::Foreign { .. })));
         let bytes = fs::read(&path).expect("readable");
         fs::remove_file(&path).expect("removable");
-        // It comes while ours is being written.
+        // A foreign shard appears while ours is being written.
         let mut writer = to_do(&store, 0);
         while let Some(item) = writer.next_item() {
             writer.item_done(item, None, Counts::default()).expect("an item");
@@ -175,7 +177,7 @@ fn shards_of_other_scans_are_refused() {
         assert!(matches!(error, Error::Foreign { .. }) && !error.may_pass(), "{error}");
         assert!(fs::read(&path).expect("readable") == bytes);
     }
-    // The key stands in the last line as well, whatever the manifest says.
+    // The key is in the last line too, independently of the manifest.
     let text = decompressed(&shard_path(&ours, 1));
     let key = store.manifest().key().hash().to_string();
     let changed = text.replace(&key, &ContentHash::of(b"").to_string());
@@ -184,7 +186,7 @@ fn shards_of_other_scans_are_refused() {
 }
 
 #[test]
-fn a_writer_takes_records_and_items_in_order_only() {
+fn a_writer_accepts_records_and_items_only_in_order() {
     let folder = folder("shard-order");
     let store = Store::create(&folder, scan::manifest(3, 1)).expect("a store");
     let mut writer = to_do(&store, 0);
@@ -204,9 +206,9 @@ fn a_writer_takes_records_and_items_in_order_only() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Two that write the same shard at once, in one process or in two: it is written once.
+/// Two writers of the same shard, in one process or in two: it is written once.
 #[test]
-fn of_two_writers_one_wins_and_the_other_is_told() {
+fn one_of_two_writers_wins_and_the_other_learns_of_it() {
     let folder = folder("shard-two");
     let manifest = scan::manifest(50, 40);
     let together = Barrier::new(2);
@@ -235,7 +237,7 @@ fn of_two_writers_one_wins_and_the_other_is_told() {
 }
 
 #[test]
-fn a_shard_that_says_something_else_is_never_written_over() {
+fn a_shard_with_other_contents_is_never_overwritten() {
     let folder = folder("shard-different");
     let store = Store::create(&folder, scan::manifest(5, 1)).expect("a store");
     let mut late = to_do(&store, 0);
@@ -247,7 +249,7 @@ fn a_shard_that_says_something_else_is_never_written_over() {
     assert!(fs::read(shard_path(&folder, 0)).expect("readable") == bytes);
 }
 
-/// Frames that are small and decompress to more than any honest store's: none is held as a whole.
+/// Small frames that decompress to more data than a store contains: none is held in memory as a whole.
 #[test]
 fn bombs_are_refused() {
     let folder = folder("shard-bombs");
@@ -261,24 +263,24 @@ fn bombs_are_refused() {
         }
     };
     let zeros = zstd::encode_all(std::io::Read::take(std::io::repeat(0), 300 << 20), 3);
-    refused(&zeros.expect("memory"), "more than any store");
-    // Sound records, and too many of them for so few bytes.
+    refused(&zeros.expect("memory"), "more data than a store contains");
+    // Valid records, but too many of them for the size of the file.
     let record = format!("{{\"type\":\"file\",\"x\":\"{}\"}}\n", "a".repeat(1 << 20));
-    refused(&compressed(&record).repeat(200), "more than any store");
+    refused(&compressed(&record).repeat(200), "more data than a store contains");
     let deep = format!("{{\"type\":\"item\",\"item\":{}", "[".repeat(30_000));
     refused(&compressed(&format!("{deep}\n")), "recursion limit");
     let wide = format!("{{\"type\":\"end\",\"x\":[{}", "0,".repeat(50_000));
     refused(&compressed(&format!("{wide}\n")), "allowed: at most 65536");
-    // A window of 128 MiB, for which a reader would have to hold as much.
+    // A window of 128 MiB, which a reader would have to hold in memory.
     let mut encoder = zstd::stream::Encoder::new(Vec::new(), 3).expect("memory");
     encoder.window_log(27).expect("a window");
     std::io::Write::write_all(&mut encoder, record.as_bytes()).expect("memory");
     refused(&encoder.finish().expect("memory"), "too much memory");
 }
 
-/// What a dead writer has left goes, and what a live one needs stays.
+/// Files of dead writers are removed, those of live ones are kept.
 #[test]
-fn leftovers_go_and_work_stays() {
+fn files_of_dead_writers_are_removed_and_those_of_live_ones_kept() {
     let folder = folder("shard-leftovers");
     let store = Store::create(&folder, scan::manifest(5, 1)).expect("a store");
     let live = to_do(&store, 0);

@@ -1,5 +1,4 @@
-//! Stores: made by many at once, merged when all of it is there, and what happens where the system
-//! refuses.
+//! Stores: creation by several processes at once, merging when all shards are complete, and errors of the system.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -14,7 +13,7 @@ use scan::{content, folder, shard_path, whole, write};
 use sframe_store::{ContentHash, Counts, Error, Manifest, Shard, Store, status};
 
 #[test]
-fn a_store_is_of_one_scan() {
+fn a_store_belongs_to_one_scan() {
     let folder = folder("store-one");
     let made: Vec<Store> = std::thread::scope(|scope| {
         let make = || Store::create(&folder, scan::manifest(30, 3)).expect("a store");
@@ -25,7 +24,7 @@ fn a_store_is_of_one_scan() {
     assert_eq!(Store::open(&folder).expect("a store").manifest(), &scan::manifest(30, 3));
     let error = Store::create(&folder, scan::manifest(31, 3)).expect_err("another scan's");
     assert!(matches!(error, Error::Foreign { .. }) && !error.may_pass(), "{error}");
-    // The manifest in it is another one.
+    // The store contains another manifest.
     scan::manifest(31, 3).save(&folder.join("manifest.ndjson.zst")).expect("writable");
     let error = Store::open(&folder).expect_err("not its manifest");
     assert!(matches!(error, Error::Foreign { .. }), "{error}");
@@ -34,7 +33,7 @@ fn a_store_is_of_one_scan() {
 }
 
 #[test]
-fn a_damaged_run_is_told() {
+fn a_damaged_run_is_reported() {
     let folder = folder("store-run");
     drop(Store::create(&folder, scan::manifest(3, 1)).expect("a store"));
     let run = folder.join("run.json");
@@ -44,7 +43,7 @@ fn a_damaged_run_is_told() {
         ("\"incomplete\"", "\"finished\"", "`state` is finished, allowed: \"complete\" or"),
         ("\"incomplete\"", "\"complete\"", "`totals` is missing, allowed: an object"),
         ("\"format\": 1", "\"format\": 2", "`format` is 2"),
-        ("{", "[", "is no JSON"),
+        ("{", "[", "is not JSON"),
     ] {
         fs::write(&run, sound.replace(part, instead)).expect("writable");
         let error = Store::open(&folder).expect_err(part);
@@ -53,9 +52,9 @@ fn a_damaged_run_is_told() {
     }
 }
 
-/// What engines read.
+/// The engines parse this output.
 #[test]
-fn the_status_tells_each_shard() {
+fn the_status_lists_each_shard() {
     let folder = folder("store-status");
     let manifest = scan::manifest(60, 4);
     let nothing = status(&manifest, &folder.join("none")).expect("readable");
@@ -70,7 +69,7 @@ fn the_status_tells_each_shard() {
     let text = serde_json::to_string(&store.status().expect("readable")).expect("JSON");
     assert_eq!(
         text,
-        r#"{"shards":4,"whole":[0,2],"missing":[1],"damaged":[{"shard":3,"reason":"damaged: it is cut off: its last line is missing"}],"strange":["00004.ndjson.zst","0002.ndjson.zst"],"complete":false,"hashes":false,"files":[]}"#
+        r#"{"shards":4,"whole":[0,2],"missing":[1],"damaged":[{"shard":3,"reason":"damaged: it is truncated: its last line is missing"}],"strange":["00004.ndjson.zst","0002.ndjson.zst"],"complete":false,"hashes":false,"files":[]}"#
     );
 }
 
@@ -90,18 +89,18 @@ fn a_merge_needs_every_shard_exactly_once() {
     let path = shard_path(&folder, 1);
     let sound = fs::read(&path).expect("readable");
     fs::write(&path, &sound[..sound.len() - 1]).expect("writable");
-    refused(&mut store, "2 of 3 whole; shard 1 is damaged: it is cut off");
+    refused(&mut store, "2 of 3 whole; shard 1 is damaged: it is truncated");
     fs::copy(shard_path(&folder, 0), &path).expect("writable");
     refused(&mut store, "shard 1 is of another scan: its number is 0, not 1");
     fs::write(&path, &sound).expect("writable");
     fs::copy(&path, shard_path(&folder, 3)).expect("writable");
-    refused(&mut store, "3 of 3 whole; \"00003.ndjson.zst\" is no shard of this scan");
+    refused(&mut store, "3 of 3 whole; \"00003.ndjson.zst\" is not a shard of this scan");
     fs::remove_file(shard_path(&folder, 3)).expect("removable");
     assert_eq!(Store::open(&folder).expect("a store").run().totals, None);
 
     let totals = store.merge().expect("all is there").totals;
-    // Of 0 to 69 ten are divisible by 7 and have no record; of the other sixty those divisible by 5
-    // have two: 14 less 0 and 35.
+    // Of 0 to 69, ten are divisible by 7 and have no record. Of the other sixty, those divisible by 5 have two records:
+    // 14 minus 0 and 35.
     assert_eq!((totals.items, totals.records), (70, 60 + 12));
     assert_eq!(totals.without.get("not-elf"), 1010);
     let run = fs::read(folder.join("run.json")).expect("readable");
@@ -110,11 +109,11 @@ fn a_merge_needs_every_shard_exactly_once() {
     let merged = again.merge().expect("it is complete");
     assert_eq!((merged.totals, merged.found), (totals, Vec::new()));
     assert_eq!(fs::read(folder.join("run.json")).expect("readable"), run);
-    // A late writer finds all done.
+    // A late writer finds all shards complete.
     assert!(matches!(again.begin(2), Ok(Shard::There(_))));
 }
 
-/// Runs a test of this program in a process of its own, under `shell`'s limits and as `user`.
+/// Runs a test of this program in a separate process, with limits set by the script `shell` and as `user`.
 fn in_a_process(test: &str, shell: &str, user: Option<u32>, store: &Path) -> Output {
     let program = std::env::current_exe().expect("this program");
     let mut command = Command::new("sh");
@@ -151,9 +150,9 @@ fn one_shard_in_a_process() {
     }
 }
 
-/// A limit on the size of files, which a write meets as it meets a full disk: in the middle.
+/// A limit on the size of files, which interrupts a write in the middle like a full disk.
 #[test]
-fn a_full_disk_leaves_nothing_and_may_pass() {
+fn a_full_disk_leaves_no_files_and_can_be_retried() {
     let folder = folder("store-full");
     drop(Store::create(&folder, scan::manifest(2000, 1)).expect("a store"));
     for blocks in [1, 10, 100] {
@@ -171,13 +170,13 @@ fn a_full_disk_leaves_nothing_and_may_pass() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_to_is_told() {
+fn a_folder_that_cannot_be_written_to_is_reported() {
     let folder = folder("store-unwritable");
     let file = folder.join("file");
     fs::write(&file, "").expect("writable");
     let error = Store::create(&file.join("store"), scan::manifest(1, 1)).expect_err("no folder");
     assert!(matches!(error, Error::Io { .. }) && error.may_pass(), "{error}");
-    // Root may write anywhere, and can become somebody who may not.
+    // Root may write anywhere, but can become a user who may not.
     let nobody = is_root().then_some(65_534);
     let read_only = folder.join("read-only");
     fs::create_dir(&read_only).expect("writable");
@@ -194,7 +193,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Two that merge at once: one does, and the other is told or finds it done.
+/// Two processes merge at once: one does the work, the other gets an error or finds it done.
 #[test]
 fn only_one_merges_at_a_time() {
     let folder = folder("store-busy");
@@ -211,9 +210,9 @@ fn only_one_merges_at_a_time() {
     assert!(Store::open(&folder).expect("a store").run().totals.is_some());
 }
 
-/// Keys that differ in anything are different.
+/// Keys that differ in any part are different.
 #[test]
-fn keys_tell_tools_rules_and_options_apart() {
+fn keys_distinguish_tools_rules_and_options() {
     let key = scan::key();
     let other = ContentHash::of(b"other");
     let tool = sframe_store::Key { tool: "sframe-check 0.1.1".to_owned(), ..key.clone() };

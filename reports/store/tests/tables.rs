@@ -1,7 +1,7 @@
-//! Tables: readers of Parquet that know nothing of us read them as they stand, and answer questions
-//! as `jq` does from the records' lines.
+//! Tables: independent readers of Parquet read them, and queries give the same answers as `jq` does from the lines of
+//! the records.
 //!
-//! `store/tools/readers` installs the readers. What is missing is said, and is a failure where
+//! `store/tools/readers` installs the readers. If they are missing, the test says so, and fails if
 //! `SFRAME_REQUIRE_TOOLS` is set.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
@@ -20,14 +20,14 @@ fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// What the program has printed of files of the corpus, with packages and producers written in by
-/// hand: tests/records/README.md.
+/// The program's output for files of the corpus, with packages and producers added by hand: see
+/// tests/records/README.md.
 fn lines() -> Vec<String> {
     let text = fs::read_to_string(here("tests/records/records.ndjson")).expect("readable");
     text.lines().map(str::to_owned).collect()
 }
 
-/// A store of these records, of an item each, in two shards.
+/// A store of these records in two shards, one record per item.
 fn store(name: &str, lines: &[String]) -> Store {
     let folder = scan::folder(name);
     let item = |n: usize| Item { path: format!("{n:04}").into(), size: n as u64, hash: None };
@@ -44,7 +44,7 @@ fn store(name: &str, lines: &[String]) -> Store {
     store
 }
 
-/// The readers' Python, where it and `jq` are there.
+/// The readers' Python, if it and `jq` are installed.
 fn python() -> Option<PathBuf> {
     let python = here("../../target/readers/bin/python");
     if python.exists() && Command::new("jq").arg("--version").output().is_ok() {
@@ -56,7 +56,7 @@ fn python() -> Option<PathBuf> {
     None
 }
 
-/// What a program prints.
+/// The output of a program.
 fn printed(command: &mut Command) -> String {
     let output = command.output().expect("the program is there");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -78,9 +78,9 @@ fn the_documentation_is_current() {
     assert!(stored == tables::markdown(), "TABLES.md is out of date: SFRAME_BLESS=1 writes it");
 }
 
-/// Each query gives what `jq` works out of the lines.
+/// Each query gives the answer that `jq` computes from the lines.
 #[test]
-fn queries_are_answered_as_the_lines_answer_them() {
+fn queries_give_the_answers_computed_from_the_lines() {
     let Some(python) = python() else { return };
     let mut store = store("tables-queries", &lines());
     store.merge().expect("all shards");
@@ -142,7 +142,7 @@ fn pandas_sees_every_value() {
 /// Values as they stand, escapes and both tables with them; the expected ones are read off the
 /// lines.
 #[test]
-fn values_are_those_of_the_lines() {
+fn tables_have_the_values_of_the_lines() {
     let Some(python) = python() else { return };
     let mut odd = lines();
     odd.truncate(3);
@@ -200,10 +200,10 @@ fn values_are_those_of_the_lines() {
 
 /// More rows than a row group holds.
 #[test]
-fn many_rows_are_all_there() {
+fn tables_of_several_row_groups_are_complete() {
     let Some(python) = python() else { return };
     let count = r#"{"rule":"r","severity":"error","count":1,"files":1},"#;
-    // Lists of two, one and none, in a rhythm that the end of a row group falls out of.
+    // Lists of two, one and no elements, in a period that the size of a row group is not a multiple of.
     let loss = r#"{"cause":"c","functions":1,"bytes":1,"examples":[{"start":"0x1","size":1},{"start":"0x2","size":1}]},
 {"cause":"c","functions":1,"bytes":1,"examples":[{"start":"0x1","size":1}]},{"cause":"c","functions":1,"bytes":1},"#;
     let record = |n: u32| {
@@ -229,10 +229,10 @@ fn many_rows_are_all_there() {
     assert_eq!(rows, "error\tr\t0\t200000\t200000\n");
 }
 
-/// What is not there in a record is null in a table, and neither an error nor 0: a report that lists
-/// each range of a difference has no `similar`.
+/// Fields missing from a record are null in a table, neither an error nor 0: a report that lists each range of a
+/// difference has no `similar`.
 #[test]
-fn a_difference_that_stands_for_no_other_is_a_row() {
+fn missing_fields_are_null() {
     let record = |similar: &str| {
         format!(
             r#"{{"type":"file","path":"p","status":"checked","findings":[{{"rule":"r","severity":"error","difference":{{"fields":["cfa"],"table":[]{similar}}}}}]}}"#
@@ -247,11 +247,11 @@ fn a_difference_that_stands_for_no_other_is_a_row() {
 }
 
 #[test]
-fn a_record_that_is_none_is_told_and_nothing_is_left() {
+fn an_invalid_record_is_reported_and_leaves_no_files() {
     let mut lines = lines();
     lines[100] = r#"{"type":"file","path":"p","status":"fine"}"#.to_owned();
     let mut store = store("tables-damaged", &lines);
-    let error = store.merge().expect_err("a status that is none");
+    let error = store.merge().expect_err("an unknown status");
     assert!(matches!(error, Error::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("unknown variant `fine`"), "{error}");
     let mut names: Vec<_> = fs::read_dir(store.folder())

@@ -1,8 +1,8 @@
-"""What readers of Parquet make of a store's tables, as lines of tab-separated values.
+"""Reads a store's tables with several readers of Parquet. Prints lines of tab-separated values.
 
-    read_tables.py duckdb STORE QUERY.sql         a query's rows
-    read_tables.py datafusion STORE QUERY.sql     likewise
-    read_tables.py pandas STORE TABLE             of each column its name, and how many values it has
+    read_tables.py duckdb STORE QUERY.sql         the rows of a query
+    read_tables.py datafusion STORE QUERY.sql     the same
+    read_tables.py pandas STORE TABLE             for each column, its name and the number of its values
 """
 
 import os
@@ -13,7 +13,7 @@ TABLES = ["files", "counts", "findings", "differences", "coverage", "producers"]
 
 
 def shown(value: object) -> str:
-    """A value as text; shares with one digit behind the point."""
+    """A value as text; fractions are rounded to one digit."""
     if value is None:
         return ""
     return f"{value:.1f}" if isinstance(value, float) else str(value)

@@ -1,5 +1,5 @@
-//! The instructions that compilers write in nearly every function, with short operands, decoded and
-//! carried out at once.
+//! Decodes and executes in one step the instructions that compilers write in nearly every function, with short
+//! operands.
 
 use gimli::{Endianity, Reader};
 use sframe_validator::unwind::{Recovery, Register};
@@ -26,12 +26,12 @@ const DEF_CFA_REGISTER: u8 = 0x0d;
 const DEF_CFA_OFFSET: u8 = 0x0e;
 
 impl Machine<'_> {
-    /// Carries out instructions up to and including the next advance, and returns the bytes of code
-    /// that it advances. Stops with `None` before an instruction that compilers seldom write, before one with
-    /// a long operand, and before an advance of more than `limit` bytes.
+    /// Executes instructions up to and including the next advance. Returns the number of bytes of code that it
+    /// advances. Stops with `None` before an instruction that compilers rarely write, before one with a long operand,
+    /// and before an advance of more than `limit` bytes.
     ///
-    /// Decoding them here, without building an [`Instruction`](crate::cfi::Instruction) and with the
-    /// place kept in registers, takes half the time.
+    /// Decoding them here, without building an [`Instruction`](crate::cfi::Instruction) and with the position kept in
+    /// registers, takes half the time.
     #[inline(always)]
     pub(crate) fn until_advance(
         &mut self,

@@ -1,4 +1,4 @@
-//! Any call frame instruction, carried out.
+//! Executes any call frame instruction.
 
 use sframe_validator::unwind::Recovery;
 
@@ -9,7 +9,7 @@ use crate::cfi::state::State;
 use crate::cfi::traces::Traces;
 
 impl Machine<'_> {
-    /// Decodes and carries out one instruction.
+    /// Decodes and executes one instruction.
     #[inline(never)]
     pub(crate) fn step(
         &mut self,

@@ -1,18 +1,18 @@
-//! The states of a function, without making its rows.
+//! Visits the states of a function without making its rows.
 //!
-//! At each advance there is the state that holds up to there, whether it begins a row or not. A
-//! property of every state is one of every row.
+//! At each advance there is the state that is valid up to there, whether it starts a row or not. A property of every
+//! state is a property of every row.
 
 use sframe_validator::unwind::Frame;
 
 use super::{Ending, Rows};
 
 impl Rows<'_, '_> {
-    /// Whether `pass` accepts the frame of every state, with the addresses from and up to which it
-    /// holds, and the instructions can be read to their end. No row may have been read before.
+    /// Whether `pass` accepts the frame of every state, with the range of addresses where it is valid, and the
+    /// instructions can be read to their end. Must be called before any row is read.
     ///
-    /// The frames are neighbours without gaps. Some may be equal; an expression that means
-    /// something simpler is passed on as an expression.
+    /// The frames are adjacent without gaps. Some may be equal. An expression with a simpler meaning is passed on as an
+    /// expression.
     #[inline(always)]
     pub(crate) fn all_states(&mut self, mut pass: impl FnMut(&Frame, u64, u64) -> bool) -> bool {
         self.walk(|rows, to| {
@@ -22,11 +22,11 @@ impl Rows<'_, '_> {
         })
     }
 
-    /// Whether the frames of all rows pass a test, there are at most `most` of them, and the
-    /// instructions can be read to their end. No row may have been read before.
+    /// Whether the frames of all rows pass a test, there are at most `most` of them, and the instructions can be read
+    /// to their end. Must be called before any row is read.
     ///
-    /// This is a shortcut that may answer no where reading the rows would say yes: an expression
-    /// that means something simpler is tested as an expression, and changes that change nothing count.
+    /// This shortcut may return false where reading the rows would succeed: an expression with a simpler meaning is
+    /// tested as an expression, and changes without effect count.
     pub(crate) fn all_frames(&mut self, most: usize, test: impl Fn(&Frame) -> bool) -> bool {
         let mut changes = 0;
         self.machine.touched = true;
@@ -43,8 +43,7 @@ impl Rows<'_, '_> {
         })
     }
 
-    /// Whether `pass` accepts every place up to which a state holds, and the instructions can be
-    /// read to their end.
+    /// Whether `pass` accepts the end of every state, and the instructions can be read to their end.
     #[inline(always)]
     fn walk(&mut self, mut pass: impl FnMut(&mut Self, u64) -> bool) -> bool {
         if !matches!(self.ending, Ending::Running) {
@@ -56,7 +55,7 @@ impl Rows<'_, '_> {
                 Err(Ending::Row(None)) => (self.end, true),
                 Err(_) => return false,
             };
-            // Called from one place, it becomes part of the loop.
+            // Because it is called from only one place, it is inlined into the loop.
             if !pass(self, to) {
                 return false;
             }

@@ -1,4 +1,4 @@
-//! What CFI says at one PC, in any order of questions.
+//! Looks up CFI rows at single PCs, in any order.
 
 use core::cell::OnceCell;
 
@@ -7,28 +7,28 @@ use sframe_validator::unwind::Row;
 
 use crate::cfi::{Cfi, Fde, RowContext};
 
-/// Work that all answers together may do for each byte of the sections. Questions in the order of
-/// functions evaluate each byte of instructions once.
+/// The work that all lookups together may do for each byte of the sections. Lookups in the order of functions evaluate
+/// each byte of instructions once.
 const WORK_PER_BYTE: u64 = 4;
 
-/// Finds rows of CFI by their place: the first of several sections that describes it counts. The
-/// rows of the last function are kept.
+/// Looks up CFI rows by place; the first of several sections that describes a place is used. The rows of the last
+/// function are cached.
 ///
-/// All answers together take time linear in the bytes of the CFI, besides a binary search for each.
-/// Where the order of questions takes more, the answers to the rest are that CFI cannot be read.
+/// All lookups together take time linear in the bytes of the CFI, plus a binary search for each. If their order
+/// requires more work, the remaining lookups report unreadable CFI.
 pub(crate) struct Lookup<'c> {
     sources: Vec<Source<'c>>,
-    /// The function that was asked about last.
+    /// The function of the last lookup.
     function: Option<Fde<'c>>,
-    /// All of its rows that can be read.
+    /// All readable rows of that function.
     rows: Vec<Row>,
-    /// By source.
+    /// The context of each source.
     contexts: Vec<RowContext>,
     /// Bytes of instructions and rows that may still be read.
     budget: u64,
 }
 
-/// What there is at a place.
+/// The result of a lookup.
 pub(crate) enum Found<'l, 'c> {
     /// No function.
     Nothing,
@@ -46,8 +46,8 @@ struct Source<'c> {
 }
 
 impl<'c> Source<'c> {
-    /// The function that has `place`, of several the one that starts last, and the address up to which
-    /// that holds; as an error, where there is none, the address up to which that holds.
+    /// The function that contains `place`, and the address up to which that holds; if there are several, the one that
+    /// starts last. If there is none, returns as an error the address up to which there is none.
     fn locate(&self, place: CodeAddress) -> Result<(Fde<'c>, u64), u64> {
         let cfi = self.cfi;
         let functions = self.functions.get_or_init(|| {
@@ -72,7 +72,7 @@ impl<'c> Source<'c> {
 }
 
 impl<'c> Lookup<'c> {
-    /// For sections in the order of [`Cfi::load_all`].
+    /// A lookup in sections that are in the order of [`Cfi::load_all`].
     pub(crate) fn new(cfi: &'c [Cfi<'c>]) -> Lookup<'c> {
         let bytes = |cfi: &Cfi<'_>| cfi.data().len() as u64;
         let all = cfi.iter().map(bytes).fold(0, u64::saturating_add);
@@ -86,7 +86,7 @@ impl<'c> Lookup<'c> {
         }
     }
 
-    /// What there is at `place`, and the address after it up to which that holds.
+    /// The row at `place`, and the address after it up to which the result is the same.
     pub(crate) fn at(&mut self, place: CodeAddress) -> (Found<'_, 'c>, u64) {
         let mut until = u64::MAX;
         for number in 0..self.sources.len() {
@@ -106,14 +106,14 @@ impl<'c> Lookup<'c> {
         (Found::Nothing, until)
     }
 
-    /// Whether there is time for that much work; then it is taken.
+    /// Takes `work` from the budget. Returns whether that much was left.
     pub(crate) fn spend(&mut self, work: u64) -> bool {
         let left = self.budget.checked_sub(work);
         self.budget = left.unwrap_or_default();
         left.is_some()
     }
 
-    /// Reads the rows of a function, unless they are at hand; whether there was the time for it.
+    /// Reads the rows of a function, unless they are cached. Returns whether the budget was sufficient.
     fn read(&mut self, source: usize, function: Fde<'c>) -> bool {
         if self.function == Some(function) {
             return true;
@@ -131,7 +131,7 @@ impl<'c> Lookup<'c> {
         true
     }
 
-    /// The row of the function at hand.
+    /// The row of the cached function at `place`.
     fn row(&self, function: Fde<'c>, place: CodeAddress, until: u64) -> (Found<'_, 'c>, u64) {
         let number = self.rows.partition_point(|row| row.end <= place.address);
         match self.rows.get(number).filter(|row| row.contains(place.address)) {

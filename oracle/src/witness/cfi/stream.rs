@@ -14,11 +14,11 @@ enum Progress {
     Unread,
     /// Up to a row.
     Row,
-    /// To the end of its rows, which may be an error.
+    /// To the end of its rows, where there may be an error.
     Over,
 }
 
-/// One CFI section, read by ascending place.
+/// One CFI section, read at ascending places.
 pub(super) struct Stream<'c, 'x> {
     cfi: &'c Cfi<'c>,
     evaluation: Evaluation<'c, 'x>,
@@ -44,13 +44,13 @@ impl<'c, 'x> Stream<'c, 'x> {
         }
     }
 
-    /// The marks of the function at hand.
+    /// The marks of the current function.
     #[inline]
     pub(super) const fn marks(&self) -> Marks {
         self.marks
     }
 
-    /// The function at hand, and its row at the address read last, if it is readable.
+    /// The current function, and its row at the address read last, if it is readable.
     #[inline(always)]
     pub(super) fn says(&self) -> Option<(Fde<'c>, Option<&Row>)> {
         let rows = self.evaluation.rows().filter(|_| self.progress == Progress::Row);
@@ -63,8 +63,8 @@ impl<'c, 'x> Stream<'c, 'x> {
         self.shared = self.shared.with(shared);
     }
 
-    /// Goes to the function that has `place`, and returns where that ends; as an error, where there
-    /// is none, the address up to which that holds. Places have to ascend.
+    /// Moves to the function that contains `place`, and returns its end. If there is none, returns as an error the
+    /// address up to which there is none. Places must ascend.
     #[inline]
     pub(super) fn enter(
         &mut self,
@@ -102,8 +102,8 @@ impl<'c, 'x> Stream<'c, 'x> {
         u64::MAX
     }
 
-    /// Whether the function at hand is whole from `start` to `end` and unread, and `test` holds for its
-    /// instructions; then it counts as read. Else nothing of it does.
+    /// Whether the current function extends from `start` to `end` without being hidden and is unread, and `test`
+    /// accepts its instructions. If so, it counts as read; otherwise nothing of it does.
     #[inline]
     pub(super) fn all_over(
         &mut self,
@@ -125,7 +125,7 @@ impl<'c, 'x> Stream<'c, 'x> {
         passes
     }
 
-    /// Goes to the next row.
+    /// Moves to the next row.
     #[inline]
     fn step(&mut self) {
         self.progress = match self.evaluation.rows_mut().map(Rows::next_row) {
@@ -138,12 +138,12 @@ impl<'c, 'x> Stream<'c, 'x> {
         };
     }
 
-    /// Ends with the current function.
+    /// Leaves the current function.
     #[inline]
     pub(super) fn leave(&mut self, left: &mut impl FnMut(Left<Fde<'c>, CfiError>)) {
         let Some(function) = self.function.take() else { return };
         self.cursor.leave();
-        // Instructions after the last place that was asked for may still be wrong.
+        // Instructions after the last requested place may be malformed.
         while self.progress == Progress::Row {
             self.step();
         }

@@ -1,48 +1,48 @@
-//! Rows that repeat: a block of rows that holds again in each block of the function.
+//! Rows that repeat: a block of rows that is valid again in each block of the function.
 //!
-//! Version 1 does not record the size of the block, nor where blocks start: its text compares bits of
-//! the PC (V1 1.3.2). A *reading* is a size of the block, which divides the function's and has room for
-//! all rows, and one of two origins: the function's start or address 0. Another witness refutes wrong
-//! readings. Where all the others are equivalent, the rows are read that way.
+//! Version 1 records neither the size of the block nor where blocks start; its text compares bits of the PC (V1 1.3.2).
+//! A *reading* consists of a block size, which divides the function's size and has room for all rows, and one of two
+//! origins: the function's start or address 0. Another witness refutes wrong readings. If all remaining readings are
+//! equivalent, they are used.
 
 use sframe_validator::unwind::Row;
 
 use super::rows::Piece;
 
-/// The largest block: version 2 records the size in one byte (V2 2.3).
+/// The maximum block size: version 2 records the size in one byte (V2 2.3).
 const MAX_BLOCK: u64 = 0xff;
 
 /// How a function's rows repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Bytes of a block.
+    /// The size of a block in bytes.
     pub(super) block: u64,
-    /// How far into a block the function starts, bytes.
+    /// The offset in bytes of the function's start in a block.
     pub(super) phase: u64,
 }
 
 /// The code of a function whose rows repeat.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
-    /// Where it starts.
+    /// The start of the function.
     pub(super) start: u64,
-    /// Its size, also of what another function hides.
+    /// The size of the function, including code that another function hides.
     pub(super) size: u64,
-    /// Where it ends, or another function hides it.
+    /// The address where the function ends or is hidden by another one.
     pub(super) end: u64,
 }
 
-/// What another witness says about a row at one PC.
+/// The evidence of another witness about a row at one PC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
-    /// Whether the row is right there; `None` where nothing is known.
+    /// Whether the row is correct there; `None` if unknown.
     pub(crate) agrees: Option<bool>,
-    /// The end of the code for which that holds.
+    /// The end of the code for which that applies.
     pub(crate) until: u64,
 }
 
 impl Evidence {
-    /// Nothing is known anywhere.
+    /// Evidence that contains nothing.
     pub(crate) const NONE: Evidence = Evidence { agrees: None, until: u64::MAX };
 }
 
@@ -51,9 +51,9 @@ impl Evidence {
 pub(super) struct Blocks {
     reading: Reading,
     span: Span,
-    /// Where the block at hand starts.
+    /// The start of the current block.
     at: u64,
-    /// Bytes of that block before the function: it may start inside a block.
+    /// The number of bytes of that block before the function, which may start inside a block.
     skipped: u64,
     /// The number of the next row in the block.
     row: usize,
@@ -64,8 +64,8 @@ impl Blocks {
         Blocks { reading, span, at: span.start, skipped: reading.phase, row: 0 }
     }
 
-    /// The next piece, given the rows of the first block; the rest of the function without a row once
-    /// no repetitions are left.
+    /// The next piece, given the rows of the first block. Once no repetitions are left, the rest of the function is a
+    /// piece without a row.
     pub(super) fn next(&mut self, rows: &[Row], repetitions: &mut u64) -> Option<Piece> {
         let end = self.span.end;
         while self.at < end && !rows.is_empty() {
@@ -96,8 +96,8 @@ impl Blocks {
     }
 }
 
-/// The reading of a block's rows, each up to the next one's start; `None` where several readings are
-/// left, or none.
+/// The reading of a block's rows, each of which extends to the start of the next; `None` if several readings are left,
+/// or none.
 pub(super) fn choose(
     rows: &[Row],
     span: Span,
@@ -106,7 +106,7 @@ pub(super) fn choose(
 ) -> Option<Reading> {
     let last = rows.last()?.start.checked_sub(span.start)?;
     if rows.len() == 1 && last == 0 {
-        // However often it repeats.
+        // The result does not depend on how often the block repeats.
         return Some(Reading { block: span.size, phase: 0 });
     }
     let mut left = None;
@@ -126,17 +126,17 @@ pub(super) fn choose(
     left.filter(|_| !several)
 }
 
-/// How a reading compares with the evidence.
+/// The result of comparing a reading with the evidence.
 enum Fit {
-    /// It is wrong at some PC.
+    /// The reading is wrong at some PC.
     Refuted,
-    /// It is right at every PC.
+    /// The reading is correct at every PC.
     Everywhere,
-    /// It is wrong nowhere, and not known to be right everywhere.
+    /// The reading is wrong nowhere, but not known to be correct everywhere.
     Unrefuted,
 }
 
-/// Compares a reading with the evidence; `None` where there are too few repetitions left for that.
+/// Compares a reading with the evidence; `None` if too few repetitions are left for that.
 fn try_on(
     rows: &[Row],
     reading: Reading,
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows at these offsets, each up to the next one or the function's end.
+    /// Rows at these offsets, each of which extends to the next one or to the function's end.
     fn rows(span: Span, starts: &[u64]) -> Vec<Row> {
         let ends = starts.iter().skip(1).copied().chain([span.size]);
         let row = |(start, end): (&u64, u64)| Row {
@@ -180,8 +180,8 @@ mod tests {
         starts.iter().zip(ends).map(row).collect()
     }
 
-    /// Chooses among readings of rows at 0 and 11 of 48 bytes, of which the second one is right from
-    /// 11 on in each block of 16 bytes that starts at `origin`; nothing is known from `known` on.
+    /// Chooses among readings of rows at 0 and 11 of 48 bytes. The second row is correct from 11 on in each block of 16
+    /// bytes that starts at `origin`; nothing is known from `known` on.
     fn chosen(start: u64, origin: u64, known: u64) -> Option<Reading> {
         let span = Span { start, size: 48, end: start + 48 };
         choose(&rows(span, &[0, 11]), span, &mut 1000, |pc, row| {
@@ -195,9 +195,9 @@ mod tests {
     #[test]
     fn the_reading_that_is_right_everywhere_is_taken() {
         assert_eq!(chosen(0x1010, 0x1010, 48), Some(Reading { block: 16, phase: 0 }));
-        // Blocks of 12, 24 and 48 bytes are refuted by the first PCs.
+        // The first PCs refute blocks of 12, 24 and 48 bytes.
         assert_eq!(chosen(0x1010, 0x1010, 17), Some(Reading { block: 16, phase: 0 }));
-        // A function that starts inside a block, by the address.
+        // A function that starts inside a block, because blocks start at aligned addresses.
         assert_eq!(chosen(0x1008, 0x1000, 48), Some(Reading { block: 16, phase: 8 }));
         assert_eq!(chosen(0x1008, 0x1008, 48), Some(Reading { block: 16, phase: 0 }));
     }
@@ -208,7 +208,7 @@ mod tests {
         // No block of any size starts there.
         assert_eq!(chosen(0x1010, 0x1004, 48), None);
         let nothing = |_, _: &Row| Evidence::NONE;
-        // 16 bytes have room for one block with a row at 11, and 32 for two, or one twice as long.
+        // 16 bytes have room for one block with a row at 11; 32 bytes for two, or for one twice as long.
         let span = |size| Span { start: 0x1010, size, end: 0x1010 + size };
         let of = |size, starts: &[u64]| {
             let span = span(size);
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(of(32, &[0]), Some(Reading { block: 32, phase: 0 }));
     }
 
-    /// Code that is only promised has more blocks than the file has bytes.
+    /// Code that is only claimed has more blocks than the file has bytes.
     #[test]
     fn readings_end_with_the_repetitions() {
         let size = 0xffff_fff0;

@@ -3,16 +3,16 @@
 use sframe_validator::Section;
 use sframe_validator::section::{CodeAddress, ErrorKind};
 
-/// An SFrame function, as differences name it.
+/// An SFrame function, as differences identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SframeFunction {
-    /// Which of the sections compared has it.
+    /// The number of its section among those compared.
     pub section: u32,
     /// Its index in the section's table.
     pub index: u32,
-    /// Where it starts.
+    /// The start of the function.
     pub start: CodeAddress,
-    /// Bytes of code.
+    /// The size in bytes of code.
     pub size: u32,
 }
 
@@ -28,23 +28,23 @@ impl SframeFunction {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unplaced {
     count: u64,
-    /// Sizes of those that exist, in order: nothing says that they were discarded.
+    /// The sizes, in ascending order, of those that are not known to be discarded.
     sizes: Vec<u32>,
 }
 
 impl Unplaced {
-    /// How many there are.
+    /// The number of these functions.
     pub(crate) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether the code of each is known to be discarded.
+    /// Whether the code of all of them is known to be discarded.
     #[inline]
     pub(crate) const fn are_gone(&self) -> bool {
         self.sizes.is_empty()
     }
 
-    /// Whether one of `size` bytes may be somewhere.
+    /// Whether a function of `size` bytes may exist.
     pub(crate) fn has_size(&self, size: u64) -> bool {
         u32::try_from(size).is_ok_and(|size| self.sizes.binary_search(&size).is_ok())
     }
@@ -53,7 +53,7 @@ impl Unplaced {
 /// The functions of all sections compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
-    /// Those with a start address and bytes, by address, then by size.
+    /// The functions with a start address and bytes, by address, then by size.
     pub(crate) functions: Vec<SframeFunction>,
     pub(crate) unplaced: Unplaced,
 }
@@ -93,8 +93,8 @@ impl Places {
         places
     }
 
-    /// Whether a function describes any of the `size` bytes from `start` on. Of functions that overlap,
-    /// the one that starts last is found, so that no other reaches past its start.
+    /// Whether a function describes any of the `size` bytes from `start` on. If functions overlap, the one that starts
+    /// last is found, so that no other reaches past its start.
     pub(crate) fn describe_any(&self, start: CodeAddress, size: u64) -> bool {
         let end = CodeAddress { address: start.address.saturating_add(size), ..start };
         let before = self.functions.partition_point(|function| function.start < end);

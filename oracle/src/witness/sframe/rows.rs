@@ -3,22 +3,22 @@
 use sframe_validator::section::{Function, RowBudget};
 use sframe_validator::unwind::Row;
 
-/// What a function says about a piece of its code.
+/// The statement of a function about a piece of its code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     /// The first PC.
     pub(super) start: u64,
     /// The end, exclusive.
     pub(super) end: u64,
-    /// The row, as it is stored; `None` where it cannot be read.
+    /// The row as stored; `None` if it cannot be read.
     pub(super) row: Option<Row>,
 }
 
-/// Appends the pieces of a function, or of its block, from `start` to `end`: in order and without
-/// overlaps. Code that no row describes is in none.
+/// Appends the pieces of a function, or of its block, from `start` to `end`, in order and without overlaps. Code that
+/// no row describes is in no piece.
 ///
-/// No two pieces share a byte of code. Rows whose starts take one byte are at most 256 pieces, and a piece
-/// takes some 20 times the space of a stored row with a longer start: hostile tables cannot make more.
+/// No two pieces share a byte of code. Rows with one-byte starts give at most 256 pieces, and a piece takes about 20
+/// times the space of a stored row with a longer start, so malicious tables cannot take more memory than that.
 pub(super) fn read(
     function: &Function<'_>,
     start: u64,
@@ -28,11 +28,11 @@ pub(super) fn read(
 ) {
     let mut add = |start, end, row| pieces.push(Piece { start, end, row });
     let Ok(mut rows) = function.rows_within(budget) else { return add(start, end, None) };
-    // Up to where the code has pieces, and whether something unreadable follows there.
+    // The end of the code that has pieces, and whether something unreadable follows.
     let (mut at, mut unreadable) = (start, false);
     let mut left = function.num_rows();
-    // A reader stops at the first row that starts after the PC, so a row out of order holds only
-    // from the latest start before it on.
+    // A reader stops at the first row that starts after the PC, so a row out of order is valid only from the latest
+    // preceding start on.
     let mut latest = start;
     loop {
         let row = match rows.next_row() {
@@ -54,8 +54,8 @@ pub(super) fn read(
             add(at, from, None);
         }
         if to == end && left > 0 {
-            // A row reaches as far as the next one lets it. If that one has no readable start, the end
-            // is not known; if it has one, it is after all code that is asked for.
+            // A row extends to the start of the next one. If that start cannot be read, the end is unknown; otherwise
+            // it is after all requested code.
             let row = *row;
             let known = rows.next_row().is_ok();
             return add(from, to, known.then_some(row));

@@ -1,4 +1,4 @@
-"""Dask clusters of real processes, started by the command lines that people use, on loopback or in a network of their own."""
+"""Dask clusters of real processes, started with the usual command lines, on loopback or in a separate network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-# Dask waits minutes before it takes a machine for lost; here, seconds (of TCP 11 at least).
+# By default, Dask waits minutes before it considers a machine lost; here it waits seconds (for TCP, at least 11).
 IMPATIENT = {
     "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s",
     "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "10s",
@@ -26,7 +26,7 @@ DEADLINE = 180.0
 def wait_for(what: str, ready: Callable[[], bool], seconds: float = DEADLINE) -> None:
     deadline = time.monotonic() + seconds
     while not ready():
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
         time.sleep(0.05)
 
 
@@ -99,7 +99,7 @@ class Cluster:
         self.scheduler.wait()
 
     def restart(self) -> None:
-        """Starts the scheduler again, and the workers, which have ended for the loss of it: a service manager's work."""
+        """Restarts the scheduler, and the workers, which have ended because they lost it, like a service manager."""
         self.scheduler = self.start_scheduler()
         for number, worker in enumerate(self.workers, start=1):
             worker.wait(DEADLINE)

@@ -1,4 +1,4 @@
-"""What the tests share: the program, a corpus planned in shards, what a run without an engine makes of it, and the driver."""
+"""Fixtures: the program, a corpus planned in shards, the store of a run without an engine, and the driver."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from cluster import IMPATIENT, alive, processes_with, wait_for
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[3]
 SHARDS = 8
-# Of the golden corpus, so that a shard takes long enough to be stopped in the middle.
+# Copies of the golden corpus, so that a shard takes long enough to be stopped in the middle.
 COPIES = int(os.environ.get("SFRAME_TEST_COPIES", "10"))
 
 
 @pytest.fixture(scope="session")
 def program() -> Path:
-    """`$SFRAME_CHECK`, or what `cargo build --release` has made."""
+    """`$SFRAME_CHECK`, or the program built by `cargo build --release`."""
     path = Path(os.environ.get("SFRAME_CHECK", REPOSITORY / "target" / "release" / "sframe-check"))
     assert path.exists(), f"{path} is missing: cargo build --release -p sframe-check, or SFRAME_CHECK=PATH"
     return path.resolve()
@@ -52,8 +52,8 @@ def expected(program: Path, manifest: Path, tmp_path_factory: pytest.TempPathFac
 
 
 def contents(store: Path) -> dict[str, bytes]:
-    """The results in a store. Names with a dot at the start are those of files in the making; in `work` is
-    what processes had in work when they died, one that was cut off and ended late among them."""
+    """The results in a store. Names with a leading dot are temporary files; `work` has the journals of processes that died,
+    or that were disconnected and ended late."""
     files = (path for path in store.rglob("*") if path.is_file() and not path.name.startswith("."))
     names = {str(path.relative_to(store)): path for path in files}
     return {name: path.read_bytes() for name, path in names.items() if not name.startswith("work/")}
@@ -80,7 +80,7 @@ class Run:
         return len(list(self.hindrances.glob(f"{shard}.attempt.*")))
 
     def held(self, shard: int) -> tuple[int, int, int]:
-        """Waits until the shard is held, and tells the pids of the worker, the hindrance and the program."""
+        """Waits until the shard is held. Returns the pids of the worker, the wrapper and the program."""
         path = self.hindrances / f"{shard}.held"
         wait_for(f"shard {shard} held", path.exists)
         worker, hindrance, program = json.loads(path.read_text())
@@ -97,12 +97,12 @@ class Run:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            # Jobs in the background ignore it, and so would all that they start.
+            # Background jobs ignore this signal, and so would everything that they start.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def whole(self) -> list[int]:
-        """The shards that are done, as the program says."""
+        """The finished shards, according to the program."""
         status: list[str | Path] = [
             self.program,
             "status",
@@ -117,7 +117,7 @@ class Run:
         return list(report["whole"])
 
     def assert_same(self, expected: dict[str, bytes]) -> None:
-        """Every shard's result is there once, and what is there is what a run without an engine leaves."""
+        """Checks that the store equals that of a run without an engine."""
         found = contents(self.store)
         assert sorted(found) == sorted(expected)
         assert [name for name in expected if found[name] != expected[name]] == []

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`sframe-check`, with obstacles: what stands between an engine and the program in these tests.
+"""A wrapper around `sframe-check` that makes some of its runs fail or wait; the tests' engines run it instead.
 
-`$HINDRANCES` is a folder. `program` in it is a link to the real one. `N.json` lists what the attempts at shard N meet, the
-first one first: a number is an exit status that is given at once, "hold" lets the program begin to write and then stops it
-until there is a file `N.release`. Each attempt leaves `N.attempt.I`; one that is held, `N.held` with the pids of the worker,
-this process and the program.
+`$HINDRANCES` is a folder. `program` in it is a link to the real program. `N.json` lists what happens to the attempts at shard
+N, in order: a number is an exit status that is returned at once; "hold" lets the program start writing and then stops it
+until a file `N.release` exists. Each attempt creates `N.attempt.I`. A held attempt also creates `N.held` with the pids of the
+worker, this process and the program.
 """
 
 import ctypes
@@ -50,7 +50,7 @@ def count(folder: Path, shard: str) -> int:
 
 
 def hold(command: list[str], folder: Path, shard: str, store: Path) -> int:
-    """Stops the program in the middle of its work: when it has begun to write its shard."""
+    """Stops the program in the middle of its work: when it has started to write its shard."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     worker = os.getppid()
     with subprocess.Popen(command) as program:
@@ -69,8 +69,8 @@ def hold(command: list[str], folder: Path, shard: str, store: Path) -> int:
 
 
 def writes(pid: int, store: Path) -> bool:
-    """Whether the process has a file among the shards open under a temporary name, and something in it."""
-    # Descriptors and files may be gone before they are looked at.
+    """Whether the process has a non-empty temporary file open among the shards."""
+    # Descriptors and files may disappear before they are read.
     with suppress(OSError):
         for descriptor in Path(f"/proc/{pid}/fd").iterdir():
             target = Path(os.readlink(descriptor))

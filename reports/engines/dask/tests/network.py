@@ -1,4 +1,4 @@
-"""A network of machines that can be cut off, made of network namespaces: nothing outside them is reached."""
+"""A network of machines that can be disconnected, made of network namespaces without access to the outside."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 from contextlib import ExitStack
 from types import TracebackType
 
-# Addresses for documentation (RFC 5737), here within the namespaces alone.
+# Addresses reserved for documentation (RFC 5737), used only inside the namespaces.
 SUBNET = "192.0.2"
 
 
@@ -26,7 +26,7 @@ def available() -> bool:
 
 
 class Network:
-    """Machine 0 is a bridge that the others hang on; `address(0)` is where a scheduler listens."""
+    """Machine 0 is a bridge that connects the others; a scheduler listens at `address(0)`."""
 
     def __init__(self, machines: int) -> None:
         self.names = [f"sframe-{os.getpid()}-{machine}" for machine in range(machines)]
@@ -57,7 +57,7 @@ class Network:
         return f"{SUBNET}.{machine + 1}"
 
     def prefix(self, machine: int) -> list[str]:
-        """What a command is started with to run on this machine."""
+        """The prefix of a command that runs it on this machine."""
         return ["ip", "netns", "exec", self.names[machine]]
 
     def cut(self, machine: int) -> None:

@@ -1,4 +1,4 @@
-"""Machines and processes that fail under the driver: every shard's result arrives once, and no process stays."""
+"""Failing machines and processes: every shard's result arrives exactly once, and no process is left over."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_worker_killed(run: Run, expected: dict[str, bytes]) -> None:
 
 def test_worker_frozen_writes_late(run: Run, expected: dict[str, bytes]) -> None:
     run.hinder(4, "hold")
-    # A nanny would kill the frozen worker and its program. Without one, the program goes on where nobody sees it.
+    # A nanny would kill the frozen worker and its program. Without one, the program continues unnoticed.
     with Cluster(run.folder, run.hindrances, nanny=False) as cluster:
         driver = run.start("--scheduler", cluster.address)
         worker, _, program = run.held(4)
@@ -75,7 +75,7 @@ def test_worker_partitioned_away(run: Run, expected: dict[str, bytes]) -> None:
             assert (status, errors.splitlines()[-1]) == (0, ALL_DONE), errors
             assert run.attempts(4) == 2
             run.assert_same(expected)
-            wait_for("the machine cut off gives up by itself", lambda: not alive(program))
+            wait_for("the disconnected machine gives up by itself", lambda: not alive(program))
             run.assert_nothing_runs()
             net.join(machine)
             run.assert_same(expected)
@@ -109,7 +109,7 @@ def test_never_again(run: Run, expected: dict[str, bytes]) -> None:
     assert errors.endswith(f"1 of {SHARDS} shards not done: 5\n")
     assert run.attempts(5) == 1
     assert run.whole() == [shard for shard in range(SHARDS) if shard != 5]
-    # The others' results are no worse for it: with the fifth added by hand, all is there.
+    # The other shards are unaffected: after scanning the fifth, the store is complete.
     run.hinder(5)
     assert finish(run.start("--workers", "1"))[0] == 0
     run.assert_same(expected)
@@ -145,7 +145,7 @@ def test_driver_ends_in_the_middle(
         driver = run.start(*where)
         _, _, program = run.held(4)
         if signal_number == signal.SIGINT:
-            # As a terminal does it: to all processes at once.
+            # Like a terminal: send it to all processes at once.
             os.killpg(driver.pid, signal_number)
         else:
             driver.send_signal(signal_number)
@@ -154,7 +154,7 @@ def test_driver_ends_in_the_middle(
         run.assert_nothing_runs()
         assert not alive(program)
         assert 4 not in run.whole()
-        # Started again, it goes on where it was.
+        # Started again, the driver continues.
         assert finish(run.start(*where))[0] == 0
         assert run.attempts(4) == 2
         run.assert_same(expected)

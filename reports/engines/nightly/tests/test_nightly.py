@@ -1,4 +1,4 @@
-"""Nights that follow each other, are cut short, get worse; which stores are kept, and where `latest` leads."""
+"""Consecutive nights, interrupted nights and nights that get worse; which stores are kept, and where `latest` leads."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Nights:
         return path
 
     def found(self) -> list[str]:
-        """The names in the folder, and where latest leads."""
+        """The names in the folder, and the target of `latest`."""
         latest = self.stores / "latest"
         names = sorted(path.name for path in self.stores.iterdir() if path != latest)
         return [*names, f"latest={latest.readlink()}"] if latest.is_symlink() else names
@@ -69,7 +69,7 @@ def test_nothing_changed(nights: Nights) -> None:
     log = nights.commands / "log"
     second = nights.night("2026-11-21", nights.command("logs", f'echo "$*" >>{log}; exec {nights.program} "$@"'))
     assert second.returncode == 0, second
-    # What has not changed is taken over.
+    # Unchanged results are taken from the previous store.
     assert f"--previous {nights.stores}/latest" in log.read_text().splitlines()[0]
     assert nights.found() == ["2026-11-20", "2026-11-21", "2026-11-21.md", "latest=2026-11-21"]
     assert nights.is_complete("2026-11-20")
@@ -81,17 +81,17 @@ def test_something_got_worse(nights: Nights) -> None:
     shutil.copy(WORSE, nights.mirror)
     worse = nights.night("2026-11-21")
     assert worse.returncode == 1, worse
-    # What corpus/differences/register-in-place has been found to be.
+    # The known finding for corpus/differences/register-in-place.
     assert "cfa-mismatch" in worse.stdout
     assert (nights.stores / "2026-11-21.md").read_text() in worse.stdout
-    # Said again to who asks again, without another scan.
+    # A second start reports the same changes, without another scan.
     again = nights.night("2026-11-21", nights.command("no-scan", f'[[ $1 == compare ]] && exec {nights.program} "$@"; exit 3'))
     assert again.returncode == 1, again
 
 
 def test_cut_short(nights: Nights) -> None:
     nights.night("2026-11-20")
-    # What is there when the program is killed before its last step: a store with all shards that is not merged.
+    # If the program is killed before its last step, it leaves a store with all shards that is not merged.
     manifest = nights.commands / "manifest"
     killed = nights.command(
         "killed",

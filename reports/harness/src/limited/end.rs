@@ -1,4 +1,4 @@
-//! How a program ended, and what it printed and cost.
+//! How a program ended, its output and its cost.
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ pub enum End {
     Status(i32),
     /// By a signal.
     Signal(i32),
-    /// It was ended at the limit of time by the clock.
+    /// It was killed at the limit of elapsed time.
     TimedOut,
-    /// It was ended after it had printed more than [`OUTPUT_MIB`].
+    /// It was killed after it had printed more than [`OUTPUT_MIB`].
     Printed,
-    /// It was ended after its files had taken more than [`FILES_MIB`], or it had written more than [`WRITTEN_MIB`].
+    /// It was killed after its files had taken more than [`FILES_MIB`], or it had written more than [`WRITTEN_MIB`].
     Wrote,
 }
 
@@ -39,16 +39,16 @@ impl fmt::Display for End {
     }
 }
 
-/// What a program used, together with the children that it has waited for.
+/// The resources that a program used, including those of children that it waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Processor time in milliseconds.
     pub processor_ms: u64,
-    /// The most memory that was resident, in KiB.
+    /// The peak resident memory in KiB.
     pub peak_kib: u64,
 }
 
-/// What a program did.
+/// The result of running a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     /// How it ended.
@@ -57,8 +57,8 @@ pub struct Ran {
     pub output: Vec<u8>,
     /// The start of its standard error.
     pub errors: Vec<u8>,
-    /// Bytes that it printed on both.
+    /// The total number of bytes printed on both streams.
     pub printed: u64,
-    /// What it used; unknown if it had to be ended.
+    /// The resources that it used; `None` if it was killed.
     pub cost: Option<Cost>,
 }

@@ -1,24 +1,24 @@
-//! The folder that a program has for itself: how much is in it, and its removal.
+//! The private folder of a program: its size, and its removal.
 
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Bytes that an entry takes at least: an empty file takes an inode, and a place in its folder.
+/// The minimum number of bytes counted for an entry: even an empty file takes an inode and an entry in its folder.
 const ENTRY: u64 = 4096;
 
-/// A folder for one program, which is removed with all its contents when this value is dropped.
+/// A folder for one program, removed with all its contents when this value is dropped.
 ///
-/// It can be removed however deep it is, and whatever permissions and names are in it.
+/// Removal works for any depth of nesting, any permissions and any names.
 #[derive(Debug)]
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// A new folder below the one for temporary files.
+    /// Creates a folder in the system's temporary folder.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// Returns an error if it cannot be created.
     pub fn new() -> io::Result<Folder> {
         let folder = tempfile::Builder::new().prefix("sframe-check-").tempdir()?;
         let folder = Folder(folder.keep());
@@ -26,24 +26,24 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The folder `path`, which another process has made.
+    /// The folder at `path`, which another process has created.
     pub(super) fn at(path: &Path) -> Folder {
         Folder(path.to_owned())
     }
 
-    /// Its path. The caller may put files here before the program runs.
+    /// The path of the folder. The caller may put files here before the program runs.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The folder in it that is the program's current folder, and the place for its temporary files; empty at first.
+    /// The subfolder that is the program's current folder and the location of its temporary files; empty at first.
     #[must_use]
     pub fn work(&self) -> PathBuf {
         self.0.join("work")
     }
 
-    /// Bytes on disk. Counting ends once there are more than `limit`.
+    /// The size on disk in bytes. Counting stops once it exceeds `limit`.
     pub(super) fn size(&self, limit: u64) -> u64 {
         let (mut sum, mut left) = (0_u64, vec![self.0.clone()]);
         while let Some(folder) = left.pop() {
@@ -65,13 +65,13 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // There is nothing else to try.
+        // An error cannot be handled here.
         let _ = remove(&self.0);
     }
 }
 
-/// Removes a folder, however deep it is, and whatever its permissions are. Inner folders are moved up first, so that no path
-/// gets too long, and no call is recursive.
+/// Removes a folder with any depth of nesting and any permissions. Inner folders are moved up first, so that no path
+/// becomes too long and no recursion is needed.
 fn remove(folder: &Path) -> io::Result<()> {
     allow(folder)?;
     let mut moved = 0;
@@ -83,7 +83,7 @@ fn remove(folder: &Path) -> io::Result<()> {
         for inner in inner {
             allow(&inner)?;
             for innermost in remove_files(&inner)? {
-                // Moving a folder writes to it, for it names its parent.
+                // Moving a folder writes to the folder, because it contains a reference to its parent.
                 allow(&innermost)?;
                 move_to(&innermost, folder, &mut moved)?;
             }
@@ -105,7 +105,7 @@ fn remove_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Moves a folder into one that may have an entry of any name.
+/// Moves a folder into another one, which may already contain entries with any names.
 fn move_to(inner: &Path, folder: &Path, moved: &mut u64) -> io::Result<()> {
     loop {
         *moved += 1;

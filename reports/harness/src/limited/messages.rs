@@ -1,7 +1,7 @@
-//! What a runner and its watcher send each other: one request, then one reply.
+//! The messages between a runner and its watcher: one request, then one reply.
 //!
-//! A request is a line of JSON. A reply is a line of JSON, followed by the program's output as raw bytes: as JSON,
-//! megabytes of them would use up the watcher's own processor time.
+//! A request is a line of JSON. A reply is a line of JSON, followed by the program's output as raw bytes: encoding
+//! megabytes as JSON would use up the watcher's own processor time.
 
 use std::io::{self, BufRead, Write};
 
@@ -11,17 +11,17 @@ use super::command::Command;
 use super::end::{Cost, End, Ran};
 use super::limits::Limits;
 
-/// What a watcher has to do.
+/// The command to run, and its limits.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Request {
     pub(super) command: Command,
     pub(super) limits: Limits,
 }
 
-/// What the program did, or why it could not be started.
+/// The result of running the program, or why it could not be started.
 pub(super) type Reply = Result<Ran, String>;
 
-/// The line that a reply starts with, if the program ran.
+/// The first line of a reply, if the program ran.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     end: End,
@@ -32,7 +32,7 @@ struct Head {
 }
 
 impl Request {
-    /// Reads a request, and nothing that follows it.
+    /// Reads a request, but nothing after it.
     pub(super) fn read(mut from: impl BufRead) -> io::Result<Request> {
         let mut line = Vec::new();
         from.read_until(b'\n', &mut line)?;
@@ -46,7 +46,7 @@ impl Request {
     }
 }
 
-/// Writes a reply, all of it.
+/// Writes a complete reply.
 pub(super) fn write_reply(reply: Reply, to: &mut dyn Write) -> io::Result<()> {
     let (head, kept) = match reply {
         Ok(Ran { end, output, errors, printed, cost }) => {
@@ -60,7 +60,7 @@ pub(super) fn write_reply(reply: Reply, to: &mut dyn Write) -> io::Result<()> {
     to.flush()
 }
 
-/// The reply that `bytes` are; `None` as long as they are not all of one.
+/// Parses a reply; `None` if `bytes` are incomplete.
 pub(super) fn parse_reply(bytes: &[u8]) -> Option<Reply> {
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (line, rest) = bytes.split_at_checked(end)?;
@@ -78,9 +78,9 @@ pub(super) fn parse_reply(bytes: &[u8]) -> Option<Reply> {
 mod tests {
     use super::{Cost, End, Ran, parse_reply, write_reply};
 
-    /// A reply arrives in parts, and its output may hold any byte.
+    /// A reply arrives in parts, and its output may contain any bytes.
     #[test]
-    fn no_part_of_a_reply_is_taken_for_a_whole_one() {
+    fn incomplete_replies_are_recognized() {
         let cost = Some(Cost { processor_ms: 3, peak_kib: 4 });
         let (output, errors) = (b"\n{}\n\xff".to_vec(), b"\n".to_vec());
         let ran = Ran { end: End::Signal(11), output, errors, printed: 70_000, cost };

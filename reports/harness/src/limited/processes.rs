@@ -1,4 +1,4 @@
-//! The processes that a program has started: what they write, and how they are ended (proc(5)).
+//! The processes that a program has started: the number of bytes they write, and how to kill them (proc(5)).
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,10 +10,10 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-/// How long to go on ending processes that start others faster than they can be ended.
+/// How long to keep killing processes that start others faster than they are killed.
 const PURSUIT: Duration = Duration::from_secs(5);
 
-/// A process, as the system lists it.
+/// A process in the system's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Process {
     id: i32,
@@ -22,8 +22,8 @@ struct Process {
 }
 
 impl Process {
-    /// Reads `/proc/ID/stat`. Its fields are the number, the name in brackets (any bytes), the state, the parent's
-    /// number, the process group, and the session.
+    /// Parses `/proc/ID/stat`. Its fields are the process id, the name in brackets (any bytes), the state, the parent's
+    /// id, the process group, and the session.
     fn parse(stat: &[u8]) -> Option<Process> {
         let stat = String::from_utf8_lossy(stat);
         let (id, rest) = stat.split_once(" (")?;
@@ -35,7 +35,7 @@ impl Process {
     }
 }
 
-/// All processes; none if the system does not list them.
+/// All processes; empty if the system does not list them.
 fn all() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter(|entry| {
@@ -49,13 +49,13 @@ fn this() -> i32 {
 }
 
 fn end(process: i32) {
-    // It may have ended by now.
+    // The process may have ended already, so errors are ignored.
     let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
 }
 
-/// Ends the children of this process, which inherits orphans, until it has none. Only children are ended, for until this
-/// process waits for them, their numbers belong to no other process. Their own children become orphans, and are
-/// ended next.
+/// Kills the children of this process, which inherits orphans, until there are none. Only children are killed, because
+/// their ids cannot be reused until this process waits for them. Their own children become orphans, and are killed
+/// next.
 pub(super) fn end_children() {
     let start = Instant::now();
     while has_children() && start.elapsed() < PURSUIT {
@@ -65,26 +65,26 @@ pub(super) fn end_children() {
     }
 }
 
-/// Waits for the children that have ended, and says whether there are others.
+/// Waits for children that have ended. Returns whether there are others.
 fn has_children() -> bool {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::StillAlive) => return true,
             Err(Errno::ECHILD) => return false,
-            // One has ended, perhaps by a signal without a name.
+            // A child has ended, perhaps by a signal without a name.
             Ok(_) | Err(_) => {}
         }
     }
 }
 
-/// Ends all processes of the session that `leader` leads or has led.
+/// Kills all processes of the session that `leader` leads or has led.
 pub(super) fn end_session(leader: u32) {
     let of_it = |process: &Process| u32::try_from(process.session) == Ok(leader);
     all().into_iter().filter(of_it).for_each(|process| end(process.id));
 }
 
-/// Bytes that the descendants of this process have written, to files, pipes and anything else. Those that have ended count
-/// if their parent has waited for them.
+/// The number of bytes that the descendants of this process have written to files, pipes and anything else. Those that
+/// have ended count if their parent has waited for them.
 pub(super) fn written() -> u64 {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for process in all() {
@@ -98,11 +98,11 @@ pub(super) fn written() -> u64 {
     sum
 }
 
-/// Bytes that a process and the children that it has waited for have written; 0 if the system does not say.
+/// The number of bytes written by a process and the children that it has waited for; 0 if unknown.
 fn written_by(process: i32) -> u64 {
     let counts = fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
     let count = |name: &str| counts.lines().find_map(|line| line.strip_prefix(name)?.parse().ok());
-    // `wchar` counts system calls; `write_bytes` counts what goes to a disk, from mapped memory as well.
+    // `wchar` counts system calls; `write_bytes` counts writes to disk, including those from mapped memory.
     [count("wchar: "), count("write_bytes: ")].into_iter().flatten().max().unwrap_or(0)
 }
 
@@ -110,7 +110,7 @@ fn written_by(process: i32) -> u64 {
 mod tests {
     use super::Process;
 
-    /// proc(5): the name is up to 15 bytes of the file's name, whatever they are.
+    /// proc(5): the name is the first 15 bytes of the file name, and may contain any bytes.
     #[test]
     fn a_name_cannot_forge_a_number() {
         let stat = b"17 (a) S 1 1 1 (\xff) R 3 4 5 0 -1 4194304";

@@ -1,4 +1,4 @@
-//! The side that asks: starts a watcher for each program, and waits for its reply.
+//! The client side: starts a watcher for each program, and waits for its reply.
 
 use std::error::Error;
 use std::fmt;
@@ -18,23 +18,23 @@ use super::messages::{Reply, Request, parse_reply};
 use super::processes;
 use super::watcher::WATCHER;
 
-/// How long a watcher may take to end a program.
+/// How long a watcher may take to kill a program.
 const GRACE: Duration = Duration::from_secs(15);
-/// The longest time between two questions whether to stop.
+/// The maximum time between two calls of [`Runner::stop`].
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Runs programs under limits, each with a watcher of its own; any number of them at a time.
+/// Runs programs under limits, each with its own watcher. Any number of programs may run at a time.
 pub struct Runner<'a> {
-    /// The program that serves as watcher: one that calls [`watch`](super::watch) when its arguments are
-    /// [`WATCHER`] and a folder.
+    /// The program that acts as watcher: it must call [`watch`](super::watch) if its arguments are [`WATCHER`] and a
+    /// folder.
     pub watcher: &'a Path,
-    /// The limits that hold for each program.
+    /// The limits for each program.
     pub limits: Limits,
-    /// Asked again and again while a program runs: whether to end it.
+    /// Called repeatedly while a program runs; returns whether to kill it.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// A program that has ended, and its folder, which is removed when this value is dropped.
+/// A program that has ended. Its folder is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Finished {
     /// What the program did.
@@ -44,29 +44,29 @@ pub struct Finished {
     folder: Folder,
 }
 
-/// Why there is nothing to report about a program.
+/// The reason why a program has no result.
 #[derive(Debug)]
 pub enum NotRun {
-    /// The program could not be started, or its watcher failed: the reason.
+    /// The program could not be started, or its watcher failed; contains the reason.
     Failed(String),
-    /// [`Runner::stop`] asked to end it.
+    /// [`Runner::stop`] returned true.
     Stopped,
     /// The watcher could not be started.
     System(io::Error),
 }
 
 impl<'a> Runner<'a> {
-    /// A runner that nothing stops before a program's own end.
+    /// A runner that never stops a program early.
     #[must_use]
     pub fn new(watcher: &'a Path, limits: Limits) -> Runner<'a> {
         Runner { watcher, limits, stop: &|| false }
     }
 
-    /// Runs `command`. Its current folder and the place for its temporary files is the [work folder](Folder::work)
-    /// of `folder`; messages are in English (`LC_ALL`).
+    /// Runs `command`. Its current folder and the location of its temporary files is the [work folder](Folder::work) of
+    /// `folder`; its messages are in English (`LC_ALL`).
     ///
     /// # Errors
-    /// See [`NotRun`]. The folder is removed.
+    /// Returns why there is no result, see [`NotRun`]. The folder is removed.
     pub fn run(&self, command: &Command, folder: Folder) -> Result<Finished, NotRun> {
         if (self.stop)() {
             return Err(NotRun::Stopped);
@@ -74,7 +74,7 @@ impl<'a> Runner<'a> {
         let mut watcher = Watcher::start(self.watcher, &folder)?;
         let request = Request { command: command.clone(), limits: self.limits };
         if let Some(lifeline) = &mut watcher.lifeline {
-            // Where this fails, there is no reply either.
+            // If this fails, there will be no reply either.
             let _ = request.write(lifeline);
         }
         match self.reply(&mut watcher)? {
@@ -85,14 +85,14 @@ impl<'a> Runner<'a> {
                 watcher.kill();
                 Err(match stopped {
                     true => NotRun::Stopped,
-                    false => NotRun::Failed("the process that watches over it failed".to_owned()),
+                    false => NotRun::Failed("its watcher process failed".to_owned()),
                 })
             }
         }
     }
 
-    /// What the watcher replies; `None` if it ends without a reply, or takes too long. The lifeline is cut when it is time
-    /// to stop.
+    /// The watcher's reply; `None` if it ends without one, or takes too long. Closes the lifeline when it is time to
+    /// stop.
     fn reply(&self, watcher: &mut Watcher) -> io::Result<Option<Reply>> {
         let mut deadline = Instant::now()
             + Duration::from_secs(self.limits.seconds.saturating_mul(PATIENCE))
@@ -106,7 +106,7 @@ impl<'a> Runner<'a> {
             }
             let mut end = [PollFd::new(stream.as_fd(), PollFlags::POLLIN)];
             let pause = PollTimeout::try_from(PAUSE).unwrap_or(PollTimeout::ZERO);
-            // A call that a signal interrupts has nothing to read.
+            // If a signal interrupts the call, there is nothing to read.
             if !matches!(poll(&mut end, pause), Ok(1..)) {
                 continue;
             }
@@ -123,13 +123,13 @@ impl<'a> Runner<'a> {
 }
 
 impl Finished {
-    /// The folder, with what the program has left in it.
+    /// The folder, with the files that the program has left in it.
     #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// What the program did; the folder is removed.
+    /// The result of the program. The folder is removed.
     #[must_use]
     pub fn into_ran(self) -> Ran {
         self.ran
@@ -161,12 +161,12 @@ impl From<io::Error> for NotRun {
     }
 }
 
-/// The process that watches over a program.
+/// A watcher process.
 #[derive(Debug)]
 struct Watcher {
     child: Child,
-    /// The watcher's standard input: when it closes, the watcher ends the program and removes the folder. It closes with
-    /// this process, whatever ends it.
+    /// The watcher's standard input. When it closes, the watcher kills the program and removes the folder. It closes
+    /// when this process ends, for whatever reason.
     lifeline: Option<ChildStdin>,
 }
 
@@ -185,11 +185,11 @@ impl Watcher {
         Ok(Watcher { child, lifeline })
     }
 
-    /// Ends a watcher that has not come to its own end, and may have left a program running.
+    /// Kills a watcher that has not ended by itself and may have left a program running.
     fn kill(&mut self) {
-        // Nobody has waited for it yet, so that the session's number still belongs to it.
+        // Nobody has waited for the watcher yet, so its session id has not been reused.
         processes::end_session(self.child.id());
-        // It may not lead a session yet.
+        // The watcher may not lead a session yet.
         let _ = self.child.kill();
     }
 }

@@ -1,4 +1,4 @@
-//! What a program prints, and whether anybody still waits for it.
+//! The output of a program, and whether anybody still waits for it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,24 +8,24 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-/// Bytes that are read at a time.
+/// The number of bytes read at a time.
 const BUFFER: usize = 64 << 10;
-/// Bytes that can be in two pipes: one holds at most 1 MiB (pipe(7)).
+/// The maximum number of bytes in two pipes: a pipe holds at most 1 MiB (pipe(7)).
 const PIPES: u64 = 2 << 20;
 
-/// Standard output and standard error of a program. Both are read all the time: a program whose output nobody reads
-/// would wait, and be taken for one that hangs.
+/// The standard output and standard error of a program. Both are read continuously, because a program whose output is
+/// not read would block and seem to hang.
 #[derive(Debug)]
 pub(super) struct Streams {
     streams: [Stream; 2],
     buffer: Vec<u8>,
-    /// How many bytes are kept of each stream; the rest is counted and dropped.
+    /// The number of bytes kept of each stream; the rest is counted and dropped.
     keep: usize,
 }
 
 #[derive(Debug)]
 struct Stream {
-    /// `None` after its end.
+    /// `None` after the end of the stream.
     source: Option<File>,
     kept: Vec<u8>,
     total: u64,
@@ -41,8 +41,8 @@ impl Streams {
         Streams { streams, buffer: vec![0; BUFFER], keep }
     }
 
-    /// Waits up to `pause` for something to read, and reads it; `false` once standard input is closed, on which
-    /// nothing arrives.
+    /// Waits up to `pause` for output and reads it. Returns `false` once standard input is closed; nothing is ever sent
+    /// there.
     pub(super) fn read(&mut self, pause: Duration) -> io::Result<bool> {
         let lifeline = io::stdin();
         let open = self.streams.iter_mut().filter(|stream| stream.source.is_some());
@@ -67,7 +67,7 @@ impl Streams {
         Ok(!abandoned)
     }
 
-    /// Reads what is left in the pipes, after the last process that could write to them has ended.
+    /// Reads the rest of the pipes after the last process that could write to them has ended.
     pub(super) fn read_rest(&mut self) -> io::Result<()> {
         let start = self.total();
         let mut before = None;
@@ -83,19 +83,19 @@ impl Streams {
         self.streams.iter().any(|stream| stream.source.is_some())
     }
 
-    /// Bytes on both.
+    /// The number of bytes read from both streams.
     pub(super) fn total(&self) -> u64 {
         self.streams.iter().map(|stream| stream.total).sum()
     }
 
-    /// The start of both.
+    /// The kept bytes of both streams.
     pub(super) fn into_kept(self) -> [Vec<u8>; 2] {
         self.streams.map(|stream| stream.kept)
     }
 }
 
 impl Stream {
-    /// Reads once from a stream that has bytes, or has ended.
+    /// Reads once from a stream that has data or has ended.
     fn read(&mut self, buffer: &mut [u8], keep: usize) {
         let Some(source) = &mut self.source else { return };
         match source.read(buffer) {

@@ -1,4 +1,4 @@
-//! The side that does the work: the process that is started for each program and runs it under limits.
+//! The server side: a process that is started for each program and runs it under limits.
 
 use std::env;
 use std::fs::File;
@@ -22,19 +22,19 @@ use super::messages::{Request, write_reply};
 use super::processes;
 use super::streams::Streams;
 
-/// The first argument of a process that is to be a watcher; the second and last one is the folder.
+/// The first argument of a watcher process; the second and last one is the folder.
 pub const WATCHER: &str = "limited";
 
-/// How long a program's streams may stay open after its end: a process that it has started may be about to end, too.
+/// How long a program's streams may stay open after its end: processes that it started may be about to end, too.
 const LINGER: Duration = Duration::from_millis(500);
-/// The shortest time between two looks at a program.
+/// The minimum time between two checks of a program.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
-/// The longest time between two looks at a program.
+/// The maximum time between two checks of a program.
 const PAUSE: Duration = Duration::from_millis(20);
-/// The shortest time between two measurements of what a program has written.
+/// The minimum time between two measurements of how much a program has written.
 const BETWEEN: Duration = Duration::from_millis(50);
 
-/// Serves as watcher if this process was started as one, and returns its exit status; `None` for any other process.
+/// Acts as watcher if this process was started as one, and returns its exit status; `None` for any other process.
 #[must_use]
 pub fn watch_if_asked() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
@@ -46,15 +46,15 @@ pub fn watch_if_asked() -> Option<ExitCode> {
     Some(if watched.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Serves as watcher, with `folder` as the program's: takes from standard input what to run, writes to `reply` how it
-/// ended or why it could not be started, and removes the folder when standard input closes. If that closes before
-/// the program has ended, ends the program and writes nothing.
+/// Acts as watcher, with `folder` for the program: reads from standard input what to run, writes to `reply` how it
+/// ended or why it could not be started, and removes the folder when standard input closes. If that closes before the
+/// program has ended, kills the program and writes nothing.
 ///
 /// # Errors
-/// Standard input is no request, the limits cannot be set, or the reply cannot be written.
+/// Returns an error if standard input is not a request, the limits cannot be set, or the reply cannot be written.
 pub fn watch(folder: &Path, reply: &mut dyn Write) -> io::Result<()> {
     let folder = Folder::at(folder);
-    // A terminal's signals do not get here. It fails if this process leads a session already.
+    // Signals of a terminal do not arrive here. Fails if this process leads a session already, which is fine.
     let _ = setsid();
     prctl::set_child_subreaper(true)?;
     let Request { command, limits } = Request::read(io::stdin().lock())?;
@@ -71,13 +71,13 @@ pub fn watch(folder: &Path, reply: &mut dyn Write) -> io::Result<()> {
         Err(error) => Err(error.to_string()),
     };
     write_reply(ran, reply)?;
-    // The caller may want files that the program has left.
+    // Wait until the caller has taken the files that the program has left.
     io::copy(&mut io::stdin(), &mut io::sink())?;
     Ok(())
 }
 
 fn set(limits: Limits) -> io::Result<()> {
-    // Past the soft limit a process gets SIGXCPU, past the hard one SIGKILL.
+    // Exceeding the soft limit raises SIGXCPU, exceeding the hard limit SIGKILL.
     setrlimit(Resource::RLIMIT_CPU, limits.seconds, limits.seconds.saturating_add(1))?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     setrlimit(Resource::RLIMIT_FSIZE, FILE_MIB * MIB, FILE_MIB * MIB)?;
@@ -87,7 +87,7 @@ fn set(limits: Limits) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts the program. This process keeps no end of its streams to write to.
+/// Starts the program. This process keeps none of the write ends of its streams.
 fn start(command: &Command, folder: &Folder) -> io::Result<(Child, Streams)> {
     let (program, arguments) = command.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let input = match &command.input {
@@ -116,24 +116,24 @@ fn start(command: &Command, folder: &Folder) -> io::Result<(Child, Streams)> {
     Ok((child, Streams::new(sources, command.keep)))
 }
 
-/// A program at work.
+/// A running program.
 struct Watch<'f> {
     child: Child,
     streams: Streams,
     limits: Limits,
     folder: &'f Folder,
     started: Instant,
-    /// When to measure next what it has written.
+    /// When to measure next how much it has written.
     due: Instant,
 }
 
-/// Why the watcher no longer waits for a program.
+/// The reason why the watcher no longer waits for a program.
 enum Stop {
     /// The program has ended.
     Ended(ExitStatus),
-    /// The program has to be ended, for it is past a limit.
+    /// The program has exceeded a limit and must be killed.
     Past(End),
-    /// Nobody waits for the reply.
+    /// Nobody waits for the reply any longer.
     Abandoned,
 }
 
@@ -143,7 +143,8 @@ impl<'f> Watch<'f> {
         Watch { child, streams, limits, folder, started, due: started + BETWEEN }
     }
 
-    /// Waits for the program's end or a limit, and ends all that is left of it; `None` if nobody waits for the reply.
+    /// Waits until the program ends or exceeds a limit, and kills everything left of it. `None` if nobody waits for the
+    /// reply.
     fn run(mut self) -> io::Result<Option<Ran>> {
         let stop = self.wait()?;
         let (end, cost) = match stop {
@@ -158,8 +159,8 @@ impl<'f> Watch<'f> {
             Stop::Abandoned => (None, None),
         };
         if cost.is_none() {
-            // As long as nobody has waited for the program, the group's number belongs to it. The whole group ends at
-            // once, before one of its processes can start another.
+            // Until someone waits for the program, its group id cannot be reused. Killing the whole group at once
+            // leaves none of its processes time to start another.
             if let Ok(group) = i32::try_from(self.child.id()) {
                 let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
             }
@@ -188,7 +189,7 @@ impl<'f> Watch<'f> {
                 return Ok(Stop::Abandoned);
             }
             if open && !self.streams.are_open() {
-                // It is probably about to end, which no stream shows.
+                // The program is probably about to end, which no stream shows.
                 pause = SHORTEST_PAUSE;
             }
             if let Some(status) = self.child.try_wait()? {
@@ -204,14 +205,15 @@ impl<'f> Watch<'f> {
         }
     }
 
-    /// Reads what processes print that the program has left running.
+    /// Reads the output of processes that the program has left running.
     fn linger(&mut self) -> io::Result<()> {
         let start = Instant::now();
         while self.streams.are_open() && start.elapsed() < LINGER && self.streams.read(PAUSE)? {}
         Ok(())
     }
 
-    /// Measures at times that depend on how long it takes, for it must not use up the watcher's own processor time.
+    /// Measures at intervals that depend on how long measuring takes, so that it does not use up the watcher's own
+    /// processor time.
     fn past_bytes_if_due(&mut self) -> Option<End> {
         let start = Instant::now();
         if start < self.due {
@@ -222,7 +224,7 @@ impl<'f> Watch<'f> {
         past
     }
 
-    /// The limit of bytes that the program is past, if any.
+    /// The limit of bytes that the program has exceeded, if any.
     fn past_bytes(&self) -> Option<End> {
         let printed = self.streams.total();
         if printed > OUTPUT_MIB * MIB {
@@ -235,7 +237,7 @@ impl<'f> Watch<'f> {
     }
 }
 
-/// What those children used that have been waited for.
+/// The resources used by children that this process has waited for.
 fn cost() -> io::Result<Cost> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let milliseconds = [usage.user_time(), usage.system_time()]

@@ -1,4 +1,4 @@
-//! The assembly: a comment at the top, and each code section with the functions in it.
+//! Writes the assembly: a comment at the top, then each code section with its functions.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use super::placed::Placed;
 use super::rules::State;
 use super::settled::Settled;
 
-/// The largest alignment that sections get, which is more than a page of any machine.
+/// The maximum alignment of sections, which is more than a page of any machine.
 const MAX_ALIGNMENT: u64 = 1 << 16;
 
 pub(super) fn write(
@@ -39,7 +39,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// A comment that says what the assembly is, and how to use it.
+/// Writes a comment that explains what the assembly is and how to use it.
 fn head(out: &mut dyn Write, abi: Abi, name: &str) -> io::Result<()> {
     let (machine, order) = match abi {
         Abi::Amd64 => ("x86_64", ""),
@@ -51,7 +51,7 @@ fn head(out: &mut dyn Write, abi: Abi, name: &str) -> io::Result<()> {
     writeln!(out, "#")?;
     writeln!(out, "#   {machine}-linux-gnu-as{order} --gsframe THIS.s -o rebuilt.o")?;
     if abi == Abi::Amd64 {
-        // The one machine for which LLVM emits SFrame.
+        // The only machine for which LLVM emits SFrame.
         writeln!(out, "# or")?;
         writeln!(
             out,
@@ -65,12 +65,12 @@ fn head(out: &mut dyn Write, abi: Abi, name: &str) -> io::Result<()> {
     writeln!(out, "\t.section .note.GNU-stack,\"\",@progbits")
 }
 
-/// A section that is being written.
+/// A section being written.
 struct Body<'w, 'c> {
     out: &'w mut dyn Write,
     endian: Endian,
     data: &'c [u8],
-    /// How many of its bytes are written.
+    /// The number of its bytes written so far.
     written: usize,
 }
 
@@ -111,7 +111,7 @@ impl Body<'_, '_> {
         let pinned = settled.pins(function, at_entry);
         directive::start(self.out, function, at_entry, pinned)?;
         let mut machine = function.machine();
-        // Functions whose instructions cannot be evaluated have been left out.
+        // Functions whose instructions cannot be evaluated have been left out before.
         for (at, instruction) in Placed::of(&function.fde).flatten() {
             self.bytes_to(function.offset + at)?;
             if machine.apply(&instruction, |_| {}).is_ok() {

@@ -1,4 +1,4 @@
-//! Whether the rebuilt file has the same rows, for all registers, and the same code.
+//! Compares the rebuilt file with the original: all rows for all registers, and the code.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -19,42 +19,44 @@ use super::{LeftOut, Loaded, Reason, SECTION_SYMBOL};
 /// How a function of the rebuilt file differs from the original one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mismatch {
-    /// There is no function at its place, or none that can be read.
+    /// No readable function is at its place.
     Missing,
-    /// The one there has another size.
+    /// The function there has another size.
     Size,
-    /// Its code is not the same.
+    /// Its code differs.
     Code,
     /// Its return-address column, its mark as a signal frame or its key differs.
     Attributes,
-    /// The rules of some register differ, first at this many bytes from its start.
+    /// The rules of some register differ; contains the offset in bytes of the first difference.
     Rows(u64),
 }
 
 /// The result of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// Functions that were compared.
+    /// The number of functions compared.
     pub functions: u64,
-    /// Rows of these in the original.
+    /// The number of rows of these functions in the original.
     pub rows: u64,
     /// Functions that differ, by their address in the original file.
     pub different: Vec<(CodeAddress, Mismatch)>,
-    /// Functions of the rebuilt file that the original does not have.
+    /// The number of functions of the rebuilt file that the original does not have.
     pub added: u64,
-    /// Functions of the original that were not carried.
+    /// Functions of the original that are not in the assembly.
     pub left_out: LeftOut,
 }
 
-/// Compares what [`reassemble`](super::reassemble) carries of `original` with `rebuilt`: assembled
-/// from it, as an object or linked.
+/// Compares the part of `original` that [`reassemble`](super::reassemble) writes with `rebuilt`, an object or linked
+/// file assembled from it.
 ///
 /// # Errors
-/// Why they cannot be compared: another machine, entries that cannot be read, or a rebuilt file
-/// without the symbols at the start of its sections.
+/// Returns the reason if they cannot be compared: different machines, unreadable entries, or a rebuilt file without the
+/// symbols at the start of its sections.
 pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, String> {
     if original.abi().is_none() || original.abi() != rebuilt.abi() {
-        return Err("the files are not for one machine that SFrame is defined for".to_owned());
+        return Err(
+            "the files are not for the same machine, or SFrame is not defined for it".to_owned()
+        );
     }
     let sources = (CfiSource::of(original), CfiSource::of(rebuilt));
     let loaded = (Loaded::of(&sources.0)?, Loaded::of(&sources.1)?);
@@ -90,7 +92,7 @@ pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, Stri
     Ok(comparison)
 }
 
-/// Where the original's code sections are in the rebuilt file, by their numbers.
+/// The starts of the original's code sections in the rebuilt file, by section number.
 fn section_starts(symbols: &SymbolTable<'_>) -> BTreeMap<u32, CodeAddress> {
     let starts = symbols.symbols().iter().filter_map(|symbol| {
         let number = symbol.name.bytes().strip_prefix(SECTION_SYMBOL.as_bytes())?;
@@ -100,7 +102,7 @@ fn section_starts(symbols: &SymbolTable<'_>) -> BTreeMap<u32, CodeAddress> {
     starts.collect()
 }
 
-/// Compares two functions; the number of rows, if they are the same.
+/// Compares two functions. Returns the number of rows if they are equal.
 fn same(function: &Function<'_>, other: &Function<'_>) -> Result<u64, Mismatch> {
     let size = function.fde.size();
     if other.fde.size() != size {
@@ -123,14 +125,14 @@ fn same(function: &Function<'_>, other: &Function<'_>) -> Result<u64, Mismatch> 
     rows.mismatch.map_or(Ok(rows.count), |at| Err(Mismatch::Rows(at)))
 }
 
-/// A function as a witness that keeps the rules of all registers. Its places are bytes from its start.
+/// A function as a witness that tracks the rules of all registers. Its addresses are offsets in bytes from its start.
 struct Registers<'c> {
     machine: Machine<'c>,
     placed: Peekable<Placed<'c>>,
     size: u64,
-    /// What the instructions at the place read last change; at first all that the CIE has rules for.
+    /// The changes by the instructions read last; at first, everything for which the CIE has rules.
     touched: Vec<Change>,
-    /// Whether an instruction is at that place.
+    /// Whether there is an instruction at that place.
     has_instruction: bool,
     /// Whether all instructions up to that place can be evaluated.
     is_readable: bool,
@@ -152,7 +154,7 @@ impl<'c> Registers<'c> {
         }
     }
 
-    /// Evaluates the instructions at a place.
+    /// Evaluates the instructions at `place`.
     fn run(&mut self, place: u64) -> Result<(), Reason> {
         let here = |placed: &Result<(u64, Instruction), Reason>| {
             placed.as_ref().map_or(true, |(at, _)| *at == place)
@@ -204,11 +206,11 @@ impl<'c> Witness for Registers<'c> {
     fn finish(&mut self, _: &mut impl FnMut(Left<(), Infallible>)) {}
 }
 
-/// The rows of two functions as they are compared.
+/// The rows of two functions being compared.
 struct Rows {
-    /// Rows of the first one.
+    /// The number of rows of the first function.
     count: u64,
-    /// The first place where they are not the same.
+    /// The first place where the rows differ.
     mismatch: Option<u64>,
 }
 
@@ -220,7 +222,7 @@ impl<'a, 'b> Observer<Registers<'a>, Registers<'b>> for Rows {
         first: &mut Registers<'a>,
         second: &mut Registers<'b>,
     ) -> ControlFlow<()> {
-        // Rows were the same before, so that only what has been touched can differ.
+        // The rows before this place were equal, so only registers touched since can differ.
         let mut touched = std::mem::take(&mut first.touched);
         touched.append(&mut second.touched);
         let readable = first.is_readable && second.is_readable;

@@ -1,4 +1,4 @@
-//! Call frame instructions as assembler directives (GNU as manual, "CFI directives").
+//! Writes call frame instructions as assembler directives (GNU as manual, "CFI directives").
 //!
 //! Registers are written as DWARF numbers, which all assemblers accept on all machines.
 
@@ -19,7 +19,8 @@ const EXPRESSION: u8 = 0x10;
 const VAL_EXPRESSION: u8 = 0x16;
 const ARGS_SIZE: u8 = 0x2e;
 
-/// Writes `.cfi_startproc`, and the directives from the state at entry to the CIE's state; `pinned` keeps them in the FDE.
+/// Writes `.cfi_startproc` and the directives that lead from the state at entry to the CIE's state; `pinned` keeps them
+/// in the FDE.
 pub(super) fn start(
     out: &mut dyn Write,
     function: &Function<'_>,
@@ -78,7 +79,7 @@ pub(super) fn instruction(
     at_entry: &State<'_>,
 ) -> io::Result<()> {
     match *instruction {
-        // The directives are written at their places.
+        // The position of a directive in the code expresses the advance.
         Instruction::Nop | Instruction::AdvanceLoc(_) | Instruction::SetLoc(_) => Ok(()),
         Instruction::DefCfaRegister(register) => {
             writeln!(out, "\t.cfi_def_cfa_register {}", register.0)

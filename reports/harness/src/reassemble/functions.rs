@@ -1,4 +1,4 @@
-//! Which functions are written, and which are left out.
+//! Selects the functions that are written.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,11 @@ use super::rules::{Machine, State};
 use super::start::Start;
 use super::{LeftOut, Reason};
 
-/// The most rules that a CIE may have, for they are written for each function. Every 16 bytes of an expression count as one
-/// more rule. Real CIEs have about ten.
+/// The maximum number of rules of a CIE, since they are written for each function. Every 16 bytes of an expression
+/// count as one more rule. Real CIEs have about ten.
 const MAX_INITIAL_RULES: usize = 64;
 
-/// The state at the start of each CIE's functions, by the index of its section among the CFI sections
-/// and its offset.
+/// The state at the start of each CIE's functions, by the index of the CFI section and the CIE's offset in it.
 #[derive(Debug)]
 pub(super) struct Initials<'c> {
     states: BTreeMap<(usize, u32), Result<State<'c>, Reason>>,
@@ -49,12 +48,12 @@ fn state_of<'c>(cfi: &'c Cfi<'c>, cie: &Cie) -> Result<State<'c>, Reason> {
     Ok(machine.state)
 }
 
-/// A function that is written.
+/// A function to be written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Function<'c> {
     pub(super) fde: Fde<'c>,
     pub(super) initial: &'c State<'c>,
-    /// Bytes from the start of its section.
+    /// Offset in bytes from the start of its section.
     pub(super) offset: u64,
     pub(super) code: &'c [u8],
     pub(super) start: Start,
@@ -75,7 +74,7 @@ pub(super) struct CodeSection<'c> {
     pub(super) functions: Vec<Function<'c>>,
 }
 
-/// Everything that is written, and the functions that are left out.
+/// Everything to be written, and the functions that are left out.
 #[derive(Debug)]
 pub(super) struct Plan<'c> {
     pub(super) sections: Vec<CodeSection<'c>>,
@@ -94,14 +93,14 @@ impl<'c> Plan<'c> {
             .enumerate()
             .flat_map(|(place, cfi)| cfi.sorted().map(move |fde| (place, fde)))
             .collect();
-        // Of two entries for the same range, the one in .eh_frame, which unwinders read, comes first.
+        // If two entries have the same range, the one in .eh_frame, which unwinders read, comes first.
         all.sort_by_key(|(_, fde)| (fde.start(), fde.cfi().kind() == Kind::DebugFrame));
         let relocatable = elf.kind() == ElfKind::Relocatable;
         let finder = Finder::of(&plan.sections, relocatable);
         let mut last: Option<(CodeAddress, u64)> = None;
         for (place, fde) in all {
             if last == Some((fde.start(), fde.size())) && fde.cfi().kind() == Kind::DebugFrame {
-                // The same range again: nothing is lost.
+                // A second entry for the same range can be ignored.
                 continue;
             }
             match plan.admit(&finder, last, initials.get(place, fde.cie()), fde) {
@@ -140,8 +139,8 @@ impl<'c> Plan<'c> {
     }
 }
 
-/// The code sections that have bytes in the file. In hostile files, sections may share bytes; sections are skipped when
-/// all together would have more bytes than the file.
+/// The code sections that have bytes in the file. In malicious files, sections may share bytes: once all sections
+/// together would exceed the size of the file, further ones are skipped.
 fn sections<'c>(elf: &'c Elf<'c>) -> Vec<CodeSection<'c>> {
     let mut room = elf.data().len();
     let mut sections: Vec<CodeSection<'c>> = Vec::new();
@@ -156,7 +155,7 @@ fn sections<'c>(elf: &'c Elf<'c>) -> Vec<CodeSection<'c>> {
 
 /// Finds the section of an address.
 struct Finder {
-    /// Section number or 0, first address, size, and index in the plan; ordered.
+    /// Section number or 0, first address, size, and index in the plan; sorted.
     places: Vec<(u32, u64, u64, usize)>,
 }
 

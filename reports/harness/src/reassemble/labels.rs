@@ -1,4 +1,4 @@
-//! Names for functions that every assembler accepts, made from any bytes in the file.
+//! Derives function names that every assembler accepts from arbitrary bytes in the file.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use sframe_validator::section::CodeAddress;
 
 use super::SECTION_SYMBOL;
 
-/// The longest name that is taken from a file. C++ has some of a thousand characters.
+/// The maximum length of a name taken from a file. Some C++ names have a thousand characters.
 const MAX_LENGTH: usize = 4096;
 
-/// Makes names, none of them twice.
+/// Makes unique names.
 #[derive(Debug)]
 pub(super) struct Labels<'s, 'a> {
     symbols: &'s SymbolTable<'a>,
-    /// Names in use, and the number that was last added to each.
+    /// The names in use, and the number last appended to each.
     used: HashMap<String, u64>,
-    /// Bytes of names that may still be written: symbols may share bytes of names, so that a file can have
-    /// far more names than bytes.
+    /// The number of bytes of names that may still be written. Symbols may share the bytes of their names, so a file
+    /// can have far more bytes of names than its own size.
     room: usize,
 }
 
@@ -26,10 +26,10 @@ impl<'s, 'a> Labels<'s, 'a> {
         Labels { symbols, used: HashMap::new(), room }
     }
 
-    /// A name for the function at `start`: its symbol's, or one made from the address.
+    /// A name for the function at `start`: that of its symbol, or one made from the address.
     pub(super) fn of(&mut self, start: CodeAddress) -> String {
         let symbols = self.symbols.symbols();
-        // The best symbol of an address comes first. A linear search would go through all symbols of the address before it.
+        // The best symbol for an address comes first; a linear search would visit all symbols before it.
         let first = symbols.partition_point(|symbol| symbol.start < start);
         let symbol = symbols.get(first).filter(|symbol| symbol.start == start);
         let name = symbol.map(|symbol| symbol.name.bytes()).filter(|name| !name.is_empty());
@@ -44,7 +44,7 @@ impl<'s, 'a> Labels<'s, 'a> {
         self.unused(name)
     }
 
-    /// `name`, with a number after it if it is in use.
+    /// `name`, with a number appended if it is in use already.
     fn unused(&mut self, name: String) -> String {
         let Some(mut number) = self.used.get(&name).copied() else {
             self.used.insert(name.clone(), 0);
@@ -68,8 +68,8 @@ const fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$')
 }
 
-/// `name`, starting with a letter or underscore, and with underscores for all bytes that are not letters, digits,
-/// underscores, full stops or dollar signs. A version after `@` would have a meaning for assemblers.
+/// `name` with an underscore in place of each byte that is not a letter, digit, underscore, full stop or dollar sign,
+/// and starting with a letter or underscore. Assemblers would interpret a version after `@`.
 pub(super) fn plain(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len() + 1);
     let starts = name.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_');
@@ -80,7 +80,7 @@ pub(super) fn plain(name: &[u8]) -> String {
     text
 }
 
-/// The name of a code section, as close to its own as linkers allow.
+/// A name for a code section, as similar to its own as linkers allow.
 pub(super) fn section_name(name: &[u8]) -> String {
     let known: [&[u8]; 6] = [b".init", b".fini", b".plt", b".plt.got", b".plt.sec", b".iplt"];
     let text = name.strip_prefix(b".text").is_some_and(|rest| matches!(rest, [] | [b'.', ..]));
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_stay_where_linkers_know_them() {
+    fn section_names_known_to_linkers_are_kept() {
         assert_eq!(section_name(b".text"), ".text");
         assert_eq!(section_name(b".text.unlikely"), ".text.unlikely");
         assert_eq!(section_name(b".plt.sec"), ".plt.sec");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_given_twice() {
+    fn names_are_unique() {
         let symbols = SymbolTable::default();
         let mut labels = Labels::new(&symbols, 0);
         let names = ["a", "a.1", "a", "a", "a.1"].map(|name| labels.unused(name.to_owned()));

@@ -1,12 +1,12 @@
-//! The instructions of a function, each with the place where it takes effect.
+//! The instructions of a function with the offsets at which they take effect.
 
 use sframe_oracle::cfi::{Fde, Instruction, Instructions};
 use sframe_validator::section::CodeAddress;
 
 use super::Reason;
 
-/// Instructions, each with the offset in the function at which it takes effect. Advances only change the offset, and padding is
-/// left out. The first error is the last item.
+/// Iterates over instructions and the offset in the function at which each takes effect. Advances only change the
+/// offset, and padding is skipped. The first error is the last item.
 #[derive(Debug)]
 pub(super) struct Placed<'c> {
     instructions: Instructions<'c>,
@@ -24,7 +24,7 @@ impl<'c> Placed<'c> {
             instructions: fde.instructions(),
             code_factor: fde.cie().code_alignment_factor,
             alignment: match fde.cfi().abi().is_aarch64() {
-                // The factor by which assemblers divide advances (observed: 1 on s390x, too).
+                // The factor by which assemblers divide advances (observed: 1 also on s390x).
                 true => 4,
                 false => 1,
             },

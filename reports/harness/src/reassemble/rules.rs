@@ -1,6 +1,6 @@
 //! The rules of all registers, as call frame instructions change them (DWARF 5 6.4.2).
 //!
-//! The oracle's rows have only the CFA, RA and FP, as SFrame does. Here every register counts, for assemblers make
+//! The oracle's rows contain only the CFA, RA and FP, like SFrame. Here every register counts, because assemblers make
 //! mistakes with the others, too.
 
 use std::collections::BTreeMap;
@@ -11,24 +11,24 @@ use sframe_validator::unwind::{Expression, Register};
 
 use super::Reason;
 
-/// The longest expression that is written, in bytes. Real ones have about ten.
+/// The maximum length in bytes of an expression that is written. Real ones have about ten.
 const MAX_EXPRESSION: u32 = 1024;
 
-/// How the CFA is found.
+/// How the CFA is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cfa<'c> {
     Register(Register, i64),
     Expression(&'c [u8]),
 }
 
-/// How a register of the caller is found. Registers without a rule are in no table.
+/// How a caller's register is recovered. Registers without a rule are in no table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule<'c> {
     Undefined,
     SameValue,
-    /// At the CFA plus this.
+    /// Saved at the CFA plus this offset.
     Offset(i64),
-    /// The CFA plus this.
+    /// Equal to the CFA plus this offset.
     ValOffset(i64),
     Register(Register),
     Expression(&'c [u8]),
@@ -40,7 +40,7 @@ pub(super) enum Rule<'c> {
 pub(super) struct State<'c> {
     pub(super) cfa: Option<Cfa<'c>>,
     pub(super) rules: BTreeMap<Register, Rule<'c>>,
-    /// The bits that machine-specific instructions have toggled: AArch64's signing state, SPARC's windows.
+    /// The bits toggled by machine-specific instructions: AArch64's signing state, SPARC's windows.
     pub(super) toggles: Toggles,
 }
 
@@ -53,8 +53,7 @@ pub(super) struct Toggles {
 }
 
 impl State<'_> {
-    /// The state that `.cfi_startproc` starts with, unless it is `simple`: the state at entry by the
-    /// machine's ABI.
+    /// The ABI's state at entry, with which `.cfi_startproc` starts unless it is `simple`.
     pub(super) fn at_entry(abi: Abi) -> State<'static> {
         let (offset, rules) = match abi {
             Abi::Amd64 => (8, BTreeMap::from([(abi.ra(), Rule::Offset(-8))])),
@@ -67,7 +66,7 @@ impl State<'_> {
 }
 
 impl State<'_> {
-    /// How many rules it has. Every 16 bytes of an expression count as one more.
+    /// The number of its rules. Every 16 bytes of an expression count as one more.
     pub(super) fn weight(&self) -> usize {
         let cfa = match self.cfa {
             Some(Cfa::Expression(expression)) => expression.len(),
@@ -82,17 +81,17 @@ impl State<'_> {
     }
 }
 
-/// Part of a state, as it was before a change.
+/// A part of a state before a change.
 #[derive(Clone, Copy, Debug)]
 enum Before<'c> {
     Cfa(Option<Cfa<'c>>),
     Rule(Register, Option<Rule<'c>>),
     Toggles(Toggles),
-    /// No change: `DW_CFA_remember_state` was here.
+    /// A marker for `DW_CFA_remember_state`, without a change.
     Mark,
 }
 
-/// What an instruction has changed.
+/// The part of a state that an instruction has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Cfa,
@@ -100,15 +99,15 @@ pub(super) enum Change {
     Toggles,
 }
 
-/// A state, and the changes to undo in order to return to a remembered one.
+/// A state, and the changes to undo to return to a remembered one.
 ///
-/// Only changes are kept, so that it costs no more to remember a state with many registers many times than the
+/// Storing only the changes means that remembering a state with many registers many times costs no more than the
 /// instructions that made it.
 #[derive(Debug)]
 pub(super) struct Machine<'c> {
     cfi: &'c Cfi<'c>,
     data_factor: i64,
-    /// The state that `DW_CFA_restore` goes back to; `None` while the CIE is evaluated.
+    /// The state to which `DW_CFA_restore` resets registers; `None` while the CIE is evaluated.
     initial: Option<&'c State<'c>>,
     pub(super) state: State<'c>,
     before: Vec<Before<'c>>,
@@ -161,7 +160,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// The rule that `DW_CFA_restore` goes back to.
+    /// The rule to which `DW_CFA_restore` resets a register.
     pub(super) fn initial_rule(&self, register: Register) -> Option<Rule<'c>> {
         self.initial.and_then(|state| state.rules.get(&register)).copied()
     }

@@ -1,4 +1,4 @@
-//! Which functions' first instructions an assembler would move into the CIE.
+//! Determines whether an assembler would move a function's first instructions into the CIE.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,17 @@ use super::functions::Function;
 use super::placed::Placed;
 use super::rules::State;
 
-/// The kinds of CIE that the assembler has made so far with nothing but the state at entry.
+/// The kinds of CIE that the assembler has created so far with only the state at entry.
 ///
-/// GNU as moves instructions before the first advance into a new CIE, unless an older CIE is the start of them; and
-/// `.cfi_restore` goes back to the CIE's rule (observed: 2.40 to 2.47.50). So the functions before decide whether
-/// a register that is saved there gets its rule back later. Once there is a CIE with nothing but the state at entry,
-/// the assembler uses it for all functions. Before that, an instruction without effect keeps the others in the FDE.
+/// GNU as moves instructions before the first advance into a new CIE, unless an existing CIE is a prefix of them, and
+/// `.cfi_restore` resets to the CIE's rule (observed: 2.40 to 2.47.50). So the preceding functions affect whether a
+/// register saved there is later reset correctly. Once there is a CIE with only the state at entry, the assembler uses
+/// it for all functions. Before that, an instruction without effect is inserted to keep the others in the FDE.
 #[derive(Debug, Default)]
 pub(super) struct Settled(BTreeSet<(Register, bool, bool)>);
 
 impl Settled {
-    /// Whether the first instructions of the function, which is written next, must be kept in its FDE.
+    /// Whether the first instructions of this function, which is written next, must be kept in its FDE.
     pub(super) fn pins(&mut self, function: &Function<'_>, at_entry: &State<'_>) -> bool {
         let cie = function.fde.cie();
         let kind = (cie.return_address, cie.signal, cie.pauth_key_b);

@@ -1,4 +1,4 @@
-//! How a function starts: what the assembler emits for `.cfi_startproc`, and which directives have to follow it.
+//! The start of a function: what the assembler emits for `.cfi_startproc`, and which directives must follow it.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ impl Start {
     /// Evaluates all instructions of a function whose CIE leads to the state `initial`.
     ///
     /// # Errors
-    /// The reason why assembly cannot express the function.
+    /// Returns the reason if assembly cannot express the function.
     pub(super) fn of<'c>(
         fde: &Fde<'c>,
         initial: &'c State<'c>,
@@ -59,7 +59,7 @@ impl Start {
                 pinned |= is_restored(&machine, at_entry, register)
                     && (at == 0 || early.contains(&register));
             }
-            // A remembered state has been checked already.
+            // A remembered state has been checked before.
             if instruction != Instruction::RestoreState {
                 if let Some(rule) = touched.and_then(|r| machine.state.rules.get(&r)) {
                     check_rule(rule)?;
@@ -71,13 +71,13 @@ impl Start {
     }
 }
 
-/// Whether `.cfi_restore` in assembly goes back to the rule of the file's CIE: the CIEs that assemblers write have the rules
-/// of the state at entry.
+/// Whether `.cfi_restore` in assembly resets to the rule of the file's CIE: assemblers' CIEs have the rules of the
+/// state at entry.
 pub(super) fn is_restored(machine: &Machine<'_>, at_entry: &State<'_>, register: Register) -> bool {
     machine.initial_rule(register) == at_entry.rules.get(&register).copied()
 }
 
-/// Checks that assemblers can write the rule.
+/// Checks that assemblers can express the rule.
 fn check_rule(rule: &Rule<'_>) -> Result<(), Reason> {
     match rule {
         Rule::Offset(offset) | Rule::ValOffset(offset) if offset % DATA_FACTOR != 0 => {
@@ -87,7 +87,7 @@ fn check_rule(rule: &Rule<'_>) -> Result<(), Reason> {
     }
 }
 
-/// Checks that assemblers can write the rule. They divide only negative offsets.
+/// Checks that assemblers can express the rule. They divide only negative offsets.
 fn check_cfa(cfa: &Cfa<'_>) -> Result<(), Reason> {
     match cfa {
         Cfa::Register(_, offset) if *offset < 0 && offset % DATA_FACTOR != 0 => {

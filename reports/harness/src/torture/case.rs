@@ -1,23 +1,22 @@
-//! A case: a file for readers, and what it asks of them.
+//! A case: a file for readers, and the behaviour expected of them.
 
 use sframe_validator::rules::{Rule, Severity};
 use sframe_validator::section::Flags;
 use sframe_validator::{Abi, Version};
 
-/// What a conforming reader does with a case, besides ending by itself, in time, and within its memory.
+/// How a conforming reader treats a case, besides ending by itself, in time, and within its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duty {
-    /// Read it: the section is sound. A reader that refuses it does not know the version or the
-    /// machine.
+    /// Read it: the section is sound. A reader that refuses it does not support the version or the machine.
     Read,
-    /// Refuse it: the format gives the bytes no meaning, for something that is needed is outside the
-    /// section, or has a code that the version does not define.
+    /// Refuse it: the format gives the bytes no meaning, because something that is needed is outside the section, or
+    /// has a code that the version does not define.
     Refuse,
     /// Either: the bytes can be read, though they may make no sense.
     Survive,
 }
 
-/// Where a case comes from.
+/// The origin of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Sound sections of each version and machine.
@@ -26,42 +25,42 @@ pub enum Kind {
     Malformed,
     /// The same defects in sections of older versions.
     Defect,
-    /// Sections and files that promise far more than they have.
+    /// Sections and files that promise far more than they contain.
     Bomb,
 }
 
 /// A file for readers.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Folder and name of the file, unique.
+    /// The folder and name of the file, unique.
     pub name: String,
-    /// Where the case comes from.
+    /// The origin of the case.
     pub kind: Kind,
-    /// The rule that it breaks, if it is about one.
+    /// The rule that it breaks, if it is about a rule.
     pub rule: Option<&'static Rule>,
-    /// Of a bomb: why it cannot be read, or what it promises, in one sentence.
+    /// For a bomb: why it cannot be read, or what it promises, in one sentence.
     pub reason: Option<&'static str>,
-    /// What readers have to do with it.
+    /// The behaviour expected of readers.
     pub duty: Duty,
-    /// The format of the section by its header; `None` if the header has an undefined value.
+    /// The format of the section according to its header; `None` if the header has an undefined value.
     pub format: Option<Format>,
     /// The file's contents.
     pub bytes: Vec<u8>,
 }
 
-/// What a reader has to know in order to read a section.
+/// What a reader must know to read a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// The version.
     pub version: Version,
     /// The machine.
     pub abi: Abi,
-    /// Whether functions' starts count from the field that holds them; always so in version 3.
+    /// Whether the starts of functions are relative to the field that contains them; always true in version 3.
     pub pc_relative: bool,
 }
 
 impl Format {
-    /// The format that the first bytes of a section state.
+    /// The format stated by the first bytes of a section.
     pub(super) fn of(section: &[u8]) -> Option<Format> {
         let version = Version::from_number(*section.get(2)?)?;
         let flags = Flags(*section.get(3)?);
@@ -75,7 +74,7 @@ impl Format {
     }
 }
 
-/// Rules without which a section, or one of its functions, cannot be read.
+/// Rules whose violation makes a section, or one of its functions, unreadable.
 const NO_READING: &[&str] = &[
     // No header, or another format's.
     "section-truncated",
@@ -97,7 +96,7 @@ const NO_READING: &[&str] = &[
 ];
 
 impl Duty {
-    /// What readers have to do with a section that breaks `rule`.
+    /// The behaviour expected of readers for a section that breaks `rule`.
     pub(super) fn on_breach(rule: &Rule) -> Duty {
         debug_assert!(rule.severity == Severity::Error || !NO_READING.contains(&rule.name));
         if NO_READING.contains(&rule.name) { Duty::Refuse } else { Duty::Survive }

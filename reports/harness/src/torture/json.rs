@@ -1,4 +1,4 @@
-//! The report as JSON. The schema is generated from the types.
+//! Writes the report as JSON. The schema is generated from the types.
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -14,47 +14,47 @@ use crate::limited::limits::{FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable;
 
-/// `torture --format json`.
+/// The document that `torture --format json` writes.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(title = "sframe-check torture")]
 pub struct Document {
-    /// Version of this format: 1.
+    /// The version of this format: 1.
     pub format: u32,
     /// The program that wrote it.
     pub tool: Tool,
-    /// What a reader was allowed for each case.
+    /// The limits of a reader for each case.
     pub limits: Limits,
-    /// Whether it was interrupted: of some readers, or all, not all cases have run.
+    /// Whether the run was interrupted, so that some cases of some or all readers have not run.
     pub interrupted: bool,
-    /// The folder that the files are in, where they were kept.
+    /// The folder that contains the files, if they were kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// The folder's bytes in hexadecimal, where they are not valid UTF-8.
+    /// The folder's bytes in hexadecimal, if they are not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder_hex: Option<String>,
     /// The readers, in the order in which they were named.
     pub readers: Vec<Reader>,
 }
 
-/// What a reader was allowed.
+/// The limits of a reader.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Limits {
-    /// Processor time; by the clock three times as much.
+    /// Processor time in seconds; the limit of elapsed time is three times as long.
     pub seconds: u64,
-    /// Address space in MiB, 0 for any.
+    /// Address space in MiB; 0 means no limit.
     pub memory_mib: u64,
     /// Output in MiB.
     pub output_mib: u64,
     /// Files in the reader's folder, in MiB on disk.
     pub files_mib: u64,
-    /// What is written besides, anywhere, in MiB.
+    /// Everything written in addition, anywhere, in MiB.
     pub written_mib: u64,
 }
 
 /// A reader.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reader {
-    /// As it was asked for.
+    /// The name or command that the user gave.
     pub name: String,
     /// The program and its arguments; `{}` stands for the file.
     pub command: Vec<String>,
@@ -64,9 +64,9 @@ pub struct Reader {
     /// Why it could not be run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The versions and machines of which it reads sound sections.
+    /// The versions and machines whose sound sections it reads.
     pub reads: Vec<Format>,
-    /// How many cases ended how.
+    /// The number of cases for each outcome.
     pub counts: Vec<Count>,
     /// What it did with each case that has run; always in the same order.
     pub cases: Vec<Case>,
@@ -79,37 +79,37 @@ pub struct Format {
     pub version: u8,
     /// `AMD64`, `AArch64`, `AArch64-BE` or `s390x`.
     pub abi: &'static str,
-    /// Whether functions' starts count from the field that holds them; always in version 3.
+    /// Whether the starts of functions are relative to the field that contains them; always true in version 3.
     pub pc_relative: bool,
 }
 
-/// How many cases ended so.
+/// The number of cases with an outcome.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Count {
     /// `crash`, `hang`, `memory`, `writes`, `reject` or `accept`.
     pub verdict: &'static str,
     /// `conforming`, `out-of-scope` or `not-conforming`.
     pub judgement: &'static str,
-    /// How many.
+    /// The number of cases.
     pub cases: u64,
 }
 
 /// What a reader did with a case.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Case {
-    /// The file, below the folder.
+    /// The path of the file, relative to the folder.
     pub file: String,
     /// `sound`, `malformed`, `defect` or `bomb`.
     pub kind: &'static str,
     /// The rule that it breaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<&'static str>,
-    /// Of a bomb: why it has no reading, or what it promises.
+    /// For a bomb: why it cannot be read, or what it promises.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
-    /// What a conforming reader does: `read`, `refuse`, or `survive` for either.
+    /// The expected behaviour: `read`, `refuse`, or `survive` for either.
     pub duty: &'static str,
-    /// What the section is, where its header says so.
+    /// The format of the section, if its header states one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<Format>,
     /// `crash`, `hang`, `memory`, `writes`, `reject` or `accept`.
@@ -128,10 +128,10 @@ pub struct Case {
     pub message: Option<String>,
     /// Bytes that it printed.
     pub printed_bytes: u64,
-    /// Processor time in milliseconds, a measurement; not known of a reader that had to be ended.
+    /// The measured processor time in milliseconds; absent if the reader was killed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processor_ms: Option<u64>,
-    /// The most resident memory in KiB, a measurement.
+    /// The measured peak resident memory in KiB; absent if the reader was killed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_kib: Option<u64>,
 }
@@ -139,14 +139,14 @@ pub struct Case {
 /// Writes the document.
 ///
 /// # Errors
-/// `out` cannot be written to.
+/// Returns an error if `out` cannot be written to.
 pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     sframe_record::json::write(&mut *out, &document(report))?;
     writeln!(out)?;
     out.flush()
 }
 
-/// The schema of the document.
+/// The JSON schema of the document.
 #[must_use]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Document)

@@ -14,7 +14,7 @@ pub struct Reader {
     pub name: String,
     /// The program and its arguments, with `{}` for the file.
     pub command: Vec<String>,
-    /// What it prints on standard output if it refuses a file and gives no other sign of that.
+    /// The text that it prints on standard output if it refuses a file without any other sign.
     pub(super) gives_up: &'static [&'static str],
 }
 
@@ -22,14 +22,14 @@ pub struct Reader {
 const GNU_GIVES_UP: &[&str] = &["SFrame version not supported"];
 
 impl Reader {
-    /// The reader that `text` names. It is one of the following:
+    /// The reader named by `text`, which is one of the following:
     /// - `readelf`, `objdump`, `llvm-readobj` or `llvm-readelf`, also with a path, a machine before it, or a version
     ///   after it;
     /// - `sframe-check`, which is `program`;
     /// - a command with `{}` for the file, which is split into words as a shell does, but without a shell.
     ///
     /// # Errors
-    /// The reason why the command cannot be split into words.
+    /// Returns the reason if the command cannot be split into words.
     pub fn new(text: &str, program: &Path) -> Result<Reader, String> {
         let name = text.to_owned();
         let is_command = text.contains(FILE) || text.contains(char::is_whitespace);
@@ -56,7 +56,7 @@ impl Reader {
         names.filter_map(|name| Reader::new(name, program).ok()).collect()
     }
 
-    /// The command for one file, for a process whose current folder is another one.
+    /// The command for one file, for a process in another current folder.
     pub(super) fn on(&self, file: &Path) -> Vec<OsString> {
         let word = |word: &String| {
             let mut parts = word.split(FILE);
@@ -71,7 +71,7 @@ impl Reader {
         self.program().chain(words).collect()
     }
 
-    /// Whether its output says that it refused the file.
+    /// Whether its output states that it refused the file.
     pub(super) fn gave_up(&self, output: &[u8]) -> bool {
         let says = |text: &&str| output.windows(text.len()).any(|part| part == text.as_bytes());
         self.gives_up.iter().any(says)
@@ -91,7 +91,7 @@ impl Reader {
     }
 }
 
-/// An argument, as an absolute path if it names a file.
+/// An argument, made absolute if it names a file.
 fn argument_from_here(argument: OsString) -> OsString {
     match Path::new(&argument).is_file() {
         true => absolute(&argument).map_or(argument, OsString::from),
@@ -121,7 +121,7 @@ fn preset(text: &str, program: &Path) -> Option<Vec<String>> {
         [program].iter().chain(arguments).map(|word| (*word).to_owned()).collect()
     };
     if text == "sframe-check" {
-        // One thread: each one that a large machine adds reserves address space.
+        // With one thread, because each thread on a large machine reserves more address space.
         return Some(words(program.to_str()?, &["--threads", "1", FILE]));
     }
     let known = ["llvm-readobj", "readelf", "objdump"];
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_name_is_one_word_whatever_it_holds() {
+    fn a_file_name_is_always_one_word() {
         let file = "a b; $(touch c) '{}'.elf";
         assert_eq!(command("read 'x y' --in={}", file), ["read", "x y", &format!("--in={file}")]);
         assert_eq!(command("read --quiet", file), ["read", "--quiet", file]);

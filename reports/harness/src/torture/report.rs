@@ -1,4 +1,4 @@
-//! The report: what each reader did with each case.
+//! The report: the outcome of each case for each reader.
 
 use std::path::PathBuf;
 
@@ -9,46 +9,46 @@ use super::reader::Reader;
 use super::verdict::{Judgement, Verdict};
 use crate::limited::{Cost, End, Limits};
 
-/// What the readers did.
+/// The outcomes of all readers.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The limits of each run.
     pub limits: Limits,
-    /// How many cases there are for each reader.
+    /// The number of cases for each reader.
     pub cases: u64,
-    /// Whether the run was stopped early; the report has the cases that had run by then.
+    /// Whether the run was stopped early; the report contains the cases that had finished.
     pub interrupted: bool,
-    /// The folder that the files were left in.
+    /// The folder in which the files were kept.
     pub kept: Option<PathBuf>,
-    /// One for each reader, in the order in which they were named.
+    /// The readers, in the order in which they were named.
     pub readers: Vec<ReaderReport>,
 }
 
-/// A reader and what it did.
+/// A reader and its outcomes.
 #[derive(Clone, Debug)]
 pub struct ReaderReport {
     /// The reader.
     pub reader: Reader,
     /// The first line that it prints for `--version`, if it has that option.
     pub version: Option<Vec<u8>>,
-    /// What it did with each case that has run, in the cases' order, or why it could not be run.
+    /// The outcomes of the cases that have run, in order, or why it could not be run.
     pub outcomes: Result<Vec<Outcome>, String>,
 }
 
-/// What a reader did with a case.
+/// The outcome of a case for a reader.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Folder and name of the file.
+    /// The folder and name of the file.
     pub case: String,
-    /// Where the case comes from.
+    /// The origin of the case.
     pub kind: Kind,
     /// The rule that the case breaks.
     pub rule: Option<&'static Rule>,
-    /// Of a bomb: why it cannot be read, or what it promises.
+    /// For a bomb: why it cannot be read, or what it promises.
     pub reason: Option<&'static str>,
-    /// What the reader had to do.
+    /// The expected behaviour.
     pub duty: Duty,
-    /// The version and machine that the reader had to know.
+    /// The version and machine that the reader must support.
     pub format: Option<Format>,
     /// What the reader did.
     pub verdict: Verdict,
@@ -60,12 +60,12 @@ pub struct Outcome {
     pub message: Vec<u8>,
     /// Bytes that it printed.
     pub printed: u64,
-    /// What it used; unknown if it had to be ended.
+    /// The resources that it used; `None` if it was killed.
     pub cost: Option<Cost>,
 }
 
 impl ReaderReport {
-    /// What it did with each case; empty if it could not be run.
+    /// The outcomes; empty if the reader could not be run.
     #[must_use]
     pub fn outcomes(&self) -> &[Outcome] {
         self.outcomes.as_deref().unwrap_or_default()
@@ -78,13 +78,13 @@ impl ReaderReport {
         sound.filter(|outcome| outcome.verdict == Verdict::Accept).filter_map(|o| o.format)
     }
 
-    /// How many of its cases are `wanted`.
+    /// The number of its outcomes for which `wanted` returns true.
     #[must_use]
     pub fn count(&self, wanted: impl Fn(&Outcome) -> bool) -> u64 {
         self.outcomes().iter().filter(|outcome| wanted(outcome)).count() as u64
     }
 
-    /// The cases in which it did not conform, the worst first.
+    /// The cases in which it did not conform, worst first.
     #[must_use]
     pub fn failures(&self) -> Vec<&Outcome> {
         let failed = |outcome: &&Outcome| outcome.judgement == Judgement::NotConforming;
@@ -93,8 +93,7 @@ impl ReaderReport {
         failures
     }
 
-    /// Whether it accepts no sound section, so that its refusals mean nothing; also true if it could not
-    /// be run.
+    /// Whether it accepts no sound section, so that its refusals mean nothing. Also true if it could not be run.
     #[must_use]
     pub fn reads_nothing(&self) -> bool {
         self.formats().next().is_none()

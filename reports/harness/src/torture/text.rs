@@ -1,4 +1,4 @@
-//! The report as text: what each reader did wrong, then the scoreboard.
+//! Writes the report as text: the failures of each reader, then the scoreboard.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,10 +15,10 @@ use sframe_record::text::{printable, printable_path};
 const BOLD: Style = Style::new().bold();
 const WRONG: Style = AnsiColor::Red.on_default().bold();
 
-/// The longest message of a reader that is shown.
+/// The maximum length of a reader's message.
 const MESSAGE: usize = 160;
 
-/// Writes a report for people.
+/// Writes a report as text.
 #[derive(Debug)]
 pub struct Text<W> {
     out: W,
@@ -33,7 +33,7 @@ impl<W: Write> Text<W> {
     /// Writes the whole report.
     ///
     /// # Errors
-    /// The output cannot be written to.
+    /// Returns an error if the output cannot be written to.
     pub fn write(&mut self, report: &Report) -> io::Result<()> {
         for reader in &report.readers {
             self.reader(reader)?;
@@ -166,7 +166,7 @@ fn formats(reader: &ReaderReport) -> String {
     let known: Vec<_> = kinds.into_iter().filter_map(of).collect();
     let sound = reader.count(|outcome| outcome.duty == Duty::Read);
     match known.as_slice() {
-        [] => format!("none of {sound} sound sections: what it refuses says nothing"),
+        [] => format!("none of {sound} sound sections, so its refusals mean nothing"),
         known => known.join("; "),
     }
 }

@@ -1,4 +1,4 @@
-//! What a reader did with a case, by how it ended, and whether a conforming reader does that.
+//! Verdicts: what a reader did with a case, derived from how it ended, and whether a conforming reader does that.
 
 use nix::sys::signal::Signal;
 
@@ -8,7 +8,7 @@ use crate::limited::{End, Ran};
 /// What a reader did with a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// It was ended by a signal, a sanitizer, or a panic of its own.
+    /// It was ended by a signal, a sanitizer, or a panic.
     Crash,
     /// It took longer than the limit.
     Hang,
@@ -16,15 +16,15 @@ pub enum Verdict {
     Memory,
     /// It printed or wrote more than the limit.
     Writes,
-    /// It refused the file: by an exit status that is not 0, by a message on standard error, or, if the reader is known,
-    /// by the words for that on standard output.
+    /// It refused the file: by a non-zero exit status, a message on standard error, or, if the reader is known, its
+    /// usual message on standard output.
     Reject,
-    /// It ended with status 0, and none of the above.
+    /// It exited with status 0, and none of the above applies.
     Accept,
 }
 
 impl Verdict {
-    /// Every verdict, the worst first.
+    /// Every verdict, worst first.
     pub const ALL: [Verdict; 6] = [
         Verdict::Crash,
         Verdict::Hang,
@@ -34,7 +34,7 @@ impl Verdict {
         Verdict::Accept,
     ];
 
-    /// The word in reports.
+    /// The identifier in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,18 +48,18 @@ impl Verdict {
     }
 }
 
-/// Whether a conforming reader does that.
+/// Whether a conforming reader behaves like this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// It does.
+    /// A conforming reader may behave like this.
     Conforming,
     /// The reader refuses a section of a version or machine whose sound sections it refuses as well.
     OutOfScope,
-    /// It does not.
+    /// No conforming reader behaves like this.
     NotConforming,
 }
 
-/// Signals that mean a crash, also as a shell's exit status of 128 + N.
+/// Signals that mean a crash; a shell reports them as exit status 128 + N.
 const CRASHES: [Signal; 7] = [
     Signal::SIGSEGV,
     Signal::SIGABRT,
@@ -70,10 +70,10 @@ const CRASHES: [Signal; 7] = [
     Signal::SIGSYS,
 ];
 
-/// What a reader did that ran under a limit of `limit_mib` of memory, 0 for none.
+/// The verdict on a reader that ran under a memory limit of `limit_mib` MiB (0 for none).
 pub(super) fn verdict(ran: &Ran, limit_mib: u64) -> Verdict {
     let peak_kib = ran.cost.map_or(0, |cost| cost.peak_kib);
-    // Memory that grows by doubling cannot grow any more from half of the limit.
+    // Memory that grows by doubling cannot grow further beyond half of the limit.
     let much = limit_mib > 0 && peak_kib >= limit_mib.saturating_mul(1024) / 2;
     let failed = |verdict| if much { Verdict::Memory } else { verdict };
     match ran.end {
@@ -82,7 +82,7 @@ pub(super) fn verdict(ran: &Ran, limit_mib: u64) -> Verdict {
         End::Signal(number) => match Signal::try_from(number) {
             Ok(Signal::SIGXCPU) => Verdict::Hang,
             Ok(Signal::SIGXFSZ) => Verdict::Writes,
-            // Not sent by the watcher, which reports a limit: the system ran out of memory.
+            // The watcher reports its own kills differently, so the system ran out of memory.
             Ok(Signal::SIGKILL) => Verdict::Memory,
             _ => failed(Verdict::Crash),
         },
@@ -99,12 +99,12 @@ pub(super) fn verdict(ran: &Ran, limit_mib: u64) -> Verdict {
     }
 }
 
-/// The signal that a shell reports by its exit status.
+/// The signal that a shell reports by this exit status.
 fn signal_in_status(status: i32) -> Option<Signal> {
     Signal::try_from(status.checked_sub(128)?).ok()
 }
 
-/// Whether standard error has a sanitizer's report, or a panic of a Rust program.
+/// Whether standard error contains a sanitizer's report, or a panic message of a Rust program.
 fn reports_crash(status: i32, errors: &[u8]) -> bool {
     let says = |text: &str| errors.windows(text.len()).any(|window| window == text.as_bytes());
     let panicked = status == 101 && says("panicked at");
@@ -116,7 +116,8 @@ fn reports_crash(status: i32, errors: &[u8]) -> bool {
     panicked || sanitized
 }
 
-/// Judges a verdict by the case's duty, and by whether the reader accepts sound sections of the case's format (`known`).
+/// Judges a verdict by the case's expected behaviour, and by whether the reader accepts sound sections of the case's
+/// format (`known`).
 pub(super) fn judge(verdict: Verdict, duty: Duty, known: bool) -> Judgement {
     match (verdict, duty) {
         (Verdict::Crash | Verdict::Hang | Verdict::Memory | Verdict::Writes, _) => {
@@ -155,14 +156,14 @@ mod tests {
         assert_eq!(quiet(End::Status(128 + 25)), Verdict::Writes);
         assert_eq!(quiet(End::Printed), Verdict::Writes);
         assert_eq!(quiet(End::Wrote), Verdict::Writes);
-        // A shell reports a child's signal as 128 + N; 128 itself and 255 are not of that kind.
+        // A shell reports a child's signal as 128 + N; 128 itself and 255 are not such statuses.
         assert_eq!(quiet(End::Status(128 + 6)), Verdict::Crash);
         assert_eq!(quiet(End::Status(128)), Verdict::Reject);
         assert_eq!(quiet(End::Status(255)), Verdict::Reject);
     }
 
     #[test]
-    fn a_failure_is_due_to_memory_from_half_of_the_limit() {
+    fn failures_above_half_of_the_limit_are_due_to_memory() {
         let failed = |peak| verdict(End::Signal(6), b"", peak, 64);
         assert_eq!(failed(32 * 1024), Verdict::Memory);
         assert_eq!(failed(32 * 1024 - 1), Verdict::Crash);

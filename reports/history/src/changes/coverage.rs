@@ -1,59 +1,58 @@
-//! What changed in who describes the functions of a file.
+//! Changes in how much of a file's code is described.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What became of a file's coverage.
+/// The overall change of a file's coverage.
 ///
-/// Records tell how many functions are described and how many are not, and name the first few that
-/// are not. A function is known to have lost its entry only where fewer are described and more are
-/// not: more functions of both kinds may be new ones.
+/// Records contain the numbers of described and undescribed functions, and the names of the first few undescribed ones.
+/// A function has certainly lost its entry only if fewer are described and more are not: if both numbers grow, there
+/// may be new functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoverageVerdict {
     /// Fewer functions are described, and more are not.
     Lost,
-    /// More functions are not described, and no fewer are: whether these had an entry is not known.
+    /// More functions are undescribed, but no fewer are described: whether these had an entry is unknown.
     MoreUndescribed,
-    /// As many are not described, others or for other causes.
+    /// The number of undescribed functions is the same, but the functions or the causes differ.
     Other,
-    /// Fewer functions are not described, and no more are: whether they have an entry now is not
-    /// known.
+    /// Fewer functions are undescribed, but no more are described: whether these have an entry now is unknown.
     FewerUndescribed,
     /// More functions are described, and fewer are not.
     Gained,
 }
 
-/// What changed in a file's coverage.
+/// The change of a file's coverage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CoverageChange {
-    /// What became of it.
+    /// The overall change.
     pub verdict: CoverageVerdict,
-    /// The old scan.
+    /// The coverage in the old scan.
     pub old: Described,
-    /// The new scan.
+    /// The coverage in the new scan.
     pub new: Described,
-    /// Causes for which not as many functions are left out as before.
+    /// Causes whose number of undescribed functions changed.
     pub causes: Vec<CauseChange>,
-    /// Functions of one scan's examples alone, or under another cause.
+    /// Functions listed in only one scan, or with different causes.
     pub functions: Vec<UndescribedFunction>,
 }
 
-/// How much is described.
+/// How much code is described.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Described {
     /// Functions that SFrame and CFI describe.
     pub functions: u64,
-    /// Functions that CFI describes, and SFrame does not, or not wholly.
+    /// Functions that CFI describes, and SFrame does not, or only partly.
     pub undescribed: u64,
     /// Bytes of code.
     pub code_bytes: u64,
-    /// Those that SFrame describes.
+    /// Bytes of code that SFrame describes.
     pub described_bytes: u64,
 }
 
 impl Described {
-    /// Takes `other` in.
+    /// Adds `other`.
     pub(crate) fn add(&mut self, other: &Described) {
         self.functions = self.functions.saturating_add(other.functions);
         self.undescribed = self.undescribed.saturating_add(other.undescribed);
@@ -62,47 +61,47 @@ impl Described {
     }
 }
 
-/// A cause for which functions are left out.
+/// The change of the number of functions that are undescribed for one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CauseChange {
-    /// The cause's name; `none` where nothing in the CFI explains it.
+    /// The name of the cause; `none` if nothing in the CFI explains the loss.
     pub cause: String,
-    /// Functions in the old scan.
+    /// The number of functions in the old scan.
     pub old: u64,
-    /// Functions in the new one.
+    /// The number of functions in the new scan.
     pub new: u64,
 }
 
-/// A function without an entry, in one of the scans or for another cause.
+/// A function that has no entry in one of the scans, or for a different cause.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct UndescribedFunction {
     /// Its symbol.
     pub symbol: String,
-    /// The symbol's name in hexadecimal, where it is not valid UTF-8.
+    /// The symbol's name in hexadecimal, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol_hex: Option<String>,
-    /// Why it had none in the old scan, where that names it.
+    /// Why it had no entry in the old scan, if that scan lists it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
-    /// Why it has none in the new scan, where that names it.
+    /// Why it has no entry in the new scan, if that scan lists it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
-    /// The other scan names all its functions without an entry, so that this one either had one or
-    /// was not there. Otherwise it may be among those that are not named.
+    /// Whether the other scan lists all its functions without an entry. Then this one had an entry there or did not
+    /// exist; otherwise it may be among the unlisted ones.
     pub known: bool,
 }
 
-/// The coverage of a package: the sums over its files of both scans.
+/// The change of a package's coverage: the sums over the files that are in both scans.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PackageChange {
     /// The package's name, or the path of its file without versions.
     pub package: String,
-    /// What became of it.
+    /// The overall change.
     pub verdict: CoverageVerdict,
-    /// How many of its files' coverage changed.
+    /// The number of its files whose coverage changed.
     pub files: u64,
-    /// The old scan.
+    /// The coverage in the old scan.
     pub old: Described,
-    /// The new scan.
+    /// The coverage in the new scan.
     pub new: Described,
 }

@@ -1,4 +1,4 @@
-//! What changed in one file.
+//! The changes in one file.
 
 use std::fmt;
 
@@ -15,60 +15,60 @@ pub struct FileChange {
     /// Its name in the old scan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<FileName>,
-    /// Its name in the new one.
+    /// Its name in the new scan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<FileName>,
-    /// By what both are known to be one file.
+    /// How the files of both scans were matched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched: Option<Matched>,
-    /// Something got worse.
+    /// Whether something got worse.
     pub worse: bool,
-    /// What became of the file as a whole.
+    /// What happened to the file as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub became: Option<Became>,
-    /// Why it cannot be read, or which kind of file it is now.
+    /// Why it cannot be read, or its kind of file now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Findings that are new, fixed or changed; worst first.
     pub findings: Vec<FindingChange>,
-    /// Rules whose count changed by something that the listed findings do not tell.
+    /// Rules whose count changed in a way that the listed findings do not explain.
     pub counts: Vec<CountChange>,
-    /// What changed in who describes its functions.
+    /// The change of its coverage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<CoverageChange>,
-    /// What cannot be told, and why.
+    /// What cannot be decided, and why.
     pub undecided: Vec<String>,
 }
 
 impl FileChange {
-    /// Its name in the new scan, or in the old one where it is gone.
+    /// Its name in the new scan, or in the old scan if it is gone.
     #[must_use]
     pub fn name(&self) -> Option<&FileName> {
         self.new.as_ref().or(self.old.as_ref())
     }
 }
 
-/// The name of a file, or of a member of a package or archive, as in the report's formats.
+/// The name of a file, or of a member of a package or archive, as in the formats of reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct FileName {
     /// The path.
     pub path: String,
-    /// Its bytes in hexadecimal, where they are not valid UTF-8.
+    /// The path's bytes in hexadecimal, if they are not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_hex: Option<String>,
-    /// The path in the package at `path`.
+    /// The path inside the package at `path`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside: Option<String>,
-    /// Its bytes in hexadecimal, where they are not valid UTF-8.
+    /// The bytes of `inside` in hexadecimal, if they are not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside_hex: Option<String>,
-    /// The member of the archive there.
+    /// The name of the archive member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
-    /// Its name in hexadecimal, where it is not valid UTF-8.
+    /// The member's name in hexadecimal, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub member_hex: Option<String>,
-    /// The package's name, where it says one itself.
+    /// The package's name from its metadata, if stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
 }
@@ -103,27 +103,27 @@ impl fmt::Display for FileName {
     }
 }
 
-/// By what a file of the old scan and one of the new are known to be one.
+/// How a file of the old scan and one of the new scan were matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Matched {
-    /// The same name.
+    /// By the same name.
     Name,
-    /// The same package, path and member, apart from versions.
+    /// By the same package, path and member, ignoring versions.
     Version,
-    /// The same path below the folder that has all files of the scan, versions left out.
+    /// By the same path relative to the scan's common root folder, ignoring versions.
     Root,
-    /// The same bytes, under another name.
+    /// By the same bytes under another name.
     Content,
-    /// The same package and file name, in another folder.
+    /// By the same package and file name in another folder.
     Folder,
 }
 
-/// What became of a file.
+/// What happened to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Became {
-    /// It can no longer be read, or checking it ended the checker.
+    /// It can no longer be read, or checking it crashed the checker.
     Unreadable,
     /// It no longer has an SFrame section.
     SectionLost,
@@ -131,12 +131,12 @@ pub enum Became {
     Came,
     /// Only the old scan has it.
     Gone,
-    /// It is another kind of file.
+    /// It is now a different kind of file.
     OtherKind,
     /// It can be read again.
     Readable,
     /// It now has an SFrame section.
     SectionGained,
-    /// One scan alone has a record of it, and whether it came or went is not known.
+    /// Only one scan has a record of it, and whether it was added or removed is unknown.
     Unmatched,
 }

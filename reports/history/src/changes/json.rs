@@ -1,20 +1,20 @@
-//! The changes as JSON.
+//! Writes the changes as JSON.
 
 use std::io::{self, Write};
 
 use super::Changes;
 
-/// Writes the changes as one document.
+/// Writes the changes as one JSON document.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if writing fails.
 pub fn write(out: &mut dyn Write, changes: &Changes) -> io::Result<()> {
     serde_json::to_writer(&mut *out, changes)?;
     writeln!(out)?;
     out.flush()
 }
 
-/// The schema of the document.
+/// The JSON schema of the document.
 #[must_use]
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Changes)

@@ -1,34 +1,38 @@
-//! The changes as Markdown, fit for a comment on a merge request.
+//! Writes the changes as Markdown, for instance for a comment on a merge request.
 //!
-//! Everything that comes from files stands in spans or blocks of code, where it is neither markup
-//! nor a mention of somebody, behind a fence that it cannot close.
+//! All text from files is in code spans or code blocks, with a fence that the text cannot close, so that it cannot be
+//! markup or mention users.
 
 use std::io::{self, Write};
 
-use super::{Changes, FileChange, FindingChange, Options, told};
+use super::{Changes, FileChange, FindingChange, Options, phrases};
 use sframe_record::numbers::counted;
 
-/// How many lines of one kind the summary has.
+/// The maximum number of lines of each kind in the summary.
 const LINES: usize = 10;
 
 /// Writes a summary and the changes, worst first.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if writing fails.
 pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::Result<()> {
-    writeln!(out, "### SFrame: {}\n", told::verdict(changes))?;
-    writeln!(out, "- old: {}", code(&told::scan(&changes.old)))?;
-    writeln!(out, "- new: {}", code(&told::scan(&changes.new)))?;
+    writeln!(out, "### SFrame: {}\n", phrases::verdict(changes))?;
+    writeln!(out, "- old: {}", code(&phrases::scan(&changes.old)))?;
+    writeln!(out, "- new: {}", code(&phrases::scan(&changes.new)))?;
     if changes.is_empty() {
         return out.flush();
     }
-    for line in told::summary(changes) {
+    for line in phrases::summary(changes) {
         writeln!(out, "- {line}")?;
     }
     let rules = changes.rules.iter();
-    some(out, "Rules", rules.map(|rule| format!("{} {}", rule.severity.name(), told::rule(rule))))?;
-    some(out, "Packages", changes.packages.iter().map(told::package))?;
-    some(out, "Producers", changes.producers.iter().map(told::producer))?;
+    some(
+        out,
+        "Rules",
+        rules.map(|rule| format!("{} {}", rule.severity.name(), phrases::rule(rule))),
+    )?;
+    some(out, "Packages", changes.packages.iter().map(phrases::package))?;
+    some(out, "Producers", changes.producers.iter().map(phrases::producer))?;
     some(out, "Undecided", changes.undecided.iter().cloned())?;
     let mut left = options.details;
     let mut files = changes.files.iter();
@@ -43,7 +47,7 @@ pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::R
     out.flush()
 }
 
-/// A heading, the first few lines, and how many more there are; nothing where there are none.
+/// Writes a heading, the first few lines, and the number of the rest; nothing if there are no lines.
 fn some(
     out: &mut dyn Write,
     heading: &str,
@@ -64,14 +68,14 @@ fn some(
 }
 
 fn file(out: &mut dyn Write, change: &FileChange, left: &mut usize) -> io::Result<()> {
-    writeln!(out, "\n#### {}\n", code(&told::name(change)))?;
-    let lines = (told::matched(change).into_iter())
-        .chain(told::became(change))
-        .chain(change.coverage.as_ref().map(told::coverage));
+    writeln!(out, "\n#### {}\n", code(&phrases::name(change)))?;
+    let lines = (phrases::matched(change).into_iter())
+        .chain(phrases::became(change))
+        .chain(change.coverage.as_ref().map(phrases::coverage));
     for line in lines {
         writeln!(out, "- {}", code(&line))?;
     }
-    for line in change.coverage.iter().flat_map(told::causes) {
+    for line in change.coverage.iter().flat_map(phrases::causes) {
         writeln!(out, "  - {}", code(&line))?;
     }
     let shown = change.findings.len().min(*left);
@@ -82,7 +86,7 @@ fn file(out: &mut dyn Write, change: &FileChange, left: &mut usize) -> io::Resul
         let more = counted((change.findings.len() - shown) as u64, "more finding");
         writeln!(out, "- and {more}")?;
     }
-    for line in told::undecided(change) {
+    for line in phrases::undecided(change) {
         writeln!(out, "- undecided: {}", code(&line))?;
     }
     *left = left.saturating_sub(shown.max(1));
@@ -90,17 +94,17 @@ fn file(out: &mut dyn Write, change: &FileChange, left: &mut usize) -> io::Resul
 }
 
 fn finding(out: &mut dyn Write, finding: &FindingChange) -> io::Result<()> {
-    let rule = code(&format!("{}[{}]", finding.severity.name(), told::rule_name(finding)));
+    let rule = code(&format!("{}[{}]", finding.severity.name(), phrases::rule_name(finding)));
     writeln!(
         out,
         "- **{}** {rule}: {}",
-        told::change(finding.change),
-        code(&told::message(finding))
+        phrases::change(finding.change),
+        code(&phrases::message(finding))
     )?;
-    for line in told::before(finding).into_iter().chain(told::at(finding)) {
+    for line in phrases::before(finding).into_iter().chain(phrases::at(finding)) {
         writeln!(out, "  - {}", code(&line))?;
     }
-    let table = told::table(finding);
+    let table = phrases::table(finding);
     if !table.is_empty() {
         let fence = fence(table.iter().map(String::as_str), 3);
         writeln!(out, "\n  {fence}text")?;
@@ -112,16 +116,16 @@ fn finding(out: &mut dyn Write, finding: &FindingChange) -> io::Result<()> {
     Ok(())
 }
 
-/// A span of code; control characters are gone by now.
+/// A code span; control characters have been escaped already.
 fn code(text: &str) -> String {
     let fence = fence(std::iter::once(text), 1);
-    // A space is taken off again where both ends have one.
+    // CommonMark strips one space if both ends have one.
     let space = if text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) { " " } else { "" };
-    // An empty span is none.
+    // Markdown has no empty code span.
     if text.is_empty() { String::new() } else { format!("{fence}{space}{text}{space}{fence}") }
 }
 
-/// More backticks than stand in a row anywhere in the text, and at least `least`.
+/// A fence longer than any run of backticks in the text, with at least `least` backticks.
 fn fence<'t>(text: impl Iterator<Item = &'t str>, least: usize) -> String {
     let runs = text.flat_map(|text| text.split(|character| character != '`'));
     "`".repeat(runs.map(str::len).max().map_or(least, |longest| least.max(longest + 1)))
@@ -132,7 +136,7 @@ mod tests {
     use super::code;
 
     #[test]
-    fn a_name_stays_in_its_span() {
+    fn names_stay_in_their_code_span() {
         assert_eq!(code("a.so"), "`a.so`");
         assert_eq!(code("a`b"), "``a`b``");
         assert_eq!(code("``` @all"), "```` ``` @all ````");

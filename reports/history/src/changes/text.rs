@@ -1,10 +1,10 @@
-//! The changes for people at a terminal.
+//! Writes the changes as text for a terminal.
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Change, Changes, FileChange, FindingChange, Options, told};
+use super::{Change, Changes, FileChange, FindingChange, Options, phrases};
 use sframe_record::Severity;
 use sframe_record::numbers::counted;
 
@@ -13,13 +13,13 @@ const DIM: Style = Style::new().dimmed();
 const RED: Style = AnsiColor::Red.on_default();
 const GREEN: Style = AnsiColor::Green.on_default();
 
-/// How many lines of one kind the summary has: it fits a screen.
+/// The maximum number of lines of each kind in the summary, so that it fits on a screen.
 const LINES: usize = 5;
 
-/// Writes a summary that fits a screen, then the changes, worst first.
+/// Writes a summary that fits on a screen, then the changes, worst first.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if writing fails.
 pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::Result<()> {
     summary(out, changes)?;
     let mut left = options.details;
@@ -36,27 +36,27 @@ pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::R
 }
 
 fn summary(out: &mut dyn Write, changes: &Changes) -> io::Result<()> {
-    writeln!(out, "old: {}", told::scan(&changes.old))?;
-    writeln!(out, "new: {}", told::scan(&changes.new))?;
-    writeln!(out, "{BOLD}{}{BOLD:#}", told::verdict(changes))?;
+    writeln!(out, "old: {}", phrases::scan(&changes.old))?;
+    writeln!(out, "new: {}", phrases::scan(&changes.new))?;
+    writeln!(out, "{BOLD}{}{BOLD:#}", phrases::verdict(changes))?;
     if changes.is_empty() {
         return Ok(());
     }
-    for line in told::summary(changes) {
+    for line in phrases::summary(changes) {
         writeln!(out, "  {line}")?;
     }
     let rules = changes.rules.iter().map(|rule| {
-        let (severity, rule) = (rule.severity.name(), told::rule(rule));
+        let (severity, rule) = (rule.severity.name(), phrases::rule(rule));
         format!("{severity:7} {rule}")
     });
     some(out, rules, "more rules")?;
-    let packages = changes.packages.iter().map(told::package);
+    let packages = changes.packages.iter().map(phrases::package);
     some(out, packages.map(|package| format!("package {package}")), "more packages")?;
-    some(out, changes.producers.iter().map(told::producer), "more changes of producers")?;
+    some(out, changes.producers.iter().map(phrases::producer), "more changes of producers")?;
     some(out, changes.undecided.iter().map(|why| format!("undecided: {why}")), "more")
 }
 
-/// The first few lines, and how many more there are.
+/// Writes the first few lines, and the number of the rest.
 fn some(
     out: &mut dyn Write,
     lines: impl ExactSizeIterator<Item = String>,
@@ -73,18 +73,18 @@ fn some(
 }
 
 fn file(out: &mut dyn Write, change: &FileChange, left: &mut usize) -> io::Result<()> {
-    writeln!(out, "\n{BOLD}{}{BOLD:#}", told::name(change))?;
-    if let Some(matched) = told::matched(change) {
+    writeln!(out, "\n{BOLD}{}{BOLD:#}", phrases::name(change))?;
+    if let Some(matched) = phrases::matched(change) {
         writeln!(out, "  {DIM}{matched}{DIM:#}")?;
     }
-    if let Some(became) = told::became(change) {
+    if let Some(became) = phrases::became(change) {
         let style = if change.worse { RED } else { Style::new() };
         writeln!(out, "  {style}{became}{style:#}")?;
         *left = left.saturating_sub(1);
     }
     if let Some(coverage) = &change.coverage {
-        writeln!(out, "  coverage: {}", told::coverage(coverage))?;
-        for line in told::causes(coverage) {
+        writeln!(out, "  coverage: {}", phrases::coverage(coverage))?;
+        for line in phrases::causes(coverage) {
             writeln!(out, "    {line}")?;
         }
         *left = left.saturating_sub(1);
@@ -98,7 +98,7 @@ fn file(out: &mut dyn Write, change: &FileChange, left: &mut usize) -> io::Resul
         let more = counted(findings.len() as u64, "more finding");
         writeln!(out, "  and {more} (--all shows each)")?;
     }
-    let mut undecided = told::undecided(change).peekable();
+    let mut undecided = phrases::undecided(change).peekable();
     if undecided.peek().is_some() {
         *left = left.saturating_sub(1);
     }
@@ -114,13 +114,13 @@ fn finding(out: &mut dyn Write, finding: &FindingChange) -> io::Result<()> {
         (Change::Fixed, _) => GREEN,
         _ => Style::new(),
     };
-    let (change, severity) = (told::change(finding.change), finding.severity.name());
-    let (rule, message) = (told::rule_name(finding), told::message(finding));
+    let (change, severity) = (phrases::change(finding.change), finding.severity.name());
+    let (rule, message) = (phrases::rule_name(finding), phrases::message(finding));
     writeln!(out, "  {style}{change} {severity}[{rule}]{style:#}: {message}")?;
-    for line in told::before(finding).into_iter().chain(told::at(finding)) {
+    for line in phrases::before(finding).into_iter().chain(phrases::at(finding)) {
         writeln!(out, "    {line}")?;
     }
-    for line in told::table(finding) {
+    for line in phrases::table(finding) {
         writeln!(out, "      {line}")?;
     }
     Ok(())

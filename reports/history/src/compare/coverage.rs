@@ -1,4 +1,4 @@
-//! What changed in who describes the functions of a file.
+//! Compares how much of a file's code is described.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,16 +10,16 @@ use crate::changes::{
 };
 use sframe_record::Status;
 
-/// How many functions of one file are told.
+/// The maximum number of functions listed for a file.
 const MAX_FUNCTIONS: usize = 16;
 
-/// What changed; `None` where nothing did, or a scan has not compared the file.
+/// The change; `None` if nothing changed, or a scan has not compared the file with CFI.
 pub(super) fn compare(old: &File, new: &File, strings: &Strings) -> Option<CoverageChange> {
     match (old.status, new.status) {
         (Status::Checked, Status::Checked) => {}
         (Status::Checked, Status::NoSection) => return section(old, new, false),
         (Status::NoSection, Status::Checked) => return section(new, old, true),
-        // Of a file without a section, coverage is what there could be.
+        // For a file without a section, coverage states what a section could describe.
         _ => return None,
     }
     let (was, is) = old.coverage.as_deref().zip(new.coverage.as_deref())?;
@@ -39,8 +39,8 @@ pub(super) fn compare(old: &File, new: &File, strings: &Strings) -> Option<Cover
     })
 }
 
-/// A file has a section in one scan alone. Where the other has not looked at what there could be,
-/// the functions are taken for the same ones.
+/// The change of a file that has a section in only one scan. If the other scan has no coverage, the same functions are
+/// assumed.
 fn section(with: &File, without: &File, gained: bool) -> Option<CoverageChange> {
     let with = described(with)?;
     let known = described(without).map(|described| described.undescribed);
@@ -58,7 +58,7 @@ fn section(with: &File, without: &File, gained: bool) -> Option<CoverageChange> 
     Some(CoverageChange { verdict, old, new, causes: Vec::new(), functions: Vec::new() })
 }
 
-/// How much of a file is described, where that was looked at.
+/// How much of a file is described, if that is known.
 pub(super) fn described(file: &File) -> Option<Described> {
     let coverage = file.coverage.as_deref()?;
     Some(Described {
@@ -69,7 +69,7 @@ pub(super) fn described(file: &File) -> Option<Described> {
     })
 }
 
-/// What became of the coverage; `None` where as many functions are left out as before.
+/// The overall change; `None` if the number of undescribed functions is the same.
 pub(super) fn verdict(old: &Described, new: &Described) -> Option<CoverageVerdict> {
     use std::cmp::Ordering::{Greater, Less};
     match new.undescribed.cmp(&old.undescribed) {
@@ -95,20 +95,20 @@ fn causes(old: &Covered, new: &Covered, strings: &Strings) -> Vec<CauseChange> {
     changed.map(|(cause, [old, new])| CauseChange { cause: cause.to_owned(), old, new }).collect()
 }
 
-/// Functions that only one scan names, and those that have another cause. Where the other scan
-/// does not name all, they are told only if their cause has changed in number.
+/// Functions that only one scan lists, and those with different causes. If the other scan does not list all its
+/// functions, they are included only if the number for their cause changed.
 fn functions(old: &Covered, new: &Covered, strings: &Strings) -> Vec<UndescribedFunction> {
     let (mut was, mut is) = (Named::of(old), Named::of(new));
     let (whole_old, whole_new) = (was.whole, is.whole);
     let (lost_old, lost_new) = (by_cause(old), by_cause(new));
     let lost = |all: &HashMap<Id, u64>, cause: &Id| all.get(cause).copied().unwrap_or(0);
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     was.causes.retain(|name, causes| {
         let Some(others) = is.causes.remove(name) else { return true };
         if let ([cause], [other]) = (causes.as_slice(), others.as_slice())
             && cause != other
         {
-            told.push(function(*name, Some(*cause), Some(*other), true, strings));
+            found.push(function(*name, Some(*cause), Some(*other), true, strings));
         }
         false
     });
@@ -116,21 +116,21 @@ fn functions(old: &Covered, new: &Covered, strings: &Strings) -> Vec<Undescribed
     for (name, causes) in was.causes {
         let Some(cause) = causes.first() else { continue };
         if whole_new || lost(&lost_old, cause) > lost(&lost_new, cause) {
-            told.push(function(name, Some(*cause), None, whole_new, strings));
+            found.push(function(name, Some(*cause), None, whole_new, strings));
         }
     }
     for (name, causes) in is.causes {
         let Some(cause) = causes.first() else { continue };
         if whole_old || lost(&lost_new, cause) > lost(&lost_old, cause) {
-            told.push(function(name, None, Some(*cause), whole_old, strings));
+            found.push(function(name, None, Some(*cause), whole_old, strings));
         }
     }
-    told.sort_unstable();
-    told.truncate(MAX_FUNCTIONS);
-    told
+    found.sort_unstable();
+    found.truncate(MAX_FUNCTIONS);
+    found
 }
 
-/// How many functions are left out for each cause.
+/// The number of undescribed functions for each cause.
 fn by_cause(covered: &Covered) -> HashMap<Id, u64> {
     let mut functions: HashMap<Id, u64> = HashMap::new();
     for lost in &covered.losses {
@@ -140,10 +140,10 @@ fn by_cause(covered: &Covered) -> HashMap<Id, u64> {
     functions
 }
 
-/// The functions that a scan names, with their causes: static ones may share a name.
+/// The functions that a scan lists, with their causes. Static functions may share a name.
 struct Named {
     causes: HashMap<Name, Vec<Id>>,
-    /// These are all that it has.
+    /// Whether the list is complete.
     whole: bool,
 }
 
@@ -161,7 +161,7 @@ impl Named {
     }
 }
 
-/// Takes copies out that the compiler has only numbered otherwise: both scans have as many.
+/// Removes copies that the compiler has merely renumbered: both scans have the same number of them.
 fn forget_copies(old: &mut Named, new: &mut Named, strings: &Strings) {
     let key = |name: &Name, causes: &[Id]| {
         (names::symbol(strings.text(name.text)), causes.first().copied())

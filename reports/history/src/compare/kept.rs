@@ -1,4 +1,4 @@
-//! What is kept of a record: all that a change is seen by.
+//! The parts of a record that are kept for comparison.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use sframe_record::{
     Text,
 };
 
-/// A name as text, and its bytes in hexadecimal where it is not valid UTF-8.
+/// A name as text, plus its bytes in hexadecimal if it is not valid UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Name {
     pub(super) text: Id,
@@ -30,42 +30,42 @@ impl Name {
     }
 }
 
-/// A file.
+/// The relevant parts of a file's record.
 #[derive(Debug)]
 pub(super) struct File {
     pub(super) path: Name,
     pub(super) inside: Option<Name>,
     pub(super) member: Option<Name>,
-    /// Name and architecture.
+    /// The package's name and architecture.
     pub(super) package: Option<(Id, Option<Id>)>,
     pub(super) content: Option<Id>,
     pub(super) status: Status,
     pub(super) reason: Option<Id>,
     pub(super) code_bytes: u64,
     pub(super) covered_bytes: u64,
-    /// Functions of all sections.
+    /// The number of functions in all sections.
     pub(super) functions: u64,
     pub(super) counts: Box<[(Id, Severity, u64)]>,
     pub(super) items: Box<[Item]>,
     pub(super) coverage: Option<Box<Covered>>,
     /// Kind, and name with version.
     pub(super) producers: Box<[(Id, Id)]>,
-    /// Reasons, without numbers.
+    /// Reasons why checks were not possible, without numbers.
     pub(super) undecided: Box<[Id]>,
 }
 
-/// A finding.
+/// The relevant parts of a finding.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) rule: Id,
     pub(super) severity: Severity,
-    /// What the rule compares with may be left out of a scan.
+    /// Its rule compares with CFI, which a scan may not have done.
     pub(super) compared: bool,
     pub(super) message: Id,
     pub(super) section: Option<Id>,
     pub(super) symbol: Option<Name>,
     pub(super) symbol_offset: u64,
-    /// Name and value.
+    /// The name and value of the field.
     pub(super) field: Option<(Id, Id)>,
     pub(super) row: Option<u32>,
     pub(super) index: Option<u32>,
@@ -73,15 +73,15 @@ pub(super) struct Item {
     pub(super) function_size: Option<u32>,
     pub(super) code: Option<(u64, u64)>,
     pub(super) offset: Option<u64>,
-    /// The fields that differ, in one string, and the tables.
+    /// The fields that differ, joined in one string.
     pub(super) difference: Option<Id>,
     pub(super) table: Box<[Line]>,
     pub(super) shape: Id,
-    /// For how many functions it stands.
+    /// The number of functions that it represents.
     pub(super) weight: u64,
 }
 
-/// A line of the tables.
+/// A row of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Line {
     pub(super) side: Side,
@@ -89,7 +89,7 @@ pub(super) struct Line {
     pub(super) cells: Cells,
 }
 
-/// What a line of the tables says.
+/// The values in a row of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Cells {
     pub(super) cfa: Id,
@@ -98,7 +98,7 @@ pub(super) struct Cells {
     pub(super) ra_signed: bool,
 }
 
-/// Who describes the functions.
+/// The coverage of a file.
 #[derive(Debug)]
 pub(super) struct Covered {
     pub(super) functions: CoveredFunctions,
@@ -107,12 +107,12 @@ pub(super) struct Covered {
     pub(super) losses: Box<[Lost]>,
 }
 
-/// Functions that are left out for one cause.
+/// The functions that are undescribed for one cause.
 #[derive(Debug)]
 pub(super) struct Lost {
     pub(super) cause: Id,
     pub(super) functions: u64,
-    /// Those that are named.
+    /// The functions that are listed.
     pub(super) examples: Box<[Name]>,
 }
 
@@ -150,7 +150,7 @@ impl File {
     }
 }
 
-/// Files by name; those of one name by what is in them.
+/// Orders files by name, and those with the same name by content.
 pub(super) fn order(a: &File, b: &File, strings: &Strings) -> Ordering {
     let text = |id: Option<Id>| id.map(|id| strings.text(id));
     let name = |name: Option<Name>| (text(name.map(|n| n.text)), text(name.and_then(|n| n.hex)));
@@ -173,15 +173,15 @@ pub(super) fn order(a: &File, b: &File, strings: &Strings) -> Ordering {
 }
 
 fn producers(record: &Record<'_>, strings: &mut Strings) -> Box<[(Id, Id)]> {
-    let mut told: Vec<(&str, String)> = (record.producers.iter())
+    let mut found: Vec<(&str, String)> = (record.producers.iter())
         .map(|producer| match &producer.version {
             Some(version) => (producer.kind.as_str(), format!("{} {version}", producer.name)),
             None => (producer.kind.as_str(), producer.name.as_str().to_owned()),
         })
         .collect();
-    told.sort_unstable();
-    told.dedup();
-    told.iter().map(|(kind, name)| (strings.id(kind), strings.id(name))).collect()
+    found.sort_unstable();
+    found.dedup();
+    found.iter().map(|(kind, name)| (strings.id(kind), strings.id(name))).collect()
 }
 
 impl Item {
@@ -213,13 +213,13 @@ impl Item {
         }
     }
 
-    /// Bytes from the function's start to the code.
+    /// Offset in bytes of the code from the start of the function.
     pub(super) fn relative(&self) -> Option<u64> {
         self.code.zip(self.function).and_then(|((start, _), function)| start.checked_sub(function))
     }
 
-    /// What the sides say where they differ.
-    pub(super) fn told(&self) -> impl Iterator<Item = (Side, Cells)> {
+    /// The values of the rows that only one side has.
+    pub(super) fn differing(&self) -> impl Iterator<Item = (Side, Cells)> {
         let differing = self.table.iter().filter(|line| line.side != Side::Both);
         differing.map(|line| (line.side, line.cells))
     }
@@ -273,13 +273,13 @@ impl Covered {
         }
     }
 
-    /// Functions that CFI describes, and SFrame does not, or not wholly.
+    /// The number of functions that CFI describes, and SFrame does not, or only partly.
     pub(super) fn undescribed(&self) -> u64 {
         self.losses.iter().map(|lost| lost.functions).fold(0, u64::saturating_add)
     }
 }
 
-/// The symbol of a function that starts at one.
+/// The symbol of a function, if it starts at the symbol.
 fn example(place: &FunctionPlace<'_>, strings: &mut Strings) -> Option<Name> {
     let at_start = place.symbol_offset.is_none_or(|offset| offset == 0);
     let symbol = place.symbol.as_ref().filter(|_| at_start)?;

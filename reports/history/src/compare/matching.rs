@@ -1,9 +1,8 @@
-//! Which finding of the new scan is which of the old one, among those of one rule in one file.
+//! Matches the findings of the old scan with those of the new scan, for one rule in one file.
 //!
-//! Exact matches come first, then ever less exact ones; a finding is never taken twice. Addresses
-//! and offsets tell findings apart only where they are all the same. Reports list the first few
-//! findings of each rule and count all of them: a listed finding without a partner is new or fixed
-//! only where the other list is whole.
+//! Exact matches come first, then less and less exact ones; no finding is used twice. Addresses and offsets distinguish
+//! findings only if all of them are unchanged. Reports list the first few findings of each rule and count the rest, so
+//! a listed finding without a partner is new or fixed only if the other list is complete.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -12,12 +11,12 @@ use super::kept::{Item, Name};
 use super::names;
 use super::strings::{Id, Strings};
 
-/// What is known of one rule in one file of one scan.
+/// The findings of one rule in one file of one scan.
 #[derive(Default)]
 pub(super) struct Listed<'i> {
-    /// How often it was broken.
+    /// How often the rule was broken.
     pub(super) count: u64,
-    /// Those that are listed, by place.
+    /// The listed findings, by place.
     pub(super) items: Vec<&'i Item>,
 }
 
@@ -38,17 +37,17 @@ impl Listed<'_> {
         });
     }
 
-    /// Each finding is listed.
+    /// Whether each finding is listed.
     fn is_whole(&self) -> bool {
         self.has_all_patterns() && self.items.iter().all(|item| item.weight <= 1)
     }
 
-    /// Each finding is listed, or of the pattern of one that is.
+    /// Whether each finding is listed or has the pattern of a listed one.
     fn has_all_patterns(&self) -> bool {
         self.items.iter().map(|item| item.weight).fold(0, u64::saturating_add) == self.count
     }
 
-    /// Whether a finding that it does not list was not there.
+    /// Whether a finding that is not listed certainly did not occur.
     fn excludes(&self, item: &Item) -> bool {
         let may_hide_it = |known: &&Item| known.weight > 1 && pattern(known) == pattern(item);
         self.is_whole()
@@ -58,20 +57,19 @@ impl Listed<'_> {
     }
 }
 
-/// What became of the findings of a rule.
+/// The result of matching the findings of a rule.
 #[derive(Default)]
 pub(super) struct Matches<'i> {
-    /// Those of both scans.
+    /// The findings of both scans.
     pub(super) pairs: Vec<(&'i Item, &'i Item)>,
     pub(super) fixed: Vec<&'i Item>,
     pub(super) new: Vec<&'i Item>,
-    /// Listed ones of which it is not known whether the other scan has them.
+    /// Listed findings that may or may not be in the other scan.
     pub(super) undecided_old: u64,
     pub(super) undecided_new: u64,
 }
 
-/// Matches the findings of one rule; `sees` says whether the old scan and the new one could find
-/// what breaks it.
+/// Matches the findings of one rule; `sees` states for the old and the new scan whether it could find violations of it.
 pub(super) fn match_items<'i>(
     old: &Listed<'i>,
     new: &Listed<'i>,
@@ -104,15 +102,15 @@ pub(super) fn match_items<'i>(
     matches
 }
 
-/// Whether two findings that were matched say the same.
-pub(super) fn say_the_same(old: &Item, new: &Item) -> bool {
+/// Whether two matched findings have the same content.
+pub(super) fn have_equal_content(old: &Item, new: &Item) -> bool {
     let grouped = old.weight > 1 || new.weight > 1;
     let same = (old.weight, old.shape, old.difference) == (new.weight, new.shape, new.difference);
-    // Where a pattern's first function is another one, its numbers are others, too.
-    same && (grouped && old.symbol != new.symbol || old.told().eq(new.told()))
+    // If the first function of a pattern is a different one, so are its numbers.
+    same && (grouped && old.symbol != new.symbol || old.differing().eq(new.differing()))
 }
 
-/// What findings of one pattern have in common.
+/// The common properties of findings with one pattern.
 fn pattern(item: &Item) -> Option<(Id, Id)> {
     Some((item.difference?, item.shape))
 }
@@ -121,20 +119,20 @@ fn pattern(item: &Item) -> Option<(Id, Id)> {
 #[derive(Clone, Copy)]
 struct Left<'i> {
     item: &'i Item,
-    /// Others look like it, so that it cannot be told which of them is left.
+    /// Other findings look like it, so that it is unknown which of them is left.
     ambiguous: bool,
 }
 
-/// How many of one key are paired.
+/// How many findings with the same key are paired.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Take {
-    /// As many as both sides have, by place: they are one as good as the other.
+    /// As many as both sides have, in the order of places: they are interchangeable.
     Common,
-    /// As many, but which are left cannot be told.
+    /// As many as both sides have, but it is unknown which ones are left.
     CommonOfMany,
-    /// All, where both sides have as many.
+    /// All, if both sides have the same number.
     Equal,
-    /// One, where both sides have one.
+    /// One, if each side has exactly one.
     Single,
 }
 
@@ -146,7 +144,7 @@ struct Matching<'i> {
 
 impl<'i> Matching<'i> {
     fn run(&mut self, strings: &Strings) {
-        // Nothing has moved.
+        // Findings that have not moved.
         self.by(Take::Common, |item| {
             let place = (item.function, item.code, item.offset, item.index, item.row);
             Some((place, item.symbol, item.message, item.field, item.shape))
@@ -164,9 +162,9 @@ impl<'i> Matching<'i> {
         self.stripped();
     }
 
-    /// Differences of one pattern are one finding in reports that do not list all: how many there
-    /// are is compared, for which function stands for them does not matter. How many are left out
-    /// of both scans, because one lists some of a pattern and the other all, is returned.
+    /// Reports that do not list all findings represent differences with the same pattern by one of them. Compares how
+    /// many there are, regardless of which function represents them. Returns, for each scan, how many are omitted
+    /// because one scan lists some of a pattern and the other all.
     fn patterns(&mut self) -> [u64; 2] {
         let mut buckets: HashMap<_, Pattern> = HashMap::new();
         for (place, left) in self.old.iter().enumerate() {
@@ -198,8 +196,7 @@ impl<'i> Matching<'i> {
         undecided
     }
 
-    /// Without a symbol, a function is known by its size and what is wrong with it; and what is
-    /// about no function, by the field.
+    /// Matches functions without a symbol by size and defect, and findings that are about no function by the field.
     fn without_symbols(&mut self) {
         let unnamed = |item: &Item| item.symbol.is_none().then_some(item.section);
         self.by(Take::CommonOfMany, |item| {
@@ -214,7 +211,7 @@ impl<'i> Matching<'i> {
         });
     }
 
-    /// Where one side has a symbol and the other has none, the file may have been stripped.
+    /// If one side has a symbol and the other does not, the file may have been stripped.
     fn stripped(&mut self) {
         let shapes = |left: &[Left<'_>], named: bool| -> std::collections::HashSet<_> {
             let of = left.iter().filter(|left| left.item.symbol.is_some() == named);
@@ -231,7 +228,7 @@ impl<'i> Matching<'i> {
         }
     }
 
-    /// Pairs findings of one key.
+    /// Pairs findings with the same key.
     fn by<K: Hash + Eq>(&mut self, take: Take, key: impl Fn(&Item) -> Option<K>) {
         if self.old.is_empty() || self.new.is_empty() {
             return;
@@ -272,7 +269,7 @@ impl<'i> Matching<'i> {
     }
 }
 
-/// Findings of one pattern, in both scans.
+/// The findings of one pattern in both scans.
 #[derive(Default)]
 struct Pattern {
     places: [Vec<usize>; 2],
@@ -307,7 +304,7 @@ fn remove(left: &mut Vec<Left<'_>>, mut taken: Vec<usize>) {
     });
 }
 
-/// Symbols of what is left, without the numbers of copies.
+/// The symbols of unmatched findings, without the numbers of copies.
 struct Symbols(HashMap<Name, String>);
 
 impl Symbols {

@@ -1,6 +1,6 @@
-//! Names without what changes from one version to the next.
+//! Removes the parts of names that change from one version to the next.
 
-/// How much of a version is left out.
+/// How much of a version is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Versions {
     /// All but the first number: `libfoo.so.1.#`.
@@ -9,11 +9,10 @@ pub(super) enum Versions {
     LeaveOut,
 }
 
-/// A path, or the path in a package, without versions, hashes and build IDs.
+/// A path, or a path inside a package, without versions, hashes and build IDs.
 ///
-/// What counts as a version is narrow, for a wrong match is worse than none: numbers with dots
-/// between them, what stands behind `.so.`, and in the name of a package what its format puts
-/// there. `aes-128.o` and `aes-256.o` are two files.
+/// The definition of a version is narrow, because a wrong match is worse than none: numbers separated by dots, numbers
+/// after `.so.`, and the version fields in file names of packages. `aes-128.o` and `aes-256.o` are two files.
 pub(super) fn path(path: &str, versions: Versions) -> String {
     let mut out = String::with_capacity(path.len());
     let mut before = "";
@@ -36,8 +35,8 @@ pub(super) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '!']).next().unwrap_or(path)
 }
 
-/// A symbol without the numbers that the compiler gives its copies: `f.part.0` as `f.part.#`, and
-/// the hash of Rust's names.
+/// A symbol without the numbers that compilers give to copies, such as `f.part.#` for `f.part.0`, and without the hash
+/// in Rust's names.
 pub(super) fn symbol(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for (place, part) in name.split('.').enumerate() {
@@ -102,18 +101,18 @@ fn package(name: &str) -> Option<String> {
     versioned(version).then(|| format!("{package}-#-{tags}.whl"))
 }
 
-/// Any other name: versions and hashes are replaced where they stand.
+/// Any other name, with versions and hashes replaced.
 fn plain(out: &mut String, name: &str, versions: Versions) {
     let mut rest = name;
     let mut before: Option<char> = None;
     while let Some(first) = rest.chars().next() {
         let starts = !before.is_some_and(|c| c.is_ascii_alphanumeric());
-        let behind_so = out.ends_with(".so.");
+        let after_so = out.ends_with(".so.");
         let taken = if starts && hash(rest) > 0 {
             out.push('#');
             hash(rest)
         } else if first.is_ascii_digit() && !before.is_some_and(|c| c.is_ascii_digit()) {
-            let length = version(rest, behind_so);
+            let length = version(rest, after_so);
             if length > 0 {
                 replaced(out, rest.get(..length).unwrap_or(rest), versions);
             }
@@ -142,9 +141,9 @@ fn replaced(out: &mut String, version: &str, versions: Versions) {
     out.push('#');
 }
 
-/// How many bytes at the start of `text` are a version: `1.2.3`, `1.2-3ubuntu4`, behind `.so.`
-/// also `1`; 0 where there is none.
-fn version(text: &str, behind_so: bool) -> usize {
+/// The length in bytes of the version at the start of `text`, such as `1.2.3` or `1.2-3ubuntu4`, or after `.so.` also
+/// `1`; 0 if there is none.
+fn version(text: &str, after_so: bool) -> usize {
     let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let mut length = digits(text);
     let mut dots = 0;
@@ -157,7 +156,7 @@ fn version(text: &str, behind_so: bool) -> usize {
         dots += 1;
     }
     if dots == 0 {
-        return if behind_so { length } else { 0 };
+        return if after_so { length } else { 0 };
     }
     // `1.2rc1`, and a distribution's `1.2-3ubuntu4~1`.
     let letters = |c: char| !c.is_ascii_alphanumeric();
@@ -171,8 +170,8 @@ fn version(text: &str, behind_so: bool) -> usize {
     length
 }
 
-/// How many bytes at the start of `text` are a hash or build ID (8 hexadecimal digits or more, of
-/// both kinds) or a day (`20260131`), up to something else; 0 where there are none.
+/// The length in bytes of the hash or build ID (at least 8 hexadecimal digits, both letters and digits) or date
+/// (`20260131`) at the start of `text`; 0 if there is none.
 fn hash(text: &str) -> usize {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len());
     let word = text.get(..end).unwrap_or_default();
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_stay_apart() {
+    fn different_names_are_not_matched() {
         for (one, other) in [
             ("libfoo1.so", "libfoo2.so"),
             ("aes-128.o", "aes-256.o"),
@@ -234,12 +233,12 @@ mod tests {
         }
         assert_eq!(path("libfoo.so.1.2.3", Versions::KeepMajor), "libfoo.so.1.#");
         assert_eq!(path("libfoo.so.2", Versions::KeepMajor), "libfoo.so.2.#");
-        // Any bytes come back, and in time.
+        // Arbitrary text does not panic.
         assert_eq!(any("\u{e9}1.\u{e9}..//!.so."), "\u{e9}1.\u{e9}..//!.so.");
     }
 
     #[test]
-    fn symbols_keep_what_kind_of_copy_they_are() {
+    fn symbols_keep_the_kind_of_copy() {
         assert_eq!(symbol("f.part.0"), "f.part.#");
         assert_eq!(symbol("f.isra.12.cold"), "f.isra.#.cold");
         assert_eq!(symbol("f.constprop.1.part.2"), "f.constprop.#.part.#");

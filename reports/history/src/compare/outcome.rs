@@ -1,10 +1,10 @@
-//! What became of a file: of its findings, of its coverage and of itself.
+//! The outcome for a file: the changes of its findings, its coverage, and of the file itself.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::coverage;
 use super::kept::{File, Item};
-use super::matching::{Listed, Matches, match_items, say_the_same};
+use super::matching::{Listed, Matches, have_equal_content, match_items};
 use super::strings::{Id, Strings};
 use super::tables;
 use crate::changes::{
@@ -13,15 +13,15 @@ use crate::changes::{
 };
 use sframe_record::{Severity, Status};
 
-/// What holds for all files.
+/// Facts that apply to all files.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'s> {
     pub(super) strings: &'s Strings,
-    /// Only one of the scans has looked for lints, as far as is known.
+    /// As far as known, only one of the scans looked for lints.
     pub(super) lints_in_one: bool,
 }
 
-/// A rule's findings in one file, and what became of them.
+/// A rule's findings in one file and their changes.
 pub(super) struct RuleOutcome {
     pub(super) rule: Id,
     pub(super) severity: Severity,
@@ -33,14 +33,14 @@ pub(super) struct RuleOutcome {
     pub(super) undecided: u64,
 }
 
-/// Everything about one file.
+/// All changes in one file.
 pub(super) struct Outcome {
     pub(super) change: FileChange,
     pub(super) rules: Vec<RuleOutcome>,
 }
 
 impl Outcome {
-    /// There is nothing to tell.
+    /// Whether there are no changes.
     pub(super) fn is_empty(&self) -> bool {
         let change = &self.change;
         change.became.is_none()
@@ -51,7 +51,7 @@ impl Outcome {
     }
 }
 
-/// A file of both scans.
+/// The outcome for a file in both scans.
 pub(super) fn of_pair(old: &File, new: &File, how: Matched, context: Context<'_>) -> Outcome {
     let strings = context.strings;
     let mut outcome = Outcome { change: change(Some(old), Some(new), strings), rules: Vec::new() };
@@ -67,7 +67,7 @@ pub(super) fn of_pair(old: &File, new: &File, how: Matched, context: Context<'_>
     finish(outcome)
 }
 
-/// A file of one scan alone; `known` where it is certain that the other had none.
+/// The outcome for a file in only one scan; `known` states that the other scan certainly did not have it.
 pub(super) fn of_single(
     old: Option<&File>,
     new: Option<&File>,
@@ -91,7 +91,7 @@ pub(super) fn of_single(
     finish(outcome)
 }
 
-/// Sorts, and says whether it is worse.
+/// Sorts the changes and decides whether the file got worse.
 fn finish(mut outcome: Outcome) -> Outcome {
     let change = &mut outcome.change;
     change.findings.sort_by(|a, b| {
@@ -126,12 +126,12 @@ fn became(old: Status, new: Status) -> Option<Became> {
     }
 }
 
-/// What a scan could see of a file: a finding that it does not have was not there.
+/// What a scan could see of a file: a finding that it could see and does not have did not occur.
 #[derive(Clone, Copy)]
 struct Sight {
-    /// Anything.
+    /// All findings.
     all: bool,
-    /// What breaks rules that compare with CFI.
+    /// Findings of rules that compare with CFI.
     compared: bool,
 }
 
@@ -146,7 +146,7 @@ impl Known {
     fn of(old: &File, new: &File, strings: &Strings) -> Known {
         let mut why = Vec::new();
         let mut sight = |scan: &str, file: &File, other: &File| {
-            // What became of a file that cannot be read is told already.
+            // For a file that cannot be read, that is reported already.
             let mut all = !matches!(file.status, Status::Unreadable | Status::Crashed);
             let others: HashSet<&Id> = other.undecided.iter().collect();
             let mut reasons = file.undecided.iter();
@@ -158,7 +158,7 @@ impl Known {
             let both_checked = old.status == Status::Checked && new.status == Status::Checked;
             let blind = both_checked && file.coverage.is_none() && other.coverage.is_some();
             if blind && all {
-                why.push(format!("the {scan} scan has not compared it with CFI"));
+                why.push(format!("the {scan} scan did not compare it with CFI"));
             }
             Sight { all, compared: all && !blind }
         };
@@ -167,7 +167,7 @@ impl Known {
     }
 }
 
-/// The findings of each rule, held against the other scan's.
+/// Compares the findings of each rule with those of the other scan.
 fn rules(
     outcome: &mut Outcome,
     old: Option<&File>,
@@ -177,7 +177,7 @@ fn rules(
 ) {
     let strings = context.strings;
     let mut sides: BTreeMap<&str, (Id, Severity, [Listed<'_>; 2])> = BTreeMap::new();
-    // Rules that are no lints to one of the scans: neither can have left them out.
+    // Rules that are not lints in one of the scans: both scans looked for them.
     let mut always_looked_for: HashSet<Id> = HashSet::new();
     for (side, file) in [old, new].into_iter().enumerate() {
         for item in file.into_iter().flat_map(|file| &file.items) {
@@ -185,7 +185,7 @@ fn rules(
             let (_, severity, listed) = rule.or_insert_with(|| {
                 (item.rule, item.severity, [Listed::default(), Listed::default()])
             });
-            // Rules change from one version of the program to the next: what the later one says holds.
+            // Severities may change from one version of the program to the next; the later one applies.
             *severity = item.severity;
             if item.severity != Severity::Lint {
                 always_looked_for.insert(item.rule);
@@ -215,12 +215,12 @@ fn rules(
         let matches = match_items(&was, &is, sees, strings);
         let worse = sees[0] && severity == Severity::Error && is.count > was.count;
         outcome.change.worse |= worse;
-        tell(outcome, (rule, severity), [&was, &is], matches, strings);
+        add_changes(outcome, (rule, severity), [&was, &is], matches, strings);
     }
 }
 
-/// Tells what became of a rule's findings.
-fn tell(
+/// Adds the changes of a rule's findings.
+fn add_changes(
     outcome: &mut Outcome,
     (rule, severity): (Id, Severity),
     [was, is]: [&Listed<'_>; 2],
@@ -228,7 +228,7 @@ fn tell(
     strings: &Strings,
 ) {
     let weight = |items: &[&Item]| items.iter().map(|i| i.weight).fold(0, u64::saturating_add);
-    let told = |change, old: Option<&Item>, new: Option<&Item>| FindingChange {
+    let change_of = |change, old: Option<&Item>, new: Option<&Item>| FindingChange {
         change,
         rule: strings.text(rule).to_owned(),
         severity,
@@ -242,12 +242,12 @@ fn tell(
         },
     };
     let findings = &mut outcome.change.findings;
-    findings.extend(matches.fixed.iter().map(|item| told(Change::Fixed, Some(item), None)));
-    findings.extend(matches.new.iter().map(|item| told(Change::New, None, Some(item))));
+    findings.extend(matches.fixed.iter().map(|item| change_of(Change::Fixed, Some(item), None)));
+    findings.extend(matches.new.iter().map(|item| change_of(Change::New, None, Some(item))));
     let mut changed = 0;
     let mut grown = i128::from(weight(&matches.new)) - i128::from(weight(&matches.fixed));
-    for (old, new) in matches.pairs.iter().filter(|(old, new)| !say_the_same(old, new)) {
-        findings.push(told(Change::Changed, Some(old), Some(new)));
+    for (old, new) in matches.pairs.iter().filter(|(old, new)| !have_equal_content(old, new)) {
+        findings.push(change_of(Change::Changed, Some(old), Some(new)));
         changed += 1;
         grown += i128::from(new.weight) - i128::from(old.weight);
     }
@@ -284,7 +284,7 @@ fn coverage_of(change: &mut FileChange, old: &File, new: &File, strings: &String
     let uncompared = old.coverage.is_none() || new.coverage.is_none();
     if uncompared && new.status == Status::Checked && new.functions < old.functions {
         change.undecided.push(format!(
-            "{} functions have entries, {} before: whether the others are gone is not known without CFI",
+            "{} functions have entries, {} before: without CFI, it is unknown whether the others are gone",
             new.functions, old.functions
         ));
     }
@@ -308,7 +308,7 @@ fn place(item: &Item, strings: &Strings) -> Place {
     }
 }
 
-/// A change without content.
+/// A change of a file without any details.
 fn change(old: Option<&File>, new: Option<&File>, strings: &Strings) -> FileChange {
     FileChange {
         old: old.map(|file| file_name(file, strings)),

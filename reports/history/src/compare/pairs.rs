@@ -1,8 +1,8 @@
-//! Which file of the new scan is which of the old one.
+//! Matches the files of the old scan with those of the new scan.
 //!
-//! Names that are the same come first; then, among those that are left, names without versions,
-//! ever more freely. Of several files with one name, those that have the same content belong
-//! together, and the last two; others stay apart, and it is not known what became of them.
+//! Equal names come first; then the remaining files are matched by names without versions, less and less strictly. If
+//! several files share a name, those with equal content are paired, and so is the last remaining pair; the others stay
+//! unmatched, and what happened to them is unknown.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,15 +19,15 @@ pub(super) struct Pairs<'f> {
     pub(super) new: Vec<Single<'f>>,
 }
 
-/// A file of one scan alone.
+/// A file in only one scan.
 #[derive(Clone, Copy)]
 pub(super) struct Single<'f> {
     pub(super) file: &'f File,
-    /// The other scan has files of that name without versions, and which it is is not known.
+    /// The other scan has files with this name without versions, but which of them it is is unknown.
     pub(super) ambiguous: bool,
 }
 
-/// Pairs the files; both lists are sorted by name.
+/// Pairs the files of both scans; both lists are sorted by name.
 pub(super) fn pair<'f>(old: &'f [File], new: &'f [File], strings: &Strings) -> Pairs<'f> {
     let mut pairing = Pairing {
         pairs: Vec::new(),
@@ -36,19 +36,19 @@ pub(super) fn pair<'f>(old: &'f [File], new: &'f [File], strings: &Strings) -> P
     };
     pairing.by(Matched::Name, |file, _| Some((file.path, file.inside, file.member)));
     let roots = (root(old, strings), root(new, strings));
-    let tell = Tell { strings, roots };
-    pairing.by(Matched::Version, |file, _| tell.in_package(file));
+    let keys = Keys { strings, roots };
+    pairing.by(Matched::Version, |file, _| keys.in_package(file));
     for versions in [Versions::KeepMajor, Versions::LeaveOut] {
-        pairing.by(Matched::Version, |file, _| Some(tell.without_versions(file, versions)));
+        pairing.by(Matched::Version, |file, _| Some(keys.without_versions(file, versions)));
     }
-    pairing.by(Matched::Root, |file, old| tell.below_root(file, old, None));
-    pairing.by(Matched::Root, |file, old| tell.below_root(file, old, Some(Versions::LeaveOut)));
+    pairing.by(Matched::Root, |file, old| keys.below_root(file, old, None));
+    pairing.by(Matched::Root, |file, old| keys.below_root(file, old, Some(Versions::LeaveOut)));
     pairing.by(Matched::Content, |file, _| file.content);
-    pairing.by(Matched::Folder, |file, _| tell.file_name(file));
+    pairing.by(Matched::Folder, |file, _| keys.file_name(file));
     Pairs { matched: pairing.pairs, old: pairing.old, new: pairing.new }
 }
 
-/// Pairs as they are found.
+/// The pairs found so far, and the remaining files.
 struct Pairing<'f> {
     pairs: Vec<(&'f File, &'f File, Matched)>,
     old: Vec<Single<'f>>,
@@ -56,7 +56,7 @@ struct Pairing<'f> {
 }
 
 impl<'f> Pairing<'f> {
-    /// Pairs what is left by a key; which of the scans a file is of is told with it.
+    /// Pairs remaining files by a key; `key` is also passed whether the file is from the old scan.
     fn by<K: Hash + Eq>(&mut self, how: Matched, key: impl Fn(&File, bool) -> Option<K>) {
         if self.old.is_empty() || self.new.is_empty() {
             return;
@@ -68,7 +68,7 @@ impl<'f> Pairing<'f> {
             }
         }
         for (place, single) in self.new.iter().enumerate() {
-            // Only what both sides have is of use.
+            // Only keys that both sides have are useful.
             if let Some(bucket) = key(single.file, false).and_then(|key| buckets.get_mut(&key)) {
                 bucket[1].push(place);
             }
@@ -86,7 +86,7 @@ impl<'f> Pairing<'f> {
         retain(&mut self.new, &paired_new);
     }
 
-    /// The pairs among files of one key. What is left over of both is ambiguous.
+    /// Pairs files with the same key. Files left over on both sides are ambiguous.
     fn bucket(
         &mut self,
         how: Matched,
@@ -102,8 +102,7 @@ impl<'f> Pairing<'f> {
             pairs.push((*one, *other));
             return pairs;
         }
-        // That two files have no findings makes them one only if their name says so, or if nobody
-        // else could be meant.
+        // Two files without findings are the same file only if their names match or no other candidate exists.
         let (mut left_old, mut left_new) = (old.clone(), new.clone());
         let others = self.alike(&mut left_old, &mut left_new, |file| Some(digest_of(file)));
         if how == Matched::Name || left_old.is_empty() && left_new.is_empty() {
@@ -119,7 +118,7 @@ impl<'f> Pairing<'f> {
         pairs
     }
 
-    /// Takes those out that have the same digest, in the order of their names.
+    /// Pairs files with the same digest, in the order of their names, and removes them from the lists.
     fn alike(
         &self,
         old: &mut Vec<usize>,
@@ -165,14 +164,14 @@ fn digest(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// A number for all that a change is seen by, without addresses.
+/// A hash of everything that can change in a file, without addresses.
 fn digest_of(file: &File) -> u64 {
     let mut hasher = DefaultHasher::new();
     (file.content, file.status, file.code_bytes, file.covered_bytes).hash(&mut hasher);
     (file.functions, &file.counts).hash(&mut hasher);
     for item in &file.items {
         (item.rule, item.symbol, item.relative(), item.shape).hash(&mut hasher);
-        item.told().for_each(|told| told.hash(&mut hasher));
+        item.differing().for_each(|value| value.hash(&mut hasher));
     }
     for lost in file.coverage.iter().flat_map(|coverage| &coverage.losses) {
         (lost.cause, lost.functions, &lost.examples).hash(&mut hasher);
@@ -180,33 +179,33 @@ fn digest_of(file: &File) -> u64 {
     hasher.finish()
 }
 
-/// Names as keys.
-struct Tell<'s> {
+/// Derives the keys for matching from names.
+struct Keys<'s> {
     strings: &'s Strings,
-    /// Of the old scan and the new one.
+    /// The root folders of the old and the new scan.
     roots: (&'s str, &'s str),
 }
 
-impl Tell<'_> {
+impl Keys<'_> {
     fn text(&self, name: Option<Name>) -> &str {
         name.map_or("", |name| self.strings.text(name.text))
     }
 
-    /// `NAME:ARCHITECTURE` of the package.
+    /// The package as `NAME:ARCHITECTURE`.
     fn package(&self, file: &File) -> Option<String> {
         let (name, machine) = file.package?;
         let machine = machine.map_or("", |machine| self.strings.text(machine));
         Some(format!("{}:{machine}", self.strings.text(name)))
     }
 
-    /// The same path in the same package, wherever that lies.
+    /// The path and member inside a package, wherever the package's file is.
     fn in_package(&self, file: &File) -> Option<String> {
         let package = self.package(file)?;
         Some(format!("{package}\0{}\0{}", self.text(file.inside), self.text(file.member)))
     }
 
     fn without_versions(&self, file: &File, versions: Versions) -> String {
-        // Where there is something inside, the path is a package's, whose version does not matter.
+        // If there is an inner path, this is the path of a package, whose version does not matter.
         let of_path = if file.inside.is_some() { Versions::LeaveOut } else { versions };
         let path = || names::path(self.strings.text(file.path.text), of_path);
         let container = self.package(file).unwrap_or_else(path);
@@ -230,7 +229,7 @@ impl Tell<'_> {
         Some(format!("{}\0{inside}\0{member}", cut(below)))
     }
 
-    /// The same file name in the same package.
+    /// The file name and member in a package, in any folder.
     fn file_name(&self, file: &File) -> Option<String> {
         let package = self.package(file)?;
         let name = names::file_name(self.text(file.inside));
@@ -239,7 +238,7 @@ impl Tell<'_> {
     }
 }
 
-/// The folder that all files are in, with its `/`; empty where there is none.
+/// The folder that contains all files, with a trailing `/`; empty if there is none.
 fn root<'s>(files: &[File], strings: &'s Strings) -> &'s str {
     let mut paths = files.iter().map(|file| strings.text(file.path.text));
     let Some(first) = paths.next() else { return "" };

@@ -1,4 +1,4 @@
-//! The sums over all files, and the order in which changes are told.
+//! The sums over all files, and the order in which changes are listed.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use crate::changes::{
 };
 use sframe_record::{Severity, Status};
 
-/// How many files are named for a change of producers.
+/// The number of example files for a change of producers.
 const EXAMPLES: usize = 3;
 
-/// Sums as they grow.
+/// Sums that grow as files are added.
 #[derive(Default)]
 pub(super) struct Sums {
     summary: Summary,
     rules: BTreeMap<(Severity, String), RuleChange>,
     files: Vec<FileChange>,
     packages: BTreeMap<String, Package>,
-    /// By kind, and names in both scans.
+    /// Changes of producers, by kind and names in both scans.
     producers: ByProducers,
 }
 
@@ -41,7 +41,7 @@ struct Producers {
 }
 
 impl Sums {
-    /// A file of both scans.
+    /// Adds a file that is in both scans.
     pub(super) fn pair(
         &mut self,
         old: &File,
@@ -57,7 +57,7 @@ impl Sums {
         self.outcome(outcome, strings);
     }
 
-    /// A file of one scan.
+    /// Adds a file that is in only one scan.
     pub(super) fn single(&mut self, outcome: Outcome, strings: &Strings) {
         self.outcome(outcome, strings);
     }
@@ -142,7 +142,7 @@ impl Sums {
     }
 
     fn producers(&mut self, old: &File, new: &File, strings: &Strings) {
-        // A scan that did not look says nothing.
+        // A scan without producers did not look for them.
         if old.producers == new.producers || old.producers.is_empty() || new.producers.is_empty() {
             return;
         }
@@ -172,13 +172,13 @@ impl Sums {
         for (which, scan) in [("old", &old), ("new", &new)] {
             if !scan.complete {
                 undecided.push(format!(
-                    "the {which} scan has not ended: what it does not have is not gone"
+                    "the {which} scan is incomplete: files missing from it may still exist"
                 ));
             }
         }
         if lints_in_one {
             undecided.push(
-                "only one of the scans has lints, the other may not have looked for them"
+                "only one of the scans has lints; the other may not have looked for them"
                     .to_owned(),
             );
         }
@@ -230,13 +230,13 @@ fn producers(sums: ByProducers) -> Vec<ProducerChange> {
     producers
 }
 
-/// What is told first.
+/// The sort key of a file: worse and more serious changes come first.
 fn rank(change: &FileChange) -> (bool, Option<Became>, Option<(Severity, Change)>) {
     let finding = change.findings.first().map(|finding| (finding.severity, finding.change));
     (!change.worse, change.became, finding)
 }
 
-/// The package that a file is in: by its own name, or the path of its file without versions.
+/// The package that contains a file: its name, or the path of its file without versions.
 fn package(file: &File, strings: &Strings) -> Option<String> {
     if let Some((name, _)) = file.package {
         return Some(strings.text(name).to_owned());

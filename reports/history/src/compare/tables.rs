@@ -1,4 +1,4 @@
-//! Tables of rows, and those of two scans laid over each other.
+//! The tables of rows of a finding, and merged tables of two scans.
 
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
@@ -7,22 +7,21 @@ use super::strings::Strings;
 use crate::changes::TableLine;
 use sframe_record::Side;
 
-/// How many lines of a table are kept; reports show 24.
+/// The maximum number of rows that are kept; reports show 24.
 const MAX_LINES: usize = 64;
 
-/// A finding's table, as one scan shows it.
+/// The table of a finding in one scan.
 pub(super) fn one(item: &Item, scan: &'static str, strings: &Strings) -> Vec<TableLine> {
     let lines = item.table.iter().take(MAX_LINES);
-    lines.map(|line| told(line, item, scan, strings)).collect()
+    lines.map(|line| table_line(line, item, scan, strings)).collect()
 }
 
-/// The tables of a finding in both scans, laid over each other: lines are the same that say the
-/// same, wherever they are.
+/// The merged tables of a finding in both scans: rows with equal values are merged, wherever they are.
 pub(super) fn both(old: &Item, new: &Item, strings: &Strings) -> Vec<TableLine> {
-    let said = |item: &Item| -> Vec<(Side, Cells)> {
+    let cells_of = |item: &Item| -> Vec<(Side, Cells)> {
         item.table.iter().take(MAX_LINES).map(|line| (line.side, line.cells)).collect()
     };
-    let (was, is) = (said(old), said(new));
+    let (was, is) = (cells_of(old), cells_of(new));
     let mut lines = Vec::new();
     for operation in capture_diff_slices(Algorithm::Myers, &was, &is) {
         for change in operation.iter_changes(&was, &is) {
@@ -36,13 +35,13 @@ pub(super) fn both(old: &Item, new: &Item, strings: &Strings) -> Vec<TableLine> 
                 (_, _, Some(place)) => new.table.get(place).map(|l| (l, new, "both")),
                 _ => None,
             };
-            lines.extend(line.map(|(line, item, scan)| told(line, item, scan, strings)));
+            lines.extend(line.map(|(line, item, scan)| table_line(line, item, scan, strings)));
         }
     }
     lines
 }
 
-fn told(line: &Line, item: &Item, scan: &'static str, strings: &Strings) -> TableLine {
+fn table_line(line: &Line, item: &Item, scan: &'static str, strings: &Strings) -> TableLine {
     let from_start = item.function.and_then(|start| line.start.checked_sub(start));
     let text = |id| strings.text(id).to_owned();
     TableLine {

@@ -1,4 +1,4 @@
-//! Packages and archives that a scan could not read: what they hold is not gone.
+//! Packages and archives that a scan could not read: their contents must not be reported as gone.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::names::{self, Versions};
 use super::strings::Strings;
 use sframe_record::Status;
 
-/// The names of what could not be read, without versions.
+/// The names of unreadable packages and archives, without versions.
 pub(super) struct Unread(HashSet<String>);
 
 impl Unread {
@@ -16,7 +16,7 @@ impl Unread {
         Unread(files.iter().filter(unread).map(|file| name(file, strings)).collect())
     }
 
-    /// Whether the file is in something that could not be read.
+    /// Whether the file may be in an unreadable package or archive.
     pub(super) fn hides(&self, file: &File, strings: &Strings) -> bool {
         if self.0.is_empty() {
             return false;
@@ -27,7 +27,7 @@ impl Unread {
     }
 }
 
-/// `PATH!INSIDE!MEMBER`.
+/// The name as `PATH!INSIDE!MEMBER`.
 fn name(file: &File, strings: &Strings) -> String {
     let text = |name: Name| names::path(strings.text(name.text), Versions::LeaveOut);
     let mut whole = text(file.path);

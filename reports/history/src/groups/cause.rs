@@ -1,4 +1,4 @@
-//! What findings of one cause have in common, and what is told of them.
+//! The common properties of findings with one cause, and what is reported about them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,10 +8,10 @@ use crate::changes::FileName;
 use crate::shape;
 use sframe_record::{Difference, Finding, Record, Severity};
 
-/// How many findings of a cause are shown.
+/// The number of examples kept for a cause.
 const EXAMPLES: usize = 3;
 
-/// What findings of one cause have in common.
+/// The common properties of findings with one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) rule: String,
@@ -22,19 +22,19 @@ pub(super) struct Key {
     unlisted: bool,
 }
 
-/// Findings of one cause.
+/// The findings with one cause.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) findings: u64,
     functions: u64,
     files: u64,
     packages: HashSet<String>,
-    /// The least by name and place.
+    /// The first few by name and place.
     examples: BTreeSet<Example>,
 }
 
 impl Findings {
-    /// Takes others of the same cause in.
+    /// Adds other findings with the same cause.
     pub(super) fn add(&mut self, other: Findings) {
         self.findings = self.findings.saturating_add(other.findings);
         self.functions = self.functions.saturating_add(other.functions);
@@ -52,7 +52,7 @@ impl Findings {
         }
     }
 
-    pub(super) fn told(self, key: Key) -> RootCause {
+    pub(super) fn into_cause(self, key: Key) -> RootCause {
         RootCause {
             rule: key.rule,
             severity: key.severity,
@@ -70,7 +70,7 @@ impl Findings {
 }
 
 impl Key {
-    /// The cause that all findings of the rule have which are counted, and not told apart.
+    /// The cause shared by all findings of the rule that are only counted.
     pub(super) fn without_shape(self) -> Key {
         let (producers, shape, instructions) = (Vec::new(), String::new(), Vec::new());
         Key { producers, shape, instructions, unlisted: true, ..self }
@@ -142,17 +142,17 @@ fn key(finding: &Finding<'_>, producers: &[String]) -> Key {
     }
 }
 
-/// A number for the function that a finding is about.
+/// A number that identifies the function that a finding is about.
 fn function(finding: &Finding<'_>) -> Option<u64> {
     let index = finding.function.as_ref().map(|function| u64::from(function.index));
     index.or_else(|| finding.code.as_ref().map(|code| code.start.0))
 }
 
-/// Assemblers, for they make the rows; or else compilers, or all there are.
+/// The assemblers, since they create the rows; if none are known, the compilers; otherwise all producers.
 fn producers(record: &Record<'_>) -> Vec<String> {
     let of_kind = |kind: Option<&str>| -> Vec<String> {
-        let told = record.producers.iter().filter(|p| kind.is_none_or(|kind| *p.kind == *kind));
-        let mut names: Vec<String> = told
+        let selected = record.producers.iter().filter(|p| kind.is_none_or(|kind| *p.kind == *kind));
+        let mut names: Vec<String> = selected
             .map(|producer| match &producer.version {
                 Some(version) => format!("{} {version}", producer.name),
                 None => producer.name.as_str().to_owned(),
@@ -166,7 +166,7 @@ fn producers(record: &Record<'_>) -> Vec<String> {
     kinds.into_iter().map(of_kind).find(|names| !names.is_empty()).unwrap_or_default()
 }
 
-/// The package, by its own name or the path of its file.
+/// The package: its name, or the path of its file.
 fn package(record: &Record<'_>) -> Option<String> {
     let own = record.package.as_ref().map(|package| package.name.as_str().to_owned());
     own.or_else(|| record.inside.as_ref().map(|_| record.path.as_str().to_owned()))

@@ -1,26 +1,25 @@
-//! Machine code as a pattern: what the first instructions do with the stack, as GNU's syntax of AMD64
-//! and the AArch64 syntax write it.
+//! Patterns of machine code: what the first instructions do with the stack. Understands GNU (AT&T) syntax for AMD64 and
+//! the syntax of AArch64.
 
 use sframe_record::Instruction;
 
-/// How many instructions make the pattern.
+/// The number of instructions in a pattern.
 const INSTRUCTIONS: usize = 2;
-/// What an instruction is that says nothing about frames.
+/// The pattern of an instruction that does not affect frames.
 const ANY: &str = "*";
 
-/// Operations with another meaning for the stack: they move it, save what unwinding needs, or
-/// leave the function.
+/// Operations that affect frames: they move the stack, save registers that unwinding needs, or leave the function.
 const OF_FRAMES: [&str; 21] = [
     "push", "pop", "ret", "leave", "enter", "call", "jmp", "iret", "endbr64", "hlt", "ud2", "stp",
     "ldp", "bl", "blr", "br", "b", "paciasp", "autiasp", "retaa", "bti",
 ];
-/// Words before the operation.
+/// Prefixes that precede the operation.
 const PREFIXES: [&str; 7] = ["bnd", "notrack", "lock", "rep", "repz", "repnz", "data16"];
-/// Registers that frames are counted from.
+/// Registers on which frames are based.
 const FRAME_REGISTERS: [&str; 6] = ["%rsp", "%rbp", "sp", "x29", "%esp", "%ebp"];
 
-/// The pattern of the instructions where two tables differ; the same one for all functions with
-/// the same mistake, as far as that can be.
+/// The pattern of the instructions where two tables differ, meant to be the same for all functions with the same
+/// mistake.
 pub(super) fn pattern(instructions: &[Instruction<'_>]) -> Vec<String> {
     let mut pattern: Vec<String> = instructions
         .iter()
@@ -31,7 +30,7 @@ pub(super) fn pattern(instructions: &[Instruction<'_>]) -> Vec<String> {
     pattern
 }
 
-/// `sub $0x18,%rsp` as `sub imm,sp`.
+/// For instance `sub imm,sp` for `sub $0x18,%rsp`.
 fn abstracted(text: &str) -> String {
     let mut words = text.trim_start().splitn(2, char::is_whitespace);
     let (mut operation, mut rest) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
@@ -41,10 +40,10 @@ fn abstracted(text: &str) -> String {
     }
     let operands = operands(rest);
     let of_frame = |operand: &&str| FRAME_REGISTERS.contains(operand);
-    // What is written is last on AMD64, first on AArch64.
+    // The destination is the last operand on AMD64, and the first on AArch64.
     let writes_frame = operands.first().is_some_and(|o| of_frame(o) && !o.starts_with('%'))
         || operands.last().is_some_and(|o| of_frame(o) && o.starts_with('%'));
-    // AMD64's operations may have their size behind them.
+    // Operations of AMD64 may have a size suffix.
     let sized = operation.strip_suffix(['q', 'l', 'w']).unwrap_or(operation);
     let known = [operation, sized].into_iter().find(|name| OF_FRAMES.contains(name));
     let Some(operation) = known.or(writes_frame.then_some(operation)) else {
@@ -54,7 +53,7 @@ fn abstracted(text: &str) -> String {
     format!("{operation} {}", kinds.join(",")).trim_end().to_owned()
 }
 
-/// The operands, cut at the commas between them.
+/// The operands, split at the commas between them.
 fn operands(text: &str) -> Vec<&str> {
     let mut depth = 0_u32;
     let cut = |character: char| {
@@ -68,7 +67,7 @@ fn operands(text: &str) -> Vec<&str> {
     text.split(cut).map(str::trim).filter(|operand| !operand.is_empty()).collect()
 }
 
-/// What kind of operand it is; the registers of frames are told apart.
+/// The kind of an operand; registers of frames are kept distinct.
 fn kind(operand: &str) -> &'static str {
     let target = operand.trim_start_matches('*');
     match target {
@@ -89,7 +88,7 @@ mod tests {
     use super::abstracted;
 
     #[test]
-    fn what_moves_the_stack_stays_and_all_else_is_any() {
+    fn only_instructions_that_affect_frames_are_kept() {
         for (text, expected) in [
             ("sub $0x18,%rsp", "sub imm,sp"),
             ("sub $0x28,%rsp", "sub imm,sp"),

@@ -1,4 +1,4 @@
-//! Root causes for people.
+//! Writes root causes as text.
 
 use std::io::{self, Write};
 
@@ -14,10 +14,10 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const LINT: Style = AnsiColor::Cyan.on_default().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// Writes the first `shown` causes with an example each, and how many more there are.
+/// Writes the first `shown` causes with an example each, and the number of the rest.
 ///
 /// # Errors
-/// Errors of `out`.
+/// Returns an error if writing fails.
 pub fn write(out: &mut dyn Write, causes: &RootCauses, shown: usize) -> io::Result<()> {
     for cause in causes.causes.iter().take(shown) {
         one(out, cause)?;

@@ -1,4 +1,4 @@
-//! `--format json`: one document, whose `files` are handed on as they are read.
+//! Reads `--format json`: a single document, whose `files` are passed on as they are read.
 
 use std::fmt;
 use std::io::BufRead;
@@ -27,7 +27,7 @@ pub(super) fn read(input: Start<impl BufRead>, each: Each<'_>) -> Result<Ending,
     Ok(found.ending)
 }
 
-/// What the document says besides its files.
+/// The contents of the document other than its files.
 #[derive(Default)]
 struct Found {
     format: Option<u64>,

@@ -1,28 +1,28 @@
-//! What is wrong with a report.
+//! Errors of reading a report.
 
 use std::{error, fmt, io};
 
 use super::FORMAT;
 
-/// Why a report could not be read to its end.
+/// The reason why a report could not be read to its end.
 #[derive(Debug)]
 pub enum Error {
     /// Reading failed.
     Read(io::Error),
-    /// It is damaged.
+    /// The report is damaged.
     Damaged {
         /// The line, from 1.
         line: u64,
-        /// The byte in the line, from 1; 0 where the line is at its end.
+        /// The position in the line, in bytes from 1; 0 for the end of the line.
         column: usize,
-        /// What is wrong there.
+        /// The defect.
         what: String,
     },
-    /// It has another version of the format.
+    /// The report has another version of the format.
     Format(u64),
-    /// It does not say which version of the format it has.
+    /// The report does not state the version of its format.
     NoFormat,
-    /// It is neither a report as one document nor one as lines.
+    /// The input is neither a JSON report nor NDJSON lines.
     NoReport,
 }
 
@@ -31,7 +31,7 @@ impl Error {
     pub(super) fn damaged(error: &serde_json::Error, first: u64) -> Error {
         let line = first.saturating_add(error.line().saturating_sub(1) as u64);
         let text = error.to_string();
-        // The place is told once, and it is the report's.
+        // The position is appended once, relative to the report.
         let place = format!(" at line {} column {}", error.line(), error.column());
         let what = text.strip_suffix(&place).unwrap_or(&text).to_owned();
         Error::Damaged { line, column: error.column(), what }
@@ -48,12 +48,10 @@ impl fmt::Display for Error {
             Error::Format(found) => {
                 write!(
                     f,
-                    "the report has version {found} of the format, and this program reads {FORMAT}"
+                    "the report has version {found} of the format, but this program reads {FORMAT}"
                 )
             }
-            Error::NoFormat => {
-                f.write_str("the report does not say which version of the format it has")
-            }
+            Error::NoFormat => f.write_str("the report does not state the version of its format"),
             Error::NoReport => {
                 f.write_str("neither a JSON report nor NDJSON lines of sframe-check")
             }

@@ -1,4 +1,4 @@
-//! `--format ndjson`: a record on each line, the summary on the last.
+//! Reads `--format ndjson`: a record on each line, and the summary on the last.
 
 use std::io::{BufRead, Read as _};
 
@@ -7,13 +7,13 @@ use serde::Deserialize;
 use super::{Ending, Error, FORMAT, Start, Tool};
 use crate::Record;
 
-/// How lines of files begin as the program writes them.
+/// The first bytes of a file's line, as the program writes them.
 const FILE: &[u8] = br#"{"type":"file","#;
 
-/// The longest line, in bytes: what a store's may have.
+/// The maximum length of a line in bytes; the same as in a store.
 const MAX_LINE: u64 = 256 << 20;
 
-/// What kind of line it is, and what the last one says.
+/// The type of a line, and the contents of the last line.
 #[derive(Deserialize)]
 struct Head {
     #[serde(rename = "type")]

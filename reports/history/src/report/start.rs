@@ -1,25 +1,25 @@
-//! The start of a report, which tells the format.
+//! Detects the format of a report from its start.
 
 use std::io::{self, BufRead, Read};
 
 use super::Error;
 
-/// How much of a report is looked at for its first field.
+/// The number of bytes that are searched for the first field.
 const LOOKED_AT: u64 = 4096;
 
-/// A report with its first bytes read ahead.
+/// A report whose first bytes have been read ahead.
 pub(super) struct Start<R> {
     ahead: io::Chain<io::Cursor<Vec<u8>>, R>,
     document: bool,
 }
 
 impl<R: BufRead> Start<R> {
-    /// Looks at the first field.
+    /// Reads the first field of a report.
     pub(super) fn of(mut input: R) -> Result<Start<R>, Error> {
         let mut ahead = Vec::new();
         input.by_ref().take(LOOKED_AT).read_to_end(&mut ahead).map_err(Error::Read)?;
         let document = match first_field(&ahead) {
-            // However its fields are sorted: lines have none of these names before all others.
+            // A document starts with one of these fields, in whatever order it was written; lines never do.
             Some(b"format" | b"tool" | b"files") => true,
             Some(_) => false,
             None if ahead.iter().all(u8::is_ascii_whitespace) => false,
@@ -28,7 +28,7 @@ impl<R: BufRead> Start<R> {
         Ok(Start { ahead: io::Cursor::new(ahead).chain(input), document })
     }
 
-    /// One document, not lines.
+    /// Whether the report is a single document, not lines.
     pub(super) const fn is_document(&self) -> bool {
         self.document
     }

@@ -1,4 +1,4 @@
-//! Scans made by the program itself, and what they are held against.
+//! Runs scans with the program itself, and compares them.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -14,7 +14,7 @@ pub(crate) fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
 }
 
-/// A folder of a test's own, empty at its start.
+/// An empty folder for a test.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -29,19 +29,19 @@ fn program() -> &'static Path {
         let cargo =
             Command::new(env!("CARGO")).args(["build", "--quiet", "-p", "sframe-check"]).status();
         assert!(cargo.expect("cargo runs").success(), "the program does not build");
-        // Test programs lie in `deps` beside it.
+        // Test programs are in `deps`, next to the program.
         let own = std::env::current_exe().expect("a path");
         let folder = own.ancestors().nth(2).expect("two folders");
         folder.join("sframe-check")
     })
 }
 
-/// Runs the program in a folder: its NDJSON.
+/// Runs the program in a folder and returns its NDJSON.
 pub(crate) fn scan(folder: &Path, arguments: &[&str]) -> String {
     scan_as("ndjson", folder, arguments)
 }
 
-/// Runs the program in a folder: what it prints in a format.
+/// Runs the program in a folder and returns its output in a format.
 pub(crate) fn scan_as(format: &str, folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new(program())
         .current_dir(folder)
@@ -54,7 +54,7 @@ pub(crate) fn scan_as(format: &str, folder: &Path, arguments: &[&str]) -> String
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// What changed between two reports.
+/// The changes between two reports.
 pub(crate) fn compare(old: &str, new: &str) -> Changes {
     let mut comparison = Comparison::new(Scan::complete("old"), Scan::complete("new"));
     for (when, text) in [(When::Old, old), (When::New, new)] {
@@ -69,10 +69,10 @@ pub(crate) fn compare(old: &str, new: &str) -> Changes {
 /// The findings that changed in a file, as `CHANGE RULE SYMBOL`.
 pub(crate) fn findings(changes: &Changes, file: &str) -> Vec<String> {
     let files = changes.files.iter().filter(|change| change.name().is_some_and(|n| n.path == file));
-    files.flat_map(|change| &change.findings).map(told).collect()
+    files.flat_map(|change| &change.findings).map(phrase).collect()
 }
 
-fn told(finding: &FindingChange) -> String {
+fn phrase(finding: &FindingChange) -> String {
     let change = match finding.change {
         Change::New => "new",
         Change::Changed => "changed",

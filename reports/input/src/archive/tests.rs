@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A member as ar(5) lays it out: name, date, owner, group and mode, size, end; content at even places.
+/// A member as ar(5) lays it out: name, date, owner, group, mode, size and end mark; the content is padded to even
+/// offsets.
 fn member(name: &str, size: usize, content: &[u8]) -> Vec<u8> {
     let mut bytes =
         format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644).into_bytes();
@@ -21,7 +22,7 @@ fn archive(magic: &[u8], members: &[Vec<u8>]) -> Vec<u8> {
     [magic, &members.concat()].concat()
 }
 
-/// Name and bytes of each member, up to the first error.
+/// The name and bytes of each member, up to the first error.
 fn read(data: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut count = MemberCount::default();
     let members = members(data, &mut count).map_while(Result::ok);
@@ -36,7 +37,7 @@ fn read(data: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     parts.collect()
 }
 
-/// The same, as the crate `object` reads it.
+/// Like [`read`], but parsed by the `object` crate.
 fn read_by_object(data: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let archive = object::read::archive::ArchiveFile::parse(data).expect("sound");
     let members = archive.members().map(|member| member.expect("sound"));
@@ -47,9 +48,9 @@ fn read_by_object(data: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     members.map(|member| (member.name().to_vec(), bytes(&member))).collect()
 }
 
-/// GNU's names end with a slash, COFF's long ones with a NUL, BSD's long ones stand before the content.
+/// GNU names end with a slash, long COFF names with a NUL; long BSD names precede the content.
 #[test]
-fn members_are_those_that_object_reads() {
+fn members_match_those_that_object_reads() {
     let names = b"a long name with spaces.o/\nsub/folder/another.o/\n";
     let tail = [stored("x.o/", b"odd"), stored("spaces in.o/", b""), stored("plain.o", b"even")];
     let named = [&[stored("/0", b"first"), stored("/27", b"second")], &tail[..]].concat();
@@ -83,9 +84,9 @@ fn members_are_those_that_object_reads() {
     assert_eq!(read(&thin), read_by_object(&thin));
 }
 
-/// A broken part costs that part alone, and a header that is none the rest.
+/// A damaged member affects only itself; a damaged header ends the list of members.
 #[test]
-fn damage_is_reported_where_it_is() {
+fn damage_is_reported_for_the_damaged_member() {
     let sound = stored("sound.o/", b"1234");
     let data =
         archive(b"!<arch>\n", &[stored("/99", b""), stored("#1/9", b"short"), sound.clone()]);
@@ -94,16 +95,19 @@ fn damage_is_reported_where_it_is() {
     assert_eq!(found[1], (b"#1/9".to_vec(), b"its bytes end before its name does".to_vec()));
     assert_eq!(found[2], (b"sound.o".to_vec(), b"1234".to_vec()));
     let data = archive(b"!<arch>\n", &[sound, member("long.o/", 5000, b"1234")]);
-    assert_eq!(read(&data)[1], (b"long.o".to_vec(), b"the archive ends before it does".to_vec()));
+    assert_eq!(
+        read(&data)[1],
+        (b"long.o".to_vec(), b"it extends past the end of the archive".to_vec())
+    );
     let mut count = MemberCount::default();
     let data = archive(b"!<arch>\n", &[stored("a.o/", b""), vec![b' '; 60]]);
     let found: Vec<_> = members(&data, &mut count).collect();
     assert!(
-        matches!(&found[..], [Ok(_), Err(why)] if why == "no header of a member is at offset 0x44")
+        matches!(&found[..], [Ok(_), Err(why)] if why == "there is no member header at offset 0x44")
     );
 }
 
-/// One name of a megabyte that 100,000 members refer to: 100 GB where it is copied, and looked through to its end.
+/// 100,000 members share a name of one megabyte: copying and scanning it for each would process 100 GB.
 #[test]
 fn one_long_name_for_all_members_costs_nothing() {
     let mut table = vec![b'a'; 1 << 20];
@@ -129,7 +133,7 @@ fn one_long_name_for_all_members_costs_nothing() {
 }
 
 #[test]
-fn members_have_an_end() {
+fn members_end_at_the_limit() {
     let data = archive(b"!<arch>\n", &vec![stored("x/", b""); 11]);
     for (most, found, reached) in [(11, 11, None), (10, 10, Some("it has more than 10 members"))] {
         let mut count = MemberCount::new(most, u64::MAX);
@@ -138,9 +142,9 @@ fn members_have_an_end() {
     }
 }
 
-/// A path that was cut would be another file's.
+/// A truncated path would name a different file.
 #[test]
-fn a_thin_archive_names_no_file_by_a_part_of_a_path() {
+fn a_thin_archive_never_opens_a_truncated_path() {
     let mut table = vec![b'a'; NAME];
     table.extend(b"b/\n");
     let data = archive(b"!<thin>\n", &[stored("//", &table), member("/0", 1, b"")]);

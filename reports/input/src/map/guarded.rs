@@ -1,8 +1,8 @@
-//! Maps of files that survive what happens to the file.
+//! Memory maps that survive truncation of the mapped file.
 //!
-//! Where a file shrinks, the pages behind its new end are gone, and whoever reads them gets SIGBUS. The handler here
-//! puts zeros in their place and notes that the map is broken: the reader goes on, as with any hostile bytes, and what it
-//! finds is void. Signals for other addresses go to the handler that was there before.
+//! If a file shrinks, the pages past its new end are gone, and reading them raises SIGBUS. The handler in this module
+//! maps zeros in their place and marks the map as broken. The reader continues, as it does with any malformed bytes,
+//! and its findings are discarded. Signals for other addresses are passed to the previously installed handler.
 
 #![allow(unsafe_code)]
 
@@ -18,18 +18,18 @@ use nix::libc::{self, c_int, c_void, siginfo_t};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, raise, sigaction};
 use nix::unistd::{SysconfVar, sysconf};
 
-/// How many files can be mapped at a time. Each thread of a scan has a few.
+/// The maximum number of maps at a time. Each scanning thread uses a few.
 const SLOTS: usize = 256;
-/// The start of a map that is not there yet, or no longer: no address is in it.
+/// The start of a map that is not yet, or no longer, usable: it contains no address.
 const NOWHERE: usize = usize::MAX;
 
 static MAPS: [Slot; SLOTS] = [const { Slot::free() }; SLOTS];
 static HANDLER: OnceLock<Handler> = OnceLock::new();
 
-/// Where a map is. A handler of signals reads it at any time, so it has no locks.
+/// The address range of a map. The signal handler may read it at any time, so there are no locks.
 #[derive(Debug)]
 struct Slot {
-    /// The first address, 0 where the slot is free.
+    /// The first address; 0 if the slot is free.
     start: AtomicUsize,
     /// The address after the last page.
     end: AtomicUsize,
@@ -45,7 +45,7 @@ impl Slot {
         }
     }
 
-    /// Takes a slot that is free, if one is.
+    /// Claims a free slot, if there is one.
     fn take() -> Option<&'static Slot> {
         let take = |slot: &&Slot| {
             slot.start.compare_exchange(0, NOWHERE, Ordering::SeqCst, Ordering::SeqCst).is_ok()
@@ -53,7 +53,7 @@ impl Slot {
         MAPS.iter().find(take)
     }
 
-    /// Says where the map is.
+    /// Sets the address range of the map.
     fn set(&self, start: usize, end: usize) {
         self.broken.store(false, Ordering::SeqCst);
         self.end.store(end, Ordering::SeqCst);
@@ -66,18 +66,19 @@ impl Slot {
         self.start.store(0, Ordering::SeqCst);
     }
 
-    /// Puts zeros in place of the page at `address` and all that follow, if that is in the map. Async-signal-safe.
+    /// Maps zeros in place of the page at `address` and all pages after it, if this map contains the address.
+    /// Async-signal-safe.
     fn replace(&self, address: usize, page: usize) -> bool {
         let (start, end) = (self.start.load(Ordering::SeqCst), self.end.load(Ordering::SeqCst));
-        // Another thread may have put another map here in between. The map that is read now stays where it is.
+        // Another thread may have reused this slot between the two loads. The map that is being read cannot move.
         if !(start..end).contains(&address) || self.start.load(Ordering::SeqCst) != start {
             return false;
         }
         self.broken.store(true, Ordering::SeqCst);
         let first = address & !(page - 1);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
-        // SAFETY: whoever reads at `address` has the map, which covers all addresses up to `end`; it has been read-only
-        // and stays so. That bytes change under a reader is so with any map of a file.
+        // SAFETY: the thread that reads at `address` holds the map, which covers all addresses up to `end`. The map was
+        // read-only and stays so. Its bytes may change while they are read, as with any file mapping.
         let placed =
             unsafe { libc::mmap(first as *mut c_void, end - first, libc::PROT_READ, flags, -1, 0) };
         placed != libc::MAP_FAILED
@@ -92,19 +93,19 @@ pub(super) struct Map {
 }
 
 impl Map {
-    /// Maps a file that is not empty; `None` where as many are mapped as can be.
+    /// Maps a non-empty file; `None` if the maximum number of files is already mapped.
     pub(super) fn of(file: &File) -> io::Result<Option<Map>> {
         let handler = Handler::installed()?;
         let Some(slot) = Slot::take() else { return Ok(None) };
-        // SAFETY: the map is read-only. Bytes that another process changes under it are read as some bytes or other,
-        // which the readers accept; pages that it takes away are replaced by zeros.
+        // SAFETY: the map is read-only. Bytes that another process changes are read as arbitrary bytes, which the
+        // readers accept; pages that are truncated away are replaced by zeros.
         let map = unsafe { Mmap::map(file) }.inspect_err(|_| slot.give_back())?;
         let start = map.as_ptr().addr();
         slot.set(start, start + map.len().next_multiple_of(handler.page));
         Ok(Some(Map { slot, map }))
     }
 
-    /// Whether a part of the file was not there when it was read.
+    /// Whether a part of the file was missing when it was read.
     pub(super) fn is_broken(&self) -> bool {
         self.slot.broken.load(Ordering::SeqCst)
     }
@@ -112,7 +113,7 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // Before the addresses can be those of something else.
+        // Free the slot before the addresses can be reused for something else.
         self.slot.give_back();
     }
 }
@@ -125,17 +126,17 @@ impl Deref for Map {
     }
 }
 
-/// What handles SIGBUS.
+/// The SIGBUS handler.
 #[derive(Debug)]
 struct Handler {
-    /// Bytes of a page.
+    /// The page size in bytes.
     page: usize,
-    /// What handled it before.
+    /// The action that was installed before.
     previous: SigAction,
 }
 
 impl Handler {
-    /// The handler of this process, installed with the first map.
+    /// The handler of this process; installed when the first file is mapped.
     fn installed() -> io::Result<&'static Handler> {
         if let Some(handler) = HANDLER.get() {
             return Ok(handler);
@@ -145,7 +146,8 @@ impl Handler {
         let flags = SaFlags::SA_SIGINFO | SaFlags::SA_ONSTACK;
         let action = SigAction::new(SigHandler::SigAction(handle), flags, SigSet::empty());
         Ok(HANDLER.get_or_init(|| {
-            // SAFETY: `handle` calls async-signal-safe functions only. That SIGBUS exists cannot fail.
+            // SAFETY: `handle` calls only async-signal-safe functions. `sigaction` cannot fail for a signal that
+            // exists.
             let previous = unsafe { sigaction(Signal::SIGBUS, &action) };
             let default = || SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
             Handler { page, previous: previous.unwrap_or_else(|_| default()) }
@@ -153,12 +155,13 @@ impl Handler {
     }
 }
 
-/// Handles SIGBUS: an access that a map of ours cannot satisfy is satisfied with zeros.
+/// Handles SIGBUS: if the address is in one of our maps, the missing pages become zeros.
 extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let errno = Errno::last_raw();
-    // No map is read before the handler is known.
+    // No map is read before the handler is stored.
     let Some(handler) = HANDLER.get() else { return default() };
-    // SAFETY: the kernel passes what SA_SIGINFO promises; an address where it is the kernel that complains (> 0).
+    // SAFETY: the kernel passes the siginfo that SA_SIGINFO promises. It contains an address if the kernel raised the
+    // signal (`si_code` > 0).
     let address = unsafe { ((*info).si_code > 0).then(|| (*info).si_addr().addr()) };
     let replace = |address| MAPS.iter().any(|slot| slot.replace(address, handler.page));
     if address.is_some_and(replace) {
@@ -168,15 +171,15 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
     match handler.previous.handler() {
         SigHandler::SigAction(previous) => previous(signal, info, context),
         SigHandler::Handler(previous) => previous(signal),
-        // What the kernel complains about cannot be ignored.
+        // A SIGBUS that the kernel raises cannot be ignored.
         SigHandler::SigDfl | SigHandler::SigIgn => default(),
     }
 }
 
-/// Ends the process, as SIGBUS does where nothing handles it.
+/// Ends the process as an unhandled SIGBUS does.
 fn default() {
     let action = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
-    // SAFETY: nothing is called when the signal comes again, which is when this handler returns.
+    // SAFETY: this restores the default action. The signal is delivered again when the handler returns.
     let _ = unsafe { sigaction(Signal::SIGBUS, &action) };
     let _ = raise(Signal::SIGBUS);
 }

@@ -4,7 +4,7 @@ use super::*;
 use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// One of these tests takes all places for maps there are: it must not run beside another.
+/// One of these tests uses up all map slots, so they must not run at the same time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -12,7 +12,7 @@ fn alone() -> MutexGuard<'static, ()> {
 
 const SIZE: usize = 64 << 12;
 
-/// A file of `SIZE` bytes that are not 0, and its name.
+/// A file of `SIZE` non-zero bytes.
 fn file() -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::new().expect("room for a file");
     fs::write(file.path(), vec![0xa5; SIZE]).expect("writable");
@@ -23,27 +23,27 @@ fn why(bytes: &FileBytes) -> String {
     bytes.intact().expect_err("it has changed").to_string()
 }
 
-/// Without a handler the first byte beyond the new end ends this process.
+/// Without a handler, reading the first byte past the new end kills the process.
 #[test]
-fn pages_that_are_gone_are_zeros() {
+fn missing_pages_read_as_zeros() {
     let _alone = alone();
     let file = file();
     let bytes = FileBytes::open(file.path()).expect("readable");
     assert_eq!(bytes[SIZE / 2], 0xa5);
     assert!(bytes.intact().is_ok());
     file.as_file().set_len(SIZE as u64 / 4 + 1).expect("writable");
-    // POSIX, mmap(): the rest of the last page is zeros, a reference beyond it is SIGBUS.
+    // POSIX, mmap(): the rest of the last page reads as zeros; a reference past that page raises SIGBUS.
     assert_eq!((bytes[SIZE / 4], bytes[SIZE / 4 + 1]), (0xa5, 0));
     assert!(bytes[SIZE / 2..].iter().all(|byte| *byte == 0));
     assert_eq!((bytes[0], bytes.len()), (0xa5, SIZE));
     assert_eq!(why(&bytes), "it changed while it was read");
-    // What is mapped next has nothing to do with it.
+    // A file mapped afterwards is unaffected.
     let other = self::file();
     let other = FileBytes::open(other.path()).expect("readable");
     assert!(other.intact().is_ok() && other.iter().all(|byte| *byte == 0xa5));
 }
 
-/// Bytes that were zeros for a moment are void, whatever the file says in the end.
+/// Bytes that were replaced by zeros once are invalid, even if the file is restored.
 #[test]
 fn a_broken_map_stays_broken() {
     let _alone = alone();
@@ -56,9 +56,9 @@ fn a_broken_map_stays_broken() {
     assert!(bytes.intact().is_err());
 }
 
-/// A file that is written to, and has no more or fewer bytes than before.
+/// A file that is overwritten but keeps its size.
 #[test]
-fn other_bytes_are_a_change() {
+fn overwritten_bytes_are_a_change() {
     let _alone = alone();
     let file = file();
     let bytes = FileBytes::open(file.path()).expect("readable");
@@ -66,7 +66,7 @@ fn other_bytes_are_a_change() {
     assert_eq!(why(&bytes), "it changed while it was read");
 }
 
-/// More files than can be mapped at a time are read.
+/// Files are read into memory when no map slot is free.
 #[test]
 fn files_that_cannot_be_mapped_are_read() {
     let _alone = alone();
@@ -79,7 +79,7 @@ fn files_that_cannot_be_mapped_are_read() {
     assert!(matches!(open().bytes, Bytes::Mapped(_)));
 }
 
-/// Threads that read one file after the other while all of them shrink.
+/// Threads read a file while it shrinks.
 #[test]
 fn threads_survive_files_that_shrink() {
     let _alone = alone();

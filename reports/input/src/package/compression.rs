@@ -1,4 +1,4 @@
-//! Decompressors. What comes out is bounded by whoever reads it.
+//! Decompressors. Their output is unbounded: the caller has to limit how much it reads.
 
 use std::io::{self, BufReader, Read};
 
@@ -11,12 +11,12 @@ use super::limits::{Meter, Metered};
 use super::stream::fill;
 use crate::kind::{Compression, HEAD};
 
-/// How much is handed to a decompressor at once. Most of what is opened is a short text.
+/// The buffer size for compressed input. Most compressed members are short texts.
 const BUFFER: usize = 1 << 14;
-/// Memory for decoding xz, which a file asks for: level 9 takes 65 MiB.
+/// Memory limit for decoding xz, whose files state how much they need: 65 MiB at level 9.
 const XZ_MEMORY: u64 = 256 << 20;
 
-/// Hands `stream` to `read`, decompressed where it is compressed.
+/// Hands `stream` to `read`, decompressed if it is compressed.
 pub(super) fn opened<T, E: From<io::Error>>(
     stream: &mut dyn Read,
     meter: &Meter,
@@ -31,9 +31,8 @@ pub(super) fn opened<T, E: From<io::Error>>(
     }
 }
 
-/// The decompressed bytes of `stream`, counted by `meter`; of several compressed streams behind each
-/// other, all.
-/// zstd's window is bounded by 128 MiB, its own default.
+/// The decompressed bytes of `stream`, counted by `meter`. Concatenated compressed streams are all decoded. zstd limits
+/// its window to 128 MiB by default.
 pub(super) fn decoder<'s>(
     compression: Compression,
     stream: &'s mut dyn Read,

@@ -1,5 +1,5 @@
-//! `cpio` archives in the portable forms `newc` and `crc`, which RPM packages and initial RAM disks
-//! have (cpio(5); Linux, `Documentation/driver-api/early-userspace/buffer-format.rst`).
+//! `cpio` archives in the portable formats `newc` and `crc`, which RPM packages and initial RAM disks use (cpio(5);
+//! Linux, `Documentation/driver-api/early-userspace/buffer-format.rst`).
 
 use std::io::Read;
 
@@ -12,7 +12,7 @@ use crate::Special;
 const HEADER: usize = 110;
 const TRAILER: &[u8] = b"TRAILER!!!";
 
-/// A member's header, as far as it matters.
+/// The relevant fields of a member header.
 struct Header {
     mode: u32,
     links: u32,
@@ -42,7 +42,7 @@ pub(super) fn visit(
         let place = visit.member(place, relative(name))?;
         let mut part = Part::new(stream, header.size.into());
         match Mode::of(header.mode) {
-            // Of several names of a file, only the last has its bytes.
+            // If a file has several names, only the last one carries its bytes.
             Mode::Regular if header.links > 1 && header.size == 0 => {
                 visit.report(&place, Content::Special(Special::StoredLink));
             }
@@ -53,7 +53,7 @@ pub(super) fn visit(
     }
 }
 
-/// A member that is a file of the kind `mode`.
+/// Visits a member with the file type `mode`.
 pub(super) fn member(
     visit: &mut Visit<'_>,
     place: &Place,
@@ -65,13 +65,13 @@ pub(super) fn member(
         Mode::Folder => return Ok(()),
         Mode::Link => Content::Special(Special::StoredLink),
         Mode::Special(special) => Content::Special(special),
-        Mode::Unknown => Content::Unreadable("its mode is that of no kind of file".to_owned()),
+        Mode::Unknown => Content::Unreadable("its mode denotes no known type of file".to_owned()),
     };
     visit.report(place, content);
     Ok(())
 }
 
-/// Skips to the next multiple of 4 bytes, behind so many.
+/// Skips the padding to a multiple of 4 bytes after `length` bytes.
 pub(super) fn pad(stream: &mut dyn Read, length: u64) -> Result<(), Failure> {
     let padding = length.checked_next_multiple_of(4).map_or(0, |padded| padded - length);
     Ok(Part::new(stream, padding).skip()?)
@@ -89,7 +89,7 @@ impl Header {
     }
 }
 
-/// The number in a header's field.
+/// The value of a header field.
 pub(super) fn hexadecimal(field: &[u8; 8]) -> Option<u32> {
     u32::from_str_radix(str::from_utf8(field).ok()?, 16).ok()
 }

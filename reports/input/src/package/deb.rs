@@ -7,7 +7,7 @@ use super::{Failure, Place, Visit, compression, damaged, tar};
 
 /// `!<arch>\n`.
 const MAGIC: usize = 8;
-/// The size's place in a member's header, in decimal.
+/// Position of the decimal size field in a member header.
 const SIZE: std::ops::Range<usize> = 48..58;
 
 pub(super) fn visit(
@@ -24,11 +24,11 @@ pub(super) fn visit(
             60 if header.ends_with(b"`\n") => {}
             _ => return Err(damaged("a member has no header")),
         }
-        let size = size(&header).ok_or_else(|| damaged("a member's size is no number"))?;
+        let size = size(&header).ok_or_else(|| damaged("a member's size is not a number"))?;
         let mut part = Part::new(stream, size);
-        // The name may end with a slash. What else there is, is not for the package's files.
+        // The name may end with a slash. Other members do not contain the package's files.
         let prefix: Option<&[u8]> = match header.split(|byte| b" /".contains(byte)).next() {
-            // Where dpkg-deb --raw-extract puts them.
+            // The same folder that `dpkg-deb --raw-extract` uses.
             Some(name) if name.starts_with(b"control.tar") => Some(b"DEBIAN/"),
             Some(name) if name.starts_with(b"data.tar") => Some(b""),
             _ => None,
@@ -39,7 +39,7 @@ pub(super) fn visit(
             compression::opened(&mut part, meter, |files| tar::visit(visit, place, prefix, files))?;
         }
         part.skip()?;
-        // Members start at even places; the last one's padding may be missing.
+        // Members start at even offsets; the padding of the last one may be missing.
         if !size.is_multiple_of(2) {
             fill(stream, &mut [0])?;
         }

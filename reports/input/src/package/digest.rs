@@ -1,4 +1,4 @@
-//! Bytes that have to have a certain SHA-256.
+//! SHA-256 of streams and bytes.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ impl<R: Read> Hashed<R> {
         Hashed { inner, hasher: Sha256::new(), size: 0 }
     }
 
-    /// Reads what nobody has read; size and hash of everything, in hexadecimal digits.
+    /// Reads the rest of the stream. Returns the size and hash of all its bytes, the hash in hexadecimal digits.
     pub(super) fn finish(mut self) -> io::Result<(u64, String)> {
         drain(&mut self)?;
         Ok((self.size, hexadecimal(&self.hasher.finalize())))
@@ -35,12 +35,12 @@ impl<R: Read> Read for Hashed<R> {
     }
 }
 
-/// The SHA-256 of `bytes`.
+/// The SHA-256 of `bytes` in hexadecimal digits.
 pub(super) fn sha256(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 
-/// The SHA-256 that a text says: 64 lower-case hexadecimal digits.
+/// Whether `text` is a SHA-256: 64 lower-case hexadecimal digits.
 pub(crate) fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -1,9 +1,9 @@
-//! Container images as folders (OCI Image Layout Specification): an index leads to manifests, a
-//! manifest to layers, each a file that is called by its SHA-256.
+//! Container images as folders (OCI Image Layout Specification): an index refers to manifests and a manifest to layers,
+//! each a file named by its SHA-256.
 //!
-//! Layers are packages each for itself: what a later one deletes of an earlier one (whiteouts), is
-//! checked all the same, for it is in the image. Of a tar archive with a layout in it, the files
-//! are read in stored order, for to follow the index would need all of it in memory.
+//! Each layer is treated as a package of its own: files that a later layer deletes (whiteouts) are checked too, since
+//! they are in the image. If a layout is inside a tar archive, its files are read in stored order, because following
+//! the index would need all of them in memory.
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,20 +17,19 @@ use crate::open_file;
 
 use super::{BUFFER, Content, Limits, Place, Stop, Visit, Visitor, plain_error};
 
-/// An index or manifest is not larger (OCI Distribution Specification, "Pushing Manifests").
+/// The maximum size in bytes of an index or manifest (OCI Distribution Specification, "Pushing Manifests").
 const DOCUMENT: u64 = 4 << 20;
-/// Indexes in indexes; one is the rule.
+/// The maximum depth of nested indexes; usually there is one level.
 const DEPTH: u32 = 8;
-/// Indexes and manifests of one image: one for each machine, and what is attached to it.
+/// The maximum number of indexes and manifests of one image, which has one for each platform plus attachments.
 const DOCUMENTS: usize = 10_000;
-/// Where the files are.
+/// The folder of the files named by their hash.
 const BLOBS: &str = "blobs/sha256/";
 
-/// Hands every file in the layers of the image in `folder` to `visitor`: in the index's order, each layer
-/// once.
+/// Hands every file in the layers of the image in `folder` to `visitor`, in the order of the index, each layer once.
 ///
 /// # Errors
-/// Why reading ended early: no index, a limit, or the system.
+/// Returns the reason if reading ended early: a missing index, a limit, or an error of the system.
 pub fn visit_image(
     folder: &Path,
     limits: &Limits,
@@ -47,7 +46,7 @@ pub fn visit_image(
     })
 }
 
-/// An index or a manifest, as far as it matters; in none are both.
+/// The relevant fields of an index (`manifests`) or a manifest (`layers`).
 #[derive(Deserialize)]
 struct Document {
     #[serde(default)]
@@ -68,7 +67,7 @@ struct Layers<'f> {
 }
 
 impl Layers<'_> {
-    /// Visits what a document leads to.
+    /// Visits the documents and layers that a document refers to.
     fn follow(&mut self, visit: &mut Visit<'_>, bytes: &[u8], depth: u32) -> Result<(), Stop> {
         let document: Document =
             serde_json::from_slice(bytes).map_err(|error| Stop(error.to_string()))?;
@@ -78,7 +77,7 @@ impl Layers<'_> {
                 continue;
             }
             if depth >= DEPTH || self.documents.len() > DOCUMENTS {
-                return Err(Stop("its index leads to too many others".to_owned()));
+                return Err(Stop("its index refers to too many other documents".to_owned()));
             }
             match hash.and_then(|hash| self.manifest(hash)) {
                 Ok(bytes) => self.follow(visit, &bytes, depth + 1)?,
@@ -128,17 +127,17 @@ impl Layers<'_> {
     }
 }
 
-/// Why a file of an image is not what it is called by.
-pub(super) const OTHER: &str = "its SHA-256 is not the one that it is called by";
+/// The reason for rejecting a file whose bytes do not match its name.
+pub(super) const OTHER: &str = "its SHA-256 differs from the one in its name";
 
-/// The path of the file of a digest in the image.
+/// The path within the image of the file with this digest.
 fn name(digest: &str) -> String {
     digest.strip_prefix("sha256:").map_or(digest.to_owned(), |hash| format!("{BLOBS}{hash}"))
 }
 
 fn hash_of(digest: &str) -> Result<&str, String> {
     let hash = digest.strip_prefix("sha256:").filter(|hash| is_sha256(hash));
-    hash.ok_or_else(|| "it is not called by a SHA-256".to_owned())
+    hash.ok_or_else(|| "its digest is not a SHA-256".to_owned())
 }
 
 fn document(path: &Path) -> Result<Vec<u8>, String> {
@@ -151,7 +150,7 @@ fn document(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The SHA-256 that a file of an image is called by, where `name` is the path of one.
+/// The SHA-256 in the file name, if `name` is the path of a file of an image.
 pub(super) fn called_by(name: &[u8]) -> Option<&str> {
     let hash = str::from_utf8(name.strip_prefix(BLOBS.as_bytes())?).ok()?;
     is_sha256(hash).then_some(hash)

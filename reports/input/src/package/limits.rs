@@ -1,4 +1,4 @@
-//! What unpacking may cost: a package's bytes say little about how many come out of it.
+//! Limits of unpacking: the size of a package says little about the size of its contents.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -6,34 +6,32 @@ use std::io::{self, Read};
 use crate::MemberCount;
 use crate::members::{MEMBERS, size_text};
 
-/// Limits of one input, for all that is packed in it taken together.
+/// Limits that apply to one input together with everything nested in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a member that is held in memory: an ELF file, a static library, a zip inside
-    /// something else. A larger one is left out, and told.
+    /// The maximum size in bytes of a member that has to be in memory: an ELF file, a static library, a nested zip
+    /// file. A larger one is skipped and reported.
     pub member_size: u64,
-    /// Bytes that one thread has in memory at the same time: of a zip inside something else, of what is taken out of it,
-    /// and of the names of members. A member that does not fit is left out and reported.
+    /// The maximum number of bytes that one thread holds in memory at a time: nested zip files, the member extracted
+    /// from them, and the names of members. A member that does not fit is skipped and reported.
     pub held: u64,
-    /// Bytes that come out of decompression, or are holes of sparse files.
+    /// The maximum number of bytes produced by decompression or by holes of sparse files.
     pub unpacked_size: u64,
-    /// How many times the input's own size may come out of decompression, of what is more than
-    /// [`FREE`].
+    /// The maximum ratio of unpacked bytes to the input's own size; it applies beyond [`FREE`] bytes.
     pub ratio: u64,
-    /// Containers and compressions within each other; a package and what it always has inside
-    /// count as one. At 0 nothing is unpacked.
+    /// The maximum nesting of containers and compression; a package and its usual inner archives count as one. With 0,
+    /// nothing is unpacked.
     pub depth: u32,
-    /// Members, also of archives, folders and links.
+    /// The maximum number of members, including folders, links and members of archives.
     pub members: u64,
 }
 
-/// Bytes that may come out of decompression whatever the ratio is: repetitive data of this size
-/// costs a fraction of a second.
+/// Bytes that may be unpacked whatever the ratio is: repetitive data of this size costs a fraction of a second.
 pub const FREE: u64 = 256 << 20;
 
 impl Default for Limits {
-    /// Of Debian 12's 63,488 packages for AMD64, the largest says that it is 2.1 GB when installed,
-    /// the most compressed that it is 244 times its size. gzip makes a thousandth of zeros.
+    /// Among the 63,488 packages of Debian 12 for AMD64, the largest states an installed size of 2.1 GB, and the most
+    /// compressed one 244 times its own size. gzip reduces zeros to a thousandth.
     fn default() -> Limits {
         Limits {
             member_size: 1 << 30,
@@ -47,44 +45,44 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// A count of the members of one input.
+    /// A new count for the members of one input.
     #[must_use]
     pub const fn member_count(&self) -> MemberCount {
         MemberCount::new(self.members, self.held)
     }
 }
 
-/// Counts the bytes that come out of all decompressors of one input, and of holes of sparse files.
+/// Counts the bytes produced by all decompressors of one input and by holes of sparse files.
 #[derive(Debug)]
 pub(super) struct Meter {
-    /// Bytes up to the first one that is too many.
+    /// Bytes left, up to and including the first that exceeds the limit.
     left: Cell<u64>,
     reason: String,
 }
 
 impl Meter {
-    /// Of an input of `size` bytes.
+    /// A meter for an input of `size` bytes.
     pub(super) fn new(limits: &Limits, size: u64) -> Meter {
         let by_ratio = size.saturating_mul(limits.ratio).max(FREE);
         let most = by_ratio.min(limits.unpacked_size);
         let reason = if most == by_ratio {
             let ratio = limits.ratio;
-            format!("more than {ratio} times its size comes out of it (--max-ratio)")
+            format!("it unpacks to more than {ratio} times its size (--max-ratio)")
         } else {
-            format!("more than {} comes out of it (--max-unpacked-size)", size_text(most))
+            format!("it unpacks to more than {} (--max-unpacked-size)", size_text(most))
         };
         Meter { left: Cell::new(most.saturating_add(1)), reason }
     }
 
-    /// Why nothing more is unpacked, once it is so.
+    /// The limit that was exceeded, if any.
     pub(super) fn reached(&self) -> Option<&str> {
         (self.left.get() == 0).then_some(&self.reason)
     }
 
-    /// So many bytes more.
+    /// Adds `bytes` to the count.
     ///
     /// # Errors
-    /// They are too many.
+    /// Returns an error once the limit is exceeded.
     pub(super) fn count(&self, bytes: usize) -> io::Result<()> {
         let left = self.left.get().saturating_sub(bytes as u64);
         self.left.set(left);
@@ -92,8 +90,8 @@ impl Meter {
     }
 }
 
-/// What comes out of a decompressor, counted. After an error it fails with the same one for ever:
-/// whoever reads on behind a damaged member has to meet the damage, too.
+/// The counted output of a decompressor. After an error, every further read returns the same error: a caller that
+/// continues after a damaged member has to see the damage too.
 pub(super) struct Metered<'m, R> {
     inner: R,
     meter: &'m Meter,
@@ -102,7 +100,7 @@ pub(super) struct Metered<'m, R> {
 }
 
 impl<'m, R: Read> Metered<'m, R> {
-    /// The output of `inner`, a decompressor of the form of compression called `name`.
+    /// The output of `inner`, a decompressor for the compression format `name`.
     pub(super) const fn new(inner: R, name: &'static str, meter: &'m Meter) -> Metered<'m, R> {
         Metered { inner, meter, name, failed: None }
     }
@@ -132,9 +130,9 @@ impl<R: Read> Read for Metered<'_, R> {
 mod tests {
     use super::*;
 
-    /// As many bytes as may be are not too many, and one more is.
+    /// Exactly as many bytes as the limit are accepted; one more is not.
     #[test]
-    fn a_limit_is_what_it_says() {
+    fn a_limit_is_inclusive() {
         let limits = Limits { unpacked_size: 100, ..Limits::default() };
         let read = |bytes: usize| {
             let meter = Meter::new(&limits, 1 << 20);

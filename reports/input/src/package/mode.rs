@@ -1,12 +1,12 @@
-//! What a file is by its mode, as cpio archives, RPM packages and zip files store it: the values that cpio(5) lists
-//! under `mode`, of which POSIX leaves the numbers open.
+//! File types in file modes, as cpio archives, RPM packages and zip files store them: the values that cpio(5) lists
+//! under `mode`. POSIX does not define the numbers.
 
 use crate::Special;
 
-/// Where the kind of file is in a mode (`S_IFMT`).
+/// The bits of a mode that encode the file type (`S_IFMT`).
 const KIND: u32 = 0o17_0000;
 
-/// What a file is by its mode.
+/// The file type that a mode encodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// A regular file.
@@ -17,7 +17,7 @@ pub(super) enum Mode {
     Link,
     /// Something else without bytes of its own.
     Special(Special),
-    /// No kind of file that there is; also where no mode is stored.
+    /// An undefined file type; also if no mode is stored.
     Unknown,
 }
 

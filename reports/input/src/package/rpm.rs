@@ -20,7 +20,7 @@ pub(super) fn visit(
 ) -> Result<(), Failure> {
     Part::new(stream, LEAD).skip()?;
     let signature = Header::read(stream, std::mem::take(&mut visit.room))?;
-    // The signatures' end, and nothing else, is padded to 8 bytes.
+    // Only the signature header is padded, to a multiple of 8 bytes.
     Part::new(stream, signature.size.next_multiple_of(8) - signature.size).skip()?;
     let header = Header::read(stream, signature.into_room())?;
     visit.identify(header.identity());
@@ -35,7 +35,7 @@ pub(super) fn visit(
     compression::opened(stream, meter, |stream| payload(visit, place, files.as_ref(), stream))
 }
 
-/// The archive of the package's files.
+/// Visits the archive of the package's files.
 fn payload(
     visit: &mut Visit<'_>,
     place: &Place,
@@ -48,8 +48,8 @@ fn payload(
         (b"070701" | b"070702", _) => cpio::visit(visit, place, &mut magic.chain(stream)),
         (b"07070X", Some(files)) => files.visit(visit, place, &mut magic.chain(stream)),
         (b"07070X", None) => Err(damaged("neither its header nor its archive lists its files")),
-        // A package may be without files.
+        // A package may have no files.
         (b"", _) => Ok(()),
-        _ => Err(damaged("its files are in no known form")),
+        _ => Err(damaged("its payload has an unknown format")),
     }
 }

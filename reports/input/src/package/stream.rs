@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// The next so many bytes of a stream, which are there or it is an error.
+/// The next `length` bytes of a stream. It is an error if the stream ends before them.
 pub(super) struct Part<'s> {
     stream: &'s mut dyn Read,
     left: u64,
@@ -13,12 +13,12 @@ impl<'s> Part<'s> {
         Part { stream, left: length }
     }
 
-    /// How many of them nobody has read.
+    /// How many of them have not been read.
     pub(super) const fn left(&self) -> u64 {
         self.left
     }
 
-    /// Reads what nobody has read.
+    /// Skips the bytes that have not been read.
     pub(super) fn skip(mut self) -> io::Result<()> {
         drain(&mut self)
     }
@@ -42,7 +42,7 @@ impl Read for Part<'_> {
     }
 }
 
-/// Reads to the end: what checks a sum there does so.
+/// Reads to the end, so that decoders verify the checksum there.
 pub(super) fn drain(stream: &mut dyn Read) -> io::Result<()> {
     let mut buffer = [0; 1 << 15];
     loop {
@@ -55,7 +55,7 @@ pub(super) fn drain(stream: &mut dyn Read) -> io::Result<()> {
     }
 }
 
-/// Fills `buffer`, as far as the stream goes; the bytes that were read.
+/// Fills `buffer` as far as the stream allows. Returns the bytes that were read.
 pub(super) fn fill<'b>(stream: &mut dyn Read, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -69,11 +69,11 @@ pub(super) fn fill<'b>(stream: &mut dyn Read, buffer: &'b mut [u8]) -> io::Resul
     Ok(buffer.get(..filled).unwrap_or_default())
 }
 
-/// How much room for a file's bytes grows at once.
+/// By how many bytes the buffer for a file grows at a time.
 const STEP: usize = 1 << 18;
 
-/// The bytes of a stream up to its end, or one more than `most`, in `room`, which grows as it has to: what
-/// has been there before is written over, for to clear memory takes longer than to check most files.
+/// Reads a stream to its end, but at most one byte more than `most`, into `room`, which grows as needed. Old contents
+/// are overwritten and not cleared first, because clearing takes longer than checking most files.
 pub(super) fn hold<'r>(
     stream: &mut dyn Read,
     most: u64,

@@ -1,4 +1,4 @@
-//! Tar archives, in the forms of POSIX and GNU tar.
+//! Tar archives in the formats of POSIX and GNU tar.
 
 mod sparse;
 
@@ -13,12 +13,12 @@ use super::{Content, Failure, HEADERS, Place, Visit, relative};
 use crate::{PackageIdentity, Special};
 use sparse::Sparse;
 
-/// How much is taken out of a decompressor at once.
+/// The buffer size for decompressed data.
 const BUFFER: usize = 1 << 16;
-/// Headers and content are multiples of this (POSIX.1-2017, "ustar Interchange Format").
+/// Headers and contents are padded to multiples of this (POSIX.1-2017, "ustar Interchange Format").
 const BLOCK: usize = 512;
 
-/// Visits the members of a tar archive; their names stand behind `prefix`.
+/// Visits the members of a tar archive, with `prefix` prepended to their names.
 pub(super) fn visit(
     visit: &mut Visit<'_>,
     place: &Place,
@@ -29,8 +29,8 @@ pub(super) fn visit(
     let end = Cell::new(HEADERS);
     let mut archive = ::tar::Archive::new(Fenced { stream, position: 0, end: &end });
     for entry in archive.entries()? {
-        // The next header is read when the loop comes round: what of this member is left, then
-        // names and extensions, of which the library holds as much as they say they are.
+        // The next iteration reads the rest of this member and the next header, then names and extensions, of which the
+        // library holds in memory as many bytes as they claim to have.
         let entry = &mut entry?;
         let stored = if entry.header().entry_type().is_gnu_sparse() {
             entry.header().entry_size()?
@@ -62,14 +62,14 @@ fn member<R: Read>(
         b'1' | b'2' => Special::StoredLink,
         b'3' | b'4' => Special::Device,
         b'6' => Special::Fifo,
-        // Folders, also as GNU tar's incremental archives have them; a header for all members; an archive's label.
+        // Folders, also as stored by GNU tar's incremental archives; global headers; volume labels.
         b'5' | b'D' | b'g' | b'V' => return Ok(()),
         b'S' => {
-            // The library makes the holes: they count as what comes out of decompression does.
+            // The library produces the holes, so they are counted like decompressed bytes.
             let mut expanded = Metered::new(entry, "tar", meter);
             return content(visit, &place, &name, &mut Part::new(&mut expanded, size));
         }
-        // What is not known is a regular file (POSIX.1-2017, "ustar Interchange Format", typeflag).
+        // An unknown type is treated as a regular file (POSIX.1-2017, "ustar Interchange Format", typeflag).
         _ => {
             let mut part = Part::new(entry, size);
             let Some(sparse) = sparse else { return content(visit, &place, &name, &mut part) };
@@ -83,7 +83,7 @@ fn member<R: Read>(
     Ok(())
 }
 
-/// The content of a file called `name` in its package: that may be what says which package it is.
+/// Visits the content of a file. If the file states the package's identity, that is recorded.
 fn content(
     visit: &mut Visit<'_>,
     place: &Place,
@@ -104,7 +104,7 @@ fn content(
     Ok(visit.content(place, &mut text.chain(stream))?)
 }
 
-/// A file of a container image, which is called by its SHA-256.
+/// Visits a file of a container image, which is named by its SHA-256.
 fn blob(
     visit: &mut Visit<'_>,
     place: &Place,
@@ -120,7 +120,7 @@ fn blob(
     Ok(())
 }
 
-/// A stream that fails beyond a place, so that nobody reads more into memory.
+/// A stream that fails past a given position, which bounds how much a reader can hold in memory.
 struct Fenced<'e, R> {
     stream: R,
     position: u64,

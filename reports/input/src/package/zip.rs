@@ -1,4 +1,4 @@
-//! Zip files: wheels, jars. Their table of members is at the end, and says what counts.
+//! Zip files: wheels, jars. The authoritative table of members is at the end of the file.
 
 use std::io::Cursor;
 
@@ -16,7 +16,7 @@ pub(super) fn visit(
     place: &Place,
     reader: Cursor<&[u8]>,
 ) -> Result<(), Failure> {
-    // The usual reader holds all of the table, which may be all of the file.
+    // The library's usual reader holds the whole table in memory, which may be most of the file.
     let mut zip = ZipIterable::try_new(reader, ::zip::read::Config::default())?;
     let entries = zip.files()?;
     while let Some(entry) = entries.next() {
@@ -25,13 +25,13 @@ pub(super) fn visit(
         if entry.is_dir() {
             continue;
         }
-        // What else a mode may say, unzip does not ask: all of it has bytes.
+        // unzip ignores all other file types in the mode: such members have content.
         if entry.unix_mode().is_some_and(|mode| Mode::of(mode) == Mode::Link) {
             visit.report(&place, Content::Special(Special::StoredLink));
             continue;
         }
         match entry.with_reader(entries.reader_mut(), ZipReadOptions::default()) {
-            // Members may share bytes of the file: also what is not compressed counts.
+            // Members may share bytes of the file, so uncompressed ones are counted as well.
             Ok(file) => visit.content(&place, &mut Metered::new(file, "zip", visit.meter))?,
             Err(error) => visit.damaged(&place, error.to_string())?,
         }

@@ -1,4 +1,4 @@
-//! Where a repository is.
+//! The location of a repository.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,7 +10,7 @@ use super::Stream;
 use super::url::without_credentials;
 use crate::{NAME, open_file};
 
-/// A folder or a server's address.
+/// A folder, or the address of a server.
 #[derive(Debug)]
 pub(super) enum Base {
     Folder(PathBuf),
@@ -28,7 +28,7 @@ impl Base {
             return Err("this program was built without the feature http".to_owned());
         }
         let bytes = location.as_bytes();
-        // RFC 8089: with an empty host, or none.
+        // RFC 8089: with an empty host, or without a host.
         let path =
             bytes.strip_prefix(b"file:").map(|path| path.strip_prefix(b"//").unwrap_or(path));
         let folder = PathBuf::from(OsStr::from_bytes(path.unwrap_or(bytes)));
@@ -36,12 +36,12 @@ impl Base {
             true => Ok(Base::Folder(folder)),
             false => {
                 let name = without_credentials(&sframe_record::text::printable_path(&folder));
-                Err(format!("{name} is no folder"))
+                Err(format!("{name} is not a folder"))
             }
         }
     }
 
-    /// A file of the repository, to be named.
+    /// The path or URL of a file of the repository, as shown in messages.
     pub(super) fn address(&self, path: &str) -> PathBuf {
         match self {
             Base::Folder(folder) if path.is_empty() => folder.clone(),
@@ -51,7 +51,7 @@ impl Base {
         }
     }
 
-    /// The bytes of a file; of any other kind of file, an error.
+    /// Opens a file of the repository. Anything but a regular file is an error.
     pub(super) fn open(&self, path: &str) -> io::Result<Stream> {
         match self {
             Base::Folder(folder) => Ok(Box::new(open_file(&folder.join(path))?)),
@@ -60,8 +60,8 @@ impl Base {
         }
     }
 
-    /// The names of the folders in a folder, in the order of their bytes, without links: a suite may have
-    /// several names. `None` where nobody can tell.
+    /// The names of the folders in a folder, in byte order, without symbolic links, because a suite may have several
+    /// names. `None` if folders cannot be listed.
     pub(super) fn folders(&self, path: &str) -> Option<Vec<String>> {
         match self {
             Base::Folder(folder) => {
@@ -79,7 +79,7 @@ impl Base {
     }
 }
 
-/// Whether a path that a repository or user names stays in the repository.
+/// Whether a path from a repository or the user stays inside the repository.
 pub(super) fn stays_inside(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     (1..=NAME).contains(&path.len())

@@ -1,5 +1,5 @@
-//! Which indexes a repository has: `Packages` in its root, or one for each suite, component and
-//! machine below `dists`.
+//! Finds the indexes of a repository: `Packages` in its root, or one for each suite, component and architecture below
+//! `dists`.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -10,24 +10,24 @@ use super::{Stream, Wanted};
 use crate::identity::control_field;
 use crate::plain_error;
 
-/// An index in the forms that are read, the smallest first.
+/// The supported forms of an index, the smallest first.
 const FORMS: [&str; 5] = [".xz", ".zst", ".gz", ".bz2", ""];
-/// What is read of a `Release` file: its fields stand before its long lists.
+/// How many bytes of a `Release` file are read: its fields precede its long lists.
 const RELEASE: u64 = 1 << 16;
-/// No repository has more indexes. Debian has some 100 in a suite.
+/// The maximum number of indexes. A suite of Debian has about 100.
 const MOST: usize = 10_000;
-/// How many packages are remembered, to check each once; later ones are checked as often as they
-/// are listed.
+/// How many packages are remembered in order to check each only once. Beyond this, packages are checked as often as
+/// they are listed.
 const REMEMBERED: usize = 1 << 20;
 
-/// An index that is there.
+/// An index that exists.
 pub(super) struct Index {
-    /// Relative to the repository.
+    /// The path relative to the repository.
     pub(super) path: String,
     pub(super) stream: Stream,
 }
 
-/// The packages that were listed, by two hashes of their paths with keys of their own: a path may be long.
+/// The packages listed so far, as two keyed hashes of their paths, since paths may be long.
 #[derive(Default)]
 pub(super) struct Seen {
     keys: [RandomState; 2],
@@ -44,16 +44,18 @@ impl Seen {
     }
 }
 
-/// The indexes of what is wanted, opened one by one.
+/// The indexes of the selected suites, opened one at a time.
 pub(super) fn find<'b>(
     base: &'b Base,
     wanted: &Wanted,
 ) -> Result<impl Iterator<Item = Index> + use<'b>, String> {
     let names = [wanted.suites.as_slice(), &wanted.components, &wanted.architectures].concat();
     if !names.iter().all(|name| stays_inside(name)) {
-        return Err("the name of a suite, component or machine leads out of it".to_owned());
+        return Err(
+            "the name of a suite, component or architecture leads out of the repository".to_owned()
+        );
     }
-    // Who names a suite does not mean an index of no suite.
+    // With an explicit suite, the index in the root is not used: it belongs to no suite.
     let flat = match wanted.suites.as_slice() {
         [] => open(base, "Packages").map_err(|error| plain_error(&error))?,
         _ => None,
@@ -63,7 +65,7 @@ pub(super) fn find<'b>(
         None => below_dists(base, wanted)?,
     };
     if flat.is_none() && paths.is_empty() {
-        return Err("no index is there: Packages, or dists/*/*/binary-*/Packages".to_owned());
+        return Err("no index found: neither Packages nor dists/*/*/binary-*/Packages".to_owned());
     }
     let opened = paths.into_iter().filter_map(move |path| match open(base, &path) {
         Ok(index) => index,
@@ -72,7 +74,7 @@ pub(super) fn find<'b>(
     Ok(flat.into_iter().chain(opened))
 }
 
-/// An index in the form that is there, if any is.
+/// The first form of an index that exists, if any does.
 fn open(base: &Base, path: &str) -> io::Result<Option<Index>> {
     for form in FORMS {
         let path = format!("{path}{form}");
@@ -85,7 +87,7 @@ fn open(base: &Base, path: &str) -> io::Result<Option<Index>> {
     Ok(None)
 }
 
-/// What could not be opened, to be told when its turn comes.
+/// A stream that fails with an error from opening it, so that the error is reported in order.
 struct Failed(Option<io::Error>);
 
 impl Read for Failed {
@@ -105,15 +107,16 @@ fn below_dists(base: &Base, wanted: &Wanted) -> Result<Vec<String>, String> {
     for suite in suites {
         let suite = format!("dists/{suite}");
         let release = release(base, &suite);
-        let said = |field: &str, wanted: &[String]| match wanted {
+        let selected = |field: &str, wanted: &[String]| match wanted {
             [] => release.as_deref().and_then(|text| words(text, field)),
             named => Some(named.to_vec()),
         };
-        let components = said("Components", &wanted.components).or_else(|| base.folders(&suite));
+        let components =
+            selected("Components", &wanted.components).or_else(|| base.folders(&suite));
         for component in components.unwrap_or_default() {
             let folder = format!("{suite}/{component}");
-            let machines =
-                said("Architectures", &wanted.architectures).or_else(|| machines(base, &folder));
+            let machines = selected("Architectures", &wanted.architectures)
+                .or_else(|| machines(base, &folder));
             for machine in machines.unwrap_or_default() {
                 let path = format!("{folder}/binary-{machine}/Packages");
                 if paths.len() == MOST {
@@ -128,13 +131,13 @@ fn below_dists(base: &Base, wanted: &Wanted) -> Result<Vec<String>, String> {
     Ok(paths)
 }
 
-/// The machines that a component has folders for.
+/// The architectures for which a component has folders.
 fn machines(base: &Base, component: &str) -> Option<Vec<String>> {
     let folders = base.folders(component)?;
     Some(folders.iter().filter_map(|name| Some(name.strip_prefix("binary-")?.to_owned())).collect())
 }
 
-/// What a suite's `Release` file starts with.
+/// The beginning of a suite's `Release` file.
 fn release(base: &Base, suite: &str) -> Option<Vec<u8>> {
     let read = |name: &str| {
         let mut text = Vec::new();
@@ -143,7 +146,7 @@ fn release(base: &Base, suite: &str) -> Option<Vec<u8>> {
     };
     read("Release").or_else(|| {
         let signed = read("InRelease")?;
-        // The message starts behind the signature's own header and an empty line (RFC 9580, 7).
+        // The message follows the armor header and an empty line (RFC 9580, 7).
         let start = signed.windows(2).position(|pair| pair == b"\n\n")?;
         Some(signed.get(start + 2..)?.to_vec())
     })

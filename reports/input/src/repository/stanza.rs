@@ -1,4 +1,4 @@
-//! The stanzas of a `Packages` index, one after the other (Debian Policy 5.1).
+//! Reads the stanzas of a `Packages` index one at a time (Debian Policy 5.1).
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
@@ -8,20 +8,20 @@ use super::{BUFFER, Listed, Stream, Wanted, other};
 use crate::identity::{control_field, text_of};
 use crate::package::{is_sha256, unpacked};
 
-/// No stanza is longer. The longest of Debian have some 100 KiB of checksums and texts.
+/// The maximum size of a stanza in bytes. The longest in Debian have about 100 KiB of checksums and texts.
 const STANZA: usize = 1 << 20;
-/// What is taken of an index, when decompressed. Debian's largest has some 60 MB.
+/// The maximum size of a decompressed index. Debian's largest has about 60 MB.
 const INDEX: u64 = 4 << 30;
 
 /// The text of one stanza.
 pub(super) struct Stanza<'t>(&'t [u8]);
 
-/// Hands every stanza of an index, compressed or not, to `found`, as long as that wants more.
+/// Hands every stanza of an index, compressed or not, to `found` until that returns false.
 pub(super) fn read(stream: Stream, found: &mut dyn FnMut(Stanza<'_>) -> bool) -> io::Result<()> {
     read_most(stream, INDEX, found)
 }
 
-/// The same, of an index of at most so many bytes.
+/// Like [`read`], for an index of at most `most` bytes.
 fn read_most(
     stream: impl Read,
     most: u64,
@@ -37,7 +37,7 @@ fn read_most(
             let length = lines.by_ref().take(room).read_until(b'\n', &mut text)?;
             left = left
                 .checked_sub(length as u64)
-                .ok_or_else(|| other("it is longer than any index may be"))?;
+                .ok_or_else(|| other("it exceeds the maximum size of an index"))?;
             if text.len() > STANZA {
                 return Err(other("a stanza is longer than 1 MiB"));
             }
@@ -54,7 +54,7 @@ fn read_most(
 }
 
 impl Stanza<'_> {
-    /// The package that it lists, if that is wanted.
+    /// The package in this stanza, if it is selected by `wanted`.
     pub(super) fn listed(
         &self,
         base: &Arc<Base>,
@@ -67,7 +67,7 @@ impl Stanza<'_> {
             let name = text_of(field("Package")).unwrap_or_else(|| "without a name".to_owned());
             format!("package {name}: {what}")
         };
-        let size: u64 = text("Size").parse().map_err(|_| of("its size is no number"))?;
+        let size: u64 = text("Size").parse().map_err(|_| of("its size is not a number"))?;
         let machine = text("Architecture");
         let matches = wanted.names.as_ref().is_none_or(|names| names.is_match(name))
             && wanted.sections.as_ref().is_none_or(|globs| globs.is_match(text("Section")))
@@ -80,10 +80,10 @@ impl Stanza<'_> {
         }
         let (path, sha256) = (text("Filename").to_owned(), text("SHA256").to_owned());
         if !stays_inside(&path) {
-            return Err(of("its Filename leads out of the repository"));
+            return Err(of("its Filename points outside the repository"));
         }
         if !is_sha256(&sha256) {
-            return Err(of("its SHA-256 is not there"));
+            return Err(of("its SHA-256 is missing"));
         }
         Ok(Some(Listed { base: base.clone(), path, size, sha256 }))
     }
@@ -93,9 +93,9 @@ impl Stanza<'_> {
 mod tests {
     use super::*;
 
-    /// What is behind the limit is not left out in silence: three stanzas of 11 bytes each.
+    /// The part past the limit is not dropped silently. The text has three stanzas of 11 bytes each.
     #[test]
-    fn an_index_that_is_too_long_is_told() {
+    fn an_index_that_is_too_long_is_reported() {
         let text: &[u8] = b"Package: x\n\nPackage: y\n\nPackage: z\n";
         let read = |most| {
             let mut found = 0;

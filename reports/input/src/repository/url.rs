@@ -1,6 +1,6 @@
-//! URLs as they are reported.
+//! URLs as shown in messages.
 
-/// A URL without user and password (RFC 3986, 3.2.1); of other text, all.
+/// A URL without user and password (RFC 3986, 3.2.1). Text that is not a URL is returned unchanged.
 pub(super) fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("//") else { return url.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Files on a server.
+//! Reads files from a server.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -10,22 +10,22 @@ use ureq::{Agent, BodyReader, Error};
 use super::url::without_credentials;
 use super::{Stream, other};
 
-/// How long a server may take.
+/// Retries and timeouts for a server.
 #[derive(Clone, Copy, Debug)]
 struct Patience {
-    /// How often something is asked for before it is given up.
+    /// How many times a request is made before giving up.
     tries: u32,
-    /// How long to wait before the second time; twice as long before each one after it.
+    /// The pause before the second try; it doubles before each further one.
     pause: Duration,
-    /// For a connection, and for an answer to start.
+    /// The timeout for connecting, and for the start of an answer.
     answer: Duration,
-    /// For the next bytes of a body.
+    /// The timeout for each read of a body.
     read: Duration,
-    /// For a body to end, all tries together.
+    /// The timeout for a complete body, over all tries.
     body: Duration,
 }
 
-/// With servers of repositories. The largest packages have some gigabytes.
+/// The limits used for repositories. The largest packages have several gigabytes.
 const PATIENCE: Patience = Patience {
     tries: 4,
     pause: Duration::from_secs(1),
@@ -59,13 +59,13 @@ impl Web {
         Web { agent, base: base.trim_end_matches('/').to_owned(), patience }
     }
 
-    /// The URL of a file as it is shown: without user and password.
+    /// The URL of a file as shown in messages: without user and password.
     pub(super) fn shown(&self, path: &str) -> String {
         without_credentials(&self.url(path))
     }
 
-    /// The URL of a file: what a path cannot have as it is, is written `%xx` (RFC 3986, 3.3); `+` as well, which some
-    /// servers take for a space.
+    /// The URL of a file. Characters not allowed in paths are percent-encoded (RFC 3986, 3.3), and `+` too, which some
+    /// servers decode as a space.
     fn url(&self, path: &str) -> String {
         let mut url = format!("{}/", self.base);
         for byte in path.bytes() {
@@ -79,7 +79,7 @@ impl Web {
         url
     }
 
-    /// The bytes of a file.
+    /// Opens a file for reading.
     pub(super) fn open(&self, path: &str) -> io::Result<Stream> {
         let (agent, url, patience) = (self.agent.clone(), self.url(path), self.patience);
         let body = ask(&agent, &url, 0, patience)?;
@@ -96,7 +96,7 @@ impl Web {
     }
 }
 
-/// The body of an answer, from a place on.
+/// Requests a file and returns the body of the answer, starting at `position`.
 fn ask(
     agent: &Agent,
     url: &str,
@@ -110,7 +110,7 @@ fn ask(
         }
         let error = match request.call() {
             Ok(answer) if position > 0 && answer.status() != 206 => {
-                return Err(other("the server does not go on where it has stopped"));
+                return Err(other("the server cannot resume the download"));
             }
             Ok(answer) => return Ok(answer.into_body().into_reader()),
             Err(Error::StatusCode(404 | 410)) => {
@@ -127,10 +127,10 @@ fn ask(
         };
         tries = tries.saturating_sub(1);
         if tries == 0 || !may_pass {
-            // An error may say the URL.
+            // Some errors contain the URL, which may contain a password.
             return Err(match error {
                 Error::BadUri(_) | Error::Http(_) | Error::RequireHttpsOnly(_) => {
-                    other("its address is no URL that can be asked for")
+                    other("its address is not a valid URL")
                 }
                 error => io::Error::other(error),
             });
@@ -140,7 +140,7 @@ fn ask(
     }
 }
 
-/// A body that is asked for again, from where it has ended, when the connection fails.
+/// A body that is requested again, from the position reached, when the connection fails.
 struct Download {
     agent: Agent,
     url: String,
@@ -189,7 +189,8 @@ mod tests {
         body: Duration::from_secs(2),
     };
 
-    /// A server that sends a byte, waits so long, and so on without end, of whatever is asked for; its address.
+    /// Starts a server that answers any request with an endless body: one byte, then a pause, and so on. Returns its
+    /// address.
     fn dribbling(pause: Duration) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
@@ -215,7 +216,7 @@ mod tests {
         address
     }
 
-    /// How long it takes until a body is given up, with its error.
+    /// How long it takes to give up on a body with an error.
     fn given_up(pause: Duration, patience: Patience) -> Duration {
         let mut body = Web::with(&dribbling(pause), patience).open("x").expect("it answers");
         let started = Instant::now();
@@ -223,13 +224,14 @@ mod tests {
         started.elapsed()
     }
 
-    /// Each read is in time, and there are 10^9 of them: two seconds, and three of slack.
+    /// Each read is in time, but there are 10^9 of them: the limit of two seconds applies, plus three for slack.
     #[test]
-    fn a_body_that_dribbles_has_an_end() {
+    fn a_slow_body_is_given_up() {
         assert!(given_up(Duration::from_millis(20), IMPATIENT) < Duration::from_secs(5));
     }
 
-    /// After the first byte nothing comes: 200 ms for the first try and each of two more, and no hour.
+    /// Nothing follows the first byte: the read times out after 200 ms, in each of three tries, long before the hour
+    /// for the body.
     #[test]
     fn a_body_that_stalls_is_given_up() {
         let patience = Patience { body: Duration::from_secs(3600), ..IMPATIENT };
@@ -244,6 +246,6 @@ mod tests {
         let why = Web::new("http://user:secret@exa mple/").open("x").err().expect("no URL");
         assert!(!why.to_string().contains("secret"), "{why}");
         let why = Base::new(OsStr::new("ftp://user:secret@example.org/x")).expect_err("no folder");
-        assert_eq!(why, "ftp://example.org/x is no folder");
+        assert_eq!(why, "ftp://example.org/x is not a folder");
     }
 }

@@ -55,12 +55,15 @@ fn status_names_it_and_merge_makes_it_again() {
     let surplus = folder.join("s/tables/files/shard=00001/more.parquet");
     fs::write(&surplus, "").expect("a file");
     let (status, text, _) = told(&folder, &STATUS);
-    assert!(status == 1 && text.contains("more.parquet: it is no file of this store"), "{text}");
+    assert!(status == 1 && text.contains("more.parquet: it is not a file of this store"), "{text}");
     assert_eq!((told(&folder, &MERGE).0, surplus.exists()), (0, false));
     // What nobody reads is left alone; its name does not reach the terminal as it is.
     fs::write(folder.join("s/red\u{1b}[31m\u{202e}"), "").expect("a file");
     let (status, text, _) = told(&folder, &STATUS);
-    assert!(status == 1 && text.contains("red\\x1b[31m\\xe2\\x80\\xae: it is no file"), "{text}");
+    assert!(
+        status == 1 && text.contains("red\\x1b[31m\\xe2\\x80\\xae: it is not a file"),
+        "{text}"
+    );
     assert_eq!((told(&folder, &MERGE).0, told(&folder, &STATUS).0), (0, 1));
 }
 

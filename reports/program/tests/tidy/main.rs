@@ -2,6 +2,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
+mod comments;
 mod imports;
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! On a bucket in memory. One behind a server is tried with the program.
+//! Tests with a bucket in memory. The program's tests use one on a server.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -26,7 +26,7 @@ fn bucket() -> Bucket {
     Bucket::of(Box::new(InMemory::new()), name, "s3://b/nights/one".to_owned()).expect("a bucket")
 }
 
-/// A copy with all shards, whose records say `word`.
+/// A copy with all shards, in whose records each path ends in `word`.
 fn copy(manifest: Manifest, word: &str) -> (TempDir, Store) {
     let folder = tempfile::tempdir().expect("room");
     let store = Store::create(folder.path(), manifest).expect("a store");
@@ -60,36 +60,39 @@ fn place(bucket: &Bucket, name: &str, bytes: &[u8]) {
 const FIRST: &str = "shards/00000.ndjson.zst";
 
 #[test]
-fn a_whole_shard_is_put_once_and_never_replaced() {
+fn a_sound_shard_is_uploaded_once_and_never_replaced() {
     let bucket = bucket();
-    let (_folder, store) = copy(manifest("one"), "said");
+    let (_folder, store) = copy(manifest("one"), "sound");
     assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
     assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::There(_))));
     let bytes = there(&bucket, FIRST);
     assert_eq!(bytes, fs::read(layout::shard_path(store.folder(), 0)).expect("readable"));
 
-    // Another writer says something else; and one of another scan comes late.
+    // Another writer has other contents; a writer of another scan comes later.
     let (_folder, other) = copy(manifest("one"), "contradicted");
-    let told = bucket.put_shard(&other, 0).expect_err("another shard");
-    assert!(matches!(&told, Error::Different { .. }), "{told}");
-    assert!(told.to_string().starts_with(&format!("s3://b/nights/one/{FIRST} is there")), "{told}");
-    let (_folder, other) = copy(manifest("two"), "said");
-    let told = bucket.put_shard(&other, 0).expect_err("another scan");
-    assert!(matches!(told, Error::Foreign { .. }), "{told}");
+    let error = bucket.put_shard(&other, 0).expect_err("another shard");
+    assert!(matches!(&error, Error::Different { .. }), "{error}");
+    assert!(
+        error.to_string().starts_with(&format!("s3://b/nights/one/{FIRST} exists already")),
+        "{error}"
+    );
+    let (_folder, other) = copy(manifest("two"), "sound");
+    let error = bucket.put_shard(&other, 0).expect_err("another scan");
+    assert!(matches!(error, Error::Foreign { .. }), "{error}");
     assert_eq!(there(&bucket, FIRST), bytes);
 }
 
 #[test]
 fn a_damaged_shard_is_replaced() {
     let bucket = bucket();
-    let (_folder, store) = copy(manifest("one"), "said");
+    let (_folder, store) = copy(manifest("one"), "sound");
     let whole = fs::read(layout::shard_path(store.folder(), 0)).expect("readable");
     for damaged in [&whole[..whole.len() / 2], b"", b"<html>"] {
         place(&bucket, FIRST, damaged);
         assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
         assert_eq!(there(&bucket, FIRST), whole);
     }
-    // What is damaged in the copy stays there.
+    // A shard that is damaged in the copy is not uploaded.
     fs::write(layout::shard_path(store.folder(), 1), b"half").expect("writable");
     assert!(matches!(bucket.put_shard(&store, 1), Err(Error::Damaged { .. })));
     place(&bucket, "shards/00001.ndjson.zst", b"as it was");
@@ -97,9 +100,9 @@ fn a_damaged_shard_is_replaced() {
 }
 
 #[test]
-fn what_is_in_the_bucket_is_fetched_and_a_merged_store_is_put() {
+fn a_bucket_is_fetched_and_a_merged_store_is_uploaded() {
     let bucket = bucket();
-    let (_folder, store) = copy(manifest("one"), "said");
+    let (_folder, store) = copy(manifest("one"), "sound");
     bucket.put_shard(&store, 1).expect("room");
     place(&bucket, "shards/notes.txt", b"a stranger's");
     place(&bucket, "shards/deeper/00000.ndjson.zst", b"a stranger's");
@@ -131,21 +134,21 @@ fn what_is_in_the_bucket_is_fetched_and_a_merged_store_is_put() {
 #[test]
 fn an_address_names_a_bucket_and_something_in_it() {
     for none in ["s3://", "s3://bucket", "s3://bucket/", "s3:///night", "night"] {
-        let told = Bucket::new(Path::new(none)).expect_err("no address");
-        assert!(matches!(told, Error::Usage(_)), "{told}");
+        let error = Bucket::new(Path::new(none)).expect_err("no address");
+        assert!(matches!(error, Error::Usage(_)), "{error}");
     }
 }
 
 fn merged() -> (Bucket, TempDir) {
     let bucket = bucket();
-    let (folder, mut store) = copy(manifest("one"), "said");
+    let (folder, mut store) = copy(manifest("one"), "sound");
     (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("room")));
     store.merge().expect("all shards");
     bucket.put_merged(&store).expect("room");
     (bucket, folder)
 }
 
-/// All that there is, and what is known of it.
+/// A fresh copy of everything in the bucket, and its status.
 fn fetched(bucket: &Bucket) -> (TempDir, crate::Status) {
     let copy = tempfile::tempdir().expect("room");
     bucket.fetch(copy.path()).expect("a bucket");
@@ -154,7 +157,7 @@ fn fetched(bucket: &Bucket) -> (TempDir, crate::Status) {
     (copy, status)
 }
 
-/// Every object of a complete store: changed, cut, gone; and one that has come.
+/// Every object of a complete store is changed, truncated and deleted in turn; then an object is added.
 #[test]
 fn damage_in_a_bucket_is_noticed_and_named() {
     let (bucket, folder) = merged();
@@ -189,7 +192,7 @@ fn damage_in_a_bucket_is_noticed_and_named() {
     let status = fetched(&bucket).1;
     let names: Vec<&str> = status.files.iter().map(|file| file.file.as_str()).collect();
     assert_eq!(names, ["tables/files/shard=00000/more.parquet", "more", "notes"]);
-    // Merging removes what would be read with the tables.
+    // Merging removes surplus tables, which readers would read together with the store's.
     let (copy, _) = fetched(&bucket);
     let mut store = Store::open(copy.path()).expect("a store");
     store.merge().expect("all shards");
@@ -200,15 +203,15 @@ fn damage_in_a_bucket_is_noticed_and_named() {
 }
 
 #[test]
-fn an_object_larger_than_any_of_a_store_is_not_fetched() {
+fn oversized_objects_are_not_fetched() {
     let (mut bucket, _folder) = merged();
     assert_eq!(bucket.largest, 5 * 1024 * 1024 * 1024);
     let run = vec![b' '; Run::LONGEST + 1];
     place(&bucket, "run.json", &run);
     let copy = tempfile::tempdir().expect("room");
-    let told = bucket.fetch(copy.path()).expect_err("too large").to_string();
+    let error = bucket.fetch(copy.path()).expect_err("too large").to_string();
     assert_eq!(
-        told,
+        error,
         "s3://b/nights/one/run.json is damaged: it has 16777217 bytes, allowed: 16777216"
     );
     place(&bucket, "run.json", &run[1..]);

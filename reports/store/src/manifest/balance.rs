@@ -1,17 +1,16 @@
-//! Shards of about the same size.
+//! Distributes items over shards of about the same size.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Item;
 
-/// What a file costs besides its bytes, counted as bytes: it has to be opened. Keeps many empty
-/// files from ending up in one shard.
+/// The cost of opening a file, expressed in bytes. It prevents many empty files from ending up in one shard.
 const COST_OF_A_FILE: u64 = 4096;
 
-/// By item, its shard: the largest item first, each into the lightest shard, which is at most a
-/// third above the best there is (R. L. Graham, Bounds on multiprocessing timing anomalies, 1969).
-/// Ties go to the smaller path and the lower shard.
+/// The shard of each item: items are assigned, largest first, to the lightest shard, which is at most a third heavier
+/// than in the optimal distribution (R. L. Graham, Bounds on multiprocessing timing anomalies, 1969). Ties are resolved
+/// by the smaller path and the lower shard.
 pub(super) fn shards(items: &[Item], shards: u32) -> Vec<u32> {
     let mut order: Vec<(usize, &Item)> = items.iter().enumerate().collect();
     order.sort_unstable_by(|(_, a), (_, b)| (b.size, &a.path).cmp(&(a.size, &b.path)));

@@ -1,4 +1,4 @@
-//! A manifest as lines of JSON: a header, then the items.
+//! The text of a manifest: lines of JSON, a header followed by the items.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -15,12 +15,12 @@ use crate::lines::{LinesReader, is_damage};
 use crate::path_name::{self, PathName};
 use crate::{ContentHash, Counts, Key};
 
-/// The longest header, in bytes: it has as many inputs as a command line holds.
+/// The maximum length of the header in bytes: it contains as many inputs as fit on a command line.
 const MAX_HEADER: usize = 16 << 20;
-/// The longest other line: a path of Linux has at most 4,096 bytes, which are six characters each
-/// where JSON escapes them.
+/// The maximum length of other lines in bytes: a Linux path has at most 4,096 bytes, which JSON may escape with six
+/// characters each.
 const MAX_ITEM: usize = 64 << 10;
-/// What a file starts with that zstd has compressed (RFC 8878, 3.1.1).
+/// The magic number of zstd files (RFC 8878, 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 #[derive(Serialize)]
@@ -44,7 +44,7 @@ struct ItemLine<'a> {
     shard: u32,
 }
 
-/// Hands out the lines of a manifest, line feeds with them.
+/// Passes the lines of a manifest, including line feeds, to `write`.
 pub(super) fn lines<E>(
     manifest: &Manifest,
     mut write: impl FnMut(&[u8]) -> std::result::Result<(), E>,
@@ -71,12 +71,12 @@ pub(super) fn lines<E>(
 
 fn put(line: &mut Vec<u8>, value: &impl Serialize) {
     line.clear();
-    // These types have text keys only, and memory takes what is written.
+    // Serialization cannot fail: all keys are strings, and the output is in memory.
     let _ = serde_json::to_writer(&mut *line, value);
     line.push(b'\n');
 }
 
-/// Reads a manifest, plain or compressed.
+/// Reads a manifest, either plain or compressed.
 pub(super) fn open(path: &Path) -> Result<Manifest> {
     let mut file = durable::open_file(path).map_err(Error::io("open", path))?;
     let mut magic = Vec::new();
@@ -128,14 +128,14 @@ fn each_line(
         match line.split_last() {
             Some((b'\n', text)) => each(text).map_err(Stop::Defect)?,
             _ => {
-                let what = "a line is cut off, or too long for a manifest";
+                let what = "a line is truncated, or too long for a manifest";
                 return Err(Stop::Io(io::Error::new(io::ErrorKind::InvalidData, what)));
             }
         }
     }
 }
 
-/// A manifest that is being read.
+/// A manifest being read.
 #[derive(Default)]
 struct Reading {
     line: u64,
@@ -183,7 +183,7 @@ impl Reading {
     }
 }
 
-/// What the header says, and how many items it promises.
+/// The contents of the header, and the number of items that it announces.
 fn header(object: &Object) -> std::result::Result<(Plan, u64), Defect> {
     object.expect("type", "manifest")?;
     object.number("format", FORMAT..=FORMAT)?;

@@ -6,26 +6,26 @@ use crate::field::{Defect, Object};
 use crate::manifest::{FORMAT, MAX_ITEMS, MAX_SHARDS};
 use crate::{ContentHash, Counts, Manifest};
 
-/// How a record's line starts.
+/// The first bytes of the line of a record.
 pub(crate) const RECORD: &[u8] = br#"{"type":"file","#;
-/// How an item's line starts.
+/// The first bytes of the line of an item.
 pub(crate) const ITEM: &[u8] = br#"{"type":"item","#;
-/// How the last line starts.
+/// The first bytes of the last line.
 pub(crate) const END: &[u8] = br#"{"type":"end","#;
 
-/// The longest of these lines, in bytes: they hold hashes, numbers and a few names.
+/// The maximum length of these lines in bytes: they contain hashes, numbers and a few names.
 const MAX_NOTE: usize = 64 << 10;
 
-/// An item is done; its records stand before this line.
+/// A finished item; its records precede this line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemLine {
     /// The item's number in the manifest.
     pub item: u32,
-    /// The hash of its bytes, where they could be read.
+    /// The hash of its bytes, if they could be read.
     pub hash: Option<ContentHash>,
-    /// How many records it has: none where it is no ELF file, many where it is a package.
+    /// The number of its records: 0 if it is not an ELF file, many if it is a package.
     pub records: u64,
-    /// What was met in it and has no record.
+    /// The counts of files in it that have no record.
     pub without: Counts,
 }
 
@@ -59,16 +59,16 @@ impl ItemLine {
     }
 }
 
-/// What a whole shard holds.
+/// The totals of a complete shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardTotals {
-    /// How many items.
+    /// The number of items.
     pub items: u64,
-    /// How many records.
+    /// The number of records.
     pub records: u64,
-    /// What was met and has no record.
+    /// The counts of files without a record.
     pub without: Counts,
-    /// The hash of all lines but the last: shards that agree in it say the same.
+    /// The hash of all lines except the last: shards with the same hash have the same contents.
     pub hash: ContentHash,
 }
 
@@ -134,7 +134,7 @@ impl EndLine {
         })
     }
 
-    /// How it differs from what a shard of this manifest ends with; `None` where it does not.
+    /// How it differs from the last line of this manifest's shard; `None` if it does not.
     pub(super) fn foreign(&self, manifest: &Manifest, shard: u32) -> Option<String> {
         let differs = |what, is: &dyn std::fmt::Display, expected: &dyn std::fmt::Display| {
             Some(format!("its {what} is {is}, not {expected}"))
@@ -153,6 +153,6 @@ impl EndLine {
 }
 
 fn text(fields: &impl Serialize) -> Vec<u8> {
-    // These types have text keys only, and memory takes what is written.
+    // Serialization cannot fail: all keys are strings, and the output is in memory.
     serde_json::to_vec(fields).unwrap_or_default()
 }

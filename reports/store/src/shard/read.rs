@@ -1,4 +1,4 @@
-//! Reading a shard, and telling whether it is whole.
+//! Reads shards and checks whether they are complete.
 
 use std::fs::File;
 use std::io;
@@ -15,16 +15,16 @@ use crate::{Counts, Manifest};
 /// A line of a shard.
 #[derive(Debug)]
 pub enum ShardLine<'a> {
-    /// A record of the item whose line comes next.
+    /// A record of the item in the next item line.
     Record(&'a [u8]),
-    /// An item is done.
+    /// A finished item.
     Item(ItemLine),
 }
 
-/// Reads a shard's lines one after the other, and holds one at a time.
+/// Reads the lines of a shard in order and holds one in memory at a time.
 ///
-/// That the shard is whole shows at its end: what comes before is not to be relied on until then,
-/// or the shard's state is to be asked for first.
+/// Whether the shard is complete is known only at its end. Until then the lines read may be damaged, unless the shard's
+/// state was checked before.
 #[derive(Debug)]
 pub struct ShardReader<'m> {
     path: PathBuf,
@@ -51,15 +51,15 @@ impl<'m> ShardReader<'m> {
         &self.path
     }
 
-    /// The next line; `None` at the end of a whole shard.
+    /// The next line; `None` at the end of a complete shard.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Damaged`], and [`Error::Foreign`] at the end of another scan's shard.
+    /// [`Error::Io`], [`Error::Damaged`], and [`Error::Foreign`] at the end of a shard of another scan.
     pub fn next_line(&mut self) -> Result<Option<ShardLine<'_>>> {
         Ok(self.next_place()?.map(|(_, line)| line))
     }
 
-    /// The next line and where it starts.
+    /// The next line and its position.
     pub(crate) fn next_place(&mut self) -> Result<Option<(LinePlace, ShardLine<'_>)>> {
         while let Some(place) = self.lines.advance().map_err(|error| self.broken(error))? {
             let step = self.check.line(self.lines.line());
@@ -78,7 +78,7 @@ impl<'m> ShardReader<'m> {
 
     fn broken(&self, error: io::Error) -> Error {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => self.damaged("it is cut off".to_owned()),
+            io::ErrorKind::UnexpectedEof => self.damaged("it is truncated".to_owned()),
             _ if is_damage(&error) => self.damaged(error.to_string()),
             _ => Error::io("read", &self.path)(error),
         }
@@ -89,7 +89,7 @@ impl<'m> ShardReader<'m> {
     }
 }
 
-/// What is known of the shard at `path`; all of it is read.
+/// The state of the shard at `path`. Reads all of it.
 pub(crate) fn state(path: &Path, manifest: &Manifest, shard: u32) -> Result<ShardState> {
     let totals = ShardReader::open(path.to_owned(), manifest, shard).and_then(|mut reader| {
         while reader.next_line()?.is_some() {}
@@ -104,20 +104,20 @@ pub(crate) fn state(path: &Path, manifest: &Manifest, shard: u32) -> Result<Shar
     }
 }
 
-/// What a line is.
+/// The type of a line.
 enum Step {
     Record,
     Item(ItemLine),
     End,
 }
 
-/// Why a shard that was read to its end is not whole.
+/// Why a shard is unusable after it was read to its end.
 enum Wrong {
     Damaged(String),
     Foreign(String),
 }
 
-/// Holds the lines that were read against the last one and the manifest.
+/// Checks lines against the last line and the manifest.
 #[derive(Debug)]
 struct Check<'m> {
     manifest: &'m Manifest,
@@ -125,11 +125,11 @@ struct Check<'m> {
     lines: u64,
     items: u64,
     records: u64,
-    /// Records since the last item's line.
+    /// Records since the last item line.
     of_item: u64,
     without: Counts,
-    /// The first item that is not the manifest's. Not told before the end, where it may show that
-    /// the whole shard is another manifest's.
+    /// The first item that is out of order. It is reported at the end, where the whole shard may turn out to belong to
+    /// another manifest.
     stray: Option<String>,
     hasher: blake3::Hasher,
     end: Option<EndLine>,
@@ -178,10 +178,15 @@ impl<'m> Check<'m> {
         let of_item = std::mem::take(&mut self.of_item);
         if item.records != of_item {
             let (number, records) = (item.item, item.records);
-            return Err(format!("item {number} has {of_item} records, and says {records}"));
+            return Err(format!(
+                "item {number} has {of_item} records, but its line says {records}"
+            ));
         }
         if self.expected() != Some(item.item) && self.stray.is_none() {
-            self.stray = Some(format!("line {} is of item {}, out of turn", self.lines, item.item));
+            self.stray = Some(format!(
+                "line {} is of item {}, which is out of order",
+                self.lines, item.item
+            ));
         }
         self.items += 1;
         self.records += of_item;
@@ -192,7 +197,7 @@ impl<'m> Check<'m> {
         Ok(())
     }
 
-    /// The item that the manifest has next.
+    /// The number of the item that the manifest lists next.
     fn expected(&self) -> Option<u32> {
         self.manifest.number_in(self.shard, self.items)
     }
@@ -205,10 +210,10 @@ impl<'m> Check<'m> {
 
     fn whole(&self) -> std::result::Result<(), Wrong> {
         let Some(end) = &self.end else {
-            return Err(Wrong::Damaged("it is cut off: its last line is missing".to_owned()));
+            return Err(Wrong::Damaged("it is truncated: its last line is missing".to_owned()));
         };
         if self.of_item > 0 || end.totals != self.totals() {
-            let reason = "its lines are not those that its last line speaks of".to_owned();
+            let reason = "its lines do not match its last line".to_owned();
             return Err(Wrong::Damaged(reason));
         }
         if let Some(reason) = end.foreign(self.manifest, self.shard) {

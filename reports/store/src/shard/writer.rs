@@ -1,4 +1,4 @@
-//! Writing a shard.
+//! Writes shards.
 
 use std::path::{Path, PathBuf};
 
@@ -13,29 +13,29 @@ use crate::error::{Error, Result};
 use crate::lines::{LinesWriter, MAX_LINE};
 use crate::{ContentHash, Counts, Manifest};
 
-/// Writes a shard: of each of its items in order the records, then that it is done. Until it is
-/// finished nothing is there under its name; dropped before, it leaves nothing.
+/// Writes a shard: for each of its items in order, the records, then a line for the finished item. The file appears
+/// under its name only when finished; dropping the writer earlier removes it.
 #[derive(Debug)]
 pub struct ShardWriter<'m> {
     manifest: &'m Manifest,
     shard: u32,
-    /// What it will be called.
+    /// The final path of the file.
     path: PathBuf,
     lines: LinesWriter<Draft>,
-    /// Items that are done.
+    /// The number of finished items.
     items: u64,
-    /// Records of the item that is being written.
+    /// The number of records of the current item.
     of_item: u64,
     records: u64,
     without: Counts,
 }
 
-/// How a shard came to be there.
+/// How a shard was completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finished {
-    /// It was written.
+    /// This writer completed it.
     Written(ShardTotals),
-    /// Another writer was faster, and has written the same.
+    /// Another writer was faster and wrote the same contents.
     There(ShardTotals),
 }
 
@@ -47,18 +47,16 @@ impl<'m> ShardWriter<'m> {
         Ok(ShardWriter { manifest, shard, path, lines, items, of_item, records, without })
     }
 
-    /// The number of the item that comes next, or whose records are being written; `None` where
-    /// all are done.
+    /// The number of the current item, whose records are being written; `None` if all are done.
     #[must_use]
     pub fn next_item(&self) -> Option<u32> {
         self.manifest.number_in(self.shard, self.items)
     }
 
-    /// Writes a record of the next item: one line of JSON that starts `{"type":"file",`, without
-    /// its line feed.
+    /// Writes a record of the current item: a line of JSON that starts with `{"type":"file",`, without its line feed.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is no such line, or is longer than 256 MiB; [`Error::Io`].
+    /// [`Error::Usage`] if it is not such a line or is longer than 256 MiB; [`Error::Io`].
     pub fn record(&mut self, record: &[u8]) -> Result<()> {
         check_record(record).map_err(Error::Usage)?;
         self.lines.line(record).map_err(Error::io("write", &self.path))?;
@@ -66,12 +64,11 @@ impl<'m> ShardWriter<'m> {
         Ok(())
     }
 
-    /// Notes that an item is done: the hash of its bytes, where they could be read, and what was
-    /// met in it and has no record.
+    /// Notes that an item is done, with the hash of its bytes, if they could be read, and the counts of files in it
+    /// that have no record.
     ///
     /// # Errors
-    /// [`Error::Usage`] where another item is next, or there are more than 100 kinds;
-    /// [`Error::Io`].
+    /// [`Error::Usage`] if another item is next, or there are more than 100 kinds; [`Error::Io`].
     pub fn item_done(
         &mut self,
         item: u32,
@@ -80,8 +77,10 @@ impl<'m> ShardWriter<'m> {
     ) -> Result<()> {
         if self.next_item() != Some(item) {
             let what = match self.next_item() {
-                Some(next) => format!("item {item} of shard {}, where {next} is next", self.shard),
-                None => format!("item {item} of shard {}, which has no more", self.shard),
+                Some(next) => {
+                    format!("item {item} of shard {}, but item {next} is next", self.shard)
+                }
+                None => format!("item {item} of shard {}, which has no items left", self.shard),
             };
             return Err(Error::Usage(what));
         }
@@ -96,20 +95,19 @@ impl<'m> ShardWriter<'m> {
         self.lines.line(&line).map_err(Error::io("write", &self.path))
     }
 
-    /// Makes the shard durable under its name: on return, it outlasts a loss of power. A damaged
-    /// shard is replaced; a whole one never is.
+    /// Makes the shard durable under its name: on return, it survives a power failure. A damaged shard is replaced, a
+    /// sound one never.
     ///
     /// # Errors
-    /// [`Error::Usage`] where items are missing, [`Error::Different`] where a whole shard is there
-    /// that says something else, [`Error::Foreign`] where one of another scan is, and
-    /// [`Error::Io`].
+    /// [`Error::Usage`] if items are missing, [`Error::Different`] if a sound shard with other contents exists,
+    /// [`Error::Foreign`] if one of another scan exists, and [`Error::Io`].
     pub fn finish(self) -> Result<Finished> {
         if let Some(next) = self.next_item() {
             let what = format!("shard {} is not done: item {next} is next", self.shard);
             return Err(Error::Usage(what));
         }
         if self.of_item > 0 {
-            let what = format!("shard {} has records behind its last item", self.shard);
+            let what = format!("shard {} has records after its last item", self.shard);
             return Err(Error::Usage(what));
         }
         let ShardWriter { manifest, shard, path, mut lines, items, records, without, .. } = self;
@@ -121,8 +119,8 @@ impl<'m> ShardWriter<'m> {
     }
 }
 
-/// Puts a shard in its place. Who replaces a damaged one holds the folder's lock, so that of two
-/// the second finds the first one's.
+/// Moves a shard to its final path. Replacing a damaged shard needs the folder's lock, so that the second of two
+/// writers finds the first one's shard.
 fn publish(
     draft: Draft,
     path: &Path,
@@ -136,7 +134,7 @@ fn publish(
     match read::state(path, manifest, shard)? {
         ShardState::Absent => match draft.publish(path)? {
             true => Ok(Finished::Written(totals)),
-            // Only where the file system's locks do not hold: another time, it is there.
+            // Possible only if locks do not work on this file system; a retry will find the shard.
             false => Err(Error::Busy { path: path_of() }),
         },
         ShardState::Whole(there) if there == totals => Ok(Finished::There(there)),
@@ -149,7 +147,7 @@ fn publish(
     }
 }
 
-/// Why a record is none.
+/// Checks that a record is a valid line.
 fn check_record(record: &[u8]) -> std::result::Result<(), String> {
     if record.len() > MAX_LINE {
         return Err(format!("a record of {} bytes, allowed: {MAX_LINE}", record.len()));
@@ -157,12 +155,12 @@ fn check_record(record: &[u8]) -> std::result::Result<(), String> {
     if !record.starts_with(RECORD) {
         return Err("a record that does not start with {\"type\":\"file\",".to_owned());
     }
-    // JSON allows it between values, and lines do not.
+    // JSON allows line feeds between values, but a line must not contain one.
     if record.contains(&b'\n') {
         return Err("a record that holds a line feed".to_owned());
     }
     match serde_json::from_slice::<IgnoredAny>(record) {
         Ok(_) => Ok(()),
-        Err(error) => Err(format!("a record that is no JSON: {error}")),
+        Err(error) => Err(format!("a record that is not JSON: {error}")),
     }
 }

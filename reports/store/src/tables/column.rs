@@ -1,54 +1,54 @@
-//! What a column is. From these definitions come the schema of the files and their documentation.
+//! Definitions of columns, from which both the schema of the files and their documentation are made.
 
 use std::borrow::Cow;
 
 use sframe_record::Address;
 use sframe_record::Record;
 
-/// One table.
+/// A table.
 pub(super) trait Table: Sized + 'static {
-    /// Its folder below `tables/`.
+    /// The name of its folder below `tables/`.
     const NAME: &'static str;
-    /// What one row of it is, for the documentation.
+    /// What a row contains, for the documentation.
     const ABOUT: &'static str;
-    /// What a row is made from, besides the record.
+    /// The data from which a row is made, besides the record.
     type Row<'r>;
-    /// Its own columns, behind [`PLACE`]'s.
+    /// Its own columns, which follow those in [`PLACE`].
     const COLUMNS: &'static [Column<Self>];
 }
 
-/// A column of a table of one's own.
+/// A column of a single table.
 pub(super) struct Column<T: Table> {
     pub(super) what: ColumnKind,
     pub(super) cell: for<'c, 'r> fn(&'c T::Row<'r>) -> Cell<'c>,
 }
 
-/// A column that each table has: the file.
+/// A column that all tables have: it identifies the file.
 pub(super) struct PlaceColumn {
     pub(super) what: ColumnKind,
     pub(super) cell: for<'c, 'r> fn(u64, &'c Record<'r>) -> Cell<'c>,
 }
 
-/// A column, whatever its table.
+/// The definition of a column in any table.
 #[derive(Clone, Copy)]
 pub(super) struct ColumnKind {
     pub(super) name: &'static str,
     pub(super) of: Of,
-    /// Whether it may be without a value.
+    /// Whether values may be missing.
     pub(super) nullable: bool,
-    /// What its numbers count; empty where it has none.
+    /// The unit of its numbers; empty if they have none.
     pub(super) unit: &'static str,
     pub(super) meaning: &'static str,
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// Signed 64 bits: what subtracts well in SQL. A number above 2^63-1, which only a hostile file
-    /// states, stands as that.
+    /// Signed 64-bit integers, because SQL subtracts them well. A number above 2^63-1, which only a malicious file
+    /// contains, is stored as 2^63-1.
     Numbers,
     Texts,
-    /// A list of texts, which may be empty.
+    /// A list of strings, which may be empty.
     Lists,
 }
 
@@ -100,7 +100,7 @@ impl ColumnKind {
     }
 }
 
-/// The columns that each table starts with: a question about packages needs no join.
+/// The columns that each table starts with, so that queries about packages need no join.
 pub(super) const PLACE: &[PlaceColumn] = &[
     PlaceColumn {
         what: ColumnKind::numbers(
@@ -123,7 +123,7 @@ pub(super) const PLACE: &[PlaceColumn] = &[
     PlaceColumn {
         what: ColumnKind::texts(
             "architecture",
-            "architecture of the package, in its system's word",
+            "architecture of the package, in the distribution's term",
         )
         .or_null(),
         cell: |_, record| {
@@ -140,16 +140,17 @@ pub(super) const PLACE: &[PlaceColumn] = &[
     PlaceColumn {
         what: ColumnKind::texts(
             "path",
-            "path as it was given or found; bytes that are not UTF-8 as `\\xNN`",
+            "path as given or found; bytes that are not UTF-8 are written as `\\xNN`",
         ),
         cell: |_, record| Cell::text(&record.path),
     },
     PlaceColumn {
-        what: ColumnKind::texts("inside", "path of the file in the package at `path`").or_null(),
+        what: ColumnKind::texts("inside", "path of the file inside the package at `path`")
+            .or_null(),
         cell: |_, record| Cell::optional_text(record.inside.as_deref()),
     },
     PlaceColumn {
-        what: ColumnKind::texts("member", "member of the archive there").or_null(),
+        what: ColumnKind::texts("member", "name of the archive member").or_null(),
         cell: |_, record| Cell::optional_text(record.member.as_deref()),
     },
 ];

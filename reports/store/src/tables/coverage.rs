@@ -9,28 +9,28 @@ pub(super) enum Coverage {}
 
 impl Table for Coverage {
     const NAME: &'static str = "coverage";
-    const ABOUT: &'static str = "A cause for which SFrame does not describe functions of a file that CFI does; \
-        in a file without a section, what would keep them out of one. How many bytes and functions are \
-        described, `files` says.";
+    const ABOUT: &'static str = "A cause why SFrame does not describe functions of a file that CFI describes; \
+        for a file without a section, why a section could not describe them. `files` has the numbers of bytes and \
+        functions that are described.";
     type Row<'r> = Loss<'r>;
     const COLUMNS: &'static [Column<Coverage>] = &[
         Column {
             what: ColumnKind::texts(
                 "cause",
-                "the cause; `none` where nothing in the CFI explains it",
+                "the cause; `none` if nothing in the CFI explains the loss",
             ),
             cell: |loss| Cell::text(&loss.cause),
         },
         Column {
-            what: ColumnKind::numbers("functions", "", "functions that are lost"),
+            what: ColumnKind::numbers("functions", "", "number of functions lost"),
             cell: |loss| Cell::Number(loss.functions),
         },
         Column {
-            what: ColumnKind::numbers("bytes", "bytes", "code of these"),
+            what: ColumnKind::numbers("bytes", "bytes", "size of these functions"),
             cell: |loss| Cell::Number(loss.bytes),
         },
         Column {
-            what: ColumnKind::lists("examples", "the first few of them: symbols, or addresses"),
+            what: ColumnKind::lists("examples", "the first few functions: symbols or addresses"),
             cell: |loss| Cell::List(loss.examples.iter().map(named).collect()),
         },
     ];

@@ -1,4 +1,4 @@
-//! The tables' documentation.
+//! The documentation of the tables.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,14 @@ use super::files::{Counts, Files, Producers};
 use super::findings::{Differences, Findings};
 
 const INTRODUCTION: &str = "
-A store that is complete has its records as Parquet, too: `tables/TABLE/shard=00017/rows.parquet`, compressed with zstd. DuckDB, pandas,
-DataFusion, Spark and whatever else reads Parquet take a table's folder as it stands, and [`queries/`](queries) has questions worth asking:
+A complete store also contains its records as Parquet: `tables/TABLE/shard=00017/rows.parquet`, compressed with zstd. DuckDB, pandas,
+DataFusion, Spark and other readers of Parquet can read a table's folder directly. [`queries/`](queries) contains useful queries:
 
     duckdb -c \"SELECT package, sum(errors) FROM 'STORE/tables/files/*/*.parquet' GROUP BY package\"
 
-All tables start with the same columns, which say which file a row is about, so that most questions need no join. `file` joins them. Each table
-has a file for each shard, without rows where there are none. `shard` is the partition's key: it says where a record is stored, and nothing
-else. The same scan gives the same bytes. Numbers are signed 64-bit integers; one above 2^63-1, which only a hostile file states, stands as 2^63-1.
+All tables start with the same columns, which identify the file that a row is about, so that most questions need no join. `file` joins them. Each table
+has a file for each shard, which may have no rows. `shard` is the partition key: it only says where a record is stored. The same scan gives the
+same bytes. Numbers are signed 64-bit integers; a number above 2^63-1, which only a malicious file contains, is stored as 2^63-1.
 ";
 
 /// `TABLES.md`: every table, column by column.
@@ -26,8 +26,8 @@ pub fn markdown() -> String {
     page.push_str(INTRODUCTION);
     let _ = writeln!(
         page,
-        "\nThis is version {TABLES_FORMAT} of the tables, which each file says under `sframe-store.tables` in its \
-         metadata; it grows where a column\ngoes or changes its meaning."
+        "\nThis is version {TABLES_FORMAT} of the tables; each file states it as `sframe-store.tables` in its \
+         metadata. It increases when a column\nis removed or changes its meaning."
     );
     page.push_str("\n## Columns of all tables\n\n");
     columns(&mut page, PLACE.iter().map(|column| column.what));

@@ -1,4 +1,4 @@
-//! Tables about whole files: the files, how often they break each rule, and what made them.
+//! Tables about whole files: the files, their counts of broken rules, and the programs that produced them.
 
 use sframe_record::Record;
 use sframe_record::{
@@ -16,17 +16,24 @@ impl Table for Files {
     type Row<'r> = Record<'r>;
     const COLUMNS: &'static [Column<Files>] = &[
         column(
-            ColumnKind::texts("path_hex", "bytes of `path`, where they are not UTF-8").or_null(),
+            ColumnKind::texts("path_hex", "bytes of `path` in hexadecimal, if they are not UTF-8")
+                .or_null(),
             |file| Cell::optional_text(file.path_hex.as_deref()),
         ),
         column(
-            ColumnKind::texts("inside_hex", "bytes of `inside`, where they are not UTF-8")
-                .or_null(),
+            ColumnKind::texts(
+                "inside_hex",
+                "bytes of `inside` in hexadecimal, if they are not UTF-8",
+            )
+            .or_null(),
             |file| Cell::optional_text(file.inside_hex.as_deref()),
         ),
         column(
-            ColumnKind::texts("member_hex", "bytes of `member`, where they are not UTF-8")
-                .or_null(),
+            ColumnKind::texts(
+                "member_hex",
+                "bytes of `member` in hexadecimal, if they are not UTF-8",
+            )
+            .or_null(),
             |file| Cell::optional_text(file.member_hex.as_deref()),
         ),
         column(
@@ -38,8 +45,7 @@ impl Table for Files {
             |file| Cell::text(status(file.status)),
         ),
         column(
-            ColumnKind::texts("reason", "why it was not checked, or which kind of file it is")
-                .or_null(),
+            ColumnKind::texts("reason", "why it was not checked, or its kind of file").or_null(),
             |file| Cell::optional_text(file.reason.as_deref()),
         ),
         column(
@@ -49,113 +55,125 @@ impl Table for Files {
         column(ColumnKind::numbers("size", "bytes", "size of the file").or_null(), |file| {
             Cell::optional_number(file.content.as_ref().map(|content| content.size))
         }),
-        column(ColumnKind::numbers("code_bytes", "bytes", "loaded, executable sections"), |file| {
-            Cell::Number(file.code_bytes)
-        }),
         column(
-            ColumnKind::numbers("covered_bytes", "bytes", "code that functions of SFrame describe"),
+            ColumnKind::numbers("code_bytes", "bytes", "size of loaded, executable sections"),
+            |file| Cell::Number(file.code_bytes),
+        ),
+        column(
+            ColumnKind::numbers("covered_bytes", "bytes", "code that SFrame functions describe"),
             |file| Cell::Number(file.covered_bytes),
         ),
-        column(ColumnKind::numbers("sframe_sections", "", "how many `.sframe` sections"), |file| {
-            Cell::Number(file.sections.len() as u64)
-        }),
-        column(ColumnKind::numbers("sframe_bytes", "bytes", "size of these"), |file| {
+        column(
+            ColumnKind::numbers("sframe_sections", "", "number of `.sframe` sections"),
+            |file| Cell::Number(file.sections.len() as u64),
+        ),
+        column(ColumnKind::numbers("sframe_bytes", "bytes", "size of these sections"), |file| {
             sum(file, |section| section.size)
         }),
         column(
-            ColumnKind::numbers("sframe_version", "", "format version of the first").or_null(),
+            ColumnKind::numbers("sframe_version", "", "format version of the first section")
+                .or_null(),
             |file| Cell::optional_number(header(file).map(|header| u64::from(header.version))),
         ),
         column(
             ColumnKind::texts(
                 "abi",
-                "`AMD64`, `AArch64`, `AArch64-BE` or `s390x`, as the first says",
+                "`AMD64`, `AArch64`, `AArch64-BE` or `s390x`, from the first section",
             )
             .or_null(),
             |file| Cell::optional_text(header(file).and_then(|header| header.abi.as_deref())),
         ),
-        column(ColumnKind::numbers("functions", "", "functions that were read"), |file| {
+        column(ColumnKind::numbers("functions", "", "number of functions read"), |file| {
             sum(file, |section| section.functions)
         }),
-        column(ColumnKind::numbers("rows", "", "rows that were read"), |file| {
+        column(ColumnKind::numbers("rows", "", "number of rows read"), |file| {
             sum(file, |section| section.rows)
         }),
         column(
-            ColumnKind::numbers(
-                "equal_bytes",
-                "bytes",
-                "code of which SFrame and CFI say the same",
-            )
-            .or_null(),
+            ColumnKind::numbers("equal_bytes", "bytes", "code where SFrame and CFI agree")
+                .or_null(),
             |file| bytes(file, |of| of.equal),
         ),
         column(
             ColumnKind::numbers(
                 "limited_bytes",
                 "bytes",
-                "of which they say the same as far as the version can",
+                "code where they agree as far as the version can express",
             )
             .or_null(),
             |file| bytes(file, |of| of.limited),
         ),
         column(
-            ColumnKind::numbers("different_bytes", "bytes", "of which they differ").or_null(),
+            ColumnKind::numbers("different_bytes", "bytes", "code where they differ").or_null(),
             |file| bytes(file, |of| of.different),
         ),
         column(
-            ColumnKind::numbers("only_cfi_bytes", "bytes", "that CFI alone describes").or_null(),
+            ColumnKind::numbers("only_cfi_bytes", "bytes", "code that only CFI describes")
+                .or_null(),
             |file| bytes(file, |of| of.only_cfi),
         ),
         column(
-            ColumnKind::numbers("only_sframe_bytes", "bytes", "that SFrame alone describes")
+            ColumnKind::numbers("only_sframe_bytes", "bytes", "code that only SFrame describes")
                 .or_null(),
             |file| bytes(file, |of| of.only_sframe),
         ),
         column(
-            ColumnKind::numbers("neither_bytes", "bytes", "that neither does").or_null(),
+            ColumnKind::numbers("neither_bytes", "bytes", "code that neither describes").or_null(),
             |file| bytes(file, |of| of.neither),
         ),
         column(
-            ColumnKind::numbers("undecided_bytes", "bytes", "of which it could not be decided")
+            ColumnKind::numbers("undecided_bytes", "bytes", "code that could not be compared")
                 .or_null(),
             |file| bytes(file, |of| of.undecided),
         ),
         column(
-            ColumnKind::numbers("both_functions", "", "functions that SFrame and CFI describe")
-                .or_null(),
+            ColumnKind::numbers(
+                "both_functions",
+                "",
+                "functions that both SFrame and CFI describe",
+            )
+            .or_null(),
             |file| functions(file, |of| of.both),
         ),
         column(
-            ColumnKind::numbers("partly_functions", "", "that CFI describes, and SFrame a part of")
-                .or_null(),
+            ColumnKind::numbers(
+                "partly_functions",
+                "",
+                "functions that CFI describes completely and SFrame partly",
+            )
+            .or_null(),
             |file| functions(file, |of| of.partly),
         ),
         column(
-            ColumnKind::numbers("only_cfi_functions", "", "that CFI alone describes").or_null(),
+            ColumnKind::numbers("only_cfi_functions", "", "functions that only CFI describes")
+                .or_null(),
             |file| functions(file, |of| of.only_cfi),
         ),
         column(
-            ColumnKind::numbers("only_sframe_functions", "", "that SFrame alone describes")
-                .or_null(),
+            ColumnKind::numbers(
+                "only_sframe_functions",
+                "",
+                "functions that only SFrame describes",
+            )
+            .or_null(),
             |file| functions(file, |of| of.only_sframe),
         ),
-        column(
-            ColumnKind::numbers("errors", "", "findings of severity error, all of them"),
-            |file| found(file, Severity::Error),
-        ),
-        column(ColumnKind::numbers("warnings", "", "of severity warning"), |file| {
+        column(ColumnKind::numbers("errors", "", "findings of severity error"), |file| {
+            found(file, Severity::Error)
+        }),
+        column(ColumnKind::numbers("warnings", "", "findings of severity warning"), |file| {
             found(file, Severity::Warning)
         }),
         column(
-            ColumnKind::numbers("lints", "", "of severity lint, where they were asked for"),
+            ColumnKind::numbers("lints", "", "findings of severity lint, if requested"),
             |file| found(file, Severity::Lint),
         ),
         column(
-            ColumnKind::numbers("undecided", "", "what was not checked: how many reasons"),
+            ColumnKind::numbers("undecided", "", "number of checks that were not possible"),
             |file| Cell::Number(file.undecided.len() as u64),
         ),
         column(
-            ColumnKind::texts("debug_file", "separate debug file that CFI was taken from as well")
+            ColumnKind::texts("debug_file", "separate debug file from which CFI was also read")
                 .or_null(),
             |file| {
                 Cell::optional_text(file.coverage.as_ref().and_then(|of| of.debug_file.as_deref()))
@@ -171,7 +189,7 @@ const fn column(
     Column { what, cell }
 }
 
-/// The word that records have for it.
+/// The identifier of a status in records.
 const fn status(status: Status) -> &'static str {
     match status {
         Status::Checked => "checked",
@@ -185,7 +203,7 @@ const fn status(status: Status) -> &'static str {
     }
 }
 
-/// What the header of the first section says, where it can be read.
+/// The header of the first section, if it can be read.
 fn header<'c, 'r>(file: &'c Record<'r>) -> Option<&'c Header<'r>> {
     file.sections.first()?.header.as_ref()
 }
@@ -194,12 +212,12 @@ fn sum<'c>(file: &'c Record<'_>, of: fn(&Section<'_>) -> u64) -> Cell<'c> {
     Cell::Number(file.sections.iter().map(of).fold(0, u64::saturating_add))
 }
 
-/// Code by verdict; none where the file was not compared.
+/// Bytes of code with a verdict; null if the file was not compared.
 fn bytes<'c>(file: &'c Record<'_>, of: fn(&Verdicts) -> u64) -> Cell<'c> {
     Cell::optional_number(file.coverage.as_ref().map(|coverage| of(&coverage.bytes)))
 }
 
-/// Functions by who describes them; none where the file was not compared.
+/// The number of functions described by certain sections; null if the file was not compared.
 fn functions<'c>(file: &'c Record<'_>, of: fn(&CoveredFunctions) -> u64) -> Cell<'c> {
     Cell::optional_number(file.coverage.as_ref().map(|coverage| of(&coverage.functions)))
 }
@@ -215,7 +233,7 @@ pub(super) enum Counts {}
 impl Table for Counts {
     const NAME: &'static str = "counts";
     const ABOUT: &'static str =
-        "How often a file breaks a rule: exact, where `findings` has the first few.";
+        "How often a file breaks a rule. Exact even where `findings` contains only the first few.";
     type Row<'r> = RuleCount<'r>;
     const COLUMNS: &'static [Column<Counts>] = &[
         Column {
@@ -227,7 +245,7 @@ impl Table for Counts {
             cell: |of| Cell::text(of.severity.name()),
         },
         Column {
-            what: ColumnKind::numbers("count", "", "how often"),
+            what: ColumnKind::numbers("count", "", "how often the file breaks the rule"),
             cell: |of| Cell::Number(of.count),
         },
     ];
@@ -239,7 +257,7 @@ pub(super) enum Producers {}
 impl Table for Producers {
     const NAME: &'static str = "producers";
     const ABOUT: &'static str =
-        "A compiler, assembler or linker that a file names as one of its makers.";
+        "A compiler, assembler or linker that produced a file, according to the file.";
     type Row<'r> = Producer<'r>;
     const COLUMNS: &'static [Column<Producers>] = &[
         Column {
@@ -255,7 +273,7 @@ impl Table for Producers {
             cell: |made| Cell::optional_text(made.version.as_deref()),
         },
         Column {
-            what: ColumnKind::texts("text", "what the file says, word by word").or_null(),
+            what: ColumnKind::texts("text", "text in the file, verbatim").or_null(),
             cell: |made| Cell::optional_text(made.text.as_deref()),
         },
     ];

@@ -1,4 +1,4 @@
-//! Findings, and both tables of rows where SFrame and CFI differ.
+//! Tables of findings and of differences between SFrame and CFI.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,45 +12,50 @@ pub(super) enum Findings {}
 
 impl Table for Findings {
     const NAME: &'static str = "findings";
-    const ABOUT: &'static str = "A rule that is broken at a place; of each file and rule the first few, or all with `--all`.";
+    const ABOUT: &'static str =
+        "A violation of a rule. Contains the first few of each file and rule, or all with `--all`.";
     type Row<'r> = Finding<'r>;
     const COLUMNS: &'static [Column<Findings>] = &[
         column(ColumnKind::texts("rule", "name of the rule"), |found| Cell::text(&found.rule)),
         column(ColumnKind::texts("severity", "`error`, `warning` or `lint`"), |found| {
             Cell::text(found.severity.name())
         }),
-        column(ColumnKind::texts("rule_group", "what the rule is about"), |found| {
+        column(ColumnKind::texts("rule_group", "group that the rule belongs to"), |found| {
             Cell::text(&found.group)
         }),
-        column(ColumnKind::texts("message", "the fact, then the rule"), |found| {
+        column(ColumnKind::texts("message", "the observed fact, then the rule"), |found| {
             Cell::text(&found.message)
         }),
         column(
-            ColumnKind::numbers("section", "", "which of the file's sections, from 0").or_null(),
+            ColumnKind::numbers("section", "", "number of the file's section, from 0").or_null(),
             |found| Cell::optional_number(found.section.map(|section| section as u64)),
         ),
         column(
-            ColumnKind::numbers("section_offset", "bytes", "from the start of the section")
+            ColumnKind::numbers("section_offset", "bytes", "offset from the start of the section")
                 .or_null(),
             |found| Cell::optional_number(found.offset),
         ),
         column(
-            ColumnKind::numbers("file_offset", "bytes", "from the start of the file or member")
-                .or_null(),
+            ColumnKind::numbers(
+                "file_offset",
+                "bytes",
+                "offset from the start of the file or member",
+            )
+            .or_null(),
             |found| Cell::optional_number(found.file_offset),
         ),
         column(
-            ColumnKind::texts("field", "the field, in the specification's word").or_null(),
+            ColumnKind::texts("field", "the field's name in the specification").or_null(),
             |found| Cell::optional_text(found.field.as_ref().map(|field| field.name.as_str())),
         ),
         column(ColumnKind::texts("value", "its value").or_null(), |found| {
             Cell::optional_text(found.field.as_ref().map(|field| field.value.as_str()))
         }),
-        column(ColumnKind::texts("allowed", "what would be right").or_null(), |found| {
+        column(ColumnKind::texts("allowed", "the valid values").or_null(), |found| {
             Cell::optional_text(found.field.as_ref().map(|field| field.allowed.as_str()))
         }),
         column(
-            ColumnKind::numbers("function_index", "", "place of the function in its section")
+            ColumnKind::numbers("function_index", "", "index of the function in its section")
                 .or_null(),
             |found| {
                 Cell::optional_number(found.function.as_ref().map(|function| function.index.into()))
@@ -60,28 +65,31 @@ impl Table for Findings {
             symbol(found)
         }),
         column(
-            ColumnKind::texts(
-                "function_start",
-                "`0x...`: an address, or an offset in `code_section`",
-            )
-            .or_null(),
+            ColumnKind::texts("function_start", "address, or offset in `code_section`, as `0x...`")
+                .or_null(),
             |found| Cell::address(found.function.as_ref().and_then(|function| function.start)),
         ),
-        column(ColumnKind::numbers("function_size", "bytes", "its code").or_null(), |found| {
-            Cell::optional_number(found.function.as_ref().map(|function| function.size.into()))
-        }),
-        column(ColumnKind::numbers("row", "", "row of the function, from 0").or_null(), |found| {
-            Cell::optional_number(found.row.map(u64::from))
-        }),
+        column(
+            ColumnKind::numbers("function_size", "bytes", "size of its code").or_null(),
+            |found| {
+                Cell::optional_number(found.function.as_ref().map(|function| function.size.into()))
+            },
+        ),
+        column(
+            ColumnKind::numbers("row", "", "number of the row in the function, from 0").or_null(),
+            |found| Cell::optional_number(found.row.map(u64::from)),
+        ),
         column(
             ColumnKind::texts("code_start", "first PC of the code, `0x...`").or_null(),
             |found| Cell::address(found.code.as_ref().map(|code| code.start)),
         ),
-        column(ColumnKind::texts("code_end", "first PC behind it, `0x...`").or_null(), |found| {
-            Cell::address(found.code.as_ref().map(|code| code.end))
-        }),
         column(
-            ColumnKind::texts("code_section", "section of these, in relocatable objects").or_null(),
+            ColumnKind::texts("code_end", "first PC after the code, `0x...`").or_null(),
+            |found| Cell::address(found.code.as_ref().map(|code| code.end)),
+        ),
+        column(
+            ColumnKind::texts("code_section", "section of these addresses, in relocatable objects")
+                .or_null(),
             code_section,
         ),
     ];
@@ -94,7 +102,7 @@ const fn column(
     Column { what, cell }
 }
 
-/// The symbol of the function, or of the code where no function is named.
+/// The symbol of the function, or of the code if the finding has no function.
 fn symbol<'c>(found: &'c Finding<'_>) -> Cell<'c> {
     let of_function = found.function.as_ref().and_then(|function| function.symbol.as_deref());
     let of_code = found.code.as_ref().and_then(|code| code.symbol.as_deref());
@@ -110,7 +118,7 @@ fn code_section<'c>(found: &'c Finding<'_>) -> Cell<'c> {
 /// `differences`.
 pub(super) enum Differences {}
 
-/// A finding with the difference that it is about.
+/// A finding together with its difference.
 pub(super) struct Difference<'r> {
     pub(super) finding: &'r Finding<'r>,
     pub(super) difference: &'r sframe_record::Difference<'r>,
@@ -119,7 +127,7 @@ pub(super) struct Difference<'r> {
 impl Table for Differences {
     const NAME: &'static str = "differences";
     const ABOUT: &'static str =
-        "Code of which SFrame and CFI say different things; each is a finding as well.";
+        "Code where SFrame and CFI differ. Each difference is also a finding.";
     type Row<'r> = Difference<'r>;
     const COLUMNS: &'static [Column<Differences>] = &[
         difference(ColumnKind::texts("rule", "name of the finding's rule"), |of| {
@@ -128,7 +136,7 @@ impl Table for Differences {
         difference(
             ColumnKind::lists(
                 "fields",
-                "what differs: `cfa`, `ra`, `fp`, `ra-signing`, `undefined-ra`, `signal`",
+                "values that differ: `cfa`, `ra`, `fp`, `ra-signing`, `undefined-ra`, `signal`",
             ),
             |of| {
                 let fields = of.difference.fields.iter();
@@ -141,40 +149,48 @@ impl Table for Differences {
         difference(ColumnKind::texts("code_start", "first PC, `0x...`").or_null(), |of| {
             Cell::address(of.finding.code.as_ref().map(|code| code.start))
         }),
-        difference(ColumnKind::texts("code_end", "first PC behind, `0x...`").or_null(), |of| {
-            Cell::address(of.finding.code.as_ref().map(|code| code.end))
-        }),
         difference(
-            ColumnKind::texts("code_section", "section of these, in relocatable objects").or_null(),
+            ColumnKind::texts("code_end", "first PC after the code, `0x...`").or_null(),
+            |of| Cell::address(of.finding.code.as_ref().map(|code| code.end)),
+        ),
+        difference(
+            ColumnKind::texts("code_section", "section of these addresses, in relocatable objects")
+                .or_null(),
             |of| code_section(of.finding),
         ),
         difference(
             ColumnKind::texts(
                 "sframe_rows",
-                "SFrame's rows around the code, a line each: PC, CFA, RA, FP, `signed` where RA is",
+                "SFrame's rows around the code, one per line: PC, CFA, RA, FP, and `signed` if RA is signed",
             ),
             |of| rows(of, Side::Sframe),
         ),
-        difference(ColumnKind::texts("cfi_rows", "CFI's rows, likewise"), |of| rows(of, Side::Cfi)),
+        difference(ColumnKind::texts("cfi_rows", "CFI's rows in the same format"), |of| {
+            rows(of, Side::Cfi)
+        }),
         difference(
-            ColumnKind::texts("instructions", "the code, a line each; of long code the first ones"),
+            ColumnKind::texts(
+                "instructions",
+                "the code, one instruction per line; the first few if it is long",
+            ),
             instructions,
         ),
         difference(
             ColumnKind::numbers(
                 "similar_functions",
                 "",
-                "other functions of the same pattern; none where each range is listed",
+                "number of other functions with the same pattern; null if each range is listed",
             )
             .or_null(),
             |of| similar(of, |similar| similar.functions),
         ),
         difference(
-            ColumnKind::numbers("similar_ranges", "", "other ranges of it").or_null(),
+            ColumnKind::numbers("similar_ranges", "", "number of other ranges with the pattern")
+                .or_null(),
             |of| similar(of, |similar| similar.ranges),
         ),
         difference(
-            ColumnKind::numbers("similar_bytes", "bytes", "code of these").or_null(),
+            ColumnKind::numbers("similar_bytes", "bytes", "size of these ranges").or_null(),
             |of| similar(of, |similar| similar.bytes),
         ),
     ];
@@ -191,7 +207,7 @@ fn similar<'c>(of: &'c Difference<'_>, number: fn(&Similar) -> u64) -> Cell<'c> 
     Cell::optional_number(of.difference.similar.as_ref().map(number))
 }
 
-/// The rows of one side, with those that both have.
+/// The rows of one side, including those that both sides have.
 fn rows<'c>(of: &'c Difference<'_>, side: Side) -> Cell<'c> {
     let mut text = String::new();
     for row in of.difference.table.iter().filter(|row| row.side == side || row.side == Side::Both) {

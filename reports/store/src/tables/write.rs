@@ -1,4 +1,4 @@
-//! Writing one table's part of a shard.
+//! Writes one table's part of a shard.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -19,8 +19,7 @@ use super::column::{Cell, ColumnKind, Of, PLACE, Table};
 use crate::ContentHash;
 use crate::error::{Error, Result};
 
-/// How many rows a row group has at most, and after how many bytes of values it ends: what is held
-/// in memory.
+/// The limits of a row group, in rows and in bytes of values: a row group is held in memory.
 const GROUP_ROWS: usize = 1 << 16;
 const GROUP_BYTES: usize = 16 << 20;
 
@@ -34,8 +33,8 @@ pub(super) struct TableWriter<T: Table> {
     of: std::marker::PhantomData<T>,
 }
 
-/// The values of a column of a row group, as Parquet has them: the values there are, and for each
-/// row, or element of a list, how far it is defined and whether it goes on with a list.
+/// The values of a column in a row group in Parquet's encoding: the present values, and for each row or list element
+/// its definition level and repetition level.
 struct Values {
     of: Of,
     nullable: bool,
@@ -63,7 +62,7 @@ impl<T: Table> TableWriter<T> {
         Ok(TableWriter { path, file, columns, rows: 0, bytes: 0, of: std::marker::PhantomData })
     }
 
-    /// Adds a row: of the record with this number in the store.
+    /// Adds a row for the record with this number in the store.
     pub(super) fn row(&mut self, number: u64, record: &Record<'_>, row: &T::Row<'_>) -> Result<()> {
         let place = PLACE.iter().map(|column| (column.cell)(number, record));
         let cells = place.chain(T::COLUMNS.iter().map(|column| (column.cell)(row)));
@@ -87,7 +86,7 @@ impl<T: Table> TableWriter<T> {
         write(&mut self.file, &mut self.columns).map_err(failed(&self.path))
     }
 
-    /// Writes what is left, durably.
+    /// Writes the last row group and syncs the file.
     pub(super) fn finish(mut self) -> Result<()> {
         if self.rows > 0 {
             self.end_group()?;
@@ -105,7 +104,7 @@ impl Values {
         Values { of, nullable, numbers, texts, defined, repeated }
     }
 
-    /// Adds a row's value; how many bytes it takes.
+    /// Adds the value of a row; returns its size in bytes.
     fn push(&mut self, cell: Cell<'_>) -> usize {
         match cell {
             Cell::Null => self.defined.push(0),
@@ -119,7 +118,7 @@ impl Values {
                 return size_of::<ByteArray>() + text.len();
             }
             Cell::List(list) => {
-                // An empty list is a row that is not defined further.
+                // An empty list is a row with a lower definition level.
                 self.defined
                     .resize(self.defined.len() + list.len().max(1), i16::from(!list.is_empty()));
                 self.repeated.push(0);
@@ -131,7 +130,7 @@ impl Values {
         size_of::<i64>()
     }
 
-    /// Writes the values to the next column of a row group, and is empty.
+    /// Writes the values to the next column of a row group, and clears them.
     fn write(
         &mut self,
         group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
@@ -185,7 +184,7 @@ fn field(kind: ColumnKind) -> ParquetResult<Type> {
             Type::primitive_type_builder(name, Physical::INT64).with_repetition(repetition).build()
         }
         Of::Texts => text(name, repetition),
-        // Three levels, as Parquet's LogicalTypes.md has it under "Lists".
+        // Three levels, as Parquet's LogicalTypes.md defines under "Lists".
         Of::Lists => {
             let element = Arc::new(text("element", Repetition::REQUIRED)?);
             let list = Type::group_type_builder("list")
@@ -201,7 +200,7 @@ fn field(kind: ColumnKind) -> ParquetResult<Type> {
     }
 }
 
-/// What Parquet's writer refuses is the system's refusal: the rows fit the schema.
+/// Parquet's errors are reported as I/O errors: the rows fit the schema, so only writing can fail.
 fn failed(path: &std::path::Path) -> impl FnOnce(ParquetError) -> Error {
     let path = path.to_owned();
     move |error| {

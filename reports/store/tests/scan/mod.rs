@@ -1,5 +1,4 @@
-//! A small scan to store: its plan, and what it has to say of each item, which follows from the
-//! item's number alone.
+//! A small scan to store: its plan, and the results for each item, which depend only on the item's number.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sframe_store::{ContentHash, Counts, Finished, Item, Key, Manifest, Plan, Shard, Store};
 
-/// A folder of a test's own, empty at its start.
+/// An empty folder for a test.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -25,7 +24,7 @@ pub(crate) fn path_of(item: u32) -> PathBuf {
     format!("usr/lib/lib{item}.so").into()
 }
 
-/// What the item's bytes hash to.
+/// The hash of an item's content.
 pub(crate) fn content(item: u32) -> ContentHash {
     ContentHash::of(&item.to_le_bytes())
 }
@@ -49,8 +48,7 @@ pub(crate) fn manifest(number: u32, shards: u32) -> Manifest {
 const FINDING: &str =
     r#"{"rule":"cfa-mismatch","severity":"error","group":"rows","message":"fact"},"#;
 
-/// The records of an item: none of each seventh, two of each fifth, of the others one; of different
-/// length.
+/// The records of an item, of various lengths: none for every seventh item, two for every fifth, one for the others.
 pub(crate) fn records(item: u32) -> Vec<String> {
     let number = if item.is_multiple_of(7) { 0 } else { 1 + u32::from(item.is_multiple_of(5)) };
     let record = |record: u32| {
@@ -65,7 +63,7 @@ pub(crate) fn records(item: u32) -> Vec<String> {
     (0..number).map(record).collect()
 }
 
-/// What an item has without records.
+/// The counts of files without a record in an item.
 pub(crate) fn without(item: u32) -> Counts {
     let mut counts = Counts::default();
     counts.add("not-elf", u64::from(item.is_multiple_of(7)));
@@ -97,7 +95,7 @@ pub(crate) fn shard_path(folder: &Path, shard: u32) -> PathBuf {
     folder.join(format!("shards/{shard:05}.ndjson.zst"))
 }
 
-/// Lines as zstd has them.
+/// Lines compressed with zstd.
 pub(crate) fn compressed(lines: &str) -> Vec<u8> {
     zstd::encode_all(lines.as_bytes(), 3).expect("memory")
 }

@@ -1,5 +1,5 @@
-//! A header of an RPM package: an index of tags, and the store of their values (RPM's "Package
-//! Format V4", "Header Structure").
+//! Headers of RPM packages: an index of tags and a store of their values (RPM's "Package Format V4", "Header
+//! Structure").
 
 use std::io::Read;
 use std::ops::Range;
@@ -11,12 +11,12 @@ use crate::identity::text_of;
 
 /// Magic number and version.
 const MAGIC: [u8; 4] = [0x8e, 0xad, 0xe8, 1];
-/// Of an index entry.
+/// The size of an index entry.
 const ENTRY: usize = 16;
-/// So much of a store is looked at. That of a package with 60,000 files has some 10 MiB.
+/// The number of bytes of a store that are read. A package with 60,000 files has about 10 MiB.
 const STORE: u64 = 1 << 26;
 
-/// The tags that matter here ("Header Tags").
+/// The tags that are read here ("Header Tags").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Tag {
@@ -53,24 +53,24 @@ impl Tag {
     ];
 }
 
-/// A header: where the values of tags start.
+/// A header, with the location of each relevant tag's values.
 #[derive(Debug, Default)]
 pub(super) struct Header {
     places: Vec<(Tag, usize, usize)>,
     room: Vec<u8>,
-    /// How much of the room is the store.
+    /// How many bytes of the room the store takes.
     held: usize,
-    /// Its size in the package.
+    /// The size of the header in the package.
     pub(super) size: u64,
 }
 
 impl Header {
-    /// Reads a header; `room` is what its store may lie in.
+    /// Reads a header; its store is put into `room`.
     pub(super) fn read(stream: &mut dyn Read, room: Vec<u8>) -> Result<Header, Failure> {
         let mut intro = [0; 16];
         fill(stream, &mut intro)?;
         if !intro.starts_with(&MAGIC) {
-            return Err(damaged("it has no header where one has to be"));
+            return Err(damaged("a header is missing"));
         }
         let entries = u64::from(number(&intro, 8).unwrap_or_default());
         let size = u64::from(number(&intro, 12).unwrap_or_default());
@@ -87,7 +87,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Tag, offset and number of an index entry, of the first one with a tag that matters.
+    /// Tag, offset and number of values of an index entry, if the tag is relevant and this is its first entry.
     fn place(&self, entry: &[u8]) -> Option<(Tag, usize, usize)> {
         let tag = number(entry, 0)?;
         let tag = Tag::ALL.into_iter().find(|known| *known as u32 == tag)?;
@@ -96,7 +96,7 @@ impl Header {
         new.then_some((tag, size(8)?, size(12)?))
     }
 
-    /// What the package says that it is.
+    /// The identity that the package states.
     pub(super) fn identity(&self) -> Option<PackageIdentity> {
         let text = |tag| text_of(self.text_at(&self.texts(tag)?.next()?)?);
         let version = text(Tag::Version).map(|version| {
@@ -113,14 +113,14 @@ impl Header {
         })
     }
 
-    /// Number `index` of a tag's values, each of `SIZE` bytes, in big-endian order.
+    /// Value `index` of a tag whose values have `SIZE` bytes each, in big-endian order.
     pub(super) fn value<const SIZE: usize>(&self, tag: Tag, index: usize) -> Option<[u8; SIZE]> {
         let (_, start, count) = self.places.iter().find(|(known, ..)| *known == tag)?;
         let place = index.checked_mul(SIZE)?.checked_add(*start)?;
         (index < *count).then(|| self.store().get(place..)?.first_chunk().copied())?
     }
 
-    /// Where a tag's texts are, each of which a NUL ends.
+    /// The positions in the store of a tag's NUL-terminated strings.
     pub(super) fn texts(&self, tag: Tag) -> Option<impl Iterator<Item = Range<usize>>> {
         let (_, start, count) = self.places.iter().find(|(known, ..)| *known == tag)?;
         let mut next = *start;
@@ -132,7 +132,7 @@ impl Header {
         Some(texts.take(*count))
     }
 
-    /// The text at a place.
+    /// The string at a position in the store.
     pub(super) fn text_at(&self, place: &Range<usize>) -> Option<&[u8]> {
         self.store().get(place.clone())
     }
@@ -141,7 +141,7 @@ impl Header {
         self.room.get(..self.held).unwrap_or_default()
     }
 
-    /// Takes the room back.
+    /// Returns the buffer for reuse.
     pub(super) fn into_room(self) -> Vec<u8> {
         self.room
     }

@@ -1,6 +1,6 @@
-//! The archive of an RPM package with a file of 4 GiB or more, and of any of version 6: a member's
-//! header is the place of the file in the package's own list, which has what cpio's 32 bits cannot
-//! say (RPM's "Package Format V4" and "V6", "Payload").
+//! The archive of RPM packages that contain a file of 4 GiB or more, and of all packages of version 6. A member's
+//! header contains only its index in the package's own list of files, because cpio's 32-bit fields cannot hold the size
+//! (RPM's "Package Format V4" and "V6", "Payload").
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -14,7 +14,7 @@ use super::header::{Header, Tag};
 
 /// The magic number and one field of 8 hexadecimal digits, padded to 4 bytes.
 const HEADER: usize = 16;
-/// What a member starts with, and the archive's end, which is an ordinary member.
+/// The first bytes of a member, and of the end of the archive, which is a regular cpio member.
 const MEMBER: &[u8] = b"07070X";
 const END: &[u8] = b"070701";
 
@@ -22,14 +22,14 @@ const END: &[u8] = b"070701";
 #[derive(Debug)]
 pub(super) struct Files {
     header: Header,
-    /// Where the names of folders are in the header's store.
+    /// Positions of the folder names in the header's store.
     folders: Vec<Range<usize>>,
     list: Vec<File>,
 }
 
 #[derive(Debug)]
 struct File {
-    /// Where its name is in the store.
+    /// Position of its name in the store.
     name: Range<usize>,
     folder: usize,
     mode: Mode,
@@ -37,7 +37,7 @@ struct File {
 }
 
 impl Files {
-    /// The files of `header`, at most `most`.
+    /// The files in `header`, which may list at most `most`.
     pub(super) fn of(header: Header, most: u64) -> Result<Files, Failure> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let texts = |tag| header.texts(tag).into_iter().flatten();
@@ -61,7 +61,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Of several names of a file, only the last has its bytes.
+    /// If a file has several names, only the last one carries its bytes.
     fn empty_links(&mut self) {
         let mut last: HashMap<([u8; 4], [u8; 4]), usize> = HashMap::new();
         for index in 0..self.list.len() {

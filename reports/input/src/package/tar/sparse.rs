@@ -1,6 +1,6 @@
-//! Sparse files in POSIX archives, as GNU tar and libarchive write them: the archive has the data without the
-//! holes, and a map of where each part of it belongs (GNU tar's manual, "Storing Sparse Files": "PAX Format,
-//! Versions 0.0 and 0.1" and "Version 1.0"). Those of GNU tar's own archives are read by the library.
+//! Sparse files in POSIX archives, as GNU tar and libarchive write them: the archive contains the data without the
+//! holes, and a map of where each part belongs (GNU tar's manual, "Storing Sparse Files": "PAX Format, Versions 0.0 and
+//! 0.1" and "Version 1.0"). The library reads those in GNU tar's own format.
 
 use std::io::{self, Read};
 use std::iter::Peekable;
@@ -14,23 +14,23 @@ use super::super::stream::{Part, fill};
 use super::super::{HEADERS, plain_error};
 use super::BLOCK;
 
-/// What a member's extended header says of the sparse file in it.
+/// The fields of a member's extended header that describe a sparse file.
 #[derive(Debug, Default)]
 pub(super) struct Sparse {
-    /// The file's own name, where the member's is made up (0.1 and 1.0).
+    /// The file's real name, if the member's is a placeholder (0.1 and 1.0).
     pub(super) name: Option<Vec<u8>>,
     major: Option<u64>,
     minor: Option<u64>,
-    /// Bytes of the file with its holes.
+    /// The size of the file including its holes, in bytes.
     size: Option<u64>,
     entries: Option<u64>,
-    /// Offset and size of each part of the data (0.0 and 0.1).
+    /// The offset and size of each part of the data (0.0 and 0.1).
     map: Vec<u64>,
     damaged: bool,
 }
 
 impl Sparse {
-    /// The sparse file that an extended header is about, if it is about one.
+    /// The sparse file that an extended header describes, if it describes one.
     pub(super) fn of(extensions: PaxExtensions<'_>) -> Option<Sparse> {
         let mut sparse: Option<Sparse> = None;
         for extension in extensions.filter_map(Result::ok) {
@@ -42,7 +42,7 @@ impl Sparse {
         sparse
     }
 
-    /// Takes over the value of a key; `None` where it cannot be one.
+    /// Stores the value of a key; `None` if the value is invalid.
     fn set(&mut self, key: &[u8], value: &[u8]) -> Option<()> {
         let in_entry = !self.map.len().is_multiple_of(2);
         match key {
@@ -51,7 +51,7 @@ impl Sparse {
             b"minor" => self.minor = Some(number(value)?),
             b"size" | b"realsize" => self.size = Some(number(value)?),
             b"numblocks" => self.entries = Some(number(value)?),
-            // 0.0 has both keys once for each entry.
+            // In version 0.0, both keys occur once for each entry.
             b"offset" if !in_entry => self.map.push(number(value)?),
             b"numbytes" if in_entry => self.map.push(number(value)?),
             b"offset" | b"numbytes" => return None,
@@ -63,10 +63,10 @@ impl Sparse {
         Some(())
     }
 
-    /// The file with its holes, of which `data` is what the archive has; `meter` counts the holes.
+    /// The file including its holes. `data` is its content in the archive; `meter` counts the holes.
     ///
     /// # Errors
-    /// Why the map cannot be one of this file.
+    /// Returns the reason if the map does not fit this file.
     pub(super) fn expanded<'d>(
         self,
         mut data: Part<'d>,
@@ -76,36 +76,38 @@ impl Sparse {
             _ if self.damaged => return Err(NO_MAP.to_owned()),
             (None, None) => self.map,
             (Some(1), Some(0)) => read_map(&mut data)?,
-            _ => return Err("it is a sparse file in a form that is not known".to_owned()),
+            _ => return Err("it is a sparse file in an unknown format".to_owned()),
         };
-        let size = self.size.ok_or("nothing says how large the sparse file is")?;
+        let size = self.size.ok_or("the size of the sparse file is not recorded")?;
         let parts = parts(&map, size)?;
-        if let Some(said) = self.entries.filter(|said| *said != parts.len() as u64) {
+        if let Some(stated) = self.entries.filter(|stated| *stated != parts.len() as u64) {
             return Err(format!(
-                "its sparse map has {} entries, its header says {said}",
+                "its sparse map has {} entries, but its header says {stated}",
                 parts.len()
             ));
         }
         let mapped = parts.iter().map(|part| part.end - part.start).fold(0, u64::saturating_add);
         let stored = data.left();
         if mapped != stored {
-            return Err(format!("its sparse map has {mapped} bytes of data, the archive {stored}"));
+            return Err(format!(
+                "its sparse map has {mapped} bytes of data, but the archive has {stored}"
+            ));
         }
         Ok(Expanded { data, parts: parts.into_iter().peekable(), position: 0, size, meter })
     }
 }
 
-const NO_MAP: &str = "its sparse map is no list of offsets and sizes";
+const NO_MAP: &str = "its sparse map is not a list of offsets and sizes";
 
-/// The map that stands before the data (1.0): lines of the number of entries, then of each the offset and the size,
-/// up to a multiple of [`BLOCK`].
+/// The map that precedes the data (1.0): a line with the number of entries, then one line each for the offset and size
+/// of every entry, padded to a multiple of [`BLOCK`].
 fn read_map(data: &mut Part<'_>) -> Result<Vec<u64>, String> {
     let (mut line, mut numbers, mut wanted) = (Vec::new(), Vec::new(), None);
     for _ in 0..HEADERS / BLOCK as u64 {
         let mut block = [0; BLOCK];
         let block = fill(data, &mut block).map_err(|error| plain_error(&error))?;
         if block.is_empty() {
-            return Err("its sparse map has no end".to_owned());
+            return Err("its sparse map is truncated".to_owned());
         }
         for byte in block {
             if *byte != b'\n' {
@@ -126,7 +128,7 @@ fn read_map(data: &mut Part<'_>) -> Result<Vec<u64>, String> {
     Err(format!("its sparse map is longer than {} MiB", HEADERS >> 20))
 }
 
-/// The parts of a file of `size` bytes that are data: in ascending order, and none over another.
+/// The parts of a file of `size` bytes that contain data, in ascending order and without overlap.
 fn parts(map: &[u64], size: u64) -> Result<Vec<Range<u64>>, String> {
     let (entries, rest) = map.as_chunks::<2>();
     if !rest.is_empty() {
@@ -135,12 +137,10 @@ fn parts(map: &[u64], size: u64) -> Result<Vec<Range<u64>>, String> {
     let mut before = 0;
     let part = |[offset, length]: &[u64; 2]| {
         if *offset < before {
-            return Err(format!(
-                "its sparse map goes back to {offset}, behind data up to {before}"
-            ));
+            return Err(format!("its sparse map has data at {offset} after data up to {before}"));
         }
         let end = offset.checked_add(*length).filter(|end| *end <= size);
-        before = end.ok_or_else(|| format!("its sparse map leads beyond its {size} bytes"))?;
+        before = end.ok_or_else(|| format!("its sparse map extends past its {size} bytes"))?;
         Ok(*offset..before)
     };
     entries.iter().map(part).collect()
@@ -150,10 +150,10 @@ fn number(digits: &[u8]) -> Option<u64> {
     str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// A sparse file as it was before it was stored.
+/// The content of a sparse file including its holes.
 pub(super) struct Expanded<'d> {
     data: Part<'d>,
-    /// What of the file `data` has.
+    /// The parts of the file that `data` contains.
     parts: Peekable<IntoIter<Range<u64>>>,
     position: u64,
     size: u64,

@@ -1,4 +1,4 @@
-//! The changes in words, for both renderers for people.
+//! The phrases for changes that the text and Markdown renderers share.
 
 use super::{
     Became, Change, Changes, CountChange, CoverageChange, CoverageVerdict, Described, FileChange,
@@ -9,10 +9,10 @@ use sframe_record::Side;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
 
-/// How many names a list has.
+/// The maximum number of names in a list.
 const NAMES: usize = 5;
 
-/// What got worse; `nothing got worse` where nothing did.
+/// A summary of what got worse, or that nothing did.
 pub(super) fn verdict(changes: &Changes) -> String {
     if changes.is_empty() {
         return "nothing changed".to_owned();
@@ -47,7 +47,7 @@ pub(super) fn scan(scan: &Scan) -> String {
     format!("{}: {files}{}{ended}", printable(&scan.name), tool.unwrap_or_default())
 }
 
-/// The lines of the summary, without a bullet.
+/// The lines of the summary, without bullets.
 pub(super) fn summary(changes: &Changes) -> Vec<String> {
     let summary = &changes.summary;
     let mut lines = Vec::new();
@@ -99,7 +99,7 @@ fn severities(counts: &SeverityCounts, what: &str) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{parts} {what}"))
 }
 
-/// `12 of 15, before 14 of 15`.
+/// For instance `12 of 15, before 14 of 15`.
 fn from_to(old: &Described, new: &Described) -> String {
     let of = |described: &Described| {
         let all = described.functions.saturating_add(described.undescribed);
@@ -144,7 +144,7 @@ pub(super) fn name(change: &FileChange) -> String {
     change.name().map_or(String::new(), |name| printable(name.to_string()))
 }
 
-/// The old name, where it is another one, and by what the file is known.
+/// The old name if it differs, and how the files were matched.
 pub(super) fn matched(change: &FileChange) -> Option<String> {
     let how = match change.matched? {
         Matched::Name => return None,
@@ -155,7 +155,7 @@ pub(super) fn matched(change: &FileChange) -> Option<String> {
     Some(format!("{how} {}", printable(change.old.as_ref()?.to_string())))
 }
 
-/// What became of the file as a whole.
+/// What happened to the file as a whole.
 pub(super) fn became(change: &FileChange) -> Option<String> {
     let what = match change.became? {
         Became::Unreadable => "can no longer be read",
@@ -164,17 +164,17 @@ pub(super) fn became(change: &FileChange) -> Option<String> {
         Became::Gone => "is gone",
         Became::OtherKind => "is another kind of file",
         Became::Readable => "can be read again",
-        Became::SectionGained => "has an SFrame section now",
+        Became::SectionGained => "now has an SFrame section",
         Became::Unmatched if change.old.is_some() => {
-            "only in the old scan: whether it is gone is not known"
+            "only in the old scan: it may or may not be gone"
         }
-        Became::Unmatched => "only in the new scan: whether it is new is not known",
+        Became::Unmatched => "only in the new scan: it may or may not be new",
     };
     let reason = change.reason.as_ref().map(|reason| format!(": {}", printable(reason)));
     Some(format!("{what}{}", reason.unwrap_or_default()))
 }
 
-/// What became of a finding, before its rule.
+/// What happened to a finding; precedes the rule's name.
 pub(super) const fn change(change: Change) -> &'static str {
     match change {
         Change::New => "new",
@@ -194,18 +194,18 @@ pub(super) fn rule_name(finding: &FindingChange) -> String {
     printable(&finding.rule)
 }
 
-/// Where a finding is, if anything is known of that.
+/// The place of a finding, if anything is known of it.
 pub(super) fn at(finding: &FindingChange) -> Option<String> {
     let place = finding.place().map(place).filter(|place| !place.is_empty())?;
     Some(format!("at {place}"))
 }
 
-/// What is not known of a file, in lines.
+/// The undecided changes of a file, one per line.
 pub(super) fn undecided(change: &FileChange) -> impl Iterator<Item = String> {
     change.counts.iter().map(count).chain(change.undecided.iter().map(printable))
 }
 
-/// What a changed finding said before.
+/// The old content of a changed finding.
 pub(super) fn before(finding: &FindingChange) -> Option<String> {
     let (old, new) = finding.old.as_ref().zip(finding.new.as_ref())?;
     if old.functions != new.functions {
@@ -235,7 +235,7 @@ fn place(place: &Place) -> String {
     parts.join(", ")
 }
 
-/// `error bad-info: 15, before 12`, and what is not known of the listed ones.
+/// For instance `error bad-info: 15, before 12`, and what is unknown about the listed findings.
 fn count(count: &CountChange) -> String {
     let undecided = count.undecided_old.saturating_add(count.undecided_new);
     let left = match undecided {
@@ -246,27 +246,27 @@ fn count(count: &CountChange) -> String {
     format!("{severity} {rule}: {}, before {}: {left}", grouped(count.new), grouped(count.old))
 }
 
-/// What changed in the coverage, in one line.
+/// The change of the coverage, in one line.
 pub(super) fn coverage(coverage: &CoverageChange) -> String {
     format!("{}: {}", verdict_of(coverage.verdict), from_to(&coverage.old, &coverage.new))
 }
 
-/// What became of coverage.
+/// The phrase for an overall change of coverage.
 const fn verdict_of(verdict: CoverageVerdict) -> &'static str {
     match verdict {
         CoverageVerdict::Lost => "functions have lost their entries",
         CoverageVerdict::MoreUndescribed => {
-            "more functions without entries, whether these had one is not known"
+            "more functions without entries, which may or may not have had one before"
         }
         CoverageVerdict::Other => "other functions or causes without entries",
         CoverageVerdict::FewerUndescribed => {
-            "fewer functions without entries, whether these have one now is not known"
+            "fewer functions without entries, which may or may not have one now"
         }
-        CoverageVerdict::Gained => "functions have got entries",
+        CoverageVerdict::Gained => "functions have gained entries",
     }
 }
 
-/// Causes and functions of a coverage change.
+/// The causes and functions of a coverage change.
 pub(super) fn causes(coverage: &CoverageChange) -> Vec<String> {
     let mut lines: Vec<String> = (coverage.causes.iter())
         .map(|cause| {
@@ -293,15 +293,15 @@ fn functions(functions: &[&UndescribedFunction], what: &str) -> Option<String> {
     (!names.is_empty()).then(|| format!("{what}: {}{more}", names.join(", ")))
 }
 
-/// How wide a column of a table is made: what a hostile record calls a value may be of any length.
+/// The maximum width of a table column, because a value in a malicious record may be of any length.
 const WIDEST: usize = 80;
 
-/// What the marks of a table mean.
+/// The legend of a table.
 const TITLE: &str = "(- SFrame, + CFI)";
-/// What they mean where both scans' tables are laid over each other.
+/// The legend of a table merged from both scans.
 const TITLE_OF_BOTH: &str = "(< old scan, > new scan; - SFrame, + CFI)";
 
-/// The lines of a table, with the title first.
+/// The lines of a table, with the legend first.
 pub(super) fn table(finding: &FindingChange) -> Vec<String> {
     if finding.table.is_empty() {
         return Vec::new();

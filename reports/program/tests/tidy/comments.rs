@@ -1,0 +1,212 @@
+//! Phrases in comments of source files that are nearly always wrong.
+//!
+//! Only the text of comments counts: neither code nor strings, nor code in backticks or fenced blocks. A phrase may be
+//! split over two lines of a comment.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{none, repository};
+
+/// Files and folders whose comments have been rewritten. Add yours when it is done.
+const CHECKED: [&str; 12] = [
+    ".ci",
+    ".clusterfuzzlite",
+    "corpus/build",
+    "corpus/recipes",
+    "fuzz/oss-fuzz",
+    "oracle/src",
+    "reports/engines",
+    "reports/harness/src",
+    "reports/history",
+    "reports/input",
+    "reports/record",
+    "reports/store",
+];
+
+/// Phrases to avoid, and what to write instead.
+const AVOIDED: [(&str, &str); 26] = [
+    ("told", "\"reported\", \"listed\" or \"distinguished\""),
+    ("behind", "\"after\""),
+    ("stands in", "\"is in\""),
+    ("stands at", "\"is at\""),
+    ("stands behind", "\"follows\""),
+    ("stands before", "\"precedes\""),
+    ("those of writing", "\"Returns an error if writing fails.\""),
+    ("those of reading", "\"Returns an error if reading fails.\""),
+    ("those of opening", "\"Returns an error if it cannot be opened.\""),
+    ("those of starting", "\"Returns an error if it cannot be started.\""),
+    ("that is none", "\"invalid\" or \"unknown\""),
+    ("where it is none", "\"if it is not one\""),
+    ("what is no", "a noun, or \"what is not a\""),
+    ("is no elf", "\"is not an ELF\""),
+    ("are no elf", "\"are not ELF\""),
+    ("is no file", "\"is not a file\""),
+    ("is no number", "\"is not a number\""),
+    ("held against", "\"compared with\""),
+    ("to be had", "\"available\""),
+    ("what is said", "the noun: the report, the message, the result"),
+    ("is said of", "\"is reported for\""),
+    ("which, and why", "a sentence: \"The message contains the name and the reason.\""),
+    ("no more.", "\"no longer\", \"nothing else\" or \"none left\""),
+    ("no more,", "\"no longer\", \"nothing else\" or \"none left\""),
+    ("no more:", "\"no longer\", \"nothing else\" or \"none left\""),
+    ("as it comes", "\"in input order\" or \"as soon as it is complete\""),
+];
+
+/// Correct uses of phrases above. These are ignored.
+const FINE: [&str; 16] = [
+    "leave behind",
+    "leaves behind",
+    "left behind",
+    "lag behind",
+    "lags behind",
+    "idea behind",
+    "reason behind",
+    "reasons behind",
+    "stands in for",
+    "stands in the way",
+    "what is no longer",
+    "there is no file",
+    "there is no elf",
+    "there are no elf",
+    "there are no more",
+    "there is no more",
+];
+
+/// How comments look in a language.
+struct Language {
+    line: &'static str,
+    /// What starts and ends a comment of several lines: Python's docstrings.
+    block: Option<&'static str>,
+}
+
+fn language(path: &Path, text: &str) -> Option<Language> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().into_owned());
+    match extension.as_deref() {
+        Some("rs") => Some(Language { line: "//", block: None }),
+        Some("sql") => Some(Language { line: "--", block: None }),
+        Some("py") => Some(Language { line: "#", block: Some("\"\"\"") }),
+        Some("sh" | "sbatch" | "yaml" | "toml") => Some(Language { line: "#", block: None }),
+        None if text.starts_with("#!") => Some(Language { line: "#", block: None }),
+        _ => None,
+    }
+}
+
+/// The comments of a file: for each, the number of its first line, and its text in lower case with single spaces.
+fn comments(text: &str, language: &Language) -> Vec<(usize, String)> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    let (mut in_block, mut in_fence, mut continues) = (false, false, false);
+    for (number, line) in text.lines().enumerate() {
+        let mut line = line.trim();
+        let mut is_comment = in_block;
+        if let Some(mark) = language.block
+            && line.matches(mark).count() > 0
+        {
+            is_comment = true;
+            in_block ^= line.matches(mark).count() % 2 == 1;
+        }
+        if !is_comment {
+            is_comment = line.starts_with(language.line);
+            line = line.trim_start_matches(language.line).trim_start_matches(['/', '!']).trim();
+        }
+        if line.starts_with("```") && is_comment {
+            in_fence = !in_fence;
+        } else if is_comment && !in_fence {
+            if !continues {
+                found.push((number + 1, String::new()));
+            }
+            let (_, comment) = found.last_mut().expect("just added");
+            comment.push(' ');
+            comment.push_str(&line.to_lowercase());
+        }
+        in_fence &= is_comment;
+        continues = is_comment;
+    }
+    for (_, comment) in &mut found {
+        *comment = without_code(comment).split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    found
+}
+
+/// The text outside of backticks.
+fn without_code(text: &str) -> String {
+    text.split('`').step_by(2).collect::<Vec<_>>().join("`")
+}
+
+/// The phrases to avoid in a comment. Both must be in lower case.
+fn avoided(comment: &str) -> Vec<(&'static str, &'static str)> {
+    let fine = FINE.iter().fold(comment.to_owned(), |text, fine| text.replace(fine, "-"));
+    let is_letter = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
+    let contains = |phrase: &str| {
+        fine.match_indices(phrase).any(|(at, _)| {
+            let (before, after) = (fine.get(..at), fine.get(at + phrase.len()..));
+            !is_letter(before.and_then(|text| text.chars().next_back()))
+                && !is_letter(after.and_then(|text| text.chars().next()))
+        })
+    };
+    AVOIDED.into_iter().filter(|(phrase, _)| contains(phrase)).collect()
+}
+
+fn sources(path: PathBuf, found: &mut Vec<PathBuf>) {
+    if path.is_dir() {
+        let mut entries: Vec<PathBuf> = fs::read_dir(&path)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
+        entries.sort();
+        let generated = ["target", "__pycache__"];
+        let is_generated = |entry: &&PathBuf| !generated.iter().any(|name| entry.ends_with(name));
+        entries.iter().filter(is_generated).for_each(|entry| sources(entry.clone(), found));
+    } else if !path.is_symlink() {
+        found.push(path);
+    }
+}
+
+#[test]
+fn comments_are_plain_english() {
+    let mut faults = Vec::new();
+    for checked in CHECKED {
+        let mut files = Vec::new();
+        sources(repository().join(checked), &mut files);
+        let mut read = 0;
+        for path in files {
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let Some(language) = language(&path, &text) else { continue };
+            for (line, comment) in comments(&text, &language) {
+                read += 1;
+                for (phrase, better) in avoided(&comment) {
+                    faults.push(format!("{}:{line}: \"{phrase}\": write {better}", path.display()));
+                }
+            }
+        }
+        assert!(read > 0, "{checked} has no comments");
+    }
+    none(&faults, "say it as one would to a colleague");
+}
+
+/// Comments are found in every language; code, strings, code in backticks and correct uses are not reported.
+#[test]
+fn only_wrong_phrases_in_comments_are_reported() {
+    let faults = |name: &str, text: &str| -> Vec<(usize, &str)> {
+        let language = language(Path::new(name), text).expect("a known language");
+        let comments = comments(text, &language).into_iter();
+        comments
+            .flat_map(|(line, text)| avoided(&text).into_iter().map(move |f| (line, f.0)))
+            .collect()
+    };
+    assert_eq!(faults("a.rs", "fn told() {\n    // It is told.\n"), [(2, "told")]);
+    assert_eq!(
+        faults("a.rs", "/// Errors: those\n/// of writing.\nfn a() {}"),
+        [(1, "those of writing")]
+    );
+    assert_eq!(
+        faults("a.py", "def a():\n    \"\"\"Says so.\n\n    It stands at 0.\"\"\"\n"),
+        [(2, "stands at")]
+    );
+    assert_eq!(faults("a.sql", "-- The row behind.\nSELECT told"), [(1, "behind")]);
+    assert_eq!(faults("a", "#!/bin/bash\n\n# what is no row\ntold=1 # told"), [(3, "what is no")]);
+    let fine = "/// `told()` stands in for the row left behind, and takes no more than 3 bytes.\n\
+        /// ```\n/// let told = behind;\n/// ```\n/// What is no longer used is untold.\nlet told = \"// behind\";";
+    assert_eq!(faults("a.rs", fine), []);
+}
