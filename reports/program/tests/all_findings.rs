@@ -1,5 +1,7 @@
 //! `--all` on a section with more findings than a record holds: each is listed once, and none is held.
 
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
