@@ -45,34 +45,3 @@ fn the_first_command_fits_two_screens() {
     assert!(text.lines().count() <= 100, "{text}");
     assert!(text.contains("`sframe-check explain RULE`") && text.contains("--by-file"), "{text}");
 }
-
-#[test]
-fn few_files_are_listed_one_by_one() {
-    let files = ["plt.so", "plt-pie.exe", "plt-now.so", "shared.so"];
-    let paths: Vec<String> =
-        files.iter().map(|file| format!("golden/2.44/x86_64/{file}")).collect();
-    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-    let few = told(&paths[..3]);
-    for path in &paths[..3] {
-        assert!(few.lines().any(|line| line == *path), "{few}");
-    }
-    let more = told(&paths);
-    assert!(!more.lines().any(|line| paths.contains(&line)), "{more}");
-    // One mistake of the linker, in the same stub of four files.
-    assert_eq!(more.lines().find_map(findings), Some(4));
-    let by_file = told(&[&["--by-file"], &paths[..]].concat());
-    for path in &paths {
-        assert!(by_file.lines().any(|line| line == *path), "{by_file}");
-    }
-}
-
-/// What could not be decided or read is reported as well, the same reason once.
-#[test]
-fn reasons_are_reported_once() {
-    let text = told(&["golden"]);
-    let reasons: Vec<&str> = text
-        .lines()
-        .filter(|line| line.contains("the section's bytes are not in this file"))
-        .collect();
-    assert_eq!(reasons.len(), 1, "{text}");
-}

@@ -64,18 +64,6 @@ fn the_second_time_ends_it_at_once() {
     assert!(!text.contains("summary"), "{text}");
 }
 
-#[test]
-fn quiet_is_findings_alone() {
-    let folder = Folder::new("quiet");
-    folder.copy("golden/2.47.50/x86_64/static.exe", "sound");
-    folder.copy("golden/2.47.50/x86_64/edges.so", "warnings");
-    assert_eq!(folder.check(&["-q", "sound"]), (0, String::new()));
-    let (_, text) = folder.check(&["--quiet", "sound", "warnings"]);
-    let (_, whole) = folder.check(&["sound", "warnings"]);
-    assert!(text.contains("warning[") && !text.contains("inputs"), "{text}");
-    assert!(whole.starts_with(&text), "{text}");
-}
-
 /// Members have five eighths of the limit, and each thread its part of them: what is larger is left
 /// out by name. A zip and what is in it count together.
 #[test]
