@@ -34,6 +34,11 @@ impl Folder {
         Folder(folder)
     }
 
+    /// A folder that is there.
+    pub(crate) fn at(path: &Path) -> Folder {
+        Folder(path.to_owned())
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
