@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The line with the exit status is missing where that is 0. In outputs, `[..]` is any text in a line, and `...` any lines.
-//! The commands of a file run in one folder, which is empty but for a link to the corpus.
+//! The commands of a file run in one folder, which is empty but for a link to the corpus, and a link `input` to the folder
+//! beside the case that has its name, if there is one.
 
 use std::fmt::Write;
 use std::fs;
@@ -166,7 +167,7 @@ fn places(folder: &Path) -> Redactions {
     places
 }
 
-/// A new folder for a case, with a link to the corpus.
+/// A new folder for a case, with a link to the corpus, and to the case's own files if it has a folder of its name.
 fn folder(case: &Path) -> PathBuf {
     let subject = case.parent().and_then(Path::file_name).expect("a folder");
     let name = case.file_stem().expect("a name");
@@ -174,6 +175,10 @@ fn folder(case: &Path) -> PathBuf {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).expect("the folder can be made");
     symlink(packing::corpus(), folder.join("corpus")).expect("a link can be made");
+    let own = case.with_extension("");
+    if own.is_dir() {
+        symlink(own, folder.join("input")).expect("a link can be made");
+    }
     folder.canonicalize().expect("it is there")
 }
 

@@ -5,7 +5,6 @@
 #[cfg(feature = "s3")]
 mod bucket;
 mod crash;
-mod damage;
 mod extremes;
 mod interrupt;
 mod kill;

@@ -127,12 +127,3 @@ fn each_bomb_has_a_reason() {
     let reason = "num_fdes is 2^32 - 1: the function table ends outside the section.";
     assert_eq!(lines.next().map(str::trim), Some(reason));
 }
-
-/// What cannot be written is named.
-#[test]
-fn a_folder_that_cannot_be_made_is_named() {
-    let output = torture(&["--reader", "true", "--keep", "/dev/null/cases"]);
-    assert_eq!(output.status.code(), Some(3));
-    let complaint = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(complaint.contains("/dev/null/cases/"), "{complaint}");
-}

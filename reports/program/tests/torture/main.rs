@@ -136,17 +136,6 @@ fn refusals_of_a_reader_that_reads_nothing_say_nothing() {
 }
 
 #[test]
-fn what_cannot_be_run_is_said() {
-    let (status, report) = report(&["--reader", "/no/such/reader"]);
-    assert_eq!(status, Some(2));
-    let why = report["readers"][0]["error"].as_str().expect("an error");
-    assert!(why.contains("No such file or directory"), "{why}");
-    for usage in [&["--reader", "read 'it"][..], &["--reader", ""], &["--timeout", "0"]] {
-        assert_eq!(torture(usage).status.code(), Some(3), "{usage:?}");
-    }
-}
-
-#[test]
 fn text_has_the_failures_and_the_scoreboard() {
     let output = torture(&["--reader", "true", "--reader", "/no/such/reader"]);
     assert_eq!(output.status.code(), Some(1));
