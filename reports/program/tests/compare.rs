@@ -5,29 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
-
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
-}
-
-/// Runs in the corpus; the status and what was printed.
-fn run(arguments: &[&str]) -> (i32, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
-        .current_dir(corpus())
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program runs");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    (output.status.code().expect("not killed"), text)
-}
+use sframe_corpus::program::run;
+use sframe_corpus::{corpus, folder, tools};
 
 fn json(arguments: &[&str]) -> Value {
-    let (_, text) = run(&[&["--format", "json"], arguments].concat());
+    let text = run(&corpus(), &[&["--format", "json"], arguments].concat()).text;
     serde_json::from_str(&text).expect("JSON")
 }
 
@@ -104,27 +88,10 @@ fn causes_are_the_assemblers_reasons() {
     assert!(said > 20, "{said}");
 }
 
-/// Runs a tool in `folder`; `false` where it is missing, which is said.
-fn tool(folder: &Path, command: &str) -> bool {
-    let words: Vec<&str> = command.split(' ').collect();
-    match Command::new(words[0]).args(&words[1..]).current_dir(folder).status() {
-        Ok(status) => {
-            assert!(status.success(), "{command}");
-            true
-        }
-        Err(error) => {
-            assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "{command}: {error}");
-            println!("skipped: {command}: {error}");
-            false
-        }
-    }
-}
-
 /// A stripped program without `.eh_frame`: its CFI is in `.debug_frame` of its debug file.
 #[test]
 fn a_separate_debug_file_is_used_and_named() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debug-dir");
-    let _ = fs::remove_dir_all(&folder);
+    let folder = folder!("debug-dir");
     fs::create_dir_all(folder.join("debug/.build-id/ab")).expect("the folder can be made");
     fs::write(folder.join("program.c"), "int _start(void) { return 7; }\n").expect("writable");
     let commands = [
@@ -132,7 +99,7 @@ fn a_separate_debug_file_is_used_and_named() {
         "objcopy --only-keep-debug program debug/.build-id/ab/cdef.debug",
         "objcopy --strip-debug program stripped",
     ];
-    if !commands.iter().all(|command| tool(&folder, command)) {
+    if !commands.iter().all(|command| tools::run(&folder, "objcopy", command)) {
         return;
     }
     let path = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
@@ -152,7 +119,8 @@ fn a_separate_debug_file_is_used_and_named() {
     fs::copy(folder.join("debug/.build-id/ab/cdef.debug"), folder.join("right")).expect("copied");
     fs::copy(folder.join("program.c"), folder.join("debug/.build-id/ab/cdef.debug"))
         .expect("copied");
-    let (status, text) = run(&["--coverage", "--debug-dir", &path("debug"), &path("stripped")]);
+    let outcome = run(&corpus(), &["--coverage", "--debug-dir", &path("debug"), &path("stripped")]);
+    let (status, text) = (outcome.status, outcome.text);
     assert_eq!(status, 2);
     assert!(text.contains("cdef.debug is not its debug file: it is no ELF file"), "{text}");
 }

@@ -2,19 +2,12 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::Value;
+use sframe_corpus::corpus;
+use sframe_corpus::program::run;
 
 fn told(arguments: &[&str]) -> String {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
-    let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
-        .current_dir(corpus)
-        .args(arguments)
-        .output()
-        .expect("the program runs");
-    String::from_utf8(output.stdout).expect("UTF-8")
+    run(&corpus(), arguments).text
 }
 
 /// `12 findings, 3 functions, 1 file` after the name of the rule.

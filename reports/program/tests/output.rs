@@ -4,23 +4,18 @@
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
-    let corpus: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
-    command.current_dir(corpus).stdin(Stdio::null());
-    command
-}
+use sframe_corpus::corpus;
+use sframe_corpus::program::command;
 
 fn run(arguments: &[&str]) -> Output {
-    program().args(arguments).output().expect("the program runs")
+    command(&corpus(), arguments).output().expect("the program runs")
 }
 
 /// Reads one line and closes the pipe, as `head -1` does; the exit status.
 fn after_one_line(arguments: &[&str]) -> Option<i32> {
-    let mut child = program().args(arguments).stdout(Stdio::piped()).spawn().expect("it runs");
+    let mut child = command(&corpus(), arguments).stdout(Stdio::piped()).spawn().expect("it runs");
     let mut lines = BufReader::with_capacity(16, child.stdout.take().expect("piped"));
     lines.read_line(&mut String::new()).expect("it prints");
     drop(lines);
@@ -37,10 +32,20 @@ fn a_closed_pipe_is_no_clean_check() {
 }
 
 #[test]
+fn a_closed_pipe_needs_no_message() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let dump = ["dump", "golden/2.47.50/x86_64/handwritten.so"];
+    let output = command(&corpus(), &dump).stdout(writer).output().expect("the program runs");
+    assert_eq!(output.status.code(), Some(141));
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
 fn a_full_device_is_a_failure() {
     for arguments in [&["--help"] as &[&str], &["-h"], &["--version"], &["explain"], &["golden"]] {
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-        let output = program().args(arguments).stdout(full).output().expect("it runs");
+        let output = command(&corpus(), arguments).stdout(full).output().expect("it runs");
         let complaint = String::from_utf8(output.stderr).expect("UTF-8");
         assert_eq!(output.status.code(), Some(3), "{arguments:?}");
         assert!(complaint.contains("No space left on device"), "{arguments:?}: {complaint}");

@@ -10,8 +10,9 @@ mod packing;
 use std::collections::BTreeMap;
 use std::fs;
 
-use packing::{Folder, corpus, newc, rpm};
+use packing::{Folder, newc, rpm};
 use serde_json::Value;
+use sframe_corpus::{corpus, tools};
 
 /// What the program says of files, by the path of each below `base`; what differs between a file and a member,
 /// its name and its package, is left out.
@@ -139,7 +140,7 @@ fn rpm_packages_are_read() {
              --define \"source $PWD/tree/usr\" x.spec && mv rpmbuild/RPMS/*/x-1-1.*.rpm x.rpm"
         );
         // On Debian it is no tool that is there anyway: never required.
-        if packing::has("rpmbuild") && folder.make("rpmbuild", &command) {
+        if tools::has("rpmbuild") && folder.make("rpmbuild", &command) {
             assert!(findings(&folder, &["x.rpm"], "") == plain, "{payload}");
         }
     }

@@ -8,8 +8,9 @@ mod packing;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use packing::{Folder, has};
+use packing::Folder;
 use serde_json::Value;
+use sframe_corpus::tools::has;
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
 /// Where the section headers of a file with holes are: behind one.

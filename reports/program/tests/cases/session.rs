@@ -20,7 +20,9 @@ use std::process::{Command, Output, Stdio};
 use snapbox::assert::{Action, Assert};
 use snapbox::{Data, Redactions};
 
-use crate::{fixtures, packing};
+use sframe_corpus::{corpus, folder, program, tools};
+
+use crate::fixtures;
 
 const FENCE: &str = "```";
 /// What an output ends with that has no newline there.
@@ -110,11 +112,10 @@ fn is_there(name: &str) -> bool {
         "packages" => cfg!(feature = "packages"),
         "store" => cfg!(feature = "store"),
         tool => {
-            let found = packing::has(tool);
-            assert!(
-                found || std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(),
-                "{tool} is missing"
-            );
+            let found = tools::has(tool);
+            if !found {
+                tools::missing(tool);
+            }
             found
         }
     }
@@ -156,7 +157,7 @@ pub(crate) fn replay(case: &Path) -> Result<(), String> {
 /// What differs from one machine to the next, and the words in its place.
 fn places(folder: &Path) -> Redactions {
     let mut places = Redactions::new();
-    let corpus = packing::corpus().canonicalize().expect("the corpus is there");
+    let corpus = corpus().canonicalize().expect("the corpus is there");
     for (word, path) in [("[HERE]", folder), ("[CORPUS]", &*corpus)] {
         let path = path.to_str().expect("UTF-8").to_owned();
         places.insert(word, path).expect("a word in brackets");
@@ -171,10 +172,8 @@ fn places(folder: &Path) -> Redactions {
 fn folder(case: &Path) -> PathBuf {
     let subject = case.parent().and_then(Path::file_name).expect("a folder");
     let name = case.file_stem().expect("a name");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cases").join(subject).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the folder can be made");
-    symlink(packing::corpus(), folder.join("corpus")).expect("a link can be made");
+    let folder = folder!(format!("cases/{}/{}", subject.display(), name.display()));
+    symlink(corpus(), folder.join("corpus")).expect("a link can be made");
     let own = case.with_extension("");
     if own.is_dir() {
         symlink(own, folder.join("input")).expect("a link can be made");
@@ -212,7 +211,7 @@ fn outcome(folder: &Path, script: &str) -> String {
 
 /// Runs a shell in an environment that is the same everywhere.
 fn shell(folder: &Path, script: &str) -> Output {
-    let program = Path::new(env!("CARGO_BIN_EXE_sframe-check"));
+    let program = program::path();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders = vec![program.parent().expect("in a folder").to_owned()];
     folders.extend(std::env::split_paths(&path));

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use object::{Object, ObjectSection};
 
-use crate::tools::{Machine, corpus, folder, sframe_check, text};
+use sframe_corpus::corpus;
+
+use crate::tools::{Machine, folder, sframe_check, text};
 
 const FILE: &str = "golden/2.47.50/x86_64/throw.so";
 

@@ -50,7 +50,7 @@ fn unchanged_files_are_taken_over_and_changed_ones_are_not() {
 #[test]
 fn all_causes_are_told_where_all_are_asked_for() {
     let folder = folder("causes");
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/golden");
+    let golden = sframe_corpus::corpus().join("golden");
     let golden = golden.to_str().expect("UTF-8");
     let some = told(&folder, &["-q", "--store", "some", golden]).1;
     let all = told(&folder, &["-q", "--store", "all", "--all", golden]).1;

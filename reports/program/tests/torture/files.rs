@@ -13,7 +13,7 @@ use crate::{cases, folder, report, torture};
 fn the_corpus_is_what_readers_get() {
     let kept = folder("cases-of-the-corpus");
     torture(&["--reader", "/no/such/reader", "--keep", kept.to_str().expect("UTF-8")]);
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/malformed");
+    let corpus = sframe_corpus::corpus().join("malformed");
     let mut files = 0;
     let folders =
         fs::read_dir(corpus).expect("readable").map(|entry| entry.expect("readable").path());
