@@ -1,39 +1,28 @@
-//! Scans made by the program itself, and what they are held against.
+//! Scans made by the program itself, and what they are compared with.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 
+use sframe_corpus::program::run;
 use sframe_history::changes::{Change, Changes, FindingChange, Scan};
 use sframe_history::{Comparison, When, report};
 
-pub(crate) fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
-}
-
 /// A folder of a test's own, empty at its start.
 pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("writable");
-    folder
+    sframe_corpus::folder!(name)
 }
 
-/// The program, built from the sources beside this package.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
+/// Builds the program from the sources beside this package: Cargo does that only for the program's own tests.
+fn build() {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    BUILT.get_or_init(|| {
         let cargo =
             Command::new(env!("CARGO")).args(["build", "--quiet", "-p", "sframe-check"]).status();
         assert!(cargo.expect("cargo runs").success(), "the program does not build");
-        // Test programs lie in `deps` beside it.
-        let own = std::env::current_exe().expect("a path");
-        let folder = own.ancestors().nth(2).expect("two folders");
-        folder.join("sframe-check")
-    })
+    });
 }
 
 /// Runs the program in a folder: its NDJSON.
@@ -43,15 +32,10 @@ pub(crate) fn scan(folder: &Path, arguments: &[&str]) -> String {
 
 /// Runs the program in a folder: what it prints in a format.
 pub(crate) fn scan_as(format: &str, folder: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(program())
-        .current_dir(folder)
-        .args(["--format", format])
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program runs");
-    assert_ne!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8")
+    build();
+    let outcome = run(folder, &[&["--format", format], arguments].concat());
+    assert_ne!(outcome.status, 3, "{}", outcome.complaints);
+    outcome.text
 }
 
 /// What changed between two reports.

@@ -10,10 +10,7 @@ use sframe_store::{ContentHash, Counts, Finished, Item, Key, Manifest, Plan, Sha
 
 /// A folder of a test's own, empty at its start.
 pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("writable");
-    folder
+    sframe_corpus::folder!(name)
 }
 
 pub(crate) fn key() -> Key {
