@@ -97,36 +97,21 @@ fn is_harmless(c: char) -> bool {
     c == '\n' || !c.is_control() && !turns
 }
 
-/// What a case needs and this build or this machine does not have. A line `Needs: ...` lists features and tools.
-fn missing(parts: &[Part]) -> Option<String> {
+/// A tool that a case needs, in a line `Needs: ...`, and that is missing here.
+fn missing(parts: &[Part]) -> Option<&str> {
     let needs = parts.iter().filter_map(|part| match part {
         Part::Text(line) => line.strip_prefix("Needs: "),
         Part::Command { .. } => None,
     });
-    needs.flat_map(|names| names.split(", ")).find(|name| !is_there(name)).map(str::to_owned)
-}
-
-fn is_there(name: &str) -> bool {
-    match name {
-        "disassembly" => cfg!(feature = "disassembly"),
-        "packages" => cfg!(feature = "packages"),
-        "store" => cfg!(feature = "store"),
-        tool => {
-            let found = tools::has(tool);
-            if !found {
-                tools::missing(tool);
-            }
-            found
-        }
-    }
+    needs.flat_map(|names| names.split(", ")).find(|name| !tools::has(name))
 }
 
 /// Runs the commands of a case, and compares what they print with the file, or writes it where that is asked for.
 pub(crate) fn replay(case: &Path) -> Result<(), String> {
     let text = fs::read_to_string(case).map_err(|error| error.to_string())?;
     let parts = parts(&text);
-    if let Some(name) = missing(&parts) {
-        println!("skipped: {}: {name} is missing", case.display());
+    if let Some(tool) = missing(&parts) {
+        tools::missing(tool);
         return Ok(());
     }
     let folder = folder(case);
