@@ -63,7 +63,7 @@ fn parts(text: &str) -> Vec<Part> {
     parts
 }
 
-/// Why a case proves nothing, if so.
+/// The reason why a case proves nothing, or is not safe to print.
 fn fault(text: &str, parts: &[Part]) -> Option<&'static str> {
     let outputs = parts.iter().filter_map(|part| match part {
         Part::Command { script, expected } => Some((script, expected)),
@@ -85,13 +85,13 @@ fn fault(text: &str, parts: &[Part]) -> Option<&'static str> {
     }
 }
 
-/// Whether any output is as expected.
+/// Whether every output would be the expected one.
 fn is_anything(expected: &[String]) -> bool {
     let mut lines = expected.iter().filter(|line| !line.starts_with("? ")).peekable();
     lines.peek().is_some() && lines.all(|line| line == "...")
 }
 
-/// Whether a terminal prints it where it is, as it is.
+/// Whether a character neither moves the cursor nor turns text, as Unicode and ECMA-48 define them.
 fn is_harmless(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c == '\n' || !c.is_control() && !turns
@@ -139,7 +139,7 @@ pub(crate) fn replay(case: &Path) -> Result<(), String> {
     }
 }
 
-/// What differs from one machine to the next, and the words in its place.
+/// Placeholders for text that differs from one machine, run or version to another.
 fn places(folder: &Path) -> Redactions {
     let mut places = Redactions::new();
     let corpus = corpus().canonicalize().expect("the corpus is there");
