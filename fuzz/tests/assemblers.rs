@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use sframe_corpus::tools;
 use sframe_fuzz::assembler::{Assembler, assemblers, examine, known, program, reduce, signature};
 use sframe_fuzz::program::{Function, Op, Program};
 use sframe_fuzz::seeded::Seeded;
@@ -16,8 +17,7 @@ const COUNT: usize = 24;
 fn present() -> Vec<Assembler> {
     let found = assemblers(Path::new(env!("CARGO_BIN_EXE_assemblers")));
     if found.is_empty() {
-        assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "no assemblers");
-        println!("skipped: no assemblers, `corpus/build fetch` unpacks them");
+        tools::missing("an assembler, which `corpus/build fetch` unpacks,");
     }
     found
 }

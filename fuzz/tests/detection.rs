@@ -3,12 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use sframe_corpus::{read, tools};
 use sframe_fuzz::detection::{Noticed, OtherReader, Reaction, experiment, other_readers};
-
-fn golden(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/golden");
-    std::fs::read(folder.join(name)).expect("checked in")
-}
 
 /// Fields without which nothing can be read: a flipped bit in them is an error, always.
 const VITAL: [&str; 4] = ["sfp_magic", "sfh_abi_arch", "sfh_num_fdes", "sfh_cfa_fixed_ra_offset"];
@@ -16,7 +12,7 @@ const VITAL: [&str; 4] = ["sfp_magic", "sfh_abi_arch", "sfh_num_fdes", "sfh_cfa_
 #[test]
 fn every_change_is_judged_once() {
     for name in ["2.44/x86_64/shared.so", "2.47.50/x86_64/edges.so", "2.47.50/s390x/edges.so"] {
-        let file = golden(name);
+        let file = read(&format!("golden/{}", name));
         let mut bits: BTreeMap<usize, usize> = BTreeMap::new();
         let subject = experiment(&file, |change, noticed| {
             let (old, new) = change.values;
@@ -41,7 +37,7 @@ fn every_change_is_judged_once() {
 #[test]
 fn what_is_broken_or_not_linked_is_left_out() {
     for name in ["lld/x86_64/v3-shared.so", "2.47.50/x86_64/edges.o"] {
-        assert_eq!(experiment(&golden(name), |_, _| panic!("{name}")), None);
+        assert_eq!(experiment(&read(&format!("golden/{}", name)), |_, _| panic!("{name}")), None);
     }
     assert_eq!(experiment(b"no file", |_, _| panic!()), None);
 }
@@ -65,12 +61,11 @@ fn a_reader_that_cannot_be_run_is_an_error() {
 fn other_readers_are_judged_file_by_file() {
     let readers = other_readers(watcher());
     if readers.len() < 4 {
-        assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "not all readers");
-        println!("skipped: not all readers, `corpus/build fetch` unpacks them");
+        tools::missing("a reader, which `corpus/build fetch` unpacks,");
         return;
     }
     let reads = |name: &str| -> Vec<String> {
-        let file = golden(name);
+        let file = read(&format!("golden/{}", name));
         let mut changes = Vec::new();
         let section = experiment(&file, |change, _| {
             changes.push((change.offset as u64, change.values.1, change.field.to_owned()));

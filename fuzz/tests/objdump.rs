@@ -19,7 +19,7 @@ fn objdump(abi: Abi) -> PathBuf {
         Abi::S390x => "s390x-linux-gnu-objdump",
         Abi::Aarch64Big | Abi::Aarch64Little => "aarch64-linux-gnu-objdump",
     };
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/toolchains/2.47.50/bin").join(name)
+    sframe_corpus::tools::toolchains().join("2.47.50/bin").join(name)
 }
 
 fn register(abi: Abi, register: Register) -> String {

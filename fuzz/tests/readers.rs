@@ -3,16 +3,16 @@
 //!
 //! Needs libsframe 2.44, which `corpus/build` unpacks; without it, says so.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use sframe_corpus::tools;
 use sframe_fuzz::peer::{Answer, Failure, Function, Meaning, Peer, Row, Stored, libraries};
 
 /// libsframe of binutils 2.44.
 fn peer() -> Option<Peer> {
     let library = libraries().into_iter().find(|path| path.ends_with("libsframe.so.1"));
     if library.is_none() {
-        assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "no libsframe 2.44");
-        println!("skipped: no libsframe 2.44, `corpus/build fetch` unpacks it");
+        tools::missing("libsframe 2.44, which `corpus/build fetch` unpacks,");
     }
     Some(Peer::new(PathBuf::from(env!("CARGO_BIN_EXE_ask-libsframe")), library?))
 }
@@ -74,9 +74,7 @@ fn answers_are_understood() {
 #[test]
 fn a_death_is_noticed_and_the_next_section_served() {
     let Some(mut peer) = peer() else { return };
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../corpus/regressions/libsframe-copies-rows-behind-section.sframe");
-    let mut deadly = std::fs::read(path).expect("readable");
+    let mut deadly = sframe_corpus::read("regressions/libsframe-copies-rows-behind-section.sframe");
     // The version, and no PC-relative flag, which 2.44 does not know.
     deadly[2..4].copy_from_slice(&[2, 1]);
     for _ in 0..2 {

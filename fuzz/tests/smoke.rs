@@ -2,9 +2,8 @@
 
 mod corpus;
 
-use std::path::Path;
-
 use corpus::{files, sections};
+use sframe_corpus::tools;
 use sframe_fuzz::standalone::seeded;
 use sframe_fuzz::targets;
 
@@ -39,7 +38,7 @@ fn packages() {
 
 #[test]
 fn scans() {
-    let scans = sframe_fuzz::seeds::scans(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus"));
+    let scans = sframe_fuzz::seeds::scans(&sframe_corpus::corpus());
     scans.iter().for_each(|scan| targets::scans::run(scan));
     seeded(COUNT, &scans, targets::scans::run);
     seeded(COUNT, &[], targets::scans::run);
@@ -68,8 +67,7 @@ fn twins() {
 #[test]
 fn readers() {
     if !targets::readers::has_peers() {
-        assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "no libsframe");
-        println!("skipped: no libsframe, `corpus/build fetch` unpacks some");
+        tools::missing("libsframe, which `corpus/build fetch` unpacks,");
         return;
     }
     smoke(targets::readers::run, sections());

@@ -10,7 +10,7 @@
 
 mod common;
 
-use common::{golden_files, members, open, workspace};
+use common::{golden_files, members, open};
 use object::{Object, ObjectSection};
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Fields, Range, Side, Sums, Totals, Verdict, compare, judge};
@@ -198,7 +198,7 @@ fn golden_files_by_every_pc() {
 fn perturbations_show_where_they_are() {
     for name in ["2.44/x86_64/handwritten.so", "2.47.50/aarch64/pauth.so", "2.47.50/s390x/throw.so"]
     {
-        let data = std::fs::read(workspace().join("corpus/golden").join(name)).expect("readable");
+        let data = common::golden(name);
         let (offset, size) = open(&data, |elf, _, _| {
             let header = elf.sframe_sections().next().copied().expect("one");
             (header.offset as usize, header.size as usize)

@@ -17,7 +17,7 @@ fn run(folder: &Path, command: &str) -> bool {
     let status = Command::new(words[0]).args(&words[1..]).current_dir(folder).status();
     let done = status.as_ref().is_ok_and(std::process::ExitStatus::success);
     if !done {
-        assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "{command}: {status:?}");
+        assert!(!sframe_corpus::tools::are_required(), "{command}: {status:?}");
         println!("skipped: {command}: {status:?}");
     }
     done
@@ -25,9 +25,7 @@ fn run(folder: &Path, command: &str) -> bool {
 
 /// A program whose CFI is in `.debug_frame` alone, in a folder of this test's own.
 fn built(name: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the folder can be made");
+    let folder = sframe_corpus::folder!(name);
     let mut source = String::from("int sink(int);\n");
     for number in 0..40 {
         source.push_str(&format!("int f{number}(int x) {{ return sink(x) + {number}; }}\n"));

@@ -91,7 +91,8 @@ fn answers_are_those_of_a_look_up_of_each_pc() {
 /// Ranges that end behind the row, the function, or everything are not confirmed.
 #[test]
 fn the_whole_range_has_to_say_the_same() {
-    let data = std::fs::read(common::workspace().join("corpus/golden/2.47.50/x86_64/shared.so"));
+    let data =
+        std::fs::read(sframe_corpus::repository().join("corpus/golden/2.47.50/x86_64/shared.so"));
     open(&data.expect("a golden file"), |_, sections, cfi| {
         let source = CfiConfirms::new(cfi);
         for (start, end, frame) in questions(sections) {
@@ -108,7 +109,8 @@ fn the_whole_range_has_to_say_the_same() {
 /// the bytes of the CFI, and what comes later is not confirmed.
 #[test]
 fn questions_in_a_hostile_order_end() {
-    let data = std::fs::read(common::workspace().join("corpus/golden/2.47.50/x86_64/shared.so"));
+    let data =
+        std::fs::read(sframe_corpus::repository().join("corpus/golden/2.47.50/x86_64/shared.so"));
     open(&data.expect("a golden file"), |_, sections, cfi| {
         let source = CfiConfirms::new(cfi);
         let mut questions = questions(sections);

@@ -5,35 +5,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use sframe_corpus::folder;
+use sframe_corpus::tools::run;
 use sframe_oracle::cfi::{Cfi, Kind};
 use sframe_oracle::debug_file::{Mismatch, build_id, candidates, check, debug_link};
 use sframe_validator::elf::Elf;
-
-/// An empty folder of this test's own.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the folder can be made");
-    folder
-}
-
-/// Runs a tool; `false` where it is missing, which is said.
-fn run(folder: &Path, command: &str) -> bool {
-    let words: Vec<&str> = command.split(' ').collect();
-    match Command::new(words[0]).args(&words[1..]).current_dir(folder).status() {
-        Ok(status) => {
-            assert!(status.success(), "{command}");
-            true
-        }
-        Err(error) => {
-            assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "{command}: {error}");
-            println!("skipped: {command}: {error}");
-            false
-        }
-    }
-}
 
 /// A program whose CFI is in `.debug_frame` alone, stripped, and its debug file.
 fn built(folder: &Path, link: &str) -> bool {
@@ -42,11 +19,16 @@ fn built(folder: &Path, link: &str) -> bool {
     fs::write(folder.join("program.c"), source).expect("writable");
     run(
         folder,
+        "objcopy",
         &format!(
             "gcc -g -O1 -fno-asynchronous-unwind-tables -fno-unwind-tables -nostdlib -static {link} -o program program.c"
         ),
-    ) && run(folder, "objcopy --only-keep-debug program program.debug")
-        && run(folder, "objcopy --strip-debug --add-gnu-debuglink=program.debug program stripped")
+    ) && run(folder, "objcopy", "objcopy --only-keep-debug program program.debug")
+        && run(
+            folder,
+            "objcopy",
+            "objcopy --strip-debug --add-gnu-debuglink=program.debug program stripped",
+        )
 }
 
 fn read(path: impl AsRef<Path>) -> Vec<u8> {
@@ -55,7 +37,7 @@ fn read(path: impl AsRef<Path>) -> Vec<u8> {
 
 #[test]
 fn a_debug_file_by_build_id() {
-    let folder = folder("by-build-id");
+    let folder = folder!("by-build-id");
     if !built(&folder, "-Wl,--build-id=0xabcdef0123456789") {
         return;
     }
@@ -85,7 +67,7 @@ fn a_debug_file_by_build_id() {
 
 #[test]
 fn another_build_is_not_accepted() {
-    let (one, other) = (folder("one-build"), folder("other-build"));
+    let (one, other) = (folder!("one-build"), folder!("other-build"));
     if !built(&one, "-Wl,--build-id=0x01") || !built(&other, "-Wl,--build-id=0x02") {
         return;
     }
@@ -98,7 +80,7 @@ fn another_build_is_not_accepted() {
 
 #[test]
 fn without_a_build_id_the_checksum_decides() {
-    let folder = folder("by-checksum");
+    let folder = folder!("by-checksum");
     if !built(&folder, "-Wl,--build-id=none") {
         return;
     }

@@ -2,8 +2,6 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
-use std::path::Path;
-
 use sframe_oracle::compare::Fields;
 use sframe_oracle::diff::{Change, Matching, Set, Totals, diff};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable, SymbolTable};
@@ -13,8 +11,7 @@ use sframe_validator::{Placement, Section};
 type Found = (String, u64, u64, Change);
 
 fn with_set(path: &str, use_set: &mut dyn FnMut(&Set<'_>)) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/golden").join(path);
-    let data = std::fs::read(&path).expect("a golden file");
+    let data = sframe_corpus::read(&format!("golden/{path}"));
     let elf = Elf::parse(&data).expect("ELF");
     let symbols = SymbolTable::load(&elf).expect("symbols");
     let headers: Vec<_> = elf.sframe_sections().copied().collect();

@@ -14,8 +14,9 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use common::{elf_files, golden_files, members, workspace};
+use common::{elf_files, golden_files, members};
 use object::{Object, ObjectSection, ObjectSymbol, SectionIndex, SymbolKind};
+use sframe_corpus::repository;
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Range, Verdict, compare};
 use sframe_oracle::coverage::{Stubs, examine};
@@ -48,7 +49,7 @@ struct Judgement {
 }
 
 fn judgements() -> Vec<Judgement> {
-    let list = workspace().join("corpus/differences/JUDGED.tsv");
+    let list = repository().join("corpus/differences/JUDGED.tsv");
     let list = std::fs::read_to_string(list).expect("the list");
     let mut lines = list.lines();
     assert_eq!(lines.next(), Some("files\tfunction\trange\tdiffers\twrong\tnote"));
@@ -154,7 +155,7 @@ fn place(file: &object::File<'_>, range: &Range<'_>) -> (String, String) {
 
 #[test]
 fn corpus_differs_where_it_has_been_judged_and_nowhere_else() {
-    let corpus = workspace().join("corpus");
+    let corpus = repository().join("corpus");
     let mut files = golden_files();
     files.extend(elf_files(&corpus.join("differences")));
     let mut found = BTreeMap::new();
@@ -186,7 +187,7 @@ fn corpus_differs_where_it_has_been_judged_and_nowhere_else() {
 
 #[test]
 fn judgements_have_notes() {
-    let folder = workspace().join("corpus/differences");
+    let folder = repository().join("corpus/differences");
     let readme = std::fs::read_to_string(folder.join("README.md")).expect("the folder's README");
     let mut notes = BTreeSet::new();
     for judgement in judgements() {
@@ -209,8 +210,8 @@ fn judgements_have_notes() {
 /// not met is no failure here.
 #[test]
 fn real_libraries_differ_where_it_has_been_judged_and_nowhere_else() {
-    let required = std::env::var_os("SFRAME_REQUIRE_TOOLS").is_some();
-    let root = workspace().join("target/real");
+    let required = sframe_corpus::tools::are_required();
+    let root = repository().join("target/real");
     let mut allowed = BTreeSet::new();
     for Judgement { difference, .. } in judgements() {
         for file in expand(&difference.file) {

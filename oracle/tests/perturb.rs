@@ -13,7 +13,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::workspace;
+use common::golden;
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Verdict, compare};
 use sframe_validator::elf::Elf;
@@ -183,7 +183,7 @@ struct Score {
 }
 
 fn of_file(name: &str, scores: &mut BTreeMap<&'static str, Score>) {
-    let data = std::fs::read(workspace().join("corpus/golden").join(name)).expect("a golden file");
+    let data = golden(name);
     let elf = Elf::parse(&data).expect("ELF");
     let header = *elf.sframe_sections().next().expect("a section");
     let placement = Placement::at(header.address).with_abi(elf.abi());

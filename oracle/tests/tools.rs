@@ -324,8 +324,7 @@ fn tool(variable: &str, names: &[String]) -> Option<String> {
         output.status.success() && usable(&version)
     });
     if found.is_none() {
-        println!("skipped: no {}, nor in {variable}", names[0]);
-        assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "{} is required", names[0]);
+        sframe_corpus::tools::missing(&format!("{}, which {variable} can name,", names[0]));
     }
     found
 }
@@ -385,7 +384,7 @@ fn readelf() -> Option<String> {
 fn llvm() -> Option<String> {
     let versions = (14..40).rev().map(|version| format!("llvm-dwarfdump-{version}"));
     // Where `corpus/build fetch` puts it.
-    let fetched = common::workspace().join("target/toolchains/llvm-23/bin/llvm-dwarfdump");
+    let fetched = sframe_corpus::tools::toolchains().join("llvm-23/bin/llvm-dwarfdump");
     let fetched = fetched.to_str().map(str::to_owned);
     let names: Vec<_> =
         ["llvm-dwarfdump".to_owned()].into_iter().chain(versions).chain(fetched).collect();

@@ -6,8 +6,6 @@
 #[allow(dead_code, missing_docs, unreachable_pub, clippy::cast_possible_truncation)]
 mod host;
 
-use std::path::Path;
-
 use host::{Host, Sec, Seg};
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::Elf;
@@ -63,9 +61,7 @@ fn sizes_that_wrap_are_not_added_up() {
 /// and of type NOBITS. Functions may be there all the same: no rule objects.
 #[test]
 fn functions_without_bytes_are_in_executable_memory() {
-    let path = "../corpus/golden/2.47.50/x86_64/sizes.so";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    let data = std::fs::read(path).expect("readable");
+    let data = sframe_corpus::read("golden/2.47.50/x86_64/sizes.so");
     let report = check_elf(&Elf::parse(&data).expect("readable"), &Options::default());
     assert_eq!((report.code_bytes, report.findings.len()), (0x61, 0));
     assert!(report.covered_bytes() <= 0x61, "{}", report.covered_bytes());

@@ -12,7 +12,7 @@
 )]
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::check::{Options, check_elf};
@@ -24,28 +24,18 @@ use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::{Abi, Placement, Section};
 
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/golden")
+    sframe_corpus::corpus().join("golden")
 }
 
 /// Files that are no expectation, no manifest and no archive, by their path in the corpus.
 fn files() -> Vec<String> {
-    let mut folders = vec![golden()];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the corpus is there") {
-            let path = entry.expect("readable").path();
-            let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-            if path.is_dir() {
-                folders.push(path);
-            } else if ["o", "so", "exe"].contains(&extension) {
-                let relative = path.strip_prefix(golden()).expect("below the corpus");
-                files.push(relative.to_str().expect("ASCII").to_owned());
-            }
-        }
-    }
-    files.sort();
+    let files = sframe_corpus::golden(&["exe", "o", "so"]);
     assert!(files.len() > 200, "only {} golden files", files.len());
-    files
+    let name = |path: &PathBuf| {
+        let below = path.strip_prefix(golden()).expect("below the corpus");
+        below.to_str().expect("ASCII").to_owned()
+    };
+    files.iter().map(name).collect()
 }
 
 /// A function as objdump printed it.

@@ -69,7 +69,7 @@ impl Case {
 }
 
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/malformed")
+    sframe_corpus::corpus().join("malformed")
 }
 
 fn check(data: &[u8], options: &Options) -> Report {
@@ -268,8 +268,7 @@ fn the_corpus_is_current() {
 /// row (header 28 bytes, one entry of 16, attributes of 5: the row would stand at 0x31).
 #[test]
 fn a_row_that_is_missing_behind_attributes_is_truncated() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../corpus/regressions/row-missing-behind-attributes.sframe");
+    let path = sframe_corpus::corpus().join("regressions/row-missing-behind-attributes.sframe");
     let data = std::fs::read(path).expect("readable");
     assert_eq!(data.len(), 0x31);
     let report = check_section(&data, Placement::at(0), &Options::default());
@@ -297,8 +296,7 @@ fn a_gap_is_no_other_version() {
 /// 0x00 0x00 0xf0 from 0x41 on (objdump -s). FP's control word, the fourth, is 0.
 #[test]
 fn a_control_word_of_zero_is_no_rule() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../corpus/differences/frame-pointer-restored/2.47.50.o");
+    let path = sframe_corpus::corpus().join("differences/frame-pointer-restored/2.47.50.o");
     let data = std::fs::read(path).expect("readable");
     let report = check(&data, &Options::default());
     let [finding] = report.findings.as_slice() else { panic!("{:?}", report.findings) };

@@ -2,8 +2,6 @@
 
 #![allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
 
-use std::path::Path;
-
 use sframe_fuzz::seeds;
 use sframe_validator::elf::Elf;
 
@@ -11,7 +9,7 @@ pub use sframe_fuzz::seeds::File;
 
 /// Every ELF file, archive and bare section below `corpus/`, in the order of their names.
 pub fn files() -> Vec<File> {
-    let files = seeds::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus"));
+    let files = seeds::files(&sframe_corpus::corpus());
     assert!(files.len() > 500, "only {} files", files.len());
     files
 }

@@ -49,36 +49,19 @@ impl Counts {
     }
 }
 
-pub fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
 /// ELF files and archives below a folder, by content, ordered; links are not followed.
 pub fn elf_files(root: &Path) -> Vec<PathBuf> {
-    let mut folders = vec![root.to_owned()];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() {
-                folders.push(entry.path());
-            } else if kind.is_file() {
-                let mut magic = [0; 8];
-                let read = std::fs::File::open(entry.path())
-                    .and_then(|mut file| std::io::Read::read(&mut file, &mut magic));
-                if read.is_ok() && (magic.starts_with(b"\x7fELF") || &magic == b"!<arch>\n") {
-                    files.push(entry.path());
-                }
-            }
-        }
-    }
-    files.sort();
-    files
+    let is_elf = |path: &PathBuf| {
+        let mut magic = [0; 8];
+        let read = std::fs::File::open(path)
+            .and_then(|mut file| std::io::Read::read(&mut file, &mut magic));
+        read.is_ok() && (magic.starts_with(b"\x7fELF") || &magic == b"!<arch>\n")
+    };
+    sframe_corpus::files(root).into_iter().filter(is_elf).collect()
 }
 
 pub fn golden_files() -> Vec<PathBuf> {
-    let files = elf_files(&workspace().join("corpus/golden"));
+    let files = elf_files(&sframe_corpus::corpus().join("golden"));
     assert!(files.len() > 300, "only {} golden files", files.len());
     files
 }
@@ -119,7 +102,7 @@ pub const ALL_BY_PATTERN: Options = Options { keep: Keep::First(usize::MAX), ..A
 
 /// The bytes of a golden file.
 pub fn golden(name: &str) -> Vec<u8> {
-    std::fs::read(workspace().join("corpus/golden").join(name)).expect("a golden file")
+    sframe_corpus::read(&format!("golden/{name}"))
 }
 
 /// The account of a golden file.

@@ -8,8 +8,9 @@ mod scans;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use scans::{compare, corpus, findings, scan};
+use scans::{compare, findings, scan};
 use serde_json::{Value, json};
+use sframe_corpus::corpus;
 use sframe_history::changes::{Changes, CoverageVerdict};
 use sframe_history::{Groups, report};
 

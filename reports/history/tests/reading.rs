@@ -4,7 +4,8 @@ mod scans;
 
 use std::io::{self, BufReader, Read};
 
-use scans::{corpus, scan, scan_as};
+use scans::{scan, scan_as};
+use sframe_corpus::corpus;
 use sframe_history::report::{self, Error};
 use sframe_record::{Side, Status};
 

@@ -9,10 +9,12 @@
 mod scans;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use scans::{compare, corpus, findings, folder, scan};
+use scans::{compare, findings, folder, scan};
+use sframe_corpus::corpus;
+use sframe_corpus::tools::toolchain;
 use sframe_history::changes::{Became, CoverageVerdict, Matched};
 
 /// A sound function.
@@ -86,18 +88,6 @@ unused:
 	.size	unused, .-unused
 ";
 
-fn toolchain() -> Option<PathBuf> {
-    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/toolchains");
-    let toolchains = std::env::var_os("SFRAME_TOOLCHAINS").map_or(target, PathBuf::from);
-    let bin = toolchains.join("2.44/bin");
-    if bin.join("x86_64-linux-gnu-as").exists() {
-        return Some(bin);
-    }
-    println!("skipped: binutils 2.44 are missing; `corpus/build fetch` unpacks them");
-    assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "binutils 2.44 are missing");
-    None
-}
-
 /// Assembles and links a library.
 fn build(bin: &Path, library: &Path, source: &str) {
     fs::create_dir_all(library.parent().expect("a folder")).expect("writable");
@@ -116,7 +106,7 @@ fn build(bin: &Path, library: &Path, source: &str) {
 
 /// Builds two versions of a library, in a folder each and with versions in their names. Returns the changes.
 fn rebuilt(test: &str, old: &str, new: &str) -> Option<sframe_history::changes::Changes> {
-    let bin = toolchain()?;
+    let bin = toolchain("2.44")?;
     let folder = folder(test);
     build(&bin, &folder.join("monday/foo-1.2/libfoo.so.1.2.3"), old);
     build(&bin, &folder.join("tuesday/foo-1.3/libfoo.so.1.2.4"), new);
@@ -263,7 +253,7 @@ fn a_missing_section_is_worse() {
     let golden = corpus().join("golden/2.44/x86_64/cfi.o");
     fs::copy(&golden, folder.join("cfi.o")).expect("writable");
     let old = scan(&folder, &["cfi.o"]);
-    let Some(bin) = toolchain() else { return };
+    let Some(bin) = toolchain("2.44") else { return };
     let strip = Command::new(bin.join("x86_64-linux-gnu-objcopy"))
         .args(["-R", ".sframe", "-R", ".rela.sframe", "cfi.o"])
         .current_dir(&folder)

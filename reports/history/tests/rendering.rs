@@ -7,8 +7,9 @@ mod scans;
 use std::fs;
 use std::path::Path;
 
-use scans::{compare, corpus, scan};
+use scans::{compare, scan};
 use serde_json::Value;
+use sframe_corpus::corpus;
 use sframe_history::changes::{self, Changes, Options, write_json, write_markdown, write_text};
 use sframe_history::{Groups, groups, report};
 

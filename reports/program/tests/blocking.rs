@@ -98,8 +98,7 @@ fn a_link_to_messages_of_the_kernel_is_not_read() {
 #[test]
 fn no_command_waits_for_a_pipe() {
     let folder = tempfile::tempdir().expect("a folder");
-    let sound =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/golden/2.47.50/x86_64/static.exe");
+    let sound = sframe_corpus::corpus().join("golden/2.47.50/x86_64/static.exe");
     fs::copy(sound, folder.path().join("sound")).expect("it can be copied");
     pipe(&folder.path().join("pipe"));
     for arguments in [

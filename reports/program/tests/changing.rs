@@ -13,7 +13,7 @@ use sframe_check::scan::{CheckOptions, Piece, Sink, scan};
 use sframe_input::Selection;
 use sframe_record::{Status, Summary};
 
-const PROGRAM: &str = "../../corpus/golden/2.47.50/x86_64/static.exe";
+const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
 /// Other sound files, before and after the one that changes.
 const OTHERS: [&str; 4] = ["a", "b", "y", "z"];
 /// Bytes of the file that changes: to hash them takes a part of a second.
@@ -51,7 +51,7 @@ fn scanned(folder: &Path) -> Reports {
 #[test]
 fn a_file_that_shrinks_costs_its_own_report_alone() {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(PROGRAM)).expect("readable");
+    let program = sframe_corpus::read(PROGRAM);
     for name in OTHERS {
         // One byte more each, so that they are not known by their bytes.
         fs::write(folder.path().join(name), [program.as_slice(), name.as_bytes()].concat())

@@ -4,38 +4,14 @@
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use sframe_corpus::printed;
 use sframe_input::sframe_sections;
 use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::section::RowLayout;
 use sframe_validator::unwind::{Cfa, Recovery};
-
-fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/golden")
-}
-
-/// Every file below the golden folder that has an expectation with this ending, and the
-/// expectation's text.
-fn expectations(ending: &str) -> Vec<(PathBuf, String)> {
-    let mut found = Vec::new();
-    let mut folders = vec![golden()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("the golden folder is in the repository") {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == ending) {
-                let text = fs::read_to_string(&path).unwrap();
-                found.push((path.with_extension(""), text));
-            }
-        }
-    }
-    found.sort();
-    assert!(found.len() > 50, "only {} files with a .{ending} expectation", found.len());
-    found
-}
 
 /// A row as llvm-readobj prints it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,7 +36,7 @@ struct LlvmFunction {
 fn rows_are_what_llvm_readobj_prints() {
     let mut compared = 0;
     let mut failures = Vec::new();
-    for (file, expected) in expectations("readobj") {
+    for (file, expected) in printed("readobj") {
         if file.extension().is_some_and(|extension| extension == "a") {
             // Members are among the golden files by themselves.
             continue;

@@ -114,3 +114,17 @@ fn lines_and_document_agree() {
     }
     assert_eq!(document["files"].as_array(), Some(&files));
 }
+
+#[test]
+fn differences_are_valid_by_their_schema() {
+    let schema = stored_schema("schema/diff.schema.json");
+    let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
+        .current_dir(here("../../corpus/golden"))
+        .args(["diff", "--format", "json", "2.44/x86_64/cfi.o", "2.47.50/x86_64/cfi.o"])
+        .output()
+        .expect("the program runs");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let errors: Vec<String> = schema.iter_errors(&document).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert!(!schema.is_valid(&serde_json::json!({ "format": 1 })));
+}

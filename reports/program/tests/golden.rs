@@ -3,40 +3,14 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
-fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/golden")
-}
+use sframe_corpus::printed;
+use sframe_corpus::program::run;
 
-/// Golden files with an expectation of the given extension.
-fn expected(extension: &str) -> Vec<(PathBuf, String)> {
-    let mut folders = vec![golden()];
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("the corpus is there") {
-            let path = entry.expect("readable").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|known| known == extension) {
-                let text = fs::read_to_string(&path).expect("readable");
-                found.push((path.with_extension(""), text));
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-fn dump(file: &Path, style: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sframe-check"))
-        .current_dir(file.parent().expect("in a folder"))
-        .args(["dump", "--style", style])
-        .arg(file.file_name().expect("a file"))
-        .output()
-        .expect("the program runs")
+fn dump(file: &Path, style: &str) -> String {
+    let name = file.file_name().and_then(|name| name.to_str()).expect("a file");
+    run(file.parent().expect("in a folder"), &["dump", "--style", style, name]).text
 }
 
 /// Files of which objdump prints no dump, but a complaint: their section has no bytes.
@@ -48,17 +22,17 @@ fn is_complaint(text: &str) -> bool {
 fn gnu_style_is_what_objdump_prints() {
     let mut compared = 0;
     let mut failures = Vec::new();
-    for (file, text) in expected("objdump") {
+    for (file, text) in printed("objdump") {
         if is_complaint(&text) {
             continue;
         }
-        let printed = dump(&file, "gnu").stdout;
+        let ours = dump(&file, "gnu");
         // objdump 2.40 ends at a member without section, where others go on.
         let early =
             file.ends_with("archive.a") && file.components().any(|c| c.as_os_str() == "2.40");
         let same = match early {
-            true => printed.starts_with(text.as_bytes()),
-            false => printed == text.as_bytes(),
+            true => ours.starts_with(&text),
+            false => ours == text,
         };
         if !same {
             failures.push(file);
@@ -153,7 +127,7 @@ fn read_plain(text: &str) -> Vec<Vec<PrintedRow>> {
 #[test]
 fn rows_are_those_that_llvm_readobj_prints() {
     let (mut compared, mut rows) = (0, 0);
-    for (file, text) in expected("readobj") {
+    for (file, text) in printed("readobj") {
         if file.extension().is_some_and(|extension| extension == "a") || text.is_empty() {
             continue;
         }
@@ -161,8 +135,7 @@ fn rows_are_those_that_llvm_readobj_prints() {
         if printed.iter().all(Vec::is_empty) {
             continue;
         }
-        let ours = dump(&file, "plain").stdout;
-        let ours = read_plain(&String::from_utf8(ours).expect("text"));
+        let ours = read_plain(&dump(&file, "plain"));
         assert_eq!(ours, printed, "{}", file.display());
         compared += 1;
         rows += printed.iter().map(Vec::len).sum::<usize>();

@@ -63,38 +63,3 @@ fn the_second_time_ends_it_at_once() {
     assert_eq!(status, Some(130));
     assert!(!text.contains("summary"), "{text}");
 }
-
-#[test]
-fn quiet_is_findings_alone() {
-    let folder = Folder::new("quiet");
-    folder.copy("golden/2.47.50/x86_64/static.exe", "sound");
-    folder.copy("golden/2.47.50/x86_64/edges.so", "warnings");
-    assert_eq!(folder.check(&["-q", "sound"]), (0, String::new()));
-    let (_, text) = folder.check(&["--quiet", "sound", "warnings"]);
-    let (_, whole) = folder.check(&["sound", "warnings"]);
-    assert!(text.contains("warning[") && !text.contains("inputs"), "{text}");
-    assert!(whole.starts_with(&text), "{text}");
-}
-
-/// Members have five eighths of the limit, and each thread its part of them: what is larger is left
-/// out by name. A zip and what is in it count together.
-#[test]
-fn memory_for_members_is_divided() {
-    let folder = Folder::new("memory-limit");
-    folder.copy("golden/2.47.50/x86_64/static.exe", "a");
-    if !folder.make("zip", "truncate -s 3M a && zip -q -0 x.zip a && tar -cf x.tar a x.zip") {
-        return;
-    }
-    let left_out = |limit: &str, threads: &str| {
-        let (_, text) = folder.check(&["-v", "--memory-limit", limit, "-j", threads, "x.tar"]);
-        [
-            "x.tar!a: cannot be read: it is larger than",
-            "x.tar!x.zip: cannot",
-            "x.tar!x.zip!a: cannot",
-        ]
-        .map(|told| text.contains(told))
-    };
-    assert_eq!(left_out("13M", "1"), [false, false, false]);
-    assert_eq!(left_out("8M", "1"), [false, false, true]);
-    assert_eq!(left_out("8M", "4"), [true, true, false]);
-}

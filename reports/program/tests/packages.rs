@@ -9,10 +9,10 @@ mod packing;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
-use packing::{Folder, corpus, newc, rpm};
+use packing::{Folder, newc, rpm};
 use serde_json::Value;
+use sframe_corpus::{corpus, tools};
 
 /// What the program says of files, by the path of each below `base`; what differs between a file and a member,
 /// its name and its package, is left out.
@@ -140,71 +140,10 @@ fn rpm_packages_are_read() {
              --define \"source $PWD/tree/usr\" x.spec && mv rpmbuild/RPMS/*/x-1-1.*.rpm x.rpm"
         );
         // On Debian it is no tool that is there anyway: never required.
-        if packing::has("rpmbuild") && folder.make("rpmbuild", &command) {
+        if tools::has("rpmbuild") && folder.make("rpmbuild", &command) {
             assert!(findings(&folder, &["x.rpm"], "") == plain, "{payload}");
         }
     }
-}
-
-#[test]
-fn links_in_zip_files_are_links() {
-    let folder = Folder::new("zip-links");
-    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
-    if folder.make("zip", "ln -s program link && zip -q -y x.zip link program") {
-        let (status, text) = folder.check(&["-v", "x.zip"]);
-        assert!(
-            status == 0 && text.contains("x.zip!link: not checked, link in a package"),
-            "{text}"
-        );
-    }
-}
-
-/// cpio(5), "New CRC Format": another magic number, and the sum of the content's bytes in the last field.
-#[test]
-fn cpio_archives_with_sums_are_read() {
-    let folder = Folder::new("cpio-sums");
-    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
-    let program = folder.read("program");
-    let mut member = packing::newc_member("program", 0o10_0755, 1, &program);
-    let sum: u32 = program.iter().map(|byte| u32::from(*byte)).sum();
-    member[102..110].copy_from_slice(format!("{sum:08X}").as_bytes());
-    let mut archive = [member, packing::newc_member("TRAILER!!!", 0, 1, b"")].concat();
-    let end = archive.len() - 124;
-    for start in [0, end] {
-        archive[start..start + 6].copy_from_slice(b"070702");
-    }
-    folder.write("x", &archive);
-    let (status, text) = folder.check(&["-v", "x"]);
-    assert!(status == 0 && text.contains("x!program: .sframe V3"), "{text}");
-}
-
-#[test]
-fn a_member_is_named_by_all_that_holds_it() {
-    let folder = Folder::new("names");
-    folder.copy("golden/2.47.50/x86_64/archive.a", "archive.a");
-    folder.copy("golden/2.47.50/x86_64/static.exe", "static.exe");
-    let made = folder.make("gzip", "gzip -k static.exe && tar -czf inner archive.a static.exe.gz")
-        && folder.make("zip", "zip -q -0 outer.zip inner && mv outer.zip outer")
-        && folder.make("tar", "tar -cf outermost ./outer");
-    if !made {
-        return;
-    }
-    let (status, text) = folder.check(&["-v", "--fail-on", "never", "outermost", "static.exe.gz"]);
-    assert_eq!(status, 0, "{text}");
-    for name in [
-        "outermost!outer!inner!archive.a(leaf.o): .sframe",
-        "outermost!outer!inner!static.exe.gz: .sframe",
-        "\nstatic.exe.gz: .sframe",
-    ] {
-        assert!(text.contains(name), "no {name} in {text}");
-    }
-    // gzip, zip, tar and gzip around it: a fifth is not there to be opened.
-    let (status, text) =
-        folder.check(&["-v", "--fail-on", "never", "--max-depth", "4", "outermost"]);
-    assert!(text.contains("static.exe.gz: cannot be read: it is inside 4"), "{status} {text}");
-    assert!(text.contains("archive.a(leaf.o): .sframe") && status == 2, "{text}");
-    let (status, text) = folder.check(&["-v", "--max-depth", "0", "outermost"]);
-    assert!(status == 2 && text.contains("outermost: not checked, not an ELF file"), "{text}");
 }
 
 #[test]
@@ -217,106 +156,4 @@ fn results_do_not_depend_on_threads() {
         let run = |threads| folder.check(&["--threads", threads, "--format", "ndjson", "."]).1;
         assert!(run("1") == run("4"));
     }
-}
-
-/// What tar knows besides files: each kind is named, and none stops the scan.
-#[test]
-fn everything_that_tar_stores_is_accounted_for() {
-    let folder = Folder::new("kinds");
-    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
-    let long = "d/".repeat(40) + &"n".repeat(150);
-    let commands = format!(
-        "ln -s program link && ln program name && mkfifo pipe && mkdir -p {folder} && cp program {long} \
-         && cp program holes && truncate -s 3M holes && : > empty",
-        folder = "d/".repeat(40),
-    );
-    assert!(folder.make("mkfifo", &commands));
-    for format in ["gnu", "pax", "oldgnu"] {
-        let command = format!(
-            "tar -P --sparse --format={format} -cf all.tar --transform 's,^up,../../up,' \
-             program name link pipe d holes empty && cp program up && tar -P -rf all.tar \
-             --format={format} --transform 's,^up,../../up,' up"
-        );
-        if !folder.make("tar", &command) {
-            return;
-        }
-        let (status, text) = folder.check(&["-v", "all.tar"]);
-        assert_eq!(status, 0, "{text}");
-        assert_eq!(text.matches("link in a package").count(), 2, "{text}");
-        for expected in [
-            "all.tar!program: .sframe V3",
-            "all.tar!pipe: not checked, named pipe",
-            "all.tar!empty: not checked, empty",
-            "all.tar!../../up: .sframe V3",
-            "all.tar!holes: .sframe V3",
-            &format!("all.tar!{long}: .sframe V3"),
-        ] {
-            assert!(text.contains(expected), "{format}: no {expected} in {text}");
-        }
-    }
-}
-
-#[test]
-fn nothing_is_written_beside_the_package() {
-    let folder = Folder::new("unwritten");
-    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
-    if folder.make("tar", "tar -P --transform 's,^,../../escaped/,' -czf x program && rm program") {
-        let (status, text) = folder.check(&["-v", "x"]);
-        assert!(status == 0 && text.contains("x!../../escaped/program: .sframe"), "{text}");
-        let left: Vec<_> = fs::read_dir(folder.path("")).expect("readable").collect();
-        assert_eq!(left.len(), 1, "{left:?}");
-        assert!(!Path::new(&folder.path("../../escaped")).exists());
-    }
-}
-
-/// A package with a file of 4 GiB or more lists its files in the header, and its archive has only
-/// their places there; here with small ones.
-#[test]
-fn archives_without_names_take_them_from_the_header() {
-    let folder = Folder::new("stripped");
-    folder.copy("golden/2.47.50/x86_64/static.exe", "program");
-    let program = folder.read("program");
-    let size = program.len() as u64;
-    let texts =
-        |texts: &[&str]| packing::Value::Texts(texts.iter().map(|t| (*t).to_owned()).collect());
-    // Two names of one file, of which the last has the bytes; a symbolic link; a folder; a file with the first one's
-    // number on another device.
-    let names = ["first", "second", "link", "lib", "tool"];
-    let tags = [
-        (1030, packing::Value::Shorts(vec![0o10_0755, 0o10_0755, 0o12_0777, 0o4_0755, 0o10_0755])),
-        (1095, packing::Value::Words(vec![1, 1, 1, 1, 2])),
-        (1096, packing::Value::Words(vec![7, 7, 8, 9, 7])),
-        (1116, packing::Value::Words(vec![0, 0, 0, 1, 0])),
-        (1117, texts(&names)),
-        (1118, texts(&["/usr/bin/", "/usr/"])),
-        (5008, packing::Value::Longs(vec![size, size, 6, 4096, size])),
-    ];
-    let mut archive = Vec::new();
-    for (place, content) in [&b""[..], &program, b"second", b"", &program].iter().enumerate() {
-        archive.extend(format!("07070X{place:08X}\0\0").bytes());
-        archive.extend(*content);
-        archive.resize(archive.len().next_multiple_of(4), 0);
-    }
-    archive.extend(packing::newc_member("TRAILER!!!", 0, 1, b""));
-    folder.write("x.rpm", &packing::rpm_with(&tags, &archive));
-    let (status, text) = folder.check(&["-v", "x.rpm"]);
-    assert_eq!(status, 0, "{text}");
-    for told in [
-        "x.rpm!usr/bin/first: not checked, link in a package",
-        "x.rpm!usr/bin/second: .sframe V3",
-        "x.rpm!usr/bin/link: not checked, link in a package",
-        "x.rpm!usr/bin/tool: .sframe V3",
-        "4 inputs",
-    ] {
-        assert!(text.contains(told), "no {told} in {text}");
-    }
-    // A place that the list has not.
-    let tail = b"07070X00000005\0\0";
-    folder.write("beyond.rpm", &packing::rpm_with(&tags, tail));
-    let (status, text) = folder.check(&["beyond.rpm"]);
-    assert!(status == 2 && text.contains("a member is not in the list of files"), "{text}");
-    // A list of which a part is missing.
-    folder.write("short.rpm", &packing::rpm_with(&tags[1..], &archive));
-    let (status, text) = folder.check(&["short.rpm"]);
-    assert!(status == 2 && text.contains("its list of files is damaged"), "{text}");
 }

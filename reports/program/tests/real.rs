@@ -4,16 +4,12 @@
 //! is a failure where `SFRAME_REQUIRE_TOOLS` is set, as CI does; binutils 2.47.50 comes from a
 //! suite that moves on, so it may be missing there.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-fn target() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target")
-}
-
-fn toolchains() -> PathBuf {
-    std::env::var_os("SFRAME_TOOLCHAINS").map_or_else(|| target().join("toolchains"), PathBuf::from)
-}
+use sframe_corpus::program::run;
+use sframe_corpus::repository;
+use sframe_corpus::tools::{are_required, toolchains};
 
 /// Standard output without the three lines that name the file.
 fn objdump(version: &str, machine: &str, file: &Path) -> Vec<u8> {
@@ -24,23 +20,20 @@ fn objdump(version: &str, machine: &str, file: &Path) -> Vec<u8> {
     lines.nth(3).expect("objdump names the file first").to_vec()
 }
 
-fn ours(file: &Path) -> Vec<u8> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
-    command.args(["dump", "--style", "gnu"]).arg(file).output().expect("the program runs").stdout
-}
-
 #[test]
 fn gnu_style_is_what_objdump_prints_of_real_libraries() {
-    let required = std::env::var_os("SFRAME_REQUIRE_TOOLS").is_some();
+    let required = are_required();
     for version in ["2.40", "2.44", "2.47.50"] {
         let mut compared = 0;
         for machine in ["x86_64", "aarch64", "s390x"] {
             for library in ["sqlite3.so", "zlib.so"] {
-                let file = target().join(format!("real/{version}/{machine}/{library}"));
+                let file = repository().join(format!("target/real/{version}/{machine}/{library}"));
                 if !file.exists() || !toolchains().join(version).exists() {
                     continue;
                 }
-                let same = ours(&file) == objdump(version, machine, &file);
+                let name = file.to_str().expect("UTF-8");
+                let ours = run(&repository(), &["dump", "--style", "gnu", name]).text;
+                let same = ours.as_bytes() == objdump(version, machine, &file);
                 assert!(same, "objdump {version} prints {} differently", file.display());
                 compared += 1;
             }

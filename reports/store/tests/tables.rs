@@ -50,9 +50,7 @@ fn python() -> Option<PathBuf> {
     if python.exists() && Command::new("jq").arg("--version").output().is_ok() {
         return Some(python);
     }
-    let required = std::env::var_os("SFRAME_REQUIRE_TOOLS").is_some();
-    assert!(!required, "store/tools/readers has not been run");
-    eprintln!("skipped: store/tools/readers has not been run");
+    sframe_corpus::tools::missing("what reports/store/tools/readers installs");
     None
 }
 

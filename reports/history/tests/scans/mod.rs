@@ -1,60 +1,44 @@
-//! Runs scans with the program itself, and compares them.
+//! Scans made by the program itself, and what they are compared with.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 
+use sframe_corpus::program::run;
 use sframe_history::changes::{Change, Changes, FindingChange, Scan};
 use sframe_history::{Comparison, When, report};
 
-pub(crate) fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
-}
-
-/// An empty folder for a test.
+/// A folder of a test's own, empty at its start.
 pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("writable");
-    folder
+    sframe_corpus::folder!(name)
 }
 
-/// The program, built from the sources beside this package.
-fn program() -> &'static Path {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
+/// Builds the program from the sources beside this package: Cargo does that only for the program's own tests.
+fn build() {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    BUILT.get_or_init(|| {
         let cargo =
             Command::new(env!("CARGO")).args(["build", "--quiet", "-p", "sframe-check"]).status();
         assert!(cargo.expect("cargo runs").success(), "the program does not build");
-        // Test programs are in `deps`, next to the program.
-        let own = std::env::current_exe().expect("a path");
-        let folder = own.ancestors().nth(2).expect("two folders");
-        folder.join("sframe-check")
-    })
+    });
 }
 
-/// Runs the program in a folder and returns its NDJSON.
+/// Runs the program in a folder: its NDJSON.
 pub(crate) fn scan(folder: &Path, arguments: &[&str]) -> String {
     scan_as("ndjson", folder, arguments)
 }
 
-/// Runs the program in a folder and returns its output in a format.
+/// Runs the program in a folder: what it prints in a format.
 pub(crate) fn scan_as(format: &str, folder: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(program())
-        .current_dir(folder)
-        .args(["--format", format])
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the program runs");
-    assert_ne!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8")
+    build();
+    let outcome = run(folder, &[&["--format", format], arguments].concat());
+    assert_ne!(outcome.status, 3, "{}", outcome.complaints);
+    outcome.text
 }
 
-/// The changes between two reports.
+/// What changed between two reports.
 pub(crate) fn compare(old: &str, new: &str) -> Changes {
     let mut comparison = Comparison::new(Scan::complete("old"), Scan::complete("new"));
     for (when, text) in [(When::Old, old), (When::New, new)] {
@@ -69,10 +53,10 @@ pub(crate) fn compare(old: &str, new: &str) -> Changes {
 /// The findings that changed in a file, as `CHANGE RULE SYMBOL`.
 pub(crate) fn findings(changes: &Changes, file: &str) -> Vec<String> {
     let files = changes.files.iter().filter(|change| change.name().is_some_and(|n| n.path == file));
-    files.flat_map(|change| &change.findings).map(phrase).collect()
+    files.flat_map(|change| &change.findings).map(told).collect()
 }
 
-fn phrase(finding: &FindingChange) -> String {
+fn told(finding: &FindingChange) -> String {
     let change = match finding.change {
         Change::New => "new",
         Change::Changed => "changed",

@@ -5,33 +5,22 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::Value as Json;
-
-pub(crate) fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
-}
-
-/// Whether there is a tool of this name.
-pub(crate) fn has(tool: &str) -> bool {
-    let found = Command::new("sh")
-        .args(["-c", "command -v \"$0\"", tool])
-        .stdout(Stdio::null())
-        .status()
-        .expect("there is a shell");
-    found.success()
-}
+use sframe_corpus::program::run;
+use sframe_corpus::{folder, read, tools};
 
 /// An empty folder of a test's own.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
     pub(crate) fn new(name: &str) -> Folder {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages").join(name);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).expect("the folder can be made");
-        Folder(folder)
+        Folder(folder!(format!("packages/{name}")))
+    }
+
+    /// A folder that is there.
+    pub(crate) fn at(path: &Path) -> Folder {
+        Folder(path.to_owned())
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -48,34 +37,19 @@ impl Folder {
 
     /// Copies a file of the corpus here.
     pub(crate) fn copy(&self, from: &str, to: &str) {
-        fs::copy(corpus().join(from), self.path(to)).expect("the file can be copied");
+        self.write(to, &read(from));
     }
 
     /// Runs a shell command here; `false` where `tool`, which it uses, is missing and may be.
     pub(crate) fn make(&self, tool: &str, command: &str) -> bool {
-        if !has(tool) {
-            println!("skipped: {tool} is missing");
-            assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "{tool} is missing");
-            return false;
-        }
-        let made = Command::new("sh").args(["-e", "-c", command]).current_dir(&self.0).output();
-        let made = made.expect("there is a shell");
-        assert!(made.status.success(), "{command}: {}", String::from_utf8_lossy(&made.stderr));
-        true
+        tools::run(&self.0, tool, command)
     }
 
     /// Runs the program here; its status, and what it printed.
     pub(crate) fn check(&self, arguments: &[&str]) -> (i32, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
-            .current_dir(&self.0)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .output()
-            .expect("the program runs");
-        let text = String::from_utf8(output.stdout).expect("UTF-8");
-        let complaints = String::from_utf8_lossy(&output.stderr);
-        assert!(complaints.is_empty(), "{arguments:?}: {complaints}");
-        (output.status.code().expect("not killed"), text)
+        let outcome = run(&self.0, arguments);
+        assert!(outcome.complaints.is_empty(), "{arguments:?}: {}", outcome.complaints);
+        (outcome.status, outcome.text)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::tools::{Machine, corpus, folder, sframe_check, text};
+use sframe_corpus::corpus;
+
+use crate::tools::{Machine, folder, sframe_check, text};
 
 /// A rule the function starts with, and a `.cfi_restore` of it (`corpus/differences`): GNU as must not
 /// move the rule into the CIE.

@@ -12,11 +12,12 @@ mod tools;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
-use tools::{Machine, corpus, folder, sframe_check, text};
+use sframe_corpus::{corpus, golden};
+use tools::{Machine, folder, sframe_check, text};
 
 /// What became of a file and an assembler.
 #[derive(Debug, Default)]
@@ -112,30 +113,14 @@ fn checked(object: &Path) -> Counts {
     counts
 }
 
-/// Linked golden files: gimli reads no others.
-fn linked() -> Vec<PathBuf> {
-    let mut folders = vec![corpus().join("golden")];
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("the corpus is there") {
-            let path = entry.expect("readable").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|known| known == "so" || known == "exe") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
 #[test]
 fn golden_files_come_back_row_by_row() {
     let folder = folder("golden");
     let mut sums: BTreeMap<&str, Counts> = BTreeMap::new();
     // One version of ld's output has all shapes of CFI; all of them take minutes.
-    for path in linked().iter().filter(|path| path.iter().any(|part| part == "2.47.50")) {
+    for path in
+        golden(&["so", "exe"]).iter().filter(|path| path.iter().any(|part| part == "2.47.50"))
+    {
         for (toolchain, outcome) in rebuild(path, &folder) {
             match outcome {
                 Ok(counts) => sums.entry(toolchain).or_default().add(counts),

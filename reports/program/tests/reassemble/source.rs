@@ -3,7 +3,9 @@
 
 use std::fs;
 
-use crate::tools::{corpus, sframe_check};
+use sframe_corpus::corpus;
+
+use crate::tools::sframe_check;
 
 /// Sources and their objects. Left out are sources with directives that count from the place before
 /// (`.cfi_adjust_cfa_offset`, `.cfi_rel_offset`), of which the object has the sum, and with rules that GNU as

@@ -1,19 +1,21 @@
 //! The assemblers that emit SFrame, as `corpus/build fetch` unpacks them.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+use sframe_corpus::tools::{are_required, toolchains};
+use sframe_corpus::{program, repository};
+
+/// Runs the program; its status, standard output and standard error.
+pub(crate) fn sframe_check<I: AsRef<OsStr>>(arguments: &[I]) -> (i32, String, String) {
+    let outcome = program::run(&repository(), arguments);
+    (outcome.status, outcome.text, outcome.complaints)
 }
 
-pub(crate) fn corpus() -> PathBuf {
-    workspace().join("corpus")
-}
-
-fn toolchains() -> PathBuf {
-    std::env::var_os("SFRAME_TOOLCHAINS")
-        .map_or_else(|| workspace().join("target/toolchains"), PathBuf::from)
+/// A new empty folder.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    sframe_corpus::folder!(format!("reassemble/{name}"))
 }
 
 /// A machine's name before GNU tools' names, and the option for its byte order.
@@ -49,9 +51,8 @@ impl Machine {
         let missing: Vec<_> = emitting.iter().filter(|name| !there(name)).collect();
         if !missing.is_empty() {
             println!("skipped for {}: {missing:?}", self.name);
-            let required = std::env::var_os("SFRAME_REQUIRE_TOOLS").is_some();
             let released = |name: &&&str| ["2.40", "2.44"].contains(*name);
-            assert!(!required || !missing.iter().any(released), "{missing:?} are missing");
+            assert!(!are_required() || !missing.iter().any(released), "{missing:?} are missing");
         }
         emitting.iter().copied().filter(|name| there(name)).collect()
     }
@@ -100,20 +101,4 @@ impl Machine {
 
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Runs the program; its status, standard output and standard error.
-pub(crate) fn sframe_check<I: AsRef<std::ffi::OsStr>>(arguments: &[I]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
-    let output = command.args(arguments).output().expect("the program runs");
-    let status = output.status.code().expect("not killed");
-    (status, text(&output.stdout), text(&output.stderr))
-}
-
-/// A new empty folder.
-pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reassemble").join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("it can be made");
-    folder
 }

@@ -5,7 +5,6 @@
 #[cfg(feature = "s3")]
 mod bucket;
 mod crash;
-mod damage;
 mod extremes;
 mod interrupt;
 mod kill;
@@ -19,22 +18,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use serde_json::Value;
+use sframe_corpus::corpus;
+use sframe_corpus::program::command;
 
 /// An empty folder of this test's own.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stored").join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the folder can be made");
-    folder
-}
-
-fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
-    command.current_dir(folder).args(arguments).stdin(Stdio::null());
-    command
+    sframe_corpus::folder!(format!("stored/{name}"))
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -43,14 +35,13 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 
 /// Its status, and what it wrote to both streams.
 fn told(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output = run(folder, arguments);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().expect("not killed"), text(&output.stdout), text(&output.stderr))
+    let outcome = sframe_corpus::program::run(folder, arguments);
+    (outcome.status, outcome.text, outcome.complaints)
 }
 
 /// Golden files of all versions and machines, linked ones and objects.
 fn golden_tree(folder: &Path) {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/golden");
+    let golden = corpus().join("golden");
     for version in ["2.40", "2.44", "2.47.50"] {
         for name in ["handwritten.so", "static.exe", "calls.o", "README"] {
             let from = golden.join(version).join("x86_64").join(name);

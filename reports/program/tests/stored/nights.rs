@@ -4,8 +4,6 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use serde_json::Value;
-
 use crate::{folder, golden_tree, records, run, told};
 
 /// Files that were changed just before a scan are not trusted by their stamps.
@@ -47,75 +45,12 @@ fn unchanged_files_are_taken_over_and_changed_ones_are_not() {
     let (monday, tuesday) = (records(&folder.join("monday")), records(&folder.join("tuesday")));
     assert_eq!(tuesday, records(&folder.join("anew")));
     assert_eq!(tuesday.len() + 1, monday.len());
-
-    let (status, text, _) = told(&folder, &["compare", "monday", "tuesday"]);
-    assert_eq!(status, 1, "{text}");
-    assert!(text.contains("bad-magic") && text.contains("handwritten.so"), "{text}");
-    let (status, text, error) = told(&folder, &["compare", "monday", "monday"]);
-    assert_eq!(status, 0, "{text}{error}");
-    // The other way round it was repaired.
-    let (_, text, _) = told(&folder, &["compare", "--format", "json", "tuesday", "monday"]);
-    let changes: Value = serde_json::from_str(&text).expect("JSON");
-    let rule = |rule: &&Value| rule["rule"] == "bad-magic";
-    let rules = changes["rules"].as_array().expect("a list");
-    assert!(rules.iter().find(rule).is_some(), "{text}");
-}
-
-#[test]
-fn what_a_damaged_shard_held_is_not_said_to_be_gone() {
-    let folder = folder("rot");
-    golden_tree(&folder.join("tree"));
-    run(&folder, &["--store", "monday", "tree"]);
-    run(&folder, &["--store", "tuesday", "tree"]);
-    let shard = folder.join("tuesday/shards/00000.ndjson.zst");
-    let mut bytes = fs::read(&shard).expect("a shard");
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    fs::write(&shard, bytes).expect("a file");
-    let (status, text, error) = told(&folder, &["compare", "monday", "tuesday"]);
-    assert_eq!(status, 2, "{text}");
-    assert!(error.contains("shard 0 is damaged"), "{error}");
-}
-
-#[test]
-fn a_report_is_as_good_as_a_store() {
-    let folder = folder("report");
-    golden_tree(&folder.join("tree"));
-    let report = run(&folder, &["--format", "json", "--coverage", "tree"]);
-    fs::write(folder.join("report.json"), &report.stdout).expect("a file");
-    let lines = run(&folder, &["--format", "ndjson", "--coverage", "tree"]);
-    fs::write(folder.join("report.ndjson"), &lines.stdout).expect("a file");
-    let (status, text, error) = told(&folder, &["compare", "report.json", "report.ndjson"]);
-    assert_eq!(status, 0, "{text}{error}");
-}
-
-#[test]
-fn a_store_is_not_scanned_over() {
-    let folder = folder("over");
-    golden_tree(&folder.join("tree"));
-    run(&folder, &["--store", "store", "tree"]);
-    let (status, _, error) = told(&folder, &["--store", "store", "tree"]);
-    assert_eq!(status, 3);
-    assert!(error.contains("is a store already"), "{error}");
-    let (status, _, error) = told(&folder, &["--store", "store", "--resume", "elsewhere"]);
-    assert_eq!(status, 3);
-    assert!(error.contains("of other inputs"), "{error}");
-}
-
-#[test]
-fn what_a_damaged_report_says_reaches_no_terminal_as_it_is() {
-    let folder = folder("control-characters");
-    let line = "{\"type\":\"file\",\"path\":\"a\",\"status\":\"\\u001b[31mred\\u202e\"}\n";
-    fs::write(folder.join("a.ndjson"), line).expect("a report");
-    let (status, _, error) = told(&folder, &["compare", "a.ndjson", "a.ndjson"]);
-    assert_eq!(status, 3);
-    assert!(error.contains("unknown variant `\\x1b[31mred\\xe2\\x80\\xae`"), "{error}");
 }
 
 #[test]
 fn all_causes_are_told_where_all_are_asked_for() {
     let folder = folder("causes");
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/golden");
+    let golden = sframe_corpus::corpus().join("golden");
     let golden = golden.to_str().expect("UTF-8");
     let some = told(&folder, &["-q", "--store", "some", golden]).1;
     let all = told(&folder, &["-q", "--store", "all", "--all", golden]).1;

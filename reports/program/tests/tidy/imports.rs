@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use super::{files, repository};
+use sframe_corpus::repository;
+
+use super::files;
 
 /// The path of a module within its package; empty for `lib.rs`.
 type Module = Vec<String>;
@@ -15,7 +17,7 @@ type Module = Vec<String>;
 /// A module and a name in it.
 type Item = (Module, Option<String>);
 
-const PACKAGES: [&str; 9] = [
+const PACKAGES: [&str; 10] = [
     "validator",
     "oracle",
     "reports/record",
@@ -25,6 +27,7 @@ const PACKAGES: [&str; 9] = [
     "reports/harness",
     "reports/program",
     "fuzz",
+    "corpus",
 ];
 
 #[test]

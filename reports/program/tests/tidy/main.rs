@@ -8,6 +8,8 @@ mod imports;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sframe_corpus::repository;
+
 /// The longest source file, in lines.
 const LONGEST: usize = 500;
 /// The README, in lines, and the width of each, in characters.
@@ -25,10 +27,6 @@ const BANNED: [(&str, &str); 10] = [
     (". which.", "a whole sentence"),
     ("those of writing", "errors of writing"),
 ];
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("a repository")
-}
 
 /// The files below a folder whose names end in `.` and `extension`, without what builds and hidden folders hold.
 fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {

@@ -15,14 +15,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use sframe_corpus::program::command;
+use sframe_corpus::tools;
+
+/// An empty folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    sframe_corpus::folder!(name)
+}
 
 fn torture(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_sframe-check"))
-        .current_dir(env!("CARGO_TARGET_TMPDIR"))
-        .arg("torture")
-        .args(arguments)
-        .output()
-        .expect("the program runs")
+    let arguments = [&["torture"], arguments].concat();
+    let mut command = command(Path::new(env!("CARGO_TARGET_TMPDIR")), &arguments);
+    command.output().expect("the program runs")
 }
 
 /// The exit status, and the report.
@@ -36,14 +40,6 @@ fn report(arguments: &[&str]) -> (Option<i32>, Value) {
 fn cases(report: &Value) -> BTreeMap<&str, &Value> {
     let cases = report["readers"][0]["cases"].as_array().expect("cases");
     cases.iter().map(|case| (case["file"].as_str().expect("a name"), case)).collect()
-}
-
-/// An empty folder of this test's own.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("the folder can be made");
-    folder
 }
 
 /// A command that runs `script`, whose `$1` is the file.
@@ -136,17 +132,6 @@ fn refusals_of_a_reader_that_reads_nothing_say_nothing() {
 }
 
 #[test]
-fn what_cannot_be_run_is_said() {
-    let (status, report) = report(&["--reader", "/no/such/reader"]);
-    assert_eq!(status, Some(2));
-    let why = report["readers"][0]["error"].as_str().expect("an error");
-    assert!(why.contains("No such file or directory"), "{why}");
-    for usage in [&["--reader", "read 'it"][..], &["--reader", ""], &["--timeout", "0"]] {
-        assert_eq!(torture(usage).status.code(), Some(3), "{usage:?}");
-    }
-}
-
-#[test]
 fn text_has_the_failures_and_the_scoreboard() {
     let output = torture(&["--reader", "true", "--reader", "/no/such/reader"]);
     assert_eq!(output.status.code(), Some(1));
@@ -192,12 +177,11 @@ fn the_program_itself_conforms() {
 /// What is reported of a real reader is what the system says when it runs by itself.
 #[test]
 fn a_real_readelf_ends_as_reported() {
-    let toolchain = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/toolchains/2.44");
-    let readelf = std::env::var("SFRAME_READELF")
-        .unwrap_or_else(|_| toolchain.join("bin/readelf").display().to_string());
+    let toolchain = tools::toolchains().join("2.44/bin/readelf");
+    let readelf =
+        std::env::var("SFRAME_READELF").unwrap_or_else(|_| toolchain.display().to_string());
     if Command::new(&readelf).arg("--version").stdout(Stdio::null()).status().is_err() {
-        println!("skipped: {readelf} cannot be run; `corpus/build fetch 2.44` unpacks it");
-        assert!(std::env::var_os("SFRAME_REQUIRE_TOOLS").is_none(), "readelf is required");
+        tools::missing("readelf 2.44, which `corpus/build fetch 2.44` unpacks,");
         return;
     }
     let kept = folder("cases-for-readelf");

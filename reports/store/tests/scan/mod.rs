@@ -9,10 +9,7 @@ use sframe_store::{ContentHash, Counts, Finished, Item, Key, Manifest, Plan, Sha
 
 /// An empty folder for a test.
 pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).expect("writable");
-    folder
+    sframe_corpus::folder!(name)
 }
 
 pub(crate) fn key() -> Key {

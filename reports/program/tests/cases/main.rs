@@ -1,0 +1,61 @@
+//! The program as its users meet it: sessions at a terminal, in Markdown files. Each is run again, and compared as a whole.
+//! `CONTRIBUTING.md` says how to add one; `SFRAME_BLESS=1 cargo test -p sframe-check --test cases` writes them again.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod fixtures;
+#[path = "../packing/mod.rs"]
+mod packing;
+mod session;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A test for each subject, which is the name of a folder with hyphens instead of underscores.
+macro_rules! subjects {
+    ($($subject:ident)*) => {
+        const SUBJECTS: &[&str] = &[$(stringify!($subject)),*];
+        $(#[test] fn $subject() { run(stringify!($subject)); })*
+    };
+}
+
+subjects! {
+    check comparison diff dump exit_status explain first_screen grouped hostile_names hostile_packages images inputs packages
+    nights reassemble repositories show stores torture usage_errors
+}
+
+fn cases() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
+}
+
+/// The entries of a folder, in order.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths
+}
+
+fn run(subject: &str) {
+    let folder = cases().join(subject.replace('_', "-"));
+    let mut failures = Vec::new();
+    for case in entries(&folder).into_iter().filter(|path| path.is_file()) {
+        if let Err(failure) = session::replay(&case) {
+            failures.push(format!("{}: {failure}", case.display()));
+        }
+    }
+    let again = "if this is as it should be, SFRAME_BLESS=1 writes the files again";
+    assert!(failures.is_empty(), "{}\n{again}", failures.join("\n"));
+}
+
+#[test]
+fn every_folder_of_cases_is_run() {
+    let is_subject = |path: &PathBuf| path.is_dir() && !path.ends_with("fixtures");
+    let folders = entries(&cases()).into_iter().filter(is_subject);
+    let name =
+        |path: PathBuf| path.file_name().expect("a name").to_string_lossy().replace('-', "_");
+    let found: BTreeSet<String> = folders.map(name).collect();
+    let listed: BTreeSet<String> = SUBJECTS.iter().map(|&name| name.to_owned()).collect();
+    assert_eq!(found, listed, "list the folder in `subjects!`");
+}
