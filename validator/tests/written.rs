@@ -144,6 +144,11 @@ fn much_code_is_not_in_the_file() {
             section(&text, "1")[1..5],
             [sh_type, "0000000000001000", "0000e8", &format!("{size:06x}")]
         );
+        let present = if sh_type == "PROGBITS" { size } else { 0 };
+        let load = format!(
+            "0x0000e8 0x0000000000001000 0x0000000000001000 {present:#08x} {size:#08x} R E"
+        );
+        assert!(text.contains(&load), "no {load} in {text}");
         // By number before 2.45.
         assert!(["LOOS+0xffffff4", "GNU_SFRAME"].contains(&section(&text, "2")[1]), "{text}");
         assert_eq!(text.matches("  GNU_SFRAME     0x").count(), 1, "{text}");

@@ -6,7 +6,7 @@
 mod encode;
 mod function;
 
-pub use function::{FunctionBuilder, FunctionOverrides, RowBuilder};
+pub use function::{FunctionBuilder, FunctionOverrides};
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -34,7 +34,7 @@ pub struct Built {
     pub start_fields: Vec<u64>,
 }
 
-/// What cannot be written.
+/// Why a section cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -136,7 +136,7 @@ impl SectionBuilder {
     /// The section as it will be stored, to change fields of functions and rows before [`StoredSection::bytes`].
     ///
     /// # Errors
-    /// [`BuildError`]: what is not overridden does not fit the format.
+    /// [`BuildError`]: a value that is not set explicitly does not fit the format.
     pub fn stored(&self) -> Result<StoredSection, BuildError> {
         self.in_order(&self.order())
     }
@@ -144,7 +144,7 @@ impl SectionBuilder {
     /// The section's bytes.
     ///
     /// # Errors
-    /// [`BuildError`]: what is not overridden does not fit the format.
+    /// [`BuildError`]: a value that is not set explicitly does not fit the format.
     pub fn build(&self) -> Result<Built, BuildError> {
         let order = self.order();
         let section = self.in_order(&order)?;

@@ -202,7 +202,8 @@ impl<'a> ElfWriter<'a> {
         self.segments.push(segment);
     }
 
-    /// Adds `.symtab` and `.strtab`, and returns the index of the first. The null symbol precedes those that are given.
+    /// Adds `.symtab` and `.strtab`, and returns the index of the first. The null symbol precedes those that are given, of
+    /// which the local ones have to be the first.
     ///
     /// # Errors
     /// [`TooLarge`].

@@ -13,13 +13,12 @@ use crate::write::stored::{StoredFunction, StoredRow};
 pub struct FunctionBuilder {
     start: u64,
     size: u32,
-    rows: Vec<RowBuilder>,
+    rows: Vec<Row>,
     repeat: Option<u8>,
     signal: bool,
     pauth_key_b: bool,
     flexible: bool,
-    /// What to write instead of what would be right.
-    pub overrides: FunctionOverrides,
+    overrides: FunctionOverrides,
 }
 
 /// Fields of the [`StoredFunction`] that are set instead of computed.
@@ -45,12 +44,12 @@ pub struct FunctionOverrides {
 
 /// A row to be written.
 #[derive(Clone, Debug)]
-pub enum RowBuilder {
-    /// What the row says; the builder finds the smallest encoding.
+enum Row {
+    /// A frame, for which the builder finds the smallest encoding.
     Frame {
         /// Bytes from the function's start.
         start: u32,
-        /// What holds from there.
+        /// The frame that holds from there.
         frame: Frame,
     },
     /// A row as it is stored.
@@ -95,17 +94,17 @@ impl FunctionBuilder {
         !signal && !repeat
     }
 
-    /// Adds a row that holds from `start` bytes behind the function's start.
+    /// Adds a row that holds from `start` bytes after the function's start.
     #[must_use]
     pub fn row(mut self, start: u32, frame: Frame) -> FunctionBuilder {
-        self.rows.push(RowBuilder::Frame { start, frame });
+        self.rows.push(Row::Frame { start, frame });
         self
     }
 
     /// Adds a row of the given info byte and bytes of data words.
     #[must_use]
     pub fn raw_row(mut self, start: u32, info: u8, words: &[u8]) -> FunctionBuilder {
-        self.rows.push(RowBuilder::Stored(StoredRow::raw(start, info, words)));
+        self.rows.push(Row::Stored(StoredRow::raw(start, info, words)));
         self
     }
 
@@ -137,7 +136,7 @@ impl FunctionBuilder {
         self
     }
 
-    /// Changes fields.
+    /// Sets fields to other values than the right ones.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut FunctionOverrides)) -> FunctionBuilder {
         change(&mut self.overrides);
@@ -145,10 +144,10 @@ impl FunctionBuilder {
     }
 }
 
-impl RowBuilder {
+impl Row {
     const fn start(&self) -> u32 {
         match self {
-            RowBuilder::Frame { start, .. } | RowBuilder::Stored(StoredRow { start, .. }) => *start,
+            Row::Frame { start, .. } | Row::Stored(StoredRow { start, .. }) => *start,
         }
     }
 }
@@ -163,7 +162,7 @@ impl FunctionBuilder {
     ) -> Result<StoredFunction, usize> {
         let (flexible, rows) = self.stored_rows(version, abi)?;
         let o = &self.overrides;
-        let last = self.rows.iter().map(RowBuilder::start).max().unwrap_or(0);
+        let last = self.rows.iter().map(Row::start).max().unwrap_or(0);
         let fre_type = o.fre_type.unwrap_or(FreType::for_start(last));
         let bits = [
             (self.repeat.is_some(), FunctionInfo::PC_MASK),
@@ -191,9 +190,8 @@ impl FunctionBuilder {
     fn stored_rows(&self, version: Version, abi: Abi) -> Result<(bool, Vec<StoredRow>), usize> {
         let all = |flexible: bool| {
             let rows = self.rows.iter().enumerate();
-            let stored = |(number, row): (usize, &RowBuilder)| {
-                row.stored(version, abi, flexible).ok_or(number)
-            };
+            let stored =
+                |(number, row): (usize, &Row)| row.stored(version, abi, flexible).ok_or(number);
             rows.map(stored).collect::<Result<Vec<_>, _>>()
         };
         let default = if self.flexible { Err(0) } else { all(false) };
@@ -205,11 +203,11 @@ impl FunctionBuilder {
     }
 }
 
-impl RowBuilder {
+impl Row {
     fn stored(&self, version: Version, abi: Abi, flexible: bool) -> Option<StoredRow> {
         match self {
-            RowBuilder::Stored(row) => Some(row.clone()),
-            RowBuilder::Frame { start, frame } => {
+            Row::Stored(row) => Some(row.clone()),
+            Row::Frame { start, frame } => {
                 let encode = if flexible { encode_flexible } else { encode_default };
                 encode(version, abi, *start, frame)
             }
