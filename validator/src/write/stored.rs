@@ -330,7 +330,8 @@ impl StoredRow {
         }
     }
 
-    const fn mask(&self) -> u32 {
+    /// The bits of a word that are stored.
+    pub(super) const fn mask(&self) -> u32 {
         u32::MAX >> (32 - self.bits())
     }
 }

@@ -29,16 +29,10 @@ impl Word {
         }
     }
 
-    /// The stored word of `width` bytes.
-    const fn stored(self, width: u8) -> u32 {
-        let value = match self {
+    const fn bits(self) -> u32 {
+        match self {
             Word::Signed(value) => value.cast_unsigned(),
             Word::Unsigned(value) => value,
-        };
-        match width {
-            1 => value & 0xff,
-            2 => value & 0xffff,
-            _ => value,
         }
     }
 }
@@ -149,6 +143,8 @@ fn slot_word(version: Version, abi: Abi, recovery: Recovery) -> Option<i32> {
 /// All words have one size, so the widest decides.
 fn pack(start: u32, base_sp: bool, mangled: bool, words: &[Word]) -> StoredRow {
     let width = words.iter().copied().map(Word::width).max().unwrap_or(1);
-    let words: Vec<u32> = words.iter().map(|word| word.stored(width)).collect();
-    StoredRow { start, info: None, base_sp, mangled, width, words }
+    let mut row = StoredRow { start, info: None, base_sp, mangled, width, words: Vec::new() };
+    let mask = row.mask();
+    row.words = words.iter().map(|word| word.bits() & mask).collect();
+    row
 }

@@ -70,6 +70,18 @@ pub fn tables(file: &mut [u8], change: impl FnOnce(&mut Tables)) -> Option<()> {
 
 /// Changes the section header of index `index` in a 64-bit file, which may be the null section's. `None`: the bytes are
 /// no such file, or do not have it.
+///
+/// ```
+/// use sframe_validator::Abi;
+/// use sframe_validator::elf::{Elf, ElfKind};
+/// use sframe_validator::write::elf::{ElfWriter, claims};
+///
+/// let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Shared).finish()?;
+/// // Index 1 is the section of names.
+/// claims::section(&mut file, 1, |header| header.alignment = 4096).expect("it is there");
+/// assert_eq!(Elf::parse(&file)?.sections()[1].alignment, 4096);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn section(file: &mut [u8], index: u32, change: impl FnOnce(&mut SectionHeader)) -> Option<()> {
     let (header, endian) = file_header(file)?;
     let size = size_of::<SectionHeader64<Endianness>>() as u64;
