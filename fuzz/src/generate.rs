@@ -17,9 +17,9 @@ pub use functions::FunctionPlan;
 pub use warnings::Warnings;
 
 use arbitrary::{Result, Unstructured};
-use sframe_validator::builder::{BuildError, Built, SectionBuilder};
 use sframe_validator::section::{CodeAddress, FreType};
 use sframe_validator::section::{Flags, StartRelocation};
+use sframe_validator::write::{BuildError, Built, SectionBuilder};
 use sframe_validator::{Abi, Endian, Placement, Version};
 
 /// Bytes of entropy for the section itself.
@@ -161,7 +161,7 @@ impl Plan {
     pub fn builder(&self) -> SectionBuilder {
         let mut builder = SectionBuilder::new(self.version, self.abi);
         builder.address(self.address).endian(self.endian).with(|fields| {
-            fields.flags = Some(self.flags());
+            fields.header.flags = self.flags();
             fields.auxiliary = self.auxiliary.clone();
             fields.gap_before_functions = self.gap_before_functions.clone();
             fields.gap_before_rows = self.gap_before_rows.clone();

@@ -16,9 +16,7 @@
 pub mod assembler;
 pub mod detection;
 pub mod generate;
-pub mod image;
 pub mod mutate;
-pub mod parts;
 pub mod peer;
 pub mod program;
 pub mod seeded;

@@ -1,7 +1,7 @@
 //! Mutations of sections: defects, each of which breaks one invariant and says who should notice,
 //! and variations, which change how a section is stored and nothing that it says.
 //!
-//! Both work on [`Parts`], at a place that a seed chooses. A mutation that the section has no place
+//! Both work on [`StoredSection`], at a place that a seed chooses. A mutation that the section has no place
 //! for does nothing, and says so.
 
 mod functions;
@@ -14,11 +14,11 @@ mod words;
 
 pub use in_place::in_place;
 
-use crate::parts::{FunctionParts, Parts, RowParts};
 use crate::seeded::Seeded;
+use sframe_validator::write::{StoredFunction, StoredRow, StoredSection};
 
 /// What a mutation does to a section; `None` where it has no place for it.
-type Apply = fn(&mut Parts, &mut Seeded) -> Option<()>;
+type Apply = fn(&mut StoredSection, &mut Seeded) -> Option<()>;
 
 /// A mutation that makes a sound section malformed, or one to be warned of.
 #[derive(Debug)]
@@ -40,19 +40,19 @@ pub struct Variation {
 
 impl Defect {
     /// Breaks the invariant; whether the section has a place for it. Nothing is changed otherwise.
-    pub fn apply(&self, parts: &mut Parts, random: &mut Seeded) -> bool {
+    pub fn apply(&self, parts: &mut StoredSection, random: &mut Seeded) -> bool {
         attempt(self.apply, parts, random)
     }
 }
 
 impl Variation {
     /// Stores the section in another way; whether there is a place for it.
-    pub fn apply(&self, parts: &mut Parts, random: &mut Seeded) -> bool {
+    pub fn apply(&self, parts: &mut StoredSection, random: &mut Seeded) -> bool {
         attempt(self.apply, parts, random)
     }
 }
 
-fn attempt(apply: Apply, parts: &mut Parts, random: &mut Seeded) -> bool {
+fn attempt(apply: Apply, parts: &mut StoredSection, random: &mut Seeded) -> bool {
     let before = parts.clone();
     let done = apply(parts, random).is_some();
     if !done {
@@ -75,10 +75,10 @@ pub fn variations() -> impl Iterator<Item = &'static Variation> + Clone {
 
 /// One of the functions that `wanted` holds for.
 fn any_function<'p>(
-    parts: &'p mut Parts,
+    parts: &'p mut StoredSection,
     random: &mut Seeded,
-    wanted: impl Fn(&FunctionParts) -> bool,
-) -> Option<&'p mut FunctionParts> {
+    wanted: impl Fn(&StoredFunction) -> bool,
+) -> Option<&'p mut StoredFunction> {
     let places: Vec<usize> =
         (0..parts.functions.len()).filter(|place| wanted(&parts.functions[*place])).collect();
     let place = places.get(random.below(places.len().max(1)))?;
@@ -87,10 +87,10 @@ fn any_function<'p>(
 
 /// One of the rows that `wanted` holds for, of any function, and whether it is flexible.
 fn any_row<'p>(
-    parts: &'p mut Parts,
+    parts: &'p mut StoredSection,
     random: &mut Seeded,
-    wanted: impl Fn(&FunctionParts, &RowParts) -> bool,
-) -> Option<(&'p mut RowParts, bool)> {
+    wanted: impl Fn(&StoredFunction, &StoredRow) -> bool,
+) -> Option<(&'p mut StoredRow, bool)> {
     let function = any_function(parts, random, |f| f.rows.iter().any(|row| wanted(f, row)))?;
     let flexible = function.is_flexible();
     let places: Vec<usize> =

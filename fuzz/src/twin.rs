@@ -5,13 +5,15 @@ mod faults;
 
 pub use faults::{FAULTS, Fault};
 
+use std::ops::Range;
+
 use sframe_oracle::compare::{Fields, Verdict};
-use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::unwind::{Frame, Recovery};
+use sframe_validator::write::elf::Image;
+use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Version};
 
 use crate::generate::{FunctionPlan, Plan};
-use crate::image::Image;
 use crate::program::{Program, Scope};
 
 /// Where the code starts.
@@ -96,9 +98,9 @@ impl Twin {
 
     /// The range of code, which has all functions of the program.
     #[must_use]
-    pub fn code(&self) -> (u64, u64) {
+    pub fn code(&self) -> Range<u64> {
         let last = self.program.functions.last();
-        (CODE, last.map_or(CODE + 16, |last| last.start + u64::from(last.size)))
+        CODE..last.map_or(CODE + 16, |last| last.start + u64::from(last.size))
     }
 
     /// The file; `None` where the section cannot say what the plan asks for.
@@ -113,7 +115,7 @@ impl Twin {
             typed: self.plan.pcrel,
             eh_frame: Some((&eh_frame, EH_FRAME)),
         };
-        Some(image.bytes())
+        image.bytes().ok()
     }
 
     /// What a comparison has to tell, worked out PC by PC from the plan and the program.

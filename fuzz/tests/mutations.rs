@@ -4,24 +4,24 @@
 use std::collections::BTreeSet;
 
 use sframe_fuzz::generate::{Configuration, FUNCTION_BLOCK, HEADER_BLOCK, Plan};
-use sframe_fuzz::image::Image;
 use sframe_fuzz::mutate::{defects, in_place, variations};
-use sframe_fuzz::parts::Parts;
 use sframe_fuzz::seeded::Seeded;
 use sframe_fuzz::targets::mutated::{noticed, unseen};
 use sframe_validator::rules::{CATALOGUE, Rule, Severity};
+use sframe_validator::write::StoredSection;
+use sframe_validator::write::elf::Image;
 
 /// Sections that a mutation is tried on.
 const SECTIONS: usize = 400;
 /// Of these it has to be possible in so many.
 const PLACES: usize = 5;
 
-fn sound(random: &mut Seeded) -> Parts {
+fn sound(random: &mut Seeded) -> StoredSection {
     let length = HEADER_BLOCK + random.below(6) * FUNCTION_BLOCK;
     let configuration = Configuration { objects: false, ..Configuration::SILENT };
     let plan = Plan::new(&random.bytes(length), &configuration);
     let bytes = plan.build().expect("can be written").bytes;
-    Parts::read(&bytes, plan.address).expect("sound")
+    StoredSection::read(&bytes, plan.address).expect("sound")
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn files_keep_their_size_and_sections_their_limit() {
         }
         let file = Image {
             abi: parts.abi,
-            code: (0x1000, 0x1100),
+            code: 0x1000..0x1100,
             sframe: (&section, 0x4000),
             typed: true,
             eh_frame: None,
         };
-        let file = file.bytes();
+        let file = file.bytes().expect("small");
         let mut data = file.clone();
         if let Some(size) = in_place(&mut data, file.len(), file.len(), seed) {
             assert_eq!(size, file.len());

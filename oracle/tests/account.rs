@@ -19,12 +19,12 @@ use sframe_oracle::compare::{FunctionCounts, Verdict, compare};
 use sframe_oracle::coverage::Cause;
 use sframe_oracle::rules::{CATALOGUE, rule_of};
 use sframe_oracle::witness::{CodeRange, Statement};
-use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::finding::Keep;
 use sframe_validator::rules::{Group, Severity};
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Placement, Section, Version};
 
 /// What has to add up in any account.

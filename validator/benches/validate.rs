@@ -8,10 +8,10 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::check::{Options, check_elf, check_section};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
+use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Placement, Section, Version};
 
 fn main() {

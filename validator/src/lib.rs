@@ -1,4 +1,4 @@
-//! Reader, rules and builder for SFrame, the compact stack-trace section (`.sframe`) of ELF files.
+//! Reader, rules and writer for SFrame, the compact stack-trace section (`.sframe`) of ELF files.
 //!
 //! Three layers, each usable without the next:
 //!
@@ -7,7 +7,8 @@
 //!    [`unwind`]. It needs neither the standard library nor an allocator.
 //! 2. `rules` is the catalogue of what can be wrong with a section and the file around it, and
 //!    `check` applies it to a file or to bare bytes (feature `elf`).
-//! 3. `builder` writes sections, sound ones and, on purpose, broken ones (feature `alloc`).
+//! 3. `write` writes sections (feature `alloc`) and ELF files around them (feature `write-elf`), sound
+//!    ones and, on purpose, broken ones.
 //!
 //! ```
 //! use sframe_validator::{Placement, Section};
@@ -36,8 +37,6 @@ extern crate alloc;
 extern crate std;
 
 pub mod abi;
-#[cfg(feature = "alloc")]
-pub mod builder;
 #[cfg(feature = "elf")]
 pub mod check;
 #[cfg(feature = "elf")]
@@ -53,6 +52,8 @@ pub mod section;
 mod subject;
 pub mod text;
 pub mod unwind;
+#[cfg(feature = "alloc")]
+pub mod write;
 
 pub use abi::{Abi, Endian};
 pub use section::{Error, ErrorKind, Placement, Section, Version};

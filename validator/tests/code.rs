@@ -6,13 +6,12 @@
 #[allow(dead_code, missing_docs, unreachable_pub, clippy::cast_possible_truncation)]
 mod host;
 
-use host::{Host, Sec, Seg};
+use host::{Host, Section};
 use sframe_validator::check::{Options, check_elf};
-use sframe_validator::elf::Elf;
+use sframe_validator::elf::{Elf, ElfKind, PF_R, PF_X, PT_LOAD, SHT_NOBITS, SHT_PROGBITS, Segment};
 use sframe_validator::finding::{Report, SectionSummary};
 use sframe_validator::section::CodeAddress;
-
-const NOBITS: u32 = 8;
+use sframe_validator::write::elf::{SectionHeader, claims};
 
 /// A shared object without SFrame whose sections are these.
 fn file(change: impl FnOnce(&mut Host)) -> Vec<u8> {
@@ -28,31 +27,32 @@ fn code_bytes(data: &[u8]) -> u64 {
     check_elf(&Elf::parse(data).expect("readable"), &Options::default()).code_bytes
 }
 
-fn text(change: impl FnOnce(&mut Sec)) -> Vec<u8> {
-    file(|host| change(&mut host.sections[0]))
+fn text(change: impl FnOnce(&mut SectionHeader)) -> Vec<u8> {
+    file(|host| change(&mut host.sections[0].header))
 }
 
 /// The host's `.text` has 64 bytes.
 #[test]
 fn code_has_bytes_in_the_file() {
     assert_eq!(code_bytes(&text(|_| {})), 64);
-    assert_eq!(code_bytes(&text(|text| text.sh_type = NOBITS)), 0);
-    assert_eq!(code_bytes(&text(|text| text.size = Some(1 << 20))), 0);
-    assert_eq!(code_bytes(&text(|text| text.size = Some(u64::MAX))), 0);
+    assert_eq!(code_bytes(&text(|text| text.sh_type = SHT_NOBITS)), 0);
+    assert_eq!(code_bytes(&text(|text| text.size = 1 << 20)), 0);
+    assert_eq!(code_bytes(&text(|text| text.size = u64::MAX)), 0);
 }
 
 /// Two sections whose sizes add up to 2^64, which is 0 in 64 bits.
 #[test]
 fn sizes_that_wrap_are_not_added_up() {
-    for sh_type in [1, NOBITS] {
-        for e_type in [1, 3] {
+    for sh_type in [SHT_PROGBITS, SHT_NOBITS] {
+        for kind in [ElfKind::Relocatable, ElfKind::Shared] {
             let data = file(|host| {
-                host.e_type = e_type;
+                host.kind = kind;
                 let mut huge = host.sections[0].clone();
-                (huge.sh_type, huge.size) = (sh_type, Some(1 << 63));
-                host.sections.extend([huge.clone(), Sec { address: 1 << 63, ..huge }]);
+                (huge.header.sh_type, huge.header.size) = (sh_type, 1 << 63);
+                let header = SectionHeader { address: 1 << 63, ..huge.header };
+                host.sections.extend([huge.clone(), Section { header, ..huge }]);
             });
-            assert_eq!(code_bytes(&data), 64, "{sh_type} {e_type}");
+            assert_eq!(code_bytes(&data), 64, "{sh_type} {kind:?}");
         }
     }
 }
@@ -73,18 +73,19 @@ fn code_of_segments_is_in_the_file() {
     let segment = |file_size, memory_size| {
         let mut data = file(|host| {
             let (offset, address) = (host::TEXT, host::TEXT);
-            host.segments.push(Seg {
-                p_type: 1,
-                flags: 5,
+            host.segments.push(Segment {
+                p_type: PT_LOAD,
+                flags: PF_R | PF_X,
                 offset,
                 address,
                 file_size,
                 memory_size,
             });
         });
-        // e_shoff, e_shnum and e_shstrndx.
-        data[40..48].fill(0);
-        data[60..64].fill(0);
+        let none = |tables: &mut claims::Tables| {
+            (tables.sections_offset, tables.section_count, tables.names_index) = (0, 0, 0);
+        };
+        claims::tables(&mut data, none).expect("a file");
         code_bytes(&data)
     };
     assert_eq!(segment(64, 64), 64);
@@ -132,8 +133,8 @@ fn code_is_found_where_sections_overlap() {
         let data = file(|host| {
             for (number, (address, size)) in (1..).zip(order) {
                 let mut section = host.sections[0].clone();
-                section.address = address;
-                (section.offset, section.data) = (0, vec![number; usize::try_from(size).unwrap()]);
+                (section.header.address, section.header.offset) = (address, 0);
+                section.data = vec![number; usize::try_from(size).unwrap()];
                 host.sections.push(section);
             }
         });

@@ -27,7 +27,6 @@ mod sound;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::check::{
     Confirm, Options, check_elf_confirmed, check_link_set, check_section,
 };
@@ -36,6 +35,7 @@ use sframe_validator::finding::{Finding, Keep, Report};
 use sframe_validator::rules::{CATALOGUE, Rule, Severity};
 use sframe_validator::section::CodeAddress;
 use sframe_validator::unwind::Frame;
+use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Placement, Version};
 
 /// A file with one defect, and the same file without it.

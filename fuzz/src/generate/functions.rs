@@ -2,9 +2,9 @@
 
 use arbitrary::{Result, Unstructured};
 use sframe_validator::Version;
-use sframe_validator::builder::FunctionBuilder;
 use sframe_validator::section::FreType;
 use sframe_validator::unwind::{Frame, Row};
+use sframe_validator::write::FunctionBuilder;
 
 use super::frames::{self, Kind};
 use super::{Features, Plan, fre_type};

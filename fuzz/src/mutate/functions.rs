@@ -3,16 +3,16 @@
 use sframe_validator::Version;
 
 use super::{Defect, any_function, when};
-use crate::parts::{FunctionParts, Parts};
 use crate::seeded::Seeded;
+use sframe_validator::write::{StoredFunction, StoredSection};
 
 /// Whether the function's rows take up bytes.
-fn has_block(parts: &Parts, function: &FunctionParts) -> bool {
+fn has_block(parts: &StoredSection, function: &StoredFunction) -> bool {
     parts.version == Version::V3 || !function.rows.is_empty()
 }
 
 /// Two functions of some size, of which the first one starts first.
-fn two(parts: &Parts, random: &mut Seeded) -> Option<(usize, usize)> {
+fn two(parts: &StoredSection, random: &mut Seeded) -> Option<(usize, usize)> {
     let mut places: Vec<usize> =
         (0..parts.functions.len()).filter(|place| parts.functions[*place].size > 0).collect();
     places.sort_by_key(|place| parts.functions[*place].start);
@@ -211,7 +211,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         noticed_by: &["function-without-rows", "no-rows", "flexible-without-rows"],
         apply: |parts, random| {
             let version = parts.version;
-            let needs = |f: &FunctionParts| version < Version::V3 || f.is_flexible();
+            let needs = |f: &StoredFunction| version < Version::V3 || f.is_flexible();
             any_function(parts, random, needs)?.rows.clear();
             Some(())
         },

@@ -4,8 +4,8 @@
 use sframe_validator::elf::Elf;
 
 use super::{attempt, defects, variations};
-use crate::parts::Parts;
 use crate::seeded::Seeded;
+use sframe_validator::write::StoredSection;
 
 /// Mutates the section or the file in the first `size` bytes of `data`, of which `most` may be
 /// used; the new size. `None` where that is left to a mutator that knows no structure: half of the
@@ -29,7 +29,7 @@ pub fn in_place(data: &mut [u8], size: usize, most: usize, seed: u32) -> Option<
 }
 
 fn mutated(section: &[u8], random: &mut Seeded) -> Option<Vec<u8>> {
-    let mut parts = Parts::read(section, 0)?;
+    let mut parts = StoredSection::read(section, 0)?;
     let all: Vec<_> = defects().map(|d| d.apply).chain(variations().map(|v| v.apply)).collect();
     // Most have a place in most sections.
     (0..8).find(|_| attempt(all[random.below(all.len())], &mut parts, random))?;

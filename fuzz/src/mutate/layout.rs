@@ -3,8 +3,8 @@
 use sframe_validator::section::HEADER_SIZE;
 
 use super::{Defect, when};
-use crate::parts::Parts;
 use crate::seeded::Seeded;
+use sframe_validator::write::StoredSection;
 
 /// What tells that the function table is not where and as long as it is.
 const TABLE: &[&str] = &[
@@ -24,16 +24,16 @@ fn amount(random: &mut Seeded) -> u32 {
     }
 }
 
-fn count(parts: &Parts) -> u32 {
+fn count(parts: &StoredSection) -> u32 {
     parts.functions.len() as u32
 }
 
-fn rows(parts: &Parts) -> u32 {
+fn rows(parts: &StoredSection) -> u32 {
     parts.functions.iter().map(|function| function.rows.len() as u32).sum()
 }
 
 /// The offsets that the header holds as long as nothing is broken.
-fn offsets(parts: &Parts) -> (u32, u32, u32) {
+fn offsets(parts: &StoredSection) -> (u32, u32, u32) {
     let fdeoff = parts.gap_before_functions.len() as u32;
     let table = count(parts) * parts.version.entry_size() as u32;
     (fdeoff, fdeoff + table + parts.gap_before_rows.len() as u32, parts.rows().0.len() as u32)
@@ -161,7 +161,7 @@ pub(super) const DEFECTS: &[Defect] = &[
             let length = 1 + random.below(8);
             let hole = random.bytes(length);
             match parts.functions.len() {
-                0 => parts.unused = hole,
+                0 => parts.unused_rows = hole,
                 some => parts.functions[random.below(some)].hole = hole,
             }
             Some(())

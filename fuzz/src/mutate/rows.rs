@@ -1,9 +1,9 @@
 //! Defects of rows' places.
 
 use super::{Defect, any_function, any_row, when};
-use crate::parts::FunctionParts;
+use sframe_validator::write::StoredFunction;
 
-fn plain(function: &FunctionParts) -> bool {
+fn plain(function: &StoredFunction) -> bool {
     !function.repeats() && !function.rows.is_empty()
 }
 
@@ -43,7 +43,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         name: "a row behind its function",
         noticed_by: &["row-past-end"],
         apply: |parts, random| {
-            let fits = |f: &FunctionParts| plain(f) && f.size < f.largest_start();
+            let fits = |f: &StoredFunction| plain(f) && f.size < f.largest_start();
             let function = any_function(parts, random, fits)?;
             let room = function.largest_start() - function.size;
             let start = function.size + 1 + random.next() as u32 % room;
@@ -55,7 +55,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         name: "a row at its function's end",
         noticed_by: &["row-at-end"],
         apply: |parts, random| {
-            let fits = |f: &FunctionParts| plain(f) && f.size > 0 && f.size <= f.largest_start();
+            let fits = |f: &StoredFunction| plain(f) && f.size > 0 && f.size <= f.largest_start();
             let function = any_function(parts, random, fits)?;
             let size = function.size;
             function.rows.last_mut()?.start = size;
@@ -75,7 +75,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         name: "a row behind its block",
         noticed_by: &["row-outside-block"],
         apply: |parts, random| {
-            let fits = |f: &FunctionParts| f.repeats() && f.rep_size > 0 && !f.rows.is_empty();
+            let fits = |f: &StoredFunction| f.repeats() && f.rep_size > 0 && !f.rows.is_empty();
             let function = any_function(parts, random, fits)?;
             let block = u32::from(function.rep_size);
             let room = function.largest_start() - block + 1;

@@ -4,8 +4,8 @@ use sframe_validator::section::{Flags, FreType};
 use sframe_validator::{Abi, Endian, Version};
 
 use super::{Variation, any_function, any_row, when};
-use crate::parts::{FunctionParts, Parts, RowParts};
 use crate::seeded::Seeded;
+use sframe_validator::write::{StoredFunction, StoredRow, StoredSection};
 
 fn shuffle<T>(items: &mut [T], random: &mut Seeded) {
     for last in (1..items.len()).rev() {
@@ -19,7 +19,7 @@ fn filler(random: &mut Seeded) -> Vec<u8> {
 }
 
 /// The words of a default row as those of a flexible one.
-fn flexible_words(row: &RowParts, abi: Abi) -> Vec<u32> {
+fn flexible_words(row: &StoredRow, abi: Abi) -> Vec<u32> {
     let base = if row.base_sp { abi.sp() } else { abi.fp() };
     let control = base.0 << 3 | 1;
     let tracked = abi != Abi::Amd64;
@@ -34,7 +34,7 @@ fn flexible_words(row: &RowParts, abi: Abi) -> Vec<u32> {
 }
 
 /// Where the table is not sorted any more, it must not say so.
-fn unsort(parts: &mut Parts) {
+fn unsort(parts: &mut StoredSection) {
     parts.header.flags &= !Flags::SORTED;
 }
 
@@ -42,7 +42,7 @@ pub(super) const VARIATIONS: &[Variation] = &[
     Variation {
         name: "functions' rows in another order",
         apply: |parts, random| {
-            shuffle(&mut parts.blocks, random);
+            shuffle(&mut parts.row_order, random);
             Some(())
         },
     },
@@ -53,7 +53,7 @@ pub(super) const VARIATIONS: &[Variation] = &[
             let mut order: Vec<usize> = (0..parts.functions.len()).collect();
             shuffle(&mut order, random);
             parts.functions = order.iter().map(|place| parts.functions[*place].clone()).collect();
-            for block in &mut parts.blocks {
+            for block in &mut parts.row_order {
                 *block = order.iter().position(|place| place == block)?;
             }
             Some(())
@@ -71,7 +71,7 @@ pub(super) const VARIATIONS: &[Variation] = &[
             when(room > 0)?;
             let start = row.start + unit + random.below(room as usize) as u32 * unit;
             when(start <= function.largest_start())?;
-            function.rows.insert(place + 1, RowParts { start, ..row });
+            function.rows.insert(place + 1, StoredRow { start, ..row });
             Some(())
         },
     },
@@ -82,19 +82,19 @@ pub(super) const VARIATIONS: &[Variation] = &[
             let place = random.below(function.rows.len());
             let other = function.rows[random.below(function.rows.len())].clone();
             let start = function.rows[place].start;
-            function.rows.insert(place, RowParts { start, ..other });
+            function.rows.insert(place, StoredRow { start, ..other });
             Some(())
         },
     },
     Variation {
         name: "a row at the function's end",
         apply: |parts, random| {
-            let fits = |f: &FunctionParts| {
+            let fits = |f: &StoredFunction| {
                 !f.repeats() && !f.rows.is_empty() && f.size <= f.largest_start()
             };
             let function = any_function(parts, random, fits)?;
             let row = function.rows[random.below(function.rows.len())].clone();
-            function.rows.push(RowParts { start: function.size, ..row });
+            function.rows.push(StoredRow { start: function.size, ..row });
             Some(())
         },
     },

@@ -3,18 +3,18 @@
 use sframe_validator::{Abi, Version};
 
 use super::{Defect, any_row, when};
-use crate::parts::{FunctionParts, RowParts};
+use sframe_validator::write::{StoredFunction, StoredRow};
 
-fn default(function: &FunctionParts, row: &RowParts) -> bool {
+fn default(function: &StoredFunction, row: &StoredRow) -> bool {
     !function.is_flexible() && !row.words.is_empty()
 }
 
-fn flexible(function: &FunctionParts, row: &RowParts) -> bool {
+fn flexible(function: &StoredFunction, row: &StoredRow) -> bool {
     function.is_flexible() && !row.words.is_empty()
 }
 
 /// The places of control words in a flexible row.
-const fn controls(row: &RowParts) -> &'static [usize] {
+const fn controls(row: &StoredRow) -> &'static [usize] {
     match row.words.len() {
         2 => &[0],
         4 => &[0, 2],
@@ -25,7 +25,7 @@ const fn controls(row: &RowParts) -> &'static [usize] {
 }
 
 /// A control word that is based on the CFA and loads, but the CFA's own.
-fn at_cfa(row: &RowParts) -> Option<usize> {
+fn at_cfa(row: &StoredRow) -> Option<usize> {
     controls(row).iter().copied().find(|at| *at > 0 && row.words[*at] & 3 == 2)
 }
 
@@ -195,7 +195,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         apply: |parts, random| {
             when(parts.abi != Abi::S390x)?;
             let (row, _) = any_row(parts, random, |f, r| default(f, r) && r.base_sp)?;
-            row.set_signed(false, 0, row.signed(0) / 16 * 16 + 1 + random.below(7) as i32);
+            row.set_signed(false, 0, row.signed(0)? / 16 * 16 + 1 + random.below(7) as i32);
             Some(())
         },
     },
@@ -225,7 +225,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         noticed_by: &["fp-lost"],
         apply: |parts, random| {
             let word = fp_word(parts.abi);
-            let by_fp = |f: &FunctionParts, r: &RowParts| default(f, r) && !r.base_sp;
+            let by_fp = |f: &StoredFunction, r: &StoredRow| default(f, r) && !r.base_sp;
             let (row, _) = any_row(parts, random, |f, r| by_fp(f, r) && r.words.len() > word)?;
             row.words.truncate(word);
             Some(())

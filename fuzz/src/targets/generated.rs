@@ -10,10 +10,10 @@ use sframe_validator::finding::Report;
 use sframe_validator::rules::Severity;
 use sframe_validator::section::{CodeAddress, ErrorKind, Function, StartRelocation};
 use sframe_validator::unwind::{Frame, Row};
+use sframe_validator::write::elf::{Image, Object};
 use sframe_validator::{Section, Version};
 
 use crate::generate::{Configuration, FunctionPlan, Plan, Warnings};
-use crate::image::{Image, Object};
 
 /// Builds the section that `data` stands for, with what is warned of where the first byte is odd.
 ///
@@ -52,21 +52,28 @@ pub fn check_plan(plan: &Plan, warned: bool) {
 }
 
 /// A file around the section.
+///
+/// # Panics
+/// If it is too large for ELF, which a plan's is not.
 #[must_use]
 pub fn file(plan: &Plan, section: &[u8]) -> Vec<u8> {
     let (start, end) = plan.code();
     Image {
         abi: plan.abi,
         // Also where every function is empty there is code.
-        code: (start, end.max(start + 4)),
+        code: start..end.max(start + 4),
         sframe: (section, plan.address),
         typed: plan.pcrel,
         eh_frame: None,
     }
     .bytes()
+    .expect("small")
 }
 
 /// An object around the section, with the relocations of its start fields.
+///
+/// # Panics
+/// If it is too large for ELF, which a plan's is not.
 #[must_use]
 pub fn object(plan: &Plan, section: &[u8], relocations: &[StartRelocation]) -> Vec<u8> {
     let (_, end) = plan.code();
@@ -79,6 +86,7 @@ pub fn object(plan: &Plan, section: &[u8], relocations: &[StartRelocation]) -> V
         relocations,
     }
     .bytes()
+    .expect("small")
 }
 
 /// No error, nothing undecided, and the warnings that the plan asks for.

@@ -6,9 +6,9 @@ use sframe_validator::{Placement, Section};
 
 use crate::generate::{Configuration, Plan};
 use crate::mutate::{Defect, Variation, defects, variations};
-use crate::parts::Parts;
 use crate::seeded::Seeded;
 use crate::view;
+use sframe_validator::write::StoredSection;
 
 /// Bytes in front of the entropy of the section: which mutation, where, and how many.
 const HEAD: usize = 8;
@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
     let configuration = Configuration { objects: false, ..Configuration::SILENT };
     let plan = Plan::new(entropy, &configuration);
     let sound = plan.build().expect("can be written").bytes;
-    let parts = Parts::read(&sound, plan.address).expect("sound");
+    let parts = StoredSection::read(&sound, plan.address).expect("sound");
     let mut random = Seeded::new(u64::from_le_bytes(bytes));
     let count = defects().count() + variations().count();
     let chosen = usize::from(bytes[0]) % count;
@@ -45,7 +45,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Panics
 /// Where none of the rules that are declared speaks up.
-pub fn noticed(defect: &Defect, sound: &Parts, random: &mut Seeded) -> bool {
+pub fn noticed(defect: &Defect, sound: &StoredSection, random: &mut Seeded) -> bool {
     let mut parts = sound.clone();
     if !defect.apply(&mut parts, random) {
         return false;
@@ -66,7 +66,7 @@ pub fn noticed(defect: &Defect, sound: &Parts, random: &mut Seeded) -> bool {
 ///
 /// # Panics
 /// Where another row is read at any PC.
-pub fn unseen(variation: &Variation, sound: &Parts, random: &mut Seeded) -> bool {
+pub fn unseen(variation: &Variation, sound: &StoredSection, random: &mut Seeded) -> bool {
     let mut parts = sound.clone();
     if !variation.apply(&mut parts, random) {
         return false;
@@ -82,7 +82,7 @@ pub fn unseen(variation: &Variation, sound: &Parts, random: &mut Seeded) -> bool
 }
 
 /// Several defects at a time: which rule finds what is anybody's guess.
-fn several(mut parts: Parts, random: &mut Seeded) {
+fn several(mut parts: StoredSection, random: &mut Seeded) {
     for _ in 0..1 + random.below(4) {
         let defect = defects().nth(random.below(defects().count())).expect("counted");
         defect.apply(&mut parts, random);

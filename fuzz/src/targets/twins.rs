@@ -1,5 +1,7 @@
 //! Twins: the comparison of CFI with SFrame has nothing to tell, and of a seeded fault exactly that.
 
+use std::ops::Range;
+
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Totals, compare};
 use sframe_validator::elf::Elf;
@@ -59,7 +61,7 @@ fn told(twin: &Twin) -> Option<Vec<Told>> {
 
 /// Every byte of code has a verdict, and what no function has is nobody's.
 fn whole(twin: &Twin, totals: &Totals) {
-    let (start, end) = twin.code();
+    let Range { start, end } = twin.code();
     let functions: u64 = twin.program.functions.iter().map(|f| u64::from(f.size)).sum();
     let sums = totals.bytes;
     assert_eq!(sums.total(), end - start);

@@ -59,9 +59,9 @@ pub(super) fn agree_all_over(
 
 #[cfg(test)]
 mod tests {
-    use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
     use sframe_validator::section::Version;
     use sframe_validator::unwind::{Cfa, Recovery, Register};
+    use sframe_validator::write::{FunctionBuilder, SectionBuilder};
     use sframe_validator::{Abi, Placement, Section};
 
     use super::*;

@@ -3,12 +3,13 @@
 
 use super::field;
 use crate::Case;
-use crate::host::{SFRAME, TEXT, linked};
+use crate::host::{SFRAME, Section, TEXT, linked};
 use crate::sound::{
     AARCH64, AMD64, S390X, V2, V3, alone, based, bytes, entry, function, of, saved, second,
 };
-use sframe_validator::builder::FunctionBuilder;
+use sframe_validator::elf::SHF_ALLOC;
 use sframe_validator::unwind::{Frame, Recovery, Register};
+use sframe_validator::write::FunctionBuilder;
 use sframe_validator::{Abi, Version};
 
 /// A function whose second row, which no lint about entries looks at, says `frame`. The first row
@@ -55,7 +56,7 @@ pub fn cases() -> Vec<Case> {
 /// A function of version 2 from before errata 1 whose second row says `frame`.
 fn early(frame: Frame) -> Vec<u8> {
     let function = function().row(0, entry(AMD64)).row(4, frame);
-    bytes(of(V2, AMD64, [function]).with(|header| header.flags = Some(1)))
+    bytes(of(V2, AMD64, [function]).with(|s| s.header.flags = 1))
 }
 
 fn words() -> Vec<Case> {
@@ -191,11 +192,10 @@ fn confirmed() -> Case {
         let mut builder = of(V3, AMD64, [first, second(AMD64, TEXT + 16)]);
         builder.address(SFRAME);
         let mut host = linked(bytes(&builder));
-        let mut section = host.sections[2].clone();
-        (section.name, section.flags) = (".eh_frame", 2);
-        (section.offset, section.address) = (0, 0x1000);
-        section.data = eh_frame(0x1000, offset);
-        host.sections.push(section);
+        let mut header = host.sections[2].header;
+        (header.flags, header.offset, header.address) = (SHF_ALLOC, 0, 0x1000);
+        let data = eh_frame(0x1000, offset);
+        host.sections.push(Section { name: ".eh_frame", header, data });
         host.bytes()
     };
     field("confirmed-oddity", file(16), file(12), 70, "data word 1")

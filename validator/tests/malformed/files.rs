@@ -2,9 +2,11 @@
 
 use super::{at, elf, field};
 use crate::Case;
-use crate::host::{Host, PC32, PC64, Rela, SFRAME, Sec, TEXT, archive, func, linked, object};
+use crate::host::{Host, PC32, PC64, SFRAME, Section, TEXT, archive, func, linked, object};
 use crate::sound::{AMD64, V2, V3, bytes, first, of, second};
 use sframe_validator::Version;
+use sframe_validator::elf::{Class, SHF_ALLOC};
+use sframe_validator::write::elf::{Relocation, SHT_RELA, SectionHeader};
 
 /// Two functions in a shared object.
 fn shared() -> Host {
@@ -43,40 +45,45 @@ fn container() -> Vec<Case> {
     let sound = || shared().bytes();
     let early = || {
         let mut builder = of(V2, AMD64, [first(AMD64, TEXT), second(AMD64, TEXT + 16)]);
-        builder.address(SFRAME).with(|header| header.flags = Some(1));
+        builder.address(SFRAME).with(|s| s.header.flags = 1);
         linked(bytes(&builder))
     };
     let narrow = relocatable(V3).with(|host| {
-        (host.class, host.symbols) = (1, Vec::new());
+        (host.class, host.symbols) = (Class::Elf32, Vec::new());
         host.relocations.clear();
     });
     let twice = |host: &mut Host| {
-        let mut copy: Sec = host.sections[1].clone();
-        (copy.offset, copy.address) = (SFRAME + 96, SFRAME + 96);
+        let mut copy: Section = host.sections[1].clone();
+        (copy.header.offset, copy.header.address) = (SFRAME + 96, SFRAME + 96);
         // Its start fields count from where it is.
         let mut builder = of(V3, AMD64, [first(AMD64, TEXT), second(AMD64, TEXT + 16)]);
         builder.address(SFRAME + 96);
         copy.data = bytes(&builder);
         host.sections.insert(2, copy);
-        host.sections[3].offset += 128;
-        host.sections[3].address += 128;
+        host.sections[3].header.offset += 128;
+        host.sections[3].header.address += 128;
         host.segments[1].file_size += 128;
         host.segments[1].memory_size += 128;
     };
     vec![
         elf("elf-class", relocatable(V3).bytes(), narrow.bytes(), "EI_CLASS"),
         at("section-duplicate", sound(), broken(twice), None),
-        elf("section-type", sound(), broken(|host| host.sframe().sh_type = 1), "sh_type"),
+        elf("section-type", sound(), broken(|host| host.header().sh_type = 1), "sh_type"),
         elf(
             "section-type-early",
-            early().with(|host| host.sframe().sh_type = 1).bytes(),
+            early().with(|host| host.header().sh_type = 1).bytes(),
             early().bytes(),
             "sh_type",
         )
         .besides(&["pcrel-flag-clear"]),
-        elf("section-nobits", sound(), broken(|host| host.sframe().sh_type = 8), "sh_type"),
-        elf("section-alignment", sound(), broken(|host| host.sframe().align = 1), "sh_addralign"),
-        elf("section-links", sound(), broken(|host| host.sframe().entsize = 20), "sh_entsize"),
+        elf("section-nobits", sound(), broken(|host| host.header().sh_type = 8), "sh_type"),
+        elf(
+            "section-alignment",
+            sound(),
+            broken(|host| host.header().alignment = 1),
+            "sh_addralign",
+        ),
+        elf("section-links", sound(), broken(|host| host.header().entry_size = 20), "sh_entsize"),
         elf(
             "section-outside-load",
             sound(),
@@ -101,16 +108,20 @@ fn dynamic_relocation(host: &mut Host) {
     data.extend((SFRAME + 28).to_le_bytes());
     data.extend(8_u64.to_le_bytes());
     data.extend(0_u64.to_le_bytes());
-    let mut section: Sec = host.sections[2].clone();
-    (section.name, section.sh_type, section.flags) = (".rela.dyn", 4, 2);
-    (section.offset, section.address, section.data) = (0, 0x1000, data);
-    section.entsize = 24;
-    host.sections.push(section);
+    let header = SectionHeader {
+        sh_type: SHT_RELA,
+        flags: SHF_ALLOC,
+        address: 0x1000,
+        entry_size: 24,
+        alignment: 1,
+        ..SectionHeader::default()
+    };
+    host.sections.push(Section { name: ".rela.dyn", header, data });
 }
 
 fn section_flags() -> Vec<Case> {
     let sound = || relocatable(V3).bytes();
-    let flags = |flags| broken_object(|host| host.sframe().flags = flags);
+    let flags = |flags| broken_object(|host| host.header().flags = flags);
     vec![
         elf("section-not-loaded", sound(), flags(0), "sh_flags"),
         elf("section-executable", sound(), flags(6), "sh_flags"),
@@ -129,7 +140,7 @@ fn segments() -> Vec<Case> {
     };
     let empty = || {
         shared().with(|host| {
-            host.sframe().data.clear();
+            host.sframe().clear();
             host.segment().file_size = 28;
             host.segment().memory_size = 28;
             host.symbols.clear();
@@ -144,16 +155,11 @@ fn segments() -> Vec<Case> {
             "segment-without-section",
             sound(),
             broken(|host| {
-                (host.sframe().name, host.sframe().sh_type) = (".frames", 1);
+                (host.sections[1].name, host.header().sh_type) = (".frames", 1);
             }),
             None,
         ),
-        at(
-            "segment-duplicate",
-            sound(),
-            broken(|host| host.segments.push(host.segments[2].clone())),
-            None,
-        ),
+        at("segment-duplicate", sound(), broken(|host| host.segments.push(host.segments[2])), None),
         elf("segment-address", sound(), broken(|host| host.segment().address += 8), "p_vaddr"),
         elf("segment-permissions", sound(), broken(|host| host.segment().flags = 6), "p_flags"),
         elf(
@@ -177,9 +183,8 @@ fn segments() -> Vec<Case> {
             sound(),
             broken(|host| {
                 longer(8)(host);
-                let size = host.sframe().data.len() as u64;
-                host.sframe().data.extend(*b"leftover");
-                host.sframe().size = Some(size);
+                host.header().size = host.sframe().len() as u64;
+                host.sframe().extend(*b"leftover");
             }),
             "p_filesz",
         ),
@@ -190,7 +195,7 @@ fn segments() -> Vec<Case> {
             sound(),
             broken(|host| {
                 // The PT_LOAD ends with the section, which ends the file.
-                let size = host.sframe().data.len() as u64;
+                let size = host.sframe().len() as u64;
                 (host.segments[1].file_size, host.segments[1].memory_size) = (size, size);
                 longer(4096)(host);
             }),
@@ -201,7 +206,7 @@ fn segments() -> Vec<Case> {
 
 fn relocations() -> Vec<Case> {
     let sound = || relocatable(V3).bytes();
-    let relocation = |offset, symbol, kind, addend| Rela { offset, symbol, kind, addend };
+    let relocation = |offset, symbol, kind, addend| Relocation { offset, symbol, kind, addend };
     // Version 2 has relocations of its own type, so the objects are sound each by itself.
     let set = |first, second| {
         let objects = [first, second].map(|version| relocatable(version).bytes());
@@ -264,7 +269,7 @@ fn relocations() -> Vec<Case> {
         field(
             "relocated-field-nonzero",
             sound(),
-            broken_object(|host| host.sframe().data[44] = 16),
+            broken_object(|host| host.sframe()[44] = 16),
             44,
             "sfdi_func_start_offset",
         ),
@@ -274,9 +279,9 @@ fn relocations() -> Vec<Case> {
 fn coverage() -> Vec<Case> {
     let sound = || shared().bytes();
     let stubs = broken(|host| {
-        let mut plt: Sec = host.sections[0].clone();
+        let mut plt: Section = host.sections[0].clone();
         (plt.name, plt.data) = (".plt", vec![0x90; 16]);
-        (plt.address, plt.offset) = (0x1f0, 0x1f0);
+        (plt.header.address, plt.header.offset) = (0x1f0, 0x1f0);
         host.sections.push(plt);
         host.segments[0].offset = 0x1f0;
         host.segments[0].address = 0x1f0;
@@ -292,10 +297,9 @@ fn coverage() -> Vec<Case> {
                 data.extend((start - 0x1000).to_le_bytes());
                 data.extend([0; 4]);
             }
-            let mut section: Sec = host.sections[2].clone();
-            (section.name, section.flags) = (".eh_frame_hdr", 2);
-            (section.offset, section.address, section.data) = (0, 0x1000, data);
-            host.sections.push(section);
+            let mut header = host.sections[2].header;
+            (header.flags, header.offset, header.address) = (SHF_ALLOC, 0, 0x1000);
+            host.sections.push(Section { name: ".eh_frame_hdr", header, data });
         })
     };
     let repeating = {

@@ -9,9 +9,9 @@ use crate::host::{PC64, SFRAME, TEXT, linked, object};
 use crate::sound::{
     AARCH64, AMD64, V2, V3, alone, based, bytes, entry, first, function, of, saved, second, two,
 };
-use sframe_validator::builder::{FunctionBuilder, FunctionOverrides};
 use sframe_validator::section::FreType;
 use sframe_validator::unwind::Frame;
+use sframe_validator::write::{FunctionBuilder, FunctionOverrides};
 use sframe_validator::{Abi, Version};
 
 /// One function of 16 bytes with a row at 0, fields changed.
@@ -278,7 +278,7 @@ fn rows() -> Vec<Case> {
         let second = second(AMD64, 0x1010).with(|f| f.fre_offset = Some(0));
         let mut builder = of(V3, AMD64, [first(AMD64, 0x1000), second]);
         // The second function's own rows are not written: they would be a gap besides.
-        builder.overrides.fre_len = Some(12);
+        builder.with(|s| s.header.fre_len = Some(12));
         let mut bytes = bytes(&builder);
         bytes.truncate(72);
         bytes

@@ -8,25 +8,25 @@ use crate::host::{Host, PC32, PC64, TEXT, linked, object};
 use crate::sound::{
     AMD64, S390X, V1, V2, V3, alone, bytes, first, function, of, second, two, with_header,
 };
-use sframe_validator::builder::SectionBuilder;
+use sframe_validator::write::{FunctionBuilder, StoredSection};
 use sframe_validator::{Endian, Version};
 
 /// Version 1 is obsolete, and says so in sound sections too.
 const OBSOLETE: &[&str] = &["obsolete-version"];
 
 /// Two functions in a linked file.
-fn in_file(version: Version, change: impl FnOnce(&mut SectionBuilder)) -> Host {
+fn in_file(version: Version, change: impl FnOnce(&mut StoredSection)) -> Host {
     let mut builder = of(version, AMD64, [first(AMD64, TEXT), second(AMD64, TEXT + 16)]);
     builder.address(crate::host::SFRAME);
-    change(&mut builder);
+    builder.with(change);
     linked(bytes(&builder))
 }
 
 /// Two functions in an object.
-fn in_object(version: Version, change: impl FnOnce(&mut SectionBuilder)) -> Host {
+fn in_object(version: Version, change: impl FnOnce(&mut StoredSection)) -> Host {
     let mut builder = of(version, AMD64, [first(AMD64, 0), second(AMD64, 16)]);
     builder.relocatable();
-    change(&mut builder);
+    builder.with(change);
     let built = builder.build().expect("the section can be written");
     let kind = if version == V3 { PC64 } else { PC32 };
     object(built.bytes, &built.start_fields, &[0, 16], kind)
@@ -54,7 +54,7 @@ fn preamble() -> Vec<Case> {
         field(
             "bad-magic",
             sound(),
-            with_header(V3, AMD64, |h| h.magic = Some(0xdee3)),
+            with_header(V3, AMD64, |s| s.header.magic = 0xdee3),
             0,
             "sfp_magic",
         ),
@@ -62,7 +62,7 @@ fn preamble() -> Vec<Case> {
         field(
             "unknown-version",
             sound(),
-            with_header(V3, AMD64, |h| h.version = Some(4)),
+            with_header(V3, AMD64, |s| s.header.version = 4),
             2,
             "sfp_version",
         ),
@@ -71,9 +71,9 @@ fn preamble() -> Vec<Case> {
 }
 
 fn flags() -> Vec<Case> {
-    let flags = |version, flags| with_header(version, AMD64, |h| h.flags = Some(flags));
-    let file = |flags| in_file(V3, |b| b.overrides.flags = Some(flags)).bytes();
-    let object = |flags| in_object(V3, |b| b.overrides.flags = Some(flags)).bytes();
+    let flags = |version, flags| with_header(version, AMD64, |s| s.header.flags = flags);
+    let file = |flags| in_file(V3, |s| s.header.flags = flags).bytes();
+    let object = |flags| in_object(V3, |s| s.header.flags = flags).bytes();
     vec![
         field("reserved-flags", flags(V3, 0x5), flags(V3, 0x15), 3, "sfp_flags"),
         field("frame-pointer-flag", flags(V3, 0x5), flags(V3, 0x7), 3, "sfp_flags"),
@@ -97,35 +97,35 @@ fn header() -> Vec<Case> {
         field(
             "unknown-abi",
             sound(),
-            with_header(V3, AMD64, |h| h.abi_arch = Some(5)),
+            with_header(V3, AMD64, |s| s.header.abi_arch = 5),
             4,
             "sfh_abi_arch",
         ),
         field(
             "fixed-ra-offset",
             sound(),
-            with_header(V3, AMD64, |h| h.cfa_fixed_ra_offset = Some(0)),
+            with_header(V3, AMD64, |s| s.header.cfa_fixed_ra_offset = 0),
             6,
             "sfh_cfa_fixed_ra_offset",
         ),
         field(
             "fixed-fp-offset",
             sound(),
-            with_header(V3, AMD64, |h| h.cfa_fixed_fp_offset = Some(-16)),
+            with_header(V3, AMD64, |s| s.header.cfa_fixed_fp_offset = -16),
             5,
             "sfh_cfa_fixed_fp_offset",
         ),
         field(
             "auxiliary-header",
             sound(),
-            with_header(V3, AMD64, |h| h.auxiliary = vec![0; 4]),
+            with_header(V3, AMD64, |s| s.auxiliary = vec![0; 4]),
             7,
             "sfh_auxhdr_len",
         ),
         field(
             "auxiliary-header-outside",
             sound(),
-            with_header(V3, AMD64, |h| h.auxhdr_len = Some(255)),
+            with_header(V3, AMD64, |s| s.header.auxhdr_len = Some(255)),
             7,
             "sfh_auxhdr_len",
         ),
@@ -143,58 +143,58 @@ fn header() -> Vec<Case> {
 fn tiling() -> Vec<Case> {
     let sound = || bytes(&two(V3, AMD64));
     let sound2 = || bytes(&two(V2, AMD64));
-    let trailing = with_header(V3, AMD64, |h| h.trailing = vec![0xff; 8]);
+    let trailing = with_header(V3, AMD64, |s| s.trailing = vec![0xff; 8]);
     let appended = {
         let second_section = bytes(&two(V3, AMD64));
-        in_file(V3, |b| b.overrides.trailing = second_section).bytes()
+        in_file(V3, |s| s.trailing = second_section).bytes()
     };
     vec![
         field(
             "function-table-outside",
             sound(),
-            with_header(V3, AMD64, |h| h.num_fdes = Some(u32::MAX)),
+            with_header(V3, AMD64, |s| s.header.num_fdes = Some(u32::MAX)),
             8,
             "sfh_num_fdes",
         ),
         field(
             "rows-outside",
             sound(),
-            with_header(V3, AMD64, |h| h.fre_len = Some(21)),
+            with_header(V3, AMD64, |s| s.header.fre_len = Some(21)),
             16,
             "sfh_fre_len",
         ),
         field(
             "subsection-overlap",
             sound(),
-            with_header(V3, AMD64, |h| h.freoff = Some(16)),
+            with_header(V3, AMD64, |s| s.header.freoff = Some(16)),
             24,
             "sfh_freoff",
         ),
         field(
             "function-table-offset",
             sound(),
-            with_header(V3, AMD64, |h| h.gap_before_functions = vec![0; 4]),
+            with_header(V3, AMD64, |s| s.gap_before_functions = vec![0; 4]),
             20,
             "sfh_fdeoff",
         ),
         field(
             "version-entry-size",
             sound2(),
-            with_header(V2, AMD64, |h| h.version = Some(3)),
+            with_header(V2, AMD64, |s| s.header.version = 3),
             2,
             "sfp_version",
         ),
         field(
             "subsection-gap",
             sound(),
-            with_header(V3, AMD64, |h| h.gap_before_rows = vec![0; 4]),
+            with_header(V3, AMD64, |s| s.gap_before_rows = vec![0; 4]),
             24,
             "sfh_freoff",
         ),
         field(
             "function-table-alignment",
-            with_header(V2, AMD64, |h| h.auxiliary = vec![0; 4]),
-            with_header(V2, AMD64, |h| h.auxiliary = vec![0; 2]),
+            with_header(V2, AMD64, |s| s.auxiliary = vec![0; 4]),
+            with_header(V2, AMD64, |s| s.auxiliary = vec![0; 2]),
             20,
             "sfh_fdeoff",
         )
@@ -203,21 +203,21 @@ fn tiling() -> Vec<Case> {
         at(
             "section-padding",
             sound2(),
-            with_header(V2, AMD64, |h| h.trailing = vec![0; 2]),
+            with_header(V2, AMD64, |s| s.trailing = vec![0; 2]),
             Some(78),
         ),
         at("concatenated-section", in_file(V3, |_| ()).bytes(), appended, Some(80)),
         field(
             "row-count-total",
             sound2(),
-            with_header(V2, AMD64, |h| h.num_fres = Some(4)),
+            with_header(V2, AMD64, |s| s.header.num_fres = Some(4)),
             12,
             "sfh_num_fres",
         ),
         at(
             "rows-unused",
             sound(),
-            with_header(V3, AMD64, |h| h.unused_rows = vec![0; 3]),
+            with_header(V3, AMD64, |s| s.unused_rows = vec![0; 3]),
             Some(80),
         ),
         field(
@@ -233,8 +233,8 @@ fn tiling() -> Vec<Case> {
     ]
 }
 
-fn function_at(start: u64) -> sframe_validator::builder::FunctionBuilder {
-    sframe_validator::builder::FunctionBuilder::new(start, 16)
+fn function_at(start: u64) -> FunctionBuilder {
+    FunctionBuilder::new(start, 16)
 }
 
 /// A section for s390x, in the byte order of the x86-64 file it is in.

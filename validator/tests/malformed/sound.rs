@@ -1,7 +1,7 @@
 //! The sound sections that defects are put into, and their rows.
 
-use sframe_validator::builder::{FunctionBuilder, HeaderOverrides, SectionBuilder};
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+use sframe_validator::write::{FunctionBuilder, SectionBuilder, StoredSection};
 use sframe_validator::{Abi, Version};
 
 pub const AMD64: Abi = Abi::Amd64;
@@ -84,11 +84,7 @@ pub fn bytes(builder: &SectionBuilder) -> Vec<u8> {
 }
 
 /// The bytes of two functions' section with header fields changed.
-pub fn with_header(
-    version: Version,
-    abi: Abi,
-    change: impl FnOnce(&mut HeaderOverrides),
-) -> Vec<u8> {
+pub fn with_header(version: Version, abi: Abi, change: impl FnOnce(&mut StoredSection)) -> Vec<u8> {
     bytes(two(version, abi).with(change))
 }
 

@@ -4,7 +4,7 @@ use sframe_validator::section::{FunctionEntry, FunctionInfo, Version};
 use sframe_validator::{Abi, Endian};
 
 use super::compare::{Difference, Kind};
-use crate::parts::Parts;
+use sframe_validator::write::StoredSection;
 
 /// A kind of difference that is no news.
 struct Known {
@@ -161,9 +161,9 @@ fn is_packed(difference: &Difference<'_>) -> bool {
 fn lies_side_by_side(difference: &Difference<'_>) -> bool {
     let section = difference.section;
     let address = section.placement().address;
-    let Some(parts) = Parts::read(section.data(), address) else { return false };
+    let Some(parts) = StoredSection::read(section.data(), address) else { return false };
     let spaces =
-        [&parts.auxiliary, &parts.gap_before_functions, &parts.gap_before_rows, &parts.unused];
+        [&parts.auxiliary, &parts.gap_before_functions, &parts.gap_before_rows, &parts.unused_rows];
     let holes = parts.functions.iter().map(|function| &function.hole);
     spaces.into_iter().chain([&parts.trailing]).chain(holes).all(Vec::is_empty)
 }

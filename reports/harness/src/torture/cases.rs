@@ -4,8 +4,6 @@ mod bombs;
 mod corpus;
 mod defects;
 mod file;
-mod headers;
-mod image;
 mod sound;
 mod structure;
 

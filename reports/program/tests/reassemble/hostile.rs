@@ -5,6 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use object::{Object, ObjectSection};
+use sframe_validator::Abi;
+use sframe_validator::elf::{ElfKind, SHF_ALLOC, SHF_EXECINSTR, SHT_PROGBITS};
+use sframe_validator::write::elf::{ElfWriter, SectionHeader, Symbol};
 
 use sframe_corpus::corpus;
 
@@ -139,9 +142,8 @@ fn functions_in_functions_are_told() {
 }
 
 /// An AMD64 library of `count` functions of 16 bytes, without symbols, and before them `count` symbols at one place:
-/// gABI, "Object Files"; LSB 5.0, "Exception Frames".
+/// LSB 5.0, "Exception Frames".
 fn piled_symbols(count: u32) -> Vec<u8> {
-    let names = b"\0.text\0.eh_frame\0.symtab\0.strtab\0f\0";
     let code = vec![0; 16 * (count as usize + 1)];
     // A CIE without augmentation, so that addresses are absolute: factors 1 and -8, RA in 16, CFA is SP + 8.
     let mut cfi = vec![12, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 12, 7, 8];
@@ -149,34 +151,17 @@ fn piled_symbols(count: u32) -> Vec<u8> {
         cfi.extend([20, 16 + number * 24 + 4].map(u32::to_le_bytes).concat());
         cfi.extend([0x1010 + u64::from(number) * 16, 16].map(u64::to_le_bytes).concat());
     }
-    // Name, STT_FUNC, section 1, the code's start, no size.
-    let symbol = [&[34, 0, 0, 0, 2, 0, 1, 0][..], &0x1000_u64.to_le_bytes(), &[0; 8]].concat();
-    let symbols = [vec![0; 24], symbol.repeat(count as usize)].concat();
-    let parts = [&code[..], &cfi, &symbols, names];
-    let mut file =
-        vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 62, 0, 1, 0, 0, 0];
-    let table = 64 + parts.iter().map(|part| part.len() as u64).sum::<u64>();
-    file.extend([0, 0, table].map(u64::to_le_bytes).concat());
-    file.extend([0, 0, 0, 0, 64, 0, 56, 0, 0, 0, 64, 0, 5, 0, 4, 0]);
-    file.extend(parts.concat());
-    file.extend([0; 64]);
-    let mut offset = 64;
-    // Name, type, flags, address, link, entry size.
-    let headers: [(u32, u32, u64, u64, u32, u64); 4] = [
-        (1, 1, 6, 0x1000, 0, 0),
-        (7, 1, 2, 0x1000_0000, 0, 0),
-        (17, 2, 0, 0, 4, 24),
-        (25, 3, 0, 0, 0, 0),
-    ];
-    for ((name, kind, flags, address, link, entry), part) in headers.into_iter().zip(parts) {
-        let size = part.len() as u64;
-        file.extend([name, kind].map(u32::to_le_bytes).concat());
-        file.extend([flags, address, offset, size].map(u64::to_le_bytes).concat());
-        file.extend([link, 0].map(u32::to_le_bytes).concat());
-        file.extend([1, entry].map(u64::to_le_bytes).concat());
-        offset += size;
-    }
-    file
+    let loaded = |flags, address| {
+        let sh_type = SHT_PROGBITS;
+        SectionHeader { sh_type, flags, address, alignment: 1, ..SectionHeader::default() }
+    };
+    let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Shared);
+    file.section_of(".text", &code, loaded(SHF_ALLOC | SHF_EXECINSTR, 0x1000));
+    file.section_of(".eh_frame", &cfi, loaded(SHF_ALLOC, 0x1000_0000));
+    // STT_FUNC.
+    let symbol = Symbol { name: "f", info: 2, section: 1, value: 0x1000, size: 0 };
+    file.symbols(&vec![symbol; count as usize]).expect("they can be counted");
+    file.finish().expect("it is not that large")
 }
 
 /// A function without a symbol does not look at all symbols before it: 100,000 of each took minutes.

@@ -1,8 +1,8 @@
 //! Sections that promise far more rows, functions or bytes than they have. A reader that trusts the promise runs
 //! out of time or memory.
 
-use sframe_validator::builder::{FunctionBuilder, HeaderOverrides, SectionBuilder};
 use sframe_validator::section::FunctionInfo;
+use sframe_validator::write::{FunctionBuilder, SectionBuilder, StoredHeader};
 use sframe_validator::{Abi, Version};
 
 use super::file::{of_section, wrapped};
@@ -35,20 +35,20 @@ fn of_version(version: Version) -> Vec<Case> {
         .into_iter()
         .filter_map(|(bomb, duty, reason, builder)| {
             let section = builder.build().ok()?.bytes;
-            let case = of_section(&name(bomb), Kind::Bomb, duty, &section);
+            let case = of_section(&name(bomb), Kind::Bomb, duty, &section)?;
             Some(Case { reason: Some(reason), ..case })
         })
         .collect();
-    if let Ok(built) = two_functions(version, ABI).build() {
-        let case = of_section(&name("section-size"), Kind::Bomb, Duty::Refuse, &built.bytes);
-        let reason = "The section header's sh_size is 1 TiB: the section ends outside the file.";
-        cases.push(Case {
-            bytes: wrapped(&built.bytes, Some(1 << 40)),
-            reason: Some(reason),
-            ..case
-        });
-    }
+    cases.extend(claimed_size(version, &name("section-size")));
     cases
+}
+
+/// A sound section whose header makes it end outside the file.
+fn claimed_size(version: Version, name: &str) -> Option<Case> {
+    let section = two_functions(version, ABI).build().ok()?.bytes;
+    let case = of_section(name, Kind::Bomb, Duty::Refuse, &section)?;
+    let reason = "The section header's sh_size is 1 TiB: the section ends outside the file.";
+    Some(Case { bytes: wrapped(&section, Some(1 << 40))?, reason: Some(reason), ..case })
 }
 
 /// Sections with as many rows and functions as they promise, which share bytes or make no sense.
@@ -103,9 +103,9 @@ fn with_rows(version: Version) -> [Bomb; 7] {
 /// Sections whose counts and offsets lead outside of them.
 fn with_counts(version: Version) -> [Bomb; 6] {
     use Duty::Refuse;
-    let header = |change: fn(&mut HeaderOverrides)| {
+    let header = |change: fn(&mut StoredHeader)| {
         let mut builder = two_functions(version, ABI);
-        builder.with(change);
+        builder.with(|section| change(&mut section.header));
         builder
     };
     [
@@ -197,7 +197,7 @@ fn broken_rows(version: Version) -> SectionBuilder {
 /// A function table in descending order, the worst order for a reader that sorts it.
 fn descending_functions(version: Version) -> SectionBuilder {
     let mut builder = sound::builder(version, ABI);
-    builder.with(|o| o.flags = Some(0));
+    builder.with(|s| s.header.flags = 0);
     for number in (0..FUNCTIONS * 10).rev() {
         builder.function(function(number).row(0, at_entry(ABI)));
     }
@@ -243,6 +243,6 @@ fn row_count(version: Version) -> SectionBuilder {
 fn wrapping_function_count(version: Version) -> SectionBuilder {
     let count = (1_u64 << 32) / version.entry_size() + 1;
     let mut builder = two_functions(version, ABI);
-    builder.with(|o| o.num_fdes = u32::try_from(count).ok());
+    builder.with(|s| s.header.num_fdes = u32::try_from(count).ok());
     builder
 }

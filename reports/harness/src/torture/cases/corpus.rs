@@ -16,7 +16,7 @@ pub(super) fn cases() -> Vec<Case> {
     files.sort_by_key(|file| file.path().file_name());
     let case = |file: &include_dir::File<'_>| {
         let rule = Rule::find(file.path().file_stem()?.to_str()?)?;
-        Some(of_rule("malformed", Kind::Malformed, rule, file.contents()))
+        of_rule("malformed", Kind::Malformed, rule, file.contents())
     };
     files.into_iter().filter_map(case).collect()
 }

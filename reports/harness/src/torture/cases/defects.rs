@@ -1,8 +1,8 @@
 //! Defects of the malformed corpus in sections of versions 1 and 2. The corpus has most of them in version 3,
 //! which not every reader knows.
 
-use sframe_validator::builder::{FunctionBuilder, HeaderOverrides, SectionBuilder};
 use sframe_validator::rules::Rule;
+use sframe_validator::write::{FunctionBuilder, SectionBuilder, StoredHeader};
 use sframe_validator::{Abi, Version};
 
 use super::file::of_rule;
@@ -24,7 +24,7 @@ fn of_version(version: Version) -> impl Iterator<Item = Case> {
         if name == "section-truncated" {
             section.truncate(20);
         }
-        Some(of_rule(&folder, Kind::Defect, Rule::find(name)?, &section))
+        of_rule(&folder, Kind::Defect, Rule::find(name)?, &section)
     };
     sections.filter_map(case)
 }
@@ -35,13 +35,13 @@ type Defect = (&'static str, SectionBuilder);
 fn in_header(version: Version) -> Vec<Defect> {
     let two = || two_functions(version, ABI);
     let mut defects = vec![("section-truncated", two())];
-    let mut defect = |rule, change: fn(&mut HeaderOverrides)| {
+    let mut defect = |rule, change: fn(&mut StoredHeader)| {
         let mut builder = two();
-        builder.with(change);
+        builder.with(|section| change(&mut section.header));
         defects.push((rule, builder));
     };
-    defect("bad-magic", |o| o.magic = Some(0xdee3));
-    defect("unknown-abi", |o| o.abi_arch = Some(9));
+    defect("bad-magic", |o| o.magic = 0xdee3);
+    defect("unknown-abi", |o| o.abi_arch = 9);
     defect("auxiliary-header-outside", |o| o.auxhdr_len = Some(255));
     defect("function-table-outside", |o| o.num_fdes = Some(1_000));
     defect("rows-outside", |o| o.fre_len = Some(1_000));

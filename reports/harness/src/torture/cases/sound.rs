@@ -1,8 +1,8 @@
 //! Sound sections of every version and machine. The ones that a reader accepts show which formats it knows.
 
-use sframe_validator::builder::{FunctionBuilder, SectionBuilder};
 use sframe_validator::section::Flags;
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
+use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Version};
 
 use super::file::of_section;
@@ -19,9 +19,9 @@ pub(super) fn cases() -> Vec<Case> {
     ];
     let case = |(name, version, flags): (&str, Version, u8), abi: Abi| {
         let mut builder = two_functions(version, abi);
-        let section = builder.with(|o| o.flags = Some(flags)).build().ok()?.bytes;
+        let section = builder.with(|s| s.header.flags = flags).build().ok()?.bytes;
         let name = format!("sound/{name}-{}", abi.name().to_lowercase());
-        Some(of_section(&name, Kind::Sound, Duty::Read, &section))
+        of_section(&name, Kind::Sound, Duty::Read, &section)
     };
     let defined = |version, abi| (version, abi) != (Version::V1, Abi::S390x);
     let machines = |version| Abi::ALL.into_iter().filter(move |abi| defined(version, *abi));
@@ -36,7 +36,7 @@ pub(super) fn cases() -> Vec<Case> {
 pub(super) fn builder(version: Version, abi: Abi) -> SectionBuilder {
     let mut builder = SectionBuilder::new(version, abi);
     if version == Version::V2 {
-        builder.with(|o| o.flags = Some(Flags::SORTED));
+        builder.with(|s| s.header.flags = Flags::SORTED);
     }
     builder
 }

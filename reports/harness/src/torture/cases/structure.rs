@@ -1,14 +1,15 @@
 //! Files whose ELF headers promise more than the file has, or lead to the same bytes many times. The meaning of each field
 //! is in the System V ABI (gABI, "Object Files").
 
-use sframe_validator::builder::SectionBuilder;
 use sframe_validator::elf::{
-    PF_R, PT_GNU_SFRAME, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS, SHT_PROGBITS,
+    ElfKind, PF_R, PT_GNU_SFRAME, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS, SHT_PROGBITS,
+    Segment,
 };
+use sframe_validator::write::SectionBuilder;
+use sframe_validator::write::elf::{ElfWriter, SHT_RELA, SHT_SYMTAB, SectionHeader, claims};
 use sframe_validator::{Abi, Version};
 
 use super::bombs::block;
-use super::headers::{ET_DYN, ET_REL, Headers, SectionHeader, Segment};
 use super::sound::{builder, two_functions};
 use crate::torture::case::{Case, Duty, Format, Kind};
 
@@ -16,49 +17,33 @@ const ABI: Abi = Abi::Amd64;
 /// The version that most readers know.
 const VERSION: Version = Version::V2;
 
-const SHT_SYMTAB: u32 = 2;
-const SHT_STRTAB: u32 = 3;
-const SHT_RELA: u32 = 4;
 const SHF_COMPRESSED: u64 = 0x800;
 /// Headers that share the bytes of one part, as many as fit into 256 KB.
-const HEADERS: usize = 4_000;
+const HEADERS: u32 = 4_000;
 /// Rows of 3 bytes in a section that headers share.
 const ROWS: u32 = 20_000;
 /// A size that no file has.
 const HUGE: u64 = 1 << 40;
-
-const NAMES: &[u8] = b"\0.text\0.sframe\0.shstrtab\0.symtab\0.rela.sframe\0.eh_frame\0";
-const TEXT: u32 = 1;
-const SFRAME: u32 = 7;
-const SHSTRTAB: u32 = 15;
-const SYMTAB: u32 = 25;
-const RELA_SFRAME: u32 = 33;
-const EH_FRAME: u32 = 46;
-
-/// Offsets of fields in the ELF header.
-mod at {
-    pub(super) const E_SHOFF: usize = 0x28;
-    pub(super) const E_PHNUM: usize = 0x38;
-    pub(super) const E_SHENTSIZE: usize = 0x3a;
-    pub(super) const E_SHNUM: usize = 0x3c;
-    pub(super) const E_SHSTRNDX: usize = 0x3e;
-}
+/// The indexes of section headers in a sound file.
+const SFRAME: u32 = 2;
+const NAMES: u32 = 3;
 
 /// One case for each bomb.
 pub(super) fn cases() -> Vec<Case> {
     let Ok(sound) = two_functions(VERSION, ABI).build() else { return Vec::new() };
     let Ok(shared) = shared_section().build() else { return Vec::new() };
     let bombs = without_reading(&sound.bytes).into_iter().chain(with_promises(&sound.bytes));
-    bombs.chain(with_shared_parts(&sound.bytes, &shared.bytes)).map(case).collect()
+    bombs.chain(with_shared_parts(&sound.bytes, &shared.bytes)).filter_map(case).collect()
 }
 
 /// Name, what readers have to do, why, file.
-type Bomb = (&'static str, Duty, &'static str, Vec<u8>);
+type Bomb = (&'static str, Duty, &'static str, Option<Vec<u8>>);
 
-fn case((name, duty, reason, bytes): Bomb) -> Case {
+fn case((name, duty, reason, bytes): Bomb) -> Option<Case> {
+    let bytes = bytes?;
     let format = Some(Format { version: VERSION, abi: ABI, pc_relative: false });
     let name = format!("bombs/elf-{name}.elf");
-    Case { name, kind: Kind::Bomb, rule: None, reason: Some(reason), duty, format, bytes }
+    Some(Case { name, kind: Kind::Bomb, rule: None, reason: Some(reason), duty, format, bytes })
 }
 
 /// Files whose headers, or whose section, are outside the file.
@@ -198,191 +183,183 @@ fn shared_section() -> SectionBuilder {
 }
 
 /// A file without program headers, so that only section headers lead to the section.
-fn without_segments(section: &[u8]) -> Headers {
-    let mut file = sound_file(ET_DYN, section);
-    file.segments.clear();
-    file
+fn without_segments(section: &[u8]) -> Option<Vec<u8>> {
+    file(ElfKind::Shared, section).0.finish().ok()
 }
 
-/// A sound file with the section, the names of sections, and code that has no bytes in the file.
-fn sound_file(kind: u16, section: &[u8]) -> Headers {
-    let mut file = Headers::new(kind);
-    let code = file.append(&[]);
-    let offset = file.append(section);
-    let names = file.append(NAMES);
-    let size = section.len() as u64;
-    file.sections.push(SectionHeader::default());
-    file.sections.push(SectionHeader {
-        name: TEXT,
-        kind: SHT_NOBITS,
-        flags: SHF_ALLOC | SHF_EXECINSTR,
-        address: if kind == ET_REL { 0 } else { 0x1000 },
-        offset: code,
-        size: 0x100_0000,
-        ..SectionHeader::default()
-    });
-    file.sections.push(SectionHeader {
-        name: SFRAME,
-        kind: SHT_PROGBITS,
-        flags: SHF_ALLOC,
-        offset,
-        size,
-        ..SectionHeader::default()
-    });
-    file.sections.push(SectionHeader {
-        name: SHSTRTAB,
-        kind: SHT_STRTAB,
-        offset: names,
-        size: NAMES.len() as u64,
-        ..SectionHeader::default()
-    });
-    if kind == ET_DYN {
-        for kind in [PT_LOAD, PT_GNU_SFRAME] {
-            file.segments.push(Segment { kind, flags: PF_R, offset, size });
-        }
+/// A library with the section, and program headers for it.
+fn library(section: &[u8]) -> (ElfWriter<'static>, SectionHeader) {
+    let (mut file, header) = file(ElfKind::Shared, section);
+    for p_type in [PT_LOAD, PT_GNU_SFRAME] {
+        file.segment(segment(p_type, &header));
     }
-    file
+    (file, header)
 }
 
-/// Indexes into [`Headers::sections`].
-const OF_SFRAME: usize = 2;
-const OF_NAMES: usize = 3;
-const OF_SYMBOLS: u32 = 4;
+const fn segment(p_type: u32, section: &SectionHeader) -> Segment {
+    let SectionHeader { address, offset, size, .. } = *section;
+    Segment { p_type, flags: PF_R, offset, address, file_size: size, memory_size: size }
+}
+
+/// A sound file with the section, whose header is also returned, and code that has no bytes in the file.
+fn file(kind: ElfKind, section: &[u8]) -> (ElfWriter<'static>, SectionHeader) {
+    let mut file = ElfWriter::new(ABI, kind);
+    let code = SectionHeader {
+        sh_type: SHT_NOBITS,
+        flags: SHF_ALLOC | SHF_EXECINSTR,
+        address: if kind == ElfKind::Relocatable { 0 } else { 0x1000 },
+        offset: file.append(&[], 8),
+        size: 0x100_0000,
+        alignment: 4,
+        ..SectionHeader::default()
+    };
+    file.section(".text", code);
+    let header = data(&mut file, SHT_PROGBITS, section);
+    file.section(".sframe", header);
+    (file, header)
+}
+
+/// Adds the contents of a section at address 0, and returns a header for it.
+fn data(file: &mut ElfWriter<'_>, sh_type: u32, contents: &[u8]) -> SectionHeader {
+    SectionHeader {
+        sh_type,
+        flags: SHF_ALLOC,
+        offset: file.append(contents, 8),
+        size: contents.len() as u64,
+        alignment: 8,
+        ..SectionHeader::default()
+    }
+}
 
 /// The number of sections is in the first section header's `sh_size`, as if it did not fit into `e_shnum`.
-fn section_count(section: &[u8], count: u64) -> Vec<u8> {
-    let mut file = without_segments(section);
-    change(&mut file, 0, |first| first.size = count);
-    put(file.bytes(), at::E_SHNUM, &0_u16.to_le_bytes())
+fn section_count(section: &[u8], count: u64) -> Option<Vec<u8>> {
+    let mut file = without_segments(section)?;
+    claims::tables(&mut file, |tables| tables.section_count = 0)?;
+    claims::section(&mut file, 0, |first| first.size = count)?;
+    Some(file)
 }
 
 /// The number of program headers is in the first section header's `sh_info`: 2^32 - 1.
-fn segment_count(section: &[u8]) -> Vec<u8> {
-    let mut file = sound_file(ET_DYN, section);
-    change(&mut file, 0, |first| first.info = u32::MAX);
-    put(file.bytes(), at::E_PHNUM, &u16::MAX.to_le_bytes())
+fn segment_count(section: &[u8]) -> Option<Vec<u8>> {
+    let mut file = library(section).0.finish().ok()?;
+    claims::tables(&mut file, |tables| tables.segment_count = u16::MAX)?;
+    claims::section(&mut file, 0, |first| first.info = u32::MAX)?;
+    Some(file)
 }
 
 /// The index of the section of names is in the first section header's `sh_link`, and there is no such section.
-fn names_index(section: &[u8]) -> Vec<u8> {
-    let mut file = sound_file(ET_DYN, section);
-    change(&mut file, 0, |first| first.link = u32::MAX);
-    put(file.bytes(), at::E_SHSTRNDX, &u16::MAX.to_le_bytes())
+fn names_index(section: &[u8]) -> Option<Vec<u8>> {
+    let mut file = library(section).0.finish().ok()?;
+    claims::tables(&mut file, |tables| tables.names_index = u16::MAX)?;
+    claims::section(&mut file, 0, |first| first.link = u32::MAX)?;
+    Some(file)
 }
 
 /// The largest possible number of section headers, each `size` bytes after the one before.
-fn header_size(section: &[u8], size: u16) -> Vec<u8> {
-    let bytes = without_segments(section).bytes();
-    let bytes = put(bytes, at::E_SHENTSIZE, &size.to_le_bytes());
-    put(bytes, at::E_SHNUM, &0xfeff_u16.to_le_bytes())
+fn header_size(section: &[u8], size: u16) -> Option<Vec<u8>> {
+    let mut file = without_segments(section)?;
+    let claim =
+        |tables: &mut claims::Tables| (tables.section_size, tables.section_count) = (size, 0xfeff);
+    claims::tables(&mut file, claim)?;
+    Some(file)
 }
 
 /// The end of the table of section headers wraps in 64 bits.
-fn table_offset(section: &[u8]) -> Vec<u8> {
-    put(without_segments(section).bytes(), at::E_SHOFF, &(u64::MAX - 63).to_le_bytes())
+fn table_offset(section: &[u8]) -> Option<Vec<u8>> {
+    let mut file = without_segments(section)?;
+    claims::tables(&mut file, |tables| tables.sections_offset = u64::MAX - 63)?;
+    Some(file)
 }
 
 /// The table of names is 64 KiB without a zero, so that no name ends; one name starts at its last byte.
-fn names_without_end(section: &[u8]) -> Vec<u8> {
-    let mut file = sound_file(ET_DYN, section);
-    let offset = file.append(&[b'x'; 1 << 16]);
-    change(&mut file, OF_NAMES, |names| (names.offset, names.size) = (offset, 1 << 16));
-    change(&mut file, OF_SFRAME, |section| section.name = (1 << 16) - 1);
-    file.bytes()
+fn names_without_end(section: &[u8]) -> Option<Vec<u8>> {
+    let (mut file, _) = library(section);
+    let offset = file.append(&[b'x'; 1 << 16], 8);
+    let mut file = file.finish().ok()?;
+    claims::section(&mut file, NAMES, |names| (names.offset, names.size) = (offset, 1 << 16))?;
+    claims::section(&mut file, SFRAME, |section| section.name = (1 << 16) - 1)?;
+    Some(file)
 }
 
 /// The table of names has a size, but no bytes in the file.
-fn names_without_bytes(section: &[u8]) -> Vec<u8> {
-    let mut file = sound_file(ET_DYN, section);
-    change(&mut file, OF_NAMES, |names| (names.kind, names.size) = (SHT_NOBITS, HUGE));
-    file.bytes()
+fn names_without_bytes(section: &[u8]) -> Option<Vec<u8>> {
+    let mut file = library(section).0.finish().ok()?;
+    claims::section(&mut file, NAMES, |names| (names.sh_type, names.size) = (SHT_NOBITS, HUGE))?;
+    Some(file)
 }
 
 /// A symbol table of that size, which is its own table of names.
-fn symbols(section: &[u8], size: u64, entry_size: u64) -> Vec<u8> {
-    let mut file = sound_file(ET_DYN, section);
-    let offset = file.append(&[0; 24]);
-    file.sections.push(SectionHeader {
-        name: SYMTAB,
-        kind: SHT_SYMTAB,
-        offset,
-        size,
-        link: OF_SYMBOLS,
-        info: u32::MAX,
-        entry_size,
-        ..SectionHeader::default()
-    });
-    file.bytes()
+fn symbols(section: &[u8], size: u64, entry_size: u64) -> Option<Vec<u8>> {
+    let (mut file, _) = library(section);
+    let link = file.next_index();
+    let header = data(&mut file, SHT_SYMTAB, &[0; 24]);
+    file.section(
+        ".symtab",
+        SectionHeader { flags: 0, size, link, info: u32::MAX, entry_size, ..header },
+    );
+    file.finish().ok()
 }
 
-fn relocations(offset: u64, size: u64) -> SectionHeader {
-    SectionHeader {
-        name: RELA_SFRAME,
-        kind: SHT_RELA,
-        offset,
-        size,
-        // `OF_SFRAME`.
-        info: 2,
-        entry_size: 24,
-        ..SectionHeader::default()
-    }
+/// Adds relocations of the SFrame section, and returns their header.
+fn relocations(file: &mut ElfWriter<'_>, entries: &[u8]) -> SectionHeader {
+    SectionHeader { flags: 0, info: SFRAME, entry_size: 24, ..data(file, SHT_RELA, entries) }
 }
 
-fn relocation_count(section: &[u8]) -> Vec<u8> {
-    let mut file = sound_file(ET_REL, section);
-    let offset = file.append(&[0; 24]);
-    file.sections.push(relocations(offset, HUGE));
-    file.bytes()
+fn relocation_count(section: &[u8]) -> Option<Vec<u8>> {
+    let (mut file, _) = file(ElfKind::Relocatable, section);
+    let header = relocations(&mut file, &[0; 24]);
+    file.section(".rela.sframe", SectionHeader { size: HUGE, ..header });
+    file.finish().ok()
 }
 
 /// Offset and size have a sum that is inside the file if the carry is ignored.
-fn section_end_wraps(section: &[u8]) -> Vec<u8> {
-    let mut file = without_segments(section);
-    change(&mut file, OF_SFRAME, |section| section.offset = 0_u64.wrapping_sub(section.size - 1));
-    file.bytes()
+fn section_end_wraps(section: &[u8]) -> Option<Vec<u8>> {
+    let mut file = without_segments(section)?;
+    claims::section(&mut file, SFRAME, |section| {
+        section.offset = 1_u64.wrapping_sub(section.size)
+    })?;
+    Some(file)
 }
 
 /// A compressed section of 2^62 bytes by its header (gABI, "Section Compression"). What follows the header cannot be
 /// decompressed.
-fn compressed_size(section: &[u8]) -> Vec<u8> {
+fn compressed_size(section: &[u8]) -> Option<Vec<u8>> {
     const ELFCOMPRESS_ZLIB: u64 = 1;
     let header = [ELFCOMPRESS_ZLIB, 1 << 62, 1].map(u64::to_le_bytes).concat();
-    let mut file = without_segments(&[&header, section].concat());
+    let mut file = without_segments(&[&header, section].concat())?;
     // The gABI allows the flag only on sections that are not loaded; readers heed it on any.
-    change(&mut file, OF_SFRAME, |section| section.flags |= SHF_COMPRESSED);
-    file.bytes()
+    claims::section(&mut file, SFRAME, |section| section.flags |= SHF_COMPRESSED)?;
+    Some(file)
 }
 
 /// Many section headers of the same section.
-fn shared_sections(section: &[u8]) -> Vec<u8> {
-    let mut file = sound_file(ET_DYN, section);
-    repeat(&mut file, OF_SFRAME);
-    file.bytes()
+fn shared_sections(section: &[u8]) -> Option<Vec<u8>> {
+    let (mut file, header) = library(section);
+    repeat(&mut file, ".sframe", header);
+    file.finish().ok()
 }
 
 /// Many program headers of the same section.
-fn shared_segments(section: &[u8]) -> Vec<u8> {
-    let mut file = sound_file(ET_DYN, section);
-    if let Some(last) = file.segments.last().copied() {
-        file.segments.resize(HEADERS, last);
+fn shared_segments(section: &[u8]) -> Option<Vec<u8>> {
+    let (mut file, header) = library(section);
+    for _ in 2..HEADERS {
+        file.segment(segment(PT_GNU_SFRAME, &header));
     }
-    file.bytes()
+    file.finish().ok()
 }
 
 /// Many headers of the same relocation section, which applies to the SFrame section.
-fn shared_relocations(section: &[u8]) -> Vec<u8> {
-    let mut file = sound_file(ET_REL, section);
+fn shared_relocations(section: &[u8]) -> Option<Vec<u8>> {
+    let (mut file, _) = file(ElfKind::Relocatable, section);
     // R_X86_64_PC32 at the start of the first function, repeated.
     let entry = [28, 2, 0].map(u64::to_le_bytes).concat();
-    let offset = file.append(&entry.repeat(2_000));
-    let place = file.sections.len();
-    file.sections.push(relocations(offset, 24 * 2_000));
-    repeat(&mut file, place);
-    file.bytes()
+    let header = relocations(&mut file, &entry.repeat(2_000));
+    repeat(&mut file, ".rela.sframe", header);
+    file.finish().ok()
 }
 
 /// Many headers of the same section of CFI: a CIE, and functions that refer to it.
-fn shared_cfi(section: &[u8]) -> Vec<u8> {
+fn shared_cfi(section: &[u8]) -> Option<Vec<u8>> {
     // The CIE: length, identifier 0, version 1, no augmentation, factors 1 and -8, return address in register 16,
     // `DW_CFA_def_cfa` SP + 8. An FDE has the distance back to the CIE, and start and size, both absolute.
     let mut cfi = vec![12, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 12, 7, 8];
@@ -393,37 +370,15 @@ fn shared_cfi(section: &[u8]) -> Vec<u8> {
         cfi.extend((0x1000 + u64::from(number) * 16).to_le_bytes());
         cfi.extend(16_u64.to_le_bytes());
     }
-    let mut file = sound_file(ET_DYN, section);
-    let (offset, size) = (file.append(&cfi), cfi.len() as u64);
-    let place = file.sections.len();
-    file.sections.push(SectionHeader {
-        name: EH_FRAME,
-        kind: SHT_PROGBITS,
-        flags: SHF_ALLOC,
-        offset,
-        size,
-        ..SectionHeader::default()
-    });
-    repeat(&mut file, place);
-    file.bytes()
+    let (mut file, _) = library(section);
+    let header = data(&mut file, SHT_PROGBITS, &cfi);
+    repeat(&mut file, ".eh_frame", header);
+    file.finish().ok()
 }
 
-/// Repeats the section header at `place` until there are [`HEADERS`].
-fn repeat(file: &mut Headers, place: usize) {
-    if let Some(header) = file.sections.get(place).cloned() {
-        file.sections.resize(HEADERS, header);
+/// Adds a section header until there are [`HEADERS`], the names' among them.
+fn repeat(file: &mut ElfWriter<'static>, name: &'static str, header: SectionHeader) {
+    while file.next_index() + 1 < HEADERS {
+        file.section(name, header);
     }
-}
-
-fn change(file: &mut Headers, place: usize, change: impl FnOnce(&mut SectionHeader)) {
-    if let Some(header) = file.sections.get_mut(place) {
-        change(header);
-    }
-}
-
-fn put(mut bytes: Vec<u8>, at: usize, value: &[u8]) -> Vec<u8> {
-    for (byte, new) in bytes.iter_mut().skip(at).zip(value) {
-        *byte = *new;
-    }
-    bytes
 }

@@ -3,17 +3,10 @@
 
 use alloc::vec::Vec;
 
-use super::Writer;
-use crate::abi::{Abi, Endian};
-use crate::section::{RowInfo, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR, Version};
+use crate::abi::Abi;
+use crate::section::{S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR, Version};
 use crate::unwind::{Cfa, Frame, Recovery, Register};
-
-/// A row's info byte and data words.
-pub(super) struct EncodedRow {
-    pub(super) start: u32,
-    pub(super) info: RowInfo,
-    pub(super) words: Vec<u8>,
-}
+use crate::write::stored::StoredRow;
 
 /// A data word: signed offsets and unsigned control words have different widths.
 #[derive(Clone, Copy)]
@@ -23,18 +16,23 @@ enum Word {
 }
 
 impl Word {
-    /// The size code of the narrowest word that holds the value.
-    fn size_code(self) -> u8 {
+    /// The bytes of the narrowest word that holds the value.
+    fn width(self) -> u8 {
         let (byte, half) = match self {
             Word::Signed(value) => (i8::try_from(value).is_ok(), i16::try_from(value).is_ok()),
             Word::Unsigned(value) => (u8::try_from(value).is_ok(), u16::try_from(value).is_ok()),
         };
-        if byte {
-            0
-        } else if half {
-            1
-        } else {
-            2
+        match (byte, half) {
+            (true, _) => 1,
+            (false, true) => 2,
+            (false, false) => 4,
+        }
+    }
+
+    const fn bits(self) -> u32 {
+        match self {
+            Word::Signed(value) => value.cast_unsigned(),
+            Word::Unsigned(value) => value,
         }
     }
 }
@@ -43,22 +41,16 @@ impl Word {
 pub(super) fn encode_default(
     version: Version,
     abi: Abi,
-    endian: Endian,
     start: u32,
     frame: &Frame,
-) -> Option<EncodedRow> {
+) -> Option<StoredRow> {
     if *frame == Frame::OUTERMOST {
-        return (version > Version::V1).then(|| pack(start, 0, &[], endian));
+        return (version > Version::V1).then(|| pack(start, false, false, &[]));
     }
     let Cfa::RegisterOffset { register, offset } = frame.cfa else { return None };
-    let mut info = match register {
-        register if register == abi.sp() => RowInfo::BASE_SP,
-        register if register == abi.fp() => 0,
-        _ => return None,
-    };
-    if frame.ra_signed {
-        info |= abi.is_aarch64().then_some(RowInfo::MANGLED_RA)?;
-    }
+    let base_sp = register == abi.sp();
+    (base_sp || register == abi.fp()).then_some(())?;
+    (abi.is_aarch64() || !frame.ra_signed).then_some(())?;
     let mut words = alloc::vec![Word::Signed(cfa_word(abi, offset)?)];
     let fixed_ra = abi.fixed_ra_offset();
     if fixed_ra != 0 {
@@ -74,19 +66,18 @@ pub(super) fn encode_default(
     if frame.fp != Recovery::Unchanged {
         words.push(Word::Signed(slot_word(version, abi, frame.fp)?));
     }
-    Some(pack(start, info, &words, endian))
+    Some(pack(start, base_sp, frame.ra_signed, &words))
 }
 
 /// A flexible row (V3 3.2); `None` where it cannot say what the frame says.
 pub(super) fn encode_flexible(
     _: Version,
     abi: Abi,
-    endian: Endian,
     start: u32,
     frame: &Frame,
-) -> Option<EncodedRow> {
+) -> Option<StoredRow> {
     if *frame == Frame::OUTERMOST {
-        return Some(pack(start, 0, &[], endian));
+        return Some(pack(start, false, false, &[]));
     }
     let (deref, register, offset) = match frame.cfa {
         Cfa::RegisterOffset { register, offset } => (0, register, offset),
@@ -106,8 +97,8 @@ pub(super) fn encode_flexible(
     if frame.fp != Recovery::Unchanged {
         words.extend(pair(frame.fp)?);
     }
-    let info = if frame.ra_signed { abi.is_aarch64().then_some(RowInfo::MANGLED_RA)? } else { 0 };
-    Some(pack(start, info, &words, endian))
+    (abi.is_aarch64() || !frame.ra_signed).then_some(())?;
+    Some(pack(start, false, frame.ra_signed, &words))
 }
 
 fn control(register: Register, bits: u32) -> Option<Word> {
@@ -150,21 +141,10 @@ fn slot_word(version: Version, abi: Abi, recovery: Recovery) -> Option<i32> {
 }
 
 /// All words have one size, so the widest decides.
-fn pack(start: u32, info: u8, words: &[Word], endian: Endian) -> EncodedRow {
-    let size = words.iter().copied().map(Word::size_code).max().unwrap_or(0);
-    let mut out = Writer { bytes: Vec::new(), endian };
-    for word in words {
-        let value = match *word {
-            Word::Signed(value) => value.cast_unsigned(),
-            Word::Unsigned(value) => value,
-        };
-        let [a, b, ..] = value.to_le_bytes();
-        match size {
-            0 => out.u8(a),
-            1 => out.u16(u16::from_le_bytes([a, b])),
-            _ => out.u32(value),
-        }
-    }
-    let count = u8::try_from(words.len()).unwrap_or(0xf) & 0xf;
-    EncodedRow { start, info: RowInfo(info | size << 5 | count << 1), words: out.bytes }
+fn pack(start: u32, base_sp: bool, mangled: bool, words: &[Word]) -> StoredRow {
+    let width = words.iter().copied().map(Word::width).max().unwrap_or(1);
+    let mut row = StoredRow { start, info: None, base_sp, mangled, width, words: Vec::new() };
+    let mask = row.mask();
+    row.words = words.iter().map(|word| word.bits() & mask).collect();
+    row
 }

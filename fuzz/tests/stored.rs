@@ -4,15 +4,15 @@
 mod corpus;
 
 use sframe_fuzz::generate::{Configuration, Plan};
-use sframe_fuzz::parts::Parts;
 use sframe_fuzz::seeded::Seeded;
+use sframe_validator::write::StoredSection;
 
 #[test]
 fn written_by_assemblers_and_linkers() {
     let mut whole = 0;
     for file in corpus::sections() {
         let golden = file.path.components().any(|part| part.as_os_str() == "golden");
-        let Some(parts) = Parts::read(&file.bytes, 0x4000) else {
+        let Some(parts) = StoredSection::read(&file.bytes, 0x4000) else {
             // Those that lld has appended have no end that the header knows.
             continue;
         };
@@ -29,7 +29,7 @@ fn generated() {
         let length = random.below(600);
         let plan = Plan::new(&random.bytes(length), &Configuration::ALL);
         let bytes = plan.build().expect("can be written").bytes;
-        let parts = Parts::read(&bytes, plan.address).expect("sound");
+        let parts = StoredSection::read(&bytes, plan.address).expect("sound");
         assert_eq!(parts.bytes(), bytes);
     }
 }
