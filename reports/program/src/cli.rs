@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod commands;
 mod compare;
 mod diff;
 mod dump;
@@ -21,7 +22,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use anstream::AutoStream;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::explain;
 use args::{CheckArgs, Cli, Command, ExplainArgs};
@@ -71,7 +72,8 @@ impl From<Exit> for ExitCode {
 /// Runs the program with the arguments of the process.
 #[must_use]
 pub fn run() -> Exit {
-    let cli = match Cli::try_parse() {
+    let parsed = commands::by_task().try_get_matches();
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return usage::answer(&error),
     };

@@ -26,12 +26,12 @@ use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_h
 const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF files";
 
 const LONG_ABOUT: &str = "\
-Checks the SFrame stack-trace sections (.sframe) of ELF files: whether each is what the
-specification says, and whether it recovers at every PC what DWARF call frame information
-does; for versions 1, 2 and 3 on AMD64, AArch64 and s390x.
+Checks the SFrame stack-trace sections (.sframe) of ELF files: whether each conforms to the \
+specification, and whether it recovers at every PC what DWARF call frame information does. Versions 1, \
+2 and 3 on AMD64, AArch64 and s390x.
 
-Give it files, folders, archives, packages or patterns. Files without a section are counted, not
-complained about: most are.";
+Give it files, folders, archives, packages or patterns. Files without a section are counted: most have \
+none.";
 
 const AFTER_LONG_HELP: &str = "\
 Exit status:
@@ -39,7 +39,7 @@ Exit status:
   1  something at or above the failure level was found
   2  no such finding, but something could not be read or decided, or there was nothing to check
   3  wrong usage, or the program itself failed
-  130  interrupted by Ctrl-C: report and summary say what was known until then
+  130  interrupted by Ctrl-C: the report covers what was checked until then
   141  the reader of the output closed it, such as head: the rest was not checked
 
 Examples:
@@ -51,28 +51,28 @@ Examples:
       find / -xdev -name '*.so*' -print0 | sframe-check -
   Check packages, without unpacking them to disk:
       sframe-check libfoo_1.0_amd64.deb libfoo-1.0.x86_64.rpm
-  Which code has stack-trace entries, and why has some none?
+  Which code has stack-trace data, and why does the rest have none?
       sframe-check --coverage libfoo.so
   What does this finding mean?
       sframe-check explain NAME-OF-THE-RULE
   Look at a section:
       sframe-check dump libfoo.so
       sframe-check dump --style gnu libfoo.so
-  What does another assembler write, or the next version?
+  How do two assemblers or two builds differ?
       sframe-check diff old/libfoo.so new/libfoo.so
-  Get the findings into another program:
+  Process the findings with another program:
       sframe-check --format ndjson build | jq -c 'select(.findings | length > 0)?'
   What do assemblers make of the CFI of a library?
       sframe-check reassemble libfoo.so -o foo.s
-  Keep the results, and see in the morning what changed:
+  Keep the results, and report what changed since yesterday:
       sframe-check --store scans/today --previous scans/yesterday mirror/pool
       sframe-check compare scans/yesterday scans/today
   Which readers crash on a malformed section?
       sframe-check torture --reader readelf --reader 'my-reader --all {}'
-  Check bytes that a program has read from memory:
+  Check a section that was copied from memory:
       sframe-check --raw --address 0x7f0000001000 --machine amd64 section.bin
 
-A path that is called like a subcommand is written ./dump.";
+If a path has the name of a subcommand, write ./dump.";
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -102,7 +102,7 @@ pub(super) enum Command {
     Dump(DumpArgs),
     /// Compare the sections of two files
     ///
-    /// Of two assemblers, of two builds, or of two versions of the format.
+    /// The files may come from two assemblers, two builds, or contain two versions of the format.
     Diff(DiffArgs),
     /// Explain a rule: what goes wrong, and what to do
     Explain(ExplainArgs),
@@ -111,12 +111,12 @@ pub(super) enum Command {
     /// New and fixed findings, coverage gained and lost.
     #[command(after_long_help = stored::COMPARE_HELP)]
     Compare(stored::CompareArgs),
-    /// Print a scan that was kept, as a new scan is printed
+    /// Print the results of an earlier scan
     #[command(after_long_help = stored::SHOW_HELP)]
     Show(stored::ShowArgs),
     /// Write a manifest that divides a scan into shards
     ///
-    /// It names everything that is to be checked, in shards of the same size.
+    /// It names everything to check, in shards of equal size.
     #[command(after_long_help = stored::SHARDS_HELP)]
     Plan(stored::PlanArgs),
     /// Check one shard of a manifest
@@ -125,7 +125,7 @@ pub(super) enum Command {
     /// Report which shards of a manifest a store has
     #[command(after_long_help = stored::SHARDS_HELP)]
     Status(stored::StatusArgs),
-    /// Make a store complete, once it has every shard
+    /// Complete a store that has every shard
     #[command(after_long_help = stored::SHARDS_HELP)]
     Merge(stored::MergeArgs),
     /// Check the packages of a Debian repository, by its index
@@ -139,10 +139,10 @@ pub(super) enum Command {
     /// Write a file's code and CFI as assembly, to try assemblers on it
     #[command(after_long_help = REASSEMBLE_HELP)]
     Reassemble(ReassembleArgs),
-    /// Watch over one run of a reader; `torture` starts it for each case
+    /// Supervise one run of a reader; `torture` starts it for each case
     #[command(hide = true)]
     Limited(LimitedArgs),
-    /// Write a script that completes command lines of a shell
+    /// Write a completion script for a shell
     Completions {
         /// The shell
         #[arg(value_enum)]
@@ -155,14 +155,14 @@ pub(super) enum Command {
 /// The check.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// Files, folders, archives, packages, patterns with `**`; `-` for a list
+    /// Files, folders, archives, packages, `**` patterns; `-` for a list
     ///
-    /// Of a folder everything in it is checked, of an archive or package each member. `-` reads a list
-    /// of paths from standard input, in lines or separated by NUL characters.
+    /// Everything in a folder is checked, and every member of an archive or package. `-` reads a list of
+    /// paths from standard input, one on each line or separated by NUL characters.
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(super) paths: Vec<OsString>,
-    /// Follow symbolic links out of the folders that are named, too; without this option they are counted
-    #[arg(long, hide_short_help = true)]
+    /// Follow symbolic links that lead out of the given folders; without this option they are counted
+    #[arg(long, hide_short_help = true, help_heading = "What to check")]
     pub(super) follow_links: bool,
 
     #[command(flatten)]
@@ -186,12 +186,13 @@ pub(super) struct OutputArgs {
     /// The format of the findings
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
     pub(super) format: Format,
-    /// Report which code SFrame and CFI describe, and why SFrame omits some
+    /// Report what code SFrame describes, and why not more
     ///
-    /// Files without a section are in the sums, and are listed with --verbose.
+    /// The report compares with CFI, and gives the cause of each omission. Files without a section are part of the sums, and are
+    /// listed with --verbose.
     #[arg(long, help_heading = "Output")]
     pub(super) coverage: bool,
-    /// Name every file, also those that are sound or not checked
+    /// Name every file, including sound and unchecked ones
     #[arg(short, long, help_heading = "Output")]
     pub(super) verbose: bool,
     /// List findings file by file, not by root cause
@@ -208,28 +209,30 @@ pub(super) struct OutputArgs {
 #[derive(Debug, Args)]
 pub(super) struct ResourceArgs {
     /// Number of threads; 0 for as many as the machine has
-    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads, hide_short_help = true)]
+    #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = threads, hide_short_help = true, help_heading = "Resources")]
     pub(super) threads: usize,
-    /// Memory for members of packages and for reports that wait for their turn, such as 500M or 2G:
-    /// a quarter is for reports, an eighth for results of files whose bytes may come again, and the
-    /// rest is divided among the threads; a member that does not fit is skipped by name
-    #[arg(long, value_name = "SIZE", value_parser = repo::size, help_heading = "Packages", hide_short_help = true)]
+    /// Memory for results and for members of packages, such as 500M or 2G
+    ///
+    /// A quarter is for results that wait to be written in order, an eighth for results of files that may
+    /// occur again, and the rest is divided among the threads. A member that does not fit is skipped and
+    /// named.
+    #[arg(long, value_name = "SIZE", value_parser = repo::size, help_heading = "Resources", hide_short_help = true)]
     pub(super) memory_limit: Option<u64>,
 }
 
 /// What is looked at, and what of it is reported: what results depend on besides the bytes.
 #[derive(Debug, Args)]
 pub(super) struct WhatArgs {
-    /// Check lints, too: legal, and worth a look
+    /// Check lints as well: legal, but worth a look
     #[arg(long, help_heading = "What to check")]
     pub(super) pedantic: bool,
     /// Report these rules only
     #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',', help_heading = "What to check")]
     pub(super) only: Vec<&'static Rule>,
-    /// Leave these rules out
+    /// Ignore these rules
     #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',', help_heading = "What to check")]
     pub(super) ignore: Vec<&'static Rule>,
-    /// What sections are compared with; without this option, CFI where a file has any
+    /// What to compare sections with; without this option, CFI if the file has any
     #[arg(
         long,
         value_name = "ORACLE",
@@ -238,12 +241,12 @@ pub(super) struct WhatArgs {
         hide_short_help = true
     )]
     pub(super) against: Option<Oracle>,
-    /// Look for separate debug files below this folder, too
+    /// Also look for separate debug files below this folder
     ///
-    /// Their .debug_frame is used where the file certainly belongs to the one that is checked.
-    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath, help_heading = "What to check")]
+    /// The .debug_frame of a debug file is used if the file certainly belongs to the one that is checked.
+    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath, help_heading = "What to check", hide_short_help = true)]
     pub(super) debug_dir: Vec<PathBuf>,
-    /// Show each finding, not the first few of each rule and file
+    /// Show every finding, not the first few of each rule
     ///
     /// The bytes around the defect are shown for the first 10,000 findings of a file.
     #[arg(long, help_heading = "Output")]
@@ -322,20 +325,20 @@ pub(super) struct ExplainArgs {
 /// What unpacking may cost.
 #[derive(Debug, Args)]
 pub(super) struct UnpackArgs {
-    /// The largest ELF file that is taken out of a package: it is held in memory
+    /// The largest ELF file to unpack; it is held in memory
     #[arg(long, value_name = "MIB", default_value_t = Limits::default().member_size >> 20, help_heading = "Packages", hide_short_help = true)]
     max_member_size: u64,
-    /// How much may come out of one package
+    /// How much to unpack from one package
     #[arg(long, value_name = "MIB", default_value_t = Limits::default().unpacked_size >> 20, help_heading = "Packages", hide_short_help = true)]
     max_unpacked_size: u64,
-    /// How many times its own size may come out of one package; the first 256 MiB are free
+    /// How much to unpack from one package, as a multiple of its size; the first 256 MiB are free
     #[arg(long, value_name = "N", default_value_t = Limits::default().ratio, help_heading = "Packages", hide_short_help = true)]
     max_ratio: u64,
-    /// How many containers and compressions may be within each other; 0 to unpack nothing
+    /// How many containers and compressions to unpack inside each other; 0 to unpack nothing
     #[arg(long, value_name = "N", default_value_t = Limits::default().depth, value_parser = clap::value_parser!(u32).range(..=64), help_heading = "Packages", hide_short_help = true)]
     max_depth: u32,
-    /// Packages of separate debug files (-dbgsym, -debuginfo, -debug), or folders of them: their
-    /// .debug_frame goes with what is checked, by build-id
+    /// Packages of separate debug files (-dbgsym, -debuginfo, -debug), or folders of such packages; the
+    /// .debug_frame in them is matched by build-id
     #[arg(long, value_name = "PATH", value_parser = OsStringValueParser::new().try_map(named), value_hint = ValueHint::AnyPath, help_heading = "Packages", hide_short_help = true)]
     pub(super) debug_packages: Vec<OsString>,
 }
@@ -356,7 +359,7 @@ impl UnpackArgs {
 /// `--against`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Oracle {
-    /// Call frame information (.eh_frame, .debug_frame); a file without any is undecided
+    /// Call frame information (.eh_frame, .debug_frame); files without any are undecided
     Cfi,
     /// Nothing: check the sections alone
     None,
@@ -370,9 +373,9 @@ pub(super) enum Level {
     Error,
     /// Warnings and errors
     Warning,
-    /// Everything, with --pedantic lints as well
+    /// Everything, including the lints of --pedantic
     Lint,
-    /// Nothing that is found
+    /// No finding
     Never,
 }
 

@@ -8,13 +8,13 @@ use sframe_input::RawOptions;
 /// Bytes without an ELF file around them.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RawArgs {
-    /// Each file is one section and nothing else
-    #[arg(long, help_heading = "Bare sections")]
+    /// Each file is one bare section
+    #[arg(long, help_heading = "Bare sections", hide_short_help = true)]
     raw: bool,
     /// The section's address
     #[arg(long, requires = "raw", value_name = "ADDRESS", value_parser = number, default_value = "0", help_heading = "Bare sections", hide_short_help = true)]
     address: u64,
-    /// The machine, where the header shall not decide
+    /// Override the machine that the header names
     #[arg(
         long,
         requires = "raw",
@@ -23,7 +23,7 @@ pub(in crate::cli) struct RawArgs {
         hide_short_help = true
     )]
     machine: Option<Machine>,
-    /// The byte order, where the magic number shall not decide
+    /// Override the byte order that the magic number shows
     #[arg(
         long,
         requires = "raw",
@@ -36,7 +36,7 @@ pub(in crate::cli) struct RawArgs {
 }
 
 impl RawArgs {
-    /// What is said about bare sections, `None` where files are no such.
+    /// How to read bare sections; `None` if the files are not bare sections.
     pub(in crate::cli) fn options(&self) -> Option<RawOptions> {
         self.raw.then(|| RawOptions {
             address: self.address,

@@ -7,15 +7,15 @@ use clap::{Args, ValueHint};
 use super::{Level, OutputArgs, ResourceArgs, WhatArgs};
 
 pub(in crate::cli) const HELP: &str = "\
-A repository is a folder or an address with Packages in it (a flat one, as dpkg-scanpackages makes
-it), or with dists/SUITE/COMPONENT/binary-MACHINE/Packages, also compressed. Each package is read as
-a stream, once, and has to have the size and SHA-256 that its index says. Signatures are not looked
-at. http: and https: need a program that was built with the feature http.
+A repository is a folder or an address that contains Packages (a flat one, as dpkg-scanpackages makes \
+it) or dists/SUITE/COMPONENT/binary-MACHINE/Packages, which may be compressed. Each package is read \
+once, as a stream, and must have the size and SHA-256 in its index. Signatures are not checked. http: \
+and https: addresses need a program that was built with the feature http.
 
 Examples:
   The libraries of a local mirror:
       sframe-check repo --suite trixie --section '*libs' /srv/mirror/debian
-  What a build has left:
+  The packages that a build made:
       dpkg-scanpackages . > Packages && sframe-check repo .
   Keep the results of a mirror's packages for amd64:
       sframe-check repo --list --architecture amd64 /srv/mirror/debian | sframe-check --store night -
@@ -30,25 +30,25 @@ pub(in crate::cli) struct RepoArgs {
     #[arg(value_name = "PATH-or-URL", value_hint = ValueHint::DirPath)]
     pub(in crate::cli) repository: OsString,
 
-    /// Only packages with such a name, as 'lib*'
+    /// Only packages whose name matches, such as 'lib*'
     #[arg(long, value_name = "GLOB", help_heading = "Which packages")]
     pub(in crate::cli) name: Vec<String>,
-    /// Only packages of such a section, as libs or '*/libs'
+    /// Only packages whose section matches, such as libs or '*/libs'
     #[arg(long, value_name = "GLOB", help_heading = "Which packages")]
     pub(in crate::cli) section: Vec<String>,
-    /// Only packages of this size or more: in bytes, or with K, M or G behind (1024, 1024², 1024³)
+    /// Only packages of this size or more: in bytes, or followed by K, M or G (1024, 1024², 1024³)
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "0", help_heading = "Which packages")]
     pub(in crate::cli) min_size: u64,
     /// Only packages of this size or less
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Which packages")]
     pub(in crate::cli) max_size: Option<u64>,
-    /// Only packages for this machine, as amd64, or for all; several with commas
+    /// Only packages for this machine, such as amd64, or for all; separate several by commas
     #[arg(long, value_name = "MACHINE", value_delimiter = ',', help_heading = "Which packages")]
     pub(in crate::cli) architecture: Vec<String>,
-    /// Only of this suite, as trixie; without this option all of a folder
+    /// Only this suite, such as trixie; without this option, all suites of a folder
     #[arg(long, value_delimiter = ',', help_heading = "Which packages")]
     pub(in crate::cli) suite: Vec<String>,
-    /// Only of this component, as main
+    /// Only this component, such as main
     #[arg(long, value_delimiter = ',', help_heading = "Which packages")]
     pub(in crate::cli) component: Vec<String>,
 
@@ -60,15 +60,15 @@ pub(in crate::cli) struct RepoArgs {
     #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
     pub(in crate::cli) fail_on: Level,
 
-    /// Check nothing: write the packages' paths, ended by NUL characters, as a scan takes them from
-    /// standard input
+    /// Check nothing: print the packages' paths, each followed by a NUL character, for a scan to read
+    /// from standard input
     #[arg(long, conflicts_with_all = ["format", "coverage", "verbose"], help_heading = "Output")]
     pub(in crate::cli) list: bool,
     #[command(flatten)]
     pub(in crate::cli) resources: ResourceArgs,
 }
 
-/// Bytes, or with `K`, `M` or `G` behind.
+/// Parses a number of bytes, which may be followed by `K`, `M` or `G`.
 pub(in crate::cli) fn size(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.as_bytes().last() {
         Some(b'K' | b'k') => (text.get(..text.len() - 1), 10),

@@ -9,51 +9,50 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::{DiffFormat, Level, OutputArgs, WhatArgs};
 
 pub(in crate::cli) const COMPARE_HELP: &str = "\
-A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format
-json or ndjson. Files are matched by package, path and member, also where versions in their names
-have changed; findings by rule, symbol and shape: code that has only moved is no change.
+A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format \
+json or ndjson. Files are matched by package, path and member, even if versions in their names have \
+changed. Findings are matched by rule, symbol and shape: code that only moved is no change.
 
 Exit status:
   0  nothing got worse
-  1  something did: a new error or difference, coverage lost, a file that cannot be read any more
-  2  nothing that is known got worse, but something could not be decided
+  1  something got worse: a new error or difference, lost coverage, a file that can no longer be read
+  2  nothing is known to be worse, but something could not be decided
   3  wrong usage, or a scan cannot be read";
 
 pub(in crate::cli) const SHOW_HELP: &str = "\
-A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format
+A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format \
 json or ndjson. A store keeps up to 100 findings of each rule and file, or all with --all.
 
-      sframe-check show scans/today                      # root causes and totals
+      sframe-check show scans/today    # root causes and totals
       sframe-check show --by-file scans/today
       sframe-check show --format ndjson scans/today | jq .path
 
-Exit status: as of the scan; 2 also where the scan did not come to its end.";
+The exit status is that of the scan, or 2 if the scan did not reach its end.";
 
 pub(in crate::cli) const SHARDS_HELP: &str = "\
-A manifest says what there is to check, and in which shard. Shards are checked one by one, anywhere
-that sees the same files and the store; each is there whole, or not there. The options that say what
-to check have to be the same for plan and scan. A store that has every shard is merged: then it is
-complete.
+A manifest lists what to check, and in which shard. Each shard is checked on its own, on any machine \
+with access to the files and the store; a store has either all of a shard or nothing. `plan` and `scan` \
+must be given the same options for what to check. Merging completes a store that has every shard.
 
       sframe-check plan pool --shards 16 --output night.manifest
       for k in $(seq 0 15); do sframe-check scan --manifest night.manifest --shard $k --store night; done
       sframe-check status --manifest night.manifest --store night
       sframe-check merge --manifest night.manifest --store night
 
-A store may be in a bucket of S3, or of what speaks its protocol and can write on condition, where
-the program was built with the feature s3: --store s3://BUCKET/NAME. Credentials, region and endpoint
-come from the variables that Amazon's own tools read, as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL, or
-from the machine. Merging takes room for all shards and tables in the folder for temporary files.
+If the program was built with the feature s3, a store may be in a bucket of S3, or of a service with its \
+protocol and conditional writes: --store s3://BUCKET/NAME. Credentials, region and endpoint come from \
+the variables that Amazon's tools read, such as AWS_ACCESS_KEY_ID and AWS_ENDPOINT_URL, or from the \
+machine. Merging needs room for all shards and tables in the folder for temporary files.
 
-Exit status of scan, for whatever runs it:
+Exit status of `scan`, for the scheduler that runs it:
   0   the shard is done, now or before
-  64  there is no sense in trying again: wrong usage, a bad manifest, another scan's store
-  75  another try may succeed
+  64  do not retry: wrong usage, a bad manifest, or the store of another scan
+  75  a retry may succeed
 
-Of plan: 0 done, 3 wrong usage. Of status: 0 every file is whole, 1 some are not, 64, 75. Of merge:
-0 done, 1 some shards are not whole, 64, 75. A complete store has the hashes of its files: status
-names each that has changed, is missing or does not belong there; a shard that is damaged has to be
-scanned again, the rest is written again by merge.";
+`plan`: 0 done, 3 wrong usage. `status`: 0 every file is whole, 1 some are not, 64, 75. `merge`: 0 done, \
+1 some shards are not whole, 64, 75. A complete store has hashes of its files: `status` names each file \
+that has changed, is missing or does not belong there. Scan a damaged shard again; `merge` writes \
+everything else again.";
 
 /// Where results are kept.
 #[derive(Debug, Args)]
@@ -61,22 +60,22 @@ pub(in crate::cli) struct StoreArgs {
     /// Keep the results in this new folder
     ///
     /// Root causes and totals are printed; `show` prints the rest.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["format", "raw", "coverage"], help_heading = "Results that last")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["format", "raw", "coverage"], help_heading = "Keep the results")]
     pub(in crate::cli) store: Option<PathBuf>,
-    /// Continue the scan of a store that ended too early
-    #[arg(long, requires = "store", hide_short_help = true, help_heading = "Results that last")]
+    /// Continue an interrupted scan of this store
+    #[arg(long, requires = "store", hide_short_help = true, help_heading = "Keep the results")]
     pub(in crate::cli) resume: bool,
     /// Take the results of unchanged files from this store
-    #[arg(long, hide_short_help = true, value_name = "DIR-or-URL", requires = "store", value_hint = ValueHint::DirPath, help_heading = "Results that last")]
+    #[arg(long, hide_short_help = true, value_name = "DIR-or-URL", requires = "store", value_hint = ValueHint::DirPath, help_heading = "Keep the results")]
     pub(in crate::cli) previous: Option<PathBuf>,
-    /// What a scan with --store starts for the work itself
+    /// The process that a scan with --store starts to do the work
     #[arg(long, hide = true, requires = "store")]
     pub(in crate::cli) at_work: bool,
     #[command(flatten)]
     pub(in crate::cli) alone: AloneArgs,
 }
 
-/// What a scan starts for a file at which a process has died.
+/// The process that a scan starts for a file whose check killed another process.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AloneArgs {
     /// Check one item of the store's manifest, and write its records to standard output
@@ -93,7 +92,7 @@ pub(in crate::cli) struct CompareArgs {
     /// A later one
     #[arg(value_name = "NEW", value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) new: PathBuf,
-    /// How to write what changed
+    /// The format of the changes
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub(in crate::cli) format: CompareFormat,
     /// Show each change in full, not the first twenty
@@ -107,7 +106,7 @@ pub(in crate::cli) struct ShowArgs {
     /// A store or a report
     #[arg(value_name = "SCAN", value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) scan: PathBuf,
-    /// Show each finding and each root cause that was kept
+    /// Show every finding and root cause that was kept
     #[arg(long, help_heading = "Output")]
     pub(in crate::cli) all: bool,
     #[command(flatten)]
@@ -135,13 +134,13 @@ pub(in crate::cli) struct PlanArgs {
     /// Files, folders, patterns; - for a list on standard input
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) paths: Vec<OsString>,
-    /// Follow symbolic links out of the folders that are named, too; without this option they are counted
+    /// Follow symbolic links that lead out of the given folders; without this option they are counted
     #[arg(long)]
     pub(in crate::cli) follow_links: bool,
     /// How many shards to make
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(sframe_store::MAX_SHARDS)))]
     pub(in crate::cli) shards: u32,
-    /// The manifest to write; compressed where its name ends in .zst
+    /// The manifest to write; compressed if its name ends in .zst
     #[arg(short, long, value_name = "MANIFEST", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) output: PathBuf,
     #[command(flatten)]
@@ -154,7 +153,7 @@ pub(in crate::cli) struct PlanArgs {
 /// Which shards of which scan.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ShardsArgs {
-    /// What `plan` has written
+    /// The manifest that `plan` wrote
     #[arg(long, value_name = "MANIFEST", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) manifest: PathBuf,
     /// The folder of the results, or a bucket: s3://BUCKET/NAME
@@ -170,10 +169,10 @@ pub(in crate::cli) struct ScanArgs {
     /// The number of the shard, from 0
     #[arg(long, value_name = "K")]
     pub(in crate::cli) shard: u32,
-    /// End when the process that has started this one does
+    /// End when the parent process ends
     #[arg(long)]
     pub(in crate::cli) die_with_parent: bool,
-    /// The copy of a bucket to work in, for the process that is started for that
+    /// The local copy of a bucket to work in
     #[arg(long, hide = true, value_name = "DIR")]
     pub(in crate::cli) copy: Option<PathBuf>,
     #[command(flatten)]
@@ -190,7 +189,7 @@ pub(in crate::cli) struct ScanArgs {
 pub(in crate::cli) struct StatusArgs {
     #[command(flatten)]
     pub(in crate::cli) shards: ShardsArgs,
-    /// How to write what is there
+    /// The format of the status
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub(in crate::cli) format: DiffFormat,
 }

@@ -1,0 +1,68 @@
+//! The list of commands in the help, grouped by task.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use clap::{Command, CommandFactory};
+
+use super::args::Cli;
+
+/// What people come to do, and the commands for it.
+const TASKS: [(&str, &[&str]); 5] = [
+    ("Look at a section", &["dump", "diff", "explain"]),
+    ("Check a distribution, and compare scans", &["repo", "show", "compare"]),
+    ("Divide a scan among machines", &["plan", "scan", "status", "merge"]),
+    ("Test readers and assemblers", &["torture", "reassemble"]),
+    ("Set up the shell", &["completions", "man"]),
+];
+
+const USAGE: &str = "sframe-check [OPTIONS] <PATH>...\n       sframe-check <COMMAND>";
+
+/// As clap formats headings.
+const HEADING: Style = Style::new().bold().underline();
+const LITERAL: Style = Style::new().bold();
+
+/// The definition of the command line, with help that lists commands by task: clap's own list is one
+/// row of all.
+pub(super) fn by_task() -> Command {
+    let plain = Cli::command();
+    let list = list(&plain);
+    let names: Vec<String> =
+        plain.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    let hidden = |all: Command, name| all.mut_subcommand(name, |command| command.hide(true));
+    let command = names.into_iter().fold(plain.override_usage(USAGE), hidden);
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{{all-args}}{{after-help}}"
+    ))
+}
+
+fn list(command: &Command) -> String {
+    let mut list = String::new();
+    for (task, names) in TASKS {
+        let _ = writeln!(list, "{HEADING}{task}:{HEADING:#}");
+        for subcommand in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let (name, about) = (subcommand.get_name(), subcommand.get_about());
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(list, "  {LITERAL}{name:<11}{LITERAL:#}  {about}");
+        }
+    }
+    list.push('\n');
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_command_belongs_to_one_task() {
+        let command = Cli::command();
+        let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+        let shown: BTreeSet<&str> = shown.map(Command::get_name).collect();
+        let listed: Vec<&str> = TASKS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        assert_eq!(listed.len(), shown.len());
+        assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), shown);
+    }
+}
