@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{Seek, Write};
 
 use sframe_input::archive;
-use sframe_input::package::{Content, Limits, Member, visit};
+use sframe_input::package::{Content, Limits, Member, Remedies, visit};
 use sframe_validator::elf::Elf;
 
 /// A thousandth of what the program allows: an input is done in a fraction of a second.
@@ -15,6 +15,7 @@ const LIMITS: Limits = Limits {
     held: u64::MAX,
     unpacked_size: 8 << 20,
     ratio: 500,
+    remedies: Remedies::NONE,
     depth: 6,
     members: 1_000,
 };

@@ -58,7 +58,7 @@ impl Special {
         match self {
             Special::Link => "symbolic links to files seen elsewhere",
             Special::DanglingLink => "symbolic links to nothing",
-            Special::LinkOut => "symbolic links out of the folder (--follow-links)",
+            Special::LinkOut => "symbolic links out of the folder",
             Special::StoredLink => "links in packages",
             Special::Fifo => "named pipes",
             Special::Socket => "sockets",
@@ -107,9 +107,10 @@ impl Special {
     }
 
     /// The kind with this identifier. Reports and stores of version 0.1.0 contain the [phrases for
-    /// people](Special::name) instead.
+    /// people](Special::name) instead, one with the name of an option.
     #[must_use]
     pub fn of_id(id: &str) -> Option<Special> {
+        let id = id.trim_end_matches(" (--follow-links)");
         Special::ALL.into_iter().find(|special| [special.id(), special.name()].contains(&id))
     }
 
@@ -119,7 +120,7 @@ impl Special {
         match self {
             Special::Link => "symbolic link to a file seen elsewhere",
             Special::DanglingLink => "symbolic link to nothing",
-            Special::LinkOut => "symbolic link out of the folder (--follow-links)",
+            Special::LinkOut => "symbolic link out of the folder",
             Special::StoredLink => "link in a package",
             Special::Fifo => "named pipe",
             Special::Socket => "socket",

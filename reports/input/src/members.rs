@@ -15,20 +15,23 @@ pub struct MemberCount {
     most_names: u64,
     members: u64,
     names: u64,
+    /// How to raise the limit of memory.
+    remedy: &'static str,
 }
 
 impl Default for MemberCount {
     fn default() -> MemberCount {
-        MemberCount::new(MEMBERS, u64::MAX)
+        MemberCount::new(MEMBERS, u64::MAX, "")
     }
 }
 
 impl MemberCount {
-    /// A count for an input with at most `most` members, whose names may take `held` bytes of memory.
+    /// A count for an input with at most `most` members, whose names may take `held` bytes of memory;
+    /// `remedy` says how to raise that (see [`Remedies`](crate::package::Remedies)).
     #[must_use]
-    pub const fn new(most: u64, held: u64) -> MemberCount {
-        let most_names = if held < NAMES { held } else { NAMES };
-        MemberCount { most, most_names, members: 0, names: 0 }
+    pub const fn new(most: u64, held: u64, remedy: &'static str) -> MemberCount {
+        let (most_names, remedy) = if held < NAMES { (held, remedy) } else { (NAMES, "") };
+        MemberCount { most, most_names, members: 0, names: 0, remedy }
     }
 
     /// Adds a member whose name has `name` bytes. Returns false if that exceeds a limit.
@@ -56,14 +59,17 @@ impl MemberCount {
         if self.members > self.most {
             return Some(format!("it has more than {} members", self.most));
         }
-        let option = if self.most_names < NAMES { " (--memory-limit)" } else { "" };
-        let most = size_text(self.most_names);
-        (self.names > self.most_names)
-            .then(|| format!("the names in it take more than {most}{option}"))
+        let reason = || format!("the names in it take more than {}", size_text(self.most_names));
+        (self.names > self.most_names).then(|| with_remedy(reason(), self.remedy))
     }
 }
 
-/// A size in MiB if it is a multiple, as the command-line options take it; else in bytes.
+/// A message about a limit, with the words that say how to raise it.
+pub(crate) fn with_remedy(reason: String, remedy: &str) -> String {
+    if remedy.is_empty() { reason } else { format!("{reason} ({remedy})") }
+}
+
+/// A size in MiB if it is a multiple, else in bytes.
 pub(crate) fn size_text(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 20) {
         format!("{} MiB", bytes >> 20)

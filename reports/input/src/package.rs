@@ -17,7 +17,7 @@ mod zip;
 
 pub(super) use digest::is_sha256;
 pub use image::visit_image;
-pub use limits::{FREE, Limits};
+pub use limits::{FREE, Limits, Remedies};
 
 use std::cell::Cell;
 use std::fs::File;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use super::archive::Members;
 use super::found::plain_error;
 use super::kind::{HEAD, Kind, Package};
-use super::members::{MemberCount, NAME, size_text};
+use super::members::{MemberCount, NAME, size_text, with_remedy};
 use super::{FileBytes, PackageIdentity, Special, Stamp, has_large_holes};
 use digest::Hashed;
 use limits::Meter;
@@ -290,9 +290,10 @@ impl Visit<'_> {
             Err(error) => return self.damaged(place, plain_error(&error)),
         };
         if bytes.len() as u64 > most {
-            let option = if most == free { "--memory-limit" } else { "--max-member-size" };
-            let reason = format!("it is larger than {} ({option})", size_text(most));
-            return self.damaged(place, reason);
+            let remedies = self.limits.remedies;
+            let remedy = if most == free { remedies.held } else { remedies.member_size };
+            let reason = format!("it is larger than {}", size_text(most));
+            return self.damaged(place, with_remedy(reason, remedy));
         }
         match kind {
             Kind::Elf => self.report(place, Content::Elf(bytes)),
@@ -340,8 +341,8 @@ impl Visit<'_> {
     ) -> Result<(), Stop> {
         let depth = self.limits.depth;
         if place.depth >= depth {
-            let reason = format!("it is inside {depth} other containers (--max-depth)");
-            return self.damaged(place, reason);
+            let reason = format!("it is inside {depth} other containers");
+            return self.damaged(place, with_remedy(reason, self.limits.remedies.depth));
         }
         let before = self.count.members();
         let outer = self.package.clone();

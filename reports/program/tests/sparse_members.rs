@@ -139,7 +139,7 @@ fn a_hole_of_a_terabyte_is_told() {
         assert!(text.contains("x!two: cannot be read: it is larger"), "{maker}: {text}");
         assert!(!text.contains("x!three") && status == 2, "{maker}: {text}");
         assert!(
-            text.contains("x: cannot be read: more than 10 MiB comes out of it"),
+            text.contains("x: cannot be read: it unpacks to more than 10 MiB"),
             "{maker}: {text}"
         );
     }

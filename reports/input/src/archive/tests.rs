@@ -116,7 +116,7 @@ fn one_long_name_for_all_members_costs_nothing() {
     for _ in 0..100_000 {
         data.extend(stored("/0", b""));
     }
-    let mut count = MemberCount::new(1_000_000, u64::MAX);
+    let mut count = MemberCount::new(1_000_000, u64::MAX, "");
     let mut found = members(&data, &mut count);
     let of_table = data.as_ptr_range();
     assert!(found.by_ref().all(|member| {
@@ -126,9 +126,9 @@ fn one_long_name_for_all_members_costs_nothing() {
     // 128 MiB of names of 4096 bytes.
     assert_eq!(count.members(), (1 << 27) / 4096 + 1);
     assert_eq!(count.reached().as_deref(), Some("the names in it take more than 128 MiB"));
-    let mut count = MemberCount::new(1_000_000, 1 << 20);
+    let mut count = MemberCount::new(1_000_000, 1 << 20, "a remedy");
     assert_eq!(members(&data, &mut count).count(), (1 << 20) / 4096);
-    let reason = "the names in it take more than 1 MiB (--memory-limit)";
+    let reason = "the names in it take more than 1 MiB (a remedy)";
     assert_eq!(count.reached().as_deref(), Some(reason));
 }
 
@@ -136,7 +136,7 @@ fn one_long_name_for_all_members_costs_nothing() {
 fn members_end_at_the_limit() {
     let data = archive(b"!<arch>\n", &vec![stored("x/", b""); 11]);
     for (most, found, reached) in [(11, 11, None), (10, 10, Some("it has more than 10 members"))] {
-        let mut count = MemberCount::new(most, u64::MAX);
+        let mut count = MemberCount::new(most, u64::MAX, "");
         assert_eq!(members(&data, &mut count).count(), found);
         assert_eq!(count.reached().as_deref(), reached);
     }

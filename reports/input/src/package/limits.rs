@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::{self, Read};
 
 use crate::MemberCount;
-use crate::members::{MEMBERS, size_text};
+use crate::members::{MEMBERS, size_text, with_remedy};
 
 /// Limits that apply to one input together with everything nested in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,30 @@ pub struct Limits {
     pub depth: u32,
     /// The maximum number of members, including folders, links and members of archives.
     pub members: u64,
+    /// How to raise these limits, for messages.
+    pub remedies: Remedies,
+}
+
+/// How the users of a program can raise each limit, such as an option of its command line. A message about
+/// a limit ends with these words in parentheses, if there are any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remedies {
+    /// For [`Limits::member_size`].
+    pub member_size: &'static str,
+    /// For [`Limits::held`].
+    pub held: &'static str,
+    /// For [`Limits::unpacked_size`].
+    pub unpacked_size: &'static str,
+    /// For [`Limits::ratio`].
+    pub ratio: &'static str,
+    /// For [`Limits::depth`].
+    pub depth: &'static str,
+}
+
+impl Remedies {
+    /// No words for any limit.
+    pub const NONE: Remedies =
+        Remedies { member_size: "", held: "", unpacked_size: "", ratio: "", depth: "" };
 }
 
 /// Bytes that may be unpacked whatever the ratio is: repetitive data of this size costs a fraction of a second.
@@ -40,6 +64,7 @@ impl Default for Limits {
             ratio: 500,
             depth: 12,
             members: MEMBERS,
+            remedies: Remedies::NONE,
         }
     }
 }
@@ -48,7 +73,7 @@ impl Limits {
     /// A new count for the members of one input.
     #[must_use]
     pub const fn member_count(&self) -> MemberCount {
-        MemberCount::new(self.members, self.held)
+        MemberCount::new(self.members, self.held, self.remedies.held)
     }
 }
 
@@ -66,10 +91,11 @@ impl Meter {
         let by_ratio = size.saturating_mul(limits.ratio).max(FREE);
         let most = by_ratio.min(limits.unpacked_size);
         let reason = if most == by_ratio {
-            let ratio = limits.ratio;
-            format!("it unpacks to more than {ratio} times its size (--max-ratio)")
+            let reason = format!("it unpacks to more than {} times its size", limits.ratio);
+            with_remedy(reason, limits.remedies.ratio)
         } else {
-            format!("it unpacks to more than {} (--max-unpacked-size)", size_text(most))
+            let reason = format!("it unpacks to more than {}", size_text(most));
+            with_remedy(reason, limits.remedies.unpacked_size)
         };
         Meter { left: Cell::new(most.saturating_add(1)), reason }
     }

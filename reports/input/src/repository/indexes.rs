@@ -98,9 +98,7 @@ impl Read for Failed {
 
 fn below_dists(base: &Base, wanted: &Wanted) -> Result<Vec<String>, String> {
     let suites = match wanted.suites.as_slice() {
-        [] => {
-            base.folders("dists").ok_or("it has no Packages in its root; name a suite (--suite)")?
-        }
+        [] => base.folders("dists").ok_or("it has no Packages in its root: name a suite")?,
         named => named.to_vec(),
     };
     let mut paths = Vec::new();

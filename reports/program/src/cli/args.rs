@@ -19,7 +19,8 @@ use crate::dump::Style;
 use crate::explain;
 use crate::scan::MAX_THREADS;
 use raw::RawArgs;
-use sframe_input::{is_pattern, package::Limits};
+use sframe_input::is_pattern;
+use sframe_input::package::{Limits, Remedies};
 use stored::StoreArgs;
 use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help};
 
@@ -351,6 +352,13 @@ impl UnpackArgs {
             unpacked_size: self.max_unpacked_size.saturating_mul(1 << 20),
             ratio: self.max_ratio,
             depth: self.max_depth,
+            remedies: Remedies {
+                member_size: "--max-member-size",
+                held: "--memory-limit",
+                unpacked_size: "--max-unpacked-size",
+                ratio: "--max-ratio",
+                depth: "--max-depth",
+            },
             ..Limits::default()
         }
     }

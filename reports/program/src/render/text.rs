@@ -308,8 +308,10 @@ impl<W: Write> Text<W> {
                 writeln!(self.out, "{name}: not checked, {why}")
             }
             Status::Special if verbose => {
-                let why = Special::of_id(&reason).map(Special::name).unwrap_or(&reason);
-                writeln!(self.out, "{name}: not checked, {why}")
+                let known = Special::of_id(&reason);
+                let (why, remedy) =
+                    known.map_or((reason.as_str(), ""), |kind| (kind.name(), totals::remedy(kind)));
+                writeln!(self.out, "{name}: not checked, {why}{remedy}")
             }
             Status::Unsupported | Status::NotElf | Status::Special => Ok(()),
         }

@@ -100,6 +100,14 @@ impl<W: Write> Text<W> {
     }
 }
 
+/// The option that has such files checked.
+pub(super) const fn remedy(kind: Special) -> &'static str {
+    match kind {
+        Special::LinkOut => " (--follow-links)",
+        _ => "",
+    }
+}
+
 /// Everything that was met and not checked, by kind.
 fn left_out(summary: &Summary<'_>) -> Vec<String> {
     let mut kinds = Vec::new();
@@ -120,7 +128,7 @@ fn left_out(summary: &Summary<'_>) -> Vec<String> {
     special.sort_unstable();
     for (kind, count) in special {
         let name = if count == 1 { kind.name() } else { kind.plural() };
-        kinds.push(format!("{} {name}", grouped(count)));
+        kinds.push(format!("{} {name}{}", grouped(count), remedy(kind)));
     }
     kinds
 }
