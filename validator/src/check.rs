@@ -100,12 +100,26 @@ pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
 /// the warning's place.
 #[must_use]
 pub fn check_elf_confirmed(file: &Elf<'_>, options: &Options, confirm: &dyn Confirm) -> Report {
-    sorted(|found| check_elf_each(file, options, confirm, found))
+    let contents: Vec<_> = file.sframe_contents().collect();
+    check_contents(file, &contents, options, confirm)
 }
 
-/// As [`check_elf_confirmed`], handing each finding to `found` as [`check_section_each`] does.
-pub fn check_elf_each(
+/// As [`check_elf_confirmed`], for a caller that has read the sections: `contents` are the file's
+/// [`Elf::sframe_contents`].
+#[must_use]
+pub fn check_contents(
     file: &Elf<'_>,
+    contents: &[SframeSection<'_>],
+    options: &Options,
+    confirm: &dyn Confirm,
+) -> Report {
+    sorted(|found| check_contents_each(file, contents, options, confirm, found))
+}
+
+/// As [`check_contents`], handing each finding to `found` as [`check_section_each`] does.
+pub fn check_contents_each(
+    file: &Elf<'_>,
+    contents: &[SframeSection<'_>],
     options: &Options,
     confirm: &dyn Confirm,
     found: &mut dyn FnMut(Finding),
@@ -121,8 +135,8 @@ pub fn check_elf_each(
         dynamic: &dynamic,
         facts: facts.as_ref(),
     };
-    for sframe in file.sframe_contents() {
-        run.check_elf_section(file, &sframe, &surroundings);
+    for sframe in contents {
+        run.check_elf_section(file, sframe, &surroundings);
     }
     let further = file.further_sframe_sections();
     if further > 0 {

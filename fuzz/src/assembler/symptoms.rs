@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use sframe_input::sframe_sections;
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Range, Verdict, compare};
 use sframe_oracle::coverage::{Stubs, examine};
@@ -20,9 +19,9 @@ use crate::program::{Function, Op, Program};
 #[must_use]
 pub fn symptoms(object: &[u8], program: &Program) -> Vec<BTreeSet<String>> {
     let elf = Elf::parse(object).expect("an assembler writes ELF");
-    let sources: Vec<_> = sframe_sections(&elf).flatten().collect();
-    let sections = sources.iter().filter_map(|source| {
-        Section::parse(source.data, source.placement().with_abi(elf.abi())).ok()
+    let contents: Vec<_> = elf.sframe_contents().collect();
+    let sections = contents.iter().filter_map(|content| {
+        Section::parse(content.data.ok()?, content.placement().ok()?.with_abi(elf.abi())).ok()
     });
     let sections: Vec<_> = sections.collect();
     let version = sections.first().map_or(Version::V2, |section| section.header().version);

@@ -12,7 +12,6 @@ use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
 use sframe_input::MemberCount;
 use sframe_input::SectionSource;
 use sframe_input::archive::{self, Content};
-use sframe_input::sframe_sections;
 use sframe_oracle::account::{self, account};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{CfiConfirms, Sums, compare};
@@ -57,7 +56,8 @@ fn file(data: &[u8]) {
     let thorough = check_elf(&elf, &Options { thorough: true, ..Options::default() });
     assert_eq!(quick.counts, thorough.counts);
     let report = check_elf(&elf, &Options { pedantic: true, ..Options::default() });
-    let sources: Vec<_> = sframe_sections(&elf).flatten().collect();
+    let contents: Vec<_> = elf.sframe_contents().collect();
+    let sources: Vec<_> = contents.iter().flat_map(SectionSource::of).collect();
     own_debug_file(&elf, data);
     let names = Names::of(Some(&elf));
     let comparison = compared(&elf, &sources, &names).unwrap_or_default();
@@ -73,7 +73,7 @@ fn compared(
 ) -> Option<Comparison> {
     let mut sections = Vec::new();
     for source in sources {
-        let placement = source.placement().with_abi(elf.abi());
+        let placement = source.placement.with_abi(elf.abi());
         sections.extend(Section::parse(source.data, placement));
     }
     same_as_itself(elf, &sections);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use sframe_input::sframe_sections;
+use sframe_input::SectionSource;
 use sframe_validator::check::{Options, check_elf, check_section};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Report;
@@ -44,8 +44,9 @@ pub fn check_plan(plan: &Plan, warned: bool) {
         let file = object(plan, &built.bytes, &relocations);
         let elf = Elf::parse(&file).expect("a sound object");
         silent(&check_elf(&elf, &Options::default()), &plan.warnings_in_object(warned));
-        let source = sframe_sections(&elf).flatten().next().expect("it has one");
-        read(plan, &Section::parse(source.data, source.placement()).expect("a sound header"));
+        let content = elf.sframe_contents().next().expect("it has one");
+        let source = SectionSource::of(&content).expect("a sound section");
+        read(plan, &source.section.expect("a sound header"));
     }
     let section = Section::parse(&built.bytes, placement).expect("a sound header");
     read(plan, &section);

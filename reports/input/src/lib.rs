@@ -28,6 +28,6 @@ pub use identity::PackageIdentity;
 pub use map::{FileBytes, Stamp, has_large_holes};
 pub use members::{MemberCount, NAME};
 pub use open::{Opened, open, open_file};
-pub use section::{RawOptions, SectionSource, sframe_sections};
+pub use section::{RawOptions, SectionSource};
 pub use select::Selection;
 pub use walk::is_pattern;

@@ -1,8 +1,8 @@
 //! An SFrame section together with everything needed to read it, from an ELF file or from bare bytes.
 
-use sframe_validator::elf::{Elf, ElfError, SframeSection};
-use sframe_validator::section::StartRelocation;
-use sframe_validator::{Abi, Endian, Placement};
+use sframe_validator::elf::{ElfError, SframeSection};
+use sframe_validator::section::Error;
+use sframe_validator::{Abi, Endian, Placement, Section};
 
 /// The user's options for reading a file that consists of a bare section, without ELF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl RawOptions {
     }
 }
 
-/// The bytes of a section and everything needed to read them.
+/// A section that was read, and its place in its file.
 #[derive(Debug)]
 pub struct SectionSource<'a> {
     /// The section's name, safe to print.
@@ -34,59 +34,40 @@ pub struct SectionSource<'a> {
     pub data: &'a [u8],
     /// The offset of the first byte in the file.
     pub file_offset: u64,
-    /// The section's address.
-    pub address: u64,
-    /// For bare bytes: the options that override the header.
-    pub raw: RawOptions,
-    /// For a section of a relocatable object: the relocations of the start addresses of functions.
-    pub relocations: Option<Vec<StartRelocation>>,
+    /// The section's address, the relocations of its start fields, and the options that override its header.
+    pub placement: Placement<'a>,
+    /// The section, or why its header cannot be read.
+    pub section: Result<Section<'a>, Error>,
 }
 
 impl<'a> SectionSource<'a> {
     /// A file that consists of one bare section.
     #[must_use]
     pub fn bare(data: &'a [u8], raw: RawOptions) -> SectionSource<'a> {
+        let placement = raw.placement();
         SectionSource {
             name: ".sframe".to_owned(),
             index: None,
             data,
             file_offset: 0,
-            address: raw.address,
-            raw,
-            relocations: None,
+            placement,
+            section: Section::parse(data, placement),
         }
     }
 
     /// A section of an ELF file.
-    fn of(section: SframeSection<'a>) -> Result<SectionSource<'a>, ElfError> {
-        section.placement()?;
+    ///
+    /// # Errors
+    /// Returns an error if its bytes or its relocations cannot be read.
+    pub fn of(content: &'a SframeSection<'_>) -> Result<SectionSource<'a>, ElfError> {
+        let (placement, data) = (content.placement()?, content.data?);
         Ok(SectionSource {
-            name: section.header.name.to_string(),
-            index: Some(section.header.index),
-            data: section.data?,
-            file_offset: section.header.offset,
-            address: section.header.address,
-            raw: RawOptions::default(),
-            relocations: section.into_starts(),
+            name: content.header.name.to_string(),
+            index: Some(content.header.index),
+            data,
+            file_offset: content.header.offset,
+            placement,
+            section: Section::parse(data, placement),
         })
     }
-
-    /// The placement of the section for reading it.
-    #[must_use]
-    pub fn placement(&self) -> Placement<'_> {
-        match &self.relocations {
-            Some(relocations) => Placement::relocated(relocations),
-            None => Placement::at(self.address),
-        }
-        .with_abi(self.raw.abi)
-        .with_endian(self.raw.endian)
-    }
-}
-
-/// The SFrame sections of an ELF file, in the order of the section header table. A section whose bytes or relocations
-/// cannot be read yields an error; see [`Elf::sframe_contents`].
-pub fn sframe_sections<'a>(
-    elf: &Elf<'a>,
-) -> impl Iterator<Item = Result<SectionSource<'a>, ElfError>> {
-    elf.sframe_contents().map(SectionSource::of)
 }

@@ -12,9 +12,7 @@ use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
 
 use sframe_input::archive::{self, Content};
-use sframe_input::{
-    FileBytes, MemberCount, RawOptions, SectionSource, plain_error, sframe_sections,
-};
+use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, plain_error};
 use sframe_record::text::{printable, printable_path};
 
 /// How a section is laid out.
@@ -129,9 +127,9 @@ impl Dump<'_> {
             Style::Gnu => SymbolTable::default(),
         };
         let mut any = false;
-        for source in sframe_sections(&elf) {
+        for content in elf.sframe_contents() {
             any = true;
-            match source {
+            match SectionSource::of(&content) {
                 Ok(source) => self.section(name, &source, Some((&elf, &symbols)))?,
                 Err(error) => self.complain(name, &error.to_string())?,
             }
@@ -151,7 +149,7 @@ impl Dump<'_> {
         source: &SectionSource<'_>,
         file: Option<(&Elf<'_>, &SymbolTable<'_>)>,
     ) -> io::Result<()> {
-        let section = match Section::parse(source.data, source.placement()) {
+        let section = match &source.section {
             Ok(section) => section,
             Err(error) => {
                 let size = source.data.len();
@@ -160,8 +158,8 @@ impl Dump<'_> {
         };
         self.outcome.sections += 1;
         self.outcome.unreadable += match self.style {
-            Style::Gnu => gnu::write(self.out, source, &section)?,
-            Style::Plain => plain::write(self.out, &plain::Place { name, source, file }, &section)?,
+            Style::Gnu => gnu::write(self.out, source, section)?,
+            Style::Plain => plain::write(self.out, &plain::Place { name, source, file }, section)?,
         };
         Ok(())
     }

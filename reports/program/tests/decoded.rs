@@ -7,7 +7,6 @@ use std::fs;
 use std::path::Path;
 
 use sframe_corpus::printed;
-use sframe_input::sframe_sections;
 use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::section::RowLayout;
@@ -100,8 +99,8 @@ fn hex(value: &str) -> u64 {
 fn decode(file: &Path) -> Vec<LlvmFunction> {
     let data = fs::read(file).unwrap();
     let elf = Elf::parse(&data).unwrap();
-    let source = sframe_sections(&elf).next().unwrap().unwrap();
-    let section = Section::parse(source.data, source.placement()).unwrap();
+    let content = elf.sframe_contents().next().unwrap();
+    let section = Section::parse(content.data.unwrap(), content.placement().unwrap()).unwrap();
     let mut functions = Vec::new();
     for function in section.functions() {
         let function = function.unwrap();

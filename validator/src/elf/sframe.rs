@@ -84,13 +84,6 @@ impl<'a> SframeSection<'a> {
             None => Placement::at(self.header.address),
         })
     }
-
-    /// The relocations of start fields, ordered by field offset; `None` for a linked file, whose
-    /// start fields are addresses already.
-    #[must_use]
-    pub fn into_starts(self) -> Option<Vec<StartRelocation>> {
-        self.starts
-    }
 }
 
 impl<'a> Elf<'a> {

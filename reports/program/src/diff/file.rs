@@ -4,9 +4,9 @@ use std::path::Path;
 
 use sframe_oracle::diff::Set;
 use sframe_validator::Section;
-use sframe_validator::elf::{Elf, ElfKind, SymbolTable};
+use sframe_validator::elf::{Elf, ElfKind, SframeSection, SymbolTable};
 
-use sframe_input::{FileBytes, SectionSource, archive, plain_error, sframe_sections};
+use sframe_input::{FileBytes, SectionSource, archive, plain_error};
 
 /// The bytes of a regular file.
 pub(super) fn read(path: &Path) -> Result<FileBytes, String> {
@@ -16,7 +16,7 @@ pub(super) fn read(path: &Path) -> Result<FileBytes, String> {
 /// An ELF file.
 pub(super) struct File<'a> {
     elf: Elf<'a>,
-    sources: Vec<SectionSource<'a>>,
+    contents: Vec<SframeSection<'a>>,
     symbols: SymbolTable<'a>,
 }
 
@@ -26,21 +26,21 @@ impl<'a> File<'a> {
             return Err("an archive: take out the members to compare".to_owned());
         }
         let elf = Elf::parse(data).map_err(|error| error.to_string())?;
-        let sources: Result<Vec<_>, _> = sframe_sections(&elf).collect();
-        let sources = sources.map_err(|error| error.to_string())?;
+        let contents = elf.sframe_contents().collect();
         let symbols = SymbolTable::load(&elf).map_err(|error| error.to_string())?;
-        Ok(File { elf, sources, symbols })
+        Ok(File { elf, contents, symbols })
     }
 
     /// The sections; that there are none, or that one cannot be read, is an error.
     pub(super) fn sections(&self) -> Result<Vec<Section<'_>>, String> {
-        if self.sources.is_empty() {
+        if self.contents.is_empty() {
             return Err("no SFrame section".to_owned());
         }
         let mut sections = Vec::new();
-        for source in &self.sources {
-            let section = Section::parse(source.data, source.placement());
-            sections.push(section.map_err(|error| format!("{}: {error}", source.name))?);
+        for content in &self.contents {
+            let source = SectionSource::of(content).map_err(|error| error.to_string())?;
+            let name = source.name;
+            sections.push(source.section.map_err(|error| format!("{name}: {error}"))?);
         }
         Ok(sections)
     }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Elf};
 use sframe_validator::section::{
     Control, Error, Flags, FrameRowEntry, Function, FunctionEntry, FunctionInfo, RowBudget,
-    S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR,
+    S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR, Starts,
 };
 use sframe_validator::unwind::Register;
 use sframe_validator::{Abi, Endian, Section, Version};
@@ -400,10 +400,11 @@ enum Cell {
 fn printed_start(source: &SectionSource<'_>, entry: &FunctionEntry<'_>) -> u64 {
     let value = entry.start_field().cast_unsigned();
     let pcrel = source.data.get(3).is_some_and(|flags| Flags(*flags).pcrel());
-    let relocated = source.relocations.is_some();
+    let relocated = matches!(source.placement.starts, Starts::Relocated(_));
+    let address = source.placement.address;
     match entry.start() {
         Ok(start) if !relocated || pcrel => start.address,
-        _ if pcrel => source.address.wrapping_add(entry.offset()).wrapping_add(value),
-        _ => source.address.wrapping_add(value),
+        _ if pcrel => address.wrapping_add(entry.offset()).wrapping_add(value),
+        _ => address.wrapping_add(value),
     }
 }

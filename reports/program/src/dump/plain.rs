@@ -86,7 +86,7 @@ impl Writer<'_, '_> {
         let address = if relocatable {
             "relocatable".to_owned()
         } else {
-            format!("address {:#x}", source.address)
+            format!("address {:#x}", source.placement.address)
         };
         let size = source.data.len();
         writeln!(self.out, "{address}, file offset {:#x}, {size} bytes\n", source.file_offset)

@@ -25,9 +25,8 @@ pub fn context(finding: &Finding, source: &SectionSource<'_>) -> Vec<Part<'stati
     if shown.is_empty() {
         return Vec::new();
     }
-    let section = Section::parse(source.data, source.placement());
-    let endian = section.as_ref().map_or(guess_endian(source.data), Section::endian);
-    let mut places = match &section {
+    let endian = source.section.as_ref().map_or(guess_endian(source.data), Section::endian);
+    let mut places = match &source.section {
         Ok(section) => places(section, finding),
         Err(_) => header_places(&shown),
     };

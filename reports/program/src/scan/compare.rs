@@ -6,10 +6,11 @@ use sframe_oracle::account::{self, account_each};
 use sframe_oracle::cfi::{Cfi, CfiSource};
 use sframe_oracle::compare::CfiConfirms;
 use sframe_validator::Section;
-use sframe_validator::check::{Confirm, Unconfirmed, check_elf_confirmed, check_elf_each};
+use sframe_validator::check::{Confirm, Unconfirmed, check_contents, check_contents_each};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Report, Undecided};
 
+use super::file::File;
 use super::options::{Against, CheckOptions};
 use crate::record::{Comparison, Gatherer, Names, coverage, undecided};
 use sframe_input::{DebugFile, SectionSource};
@@ -22,17 +23,12 @@ pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
 }
 
 /// Checks the sections of `elf`, and compares them with its CFI, which also confirms rows that look
-/// odd to a rule. `path` is where the file is installed.
-pub(super) fn check_and_compare(
-    path: &Path,
-    elf: &Elf<'_>,
-    sources: &[SectionSource<'_>],
-    names: &Names<'_, '_>,
-    options: &CheckOptions,
-) -> (Report, Comparison) {
+/// odd to a rule.
+pub(super) fn check_and_compare(file: &File<'_>, options: &CheckOptions) -> (Report, Comparison) {
+    let &File { path, elf, contents, sources, names } = file;
     with_cfi(path, elf, options, |cfi, debug| {
         let confirms = cfi.map(CfiConfirms::new);
-        let mut report = check_elf_confirmed(elf, &options.validator, confirm(&confirms));
+        let mut report = check_contents(elf, contents, &options.validator, confirm(&confirms));
         report.undecided.extend(debug.refused);
         let (sections, cfi) = match comparable(sources, cfi, &report, options) {
             Ok(Some(comparable)) => comparable,
@@ -64,14 +60,14 @@ pub(super) fn check_and_compare(
 
 /// Hands each finding of the same check and comparison to `found`, a difference with its tables.
 pub(super) fn each_finding(
-    path: &Path,
-    elf: &Elf<'_>,
-    sources: &[SectionSource<'_>],
+    file: &File<'_>,
     options: &CheckOptions,
     found: &mut dyn FnMut(Finding, Option<Difference<'static>>),
 ) {
+    let &File { path, elf, contents, sources, .. } = file;
     let check = |confirm: &dyn Confirm, found: &mut dyn FnMut(Finding, _)| {
-        check_elf_each(elf, &options.validator, confirm, &mut |finding| found(finding, None))
+        let mut plain = |finding| found(finding, None);
+        check_contents_each(elf, contents, &options.validator, confirm, &mut plain)
     };
     if !is_wanted(elf, options) {
         check(&Unconfirmed, found);
@@ -179,11 +175,10 @@ fn sections<'s>(
     if let Some(section) = report.sections.iter().find(|section| !section.certain_layout) {
         return Err(format!("what {} says is not known for certain", section.name));
     }
-    let parse = |source: &'s SectionSource<'_>| {
-        let section = Section::parse(source.data, source.placement());
-        section.map_err(|error| format!("{}: {error}", source.name))
+    let read = |source: &'s SectionSource<'_>| {
+        source.section.map_err(|error| format!("{}: {error}", source.name))
     };
-    sources.iter().map(parse).collect()
+    sources.iter().map(read).collect()
 }
 
 fn load<'c>(sources: &'c [CfiSource<'_, '_>]) -> Result<Vec<Cfi<'c>>, String> {

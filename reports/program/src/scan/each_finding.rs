@@ -11,12 +11,12 @@ use sframe_validator::elf::Elf;
 use sframe_validator::finding::{self, Keep};
 
 use super::compare;
-use super::file::{check_elf_file, check_raw};
+use super::file::{File, check_elf_file, check_raw};
 use super::options::CheckOptions;
 use super::piece::{Found, Piece};
 use crate::record::{Located, Names};
-use sframe_input::{SectionSource, sframe_sections};
-use sframe_record::{Difference, Finding, Record};
+use sframe_input::SectionSource;
+use sframe_record::{Finding, Record};
 
 /// The most findings that a record holds: they are in the order of their places. More come in the order
 /// of the check.
@@ -94,31 +94,21 @@ fn each(
     options: &CheckOptions,
     found: &mut dyn FnMut(Finding<'static>),
 ) {
-    let elf = match options.raw {
-        Some(_) => None,
-        None => match Elf::parse(data) {
-            Ok(elf) => Some(elf),
-            Err(_) => return,
-        },
-    };
-    let sources: Vec<SectionSource<'_>> = match (&elf, options.raw) {
-        (Some(elf), _) => sframe_sections(elf).filter_map(Result::ok).collect(),
-        (None, Some(raw)) => vec![SectionSource::bare(data, raw)],
-        (None, None) => Vec::new(),
-    };
-    let names = Names::of(elf.as_ref());
-    let mut located = Located::new(sections, &sources, &names);
-    let mut take = |finding: finding::Finding, difference: Option<Difference<'static>>| {
+    let mut wanted = |located: &mut Located<'_, '_, '_>, finding: finding::Finding, difference| {
         if options.wants(finding.rule) && !options.is_stopped() {
             found(located.record(finding, difference));
         }
     };
-    match (&elf, options.raw) {
-        (Some(elf), _) => compare::each_finding(path, elf, &sources, options, &mut take),
-        (None, Some(raw)) => {
-            let mut plain = |finding| take(finding, None);
-            check_section_each(data, raw.placement(), &options.validator, &mut plain);
-        }
-        (None, None) => {}
+    if let Some(raw) = options.raw {
+        let (sources, names) = ([SectionSource::bare(data, raw)], Names::of(None));
+        let mut located = Located::new(sections, &sources, &names);
+        let mut take = |finding| wanted(&mut located, finding, None);
+        check_section_each(data, raw.placement(), &options.validator, &mut take);
+    } else if let Ok(elf) = Elf::parse(data) {
+        File::read(path, &elf, |file| {
+            let mut located = Located::new(sections, file.sources, file.names);
+            let mut take = |finding, difference| wanted(&mut located, finding, difference);
+            compare::each_finding(file, options, &mut take);
+        });
     }
 }
