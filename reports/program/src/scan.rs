@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod each_finding;
+mod elf_file;
 mod file;
 mod link_inputs;
 mod options;

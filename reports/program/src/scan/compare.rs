@@ -10,7 +10,7 @@ use sframe_validator::check::{Confirm, Unconfirmed, check_contents, check_conten
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Report, Undecided};
 
-use super::file::File;
+use super::elf_file::ElfFile;
 use super::options::{Against, CheckOptions};
 use crate::record::{Comparison, Gatherer, Names, coverage, undecided};
 use sframe_input::{DebugFile, SectionSource};
@@ -24,8 +24,11 @@ pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
 
 /// Checks the sections of `elf`, and compares them with its CFI, which also confirms rows that look
 /// odd to a rule.
-pub(super) fn check_and_compare(file: &File<'_>, options: &CheckOptions) -> (Report, Comparison) {
-    let &File { path, elf, contents, sources, names } = file;
+pub(super) fn check_and_compare(
+    file: &ElfFile<'_>,
+    options: &CheckOptions,
+) -> (Report, Comparison) {
+    let &ElfFile { path, elf, contents, sources, names } = file;
     with_cfi(path, elf, options, |cfi, debug| {
         let confirms = cfi.map(CfiConfirms::new);
         let mut report = check_contents(elf, contents, &options.validator, confirm(&confirms));
@@ -60,11 +63,11 @@ pub(super) fn check_and_compare(file: &File<'_>, options: &CheckOptions) -> (Rep
 
 /// Hands each finding of the same check and comparison to `found`, a difference with its tables.
 pub(super) fn each_finding(
-    file: &File<'_>,
+    file: &ElfFile<'_>,
     options: &CheckOptions,
     found: &mut dyn FnMut(Finding, Option<Difference<'static>>),
 ) {
-    let &File { path, elf, contents, sources, .. } = file;
+    let &ElfFile { path, elf, contents, sources, .. } = file;
     let check = |confirm: &dyn Confirm, found: &mut dyn FnMut(Finding, _)| {
         let mut plain = |finding| found(finding, None);
         check_contents_each(elf, contents, &options.validator, confirm, &mut plain)

@@ -11,7 +11,8 @@ use sframe_validator::elf::Elf;
 use sframe_validator::finding::{self, Keep};
 
 use super::compare;
-use super::file::{File, check_elf_file, check_raw};
+use super::elf_file::ElfFile;
+use super::file::{check_elf_file, check_raw};
 use super::options::CheckOptions;
 use super::piece::{Found, Piece};
 use crate::record::{Located, Names};
@@ -105,7 +106,7 @@ fn each(
         let mut take = |finding| wanted(&mut located, finding, None);
         check_section_each(data, raw.placement(), &options.validator, &mut take);
     } else if let Ok(elf) = Elf::parse(data) {
-        File::read(path, &elf, |file| {
+        ElfFile::read(path, &elf, |file| {
             let mut located = Located::new(sections, file.sources, file.names);
             let mut take = |finding, difference| wanted(&mut located, finding, difference);
             compare::each_finding(file, options, &mut take);

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use sframe_validator::Endian;
 use sframe_validator::check::{Unconfirmed, check_contents, check_section};
-use sframe_validator::elf::{Class, Elf, ElfKind, SframeSection};
+use sframe_validator::elf::{Class, Elf, ElfKind};
 
 use super::compare;
+use super::elf_file::ElfFile;
 use super::options::CheckOptions;
 use crate::record::{Comparison, Names, checked, producers};
 use sframe_input::{RawOptions, SectionSource};
@@ -20,51 +21,26 @@ pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) ->
     checked(report, &[source], &Names::of(None), Comparison::default())
 }
 
-/// An ELF file, with its SFrame sections read once.
-pub(super) struct File<'f> {
-    /// Where it is installed.
-    pub(super) path: &'f Path,
-    pub(super) elf: &'f Elf<'f>,
-    pub(super) contents: &'f [SframeSection<'f>],
-    /// Those of `contents` that can be read.
-    pub(super) sources: &'f [SectionSource<'f>],
-    pub(super) names: &'f Names<'f, 'f>,
-}
-
-impl File<'_> {
-    /// Reads the sections of the file that is installed at `path`, and looks at it.
-    pub(super) fn read<T>(path: &Path, elf: &Elf<'_>, look: impl FnOnce(&File<'_>) -> T) -> T {
-        let contents: Vec<SframeSection<'_>> = elf.sframe_contents().collect();
-        let sources: Vec<SectionSource<'_>> =
-            contents.iter().map(SectionSource::of).filter_map(Result::ok).collect();
-        let names = Names::of(Some(elf));
-        look(&File { path, elf, contents: &contents, sources: &sources, names: &names })
-    }
-
-    /// Checks the file, and compares it with its CFI.
-    pub(super) fn check(&self, options: &CheckOptions) -> Record<'static> {
-        let (mut report, comparison) = if compare::is_wanted(self.elf, options) {
-            compare::check_and_compare(self, options)
-        } else {
-            let report = check_contents(self.elf, self.contents, &options.validator, &Unconfirmed);
-            (report, Comparison::default())
-        };
-        options.select(&mut report);
-        let mut record = checked(report, self.sources, self.names, comparison);
-        if options.producers {
-            record.producers = producers(self.elf);
-        }
-        record
-    }
-}
-
 /// Checks the ELF file that is installed at `path`, and compares it with its CFI.
 pub(super) fn check_elf_file(
     path: &Path,
     elf: &Elf<'_>,
     options: &CheckOptions,
 ) -> Record<'static> {
-    File::read(path, elf, |file| file.check(options))
+    ElfFile::read(path, elf, |file| {
+        let (mut report, comparison) = if compare::is_wanted(elf, options) {
+            compare::check_and_compare(file, options)
+        } else {
+            let report = check_contents(elf, file.contents, &options.validator, &Unconfirmed);
+            (report, Comparison::default())
+        };
+        options.select(&mut report);
+        let mut record = checked(report, file.sources, file.names, comparison);
+        if options.producers {
+            record.producers = producers(elf);
+        }
+        record
+    })
 }
 
 /// The kind of an ELF file that SFrame is not defined for. One that has a section all the same is

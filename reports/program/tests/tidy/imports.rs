@@ -1,4 +1,5 @@
-//! No package has import cycles between its files, a module and its own children aside.
+//! No package has import cycles between its files, a module and its own children aside, and rooms import only from
+//! the rooms before them.
 //!
 //! Imports are read from the text: `use` items, and paths in the code that start at `crate`, `super`, `self` or a child
 //! module. A name that a module exports again counts as an import of where it is defined.
@@ -41,6 +42,83 @@ fn no_file_imports_itself_by_a_detour() {
             cycle.iter().map(|module| module.join("::")).collect::<Vec<_>>().join(" -> ")
         );
     }
+}
+
+/// The rooms of a package, as DESIGN.md draws them: each imports only from those before it.
+const ROOMS: [(&str, &[&str]); 5] = [
+    (
+        "validator",
+        &[
+            "abi", "text", "unwind", "section", "page", "elf", "finding", "subject", "rules",
+            "check", "write",
+        ],
+    ),
+    (
+        "oracle",
+        &["cfi", "witness", "coverage", "compare", "rules", "account", "diff", "debug_file"],
+    ),
+    ("reports/history", &["shape", "report", "changes", "compare", "groups"]),
+    ("reports/harness", &["limited", "torture", "reassemble"]),
+    (
+        "reports/program",
+        &[
+            "disassembly",
+            "record",
+            "scan",
+            "render",
+            "explain",
+            "dump",
+            "diff",
+            "stored",
+            "cli",
+            "main",
+        ],
+    ),
+];
+
+#[test]
+fn imports_follow_the_order_of_rooms() {
+    for (package, rooms) in ROOMS {
+        let package_files = Package::read(&repository().join(package).join("src"));
+        let place = |module: &Module| {
+            let room = module.first()?;
+            let place = rooms.iter().position(|known| known == room);
+            assert!(
+                place.is_some(),
+                "{package}/src/{room}: add this room to `ROOMS`, at its place"
+            );
+            place
+        };
+        package_files.files.keys().for_each(|module| _ = place(module));
+        let graph = package_files.graph();
+        let wrong = wrong_way(&graph, place);
+        assert!(
+            wrong.is_empty(),
+            "{package}/src: imports from a room after their own; move down what is needed: {wrong:?}"
+        );
+    }
+}
+
+/// The imports from a room that comes later.
+fn wrong_way(
+    graph: &BTreeMap<Module, BTreeSet<Module>>,
+    place: impl Fn(&Module) -> Option<usize>,
+) -> Vec<(&Module, &Module)> {
+    let imports = graph.iter().flat_map(|(from, to)| to.iter().map(move |to| (from, to)));
+    imports.filter(|(from, to)| place(from) < place(to)).collect()
+}
+
+#[test]
+fn an_import_from_a_later_room_is_seen() {
+    let module = |name: &str| vec![name.to_owned()];
+    let package = Package {
+        files: BTreeMap::from([
+            (module("reader"), "use crate::rules::Rule;".to_owned()),
+            (module("rules"), String::new()),
+        ]),
+    };
+    let place = |module: &Module| ["reader", "rules"].iter().position(|room| *room == module[0]);
+    assert_eq!(wrong_way(&package.graph(), place), [(&module("reader"), &module("rules"))]);
 }
 
 /// The test has to see a cycle when there is one.
