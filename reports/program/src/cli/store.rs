@@ -171,7 +171,7 @@ fn check_shards(
 /// Tells what a store says, as far as it goes.
 fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
     let mut causes = Causes::default();
-    let summary = stored::summary(store, &mut |record| {
+    let summary = stored::summary(store, 0..store.manifest().shards(), &mut |record| {
         causes.add(record);
         Ok(())
     })?;
