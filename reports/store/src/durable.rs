@@ -54,7 +54,7 @@ impl Draft {
                 // Like any other new file; the umask still applies.
                 .permissions(fs::Permissions::from_mode(0o666))
                 .tempfile_in(folder)
-                .map_err(Error::io("write a file in", folder))?;
+                .map_err(|error| Error::io("write a file in", folder)(without_path(&error)))?;
             if let Some(draft) = Draft::lock(made)? {
                 return Ok(draft);
             }
@@ -144,7 +144,13 @@ pub(crate) fn draft_folder(folder: &Path) -> Result<tempfile::TempDir> {
         .suffix(SUFFIX)
         .permissions(fs::Permissions::from_mode(0o777))
         .tempdir_in(folder)
-        .map_err(Error::io("make a folder in", folder))
+        .map_err(|error| Error::io("make a folder in", folder)(without_path(&error)))
+}
+
+/// The system's error without the random name that `tempfile` appends to its message.
+fn without_path(error: &io::Error) -> io::Error {
+    let message = error.to_string();
+    io::Error::new(error.kind(), message.split(" at path ").next().unwrap_or_default().to_owned())
 }
 
 /// Removes a folder with its contents, if it exists.
