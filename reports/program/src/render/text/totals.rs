@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::{BOLD, Text, coverage, severity_style};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::{KindCount, SectionCount, Severity, Summary};
+use sframe_record::{KindCount, RuleCount, SectionCount, Severity, Summary};
 
 impl<W: Write> Text<W> {
     /// Writes a scan in numbers, and nothing of any file.
@@ -77,7 +77,10 @@ impl<W: Write> Text<W> {
             return writeln!(self.out, "  no findings");
         }
         writeln!(self.out, "  {}", found.join(", "))?;
-        for count in &summary.rules {
+        // The most serious rules first, each group in the order of the catalogue.
+        let mut rules: Vec<&RuleCount<'_>> = summary.rules.iter().collect();
+        rules.sort_by_key(|count| count.severity);
+        for count in rules {
             let (severity, style) = (count.severity.name(), severity_style(count.severity));
             let times = grouped(count.count);
             let files = counted(count.files, "file");
