@@ -38,6 +38,12 @@ impl<W: Write> Text<W> {
             coverage::totals(&mut self.out, summary)?;
         }
         Ok(())
+        if summary.worst().is_some() {
+            writeln!(
+                self.out,
+                "  `sframe-check explain RULE` says what a rule means and what to do"
+            )?;
+        }
     }
 
     fn section_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
@@ -92,12 +98,6 @@ impl<W: Write> Text<W> {
             let text = format!("{} in {files}{once}", count.rule);
             let text = self.wrapped(&text, 20);
             writeln!(self.out, "  {times:>9} {style}{severity:<7}{style:#} {text}")?;
-        }
-        if summary.worst().is_some() {
-            writeln!(
-                self.out,
-                "  `sframe-check explain RULE` says what a rule means and what to do"
-            )?;
         }
         Ok(())
     }
