@@ -50,8 +50,11 @@ impl<W: Write> Text<W> {
         let sections: Vec<String> = summary
             .sections
             .iter()
-            .map(|SectionCount { version, machine, count }| {
-                format!("{} {version} {machine}", grouped(*count)).trim_end().to_owned()
+            .map(|SectionCount { version, machine, count }| match version.as_str() {
+                SectionCount::UNREADABLE => {
+                    format!("{} with an unreadable header", grouped(*count))
+                }
+                version => format!("{} {version} {machine}", grouped(*count)).trim_end().to_owned(),
             })
             .collect();
         writeln!(self.out, "  sections: {}", self.wrapped(&sections.join(", "), 4))?;
