@@ -162,11 +162,10 @@ fn explain(args: &ExplainArgs) -> io::Result<Exit> {
         return print(explain::markdown);
     }
     if args.all {
-        let mut rules = catalogue::all();
-        return print(|out| rules.try_for_each(|rule| explain::page(out, rule, width)));
+        return print(|out| explain::pages(out, catalogue::all(), width));
     }
     if args.rules.is_empty() {
         return print(explain::list);
     }
-    print(|out| args.rules.iter().try_for_each(|rule| explain::page(out, rule, width)))
+    print(|out| explain::pages(out, args.rules.iter().copied(), width))
 }

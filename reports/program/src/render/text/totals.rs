@@ -13,6 +13,7 @@ impl<W: Write> Text<W> {
     /// # Errors
     /// Those of writing.
     pub fn totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        self.separate()?;
         let checked = counted(summary.checked, "file");
         let inputs = counted(summary.inputs, "input");
         let with = grouped(summary.with_section);
@@ -37,13 +38,13 @@ impl<W: Write> Text<W> {
         if self.options.coverage {
             coverage::totals(&mut self.out, summary)?;
         }
-        Ok(())
         if summary.worst().is_some() {
             writeln!(
                 self.out,
                 "  `sframe-check explain RULE` says what a rule means and what to do"
             )?;
         }
+        Ok(())
     }
 
     fn section_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
