@@ -151,7 +151,8 @@ fn man(out: &mut dyn Write) -> io::Result<()> {
     command.build();
     clap_mangen::Man::new(command.clone()).render(out)?;
     for subcommand in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-        clap_mangen::Man::new(subcommand.clone()).render(out)?;
+        let source = concat!("sframe-check ", env!("CARGO_PKG_VERSION"));
+        clap_mangen::Man::new(subcommand.clone()).source(source).render(out)?;
     }
     Ok(())
 }
