@@ -264,6 +264,6 @@ impl Store {
             return Ok(shard_path(&self.folder, shard));
         }
         let last = self.manifest.shards() - 1;
-        Err(Error::Usage(format!("shard {shard}, allowed: 0 to {last}")))
+        Err(Error::Usage(format!("there is no shard {shard}: the last one is shard {last}")))
     }
 }

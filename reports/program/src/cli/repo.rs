@@ -103,7 +103,9 @@ fn globs(patterns: &[String]) -> Result<Option<GlobSet>, String> {
     let mut globs = GlobSetBuilder::new();
     for pattern in patterns {
         let glob = GlobBuilder::new(pattern).build();
-        globs.add(glob.map_err(|error| format!("{pattern} is no pattern: {}", error.kind()))?);
+        globs.add(
+            glob.map_err(|error| format!("{pattern} is not a valid pattern: {}", error.kind()))?,
+        );
     }
     let globs = globs.build().map_err(|error| error.to_string())?;
     Ok((!globs.is_empty()).then_some(globs))

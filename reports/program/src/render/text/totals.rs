@@ -119,7 +119,7 @@ pub(super) const fn remedy(kind: Special) -> &'static str {
 fn left_out(summary: &Summary<'_>) -> Vec<String> {
     let mut kinds = Vec::new();
     if summary.crashed > 0 {
-        kinds.push(format!("{} at which the checker has died", grouped(summary.crashed)));
+        kinds.push(format!("{} that crashed the checker", grouped(summary.crashed)));
     }
     if summary.unreadable > 0 {
         kinds.push(format!("{} unreadable", grouped(summary.unreadable)));
