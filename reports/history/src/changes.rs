@@ -94,6 +94,9 @@ pub struct Scan {
     pub tool: Option<String>,
     /// Whether the scan is complete: then a file missing from it did not exist.
     pub complete: bool,
+    /// Whether the scan is incomplete only because parts of its store were damaged afterwards.
+    #[serde(skip)]
+    pub damaged: bool,
     /// The number of files and members with records.
     pub files: u64,
 }
@@ -102,7 +105,7 @@ impl Scan {
     /// A complete scan with this name.
     #[must_use]
     pub fn complete(name: &str) -> Scan {
-        Scan { name: name.to_owned(), tool: None, complete: true, files: 0 }
+        Scan { name: name.to_owned(), complete: true, ..Scan::default() }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Limits the number of members of an input and the memory for their names: each member is reported, and held in memory
 //! until the report is written.
 
+use sframe_record::numbers::counted;
+
 /// The number of bytes of a member's name that are read: a longer path is invalid (Linux, `PATH_MAX`).
 pub const NAME: usize = 4096;
 /// The maximum number of members of an input, including nested ones.
@@ -74,6 +76,6 @@ pub(crate) fn size_text(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 20) {
         format!("{} MiB", bytes >> 20)
     } else {
-        format!("{bytes} bytes")
+        counted(bytes, "byte")
     }
 }

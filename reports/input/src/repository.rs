@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use globset::GlobSet;
+use sframe_record::numbers::{counted, grouped};
 
 use super::package::{Limits, Visitor, visit_stream};
 use super::plain_error;
@@ -149,8 +150,9 @@ impl Listed {
         let (size, sha256) = visit_stream(stream, self.size, limits, visitor)?;
         if size != self.size {
             let most = if size > self.size { "more than " } else { "" };
-            let found = size.min(self.size);
-            return Err(format!("it has {most}{found} bytes, but its index says {}", self.size));
+            let found = counted(size.min(self.size), "byte");
+            let listed = grouped(self.size);
+            return Err(format!("it has {most}{found}, but its index states {listed}"));
         }
         match sha256 == self.sha256 {
             true => Ok(()),

@@ -151,7 +151,8 @@ fn man(out: &mut dyn Write) -> io::Result<()> {
     command.build();
     clap_mangen::Man::new(command.clone()).render(out)?;
     for subcommand in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-        clap_mangen::Man::new(subcommand.clone()).render(out)?;
+        let source = concat!("sframe-check ", env!("CARGO_PKG_VERSION"));
+        clap_mangen::Man::new(subcommand.clone()).source(source).render(out)?;
     }
     Ok(())
 }
@@ -162,11 +163,10 @@ fn explain(args: &ExplainArgs) -> io::Result<Exit> {
         return print(explain::markdown);
     }
     if args.all {
-        let mut rules = catalogue::all();
-        return print(|out| rules.try_for_each(|rule| explain::page(out, rule, width)));
+        return print(|out| explain::pages(out, catalogue::all(), width));
     }
     if args.rules.is_empty() {
         return print(explain::list);
     }
-    print(|out| args.rules.iter().try_for_each(|rule| explain::page(out, rule, width)))
+    print(|out| explain::pages(out, args.rules.iter().copied(), width))
 }

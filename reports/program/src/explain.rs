@@ -11,15 +11,29 @@ use sframe_record::catalogue;
 
 const BOLD: Style = Style::new().bold();
 
-/// Prints the page of a rule.
+/// Prints the pages of rules, with an empty line between them.
 ///
 /// # Errors
-/// Those of writing.
-pub fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Result<()> {
+/// Returns an error if writing fails.
+pub fn pages<'r>(
+    out: &mut dyn Write,
+    rules: impl Iterator<Item = &'r Rule>,
+    width: Option<usize>,
+) -> io::Result<()> {
+    for (place, rule) in rules.enumerate() {
+        if place > 0 {
+            writeln!(out)?;
+        }
+        page(out, rule, width)?;
+    }
+    Ok(())
+}
+
+fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Result<()> {
     let text = |text: &str| wrap(text, 2, width);
     let (name, severity, group) = (rule.name, rule.severity, rule.group);
     writeln!(out, "{BOLD}{name}{BOLD:#} ({severity}, {group})\n")?;
-    writeln!(out, "  {}\n", text(&sentence(rule.page.summary)))?;
+    writeln!(out, "  {}", text(&sentence(rule.page.summary)))?;
     let parts = [
         ("What goes wrong", sentence(rule.page.consequence)),
         ("What to do", sentence(rule.page.remedy)),
@@ -28,10 +42,10 @@ pub fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Resul
         ("Example", rule.page.example.to_owned()),
     ];
     for (title, content) in parts.iter().filter(|(_, content)| !content.is_empty()) {
-        writeln!(out, "{BOLD}{title}{BOLD:#}\n  {}\n", text(content))?;
+        writeln!(out, "\n{BOLD}{title}{BOLD:#}\n  {}", text(content))?;
     }
     if rule.severity == Severity::Lint {
-        writeln!(out, "  {}\n", text("Lints are checked with --pedantic only."))?;
+        writeln!(out, "\n  {}", text("Lints are checked with --pedantic only."))?;
     }
     Ok(())
 }
@@ -42,12 +56,14 @@ pub fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Resul
 /// Those of writing.
 pub fn list(out: &mut dyn Write) -> io::Result<()> {
     let longest = catalogue::all().map(|rule| rule.name.len()).max().unwrap_or(0);
-    for group in Group::ALL {
+    for (place, group) in Group::ALL.into_iter().enumerate() {
+        if place > 0 {
+            writeln!(out)?;
+        }
         writeln!(out, "{BOLD}{group}{BOLD:#}")?;
         for rule in catalogue::all().filter(|rule| rule.group == group) {
             writeln!(out, "  {:longest$}  {:<7}  {}", rule.name, rule.severity, rule.page.summary)?;
         }
-        writeln!(out)?;
     }
     Ok(())
 }

@@ -86,6 +86,11 @@ pub struct Summary<'r> {
     pub rules: Vec<RuleCount<'r>>,
 }
 
+impl SectionCount<'_> {
+    /// The version of sections whose header cannot be read.
+    pub const UNREADABLE: &'static str = "unreadable header";
+}
+
 impl Summary<'_> {
     /// Adds one record.
     pub fn add(&mut self, record: &Record<'_>) {
@@ -135,7 +140,7 @@ impl Summary<'_> {
                 let machine = header.abi.as_ref().map_or("unknown ABI", Text::as_str);
                 (format!("V{}", header.version), machine)
             }
-            None => ("unreadable header".to_owned(), ""),
+            None => (SectionCount::UNREADABLE.to_owned(), ""),
         };
         let order = |known: &SectionCount<'_>| {
             (known.version.as_str(), known.machine.as_str()).cmp(&(version.as_str(), machine))

@@ -54,7 +54,7 @@ impl Draft {
                 // Like any other new file; the umask still applies.
                 .permissions(fs::Permissions::from_mode(0o666))
                 .tempfile_in(folder)
-                .map_err(Error::io("write a file in", folder))?;
+                .map_err(|error| Error::io("write a file in", folder)(without_path(&error)))?;
             if let Some(draft) = Draft::lock(made)? {
                 return Ok(draft);
             }
@@ -144,7 +144,14 @@ pub(crate) fn draft_folder(folder: &Path) -> Result<tempfile::TempDir> {
         .suffix(SUFFIX)
         .permissions(fs::Permissions::from_mode(0o777))
         .tempdir_in(folder)
-        .map_err(Error::io("make a folder in", folder))
+        .map_err(|error| Error::io("make a folder in", folder)(without_path(&error)))
+}
+
+/// The system's error, without the random name that `tempfile` wraps it in.
+fn without_path(error: &io::Error) -> io::Error {
+    let system = error.get_ref().and_then(|wrapper| wrapper.source());
+    let message = system.map_or_else(|| error.to_string(), ToString::to_string);
+    io::Error::new(error.kind(), message)
 }
 
 /// Removes a folder with its contents, if it exists.

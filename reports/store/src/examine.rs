@@ -29,14 +29,17 @@ pub(crate) fn examine(manifest: &Manifest, folder: &Path) -> Result<(Status, Vec
                 status.whole.push(shard);
                 totals.push(whole);
             }
-            other => {
-                status.damaged.push(DamagedShard { shard, reason: other.to_string() });
+            ShardState::Damaged(reason) => status.damaged.push(DamagedShard { shard, reason }),
+            ShardState::Foreign(difference) => {
+                let reason = format!("it belongs to another scan: {difference}");
+                status.damaged.push(DamagedShard { shard, reason });
             }
         }
     }
     status.strange = strange(manifest, &folder.join(SHARDS))?;
     let Examined { complete, hashes, damaged } = verify::examine(manifest, folder, &status.whole)?;
-    (status.complete, status.hashes, status.files) = (complete, hashes, damaged);
+    status.complete = complete && status.missing.is_empty() && status.damaged.is_empty();
+    (status.hashes, status.files) = (hashes, damaged);
     Ok((status, totals))
 }
 

@@ -109,8 +109,10 @@ impl Object {
         range: RangeInclusive<u64>,
     ) -> Result<u64, Defect> {
         let number = self.fields.get(name).and_then(Value::as_u64);
-        number.filter(|number| range.contains(number)).ok_or_else(|| {
-            self.not(name, format!("a whole number from {} to {}", range.start(), range.end()))
+        let (first, last) = (range.start(), range.end());
+        number.filter(|number| range.contains(number)).ok_or_else(|| match first == last {
+            true => self.not(name, first.to_string()),
+            false => self.not(name, format!("a whole number from {first} to {last}")),
         })
     }
 

@@ -87,7 +87,7 @@ impl Manifest {
     /// ```
     pub fn plan(mut plan: Plan) -> Result<Manifest> {
         if !(1..=MAX_SHARDS).contains(&plan.shards) {
-            let what = format!("{} shards, allowed: 1 to {MAX_SHARDS}", plan.shards);
+            let what = format!("a plan has 1 to {MAX_SHARDS} shards, not {}", plan.shards);
             return Err(Error::Usage(what));
         }
         if let Some(item) = plan.items.iter().find(|item| !path_name::is_path(&item.path)) {

@@ -11,6 +11,7 @@ use crate::field::{Defect, Object};
 use crate::files::CHANGED;
 use crate::manifest::{FORMAT, MAX_SHARDS};
 use crate::path_name::{self, PathName};
+use crate::status::Remedy;
 use crate::{ContentHash, Counts, Key, Manifest};
 
 const COMPLETE: &str = "complete";
@@ -93,10 +94,19 @@ impl Run {
         // Stores of earlier versions have neither.
         let sealed = run.files.is_some() || object.has(HASH);
         if sealed && !is_sealed(&text) {
-            let reason = format!("{CHANGED}; remove it, and merge the store again");
-            return Err(Error::Damaged { path: path.to_owned(), reason });
+            return Err(Error::Damaged { path: path.to_owned(), reason: CHANGED.to_owned() });
         }
         Ok(run)
+    }
+
+    /// Like [`Run::read`], but the message about a damaged file says how to repair it.
+    pub(crate) fn open(path: &Path) -> Result<Run> {
+        Run::read(path).map_err(|error| match error {
+            Error::Damaged { path, reason } => {
+                Error::Damaged { path, reason: format!("{reason}; {}", Remedy::RemoveAndMerge) }
+            }
+            error => error,
+        })
     }
 
     fn of_object(object: &Object) -> std::result::Result<Run, Defect> {

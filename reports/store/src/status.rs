@@ -23,9 +23,9 @@ pub struct Status {
     pub damaged: Vec<DamagedShard>,
     /// Files among the shards that do not belong to this scan.
     pub strange: Vec<String>,
-    /// Whether the store was merged.
+    /// Whether the store was merged, and none of its shards has been lost or damaged since.
     pub complete: bool,
-    /// Whether the store has the hashes of its files. Complete stores have them, except those of earlier versions.
+    /// Whether the store has the hashes of its files. Merged stores have them, except those of earlier versions.
     pub hashes: bool,
     /// Other files that have changed since they were written, including shards with intact lines whose file has
     /// changed.
@@ -107,7 +107,7 @@ impl fmt::Display for Status {
             write!(f, "; shard {shard} is missing")?;
         }
         for DamagedShard { shard, reason } in self.damaged.iter().take(NAMED) {
-            write!(f, "; shard {shard} is {reason}: scan it again")?;
+            write!(f, "; shard {shard} cannot be used: {reason}: scan it again")?;
         }
         for name in self.strange.iter().take(NAMED) {
             write!(f, "; {name:?} is not a shard of this scan")?;

@@ -79,7 +79,7 @@ impl Store {
             }
             Run::of(&manifest).draft(folder)?.publish(&run_path)?;
         }
-        let run = Run::read(&run_path)?;
+        let run = Run::open(&run_path)?;
         if run.manifest != manifest.hash() {
             let reason = format!("its manifest is {}, not {}", run.manifest, manifest.hash());
             return Err(Error::Foreign { path: run_path, reason });
@@ -93,7 +93,7 @@ impl Store {
     /// [`Error::Io`], [`Error::Defect`], [`Error::Damaged`], and [`Error::Foreign`] if its manifest is not the one that
     /// it was created with.
     pub fn open(folder: &Path) -> Result<Store> {
-        let run = Run::read(&folder.join(RUN))?;
+        let run = Run::open(&folder.join(RUN))?;
         let path = folder.join(MANIFEST);
         let files = run.files.map(|hash| Files::read(folder, hash)).transpose()?;
         if let Some(reason) =
@@ -264,6 +264,6 @@ impl Store {
             return Ok(shard_path(&self.folder, shard));
         }
         let last = self.manifest.shards() - 1;
-        Err(Error::Usage(format!("shard {shard}, allowed: 0 to {last}")))
+        Err(Error::Usage(format!("there is no shard {shard}: the last one is shard {last}")))
     }
 }

@@ -89,9 +89,12 @@ fn a_merge_needs_every_shard_exactly_once() {
     let path = shard_path(&folder, 1);
     let sound = fs::read(&path).expect("readable");
     fs::write(&path, &sound[..sound.len() - 1]).expect("writable");
-    refused(&mut store, "2 of 3 whole; shard 1 is damaged: it is truncated");
+    refused(&mut store, "2 of 3 whole; shard 1 cannot be used: it is truncated");
     fs::copy(shard_path(&folder, 0), &path).expect("writable");
-    refused(&mut store, "shard 1 is of another scan: its number is 0, not 1");
+    refused(
+        &mut store,
+        "shard 1 cannot be used: it belongs to another scan: its number is 0, not 1",
+    );
     fs::write(&path, &sound).expect("writable");
     fs::copy(&path, shard_path(&folder, 3)).expect("writable");
     refused(&mut store, "3 of 3 whole; \"00003.ndjson.zst\" is not a shard of this scan");

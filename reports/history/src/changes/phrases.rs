@@ -42,7 +42,11 @@ pub(super) fn verdict(changes: &Changes) -> String {
 /// `monday: 512 files, by sframe-check 0.1.0`.
 pub(super) fn scan(scan: &Scan) -> String {
     let tool = scan.tool.as_ref().map(|tool| format!(", by sframe-check {}", printable(tool)));
-    let ended = if scan.complete { "" } else { ", not complete" };
+    let ended = match (scan.complete, scan.damaged) {
+        (true, _) => "",
+        (false, true) => ", partly damaged",
+        (false, false) => ", not complete",
+    };
     let files = counted(scan.files, "file");
     format!("{}: {files}{}{ended}", printable(&scan.name), tool.unwrap_or_default())
 }

@@ -11,6 +11,7 @@ use crate::changes::{
     Became, Change, CountChange, CoverageVerdict, FileChange, FileName, FindingChange, Matched,
     Place,
 };
+use sframe_record::numbers::counted;
 use sframe_record::{Severity, Status};
 
 /// Facts that apply to all files.
@@ -278,8 +279,10 @@ fn coverage_of(change: &mut FileChange, old: &File, new: &File, strings: &String
     change.coverage = coverage::compare(old, new, strings);
     let undecided = |file: &File| file.coverage.as_ref().map_or(0, |c| c.undecided_bytes);
     let (was, is) = (undecided(old), undecided(new));
-    if was != is && old.coverage.is_some() && new.coverage.is_some() && (was == 0 || is == 0) {
-        change.undecided.push(format!("{is} bytes of code could not be compared, {was} before"));
+    // Code that only the new scan could compare is no open question.
+    if was == 0 && is > 0 && old.coverage.is_some() && new.coverage.is_some() {
+        let bytes = counted(is, "byte");
+        change.undecided.push(format!("{bytes} of code could not be compared, none before"));
     }
     let uncompared = old.coverage.is_none() || new.coverage.is_none();
     if uncompared && new.status == Status::Checked && new.functions < old.functions {

@@ -171,9 +171,13 @@ impl Sums {
         let mut undecided = Vec::new();
         for (which, scan) in [("old", &old), ("new", &new)] {
             if !scan.complete {
-                undecided.push(format!(
-                    "the {which} scan is incomplete: files missing from it may still exist"
-                ));
+                undecided.push(if scan.damaged {
+                    format!(
+                        "the store of the {which} scan is damaged: some of its files are unknown"
+                    )
+                } else {
+                    format!("the {which} scan is incomplete: files missing from it may still exist")
+                });
             }
         }
         if lints_in_one {

@@ -42,7 +42,7 @@ pub fn visit_image(
         let mut layers = Layers { folder, documents: HashSet::new(), seen: HashSet::new() };
         let index = document(&folder.join("index.json"))
             .map_err(|why| Stop(format!("index.json: {why}")))?;
-        layers.follow(visit, &index, 0)
+        layers.follow(visit, "index.json", &index, 0)
     })
 }
 
@@ -67,10 +67,16 @@ struct Layers<'f> {
 }
 
 impl Layers<'_> {
-    /// Visits the documents and layers that a document refers to.
-    fn follow(&mut self, visit: &mut Visit<'_>, bytes: &[u8], depth: u32) -> Result<(), Stop> {
+    /// Visits the documents and layers that the document called `file` refers to.
+    fn follow(
+        &mut self,
+        visit: &mut Visit<'_>,
+        file: &str,
+        bytes: &[u8],
+        depth: u32,
+    ) -> Result<(), Stop> {
         let document: Document =
-            serde_json::from_slice(bytes).map_err(|error| Stop(error.to_string()))?;
+            serde_json::from_slice(bytes).map_err(|error| Stop(format!("{file}: {error}")))?;
         for Descriptor { digest } in &document.manifests {
             let hash = hash_of(digest);
             if hash.as_ref().is_ok_and(|hash| !self.documents.insert((*hash).to_owned())) {
@@ -80,7 +86,7 @@ impl Layers<'_> {
                 return Err(Stop("its index refers to too many other documents".to_owned()));
             }
             match hash.and_then(|hash| self.manifest(hash)) {
-                Ok(bytes) => self.follow(visit, &bytes, depth + 1)?,
+                Ok(bytes) => self.follow(visit, &name(digest), &bytes, depth + 1)?,
                 Err(why) => {
                     let place = visit.member(&Place::default(), name(digest).as_bytes())?;
                     visit.report(&place, Content::Unreadable(why));

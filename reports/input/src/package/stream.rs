@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use sframe_record::numbers::counted;
+
 /// The next `length` bytes of a stream. It is an error if the stream ends before them.
 pub(super) struct Part<'s> {
     stream: &'s mut dyn Read,
@@ -34,7 +36,8 @@ impl Read for Part<'_> {
         let read = self.stream.read(buffer)?;
         if read == 0 {
             let missing = self.left;
-            let text = format!("it ends {missing} bytes before the end of a member");
+            let missing = counted(missing, "byte");
+            let text = format!("it ends {missing} before the end of a member");
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
         }
         self.left = self.left.saturating_sub(read as u64);

@@ -82,8 +82,11 @@ impl Stanza<'_> {
         if !stays_inside(&path) {
             return Err(of("its Filename points outside the repository"));
         }
+        if sha256.is_empty() {
+            return Err(of("its SHA256 is missing"));
+        }
         if !is_sha256(&sha256) {
-            return Err(of("its SHA-256 is missing"));
+            return Err(of("its SHA256 is not 64 lower-case hexadecimal digits"));
         }
         Ok(Some(Listed { base: base.clone(), path, size, sha256 }))
     }

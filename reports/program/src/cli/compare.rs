@@ -59,18 +59,19 @@ fn report(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()
     Ok(())
 }
 
-/// Every whole shard of the store in `folder`, which is called `name`. What one that is not held is
-/// not known, and is not said to be gone.
+/// Adds the records in the sound shards of the store in `folder`, which the messages call `name`. The files in other
+/// shards are unknown, and are not reported as removed.
 fn store(folder: &Path, name: &Path, when: When, comparison: &mut Comparison) -> Result<()> {
     let store = Store::open(folder)?;
-    let mut complete = store.run().totals.is_some();
+    let merged = store.run().totals.is_some();
+    let mut sound = true;
     if store.lacks_hashes() {
         complain(&format!("{}: {NO_HASHES}", name.display()))?;
     }
     for shard in 0..store.manifest().shards() {
         let state = store.state(shard)?;
         if !matches!(state, ShardState::Whole(_)) {
-            complete = false;
+            sound = false;
             let remedy = "scan it again, and merge the store";
             complain(&format!("{}: shard {shard} is {state}: {remedy}", name.display()))?;
             continue;
@@ -86,6 +87,6 @@ fn store(folder: &Path, name: &Path, when: When, comparison: &mut Comparison) ->
     let tool = &store.run().key.tool;
     let tool = tool.strip_prefix("sframe-check ").unwrap_or(tool).to_owned();
     let scan = comparison.scan_mut(when);
-    (scan.complete, scan.tool) = (complete, Some(tool));
+    (scan.complete, scan.damaged, scan.tool) = (merged && sound, merged && !sound, Some(tool));
     Ok(())
 }

@@ -100,7 +100,7 @@ impl Place {
             Place::Bucket(_, copy) if copy.path().join("run.json").exists() => Ok(()),
             #[cfg(feature = "s3")]
             Place::Bucket(..) => {
-                let what = "there is no store that was merged".to_owned();
+                let what = "there is no merged store".to_owned();
                 Err(sframe_store::Error::Usage(what).into())
             }
         }

@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::args::repo::RepoArgs;
 use super::check::{debug_packages, ended, exit, limit_memory, report, shown_options};
-use super::{Exit, interrupt, stdout};
+use super::{Exit, complain, interrupt, stdout};
 use crate::scan::{CheckOptions, Sink, scan_repository};
 use sframe_input::Input;
 use sframe_input::repository::{Entry, Repository, Wanted};
@@ -39,10 +41,34 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
         scan_repository(entries, &options, args.resources.threads, sink)
     };
     let summary = report(&args.output, args.what.all, entries, Entry::held, scan)?;
+    if summary.inputs == 0 && !interrupted.load(Ordering::Relaxed) {
+        complain(&nothing_to_check(args))?;
+    }
     Ok(ended(&interrupted, exit(args.fail_on, &summary)))
 }
 
-/// Writes where the packages are.
+/// Why a repository has nothing to check.
+fn nothing_to_check(args: &RepoArgs) -> String {
+    let options = [
+        ("--name", !args.name.is_empty()),
+        ("--section", !args.section.is_empty()),
+        ("--min-size", args.min_size > 0),
+        ("--max-size", args.max_size.is_some()),
+        ("--architecture", !args.architecture.is_empty()),
+        ("--suite", !args.suite.is_empty()),
+        ("--component", !args.component.is_empty()),
+    ];
+    let used: Vec<&str> =
+        options.into_iter().filter(|(_, used)| *used).map(|(option, _)| option).collect();
+    let selected = match used.as_slice() {
+        [] => String::new(),
+        used => format!(" selected by {}", used.join(", ")),
+    };
+    let repository = printable_path(Path::new(&args.repository));
+    format!("nothing to check: no index of {repository} lists a package{selected}")
+}
+
+/// Writes the path or URL of each package.
 fn list(entries: impl Iterator<Item = Entry>) -> io::Result<Exit> {
     let (mut out, mut exit) = (stdout(), Exit::Clean);
     for entry in entries {
@@ -77,7 +103,9 @@ fn globs(patterns: &[String]) -> Result<Option<GlobSet>, String> {
     let mut globs = GlobSetBuilder::new();
     for pattern in patterns {
         let glob = GlobBuilder::new(pattern).build();
-        globs.add(glob.map_err(|error| format!("{pattern} is no pattern: {}", error.kind()))?);
+        globs.add(
+            glob.map_err(|error| format!("{pattern} is not a valid pattern: {}", error.kind()))?,
+        );
     }
     let globs = globs.build().map_err(|error| error.to_string())?;
     Ok((!globs.is_empty()).then_some(globs))

@@ -197,7 +197,7 @@ fn merge_in(place: &Place, manifest: Manifest, args: &ShardsArgs) -> Result<Exit
             let without = counted(without, "file");
             writeln!(
                 io::stderr(),
-                "sframe-check: complete: {records} of {items}, {without} without"
+                "sframe-check: complete: {records} of {items}, {without} without a record"
             )?;
             Ok(Exit::Clean)
         }

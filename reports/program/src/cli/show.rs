@@ -17,16 +17,31 @@ use crate::stored::{self, Result};
 pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
     let mut renderer = check::renderer(&args.output, args.all, None);
     renderer.begin()?;
-    let (summary, complete) = read(&args.scan, renderer.as_mut())
+    let (summary, ending) = read(&args.scan, renderer.as_mut())
         .map_err(|error| io::Error::other(format!("{}: {error}", args.scan.display())))?;
     renderer.end(&summary)?;
+    if ending == Ending::Early {
+        let unknown = "the scan did not reach its end: files that it had not checked by then are not shown, and their \
+                       findings are unknown";
+        complain(&format!("{}: {unknown}", args.scan.display()))?;
+    }
     let exit = check::exit(args.fail_on, &summary);
-    Ok(if complete || exit == Exit::Findings { exit } else { Exit::Incomplete })
+    Ok(if ending == Ending::Complete || exit == Exit::Findings { exit } else { Exit::Incomplete })
 }
 
-/// Hands the records of a store or report to `renderer`, and sums them up; whether the scan came to
-/// its end.
-fn read(path: &Path, renderer: &mut dyn Renderer) -> io::Result<(Summary<'static>, bool)> {
+/// How a stored scan ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// All of it was read.
+    Complete,
+    /// The scan was interrupted.
+    Early,
+    /// The scan was complete, but parts of its store cannot be read any longer.
+    Damaged,
+}
+
+/// Hands the records of a store or report to `renderer`, and returns their sum.
+fn read(path: &Path, renderer: &mut dyn Renderer) -> io::Result<(Summary<'static>, Ending)> {
     let place = Place::of(path)?;
     place.fetch_merged()?;
     if place.folder().is_dir() {
@@ -40,24 +55,33 @@ fn read(path: &Path, renderer: &mut dyn Renderer) -> io::Result<(Summary<'static
             written = renderer.file(record);
         }
     };
-    let ending = report::read(BufReader::new(File::open(path)?), each).map_err(io::Error::other)?;
-    written.map(|()| (summary, ending.complete))
+    let read = report::read(BufReader::new(File::open(path)?), each).map_err(io::Error::other)?;
+    let ending = if read.complete { Ending::Complete } else { Ending::Early };
+    written.map(|()| (summary, ending))
 }
 
+/// Hands the records in the sound shards of a store to `renderer`, and names the other shards.
 fn store(
     folder: &Path,
     name: &Path,
     renderer: &mut dyn Renderer,
-) -> Result<(Summary<'static>, bool)> {
+) -> Result<(Summary<'static>, Ending)> {
     let store = Store::open(folder)?;
-    let mut complete = store.run().totals.is_some();
+    let merged = store.run().totals.is_some();
+    let mut ending = if merged { Ending::Complete } else { Ending::Early };
+    let mut sound = Vec::new();
     for shard in 0..store.manifest().shards() {
         let state = store.state(shard)?;
-        if !matches!(state, ShardState::Whole(_)) {
-            complete = false;
-            complain(&format!("{}: shard {shard} is {state}", name.display()))?;
+        if matches!(state, ShardState::Whole(_)) {
+            sound.push(shard);
+            continue;
         }
+        if merged {
+            ending = Ending::Damaged;
+        }
+        let unknown = "its files are not shown";
+        complain(&format!("{}: shard {shard} is {state}: {unknown}", name.display()))?;
     }
-    let summary = stored::summary(&store, &mut |record| renderer.file(record))?;
-    Ok((summary, complete))
+    let summary = stored::summary(&store, sound, &mut |record| renderer.file(record))?;
+    Ok((summary, ending))
 }

@@ -36,8 +36,8 @@ pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
     if is_there(folder) {
         if !args.store.resume {
             let message = format!(
-                "{} is a store already: --resume goes on with it, and --previous takes over from it \
-                 to a new one",
+                "{} is a store already: continue its scan with --resume, or make a new store from its \
+                 unchanged results with --previous",
                 folder.display()
             );
             return Err(io::Error::other(message));
@@ -54,16 +54,16 @@ pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
 
 /// Tells what the shards say that are there.
 fn interrupted(folder: &Path, args: &CheckArgs) -> Result<()> {
-    let mut kept = "nothing is kept yet".to_owned();
+    let mut kept = "no results are stored yet".to_owned();
     if is_there(folder) {
         let store = open(folder)?;
         let status = store.status()?;
         if !status.whole.is_empty() {
             tell(&store, args)?;
         }
-        kept = format!("{} of {} shards are kept", status.whole.len(), status.shards);
+        kept = format!("{} of {} shards are stored", status.whole.len(), status.shards);
     }
-    writeln!(io::stderr(), "sframe-check: interrupted: {kept}; --resume goes on with the store")?;
+    writeln!(io::stderr(), "sframe-check: interrupted: {kept}; --resume continues the scan")?;
     Ok(())
 }
 
@@ -80,9 +80,9 @@ fn check_that_it_is(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> 
     let store = open(folder)?;
     let same_paths = store.manifest().inputs().iter().eq(args.paths.iter());
     let what = match () {
-        () if !same_paths => "of other inputs",
+        () if !same_paths => "its inputs are different",
         () if store.manifest().key() != &stored::key(options) => {
-            "made by another version, or with other options for what to check"
+            "it was made by another version, or with other options for what to check"
         }
         () => return Ok(()),
     };
@@ -136,7 +136,7 @@ fn previous(earlier: &Place, key: &Key, args: &CheckArgs) -> Result<Previous> {
         complain(&format!("{name}: {NO_HASHES}"))?;
     }
     for DamagedShard { shard, reason } in previous.unusable() {
-        let what = "scan it again there, and merge the store; its files are checked anew here";
+        let what = "its files are checked again here; to repair that store, scan the shard again and merge";
         complain(&format!("{name}: shard {shard}: {reason}: {what}"))?;
     }
     Ok(previous)
@@ -171,7 +171,7 @@ fn check_shards(
 /// Tells what a store says, as far as it goes.
 fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
     let mut causes = Causes::default();
-    let summary = stored::summary(store, &mut |record| {
+    let summary = stored::summary(store, 0..store.manifest().shards(), &mut |record| {
         causes.add(record);
         Ok(())
     })?;

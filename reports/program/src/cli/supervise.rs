@@ -43,11 +43,13 @@ pub(super) fn supervise(
         before = shards;
         let name = signal.map_or("a signal", Signal::as_str);
         if in_vain >= MOST_IN_VAIN {
-            let message = format!("the process at work was ended by {name}, again and again");
+            let message = format!(
+                "the worker process was ended by {name} {MOST_IN_VAIN} times without completing a shard"
+            );
             return Err(io::Error::other(message));
         }
-        let told = "goes on; the files it was at are checked one by one";
-        writeln!(io::stderr(), "sframe-check: the process at work was ended by {name}: {told}")?;
+        let next = "the scan continues, and checks the files that it was reading one by one";
+        writeln!(io::stderr(), "sframe-check: the worker process was ended by {name}: {next}")?;
     }
 }
 

@@ -112,7 +112,7 @@ impl<W: Write> Text<W> {
         let left = [
             (totals.unnamed_first, "of A without a symbol"),
             (totals.unnamed_second, "of B without a symbol"),
-            (totals.unplaced, "whose start is not known"),
+            (totals.unplaced, "whose start cannot be read"),
         ];
         for (functions, which) in left.into_iter().filter(|(functions, _)| *functions > 0) {
             let functions = counted(functions, "function");

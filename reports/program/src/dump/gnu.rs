@@ -98,7 +98,7 @@ pub(super) fn write(
     }
     if section.entry_count() < section.header().num_fdes {
         let (there, stored) = (section.entry_count(), section.header().num_fdes);
-        writer.note(&format!("the section ends behind {there} of {stored} functions"))?;
+        writer.note(&format!("the section ends after {there} of {stored} functions"))?;
     }
     Ok(writer.notes)
 }

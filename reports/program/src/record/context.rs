@@ -17,17 +17,21 @@ const MAX_PARTS: usize = 12;
 /// How many bytes a part without a name shows.
 const RAW_PART: u64 = 16;
 
-/// The fields around the defect of a finding, in the order of the section's bytes; none where no
-/// bytes of the section are to blame.
+/// The fields around the defect of a finding, in the order of the section's bytes; empty if no bytes of the section are
+/// to blame.
 #[must_use]
 pub fn context(finding: &Finding, source: &SectionSource<'_>) -> Vec<Part<'static>> {
-    let shown = finding.bytes.clone();
-    if shown.is_empty() {
+    if finding.bytes.is_empty() {
         return Vec::new();
     }
+    // The bytes of a function are its table entry; the blamed field may be among its attributes (V3 2.3.2).
+    let shown = match finding.offset {
+        Some(offset) if !finding.bytes.contains(&offset) => offset..offset.saturating_add(1),
+        _ => finding.bytes.clone(),
+    };
     let endian = source.section.as_ref().map_or(guess_endian(source.data), Section::endian);
     let mut places = match &source.section {
-        Ok(section) => places(section, finding),
+        Ok(section) => places(section, finding, &shown),
         Err(_) => header_places(&shown),
     };
     if places.is_empty() {
@@ -57,9 +61,8 @@ fn window(places: &[FieldPlace], blamed: impl Fn(&FieldPlace) -> bool) -> &[Fiel
     places.get(start..places.len().min(start + MAX_PARTS)).unwrap_or_default()
 }
 
-/// The fields of the structure that the finding's bytes are in.
-fn places(section: &Section<'_>, finding: &Finding) -> Vec<FieldPlace> {
-    let shown = &finding.bytes;
+/// The fields of the structure that contains the shown bytes.
+fn places(section: &Section<'_>, finding: &Finding, shown: &Range<u64>) -> Vec<FieldPlace> {
     if shown.start < HEADER_SIZE {
         return header_places(shown);
     }

@@ -156,10 +156,10 @@ impl Causes {
         let nothing = causes.causes.is_empty() && self.left.is_empty();
         write_text(out, &causes, shown)?;
         write_left(out, &self.left, shown, options)?;
-        if !nothing {
-            writeln!(out)?;
-        }
         if options.summary {
+            if !nothing {
+                writeln!(out)?;
+            }
             let mut text = Text::new(&mut *out, options);
             text.totals(summary)?;
             next_steps(out, &causes, options)?;

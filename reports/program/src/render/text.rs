@@ -60,6 +60,8 @@ pub struct Text<W> {
     shown: BTreeSet<String>,
     /// The record that was started, and what of it is listed.
     started: Option<(Record<'static>, Listing)>,
+    /// A block has ended: an empty line comes before the next one, but not at the end of the output.
+    after_block: bool,
 }
 
 /// What is listed of a file.
@@ -82,7 +84,7 @@ struct Listed {
 impl<W: Write> Text<W> {
     /// A renderer that writes to `out`.
     pub const fn new(out: W, options: TextOptions) -> Text<W> {
-        Text { out, options, shown: BTreeSet::new(), started: None }
+        Text { out, options, shown: BTreeSet::new(), started: None, after_block: false }
     }
 
     /// Writes the record of a file that was checked, up to its findings.
@@ -94,6 +96,7 @@ impl<W: Write> Text<W> {
             .collect();
         let is_silent = listed.is_empty() && record.undecided.is_empty();
         if !is_silent {
+            self.separate()?;
             writeln!(self.out, "{BOLD}{}{BOLD:#}", record.name())?;
         } else if self.options.verbose {
             self.clean(&record.name(), record)?;
@@ -125,6 +128,8 @@ impl<W: Write> Text<W> {
         let with_section = record.status == Status::Checked;
         match &record.coverage {
             Some(coverage) if self.options.coverage && (with_section || self.options.verbose) => {
+                self.separate()?;
+                self.after_block = true;
                 coverage::file(&mut self.out, &record.name(), coverage, with_section)
             }
             _ => Ok(()),
@@ -148,7 +153,13 @@ impl<W: Write> Text<W> {
             let reason = self.wrapped(&undecided.reason.to_string(), 4);
             writeln!(self.out, "  {WARNING}undecided{WARNING:#}: {section}{reason}")?;
         }
-        writeln!(self.out)
+        self.after_block = true;
+        Ok(())
+    }
+
+    /// Writes an empty line if a block precedes.
+    fn separate(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.after_block) { writeln!(self.out) } else { Ok(()) }
     }
 
     /// The rules of which a file's findings are shown: not those about the tools which made it, where
@@ -163,6 +174,7 @@ impl<W: Write> Text<W> {
     }
 
     fn clean(&mut self, name: &str, record: &Record<'_>) -> io::Result<()> {
+        self.separate()?;
         if record.sections.is_empty() {
             return writeln!(self.out, "{name}: no .sframe section");
         }
@@ -293,21 +305,26 @@ impl<W: Write> Text<W> {
                 self.end_checked(record, &listing)
             }
             Status::Unreadable => {
+                self.separate()?;
                 let what = format_args!("{WARNING}cannot be read{WARNING:#}: {reason}");
                 writeln!(self.out, "{BOLD}{name}{BOLD:#}: {what}")
             }
             Status::Crashed => {
+                self.separate()?;
                 let what = format_args!("{WARNING}not checked{WARNING:#}: {reason}");
                 writeln!(self.out, "{BOLD}{name}{BOLD:#}: {what}")
             }
             Status::Unsupported if verbose => {
+                self.separate()?;
                 writeln!(self.out, "{name}: not checked, SFrame is not defined for {reason}")
             }
             Status::NotElf if verbose => {
+                self.separate()?;
                 let why = if reason.is_empty() { "not an ELF file" } else { &reason };
                 writeln!(self.out, "{name}: not checked, {why}")
             }
             Status::Special if verbose => {
+                self.separate()?;
                 let known = Special::of_id(&reason);
                 let (why, remedy) =
                     known.map_or((reason.as_str(), ""), |kind| (kind.name(), totals::remedy(kind)));

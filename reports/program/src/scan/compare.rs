@@ -176,7 +176,7 @@ fn sections<'s>(
     report: &Report,
 ) -> Result<Vec<Section<'s>>, String> {
     if let Some(section) = report.sections.iter().find(|section| !section.certain_layout) {
-        return Err(format!("what {} says is not known for certain", section.name));
+        return Err(format!("the content of {} is not known for certain", section.name));
     }
     let read = |source: &'s SectionSource<'_>| {
         source.section.map_err(|error| format!("{}: {error}", source.name))

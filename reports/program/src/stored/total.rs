@@ -10,18 +10,18 @@ use super::record::NOT_ELF;
 use super::{Error, Result};
 use sframe_input::Special;
 
-/// Sums up the records of a store's shards, as far as there are any, and passes each to `record` in
-/// the order of the shards.
+/// Sums up the records in `shards` of a store, without those that do not exist, and passes each record to `record`.
 ///
 /// # Errors
-/// A shard is damaged or cannot be read, and errors of `record`.
+/// Returns an error if a shard is damaged or cannot be read, and errors of `record`.
 pub fn summary(
     store: &Store,
+    shards: impl IntoIterator<Item = u32>,
     record: &mut dyn FnMut(&Record<'_>) -> io::Result<()>,
 ) -> Result<Summary<'static>> {
     let mut summary = Summary::default();
     count(&mut summary, store.manifest().without());
-    for shard in 0..store.manifest().shards() {
+    for shard in shards {
         let mut reader = match store.read(shard) {
             Ok(reader) => reader,
             Err(error) if error.is_absence() => continue,

@@ -44,5 +44,5 @@ fn it_becomes_a_record_and_stops_nothing_else() {
     let run = fs::read_to_string(folder.join("store/run.json")).expect("run.json");
     assert!(run.contains("\"complete\""), "{run}");
     let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.contains("1 at which the checker has died"), "{told}");
+    assert!(told.contains("1 that crashed the checker"), "{told}");
 }

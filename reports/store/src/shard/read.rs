@@ -179,7 +179,7 @@ impl<'m> Check<'m> {
         if item.records != of_item {
             let (number, records) = (item.item, item.records);
             return Err(format!(
-                "item {number} has {of_item} records, but its line says {records}"
+                "item {number} has {of_item} records, but its line states {records}"
             ));
         }
         if self.expected() != Some(item.item) && self.stray.is_none() {

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::vec::IntoIter;
 
 use ::tar::PaxExtensions;
+use sframe_record::numbers::{counted, grouped};
 
 use super::super::limits::Meter;
 use super::super::stream::{Part, fill};
@@ -82,19 +83,27 @@ impl Sparse {
         let parts = parts(&map, size)?;
         if let Some(stated) = self.entries.filter(|stated| *stated != parts.len() as u64) {
             return Err(format!(
-                "its sparse map has {} entries, but its header says {stated}",
-                parts.len()
+                "its sparse map has {}, but its header states {}",
+                counted_entries(parts.len() as u64),
+                grouped(stated)
             ));
         }
         let mapped = parts.iter().map(|part| part.end - part.start).fold(0, u64::saturating_add);
         let stored = data.left();
         if mapped != stored {
             return Err(format!(
-                "its sparse map has {mapped} bytes of data, but the archive has {stored}"
+                "its sparse map has {} of data, but the archive has {}",
+                counted(mapped, "byte"),
+                grouped(stored)
             ));
         }
         Ok(Expanded { data, parts: parts.into_iter().peekable(), position: 0, size, meter })
     }
+}
+
+fn counted_entries(number: u64) -> String {
+    let entries = if number == 1 { "entry" } else { "entries" };
+    format!("{} {entries}", grouped(number))
 }
 
 const NO_MAP: &str = "its sparse map is not a list of offsets and sizes";

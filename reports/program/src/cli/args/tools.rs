@@ -23,32 +23,31 @@ enormous amounts of rows, functions or bytes.
           {WRITTEN_MIB} MiB written anywhere, pipes and removed files included
   reject  an exit status that is not 0, or a message on standard error; of GNU readers also
           \"SFrame version not supported\" on standard output
-  accept  exit status 0, and nothing of that
+  accept  exit status 0, and none of the above
 
-A conforming reader neither crashes nor hangs nor takes all memory nor fills the disk, and rejects
-what the format gives no reading: parts outside the section, codes that its version does not define.
-Whether it accepts other defects is its own affair. Where it rejects sound sections of a version and
-machine, the rest of these is out of its scope when it rejects it, too.
+A conforming reader does not crash, hang, use up the memory or fill the disk. It rejects sections
+that have no meaning: with parts outside the section, or codes that their version does not define. A
+reader may accept other defects. If it rejects sound sections of a version and machine, it may
+reject all others of that version and machine: they are out of its scope.
 
-Each run has an empty folder as working folder and TMPDIR, which is removed afterwards. Words of a
-command that name a file in the current folder still do. Processes that a reader leaves behind are
-ended.
+Each run has an empty working folder, also as TMPDIR, which is removed afterwards. If a word of a
+command names a file in the current folder, it still refers to that file. Processes that a reader
+leaves behind are ended.
 
 Exit status:
-  0  every reader is conforming
-  1  one is not
-  2  one could not be run, or rejects every sound section
+  0  every reader conforms
+  1  a reader does not conform
+  2  a reader could not be run, or rejects every sound section
   3  wrong usage, or the program itself failed
   130  interrupted by Ctrl-C, SIGTERM or SIGHUP: the report has the cases that had run"
     )
 }
 
 pub(in crate::cli) const REASSEMBLE_HELP: &str = "\
-The code is written as bytes, each entry of .eh_frame or .debug_frame as a function with .cfi_
-directives at the PCs where its instructions are: what a compiler would have written. So
-assemblers that emit SFrame can be tried on the CFI of any program. Personality routines and
-LSDAs are left out, for no row depends on them. What cannot be said in assembly is left out, too,
-and told.
+The code is written as bytes. Each entry of .eh_frame or .debug_frame becomes a function with .cfi_
+directives at the PCs of its instructions, as a compiler would write them. This tests assemblers
+that emit SFrame on the CFI of any program. Personality routines and LSDAs are omitted, because no
+row depends on them. Functions that assembly cannot express are skipped and listed.
 
       sframe-check reassemble libfoo.so -o foo.s
       as --gsframe foo.s -o foo.o
@@ -57,36 +56,35 @@ and told.
       sframe-check foo.so                                    # does SFrame say what CFI says?
 
 Exit status:
-  0  all functions were carried; with --compare: and all are the same
-  1  with --compare: one is not
-  2  some functions were left out, there were none, or a file could not be read
+  0  all functions were written; with --compare: all functions are the same
+  1  with --compare: a function differs
+  2  some functions were skipped, there are none, or a file could not be read
   3  wrong usage, or the program itself failed";
 
 /// `torture`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct TortureArgs {
-    /// A reader: readelf, objdump, llvm-readobj (also with a path, a machine before or a version
-    /// behind), sframe-check, or a command, in which {} is the file; it is split into words as a
-    /// shell does it, and run without one. Without this option, sframe-check and those of the others
-    /// that are on the path
+    /// A reader: sframe-check, readelf, objdump or llvm-readobj, also with a path, a machine prefix or a
+    /// version suffix; or a command, in which {} is the file. A command is split into words like a shell's,
+    /// but run without a shell. The default is sframe-check and the other readers on the path
     #[arg(long, value_name = "READER", value_hint = ValueHint::CommandString)]
     pub(in crate::cli) reader: Vec<String>,
-    /// Processor time for each case; by the clock, three times as much
+    /// Processor time for each case; the limit of elapsed time is three times as long
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(in crate::cli) timeout: u64,
-    /// Address space for each case; 0 for any, as sanitizers need it
+    /// Address space for each case; 0 for no limit, which sanitizers need
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     pub(in crate::cli) memory: u64,
-    /// Leave the files in this folder
+    /// Keep the files of all cases in this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(in crate::cli) keep: Option<PathBuf>,
-    /// How to write what came of it
+    /// The format of the results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub(in crate::cli) format: DiffFormat,
-    /// No progress on a terminal
+    /// Do not show progress on a terminal
     #[arg(short, long)]
     pub(in crate::cli) quiet: bool,
-    /// How many processes run at a time; 0 for as many as the machine has processors
+    /// The number of processes that run at the same time; 0 for one per processor
     #[arg(short = 'j', long, visible_alias = "jobs", value_name = "N", default_value_t = 0, value_parser = super::threads)]
     pub(in crate::cli) threads: usize,
 }
@@ -106,8 +104,8 @@ pub(in crate::cli) struct ReassembleArgs {
         required_unless_present = "compare"
     )]
     pub(in crate::cli) output: Option<PathBuf>,
-    /// Whether this file, assembled from FILE's assembly and perhaps linked, has FILE's functions, with
-    /// the same rows for all registers and the same code
+    /// Compare FILE with this file, which was assembled from FILE's assembly and may be linked: it must have
+    /// the same functions, with the same code and the same rows for all registers
     #[arg(long, value_name = "REBUILT", value_hint = ValueHint::FilePath, conflicts_with = "output")]
     pub(in crate::cli) compare: Option<PathBuf>,
 }
@@ -115,6 +113,6 @@ pub(in crate::cli) struct ReassembleArgs {
 /// `limited`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct LimitedArgs {
-    /// A folder for the command, which is removed afterwards
+    /// The working folder of the command, which is removed afterwards
     pub(in crate::cli) folder: PathBuf,
 }

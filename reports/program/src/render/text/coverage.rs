@@ -25,8 +25,7 @@ pub(super) fn file(
     if let Some(path) = &coverage.debug_file {
         writeln!(out, "  CFI also from {path}")?;
     }
-    lines(out, coverage, with_section)?;
-    writeln!(out)
+    lines(out, coverage, with_section)
 }
 
 /// Writes the tables of all files.

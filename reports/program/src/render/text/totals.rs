@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::{BOLD, Text, coverage, severity_style};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::{KindCount, SectionCount, Severity, Summary};
+use sframe_record::{KindCount, RuleCount, SectionCount, Severity, Summary};
 
 impl<W: Write> Text<W> {
     /// Writes a scan in numbers, and nothing of any file.
@@ -13,6 +13,7 @@ impl<W: Write> Text<W> {
     /// # Errors
     /// Those of writing.
     pub fn totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        self.separate()?;
         let checked = counted(summary.checked, "file");
         let inputs = counted(summary.inputs, "input");
         let with = grouped(summary.with_section);
@@ -37,6 +38,12 @@ impl<W: Write> Text<W> {
         if self.options.coverage {
             coverage::totals(&mut self.out, summary)?;
         }
+        if summary.worst().is_some() {
+            writeln!(
+                self.out,
+                "  `sframe-check explain RULE` says what a rule means and what to do"
+            )?;
+        }
         Ok(())
     }
 
@@ -44,8 +51,11 @@ impl<W: Write> Text<W> {
         let sections: Vec<String> = summary
             .sections
             .iter()
-            .map(|SectionCount { version, machine, count }| {
-                format!("{} {version} {machine}", grouped(*count)).trim_end().to_owned()
+            .map(|SectionCount { version, machine, count }| match version.as_str() {
+                SectionCount::UNREADABLE => {
+                    format!("{} with an unreadable header", grouped(*count))
+                }
+                version => format!("{} {version} {machine}", grouped(*count)).trim_end().to_owned(),
             })
             .collect();
         writeln!(self.out, "  sections: {}", self.wrapped(&sections.join(", "), 4))?;
@@ -77,7 +87,10 @@ impl<W: Write> Text<W> {
             return writeln!(self.out, "  no findings");
         }
         writeln!(self.out, "  {}", found.join(", "))?;
-        for count in &summary.rules {
+        // The most serious rules first, each group in the order of the catalogue.
+        let mut rules: Vec<&RuleCount<'_>> = summary.rules.iter().collect();
+        rules.sort_by_key(|count| count.severity);
+        for count in rules {
             let (severity, style) = (count.severity.name(), severity_style(count.severity));
             let times = grouped(count.count);
             let files = counted(count.files, "file");
@@ -89,12 +102,6 @@ impl<W: Write> Text<W> {
             let text = format!("{} in {files}{once}", count.rule);
             let text = self.wrapped(&text, 20);
             writeln!(self.out, "  {times:>9} {style}{severity:<7}{style:#} {text}")?;
-        }
-        if summary.worst().is_some() {
-            writeln!(
-                self.out,
-                "  `sframe-check explain RULE` says what a rule means and what to do"
-            )?;
         }
         Ok(())
     }
@@ -112,7 +119,7 @@ pub(super) const fn remedy(kind: Special) -> &'static str {
 fn left_out(summary: &Summary<'_>) -> Vec<String> {
     let mut kinds = Vec::new();
     if summary.crashed > 0 {
-        kinds.push(format!("{} at which the checker has died", grouped(summary.crashed)));
+        kinds.push(format!("{} that crashed the checker", grouped(summary.crashed)));
     }
     if summary.unreadable > 0 {
         kinds.push(format!("{} unreadable", grouped(summary.unreadable)));
