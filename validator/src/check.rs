@@ -126,7 +126,8 @@ pub fn check_elf_each(
     let further = file.further_sframe_sections();
     if further > 0 {
         let reason = format!(
-            "{further} more SFrame sections not checked: a file has one, and {} were looked at",
+            "{further} more SFrame sections not checked: a file should have one, and the first {} \
+             were checked",
             Elf::MOST_SFRAME_SECTIONS
         );
         run.report.undecided.push(Undecided { section: None, reason });

@@ -138,7 +138,7 @@ impl Rule {
     ///     Group::Comparison,
     ///     Severity::Error,
     ///     Page {
-    ///         summary: "rows give the CFA that CFI gives",
+    ///         summary: "rows give the same CFA as CFI",
     ///         consequence: "Unwinders lose the stack.",
     ///         remedy: "Correct the row.",
     ///         source: "V3 2.4",
