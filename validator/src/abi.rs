@@ -1,4 +1,4 @@
-//! The machines SFrame is defined for: identifiers, byte orders, registers and fixed offsets.
+//! The machines that SFrame is defined for: identifiers, byte orders, registers and fixed offsets.
 
 use core::fmt;
 
@@ -11,11 +11,11 @@ pub enum Endian {
     Big,
 }
 
-/// A register by the DWARF number its machine gives it.
+/// A register, by its machine's DWARF number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Register(pub u32);
 
-/// What the header's `sfh_abi_arch` names (V3 2.2.1).
+/// The ABI that the header's `sfh_abi_arch` identifies (V3 2.2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Abi {
     /// `SFRAME_ABI_AARCH64_ENDIAN_BIG`, 1.
@@ -32,7 +32,7 @@ impl Abi {
     /// Every known ABI, in the order of its identifier.
     pub const ALL: [Abi; 4] = [Abi::Aarch64Big, Abi::Aarch64Little, Abi::Amd64, Abi::S390x];
 
-    /// The ABI of an identifier, `None` for one that no version defines.
+    /// The ABI with an identifier; `None` for one that no version defines.
     #[must_use]
     pub const fn from_id(id: u8) -> Option<Abi> {
         match id {
@@ -55,7 +55,7 @@ impl Abi {
         }
     }
 
-    /// The byte order the identifier implies.
+    /// The byte order that the identifier implies.
     #[must_use]
     pub const fn endian(self) -> Endian {
         match self {
@@ -64,7 +64,7 @@ impl Abi {
         }
     }
 
-    /// Either byte order of AArch64.
+    /// Whether this is AArch64, in either byte order.
     #[must_use]
     pub const fn is_aarch64(self) -> bool {
         matches!(self, Abi::Aarch64Big | Abi::Aarch64Little)
@@ -90,7 +90,8 @@ impl Abi {
         })
     }
 
-    /// The DWARF number of the return-address register, or column where there is no register.
+    /// The DWARF number of the return-address register, or of the return-address column on a machine without such a
+    /// register.
     #[must_use]
     pub const fn ra(self) -> Register {
         Register(match self {
@@ -100,7 +101,7 @@ impl Abi {
         })
     }
 
-    /// What `sfh_cfa_fixed_ra_offset` has to hold: bytes from the CFA, 0 where RA is not fixed.
+    /// The required value of `sfh_cfa_fixed_ra_offset`: bytes from the CFA, or 0 if the ABI does not fix RA.
     #[must_use]
     pub const fn fixed_ra_offset(self) -> i8 {
         match self {
@@ -109,7 +110,7 @@ impl Abi {
         }
     }
 
-    /// The alignment in bytes that every instruction has.
+    /// The alignment of instructions, in bytes.
     #[must_use]
     pub const fn instruction_alignment(self) -> u32 {
         match self {
@@ -130,7 +131,7 @@ impl Abi {
         }
     }
 
-    /// The machine's own name of a DWARF register, `None` where it has none.
+    /// The machine's own name for a DWARF register; `None` if it has none.
     #[must_use]
     pub fn register_name(self, register: Register) -> Option<&'static str> {
         const AMD64: [&str; 17] = [

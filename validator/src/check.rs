@@ -1,9 +1,8 @@
-//! The check of a section and of the file around it: applies the catalogue's rules, in an order in
-//! which a defect is found at its cause.
+//! Applies the catalogue's rules to a section and the file around it, in an order that finds a defect at its cause.
 //!
-//! From the outside in: the file, the first bytes, the header, each function and its rows, and
-//! everything taken together. Where a step finds that the next one would read nonsense, the check
-//! ends there and says what it left undecided, so that one defect gives one finding.
+//! The order is from the outside in: the file, the first bytes, the header, each function and its rows, and finally the
+//! section as a whole. If a step shows that the next one would read nonsense, the check stops and lists the rest as
+//! undecided, so that one defect gives one finding.
 
 mod confirm;
 mod sound_functions;
@@ -30,15 +29,15 @@ use crate::text::Text;
 pub use confirm::{Confirm, Unconfirmed};
 use walk::{Surveyed, Walk};
 
-/// What to check, and how much of what is found to keep.
+/// Which rules to check, and how many findings to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Check lint-level rules as well.
+    /// Whether to check lint-level rules as well.
     pub pedantic: bool,
     /// How many findings of each rule to keep; all of them are counted.
     pub keep: Keep,
-    /// Run every rule on every row and function, including those that equal one that broke no rule.
-    /// Slower, with the same findings: tests compare the two.
+    /// Whether to run every rule on every row and function, even if an equal one has already passed. Slower, with the
+    /// same findings: tests compare the two.
     pub thorough: bool,
 }
 
@@ -55,11 +54,11 @@ pub fn check_section(data: &[u8], placement: Placement<'_>, options: &Options) -
     sorted(|found| check_section_each(data, placement, options, found))
 }
 
-/// As [`check_section`], handing each finding to `found` as soon as it is made: however many there are,
-/// none is held.
+/// Like [`check_section`], but passes each finding to `found` as soon as it is made, so that memory does not grow with
+/// the number of findings.
 ///
-/// They come in the order of the check: of the header, of each function and its rows, of the whole.
-/// The report has none.
+/// Findings arrive in the order of the check: those about the header, about each function and its rows, and about the
+/// section as a whole. The returned report contains none.
 pub fn check_section_each(
     data: &[u8],
     placement: Placement<'_>,
@@ -88,23 +87,23 @@ pub fn check_section_each(
     run.finish()
 }
 
-/// Checks every SFrame section of an ELF file, and what of the file concerns them.
+/// Checks every SFrame section of an ELF file, and the parts of the file that concern them.
 #[must_use]
 pub fn check_elf(file: &Elf<'_>, options: &Options) -> Report {
     check_elf_confirmed(file, options, &Unconfirmed)
 }
 
-/// As [`check_elf`], asking `confirm` about each row that a warning judges by its values alone.
+/// Like [`check_elf`], but asks `confirm` about each row that breaks a warning-level rule about values alone.
 ///
-/// A row that it confirms is what the code does, odd as it is: the lint `confirmed-oddity` takes
-/// the warning's place.
+/// If `confirm` agrees with the row, the unusual values are what the code does, and the lint `confirmed-oddity` is
+/// reported instead of the warning.
 #[must_use]
 pub fn check_elf_confirmed(file: &Elf<'_>, options: &Options, confirm: &dyn Confirm) -> Report {
     let contents: Vec<_> = file.sframe_contents().collect();
     check_contents(file, &contents, options, confirm)
 }
 
-/// As [`check_elf_confirmed`], for a caller that has read the sections: `contents` are the file's
+/// Like [`check_elf_confirmed`], for a caller that has read the sections: `contents` are the file's
 /// [`Elf::sframe_contents`].
 #[must_use]
 pub fn check_contents(
@@ -116,7 +115,7 @@ pub fn check_contents(
     sorted(|found| check_contents_each(file, contents, options, confirm, found))
 }
 
-/// As [`check_contents`], handing each finding to `found` as [`check_section_each`] does.
+/// Like [`check_contents`], but passes each finding to `found`, like [`check_section_each`].
 pub fn check_contents_each(
     file: &Elf<'_>,
     contents: &[SframeSection<'_>],
@@ -141,7 +140,8 @@ pub fn check_contents_each(
     let further = file.further_sframe_sections();
     if further > 0 {
         let reason = format!(
-            "{further} more SFrame sections not checked: a file has one, and {} were looked at",
+            "{further} more SFrame sections not checked: a file should have one, and the first {} \
+             were checked",
             Elf::MOST_SFRAME_SECTIONS
         );
         run.report.undecided.push(Undecided { section: None, reason });
@@ -149,10 +149,10 @@ pub fn check_contents_each(
     run.finish()
 }
 
-/// Checks sections that are to be linked into one: of an archive's members, of a linker's inputs.
-/// Each is a name and the header of a section that [`check_elf`] or [`check_section`] looked at.
+/// Checks a set of sections that are to be linked into one, such as those of an archive's members or a linker's inputs.
+/// Each input is a name and the header of a section that [`check_elf`] or [`check_section`] has checked.
 ///
-/// The report has no sections of its own; its findings are about the set.
+/// The report contains no sections; its findings are about the set.
 #[must_use]
 pub fn check_link_set(inputs: &[(&str, HeaderSummary)], options: &Options) -> Report {
     sorted(|found| {
@@ -166,7 +166,7 @@ pub fn check_link_set(inputs: &[(&str, HeaderSummary)], options: &Options) -> Re
     })
 }
 
-/// The report of a check with the findings in it, in the order of the section's bytes.
+/// Runs a check, and returns its report with the findings sorted by section and offset.
 fn sorted(check: impl FnOnce(&mut dyn FnMut(Finding)) -> Report) -> Report {
     let mut findings = Vec::new();
     let report = check(&mut |finding| findings.push(finding));
@@ -174,15 +174,15 @@ fn sorted(check: impl FnOnce(&mut dyn FnMut(Finding)) -> Report) -> Report {
     Report { findings, ..report }
 }
 
-/// The file around a section, as far as it is the same for all its SFrame sections.
+/// The properties of the file that all its SFrame sections share.
 #[derive(Clone, Copy)]
 struct Surroundings<'a> {
     code: &'a CodeMap,
-    /// Where functions may be, with or without bytes in the file.
+    /// The places where functions can be, including those without bytes in the file.
     executable: &'a CodeMap,
-    /// The addresses in SFrame sections that dynamic relocations apply to.
+    /// The addresses in SFrame sections to which dynamic relocations apply.
     dynamic: &'a [u64],
-    /// Only with lints.
+    /// The rest of the file; only if lints are checked.
     facts: Option<&'a FileFacts<'a>>,
 }
 
@@ -193,7 +193,7 @@ struct Selected {
     check: &'static Check,
 }
 
-/// The rules that apply to a section, by what they look at.
+/// The rules that apply to a section, by subject.
 struct Selection {
     function: Vec<Selected>,
     any_function: Vec<Selected>,
@@ -202,15 +202,15 @@ struct Selection {
     row_content: Vec<Selected>,
     unreadable_row: Vec<Selected>,
     rows_of: Vec<Selected>,
-    /// The position of the rule that a warning about a confirmed row becomes: only with lints.
+    /// The position of the rule that replaces a warning about a confirmed row; only if lints are checked.
     confirmed: Option<usize>,
-    /// Every check runs everywhere.
+    /// Whether every check runs on every function and row.
     thorough: bool,
 }
 
 struct Run<'o> {
     options: &'o Options,
-    /// Who may confirm rows.
+    /// The source that can confirm rows.
     confirm: &'o dyn Confirm,
     collector: Collector<'o>,
     report: Report,
@@ -236,7 +236,7 @@ impl<'o> Run<'o> {
         self.report.undecided.push(Undecided { section, reason });
     }
 
-    /// The addresses in any SFrame section that dynamic relocations apply to.
+    /// The addresses in any SFrame section to which dynamic relocations apply.
     fn dynamic_relocations(&mut self, file: &Elf<'_>) -> Vec<u64> {
         let linked = file.kind() != ElfKind::Relocatable;
         let loaded = |s: &&ElfSection<'_>| linked && s.flags & SHF_ALLOC != 0 && s.size > 0;
@@ -252,7 +252,7 @@ impl<'o> Run<'o> {
         })
     }
 
-    /// The rest of the file, which only lints look at.
+    /// The rest of the file, which only lints use.
     fn facts<'a>(&mut self, elf: &'a Elf<'a>) -> Option<FileFacts<'a>> {
         elf.sframe_sections().next().filter(|_| self.options.pedantic)?;
         let (facts, error) = FileFacts::of(elf);
@@ -318,7 +318,7 @@ impl<'o> Run<'o> {
         if header.sh_type == SHT_NOBITS {
             self.undecided("the section's bytes are not in this file (SHT_NOBITS)".to_owned());
         }
-        // In a 32-bit file no field of the section has the meaning that the format gives it.
+        // In a 32-bit file, no field of the section has the meaning that the format defines.
         let removed = header.is_segment() && data.is_empty();
         if in_file && !removed && elf.class() == Class::Elf64 {
             let preamble = PreambleContext { data, endian: placement.endian };
@@ -380,7 +380,7 @@ impl<'o> Run<'o> {
         let mut walk =
             Walk::new(whole, surroundings.executable, &selection, position, self.confirm);
         let surveyed = walk.survey();
-        // Rows that belong to another function read as nonsense: the overlap is the defect.
+        // Rows that belong to another function read as nonsense. The overlap is the actual defect.
         let suspects = surveyed.extents.sharing_rows();
         walk.report(&surveyed, &suspects, &mut self.collector);
         let Surveyed { extents, totals, .. } = surveyed;
@@ -403,8 +403,8 @@ impl<'o> Run<'o> {
         }
     }
 
-    /// Runs the rules of one kind that apply to a section; to one whose header cannot be read,
-    /// those that apply to every version and ABI.
+    /// Runs the rules of one kind that apply to a section. If its header cannot be read, only rules for every version
+    /// and ABI run.
     fn apply(&mut self, section: Option<&Section<'_>>, run: impl Fn(&Check, &mut Reporter<'_>)) {
         let position = self.report.sections.len().checked_sub(1);
         for (index, entry) in applicable(section, self.options) {
@@ -424,7 +424,7 @@ impl<'o> Run<'o> {
     }
 }
 
-/// The section's name as text; no more of it than people read.
+/// The section's name as text, truncated to a readable length.
 fn section_name(section: &ElfSection<'_>) -> String {
     let name = section.name.bytes();
     Text::of(name.get(..64).unwrap_or(name)).to_string()
@@ -485,8 +485,8 @@ impl Selection {
         selection
     }
 
-    /// Whether a row that is known to be sound can be passed over: no rule looks at each row, or
-    /// at all rows of a function.
+    /// Whether rows that are known to be sound can be skipped. They cannot if a rule must see each row, or all rows of
+    /// a function.
     fn learns_rows(&self) -> bool {
         !self.thorough && self.any_row.is_empty() && self.rows_of.is_empty()
     }

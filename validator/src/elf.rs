@@ -1,8 +1,7 @@
-//! The ELF file around a section, as much of it as the rules and a reader's callers need.
+//! The ELF file around a section, as far as the rules and callers of the reader need it.
 //!
-//! [`Elf::parse`] reads the file, section and program headers into plain values; symbols and
-//! relocations are read when they are asked for. [`Elf::sframe_contents`] leads from a file to its
-//! SFrame sections in one call.
+//! [`Elf::parse`] reads the file, section and program headers into plain values. Symbols and relocations are read on
+//! demand. [`Elf::sframe_contents`] leads from a file to its SFrame sections in one call.
 
 mod code;
 mod relocations;
@@ -83,22 +82,22 @@ pub enum Class {
 /// `e_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElfKind {
-    /// `ET_REL`: start fields are relocated, nothing has an address.
+    /// `ET_REL`: start fields have relocations, and nothing has an address.
     Relocatable,
     /// `ET_EXEC`.
     Executable,
     /// `ET_DYN`: shared libraries and position-independent executables.
     Shared,
-    /// Any other, by number.
+    /// Any other type, by number.
     Other(u16),
 }
 
 /// A section header.
 #[derive(Clone, Copy, Debug)]
 pub struct ElfSection<'a> {
-    /// Index in the section header table.
+    /// The index in the section header table.
     pub index: u32,
-    /// The name; empty where the string table has none.
+    /// The name; empty if the string table does not contain it.
     pub name: Text<'a>,
     /// `sh_type`.
     pub sh_type: u32,
@@ -137,17 +136,17 @@ pub struct Segment {
     pub memory_size: u64,
 }
 
-/// Why bytes are no ELF file that can be looked into.
+/// Why bytes cannot be read as an ELF file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ElfError {
     /// The magic number is missing.
     NotElf,
-    /// An unknown class, byte order or ELF version.
+    /// The class, byte order or ELF version is unknown.
     UnknownIdent,
-    /// A header or table that contradicts itself or the file's size.
+    /// A header or table contradicts itself or the file's size.
     Malformed(object::read::Error),
-    /// Headers lead to the same bytes so often that what they promise is longer than the file.
+    /// Headers refer to the same bytes so often that the sum of the sizes they state exceeds the file's size.
     SharedBytes,
     /// The bytes of a section are not in the file.
     SectionOutsideFile {
@@ -290,14 +289,14 @@ impl<'a> Elf<'a> {
         self.machine
     }
 
-    /// What kind of file it is.
+    /// The kind of file, from `e_type`.
     #[must_use]
     pub const fn kind(&self) -> ElfKind {
         self.kind
     }
 
-    /// The SFrame ABI that the file's machine and byte order stand for, `None` for machines that
-    /// SFrame is not defined for.
+    /// The SFrame ABI that corresponds to the file's machine and byte order; `None` for machines that SFrame is not
+    /// defined for.
     #[must_use]
     pub const fn abi(&self) -> Option<Abi> {
         match (self.machine, self.endian) {
@@ -309,7 +308,7 @@ impl<'a> Elf<'a> {
         }
     }
 
-    /// The section headers, in the table's order; the null section is one of them.
+    /// The section headers, in the table's order, including the null section.
     #[must_use]
     pub fn sections(&self) -> &[ElfSection<'a>] {
         &self.sections
@@ -321,13 +320,13 @@ impl<'a> Elf<'a> {
         &self.segments
     }
 
-    /// The section of an index.
+    /// The section with an index.
     #[must_use]
     pub fn section(&self, index: u32) -> Option<&ElfSection<'a>> {
         self.sections.get(usize::try_from(index).ok()?)
     }
 
-    /// The bytes of a section; none for one without bytes in the file (`SHT_NOBITS`).
+    /// The bytes of a section; empty for a section without bytes in the file (`SHT_NOBITS`).
     ///
     /// # Errors
     /// [`ElfError::SectionOutsideFile`].
@@ -349,20 +348,20 @@ impl<'a> Elf<'a> {
 }
 
 impl ElfSection<'_> {
-    /// Whether the section is loaded and executable, by its flags.
+    /// Whether the section's flags say that it is loaded and executable.
     #[must_use]
     pub const fn is_executable(&self) -> bool {
         let wanted = SHF_ALLOC | SHF_EXECINSTR;
         self.flags & wanted == wanted
     }
 
-    /// Whether the section holds a linker's stubs, by its name.
+    /// Whether the section's name says that it contains a linker's stubs.
     #[must_use]
     pub fn is_stubs(&self) -> bool {
         matches!(self.name.bytes(), b".plt" | b".plt.sec" | b".plt.got" | b".iplt")
     }
 
-    /// Whether all of `[start, start + size)` is in the section, by address.
+    /// Whether all addresses in `[start, start + size)` are in the section.
     #[must_use]
     pub fn contains(&self, start: u64, size: u64) -> bool {
         contains(self.address, self.size, start, size)
@@ -370,13 +369,13 @@ impl ElfSection<'_> {
 }
 
 impl Segment {
-    /// Whether all of `[start, start + size)` is in the segment, by address.
+    /// Whether all addresses in `[start, start + size)` are in the segment.
     #[must_use]
     pub fn contains(&self, start: u64, size: u64) -> bool {
         contains(self.address, self.memory_size, start, size)
     }
 
-    /// Whether the segment loads all bytes of the section, from where they are in the file.
+    /// Whether the segment loads all bytes of the section from their place in the file.
     #[must_use]
     pub fn loads(&self, section: &ElfSection<'_>) -> bool {
         let here = section.address.wrapping_sub(self.address);
@@ -385,7 +384,7 @@ impl Segment {
     }
 }
 
-/// The section headers, also of a file whose sections have no names.
+/// The section headers, even if the sections have no names.
 fn section_table<'a, Header: FileHeader>(
     header: &Header,
     order: Header::Endian,
@@ -395,15 +394,15 @@ fn section_table<'a, Header: FileHeader>(
     Ok(SectionTable::new(sections, StringTable::default()))
 }
 
-/// A string table whose strings are looked at no further than is of use: its end may be missing,
-/// and many names may start at one place.
+/// A string table from which strings are read only up to a limit, because its end may be missing, and many names may
+/// start at the same place.
 #[derive(Clone, Copy, Debug, Default)]
 struct Names<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Names<'a> {
-    /// Longer names are cut.
+    /// Longer names are truncated.
     const LIMIT: usize = 4096;
 
     fn get(self, offset: u32) -> Text<'a> {
@@ -414,7 +413,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The names of sections; none where the file has no table for them.
+/// The names of sections; empty if the file has no table for them.
 fn section_names<'a, Header: FileHeader>(
     header: &Header,
     order: Header::Endian,

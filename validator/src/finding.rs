@@ -1,4 +1,4 @@
-//! What a check reports: findings, how often each rule was broken, and what could not be decided.
+//! The report of a check: findings, how often each rule was broken, and what could not be decided.
 
 pub(crate) mod reporter;
 
@@ -10,50 +10,50 @@ use crate::abi::{Abi, Endian};
 use crate::page::{Rule, Severity};
 use crate::section::{CodeAddress, Flags, FunctionEntry, Section, Version};
 
-/// A rule that is broken at a place.
+/// A place where a rule is broken.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// Position in [`Report::sections`] of the section it is about; `None` for the file itself.
+    /// The position in [`Report::sections`] of the section that the finding is about; `None` for the file itself.
     pub section: Option<usize>,
-    /// Bytes from the start of the section, `None` where the place is not in the section's bytes.
+    /// The offset in bytes from the start of the section; `None` if the place is not in the section's bytes.
     pub offset: Option<u64>,
-    /// The section's bytes that show the defect: a header field, a table entry, a row. Section
-    /// offsets, inside the section; empty where no bytes of it are to blame.
+    /// The section's bytes that show the defect, such as a header field, a table entry or a row. These are section
+    /// offsets inside the section. The range is empty if no bytes of the section are at fault.
     pub bytes: Range<u64>,
     /// The field and its value.
     pub field: Option<Field>,
-    /// The function, where one is concerned.
+    /// The function, if the finding is about one.
     pub function: Option<FunctionId>,
     /// The number of the row in its function, from 0.
     pub row: Option<u32>,
-    /// The code that the finding is about, where that is narrower than the function, or no SFrame
-    /// function has it: the first PC, and the first one behind, in the same section.
+    /// The code that the finding is about, if that is narrower than the function, or if no SFrame function contains it:
+    /// the first PC and the exclusive end, in the same section.
     pub code: Option<(CodeAddress, u64)>,
-    /// The fact, then the rule, in one sentence without a full stop.
+    /// One sentence without a full stop: the fact, then the rule.
     pub message: String,
 }
 
-/// A field that holds a value it must not hold.
+/// A field with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The specification's name: of SFrame's own fields, or ELF's (`sh_type`, `p_filesz`).
+    /// The specification's name of an SFrame field, or the name of an ELF field (`sh_type`, `p_filesz`).
     pub name: &'static str,
-    /// The value, as people write it.
+    /// The value as text for people.
     pub value: String,
-    /// The values that would be right.
+    /// The values that would be right, as text.
     pub allowed: String,
 }
 
-/// The function a finding is about.
+/// The function that a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionId {
-    /// Its place in the table, from 0.
+    /// Its index in the table, from 0.
     pub index: u32,
-    /// Where it starts, `None` where that cannot be known.
+    /// Its start; `None` if that cannot be determined.
     pub start: Option<CodeAddress>,
-    /// Bytes of code.
+    /// Its size in bytes of code.
     pub size: u32,
 }
 
@@ -63,43 +63,42 @@ impl FunctionId {
     }
 }
 
-/// Something that was not checked, and why. Never to be counted as clean.
+/// Something that was not checked, and why. It must never count as free of defects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undecided {
-    /// Position in [`Report::sections`]; `None` for the file itself.
+    /// The position in [`Report::sections`]; `None` for the file itself.
     pub section: Option<usize>,
-    /// What was not checked, and why, in one sentence without a full stop.
+    /// One sentence without a full stop: what was not checked, and why.
     pub reason: String,
 }
 
-/// One checked section.
+/// A section that was checked.
 #[derive(Clone, Debug)]
 pub struct SectionSummary {
-    /// Index in the ELF section header table, `None` for bare bytes.
+    /// The index in the ELF section header table; `None` for bytes without a file.
     pub index: Option<u32>,
     /// The section's name.
     pub name: String,
     /// Its address.
     pub address: u64,
-    /// Offset of its first byte in the file.
+    /// The offset of its first byte in the file.
     pub file_offset: u64,
-    /// Bytes.
+    /// Its size in bytes.
     pub size: u64,
-    /// What its header says, `None` where the header cannot be read.
+    /// A summary of its header; `None` if the header cannot be read.
     pub header: Option<HeaderSummary>,
-    /// The header could be read and says for certain where and how functions and rows are stored:
-    /// they were looked at. Where it is `false` nothing should be made of what
-    /// [`Section`] reads as functions and rows.
+    /// Whether the header could be read and leaves no doubt about where and how functions and rows are stored. Only
+    /// then were they checked. If this is `false`, the functions and rows that [`Section`] returns are meaningless.
     pub certain_layout: bool,
-    /// Functions that were read.
+    /// The number of functions that were read.
     pub functions: u64,
-    /// Rows that were read.
+    /// The number of rows that were read.
     pub rows: u64,
-    /// Bytes of code that its functions describe, each byte counted once.
+    /// The number of bytes of code that its functions describe; each byte is counted once.
     pub covered_bytes: u64,
 }
 
-/// The part of the header that scans are summed up by.
+/// The fields of the header by which a scan summarises files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderSummary {
     /// The version.
@@ -110,7 +109,7 @@ pub struct HeaderSummary {
     pub abi: Option<Abi>,
     /// The byte order.
     pub endian: Endian,
-    /// The fixed offsets from the CFA of FP and RA; 0: not fixed.
+    /// The fixed offsets of FP and RA from the CFA; 0 if not fixed.
     pub fixed_offsets: (i8, i8),
 }
 
@@ -127,17 +126,17 @@ impl HeaderSummary {
     }
 }
 
-/// How many findings of each rule a check keeps. It counts all of them.
+/// How many findings of each rule a check keeps. All of them are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keep {
-    /// The first ones, at most so many.
+    /// At most this many, the first ones.
     First(usize),
-    /// Every one: memory grows with their number.
+    /// All of them. Memory grows with their number.
     All,
 }
 
 impl Keep {
-    /// Whether there is room for one more beside `kept`.
+    /// Whether one more finding is kept if `kept` already are.
     #[must_use]
     pub fn has_room(self, kept: u64) -> bool {
         match self {
@@ -147,24 +146,25 @@ impl Keep {
     }
 }
 
-/// All that a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// The findings that were kept: of each rule the first ones, see
-    /// [`Options::keep`](crate::check::Options::keep). In the order of the section's bytes.
+    /// The findings that were kept, in the order of the section's bytes. How many are kept of each rule depends on
+    /// [`Options::keep`](crate::check::Options::keep).
     pub findings: Vec<Finding>,
-    /// How often each rule was broken, kept or not, in the catalogue's order.
+    /// How often each rule was broken, including findings not kept, in the catalogue's order.
     pub counts: Vec<(&'static Rule, u64)>,
     /// What was not checked.
     pub undecided: Vec<Undecided>,
     /// The sections.
     pub sections: Vec<SectionSummary>,
-    /// Bytes of the file's machine code: of its loaded, executable sections whose bytes it has.
+    /// The number of bytes of the file's machine code: those of its loaded, executable sections whose bytes are in the
+    /// file.
     pub code_bytes: u64,
 }
 
 impl Report {
-    /// The severest finding's severity.
+    /// The severity of the most severe finding.
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
         self.counts.iter().map(|(rule, _)| rule.severity).max()
@@ -177,7 +177,7 @@ impl Report {
         of_severity.map(|(_, count)| *count).fold(0, u64::saturating_add)
     }
 
-    /// Bytes of code that the file's sections describe.
+    /// The number of bytes of code that the file's sections describe.
     #[must_use]
     pub fn covered_bytes(&self) -> u64 {
         let covered = self.sections.iter().map(|section| section.covered_bytes);

@@ -1,14 +1,14 @@
-//! Reader, rules and writer for SFrame, the compact stack-trace section (`.sframe`) of ELF files.
+//! Reads, checks and writes SFrame, the compact stack-trace section (`.sframe`) of ELF files.
 //!
-//! Three layers, each usable without the next:
+//! There are three layers, and each can be used without the later ones:
 //!
-//! 1. [`Section`] reads the bytes of a section of any version (1, 2, 3), machine and byte order. It
-//!    borrows, allocates nothing, never panics, and yields functions and rows in the vocabulary of
-//!    [`unwind`]. It needs neither the standard library nor an allocator.
-//! 2. `rules` is the catalogue of what can be wrong with a section and the file around it, and
-//!    `check` applies it to a file or to bare bytes (feature `elf`).
-//! 3. `write` writes sections (feature `alloc`) and ELF files around them (feature `write-elf`), sound
-//!    ones and, on purpose, broken ones.
+//! 1. [`Section`] reads the bytes of a section of any version (1, 2, 3), machine and byte order. It borrows, allocates
+//!    nothing, never panics, and yields functions and rows in the vocabulary of [`unwind`]. It needs neither the
+//!    standard library nor an allocator.
+//! 2. `rules` is the catalogue of rules for a section and the file around it, and `check` applies them to a file or to
+//!    the bytes of a section (feature `elf`).
+//! 3. `write` writes sections (feature `alloc`) and ELF files around them (feature `write-elf`), both valid and
+//!    deliberately invalid ones.
 //!
 //! ```
 //! use sframe_validator::{Placement, Section};

@@ -1,42 +1,42 @@
-//! What a rule says about itself: name, group, severity, the versions and ABIs it applies to, and
-//! the page that explains it. Findings point to it; checks are in [`rules`](crate::rules).
+//! The description of a rule: name, group, severity, the versions and ABIs it applies to, and the page that explains
+//! it. Findings refer to it. The checks are in [`rules`](crate::rules).
 
 use core::fmt;
 
 use crate::abi::Abi;
 use crate::section::Version;
 
-/// How bad a broken rule is.
+/// How serious it is to break a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Legal, and worth a look: checked only on request.
+    /// Legal, but worth a look. Checked only on request.
     Lint,
-    /// Unusual; a reader may lose or mistake frames.
+    /// Unusual. A reader may lose frames or misinterpret them.
     Warning,
-    /// Against the specification, or a reader crashes or is misled.
+    /// Against the specification, or makes a reader crash or misleads it.
     Error,
 }
 
-/// What a rule is about.
+/// The subject of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
-    /// The ELF section and segments that carry the bytes.
+    /// The ELF section and segments that contain the bytes.
     Container,
     /// The relocations of a relocatable object.
     Relocations,
     /// The preamble and the header.
     Header,
-    /// How header, function table and rows fill the section.
+    /// How the header, the function table and the rows fill the section.
     Tiling,
     /// The function table.
     Functions,
-    /// The row stream: its bytes and the rows' places.
+    /// The row stream: its bytes, and the places of rows.
     Rows,
-    /// What rows say, by ABI.
+    /// The values of rows, by ABI.
     Content,
-    /// The section against the file's symbols and code.
+    /// The section compared with the file's symbols and code.
     Coverage,
-    /// What rows recover, against what DWARF call frame information says.
+    /// The values that rows recover, compared with DWARF call frame information.
     Comparison,
     /// The call frame information itself.
     Cfi,
@@ -81,7 +81,7 @@ impl Abis {
     /// s390x.
     pub const S390X: Abis = Abis(8);
 
-    /// The ABIs of either set.
+    /// The ABIs in either set.
     #[must_use]
     pub const fn or(self, other: Abis) -> Abis {
         Abis(self.0 | other.0)
@@ -94,41 +94,41 @@ impl Abis {
     }
 }
 
-/// A rule: what it is called, whom it applies to, and its page. Another module has its check.
+/// A rule: its name, its scope and its page. Its check is in another module.
 pub struct Rule {
     /// The stable kebab-case name.
     pub name: &'static str,
-    /// What it is about.
+    /// The subject.
     pub group: Group,
-    /// How bad it is to break it.
+    /// How serious it is to break it.
     pub severity: Severity,
     /// The versions it applies to.
     pub versions: Versions,
     /// The ABIs it applies to.
     pub abis: Abis,
-    /// What `sframe-check explain` prints about it.
+    /// The page that `sframe-check explain` prints.
     pub page: Page,
 }
 
-/// The texts of a rule.
+/// The text of a rule's page.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
-    /// What has to hold, in one line.
+    /// The requirement, in one line.
     pub summary: &'static str,
-    /// What goes wrong for a reader when it does not hold.
+    /// What goes wrong for a reader if the rule is broken.
     pub consequence: &'static str,
-    /// What to do about it.
+    /// How to fix it.
     pub remedy: &'static str,
-    /// The specification's clause, or the tool whose behaviour makes it matter.
+    /// The specification's clause, or the tool whose behaviour makes the rule matter.
     pub source: &'static str,
-    /// A defect that breaks it, in a few words; may be empty. For the rules of this crate, the
-    /// file in `corpus/malformed/RULE`.
+    /// A defect that breaks the rule, in a few words; may be empty. For the rules of this crate, the defect of the file
+    /// in `corpus/malformed/RULE`.
     pub example: &'static str,
 }
 
 impl Rule {
-    /// A rule for sections of every version and ABI that another crate checks. The
-    /// [`CATALOGUE`](crate::rules::CATALOGUE) of this crate does not list it.
+    /// A rule for sections of every version and ABI that another crate checks. It is not in the
+    /// [`CATALOGUE`](crate::rules::CATALOGUE) of this crate.
     ///
     /// ```
     /// use sframe_validator::page::{Group, Page, Rule, Severity};
@@ -138,7 +138,7 @@ impl Rule {
     ///     Group::Comparison,
     ///     Severity::Error,
     ///     Page {
-    ///         summary: "rows give the CFA that CFI gives",
+    ///         summary: "rows give the same CFA as CFI",
     ///         consequence: "Unwinders lose the stack.",
     ///         remedy: "Correct the row.",
     ///         source: "V3 2.4",

@@ -1,8 +1,8 @@
-//! The bytes of an SFrame section: header, function table, rows. Borrowed, lazy, never panicking.
+//! The bytes of an SFrame section: header, function table and rows. They are borrowed, decoded lazily, and never cause
+//! a panic.
 //!
-//! [`Section::parse`] needs nothing but a readable header. Everything behind it is decoded when it
-//! is asked for, and what cannot be decoded is an [`Error`] in its place: the next function is
-//! still there.
+//! [`Section::parse`] requires only a readable header. Everything after it is decoded on demand. A part that cannot be
+//! decoded is an [`Error`] in its place, and the next function can still be read.
 
 mod bytes;
 mod error;
@@ -37,25 +37,24 @@ pub use stored_rows::FrameRowEntries;
 use crate::abi::{Abi, Endian};
 use bytes::Bytes;
 
-/// An SFrame section: its bytes, its header, and where it stands.
+/// An SFrame section: its bytes, its header and its placement.
 #[derive(Clone, Copy, Debug)]
 pub struct Section<'a> {
     data: &'a [u8],
     header: Header,
     endian: Endian,
     placement: Placement<'a>,
-    /// The function table, and the FRE sub-section: as far as they are in the section.
+    /// The function table and the FRE sub-section, as far as the section contains them.
     table: &'a [u8],
     rows: &'a [u8],
 }
 
 impl<'a> Section<'a> {
-    /// Reads the header of the section that `data` starts with.
+    /// Reads the header of the section at the start of `data`.
     ///
     /// # Errors
-    /// [`ErrorKind::Truncated`] for fewer than 28 bytes, [`ErrorKind::BadMagic`] and
-    /// [`ErrorKind::UnknownVersion`]. No other value of the header is an error here: what does not
-    /// fit in the section is missing, and says so when it is asked for.
+    /// [`ErrorKind::Truncated`] for fewer than 28 bytes, [`ErrorKind::BadMagic`] and [`ErrorKind::UnknownVersion`]. No
+    /// other value in the header is an error here. Parts that do not fit in the section are errors when they are read.
     pub fn parse(data: &'a [u8], placement: Placement<'a>) -> Result<Section<'a>, Error> {
         let (header, endian) = Header::parse(data, placement.endian)?;
         let bytes = Bytes::new(data, endian);
@@ -82,13 +81,13 @@ impl<'a> Section<'a> {
         self.endian
     }
 
-    /// Where the section stands.
+    /// Where the section is.
     #[must_use]
     pub const fn placement(&self) -> &Placement<'a> {
         &self.placement
     }
 
-    /// The ABI that decides what rows mean: the caller's, else the header's.
+    /// The ABI that determines the meaning of rows: the caller's if there is one, otherwise the header's.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownAbi`].
@@ -99,27 +98,26 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// Number of table entries that are in the section: `sfh_num_fdes`, or fewer where the section
-    /// ends first.
+    /// The number of table entries in the section: `sfh_num_fdes`, or fewer if the section ends first.
     #[must_use]
     pub fn entry_count(&self) -> u32 {
         let whole = self.table_bytes().data.len() as u64 / self.header.version.entry_size();
         u32::try_from(whole).unwrap_or(u32::MAX)
     }
 
-    /// Entry `index` of the function table; `None` from [`Section::entry_count`] on.
+    /// Entry `index` of the function table; `None` if there are not that many ([`Section::entry_count`]).
     #[must_use]
     pub fn entry(&'a self, index: u32) -> Option<FunctionEntry<'a>> {
         FunctionEntry::decode(self, index, self.table_bytes())
     }
 
-    /// The function table as far as it is in the section, in stored order.
+    /// The entries of the function table in stored order, as far as the section contains them.
     pub fn entries(&'a self) -> impl ExactSizeIterator<Item = FunctionEntry<'a>> + 'a {
         Entries { section: self, table: self.table_bytes(), next: 0, end: self.entry_count() }
     }
 
-    /// Every function with its attributes, in stored order. Where the section ends before the
-    /// table does, the last item is the [`ErrorKind::Truncated`] of the first missing entry.
+    /// All functions with their attributes, in stored order. If the section ends before the table, the last item is an
+    /// [`ErrorKind::Truncated`] for the first missing entry.
     pub fn functions(&'a self) -> impl Iterator<Item = Result<Function<'a>, Error>> + 'a {
         let missing = (self.entry_count() < self.header.num_fdes).then(|| self.truncated_table());
         self.entries().map(FunctionEntry::function).chain(missing.map(Err))

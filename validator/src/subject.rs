@@ -1,5 +1,5 @@
-//! What the checks of rules look at: the file, the first bytes, the section, a function, a row, and
-//! everything taken together. Each subject exists only where the one before it could be read.
+//! The subjects of rules' checks: the file, the first bytes, the section, a function, a row, and the section as a
+//! whole. Each subject exists only if the one before it could be read.
 
 pub(crate) mod code;
 pub(crate) mod extents;
@@ -28,7 +28,7 @@ pub(crate) enum FileKind {
     Relocatable,
     /// An executable or a shared object.
     Linked,
-    /// None: bare bytes.
+    /// Bytes without a file.
     Bare,
 }
 
@@ -36,17 +36,17 @@ pub(crate) enum FileKind {
 pub(crate) struct FileContext<'a> {
     pub(crate) elf: &'a Elf<'a>,
     pub(crate) sframe: &'a ElfSection<'a>,
-    /// The header, where it can be read.
+    /// The parsed section, if its header can be read.
     pub(crate) section: Option<&'a Section<'a>>,
-    /// The section's relocations, where they can be read.
+    /// The section's relocations, if they can be read.
     pub(crate) relocations: Option<&'a RelocationTable>,
-    /// The addresses in SFrame sections that dynamic relocations apply to, in ascending order.
+    /// The addresses in SFrame sections to which dynamic relocations apply, in ascending order.
     pub(crate) dynamic: &'a [u64],
     pub(crate) kind: FileKind,
 }
 
 impl FileContext<'_> {
-    /// The section's extent by address.
+    /// The addresses of the section.
     pub(crate) fn addresses(&self) -> Range<u64> {
         self.sframe.address..self.sframe.address.saturating_add(self.sframe.size)
     }
@@ -63,7 +63,7 @@ impl FileContext<'_> {
 /// The first bytes of a section.
 pub(crate) struct PreambleContext<'a> {
     pub(crate) data: &'a [u8],
-    /// The byte order that the file or the caller asks for.
+    /// The byte order that the file or the caller requires.
     pub(crate) endian: Option<Endian>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> SectionContext<'a> {
         self.section.header()
     }
 
-    /// Bytes of the section.
+    /// The size of the section in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.section.data().len() as u64
     }
@@ -92,16 +92,16 @@ impl<'a> SectionContext<'a> {
 pub(crate) struct FunctionContext<'a> {
     pub(crate) whole: &'a SectionContext<'a>,
     pub(crate) entry: FunctionEntry<'a>,
-    /// With its attributes, where they can be read.
+    /// The function with its attributes, if they can be read.
     pub(crate) function: Result<Function<'a>, Error>,
     pub(crate) start: Result<CodeAddress, Error>,
-    /// The start of the entry before it in the table, where that is known.
+    /// The start of the preceding entry in the table, if known.
     pub(crate) previous: Option<CodeAddress>,
     pub(crate) code: &'a CodeMap,
 }
 
 impl<'a> FunctionContext<'a> {
-    /// What the function's shape is made from; `range` is the range of code that it starts in.
+    /// The data from which the function's shape is computed; `range` is the range of code in which it starts.
     #[inline]
     pub(crate) fn shape_source(&self, range: Option<CodeRange>) -> ShapeSource<'_, 'a> {
         ShapeSource {
@@ -134,19 +134,18 @@ pub(crate) struct RowContext<'a> {
     pub(crate) row: &'a FrameRowEntry<'a>,
     /// The number of the row in its function.
     pub(crate) index: u32,
-    /// The row before it.
+    /// The preceding row.
     pub(crate) previous: Option<&'a FrameRowEntry<'a>>,
-    /// Where it ends, bytes from the function's start: where the next row starts, or the function
-    /// ends.
+    /// The end of its range in bytes from the function's start: the start of the next row, or the end of the function.
     pub(crate) end: u32,
-    /// How its words are to be read.
+    /// How to interpret its words.
     pub(crate) layout: &'a RowLayout,
-    /// What it says, for rules about content.
+    /// Its values, for rules about content.
     pub(crate) frame: Result<Frame, Error>,
 }
 
 impl RowContext<'_> {
-    /// Place and name of data word `index`.
+    /// The place and name of data word `index`.
     pub(crate) fn word(&self, index: usize) -> FieldPlace {
         const NAMES: [&str; 6] = [
             "data word 1",
@@ -163,32 +162,32 @@ impl RowContext<'_> {
         }
     }
 
-    /// Place and name of the info byte.
+    /// The place and name of the info byte.
     pub(crate) fn info(&self) -> FieldPlace {
         FieldPlace { offset: self.row.info_offset(), size: 1, name: "sfre_info" }
     }
 
-    /// Place and name of the start field.
+    /// The place and name of the start field.
     pub(crate) fn start(&self) -> FieldPlace {
         let size = self.row.fre_type.width() as u64;
         FieldPlace { offset: self.row.offset, size, name: "sfre_start_address" }
     }
 }
 
-/// A row that could not be read, and why.
+/// A row that could not be read, and the reason.
 pub(crate) struct UnreadableRow<'a> {
     pub(crate) function: &'a Function<'a>,
     pub(crate) error: Error,
 }
 
-/// The rows of one function taken together; gathered for lints alone.
+/// The rows of one function taken together. This is computed only if lints are checked.
 pub(crate) struct RowsContext<'a> {
     pub(crate) function: &'a Function<'a>,
-    /// Number of rows.
+    /// The number of rows.
     pub(crate) count: u32,
-    /// A row is marked as signed.
+    /// Whether a row has a signed RA.
     pub(crate) mangled: bool,
-    /// A row says what a default row cannot.
+    /// Whether a row has values that a default row cannot express.
     pub(crate) needs_flexible: bool,
 }
 
@@ -197,7 +196,7 @@ impl<'a> RowsContext<'a> {
         RowsContext { function, count: 0, mangled: false, needs_flexible: false }
     }
 
-    /// Takes one more row into account.
+    /// Takes another row into account.
     pub(crate) fn add(&mut self, row: &RowContext<'_>) {
         let abi = row.layout.abi;
         self.count += 1;
@@ -216,7 +215,8 @@ impl<'a> RowsContext<'a> {
             let ra = fixed_ra == 0
                 || frame.cfa == Cfa::Undefined
                 || frame.ra == Recovery::AtCfa(i64::from(fixed_ra));
-            // Without a word of its own, RA has none before FP either, but on s390x it can be padded.
+            // If RA has no word of its own, it has none before FP's word either. Only on s390x can padding take its
+            // place.
             let order = abi == Abi::S390x
                 || fixed_ra != 0
                 || frame.ra != Recovery::Unchanged
@@ -226,11 +226,11 @@ impl<'a> RowsContext<'a> {
     }
 }
 
-/// Everything taken together.
+/// The section as a whole.
 pub(crate) struct TotalContext<'a> {
     pub(crate) whole: &'a SectionContext<'a>,
     pub(crate) totals: &'a Totals,
     pub(crate) extents: &'a Extents,
-    /// The rest of the file; only with lints, none without a file.
+    /// The rest of the file; only if lints are checked and there is a file.
     pub(crate) facts: Option<&'a FileFacts<'a>>,
 }

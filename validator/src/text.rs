@@ -1,13 +1,13 @@
-//! Text from input: names of sections, symbols, files and members are any bytes, and none of them
-//! may reach a terminal as a control sequence, end a line, or turn the direction of text.
+//! Text from input. Names of sections, symbols, files and members can contain any bytes. None of these may reach a
+//! terminal as a control sequence, end a line, or change the direction of text.
 
 use core::fmt::{self, Write};
 
-/// Bytes from input that are to be read by people. They can only be printed escaped.
+/// Bytes from input to be read by people. They can only be printed escaped.
 ///
-/// Valid UTF-8 stays as it is, but for control characters, line and paragraph separators, and the
-/// characters that turn the direction of text (Unicode Standard Annex #9, 2). Those, and bytes that
-/// are not valid UTF-8, are printed as `\xNN`.
+/// Valid UTF-8 is printed as it is, except for control characters, line and paragraph separators, and the characters
+/// that change the direction of text (Unicode Standard Annex #9, 2). Those, and bytes that are not valid UTF-8, are
+/// printed as `\xNN`.
 ///
 /// ```
 /// use sframe_validator::text::Text;
@@ -19,7 +19,7 @@ use core::fmt::{self, Write};
 pub struct Text<'a>(&'a [u8]);
 
 impl<'a> Text<'a> {
-    /// These bytes as text.
+    /// Wraps these bytes as text.
     #[must_use]
     pub const fn of(bytes: &'a [u8]) -> Text<'a> {
         Text(bytes)
@@ -31,7 +31,7 @@ impl<'a> Text<'a> {
         self.0
     }
 
-    /// Whether there are none.
+    /// Whether the text is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0.is_empty()
@@ -50,7 +50,7 @@ pub fn is_plain(character: char) -> bool {
     let turns = matches!(character,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let separates = matches!(character, '\u{2028}' | '\u{2029}');
-    // The byte order mark, and interlinear annotations: terminals show none of them.
+    // The byte order mark and interlinear annotations are invisible on terminals.
     let unseen = matches!(character, '\u{feff}' | '\u{fff9}'..='\u{fffb}');
     !(character.is_control() || turns || separates || unseen)
 }
@@ -92,7 +92,7 @@ mod tests {
         let shown = |bytes: &[u8]| Text::of(bytes).to_string();
         assert_eq!(shown("café.so".as_bytes()), "café.so");
         assert_eq!(shown(b"a\xff\x1b[31mb\n"), "a\\xff\\x1b[31mb\\x0a");
-        // CSI as one character (ECMA-48, 5.3), which terminals take for ESC [.
+        // CSI as one character (ECMA-48, 5.3), which terminals interpret like ESC [.
         assert_eq!(shown("\u{9b}31m".as_bytes()), "\\xc2\\x9b31m");
         assert_eq!(shown("a\u{202e}b".as_bytes()), "a\\xe2\\x80\\xaeb");
     }

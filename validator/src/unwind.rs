@@ -1,80 +1,81 @@
-//! The vocabulary of unwinding that SFrame and DWARF CFI share: plain data, no format's bytes.
+//! The vocabulary of unwinding that SFrame and DWARF CFI share. It is plain data, independent of the bytes of either
+//! format.
 //!
-//! A [`Row`] is a range of PCs and the [`Frame`] that holds there: how to find the canonical frame
-//! address (CFA), the return address (RA) and the caller's frame pointer (FP).
+//! A [`Row`] is a range of PCs and the [`Frame`] that is valid there: how to find the canonical frame address (CFA),
+//! the return address (RA) and the caller's frame pointer (FP).
 
 use core::fmt;
 
 use crate::abi::Abi;
 pub use crate::abi::Register;
 
-/// A DWARF expression that has no simpler meaning: where its bytes are in the CFI section.
+/// A DWARF expression without a simpler equivalent: the place of its bytes in the CFI section.
 ///
-/// SFrame has no expressions. Two of them say the same when their bytes are equal, which their
-/// places do not tell: compare the bytes.
+/// SFrame has no expressions. Two expressions are equivalent if their bytes are equal. Comparing two values of this
+/// type compares only their places, so compare the bytes instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Expression {
-    /// Bytes from the start of the section to the expression's first operation.
+    /// The offset in bytes from the start of the section to the expression's first operation.
     pub offset: u32,
-    /// Bytes of the expression.
+    /// The size of the expression in bytes.
     pub length: u32,
 }
 
 /// How the CFA is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cfa {
-    /// `register + offset`, bytes.
+    /// The value `register + offset`.
     RegisterOffset {
-        /// The base.
+        /// The base register.
         register: Register,
-        /// Bytes added to it.
+        /// The bytes added to it.
         offset: i64,
     },
     /// The 8 bytes in memory at `register + offset`.
     Dereference {
-        /// The base.
+        /// The base register.
         register: Register,
-        /// Bytes added to it before the load.
+        /// The bytes added to it before the load.
         offset: i64,
     },
     /// The value of a DWARF expression.
     Expression(Expression),
-    /// Nothing is said: the row marks an outermost frame.
+    /// No rule: the row marks an outermost frame.
     Undefined,
 }
 
 /// How the caller's value of a register (RA or FP) is recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Recovery {
-    /// Still in its register: nothing saved it, or it has the same value.
+    /// It is still in its register, because nothing saved it, or its value is the same.
     Unchanged,
-    /// In memory at `CFA + offset`.
+    /// It is in memory at `CFA + offset`.
     AtCfa(i64),
-    /// The value `CFA + offset` itself.
+    /// It is the value `CFA + offset` itself.
     CfaOffset(i64),
-    /// In memory at `register + offset`.
+    /// It is in memory at `register + offset`.
     AtRegister {
-        /// The base.
+        /// The base register.
         register: Register,
-        /// Bytes added to it before the load.
+        /// The bytes added to it before the load.
         offset: i64,
     },
-    /// The value `register + offset` itself; with offset 0, saved in that register.
+    /// It is the value `register + offset` itself; with offset 0, it is saved in that register.
     RegisterOffset {
-        /// The base.
+        /// The base register.
         register: Register,
-        /// Bytes added to it.
+        /// The bytes added to it.
         offset: i64,
     },
-    /// In memory at the address that a DWARF expression computes.
+    /// It is in memory at the address that a DWARF expression computes.
     AtExpression(Expression),
-    /// The value of a DWARF expression.
+    /// It is the value of a DWARF expression.
     Expression(Expression),
-    /// Cannot be recovered; an undefined RA marks the outermost frame.
+    /// It cannot be recovered. An undefined RA marks the outermost frame.
     Undefined,
 }
 
-/// What is known of the caller at one PC.
+/// What is known about the caller's frame at one PC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
     /// The canonical frame address.
@@ -83,12 +84,12 @@ pub struct Frame {
     pub ra: Recovery,
     /// The caller's frame pointer.
     pub fp: Recovery,
-    /// The return address carries a pointer-authentication code (AArch64).
+    /// Whether the return address has a pointer-authentication code (AArch64).
     pub ra_signed: bool,
 }
 
 impl Frame {
-    /// The frame without a caller: RA undefined, nothing else known.
+    /// The frame without a caller: RA is undefined, and nothing else is known.
     pub const OUTERMOST: Frame = Frame {
         cfa: Cfa::Undefined,
         ra: Recovery::Undefined,
@@ -97,14 +98,14 @@ impl Frame {
     };
 }
 
-/// A [`Frame`] and the PCs at which it holds.
+/// A [`Frame`] and the PCs at which it is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Row {
     /// The first PC.
     pub start: u64,
-    /// The first PC that is not in the row any more. `start == end`: an empty range.
+    /// The first PC after the row; if it equals `start`, the range is empty.
     pub end: u64,
-    /// What holds there.
+    /// The frame that is valid there.
     pub frame: Frame,
 }
 
@@ -116,7 +117,7 @@ impl Row {
     }
 }
 
-/// A [`Cfa`] or [`Recovery`] that prints registers by the machine's own names.
+/// Prints a [`Cfa`] or [`Recovery`] with the machine's own register names.
 ///
 /// ```
 /// use sframe_validator::Abi;

@@ -1,7 +1,7 @@
-//! Writes sections and the ELF files around them, sound ones and, on purpose, broken ones.
+//! Writes sections and the ELF files around them, both valid and deliberately invalid ones.
 //!
 //! - [`StoredSection`] is a section as it is stored: header, functions and rows, in which every field can be set to any
-//!   value. [`StoredSection::read`] takes bytes apart, [`StoredSection::bytes`] puts them together again.
+//!   value. [`StoredSection::read`] takes bytes apart, and [`StoredSection::bytes`] puts them together again.
 //! - [`SectionBuilder`] makes a stored section from functions and frames, in the narrowest encodings.
 //! - `elf` writes ELF files (feature `write-elf`).
 //!

@@ -1,5 +1,5 @@
-//! Unwind information besides the section. A value that is odd in a row, and the same in another
-//! source, is what the code does: worth a look, and no defect.
+//! Unwind information from another source than the section. If a row has unusual values and another source has the
+//! same, the code really does that. It is worth a look, but not a defect.
 
 use core::cell::OnceCell;
 
@@ -7,18 +7,18 @@ use crate::section::CodeAddress;
 use crate::subject::RowContext;
 use crate::unwind::Frame;
 
-/// Another source of unwind information that can confirm what a row says.
+/// Another source of unwind information, which can confirm the values of a row.
 ///
-/// It is asked only when a rule of warning level has found the row's values odd, once a row, and in
-/// the order of the function table and of each function's rows.
+/// It is asked only if a warning-level rule has found the row's values unusual: once per row, in the order of the
+/// function table and of each function's rows.
 pub trait Confirm {
-    /// Whether that source says, at every PC of `[start, end)`, exactly what `frame` says.
+    /// Whether that source has exactly the values of `frame` at every PC of `[start, end)`.
     ///
-    /// The range is not empty; `end` is an address as `start.address` is, in the same section.
+    /// The range is not empty. Like `start.address`, `end` is an address or an offset in the same section.
     fn confirms(&self, start: CodeAddress, end: u64, frame: &Frame) -> bool;
 }
 
-/// No other source: it confirms nothing.
+/// The absence of another source: it confirms nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Unconfirmed;
 
@@ -28,7 +28,7 @@ impl Confirm for Unconfirmed {
     }
 }
 
-/// What one row says, and who may confirm it.
+/// The values of one row, and the source that can confirm them.
 pub(crate) struct Claim<'a> {
     row: &'a RowContext<'a>,
     source: &'a dyn Confirm,
@@ -40,12 +40,12 @@ impl<'a> Claim<'a> {
         Claim { row, source, answer: OnceCell::new() }
     }
 
-    /// Whether the source says the same wherever the row holds. Asks at most once.
+    /// Whether the source has the same values in the row's whole range. The source is asked at most once.
     pub(super) fn is_confirmed(&self) -> bool {
         *self.answer.get_or_init(|| self.ask().unwrap_or(false))
     }
 
-    /// `None` where the row has no meaning, holds nowhere, or holds again in each repeated block.
+    /// `None` if the row has no meaning, has an empty range, or is repeated in each block.
     fn ask(&self) -> Option<bool> {
         let frame = self.row.frame.ok()?;
         let function = self.row.function;

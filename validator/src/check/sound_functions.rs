@@ -1,17 +1,17 @@
-//! Functions that are known to be sound by their shape.
+//! Remembers the shapes of functions that broke no rule.
 
 use alloc::vec::Vec;
 
-/// The keys of shapes of functions that broke no rule. Forgets: a shape may be checked again, never
-/// is one passed over that was not found sound.
+/// The keys of shapes that broke no rule. An entry may be overwritten by another. Its shape is then checked again, but
+/// a shape that was never found sound is never skipped.
 pub(super) struct SoundFunctions {
     known: Vec<u64>,
 }
 
 impl SoundFunctions {
-    /// A power of two; real sections have some ten different shapes.
+    /// A power of two. Real sections have about ten different shapes.
     const SLOTS: usize = 64;
-    /// No shape has this key: keys have less than 64 bits.
+    /// No shape has this key, because keys have fewer than 64 bits.
     const NONE: u64 = u64::MAX;
 
     pub(super) fn new() -> SoundFunctions {

@@ -1,26 +1,26 @@
-//! Rows that are known to be sound by what they say.
+//! Remembers the contents of rows that broke no rule.
 
 use alloc::vec::Vec;
 
 use crate::section::{FrameRowEntry, RowInfo, RowLayout, ShortRow};
 
-/// Rows whose content broke no rule, by info byte and data words. Forgets: a row may have to be
-/// looked at again, never is one passed over that was not found sound.
+/// Rows whose content broke no rule, by info byte and data words. An entry may be overwritten by another. Its row is
+/// then checked again, but a row that was never found sound is never skipped.
 pub(crate) struct SoundRows {
     known: Vec<(u64, u16)>,
 }
 
 impl SoundRows {
-    /// A power of two; real sections have a few hundred different rows.
+    /// A power of two. Real sections have a few hundred different rows.
     const SLOTS: usize = 512;
-    /// No row has this key: its low byte is an info byte, bit 8 says flexible.
+    /// No row has this key: the low byte of a key is an info byte, and bit 8 marks flexible rows.
     const NONE: (u64, u16) = (0, u16::MAX);
 
     pub(crate) fn new() -> SoundRows {
         SoundRows { known: alloc::vec![SoundRows::NONE; SoundRows::SLOTS] }
     }
 
-    /// What rows of equal content have in common; `None` for rows too long to remember.
+    /// A key that rows with equal content share; `None` for rows that are too long to remember.
     #[inline]
     fn key(row: &FrameRowEntry<'_>, layout: &RowLayout) -> Option<(u64, u16)> {
         let mut words = [0; 8];
@@ -28,7 +28,7 @@ impl SoundRows {
         Some((u64::from_le_bytes(words), SoundRows::kind(row.info, layout.flexible)))
     }
 
-    /// The info byte says how many bytes of words there are.
+    /// The info byte also determines the number of bytes of words.
     #[inline]
     fn kind(info: RowInfo, flexible: bool) -> u16 {
         u16::from(info.0) | u16::from(flexible) << 8

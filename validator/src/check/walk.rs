@@ -1,14 +1,14 @@
-//! The walk over the function table and the rows: applies the rules about functions and rows.
+//! Walks over the function table and the rows, and applies the rules about functions and rows.
 //!
-//! It goes over the section twice. The [survey](Walk::survey) reads everything once, notes what
-//! each function takes up, and which functions break a rule. When it is known whose rows overlap,
-//! the [report](Walk::report) looks at those few functions again and says what is wrong: nothing
-//! about rows that are another function's, which read as nonsense and follow from the overlap.
+//! There are two passes. The [survey](Walk::survey) reads everything once, and records the extent of each function and
+//! which functions break a rule. Then it is known whose rows overlap, and the [report](Walk::report) visits those few
+//! functions again and reports the findings. Rows that belong to another function are not reported, because they read
+//! as nonsense only due to the overlap.
 //!
-//! Nearly every function and row of a real section is sound, and few of them differ in what the
-//! rules look at. The walk remembers what broke no rule: shapes of functions
-//! ([`SoundFunctions`]), places of rows ([`SoundPlaces`]), and contents of rows ([`SoundRows`]).
-//! Rules that look at more say so by the kind of their check, and run everywhere.
+//! Nearly every function and row of a real section is sound, and they rarely differ in the properties that rules
+//! examine. The walk therefore remembers what broke no rule: shapes of functions ([`SoundFunctions`]), places of rows
+//! ([`SoundPlaces`]), and contents of rows ([`SoundRows`]). A rule that examines other properties has another kind of
+//! check, which runs on every function or row.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -30,12 +30,12 @@ use crate::subject::row_place::{RowPlace, RowSpace, SoundPlaces};
 use crate::subject::shape::FunctionShape;
 use crate::subject::{FunctionContext, RowContext, RowsContext, SectionContext, UnreadableRow};
 
-/// What the survey leaves behind.
+/// The results of the survey.
 #[derive(Debug)]
 pub(crate) struct Surveyed {
     pub(crate) extents: Extents,
     pub(crate) totals: Totals,
-    /// Functions that break a rule, by their place in the table.
+    /// The functions that break a rule, by their index in the table.
     faulty: Vec<u32>,
 }
 
@@ -46,19 +46,19 @@ pub(crate) struct Walk<'a> {
     selection: &'a Selection,
     /// The section's position in the report.
     section: Option<usize>,
-    /// Who may confirm rows.
+    /// The source that can confirm rows.
     confirm: &'a dyn Confirm,
     sound: SoundRows,
     sound_places: SoundPlaces,
     sound_functions: SoundFunctions,
 }
 
-/// What came of reading the rows of one function.
+/// The result of reading the rows of one function.
 struct RowsRead {
     count: u32,
-    /// Section offset of the end of the last row that could be read.
+    /// The section offset of the end of the last row that could be read.
     end: u64,
-    /// All rows could be read.
+    /// Whether all rows could be read.
     complete: bool,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
 
     /// Reads every function and row once.
     pub(crate) fn survey(&mut self) -> Surveyed {
-        // As many as there are bytes for.
+        // The number of entries for which there are bytes.
         let functions = usize::try_from(self.whole.section.entry_count()).unwrap_or(0);
         let mut surveyed = Surveyed {
             extents: Extents::with_capacity(functions),
@@ -92,8 +92,8 @@ impl<'a> Walk<'a> {
             faulty: Vec::new(),
         };
         surveyed.totals.complete = self.whole.section.entry_count() == self.whole.header().num_fdes;
-        // Rows do not overlap in a sound section: who reads more bytes of them than the section
-        // has, has seen an overlap, and need not go on.
+        // In a sound section, rows do not overlap. Once more bytes of rows have been read than the section has, there
+        // must be an overlap, and the survey can stop reading rows.
         let mut budget = self.whole.section.data().len() as u64;
         let mut nothing = |_| ();
         let mut counter = Collector::new(CATALOGUE, Keep::First(0), &mut nothing);
@@ -151,8 +151,8 @@ impl<'a> Walk<'a> {
         surveyed.extents.blocks.push(Block { start, end, index: context.entry.index() });
     }
 
-    /// Says what is wrong with the functions that break a rule. Of those in `suspects`, ordered,
-    /// the rows may be another function's.
+    /// Reports the findings of functions that break a rule. `suspects` is a sorted list of functions whose rows may
+    /// belong to another function.
     pub(crate) fn report(
         &mut self,
         surveyed: &Surveyed,
@@ -178,7 +178,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    // Part of the survey's loop, most of this stays in registers.
+    // This is part of the survey's loop, and inlining keeps most of it in registers.
     #[inline(always)]
     fn context(
         &self,
@@ -195,7 +195,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The range of code that the function starts in; `before` is that of another function.
+    /// The range of code in which the function starts; `before` is the range of another function.
     #[inline]
     fn range_at(
         &self,
@@ -207,8 +207,8 @@ impl<'a> Walk<'a> {
         before.filter(|range| range.contains(start, 1)).or_else(containing)
     }
 
-    /// Applies the rules that depend on the function's shape. `own_rows`: the function's offset of
-    /// rows leads to rows of its own. Since version 3 its attributes are stored there as well.
+    /// Applies the rules that depend on the function's shape. `own_rows`: the function's offset of rows leads to rows
+    /// of its own. Since version 3, its attributes are stored there as well.
     #[inline(never)]
     fn check_shape(
         &self,
@@ -230,7 +230,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Applies the rules that depend on more of the function than its shape.
+    /// Applies the rules that depend on more than the function's shape.
     #[inline]
     fn check_any_function(
         &self,
@@ -248,8 +248,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads the rows of a function and applies the rules. With `REPORT`, no row is reported
-    /// after one with an error: if that error is about its length, the following bytes are no rows.
+    /// Reads the rows of a function and applies the rules. With `REPORT`, no row is reported after one with an error:
+    /// if that error is about its length, the following bytes are not rows.
     fn walk_rows<const REPORT: bool>(
         &mut self,
         function: &Function<'_>,
@@ -326,7 +326,7 @@ impl<'a> Walk<'a> {
         RowsRead { count: index, end: entries.offset(), complete }
     }
 
-    /// Passes over rows at ordinary places that are known to be sound, and counts them. `previous` is then the last
+    /// Skips rows at ordinary places that are known to be sound, and returns their number. `previous` is then the last
     /// of them.
     fn pass_sound<'r>(
         &self,
@@ -360,8 +360,8 @@ impl<'a> Walk<'a> {
         count
     }
 
-    /// With `REPORT`, warnings about values are put to who may confirm them; the survey before it
-    /// notes them all.
+    /// With `REPORT`, asks the confirming source about warnings about values. The survey, which runs first, counts them
+    /// all.
     fn check_row<const REPORT: bool>(
         &mut self,
         context: &RowContext<'_>,
@@ -403,7 +403,7 @@ impl<'a> Walk<'a> {
                 }
                 _ => continue,
             }
-            // A confirmed row is not sound: the same content elsewhere may not be confirmed.
+            // A confirmed row is not sound: the same content may not be confirmed elsewhere.
             sound &= !reporter.spoke;
         }
         if sound {
@@ -475,8 +475,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether the function's offset of rows leads into the FRE sub-section, or it has none. Since
-/// version 3 its attributes stand there: where they end the sub-section, the first row is missing.
+/// Whether the function's offset of rows leads into the FRE sub-section, or the function has no rows. Since version 3,
+/// the offset leads to the attributes; if these end the sub-section, the first row is missing.
 fn rows_start_inside(function: &Function<'_>) -> bool {
     let header = function.section().header();
     let (first, end) = (function.first_row_offset(), header.fre_end());

@@ -1,18 +1,18 @@
-//! Where the machine code of a file is, and its bytes.
+//! The places of a file's machine code, and its bytes.
 
 use alloc::vec::Vec;
 
 use super::{Elf, ElfKind, ElfSection, PF_X, PT_LOAD, SHT_NOBITS, Segment};
 use crate::section::CodeAddress;
 
-/// The code sections of a linked file by address. Those that reach into another one have the rest
-/// of their range, so that an address is in one of them.
+/// The code sections of a linked file, by address. If a section overlaps an earlier one, only the rest of its range is
+/// listed, so that every address is in at most one section.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CodeIndex {
     parts: Vec<Part>,
 }
 
-/// `[start, end)` is code of the section of this index.
+/// The range `[start, end)` is code in the section with this index.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     start: u64,
@@ -39,7 +39,7 @@ impl CodeIndex {
         CodeIndex { parts }
     }
 
-    /// The index of the section that has the address.
+    /// The index of the section that contains the address.
     fn find(&self, address: u64) -> Option<u32> {
         let after = self.parts.partition_point(|part| part.start <= address);
         let part = self.parts.get(after.checked_sub(1)?)?;
@@ -48,8 +48,8 @@ impl CodeIndex {
 }
 
 impl<'a> Elf<'a> {
-    /// Whether the section holds machine code: it is executable, and its bytes are in the file.
-    /// Without them its size is a claim that nothing bounds.
+    /// Whether the section contains machine code: it is executable, and its bytes are in the file. Without such bytes,
+    /// nothing limits the size that the header states.
     #[must_use]
     pub fn is_code(&self, section: &ElfSection<'_>) -> bool {
         section.is_executable()
@@ -57,21 +57,21 @@ impl<'a> Elf<'a> {
             && self.has_bytes(section.offset, section.size)
     }
 
-    /// Sections that [hold machine code](Elf::is_code).
+    /// Sections that [contain machine code](Elf::is_code).
     pub fn code_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
         self.sections.iter().filter(|section| self.is_code(section))
     }
 
-    /// Where the file's machine code is, start and bytes, in the order of the headers: its code
-    /// sections, or what its executable segments have in the file where it has no section table.
+    /// The start and size of the file's machine code, in the order of the headers: its code sections or, if there is no
+    /// section table, the bytes of its executable segments.
     pub fn code(&self) -> impl Iterator<Item = (CodeAddress, u64)> {
         let segments = self.executable_segments().filter(|s| self.has_bytes(s.offset, s.file_size));
         let segments = segments.map(|s| (s.address, s.file_size.min(s.memory_size)));
         self.places(self.code_sections(), segments)
     }
 
-    /// Where machine code may be once the file is loaded: as [`Elf::code`], with what is executable
-    /// and has no bytes in the file. The sizes are what the headers claim.
+    /// The places that may contain machine code once the file is loaded: those of [`Elf::code`], and executable ones
+    /// without bytes in the file. The sizes are those stated in the headers.
     pub fn executable(&self) -> impl Iterator<Item = (CodeAddress, u64)> {
         let sections = self.sections.iter().filter(|section| section.is_executable());
         let segments = self.executable_segments().map(|s| (s.address, s.memory_size));
@@ -105,8 +105,8 @@ impl<'a> Elf<'a> {
         offset.checked_add(size).is_some_and(|end| end <= self.data.len() as u64)
     }
 
-    /// The `size` bytes of machine code at `start`, or as many as its section has; `None` where no
-    /// code section has the place.
+    /// The `size` bytes of machine code at `start`, or as many as its section has; `None` if no code section contains
+    /// the place.
     #[must_use]
     pub fn code_bytes(&self, start: CodeAddress, size: u64) -> Option<&'a [u8]> {
         let (section, base) = if self.kind == ElfKind::Relocatable {

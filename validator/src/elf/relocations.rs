@@ -15,20 +15,20 @@ const SHT_REL: u32 = 9;
 const SHT_RELR: u32 = 19;
 /// `SHT_CREL`, compact relocations (LLVM).
 const SHT_CREL: u32 = 0x4000_0014;
-/// `R_X86_64_NONE`, `R_AARCH64_NONE`, `R_390_NONE`: 0 on every machine SFrame is defined for, and
-/// what `ld -r` writes over a relocation it discards.
+/// `R_X86_64_NONE`, `R_AARCH64_NONE`, `R_390_NONE`: 0 on every machine that SFrame is defined for. `ld -r` overwrites
+/// relocations that it discards with it.
 const R_NONE: u32 = 0;
 
-/// One relocation with an addend.
+/// A relocation with an addend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
     /// `r_offset`: bytes from the start of the relocated section.
     pub offset: u64,
-    /// The type's number; its meaning is the machine's.
+    /// The type's number, whose meaning depends on the machine.
     pub kind: u32,
     /// `r_addend`.
     pub addend: i64,
-    /// The symbol's section and value, `None` where the symbol is undefined or missing.
+    /// The symbol's section and value; `None` if the symbol is undefined or missing.
     pub symbol: Option<CodeAddress>,
 }
 
@@ -48,10 +48,10 @@ impl Relocation {
     }
 }
 
-/// Which sections hold relocations, by the section that they apply to.
+/// The sections that contain relocations, by the section to which they apply.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RelocationIndex {
-    /// Index of the relocated section, and of the one with the relocations; ordered.
+    /// Pairs of the relocated section's index and the index of the section with the relocations, sorted.
     pairs: Vec<(u32, u32)>,
 }
 
@@ -65,7 +65,7 @@ impl RelocationIndex {
         RelocationIndex { pairs }
     }
 
-    /// The sections with relocations of section `target`, in the table's order.
+    /// The sections with relocations for section `target`, in the table's order.
     fn of_target(&self, target: u32) -> impl Iterator<Item = SectionIndex> {
         let first = self.pairs.partition_point(|(relocated, _)| *relocated < target);
         let rest = self.pairs.get(first..).unwrap_or_default().iter();
@@ -77,9 +77,9 @@ impl RelocationIndex {
 /// The relocations of one section of a relocatable object.
 #[derive(Clone, Debug, Default)]
 pub struct RelocationTable {
-    /// In the order of the file.
+    /// The relocations, in the order of the file.
     pub relocations: Vec<Relocation>,
-    /// Number of relocations without an addend (`SHT_REL`), which no SFrame producer writes.
+    /// The number of relocations without an addend (`SHT_REL`), which no SFrame producer writes.
     pub without_addend: u64,
 }
 
@@ -87,8 +87,8 @@ impl RelocationTable {
     /// Reads the relocations that apply to section `target`.
     ///
     /// # Errors
-    /// [`ElfError::Malformed`]; [`ElfError::SharedBytes`] where sections of relocations are longer
-    /// than the file, which they can only be when they overlap.
+    /// [`ElfError::Malformed`]; [`ElfError::SharedBytes`] if sections of relocations together are longer than the file,
+    /// which is possible only if they overlap.
     pub fn load(file: &Elf<'_>, target: u32) -> Result<RelocationTable, ElfError> {
         let mut table = RelocationTable::default();
         if file.class == Class::Elf32 {
@@ -129,7 +129,7 @@ impl RelocationTable {
         Ok(table)
     }
 
-    /// The relocations as the reader wants them, ordered by field offset.
+    /// The relocations in the form that [`Placement`](crate::Placement) takes, ordered by field offset.
     #[must_use]
     pub fn starts(&self) -> Vec<StartRelocation> {
         let mut starts: Vec<_> = self
@@ -144,14 +144,14 @@ impl RelocationTable {
 
 type Symbols<'a> = SymbolTable<'a, FileHeader64<Endianness>>;
 
-/// The symbols that relocations are against: an object has one table of them, which is read once.
+/// The symbols that relocations refer to. An object has one symbol table, which is read once.
 struct SymbolSource<'a> {
     last: Option<(SectionIndex, Symbols<'a>)>,
 }
 
 impl<'a> SymbolSource<'a> {
-    /// The table that a section of relocations links to. Finding its extended section numbers takes
-    /// a look at all section headers, so reading another table takes their bytes from `room`.
+    /// The symbol table to which a section of relocations links. Finding its extended section numbers requires a pass
+    /// over all section headers, so reading another table takes their bytes from `room`.
     fn of(
         &mut self,
         link: SectionIndex,
@@ -203,8 +203,8 @@ fn place_of(symbols: &Symbols<'_>, index: SymbolIndex, order: Endianness) -> Opt
     Some(CodeAddress { section, address: symbol.st_value(order) })
 }
 
-/// How many bytes of tables may still be read: no more than the file has, so that headers which
-/// lead to the same bytes again and again do not make the work multiply.
+/// How many bytes of tables may still be read. The total is limited to the file's size, so that headers that repeatedly
+/// refer to the same bytes cannot multiply the work.
 struct Room(u64);
 
 impl Room {
@@ -219,8 +219,7 @@ impl Room {
 }
 
 impl Elf<'_> {
-    /// The addresses in `[start, end)` that dynamic relocations of a linked file apply to, in
-    /// ascending order.
+    /// The addresses in `[start, end)` to which dynamic relocations of a linked file apply, in ascending order.
     ///
     /// # Errors
     /// [`ElfError::Malformed`], [`ElfError::SharedBytes`].

@@ -1,5 +1,5 @@
-//! The SFrame sections of a file, with their relocations applied. A file that has lost its section
-//! headers still has the PT_GNU_SFRAME segment.
+//! The SFrame sections of a file, with their relocations applied. A file whose section headers were removed still has
+//! the PT_GNU_SFRAME segment.
 
 use alloc::vec::Vec;
 
@@ -10,14 +10,14 @@ use super::{
 use crate::section::{Header, Placement, StartRelocation};
 use crate::text::Text;
 
-/// Which sections are SFrame's, found once.
+/// The sections that are SFrame sections, found once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SframeSections {
     /// The first ones, by index.
     known: Vec<u32>,
-    /// How many there are besides.
+    /// The number of other ones.
     further: usize,
-    /// What the PT_GNU_SFRAME segment holds, where there is none.
+    /// If there are none: the content of the PT_GNU_SFRAME segment.
     segment: Option<ElfSection<'static>>,
 }
 
@@ -35,16 +35,16 @@ impl SframeSections {
 /// An SFrame section of a file, as far as it can be read.
 #[derive(Clone, Debug)]
 pub struct SframeSection<'a> {
-    /// Its section header; in a file without section headers, one made from PT_GNU_SFRAME.
+    /// Its section header; in a file without section headers, a header made from PT_GNU_SFRAME.
     pub header: ElfSection<'a>,
-    /// Its bytes; none for one without bytes in the file (`SHT_NOBITS`). A PT_GNU_SFRAME segment
-    /// may be longer than its section, which then ends where its own header says.
+    /// Its bytes; empty if the section has no bytes in the file (`SHT_NOBITS`). A PT_GNU_SFRAME segment may be longer
+    /// than its SFrame section, which then ends where its own header says.
     ///
     /// The error is [`ElfError::SectionOutsideFile`] or [`ElfError::SharedBytes`].
     pub data: Result<&'a [u8], ElfError>,
-    /// The relocations that apply to it, in a relocatable object; an empty table otherwise.
+    /// In a relocatable object, the relocations that apply to it; otherwise, an empty table.
     ///
-    /// The errors are those of [`RelocationTable::load`].
+    /// The error is one that [`RelocationTable::load`] returns.
     pub relocations: Result<RelocationTable, ElfError>,
     /// The relocations of start fields, in a relocatable object.
     starts: Option<Vec<StartRelocation>>,
@@ -71,12 +71,12 @@ impl<'a> SframeSection<'a> {
         SframeSection { header: *header, data: Err(error), relocations: Err(error), starts: None }
     }
 
-    /// Where the section is, for [`Section::parse`](crate::Section::parse): its address in a linked
-    /// file, the relocations of its start fields in a relocatable object. The section's own header
-    /// decides about ABI and byte order, unless the caller overrides them.
+    /// The section's placement for [`Section::parse`](crate::Section::parse): its address in a linked file, or the
+    /// relocations of its start fields in a relocatable object. ABI and byte order are those of the section's own
+    /// header, unless the caller overrides them.
     ///
     /// # Errors
-    /// That of [`SframeSection::relocations`].
+    /// Returns the error in [`SframeSection::relocations`], if there is one.
     pub fn placement(&self) -> Result<Placement<'_>, ElfError> {
         self.relocations.as_ref().map_err(|error| *error)?;
         Ok(match &self.starts {
@@ -87,23 +87,22 @@ impl<'a> SframeSection<'a> {
 }
 
 impl<'a> Elf<'a> {
-    /// The largest number of SFrame sections that are looked at. A sound file has one; more of
-    /// them, each with a look at the whole file, must not multiply the work.
+    /// The largest number of SFrame sections that are read. A valid file has one. Since checking each requires a pass
+    /// over the whole file, the number must be limited.
     pub const MOST_SFRAME_SECTIONS: usize = 64;
 
-    /// Sections named `.sframe` or of type `SHT_GNU_SFRAME`, in the table's order, up to
-    /// [`Elf::MOST_SFRAME_SECTIONS`]. In a file that has lost their headers, what the
-    /// PT_GNU_SFRAME segment holds.
+    /// The sections named `.sframe` or of type `SHT_GNU_SFRAME`, in the table's order, up to
+    /// [`Elf::MOST_SFRAME_SECTIONS`]. If there are none, the content of the PT_GNU_SFRAME segment.
     pub fn sframe_sections(&self) -> impl Iterator<Item = &ElfSection<'a>> {
         let known = self.sframe.known.iter().filter_map(|&index| self.section(index));
         known.chain(&self.sframe.segment)
     }
 
-    /// The sections of [`Elf::sframe_sections`] with their bytes and relocations: all that
-    /// [`Section::parse`](crate::Section::parse) needs. Each is read when the iterator comes to it.
+    /// The sections of [`Elf::sframe_sections`] with their bytes and relocations, which is all that
+    /// [`Section::parse`](crate::Section::parse) needs. Each is read when the iterator reaches it.
     ///
-    /// Sections of a sound file do not overlap: one that would make all of them together longer
-    /// than the file has [`ElfError::SharedBytes`] in place of its bytes.
+    /// Sections of a valid file do not overlap. A section that would make their total size exceed the file's size has
+    /// [`ElfError::SharedBytes`] instead of its bytes.
     ///
     /// ```
     /// use sframe_validator::Section;
@@ -140,7 +139,7 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// How many SFrame sections there are besides those of [`Elf::sframe_sections`].
+    /// The number of SFrame sections that [`Elf::sframe_sections`] leaves out.
     #[must_use]
     pub const fn further_sframe_sections(&self) -> usize {
         self.sframe.further
@@ -169,15 +168,15 @@ impl ElfSection<'_> {
         }
     }
 
-    /// Whether this describes the bytes of the PT_GNU_SFRAME segment, not a section of the file.
+    /// Whether this describes the PT_GNU_SFRAME segment, and not a section of the file.
     #[must_use]
     pub const fn is_segment(&self) -> bool {
         self.index == 0
     }
 }
 
-/// The SFrame section that the bytes of a segment start with, as long as its header says; all bytes
-/// where there is no such header.
+/// The SFrame section at the start of a segment's bytes, with the size that its header states; all bytes if there is no
+/// such header.
 fn trimmed_to_content(data: &[u8]) -> &[u8] {
     let content = || {
         let (header, _) = Header::parse(data, None).ok()?;

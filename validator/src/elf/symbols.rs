@@ -20,11 +20,11 @@ const STT_GNU_IFUNC: u8 = 10;
 pub struct Symbol<'a> {
     /// Where the function starts.
     pub start: CodeAddress,
-    /// `st_size`: bytes of code, 0 where the producer did not say.
+    /// `st_size`: bytes of code, or 0 if the producer did not record it.
     pub size: u64,
     /// The name's bytes.
     pub name: Text<'a>,
-    /// Not `STB_LOCAL`.
+    /// Whether the symbol is not `STB_LOCAL`.
     pub global: bool,
 }
 
@@ -44,7 +44,7 @@ impl<'a> SymbolTable<'a> {
             Class::Elf32 => read::<elf::FileHeader32<Endianness>>(file)?,
             Class::Elf64 => read::<elf::FileHeader64<Endianness>>(file)?,
         };
-        // Of symbols at one place the global one with a size names it best.
+        // Among symbols at one place, a global symbol with a size is the best name.
         symbols.sort_by_key(|s| (s.start, !s.global, core::cmp::Reverse(s.size)));
         Ok(SymbolTable { symbols })
     }
@@ -55,8 +55,8 @@ impl<'a> SymbolTable<'a> {
         &self.symbols
     }
 
-    /// The symbol that starts exactly at `place`; or else, of those at the nearest start before it,
-    /// the best one whose size reaches it.
+    /// The symbol that starts exactly at `place`. Otherwise, among the symbols with the nearest start before it, the
+    /// best one whose size reaches it.
     #[must_use]
     pub fn find(&self, place: CodeAddress) -> Option<&Symbol<'a>> {
         let first = self.symbols.partition_point(|symbol| symbol.start < place);
@@ -68,8 +68,8 @@ impl<'a> SymbolTable<'a> {
         if before.start.section != place.section {
             return None;
         }
-        // The symbols of that start: global ones, then local ones, each by falling size. If the
-        // first of either does not reach the place, none of them does.
+        // The symbols at that start are sorted: global ones first, then local ones, each by descending size. If the
+        // first of either kind does not reach the place, the others of that kind do not either.
         let best = self.symbols.partition_point(|symbol| symbol.start < before.start);
         let here = self.symbols.get(best..first)?;
         let (global, local) = here.split_at(here.partition_point(|symbol| symbol.global));

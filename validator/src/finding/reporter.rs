@@ -1,4 +1,4 @@
-//! How a rule's check reports: a place, a field, a message. Formatted only when it is kept.
+//! How a rule's check reports a place, a field and a message. Messages are formatted only if the finding is kept.
 
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -11,11 +11,11 @@ use super::{Field, Finding, FunctionId, Keep};
 use crate::page::{Rule, Severity};
 use crate::section::FieldPlace;
 
-/// Counts findings, and hands on those that are kept.
+/// Counts findings, and passes on those that are kept.
 pub(crate) struct Collector<'f> {
     found: &'f mut dyn FnMut(Finding),
     catalogue: &'static [&'static Rule],
-    /// By the rule's position in the catalogue.
+    /// Counts by the rule's position in the catalogue.
     counts: Vec<u64>,
     total: u64,
     errors: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Collector<'f> {
 }
 
 impl<'f> Collector<'f> {
-    /// Hands to `found` the findings of each rule of `catalogue` that `keep` has room for.
+    /// Passes to `found` as many findings of each rule of `catalogue` as `keep` allows.
     pub(crate) fn new(
         catalogue: &'static [&'static Rule],
         keep: Keep,
@@ -39,26 +39,27 @@ impl<'f> Collector<'f> {
         counted.filter(|(_, count)| *count > 0)
     }
 
-    /// How many findings there were.
+    /// The number of findings.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many findings of error level there were.
+    /// The number of error-level findings.
     pub(crate) fn errors(&self) -> u64 {
         self.errors
     }
 }
 
-/// What a [`Reporter`] asks of a [`Collector`]: a trait, so that rules need not name its lifetime.
+/// The part of [`Collector`] that a [`Reporter`] uses. It is a trait so that rules need not name the collector's
+/// lifetime.
 pub(crate) trait Collect {
     /// The rule at a position in the catalogue.
     fn rule(&self, position: usize) -> Option<&'static Rule>;
 
-    /// Counts a finding of the rule at a position. Returns whether it is kept.
+    /// Counts a finding of the rule at a position, and returns whether to keep it.
     fn count(&mut self, position: usize) -> bool;
 
-    /// Takes a finding that is kept.
+    /// Accepts a finding that is kept.
     fn take(&mut self, finding: Finding);
 }
 
@@ -82,7 +83,7 @@ impl Collect for Collector<'_> {
     }
 }
 
-/// Where a rule's findings go, and what they have in common.
+/// Where a rule's findings go, and the properties that they share.
 pub(crate) struct Reporter<'a> {
     pub(crate) collector: &'a mut dyn Collect,
     /// The rule's position in the catalogue.
@@ -90,11 +91,11 @@ pub(crate) struct Reporter<'a> {
     pub(crate) section: Option<usize>,
     pub(crate) function: Option<FunctionId>,
     pub(crate) row: Option<u32>,
-    /// The bytes of the table entry or row that is looked at; empty: those of the field.
+    /// The bytes of the table entry or row being checked; if empty, a finding has the bytes of its field.
     pub(crate) subject: Range<u64>,
-    /// Where the row is judged by its values: who may confirm them.
+    /// If the rule judges a row by its values: the source that can confirm them.
     pub(crate) doubt: Option<Doubt<'a>>,
-    /// The check has found something, confirmed or not.
+    /// Whether the check has found something, confirmed or not.
     pub(crate) spoke: bool,
 }
 
@@ -103,13 +104,13 @@ pub(crate) struct Reporter<'a> {
 pub(crate) struct Doubt<'a> {
     /// Whether another source has the same values.
     pub(crate) is_confirmed: &'a dyn Fn() -> bool,
-    /// The position in the catalogue of the rule that a confirmed finding is about; `None`: a
-    /// confirmed finding is dropped.
+    /// The position in the catalogue of the rule that a confirmed finding is reported for; `None` if confirmed findings
+    /// are dropped.
     pub(crate) instead: Option<usize>,
 }
 
 impl Reporter<'_> {
-    /// A field holds a value that it must not hold.
+    /// Reports a field with an invalid value.
     pub(crate) fn field(
         &mut self,
         place: FieldPlace,
@@ -127,7 +128,7 @@ impl Reporter<'_> {
         self.report(Some(place.offset), bytes, Some(&field), message);
     }
 
-    /// A field of the ELF file holds a value that it must not hold.
+    /// Reports a field of the ELF file with an invalid value.
     pub(crate) fn elf_field(
         &mut self,
         name: &'static str,
@@ -139,17 +140,17 @@ impl Reporter<'_> {
         self.report(None, 0..0, Some(&field), message);
     }
 
-    /// Something is wrong at a place in the section, in no field of its own.
+    /// Reports a defect at a place in the section that is not a single field.
     pub(crate) fn bytes(&mut self, bytes: Range<u64>, message: fmt::Arguments<'_>) {
         self.report(Some(bytes.start), bytes, None, message);
     }
 
-    /// Something is wrong with the file.
+    /// Reports a defect of the file.
     pub(crate) fn file(&mut self, message: fmt::Arguments<'_>) {
         self.report(None, 0..0, None, message);
     }
 
-    /// Says that what follows is about another function than the one at hand.
+    /// Attributes the following findings to another function.
     pub(crate) fn about(&mut self, function: FunctionId) -> &mut Self {
         self.function = Some(function);
         self

@@ -1,8 +1,8 @@
-//! Bytes with a byte order: every read is checked, nothing here can panic.
+//! Bytes with a byte order. Every read is checked, so nothing here can panic.
 
 use crate::abi::Endian;
 
-/// A slice and the order of its multi-byte fields. Offsets count from the slice's start.
+/// A slice and the byte order of its fields. Offsets count from the slice's start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes<'a> {
     pub(crate) data: &'a [u8],

@@ -1,15 +1,15 @@
-//! What can be wrong with the bytes of a section, and where.
+//! Errors in the bytes of a section, with their places.
 
 use core::fmt;
 
-/// A place in a section that cannot be read as the format says.
+/// A place in a section that cannot be read as the format specifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Bytes from the start of the section to the field.
+    /// The offset in bytes from the start of the section to the field.
     pub offset: u64,
-    /// The field, by the specification's name.
+    /// The specification's name of the field.
     pub field: &'static str,
-    /// What is wrong with it.
+    /// The kind of error.
     pub kind: ErrorKind,
 }
 
@@ -17,38 +17,38 @@ pub struct Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The section, or the sub-section the field is in, ends first.
+    /// The section, or the sub-section that contains the field, ends before the field does.
     Truncated {
-        /// Bytes the field takes.
+        /// The number of bytes that the field needs.
         needed: u64,
-        /// Bytes there are.
+        /// The number of bytes left.
         available: u64,
     },
-    /// Not 0xdee2 in either byte order, or not in the one the caller asked for.
+    /// The magic number is not 0xdee2, in either byte order or in the one that the caller required.
     BadMagic(u16),
-    /// A version this reader does not know.
+    /// This reader does not know the version.
     UnknownVersion(u8),
-    /// An ABI identifier this reader does not know, so rows have no meaning.
+    /// This reader does not know the ABI identifier, so rows have no meaning.
     UnknownAbi(u8),
-    /// An FRE type other than ADDR1, ADDR2 and ADDR4.
+    /// The FRE type is not ADDR1, ADDR2 or ADDR4.
     UnknownFreType(u8),
-    /// An FDE type other than DEFAULT and FLEX.
+    /// The FDE type is neither DEFAULT nor FLEX.
     UnknownFdeType(u8),
-    /// The reserved data word size code 3: the row's length is unknown.
+    /// The data word size code is 3, which is reserved, so the row's length is unknown.
     ReservedWordSize,
-    /// A number of data words that has no meaning in this kind of row.
+    /// This number of data words has no meaning in a row of this kind.
     WordCount(u8),
-    /// A flexible row whose control words do not lead to its number of words.
+    /// The control words of a flexible row do not match its number of words.
     FlexLayout,
-    /// A flexible row whose CFA rule has no base register.
+    /// The CFA rule of a flexible row has no base register.
     CfaWithoutRegister,
-    /// A repeated block of size 0 (or of a size the version does not record) has no rows by PC.
+    /// The size of a repeated block is 0, or the version does not record it, so rows cannot be found by PC.
     UnknownRepeatSize,
-    /// A relocatable object has no relocation at the function's start field.
+    /// In a relocatable object, the function's start field has no relocation.
     MissingRelocation,
     /// The relocation at the function's start field is `R_*_NONE`: `ld -r` discarded the function.
     Discarded,
-    /// More bytes of rows were read than the sub-section holds: functions share rows.
+    /// The rows read so far are longer than the sub-section, so functions must share rows.
     SharedRows,
 }
 

@@ -1,13 +1,13 @@
-//! Fields of the format: where they are in the section, and what the specification calls them.
+//! Fields of the format: their places in the section and the specification's names.
 //!
 //! The constants are the fields of the preamble and the header, which are the same in every version.
 
 /// A field's place and name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldPlace {
-    /// Bytes from the start of the section.
+    /// The offset in bytes from the start of the section.
     pub offset: u64,
-    /// Bytes of the field.
+    /// The size of the field in bytes.
     pub size: u64,
     /// The specification's name.
     pub name: &'static str,

@@ -8,8 +8,8 @@ use super::header::Version;
 use super::placement::{CodeAddress, Starts};
 use super::row::FreType;
 
-/// The part of a function's description that stands in the table: where it starts, how long it
-/// is, where its rows are.
+/// The part of a function's description that is always in the table: where the function starts, its size, and where its
+/// rows are.
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionEntry<'a> {
     pub(super) section: &'a Section<'a>,
@@ -19,17 +19,17 @@ pub struct FunctionEntry<'a> {
     pub(super) fre_offset: u32,
 }
 
-/// The part that says how the rows are encoded: in the table up to version 2, in front of the
-/// rows since version 3.
+/// The part of a function's description that says how its rows are encoded. Up to version 2 it is in the table; since
+/// version 3 it precedes the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// Number of rows.
+    /// The number of rows.
     pub num_fres: u32,
     /// `sfde_func_info` / `sfda_func_info`.
     pub info: FunctionInfo,
     /// `sfda_func_info2`; 0 before version 3.
     pub info2: FunctionInfo2,
-    /// Bytes of a repeated block; 0 in version 1, which does not record it.
+    /// The size of a repeated block in bytes; 0 in version 1, which does not record it.
     pub rep_size: u8,
     /// `sfde_func_padding2`; 0 in versions other than 2.
     pub padding: u16,
@@ -40,26 +40,26 @@ pub struct Attributes {
 pub struct FunctionInfo(pub u8);
 
 impl FunctionInfo {
-    /// Bit 4: rows repeat block by block (`SFRAME_FDE_TYPE_PCMASK`, V3 `SFRAME_FDE_PCTYPE_MASK`).
+    /// Bit 4: rows repeat in each block (`SFRAME_FDE_TYPE_PCMASK`, V3 `SFRAME_FDE_PCTYPE_MASK`).
     pub const PC_MASK: u8 = 0x10;
-    /// Bit 5: the B key signs return addresses (AArch64).
+    /// Bit 5: return addresses are signed with the B key (AArch64).
     pub const PAUTH_KEY_B: u8 = 0x20;
-    /// Bit 7: a signal frame (version 3).
+    /// Bit 7: the function is a signal frame (version 3).
     pub const SIGNAL: u8 = 0x80;
 
-    /// Bits 0 to 3, the stored code of the FRE type.
+    /// The stored code of the FRE type, in bits 0 to 3.
     #[must_use]
     pub const fn fre_type_code(self) -> u8 {
         self.0 & 0xf
     }
 
-    /// Whether rows repeat block by block.
+    /// Whether rows repeat in each block.
     #[must_use]
     pub const fn is_pc_mask(self) -> bool {
         self.0 & FunctionInfo::PC_MASK != 0
     }
 
-    /// Whether the B key signs return addresses (AArch64).
+    /// Whether return addresses are signed with the B key (AArch64).
     #[must_use]
     pub const fn pauth_key_b(self) -> bool {
         self.0 & FunctionInfo::PAUTH_KEY_B != 0
@@ -76,7 +76,7 @@ impl FunctionInfo2 {
     /// The code of `SFRAME_FDE_TYPE_FLEX`.
     pub const FLEX: u8 = 1;
 
-    /// Bits 0 to 4, the stored code of the FDE type.
+    /// The stored code of the FDE type, in bits 0 to 4.
     #[must_use]
     pub const fn fde_type_code(self) -> u8 {
         self.0 & 0x1f
@@ -111,13 +111,13 @@ impl<'a> FunctionEntry<'a> {
         })
     }
 
-    /// The place in the table, from 0.
+    /// The index in the table, from 0.
     #[must_use]
     pub const fn index(&self) -> u32 {
         self.index
     }
 
-    /// Section offset of the entry; its first field is the start field.
+    /// The section offset of the entry, whose first field is the start field.
     #[must_use]
     pub const fn offset(&self) -> u64 {
         let header = self.section.header();
@@ -130,26 +130,26 @@ impl<'a> FunctionEntry<'a> {
         self.start_field
     }
 
-    /// Bytes of code.
+    /// The size in bytes of code.
     #[must_use]
     pub const fn size(&self) -> u32 {
         self.size
     }
 
-    /// Bytes from the start of the FRE sub-section to the function's attributes (version 3) or
-    /// first row.
+    /// The offset in bytes from the start of the FRE sub-section to the function's attributes (version 3) or first row
+    /// (earlier versions).
     #[must_use]
     pub const fn fre_offset(&self) -> u32 {
         self.fre_offset
     }
 
-    /// Section offset of what `fre_offset` points at.
+    /// The section offset of the place to which `fre_offset` points.
     #[must_use]
     pub const fn rows_offset(&self) -> u64 {
         self.section.header().fre_start() + self.fre_offset as u64
     }
 
-    /// Where the function starts. Addresses wrap at 2^64, as the machine's do.
+    /// The place where the function starts. Addresses wrap at 2^64, like the machine's.
     ///
     /// # Errors
     /// [`ErrorKind::MissingRelocation`] and [`ErrorKind::Discarded`] in relocatable objects.
@@ -166,7 +166,7 @@ impl<'a> FunctionEntry<'a> {
             Starts::Relocated(relocations) => {
                 let offset = self.offset();
                 let error = |kind| Error::new(offset, self.field(FunctionField::Start).name, kind);
-                // gas and ld -r write one relocation a function, in order.
+                // GNU as and `ld -r` write one relocation for each function, in order.
                 let relocation = usize::try_from(self.index)
                     .ok()
                     .and_then(|index| relocations.get(index))
@@ -181,7 +181,7 @@ impl<'a> FunctionEntry<'a> {
         }
     }
 
-    /// Place and name of a field of the function, in the table or in its attributes.
+    /// The place and name of a field of the function, in the table or in its attributes.
     #[must_use]
     pub const fn field(&self, field: FunctionField) -> FieldPlace {
         let version = self.section.header().version;
@@ -206,7 +206,7 @@ impl<'a> FunctionEntry<'a> {
     /// The function with its attributes.
     ///
     /// # Errors
-    /// [`ErrorKind::Truncated`] where the attributes do not fit in the FRE sub-section (version 3).
+    /// [`ErrorKind::Truncated`] if the attributes do not fit in the FRE sub-section (version 3).
     #[inline]
     pub fn function(self) -> Result<Function<'a>, Error> {
         let attributes = match self.section.header().version {
@@ -260,40 +260,40 @@ impl<'a> FunctionEntry<'a> {
 }
 
 impl<'a> Function<'a> {
-    /// The function's part in the table.
+    /// The function's entry in the table.
     #[must_use]
     pub const fn entry(&self) -> &FunctionEntry<'a> {
         &self.entry
     }
 
-    /// How its rows are encoded.
+    /// How the function's rows are encoded.
     #[must_use]
     pub const fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// The section it belongs to.
+    /// The section that contains the function.
     #[must_use]
     pub const fn section(&self) -> &'a Section<'a> {
         self.entry.section
     }
 
-    /// The place in the table, from 0.
+    /// The index in the table, from 0.
     #[must_use]
     pub const fn index(&self) -> u32 {
         self.entry.index
     }
 
-    /// Bytes of code.
+    /// The size in bytes of code.
     #[must_use]
     pub const fn size(&self) -> u32 {
         self.entry.size
     }
 
-    /// Where the function starts; see [`FunctionEntry::start`].
+    /// The place where the function starts; see [`FunctionEntry::start`].
     ///
     /// # Errors
-    /// As [`FunctionEntry::start`].
+    /// The same as for [`FunctionEntry::start`].
     pub fn start(&self) -> Result<CodeAddress, Error> {
         self.entry.start()
     }
@@ -305,16 +305,16 @@ impl<'a> Function<'a> {
         self.attributes.num_fres
     }
 
-    /// Whether the function is marked as a signal frame, which only version 3 can.
+    /// Whether the function is marked as a signal frame, which is possible only in version 3.
     #[must_use]
     pub fn is_signal_frame(&self) -> bool {
         self.section().header().version == Version::V3
             && self.attributes.info.0 & FunctionInfo::SIGNAL != 0
     }
 
-    /// Whether the function is marked as an outermost frame by having no rows: version 3, FDE type
-    /// DEFAULT (V3 1.2). The text exempts no signal frames, though GNU as also writes such an entry
-    /// for those that it cannot describe (observed: 2.47.50).
+    /// Whether the function is marked as an outermost frame by having no rows: version 3, FDE type DEFAULT (V3 1.2).
+    /// The text does not exempt signal frames, although GNU as also writes such an entry for signal frames that it
+    /// cannot describe (observed: 2.47.50).
     #[must_use]
     pub fn is_outermost(&self) -> bool {
         self.section().header().version == Version::V3
@@ -322,17 +322,17 @@ impl<'a> Function<'a> {
             && self.attributes.info2.fde_type_code() == FunctionInfo2::DEFAULT
     }
 
-    /// Whether its rows are of the flexible kind (version 3).
+    /// Whether its rows are flexible (version 3).
     #[must_use]
     pub const fn is_flexible(&self) -> bool {
         self.attributes.info2.fde_type_code() == FunctionInfo2::FLEX
     }
 
-    /// Bytes of the repeated block whose rows these are; `None` for ordinary code.
+    /// The size in bytes of the repeated block to which the rows apply; `None` for ordinary code.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownRepeatSize`]: the rows repeat, but the size is 0 or the version does
-    /// not record it (version 1).
+    /// [`ErrorKind::UnknownRepeatSize`] if the rows repeat, but the size is 0 or the version does not record it
+    /// (version 1).
     pub fn repeat_size(&self) -> Result<Option<u8>, Error> {
         if !self.attributes.info.is_pc_mask() {
             return Ok(None);
@@ -358,7 +358,7 @@ impl<'a> Function<'a> {
         })
     }
 
-    /// Section offset of the first row.
+    /// The section offset of the first row.
     #[must_use]
     pub const fn first_row_offset(&self) -> u64 {
         self.entry.rows_offset() + self.section().header().version.attribute_size()
@@ -368,21 +368,21 @@ impl<'a> Function<'a> {
 /// The fields of a function's description, in the table and in its attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionField {
-    /// Where the function starts.
+    /// The place where the function starts.
     Start,
-    /// Bytes of code.
+    /// The size in bytes of code.
     Size,
-    /// Where its rows are.
+    /// The place of its rows.
     FreOffset,
     /// The number of rows.
     NumFres,
     /// The first info byte.
     Info,
-    /// The second info byte (version 3; the first one before).
+    /// The second info byte (version 3; in earlier versions, the first one).
     Info2,
-    /// The size of the repeated block (since version 2; the info byte before).
+    /// The size of the repeated block (since version 2; in version 1, the info byte).
     RepSize,
-    /// The padding (version 2; what stands last in others).
+    /// The padding (version 2; in other versions, the last field).
     Padding,
 }
 

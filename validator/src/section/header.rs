@@ -1,4 +1,4 @@
-//! The preamble and the header, whose 28 bytes have one layout in every version (V3 2.1, 2.2).
+//! The preamble and the header, whose 28 bytes have the same layout in every version (V3 2.1, 2.2).
 
 use super::bytes::Bytes;
 use super::error::{Error, ErrorKind};
@@ -7,9 +7,9 @@ use crate::abi::Endian;
 
 /// `SFRAME_MAGIC` in the section's own byte order.
 pub const MAGIC: u16 = 0xdee2;
-/// Bytes of the preamble.
+/// The size of the preamble in bytes.
 pub const PREAMBLE_SIZE: u64 = 4;
-/// Bytes of the header without its auxiliary part.
+/// The size in bytes of the header without its auxiliary part.
 pub const HEADER_SIZE: u64 = 28;
 
 /// A version of the format.
@@ -27,7 +27,7 @@ impl Version {
     /// Every version, oldest first.
     pub const ALL: [Version; 3] = [Version::V1, Version::V2, Version::V3];
 
-    /// The version of a number, `None` for one that does not exist.
+    /// The version with a number; `None` if there is no such version.
     #[must_use]
     pub const fn from_number(number: u8) -> Option<Version> {
         match number {
@@ -48,7 +48,7 @@ impl Version {
         }
     }
 
-    /// Bytes of one entry of the function table.
+    /// The size in bytes of an entry of the function table.
     #[must_use]
     pub const fn entry_size(self) -> u64 {
         match self {
@@ -58,7 +58,7 @@ impl Version {
         }
     }
 
-    /// Bytes of the attributes in front of a function's rows (V3 2.3.2), 0 before version 3.
+    /// The size in bytes of the attributes before a function's rows (V3 2.3.2); 0 before version 3.
     #[must_use]
     pub const fn attribute_size(self) -> u64 {
         match self {
@@ -67,7 +67,7 @@ impl Version {
         }
     }
 
-    /// The largest number of rows that a function can count.
+    /// The largest number of rows that a function can state.
     #[must_use]
     pub const fn max_rows(self) -> u32 {
         match self {
@@ -76,7 +76,7 @@ impl Version {
         }
     }
 
-    /// The flags that the version defines; every other bit has to be zero.
+    /// The flags that the version defines; all other bits must be zero.
     #[must_use]
     pub const fn defined_flags(self) -> u8 {
         match self {
@@ -96,7 +96,7 @@ impl Flags {
     pub const SORTED: u8 = 0x1;
     /// `SFRAME_F_FRAME_POINTER`: every function keeps the frame pointer (versions 1 and 2).
     pub const FRAME_POINTER: u8 = 0x2;
-    /// `SFRAME_F_FDE_FUNC_START_PCREL`: a start field counts from itself (version 2, errata 1).
+    /// `SFRAME_F_FDE_FUNC_START_PCREL`: a start field is relative to itself (version 2, errata 1).
     pub const PCREL: u8 = 0x4;
 
     /// Whether the function table is ordered by address.
@@ -111,14 +111,14 @@ impl Flags {
         self.0 & Flags::FRAME_POINTER != 0
     }
 
-    /// Whether a function's start field counts from the field itself, not from the section.
+    /// Whether a function's start field is relative to the field itself instead of the section.
     #[must_use]
     pub const fn pcrel(self) -> bool {
         self.0 & Flags::PCREL != 0
     }
 }
 
-/// The decoded header: the stored values, none of them checked against another.
+/// The decoded header. It has the stored values, which are not checked for consistency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// `sfp_version`.
@@ -127,17 +127,17 @@ pub struct Header {
     pub flags: Flags,
     /// `sfh_abi_arch`; see [`Abi::from_id`](crate::Abi::from_id).
     pub abi_arch: u8,
-    /// `sfh_cfa_fixed_fp_offset`: FP is always at this offset from the CFA; 0 = not fixed.
+    /// `sfh_cfa_fixed_fp_offset`: FP is always at this offset from the CFA; 0 if it is not fixed.
     pub cfa_fixed_fp_offset: i8,
-    /// `sfh_cfa_fixed_ra_offset`: RA is always at this offset from the CFA; 0 = not fixed.
+    /// `sfh_cfa_fixed_ra_offset`: RA is always at this offset from the CFA; 0 if it is not fixed.
     pub cfa_fixed_ra_offset: i8,
-    /// `sfh_auxhdr_len`: bytes of the auxiliary header behind the 28 bytes.
+    /// `sfh_auxhdr_len`: the size in bytes of the auxiliary header, which follows the 28 bytes.
     pub auxhdr_len: u8,
-    /// `sfh_num_fdes`: number of functions.
+    /// `sfh_num_fdes`: the number of functions.
     pub num_fdes: u32,
-    /// `sfh_num_fres`: number of rows of all functions.
+    /// `sfh_num_fres`: the number of rows of all functions.
     pub num_fres: u32,
-    /// `sfh_fre_len`: bytes of the FRE sub-section.
+    /// `sfh_fre_len`: the size in bytes of the FRE sub-section.
     pub fre_len: u32,
     /// `sfh_fdeoff`: bytes from the header's end to the function table.
     pub fdeoff: u32,
@@ -146,8 +146,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Decodes the header; the byte order is the one in which the magic number reads right, or
-    /// `endian` where the caller insists on one.
+    /// Decodes the header. The byte order is `endian` if the caller requires one, otherwise the one in which the magic
+    /// number is right.
     ///
     /// # Errors
     /// [`ErrorKind::Truncated`], [`ErrorKind::BadMagic`], [`ErrorKind::UnknownVersion`].
@@ -193,31 +193,31 @@ impl Header {
         })
     }
 
-    /// Bytes of the header with its auxiliary part; `fdeoff` and `freoff` count from there.
+    /// The size in bytes of the header with its auxiliary part, from whose end `fdeoff` and `freoff` count.
     #[must_use]
     pub const fn size(&self) -> u64 {
         HEADER_SIZE + self.auxhdr_len as u64
     }
 
-    /// Section offset of the function table.
+    /// The section offset of the function table.
     #[must_use]
     pub const fn fde_table_start(&self) -> u64 {
         self.size() + self.fdeoff as u64
     }
 
-    /// Section offset of the first byte behind the function table.
+    /// The section offset of the function table's end, exclusive.
     #[must_use]
     pub const fn fde_table_end(&self) -> u64 {
         self.fde_table_start() + self.num_fdes as u64 * self.version.entry_size()
     }
 
-    /// Section offset of the FRE sub-section.
+    /// The section offset of the FRE sub-section.
     #[must_use]
     pub const fn fre_start(&self) -> u64 {
         self.size() + self.freoff as u64
     }
 
-    /// Section offset of the first byte behind the FRE sub-section.
+    /// The section offset of the FRE sub-section's end, exclusive.
     #[must_use]
     pub const fn fre_end(&self) -> u64 {
         self.fre_start() + self.fre_len as u64

@@ -1,5 +1,4 @@
-//! What the data words of a row mean: by ABI for default rows (V3 3.1), by control words for
-//! flexible ones (V3 3.2).
+//! The meaning of a row's data words: by ABI for default rows (V3 3.1), by control words for flexible ones (V3 3.2).
 
 use super::error::{Error, ErrorKind};
 use super::function::{Function, FunctionField, FunctionInfo2};
@@ -8,23 +7,23 @@ use super::row::{FrameRowEntry, RowInfo};
 use crate::abi::Abi;
 use crate::unwind::{Cfa, Frame, Recovery, Register};
 
-/// s390x: the CFA is the caller's SP plus this (`-SFRAME_S390X_SP_VAL_OFFSET`), bytes.
+/// s390x: the CFA is the caller's SP plus this number of bytes (`-SFRAME_S390X_SP_VAL_OFFSET`).
 pub const S390X_CFA_ADJUSTMENT: i64 = 160;
-/// s390x: stored CFA offsets count units of this many bytes.
+/// s390x: stored CFA offsets are in units of this many bytes.
 pub const S390X_CFA_FACTOR: i64 = 8;
 
-/// What decides the meaning of a function's rows.
+/// The properties that determine the meaning of a function's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowLayout {
-    /// The ABI in force.
+    /// The effective ABI.
     pub abi: Abi,
     /// The section's version.
     pub version: Version,
-    /// `sfh_cfa_fixed_ra_offset`; 0: RA has data words of its own.
+    /// `sfh_cfa_fixed_ra_offset`; if 0, RA has data words of its own.
     pub fixed_ra: i8,
-    /// `sfh_cfa_fixed_fp_offset`; 0: FP has data words of its own.
+    /// `sfh_cfa_fixed_fp_offset`; if 0, FP has data words of its own.
     pub fixed_fp: i8,
-    /// Flexible rows.
+    /// Whether the rows are flexible.
     pub flexible: bool,
 }
 
@@ -53,18 +52,17 @@ impl RowLayout {
         })
     }
 
-    /// The largest number of data words a default row can have: the CFA's, and one for each of RA
-    /// and FP that is not fixed.
+    /// The largest number of data words that a default row can have: one for the CFA, and one each for RA and FP unless
+    /// they are fixed.
     #[must_use]
     pub const fn max_default_words(&self) -> u8 {
         1 + (self.fixed_ra == 0) as u8 + (self.fixed_fp == 0) as u8
     }
 
-    /// What the row says.
+    /// The frame that the row describes.
     ///
     /// # Errors
-    /// [`ErrorKind::WordCount`], and for flexible rows [`ErrorKind::FlexLayout`] and
-    /// [`ErrorKind::CfaWithoutRegister`].
+    /// [`ErrorKind::WordCount`], and for flexible rows [`ErrorKind::FlexLayout`] and [`ErrorKind::CfaWithoutRegister`].
     #[inline]
     pub fn interpret(&self, row: &FrameRowEntry<'_>) -> Result<Frame, Error> {
         if self.flexible { self.flexible_frame(row) } else { self.default_frame(row) }
@@ -78,7 +76,7 @@ impl RowLayout {
         DefaultWords::of(self).frame(row.info, words).ok_or_else(|| word_count(row))
     }
 
-    /// Errata 2 of version 2 gives a row without data words its meaning: RA is undefined.
+    /// Errata 2 of version 2 defines the meaning of a row without data words: RA is undefined.
     fn without_words(&self, row: &FrameRowEntry<'_>) -> Result<Frame, Error> {
         match self.version {
             Version::V1 => Err(word_count(row)),
@@ -108,8 +106,8 @@ impl RowLayout {
             let control = Control(words.unsigned(index)?);
             Some((control, i64::from(words.signed(index + 1)?)))
         };
-        // The index of the RA pair and of the FP pair, by the number of words. With five, the
-        // third is the padding that stands for an RA without a rule.
+        // The indexes of the RA pair and of the FP pair, by the number of words. If there are five words, the third is
+        // padding for an RA without a rule.
         let (ra_at, fp_at) = match words.count() {
             0 => return Ok(Frame::OUTERMOST),
             2 => (None, None),
@@ -153,10 +151,10 @@ impl RowLayout {
     }
 }
 
-/// What the data words of a function's default rows mean, worked out once for all of them.
+/// The meaning of the data words in a function's default rows, computed once for all of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DefaultWords {
-    /// The CFA's bases.
+    /// The base registers of the CFA.
     sp: Register,
     fp: Register,
     cfa_factor: i64,
@@ -165,11 +163,11 @@ pub(super) struct DefaultWords {
     most: u8,
     fixed_ra: i8,
     fixed_fp: i8,
-    /// RA's word is 0 where RA is not saved but FP is (s390x, `SFRAME_FRE_RA_OFFSET_INVALID`).
+    /// Whether RA's word is 0 if only FP is saved (s390x, `SFRAME_FRE_RA_OFFSET_INVALID`).
     ra_padding: bool,
-    /// An odd word has a register in its upper bits (s390x in version 2).
+    /// Whether an odd word has a register in its upper bits (s390x in version 2).
     registers: bool,
-    /// The bit of the info byte that says that RA is signed, if any does.
+    /// The bit of the info byte that means that RA is signed; 0 if the ABI has none.
     signature_bit: u8,
 }
 
@@ -191,8 +189,8 @@ impl DefaultWords {
         }
     }
 
-    /// What a row says; `None` where it has no words or too many. It has those of `words` that its
-    /// info byte counts.
+    /// The frame that a row describes; `None` if it has no words or too many. The info byte determines how many of
+    /// `words` belong to the row.
     #[inline]
     pub(super) fn frame(&self, info: RowInfo, words: [i32; 3]) -> Option<Frame> {
         let count = info.word_count();
@@ -220,7 +218,7 @@ impl DefaultWords {
         if self.ra_padding && word == 0 { Recovery::Unchanged } else { self.saved_at(word) }
     }
 
-    /// A stack slot, or a register.
+    /// A stack slot or a register.
     #[inline]
     fn saved_at(&self, word: i32) -> Recovery {
         if self.registers && word & 1 != 0 {
@@ -236,25 +234,25 @@ impl DefaultWords {
 pub struct Control(pub u32);
 
 impl Control {
-    /// Bit 0: the base is a register; the CFA where it is clear.
+    /// Whether the base is a register (bit 0); otherwise, it is the CFA.
     #[must_use]
     pub const fn reg_p(self) -> bool {
         self.0 & 1 != 0
     }
 
-    /// Bit 1: the value is in memory at base plus offset.
+    /// Whether the value is in memory at base plus offset (bit 1).
     #[must_use]
     pub const fn deref_p(self) -> bool {
         self.0 & 2 != 0
     }
 
-    /// Bits 3 and up: the base register.
+    /// The base register, in the bits from 3 up.
     #[must_use]
     pub const fn register(self) -> Register {
         Register(self.0 >> 3)
     }
 
-    /// How RA or FP is recovered with this control word and `offset`.
+    /// How this control word and `offset` recover RA or FP.
     #[must_use]
     pub const fn recovery(self, offset: i64) -> Recovery {
         let register = self.register();

@@ -1,4 +1,4 @@
-//! From a PC to its function and row (V3 2.3.1, 2.3.3; format sheet 1.11).
+//! Finds the function and row of a PC (V3 2.3.1, 2.3.3; format sheet 1.11).
 
 use super::Section;
 use super::error::Error;
@@ -9,12 +9,11 @@ use super::row::FrameRowEntry;
 use crate::unwind::{Frame, Row};
 
 impl<'a> Section<'a> {
-    /// The function and the row of an absolute address: binary search where the section says that
-    /// its table is sorted, linear otherwise.
+    /// The function and the row at an absolute address. The search is binary if the section says that its table is
+    /// sorted, otherwise linear.
     ///
     /// # Errors
-    /// What stands in the way in the function that covers `pc`; see [`Section::find_function`] and
-    /// [`Function::find_row`].
+    /// An error in the function that covers `pc`; see [`Section::find_function`] and [`Function::find_row`].
     pub fn find(&'a self, pc: u64) -> Result<Option<(Function<'a>, Row)>, Error> {
         let Some(function) = self.find_function(CodeAddress::absolute(pc))? else {
             return Ok(None);
@@ -25,7 +24,7 @@ impl<'a> Section<'a> {
     /// The function that covers a place.
     ///
     /// # Errors
-    /// [`ErrorKind::Truncated`](super::ErrorKind::Truncated) where its attributes cannot be read.
+    /// [`ErrorKind::Truncated`](super::ErrorKind::Truncated) if its attributes cannot be read.
     pub fn find_function(&'a self, pc: CodeAddress) -> Result<Option<Function<'a>>, Error> {
         let sorted = self.header().flags.sorted();
         let entry = match self.placement().starts {
@@ -39,8 +38,8 @@ impl<'a> Section<'a> {
         self.entries().find(|entry| covers(entry, pc))
     }
 
-    /// The last entry of some size that starts at or before `pc`: entries of size 0 may stand behind
-    /// the one that covers it, and are stepped over one by one.
+    /// The last non-empty entry that starts at or before `pc`. Entries of size 0 may follow the one that covers it, and
+    /// are skipped one by one.
     fn search(&'a self, pc: CodeAddress) -> Option<FunctionEntry<'a>> {
         let (mut low, mut high) = (0, self.entry_count());
         while low < high {
@@ -56,14 +55,14 @@ impl<'a> Section<'a> {
 }
 
 impl Function<'_> {
-    /// The row of an absolute address inside the function, with the range it holds in; in a
-    /// repeated block, the range in the block that `pc` is in. The last row that starts at or
-    /// before `pc` wins. `None` before the first row. A function
-    /// without rows is the outermost frame in version 3 (V3 1.2), and gives `None` in others.
+    /// The row at an absolute address inside the function, with its range. In a repeated block, this is the range in
+    /// the block that contains `pc`. If several rows start at or before `pc`, the last one is returned; if none does,
+    /// `None`. A function that [is outermost](Function::is_outermost) has the outermost frame everywhere (V3 1.2); for
+    /// other functions without rows, `None` is returned.
     ///
     /// # Errors
-    /// Those of [`Function::rows`]; [`ErrorKind::UnknownRepeatSize`](super::ErrorKind) for a
-    /// repeated block of unknown size.
+    /// Those of [`Function::rows`]; [`ErrorKind::UnknownRepeatSize`](super::ErrorKind) for a repeated block of unknown
+    /// size.
     pub fn find_row(&self, pc: u64) -> Result<Option<Row>, Error> {
         let layout = RowLayout::of(self)?;
         let start = self.start()?.address;

@@ -1,13 +1,13 @@
-//! Where a section stands: its address, and where the start addresses of its functions come from.
+//! Where a section is, and how the start addresses of its functions are determined.
 
 use crate::abi::{Abi, Endian};
 
-/// A place in code: an offset in one section of a relocatable object, or an absolute address.
+/// A place in code: an offset in a section of a relocatable object, or an absolute address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CodeAddress {
-    /// The ELF section index in a relocatable object, 0 for an absolute address.
+    /// The ELF section index in a relocatable object; 0 for an absolute address.
     pub section: u32,
-    /// The absolute address, or the offset in the section; bytes.
+    /// The absolute address, or the offset in bytes in the section.
     pub address: u64,
 }
 
@@ -22,32 +22,32 @@ impl CodeAddress {
 /// The relocation of one function's start field in a relocatable object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartRelocation {
-    /// Bytes from the start of the section to the relocated field.
+    /// The offset in bytes from the start of the section to the relocated field.
     pub field_offset: u64,
-    /// The symbol's place plus the addend; `None` for `R_*_NONE`, which `ld -r` leaves for
-    /// functions it discarded.
+    /// The symbol's place plus the addend; `None` for `R_*_NONE`, which `ld -r` leaves for functions that it discarded.
     pub target: Option<CodeAddress>,
 }
 
-/// How start fields become addresses.
+/// How start fields are converted to addresses.
 #[derive(Clone, Copy, Debug)]
 pub enum Starts<'a> {
-    /// A linked file: the field counts from itself or from the section, as the flag says.
+    /// In a linked file, the field is relative to itself or to the section, depending on the flag.
     Linked,
-    /// A relocatable object: the relocations, ordered by field offset. The flag has no say.
+    /// In a relocatable object, these relocations give the starts, and the flag is ignored. They are ordered by field
+    /// offset.
     Relocated(&'a [StartRelocation]),
 }
 
-/// What a reader has to be told about a section besides its bytes.
+/// What a reader needs to know about a section besides its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement<'a> {
     /// The section's address in a linked file.
     pub address: u64,
-    /// Where start addresses come from.
+    /// The source of start addresses.
     pub starts: Starts<'a>,
-    /// The ABI, where the header's `sfh_abi_arch` shall not decide.
+    /// Overrides the ABI in the header's `sfh_abi_arch`.
     pub abi: Option<Abi>,
-    /// The byte order, where the magic number shall not decide.
+    /// Overrides the byte order of the magic number.
     pub endian: Option<Endian>,
 }
 
@@ -65,14 +65,14 @@ impl<'a> Placement<'a> {
         Placement { address: 0, starts: Starts::Relocated(relocations), abi: None, endian: None }
     }
 
-    /// Overrules the header's ABI.
+    /// Overrides the header's ABI.
     #[must_use]
     pub const fn with_abi(mut self, abi: Option<Abi>) -> Placement<'a> {
         self.abi = abi;
         self
     }
 
-    /// Overrules the magic number's byte order.
+    /// Overrides the magic number's byte order.
     #[must_use]
     pub const fn with_endian(mut self, endian: Option<Endian>) -> Placement<'a> {
         self.endian = endian;

@@ -1,4 +1,4 @@
-//! Rows as nearly all are, for readers of whole sections.
+//! A fast path for readers of whole sections, in which nearly all rows are plain.
 
 use super::bytes::Bytes;
 use super::function::Function;
@@ -7,16 +7,16 @@ use super::row::{FreType, ShortRow};
 use super::rows::RowBudget;
 use crate::unwind::Frame;
 
-/// The rows of one function, as long as they are plain: default ones with no more than 8 bytes of
-/// data words, not among the last bytes of the sub-section, and within a budget.
+/// The plain rows of one function: default rows with at most 8 bytes of data words, not among the last bytes of the
+/// sub-section, and within a budget.
 ///
-/// A row that is not plain ends them. Who meets one reads the function's [`Rows`](super::Rows)
-/// instead, which say the same of plain ones, and keep more beside them.
+/// Iteration ends at the first row that is not plain. The caller then reads the function's [`Rows`](super::Rows)
+/// instead. These give the same frames for plain rows, but keep more state.
 #[derive(Clone, Debug)]
 pub struct PlainRows<'a> {
-    /// From the next row on, as far as the budget allows.
+    /// The bytes from the next row on, as far as the budget allows.
     rest: Bytes<'a>,
-    /// Bytes of it before the first row was read.
+    /// The number of these bytes before the first row was read.
     length: usize,
     remaining: u32,
     fre_type: FreType,
@@ -28,7 +28,7 @@ pub struct PlainRows<'a> {
 pub struct PlainRow<'a>(ShortRow<'a>);
 
 impl PlainRow<'_> {
-    /// Bytes from the function's start.
+    /// The offset in bytes from the function's start.
     #[inline]
     #[must_use]
     pub const fn start(&self) -> u32 {
@@ -37,8 +37,8 @@ impl PlainRow<'_> {
 }
 
 impl<'a> Function<'a> {
-    /// The function's plain rows; `None` for flexible rows, repeated blocks, and codes that no
-    /// version defines. The budget stays as it is until they are [spent](PlainRows::spend).
+    /// The function's plain rows; `None` for flexible rows, repeated blocks, and codes that no version defines. The
+    /// budget is not reduced until they are [spent](PlainRows::spend).
     #[inline]
     #[must_use]
     pub fn plain_rows(&self, budget: &RowBudget) -> Option<PlainRows<'a>> {
@@ -61,8 +61,8 @@ impl<'a> Function<'a> {
 }
 
 impl<'a> PlainRows<'a> {
-    /// The next row; `None` where it is not plain, or all have been read.
-    // Part of the caller's loop, all of this stays in registers.
+    /// The next row; `None` if it is not plain, or all have been read.
+    // This is part of the caller's loop, and inlining keeps all of it in registers.
     #[inline(always)]
     pub fn next_row(&mut self) -> Option<PlainRow<'a>> {
         let left = self.remaining.checked_sub(1)?;
@@ -72,7 +72,7 @@ impl<'a> PlainRows<'a> {
         Some(PlainRow(row))
     }
 
-    /// What a row says; `None` where it has no words, or more than mean anything.
+    /// The frame that a row describes; `None` if it has no words, or too many.
     #[inline(always)]
     pub fn frame(&self, row: &PlainRow<'_>) -> Option<Frame> {
         self.words.frame(row.0.info, row.0.signed())
@@ -84,7 +84,7 @@ impl<'a> PlainRows<'a> {
         self.remaining == 0
     }
 
-    /// Takes from the budget what has been read.
+    /// Takes the bytes that have been read from the budget.
     pub const fn spend(&self, budget: &mut RowBudget) {
         budget.bytes = budget.bytes.saturating_sub((self.length - self.rest.data.len()) as u64);
     }

@@ -15,7 +15,7 @@ pub enum FreType {
 }
 
 impl FreType {
-    /// The type of a stored code, `None` for a code that no version defines.
+    /// The type with a stored code; `None` for a code that no version defines.
     #[must_use]
     pub const fn from_code(code: u8) -> Option<FreType> {
         match code {
@@ -36,13 +36,13 @@ impl FreType {
         }
     }
 
-    /// Bytes of the start field.
+    /// The size of the start field in bytes.
     #[must_use]
     pub const fn width(self) -> usize {
         1 << self.code()
     }
 
-    /// The start field that `bytes` begin with.
+    /// The start field at the beginning of `bytes`.
     #[inline]
     pub(super) fn start(self, bytes: [u8; 4], endian: Endian) -> u32 {
         let others = u32::BITS - (u8::BITS << self.code());
@@ -52,7 +52,7 @@ impl FreType {
         }
     }
 
-    /// The narrowest type that holds `start`.
+    /// The narrowest type that can hold `start`.
     #[must_use]
     pub const fn for_start(start: u32) -> FreType {
         match start {
@@ -68,7 +68,7 @@ impl FreType {
 pub struct RowInfo(pub u8);
 
 impl RowInfo {
-    /// Bit 0: the CFA's base is SP; FP where it is clear.
+    /// Bit 0: the CFA's base is SP; if clear, it is FP.
     pub const BASE_SP: u8 = 0x01;
     /// Bit 7: the return address is signed (AArch64).
     pub const MANGLED_RA: u8 = 0x80;
@@ -79,13 +79,13 @@ impl RowInfo {
         self.0 & RowInfo::BASE_SP != 0
     }
 
-    /// Bits 1 to 4: the number of data words.
+    /// The number of data words, in bits 1 to 4.
     #[must_use]
     pub const fn word_count(self) -> u8 {
         (self.0 >> 1) & 0xf
     }
 
-    /// Bits 5 and 6: the bytes of one data word; `None` for the reserved code 3.
+    /// The size of a data word in bytes, from bits 5 and 6; `None` for the reserved code 3.
     #[must_use]
     pub const fn word_size(self) -> Option<u8> {
         let code = (self.0 >> 5) & 3;
@@ -108,13 +108,13 @@ pub struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Number of words.
+    /// The number of words.
     #[must_use]
     pub const fn count(&self) -> usize {
         self.bytes.len() / self.size as usize
     }
 
-    /// Bytes of one word: 1, 2 or 4.
+    /// The size of a word in bytes: 1, 2 or 4.
     #[must_use]
     pub const fn size(&self) -> u8 {
         self.size
@@ -126,7 +126,7 @@ impl<'a> Words<'a> {
         self.bytes
     }
 
-    /// Word `index` as a signed number, as offsets are stored.
+    /// Word `index` as a signed number, like a stored offset.
     #[inline]
     #[must_use]
     pub fn signed(&self, index: usize) -> Option<i32> {
@@ -139,7 +139,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Word `index` as an unsigned number, as control words are stored.
+    /// Word `index` as an unsigned number, like a stored control word.
     #[inline]
     #[must_use]
     pub fn unsigned(&self, index: usize) -> Option<u32> {
@@ -156,9 +156,9 @@ impl<'a> Words<'a> {
 /// A row as it is stored.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameRowEntry<'a> {
-    /// Section offset of the row.
+    /// The section offset of the row.
     pub offset: u64,
-    /// Bytes from the function's start, or from the start of the repeated block.
+    /// The offset in bytes from the start of the function, or of the repeated block.
     pub start: u32,
     /// The info byte.
     pub info: RowInfo,
@@ -169,45 +169,45 @@ pub struct FrameRowEntry<'a> {
 }
 
 impl FrameRowEntry<'_> {
-    /// Section offset of the info byte.
+    /// The section offset of the info byte.
     #[must_use]
     pub const fn info_offset(&self) -> u64 {
         self.offset + self.fre_type.width() as u64
     }
 
-    /// Section offset of data word `index`.
+    /// The section offset of data word `index`.
     #[must_use]
     pub const fn word_offset(&self, index: usize) -> u64 {
         let words = (index as u64).saturating_mul(self.words.size as u64);
         self.info_offset().saturating_add(1).saturating_add(words)
     }
 
-    /// Bytes of the whole row.
+    /// The size of the whole row in bytes.
     #[must_use]
     pub const fn size(&self) -> u64 {
         self.fre_type.width() as u64 + 1 + self.words.bytes.len() as u64
     }
 }
 
-/// A row of no more than 8 bytes of data words, as nearly all are. It is read in a few loads where
-/// there is room behind it, without a question at every field.
+/// A row with at most 8 bytes of data words, like nearly all rows. If enough bytes follow, it is read in a few loads,
+/// without a check for each field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShortRow<'a> {
     pub(crate) start: u32,
     pub(crate) info: RowInfo,
-    /// Bytes of the whole row.
+    /// The size of the whole row in bytes.
     pub(crate) size: usize,
-    /// The data words and what follows them.
+    /// The data words and the following bytes.
     bytes: &'a [u8; 8],
     endian: Endian,
 }
 
 impl<'a> ShortRow<'a> {
-    /// Bytes from the row's start that have to be there: the widest start field, the info byte, 8
+    /// The number of bytes that must be available from the row's start: the widest start field, the info byte, and 8
     /// bytes of words.
     const ROOM: usize = 4 + 1 + 8;
 
-    /// Bytes of data words by info byte; more than 8 where they have no length.
+    /// The size of the data words in bytes, by info byte; more than 8 if the word size is reserved.
     #[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "constant")]
     const LENGTHS: [u8; 256] = {
         let mut lengths = [u8::MAX; 256];
@@ -243,8 +243,7 @@ impl<'a> ShortRow<'a> {
         })
     }
 
-    /// The first three data words as signed numbers. Those from [`RowInfo::word_count`] on are no
-    /// words of the row.
+    /// The first three data words as signed numbers. Only as many as [`RowInfo::word_count`] belong to the row.
     #[inline]
     pub(super) fn signed(&self) -> [i32; 3] {
         let [a, b, c, d, e, f, g, h] = *self.bytes;
@@ -266,7 +265,7 @@ impl<'a> ShortRow<'a> {
 
 #[cfg(feature = "elf")]
 impl ShortRow<'_> {
-    /// The lowest bytes of a number, by how many.
+    /// Masks of the lowest bytes of a number, by their count.
     #[expect(clippy::indexing_slicing, reason = "constant")]
     const MASKS: [u64; 9] = {
         let mut masks = [0; 9];
@@ -278,8 +277,8 @@ impl ShortRow<'_> {
         masks
     };
 
-    /// The bytes of the data words, the first one lowest, and zeros: with the info byte all that
-    /// the row says.
+    /// The bytes of the data words, the first one lowest, followed by zeros. Together with the info byte, they are the
+    /// whole content of the row.
     #[inline]
     pub(crate) fn packed_words(&self) -> u64 {
         let length = ShortRow::LENGTHS.get(usize::from(self.info.0)).copied().unwrap_or(0);

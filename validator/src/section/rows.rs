@@ -1,4 +1,4 @@
-//! Rows in the shared vocabulary: ranges of PCs with what holds there.
+//! Rows in the shared vocabulary: ranges of PCs and the frames that are valid there.
 
 use super::error::{Error, ErrorKind};
 use super::function::Function;
@@ -9,9 +9,9 @@ use crate::unwind::{Frame, Row};
 
 /// How many bytes of rows a walk over a whole section may still read.
 ///
-/// The rows of a well-formed section do not overlap, so all of them together are no longer than
-/// the FRE sub-section. Reading within one budget keeps a walk linear in the section's bytes even
-/// when thousands of functions point at one block of rows.
+/// The rows of a well-formed section do not overlap, so together they are no longer than the FRE sub-section. With a
+/// budget, a walk takes linear time in the section's bytes even if thousands of functions point at the same block of
+/// rows.
 #[derive(Clone, Debug)]
 pub struct RowBudget {
     pub(super) bytes: u64,
@@ -21,7 +21,7 @@ impl RowBudget {
     /// Takes a row's bytes from the budget.
     ///
     /// # Errors
-    /// [`ErrorKind::SharedRows`]: more bytes of rows were read than the sub-section holds.
+    /// [`ErrorKind::SharedRows`] if more bytes of rows were read than the sub-section contains.
     #[inline]
     pub fn charge(&mut self, row: &FrameRowEntry<'_>) -> Result<(), Error> {
         if self.take(row.size()) {
@@ -31,7 +31,7 @@ impl RowBudget {
         }
     }
 
-    /// Takes bytes from the budget, if it has as many.
+    /// Takes bytes from the budget, if enough are left.
     #[inline]
     fn take(&mut self, bytes: u64) -> bool {
         let rest = self.bytes.checked_sub(bytes);
@@ -42,9 +42,9 @@ impl RowBudget {
 
 /// The rows of one function as ranges of PCs, in stored order.
 ///
-/// A row ends where the next one starts, readable or not, or the function ends; a row that starts at or behind that
-/// place is empty. The rows of a repeated block ([`Function::repeat_size`]) are those of the first
-/// block: they hold again in each block up to the function's end.
+/// A row ends at the start of the next row, even if that row is unreadable, or at the end of the function. A row that
+/// starts at or after its end is empty. The rows of a repeated block ([`Function::repeat_size`]) are those of the first
+/// block. They are also valid in each other block up to the function's end.
 #[derive(Debug)]
 pub struct Rows<'a, 'b> {
     entries: FrameRowEntries<'a>,
@@ -54,20 +54,19 @@ pub struct Rows<'a, 'b> {
     base: u64,
     length: u32,
     budget: Option<&'b mut RowBudget>,
-    /// The row given last.
+    /// The row returned last.
     row: Row,
 }
 
 impl<'a> Function<'a> {
     /// The function's rows.
     ///
-    /// For one function of interest. A walk over all functions of a section that is not trusted
-    /// reads within a budget: [`Function::rows_within`].
+    /// Use this for a single function. A walk over all functions of an untrusted section should use a budget:
+    /// [`Function::rows_within`].
     ///
     /// # Errors
-    /// Those of [`FunctionEntry::start`](super::FunctionEntry::start), [`Function::fre_type`] and
-    /// [`RowLayout::of`]. The iterator yields an error for each row that has no meaning, and ends
-    /// behind a row whose length is unknown.
+    /// Those of [`FunctionEntry::start`](super::FunctionEntry::start), [`Function::fre_type`] and [`RowLayout::of`].
+    /// The iterator yields an error for each row that has no meaning, and ends after a row whose length is unknown.
     pub fn rows(&self) -> Result<Rows<'a, 'static>, Error> {
         Rows::new(self, None)
     }
@@ -75,8 +74,8 @@ impl<'a> Function<'a> {
     /// The function's rows, as long as the budget lasts.
     ///
     /// # Errors
-    /// As [`Function::rows`]; besides, the iterator yields [`ErrorKind::SharedRows`] and ends when
-    /// the budget is spent.
+    /// The same as for [`Function::rows`]. In addition, the iterator yields [`ErrorKind::SharedRows`] and ends when the
+    /// budget is used up.
     pub fn rows_within<'b>(&self, budget: &'b mut RowBudget) -> Result<Rows<'a, 'b>, Error> {
         Rows::new(self, Some(budget))
     }
@@ -102,11 +101,11 @@ impl<'a, 'b> Rows<'a, 'b> {
         })
     }
 
-    /// The next row, where it stands: the iterator without its copies. `None` behind the last one.
+    /// The next row, by reference: like the iterator, but without copies. `None` after the last row.
     ///
     /// # Errors
-    /// Those of the iterator's items: behind a row without a meaning there may be others.
-    // Part of the caller's loop, it takes a tenth less time.
+    /// The same as those of the iterator's items. More rows may follow a row without a meaning.
+    // This is part of the caller's loop, which takes a tenth less time with it inlined.
     #[inline(always)]
     pub fn next_row(&mut self) -> Result<Option<&Row>, Error> {
         if let Some(short) = self.entries.short()
@@ -121,7 +120,8 @@ impl<'a, 'b> Rows<'a, 'b> {
         self.next_of_any_kind()
     }
 
-    /// The next row: flexible, long, at the sub-section's end, without a meaning, or none.
+    /// The next row if it is not a plain one that can be read fast: one that is flexible, long, at the sub-section's
+    /// end or without a meaning, or no row.
     #[cold]
     #[inline(never)]
     fn next_of_any_kind(&mut self) -> Result<Option<&Row>, Error> {
@@ -138,7 +138,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         Ok(Some(&self.row))
     }
 
-    /// Makes the row, given what it says. The next row has not been read yet.
+    /// Sets the row to a frame. The following row has not been read yet.
     #[inline]
     fn place(&mut self, start: u32, frame: Frame) {
         let bound = self.entries.peek_start().map_or(self.length, |next| next.min(self.length));
@@ -154,7 +154,7 @@ fn default_words(layout: &RowLayout) -> Option<DefaultWords> {
     (!layout.flexible).then(|| DefaultWords::of(layout))
 }
 
-/// Bytes of code that the rows of a function or of its repeated block can be about.
+/// The number of bytes of code to which the rows of a function or of its repeated block can apply.
 fn row_space(function: &Function<'_>) -> u32 {
     match function.repeat_size() {
         Ok(Some(block)) => function.size().min(u32::from(block)),

@@ -9,13 +9,13 @@ impl<'a> Function<'a> {
     /// The rows as they are stored.
     ///
     /// # Errors
-    /// [`ErrorKind::UnknownFreType`]: without it no row can be found.
+    /// [`ErrorKind::UnknownFreType`], because no row can be found without the type.
     pub fn frame_row_entries(&self) -> Result<FrameRowEntries<'a>, Error> {
         Ok(FrameRowEntries::new(self, self.fre_type()?))
     }
 }
 
-/// The stored rows of one function, in order. Ends behind the first row that cannot be read.
+/// The stored rows of one function, in order. Iteration ends after the first row that cannot be read.
 #[derive(Clone, Debug)]
 pub struct FrameRowEntries<'a> {
     bytes: Bytes<'a>,
@@ -39,24 +39,24 @@ impl<'a> FrameRowEntries<'a> {
         }
     }
 
-    /// Section offset of the next row, or of the first byte behind the last one.
+    /// The section offset of the next row, or of the end after the last one.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.base.saturating_add(self.position as u64)
     }
 
-    /// Number of rows that are still to come, by the function's count.
+    /// The number of rows left, according to the function's count.
     #[must_use]
     pub const fn remaining(&self) -> u32 {
         self.remaining
     }
 
-    /// The start of the next row, as far as it can be read.
+    /// The start of the next row, if it can be read.
     #[inline]
     pub(crate) fn peek_start(&self) -> Option<u32> {
         let rest = self.bytes.data.get(self.position..).filter(|_| self.remaining > 0)?;
         match rest {
-            // With the info byte: a start field alone is no start of a row.
+            // The info byte must exist as well: a start field alone is not the start of a row.
             [a, b, c, d, _, ..] => Some(self.fre_type.start([*a, *b, *c, *d], self.bytes.endian)),
             _ => self.head(rest).map(|(start, _, _)| start),
         }
@@ -67,22 +67,21 @@ impl<'a> FrameRowEntries<'a> {
         self.remaining = 0;
     }
 
-    /// The next row, if it is a short one with room behind it; [`FrameRowEntries::pass`] goes
-    /// behind it.
+    /// The next row if it is short and enough bytes follow it. [`FrameRowEntries::pass`] skips it.
     #[inline]
     pub(crate) fn short(&self) -> Option<ShortRow<'a>> {
         let rest = self.bytes.data.get(self.position..).filter(|_| self.remaining > 0)?;
         ShortRow::read(rest.first_chunk()?, self.fre_type, self.bytes.endian)
     }
 
-    /// Goes behind the short row that comes next.
+    /// Skips the next row, which is short.
     #[inline]
     pub(crate) fn pass(&mut self, row: &ShortRow<'_>) {
         self.position += row.size;
         self.remaining -= 1;
     }
 
-    /// The row that ends where the next one starts, given its size.
+    /// The row that ends at the start of the next row, given its size.
     #[cfg(feature = "elf")]
     pub(crate) fn before(&self, size: usize) -> Option<FrameRowEntry<'a>> {
         let position = self.position.checked_sub(size)?;
@@ -109,7 +108,7 @@ impl<'a> FrameRowEntries<'a> {
         Ok(entry)
     }
 
-    /// The start field and the info byte, and what follows them.
+    /// The start field, the info byte, and the bytes after them.
     fn head(&self, rest: &'a [u8]) -> Option<(u32, RowInfo, &'a [u8])> {
         let (start, rest) = rest.split_at_checked(self.fre_type.width())?;
         let (info, tail) = rest.split_first()?;

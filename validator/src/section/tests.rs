@@ -1,4 +1,4 @@
-//! Sections written by hand, byte by byte from the specifications' layouts, and what they mean.
+//! Tests with sections that are written by hand, byte by byte from the specifications' layouts, and their meaning.
 
 #![allow(clippy::cast_possible_truncation, clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -10,7 +10,7 @@ use std::vec::Vec;
 use super::*;
 use crate::unwind::{Cfa, Frame, Recovery, Register, Row};
 
-/// Bytes with the fields' widths, in a byte order.
+/// Writes fields of fixed widths in a byte order.
 struct Bytes {
     bytes: Vec<u8>,
     endian: Endian,
@@ -49,7 +49,7 @@ impl Bytes {
     }
 }
 
-/// The header: version, flags, ABI with its fixed RA offset, then the counts and offsets.
+/// A header: version, flags, ABI with its fixed RA offset, then the counts and offsets.
 fn header(version: u8, flags: u8, abi: Abi, counts: [u32; 5]) -> Bytes {
     let mut out = Bytes { bytes: Vec::new(), endian: abi.endian() };
     let fixed_ra = if abi == Abi::Amd64 { 0xf8 } else { 0 };
@@ -84,8 +84,8 @@ fn parse(bytes: &[u8]) -> Section<'_> {
     Section::parse(bytes, Placement::at(0)).expect("a header")
 }
 
-/// The rows of a section's only function, whose last bytes they are: the same whether the section
-/// ends there or goes on.
+/// The rows of a section's only function, which are its last bytes. Also checks that they are the same if more bytes
+/// follow.
 fn rows(bytes: &[u8]) -> Vec<Result<Row, Error>> {
     let read = |bytes: &[u8]| -> Vec<_> {
         let section = parse(bytes);
@@ -151,7 +151,7 @@ fn starts_count_from_the_section_or_from_the_field() {
 fn the_auxiliary_header_and_gaps_are_skipped() {
     let mut out = header(2, 1, Abi::Amd64, [1, 1, 3, 4, 28]);
     out.bytes[7] = 2;
-    // Two auxiliary bytes, four before the table, four between table and rows, two behind.
+    // Two auxiliary bytes, four before the table, four between the table and the rows, two after the rows.
     out.u8(&[0xaa; 6]);
     entry2(&mut out, 0x1000, 16, [0, 1], 0, 0);
     out.u8(&[0xbb; 4]).u8(&[0, 0x03, 8]).u8(&[0xcc; 2]);
@@ -190,7 +190,7 @@ fn wide_words_and_starts_are_signed_and_unsigned() {
     assert_eq!(row.start, 0x8000_1000);
     assert_eq!(row.frame.cfa, Cfa::RegisterOffset { register: Register(6), offset: 0x10000 });
     assert_eq!(row.frame.fp, Recovery::AtCfa(-0x20000));
-    // The same widths in the other order: CFA = SP + 0x1000 * 8 + 160, RA at CFA - 0x20000.
+    // The same widths in the other byte order: CFA = SP + 0x1000 * 8 + 160, RA at CFA - 0x20000.
     let mut out = header(2, 1, Abi::S390x, [1, 1, 13, 0, 20]);
     entry2(&mut out, 0x1000, u32::MAX, [0, 1], 2, 0);
     out.u32(&[0x8000_0000]).u8(&[2 << 5 | 2 << 1 | 1]).u32(&[0x1000, (-0x20000_i32) as u32]);
@@ -203,7 +203,7 @@ fn wide_words_and_starts_are_signed_and_unsigned() {
 #[test]
 fn short_rows_have_the_words_their_info_byte_counts() {
     for info in 0..=u8::MAX {
-        // V3 2.4.1: bits 1 to 4 count words of 1, 2 or 4 bytes, by bits 5 and 6.
+        // V3 2.4.1: bits 1 to 4 are the number of words, and bits 5 and 6 encode their size of 1, 2 or 4 bytes.
         let length = usize::from(info >> 1 & 0xf) << (info >> 5 & 3);
         let readable = info >> 5 & 3 != 3 && length <= 8;
         let mut bytes = one(Abi::Amd64, 1, 0, 0, &[0, info]);
@@ -250,8 +250,8 @@ fn flexible_rows_follow_their_control_words() {
     let frame = |words: &[u8]| only_frame(&flexible(Abi::Amd64, words)).expect("a meaning");
     let ra = Recovery::AtCfa(-8);
     let fp = |recovery| (ra, recovery);
-    // Format sheet 1.8, from GNU as: CFA = r10 + 0; CFA = *(rbp - 8), FP = *(rbp + 0);
-    // FP = *(CFA - 16); RA = r11.
+    // Format sheet 1.8, produced by GNU as: CFA = r10 + 0; CFA = *(rbp - 8), FP = *(rbp + 0); FP = *(CFA - 16); RA =
+    // r11.
     assert_eq!(frame(&[0x51, 0]).cfa, Cfa::RegisterOffset { register: Register(10), offset: 0 });
     let realigned = frame(&[0x33, 0xf8, 0, 0x33, 0]);
     assert_eq!(realigned.cfa, Cfa::Dereference { register: Register(6), offset: -8 });
@@ -290,7 +290,7 @@ fn a_row_without_words_is_outermost_since_errata_2() {
 
 #[test]
 fn too_many_words_cost_one_row() {
-    // 15 words of 1 byte where AMD64 has a meaning for 2; the next row is still found.
+    // 15 words of 1 byte, although AMD64 defines at most 2; the next row is still found.
     let mut row = vec![0, 15 << 1 | 1];
     row.extend([0; 15]);
     row.extend([4, 0x03, 16]);

@@ -1,4 +1,4 @@
-//! Places of machine code, ordered and without overlaps.
+//! Ranges of machine code, sorted and without overlaps.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ pub(crate) struct CodeRange {
     pub(crate) size: u64,
 }
 
-/// Places of code, in order.
+/// Ranges of code, sorted.
 #[derive(Debug, Default)]
 pub(crate) struct CodeMap {
     ranges: Vec<CodeRange>,
@@ -19,45 +19,45 @@ pub(crate) struct CodeMap {
 }
 
 impl CodeMap {
-    /// No file: nothing is known about code.
+    /// A map for bytes without a file: the places of code are unknown.
     pub(crate) fn unknown() -> CodeMap {
         CodeMap::default()
     }
 
-    /// The code at these places, start and bytes.
+    /// The code at these places, given by start and size.
     pub(crate) fn of(places: impl Iterator<Item = (CodeAddress, u64)>) -> CodeMap {
         let mut ranges: Vec<_> = places.map(|(start, size)| CodeRange { start, size }).collect();
         ranges.retain(|range| range.size > 0);
         ranges.sort_by_key(|range| range.start);
-        // Sections overlap in broken files only; there, code is code.
+        // Sections overlap only in broken files. Overlapping ranges are merged.
         ranges.dedup_by(|next, range| range.absorb(next));
         CodeMap { ranges, known: true }
     }
 
-    /// Whether there is a file that says where code is.
+    /// Whether the places of code are known, because there is a file.
     pub(crate) fn is_known(&self) -> bool {
         self.known
     }
 
-    /// Bytes of code.
+    /// The number of bytes of code.
     pub(crate) fn size(&self) -> u64 {
         self.ranges.iter().fold(0, |sum, range| sum.saturating_add(range.size))
     }
 
-    /// The range that holds the byte at `place`.
+    /// The range that contains the byte at `place`.
     pub(crate) fn containing(&self, place: CodeAddress) -> Option<&CodeRange> {
         let after = self.ranges.partition_point(|range| range.start <= place);
         let range = self.ranges.get(after.checked_sub(1)?)?;
         range.contains(place, 1).then_some(range)
     }
 
-    /// Whether a range ends at `place` of a linked file.
+    /// Whether a range ends at `place` in a linked file.
     pub(crate) fn ends_at(&self, place: CodeAddress) -> bool {
         let before = CodeAddress::absolute(place.address.saturating_sub(1));
         self.containing(before).is_some()
     }
 
-    /// Bytes of code in `[start, start + size)`; all of them where nothing is known about code.
+    /// The number of bytes of code in `[start, start + size)`, or `size` if the places of code are unknown.
     pub(crate) fn bytes_in(&self, start: CodeAddress, size: u64) -> u64 {
         if !self.known {
             return size;
@@ -80,7 +80,7 @@ impl CodeMap {
 }
 
 impl CodeRange {
-    /// Takes `next`, which starts no earlier, into this range if the two overlap.
+    /// Extends this range by `next`, which starts no earlier, if the two overlap.
     fn absorb(&mut self, next: &CodeRange) -> bool {
         let distance = next.start.address.wrapping_sub(self.start.address);
         let overlaps = self.start.section == next.start.section && distance < self.size;

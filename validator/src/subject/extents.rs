@@ -1,4 +1,4 @@
-//! What the functions of a section take up: ranges of code, and blocks of the FRE sub-section.
+//! The space that the functions of a section occupy: ranges of code, and blocks of the FRE sub-section.
 
 use alloc::vec::Vec;
 
@@ -11,17 +11,17 @@ use crate::section::CodeAddress;
 pub(crate) struct CodeExtent {
     pub(crate) start: CodeAddress,
     pub(crate) size: u32,
-    /// The function's place in the table.
+    /// The function's index in the table.
     pub(crate) index: u32,
 }
 
-/// The rows of one function with its attributes, as far as they could be read; bytes from the
-/// start of the FRE sub-section.
+/// The rows of one function with its attributes, as far as they could be read, in bytes from the start of the FRE
+/// sub-section.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// The function's place in the table.
+    /// The function's index in the table.
     pub(crate) index: u32,
 }
 
@@ -37,28 +37,28 @@ pub(crate) struct Extents {
 /// Sums over all functions.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
-    /// Functions that are in the table.
+    /// The number of functions in the table.
     pub(crate) functions: u64,
-    /// Rows that were read.
+    /// The number of rows that were read.
     pub(crate) rows: u64,
-    /// Every function and every row could be read.
+    /// Whether every function and every row could be read.
     pub(crate) complete: bool,
 }
 
 impl Extents {
-    /// Room for `functions` of them.
+    /// Allocates room for `functions` functions.
     pub(crate) fn with_capacity(functions: usize) -> Extents {
         Extents { code: Vec::with_capacity(functions), blocks: Vec::with_capacity(functions) }
     }
 
     pub(crate) fn sort(&mut self) {
-        // A linker's table is sorted already, and its rows are long sorted runs: a stable sort is
-        // linear on the one and close to it on the other.
+        // A linker's table is already sorted, and its rows consist of long sorted runs. A stable sort takes linear time
+        // for the former, and nearly linear time for the latter.
         self.code.sort_by_key(|extent| (extent.start, extent.index));
         self.blocks.sort_by_key(|block| u64::from(block.start) << 32 | u64::from(block.end));
     }
 
-    /// Bytes of code that the functions describe, each byte once.
+    /// The number of bytes of code that the functions describe; each byte is counted once.
     pub(crate) fn covered_bytes(&self, code: &CodeMap) -> u64 {
         let mut covered = CodeAddress::absolute(0);
         let mut sum: u64 = 0;
@@ -73,13 +73,13 @@ impl Extents {
         sum
     }
 
-    /// Blocks that others overlap, in the order of the sub-section.
+    /// Blocks that are overlapped by others, in the order of the sub-section.
     pub(crate) fn overlapping_blocks(&self) -> impl Iterator<Item = Overlap<Block>> {
         let blocks = self.blocks.iter().copied().filter(|block| block.start < block.end);
         overlaps(blocks, |before, block| block.start < before.end, |block| u64::from(block.end))
     }
 
-    /// The functions, by their place in the table and ordered, whose blocks overlap.
+    /// The functions whose blocks overlap: their indexes in the table, sorted.
     pub(crate) fn sharing_rows(&self) -> Vec<u32> {
         let mut sharing = Vec::new();
         let mut furthest: Option<Block> = None;
@@ -96,7 +96,7 @@ impl Extents {
         sharing
     }
 
-    /// Ranges of the FRE sub-section, `length` bytes long, that no function's rows take up.
+    /// Ranges of the FRE sub-section, which is `length` bytes long, that no function's rows occupy.
     pub(crate) fn unused(&self, length: u32) -> impl Iterator<Item = (u32, u32)> {
         let mut end = 0;
         let last = Block { start: length, end: length, index: u32::MAX };
@@ -108,26 +108,26 @@ impl Extents {
         })
     }
 
-    /// Functions whose code others claim as well, in the order of the code. Functions of size 0
-    /// claim none.
+    /// Functions whose code other functions claim as well, in the order of the code. Functions of size 0 claim none.
     pub(crate) fn overlapping_code(&self) -> impl Iterator<Item = Overlap<CodeExtent>> {
         let code = self.code.iter().copied().filter(|extent| extent.size > 0);
         overlaps(code, |before, extent| extent.start < before.end(), |extent| extent.end())
     }
 }
 
-/// Something that others reach into.
+/// An item into which others reach.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overlap<T> {
-    /// What reaches furthest.
+    /// The item that reaches furthest.
     pub(crate) before: T,
-    /// The first that starts inside it.
+    /// The first item that starts inside it.
     pub(crate) first: T,
-    /// How many start inside it. One: either of the two may be wrong. More: it is too long.
+    /// The number of items that start inside it. If it is one, either of the two may be wrong. If there are more, it is
+    /// too long.
     pub(crate) count: u32,
 }
 
-/// Groups ordered items by the one before them that they start inside of, if any.
+/// Groups sorted items by the earlier item inside which they start, if there is one.
 fn overlaps<T: Copy, End: Ord>(
     items: impl Iterator<Item = T>,
     inside: impl Fn(&T, &T) -> bool,
@@ -174,7 +174,7 @@ impl CodeExtent {
         self.start == other.start && self.size == other.size
     }
 
-    /// The first place behind the function.
+    /// The first place after the function.
     pub(crate) fn end(&self) -> CodeAddress {
         let address = self.start.address.saturating_add(u64::from(self.size));
         CodeAddress { section: self.start.section, address }

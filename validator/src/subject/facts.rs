@@ -1,4 +1,4 @@
-//! What lints look at in the file besides the section: read once, for all its SFrame sections.
+//! The rest of the file, for lints: it is read once for all SFrame sections.
 
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell};
@@ -15,15 +15,15 @@ pub(crate) struct FileFacts<'a> {
     /// The linker's stub sections.
     pub(crate) stubs: Vec<&'a ElfSection<'a>>,
     stub_code: CodeMap,
-    /// Where functions start by `.eh_frame_hdr`, ordered; `None` without one that can be read.
+    /// The starts of functions according to `.eh_frame_hdr`, sorted; `None` if there is none that can be read.
     pub(crate) cfi_starts: OnceCell<Option<Vec<u64>>>,
-    /// How many bytes of code may still be decoded. Functions do not overlap in a sound file: their
-    /// code is no longer than the file.
+    /// The number of bytes of code that may still be decoded. In a valid file, functions do not overlap, so their code
+    /// is no longer than the file.
     pub(crate) decodable: Cell<usize>,
 }
 
 impl<'a> FileFacts<'a> {
-    /// The facts, and why there are no symbols among them where they cannot be read.
+    /// The facts. If the symbols cannot be read, they are empty and the error is returned as well.
     pub(crate) fn of(elf: &'a Elf<'a>) -> (FileFacts<'a>, Option<ElfError>) {
         let symbols = SymbolTable::load(elf);
         let error = symbols.as_ref().err().copied();
@@ -41,7 +41,7 @@ impl<'a> FileFacts<'a> {
         (facts, error)
     }
 
-    /// Whether all of a linked file's `[start, start + size)` is in a stub section.
+    /// Whether all of `[start, start + size)` of a linked file is in a stub section.
     pub(crate) fn in_stubs(&self, start: CodeAddress, size: u32) -> bool {
         let stub = self.stub_code.containing(start);
         stub.is_some_and(|stub| stub.contains(start, size.into()))

@@ -1,15 +1,15 @@
-//! The facts that decide whether a row starts at a sound place in its function. They are few, and
-//! the same for nearly all rows of a section, so the driver can remember which broke no rule.
+//! The facts that decide whether a row starts at a sound place in its function. They are few, and the same for nearly
+//! all rows of a section, so the walk can remember which of them broke no rule.
 
 use crate::abi::Abi;
 use crate::section::Function;
 
-/// Where rows of one function can start.
+/// Where the rows of one function can start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowSpace {
-    /// Bytes of the function, or of its repeated block.
+    /// The size in bytes of the function, or of its repeated block.
     length: u32,
-    /// The machine's alignment of instructions less 1.
+    /// The machine's alignment of instructions, minus 1.
     misalignment: u32,
     function: u8,
 }
@@ -40,9 +40,9 @@ impl RowSpace {
         }
     }
 
-    /// Whether a row that starts at `start` and follows one that starts at `before` is where nearly
-    /// all rows are: at an instruction inside the function, the first row at its start, others
-    /// after the row before them.
+    /// Whether a row that starts at `start` and follows one that starts at `before` is at an ordinary place, like
+    /// nearly all rows: at an instruction inside the function, and either at the start of the function if it is the
+    /// first row, or after the preceding row.
     #[inline]
     pub(crate) fn is_ordinary(&self, start: u32, before: Option<u32>) -> bool {
         let ordered = match before {
@@ -73,7 +73,7 @@ impl RowSpace {
 impl RowPlace {
     const AT_START: u8 = 1;
     const UNALIGNED: u8 = 2;
-    /// The order is one number in two bits, and so is the end: 6 bits are 64 places of rows.
+    /// The order is a number in two bits, and so is the end: the 6 bits distinguish 64 places of rows.
     const ORDER: u8 = 3 << 2;
     const FIRST: u8 = 1 << 2;
     const DUPLICATE: u8 = 2 << 2;
@@ -86,52 +86,52 @@ impl RowPlace {
     const IN_BLOCK: u8 = 2;
     const IN_EMPTY: u8 = 4;
 
-    /// It is the first row of its function.
+    /// Whether the row is the first of its function.
     pub(crate) const fn is_first(self) -> bool {
         self.row & RowPlace::ORDER == RowPlace::FIRST
     }
 
-    /// It starts where the row before it starts.
+    /// Whether the row starts where the preceding row starts.
     pub(crate) const fn is_duplicate(self) -> bool {
         self.row & RowPlace::ORDER == RowPlace::DUPLICATE
     }
 
-    /// It starts before the row before it.
+    /// Whether the row starts before the preceding row.
     pub(crate) const fn is_earlier(self) -> bool {
         self.row & RowPlace::ORDER == RowPlace::EARLIER
     }
 
-    /// It starts where the function starts.
+    /// Whether the row starts where the function starts.
     pub(crate) const fn is_at_start(self) -> bool {
         self.row & RowPlace::AT_START != 0
     }
 
-    /// It starts at a boundary of instructions.
+    /// Whether the row starts at an instruction boundary.
     pub(crate) const fn is_aligned(self) -> bool {
         self.row & RowPlace::UNALIGNED == 0
     }
 
-    /// It starts where the function, or its repeated block, ends.
+    /// Whether the row starts where the function, or its repeated block, ends.
     pub(crate) const fn is_at_end(self) -> bool {
         self.row & RowPlace::END == RowPlace::AT_END
     }
 
-    /// It starts past the end of the function, or of its repeated block.
+    /// Whether the row starts past the end of the function, or of its repeated block.
     pub(crate) const fn is_past_end(self) -> bool {
         self.row & RowPlace::END == RowPlace::PAST_END
     }
 
-    /// The rows of its function repeat.
+    /// Whether the rows of its function repeat.
     pub(crate) const fn repeats(self) -> bool {
         self.function & RowPlace::REPEATS != 0
     }
 
-    /// The rows of its function repeat, in blocks of a known size.
+    /// Whether the rows of its function repeat in blocks of a known size.
     pub(crate) const fn is_in_block(self) -> bool {
         self.function & RowPlace::IN_BLOCK != 0
     }
 
-    /// Its function has no bytes of code.
+    /// Whether its function has no bytes of code.
     pub(crate) const fn is_in_empty_function(self) -> bool {
         self.function & RowPlace::IN_EMPTY != 0
     }
@@ -140,7 +140,7 @@ impl RowPlace {
 /// Places of rows that broke no rule.
 #[derive(Debug, Default)]
 pub(crate) struct SoundPlaces {
-    /// A bit for each place of a row, by the facts about the function.
+    /// A bit for each place of a row, indexed by the facts about the function.
     known: [u64; 8],
 }
 
@@ -151,8 +151,8 @@ impl SoundPlaces {
         known >> (place.row & 63) & 1 != 0
     }
 
-    /// Whether both [ordinary places](RowSpace::is_ordinary) are known to be sound: that of the first
-    /// row and that of others.
+    /// Whether both [ordinary places](RowSpace::is_ordinary) are known to be sound: that of a first row and that of
+    /// other rows.
     #[inline]
     pub(crate) fn contains_ordinary(&self, space: &RowSpace) -> bool {
         const ORDINARY: u64 = 1 | 1 << (RowPlace::FIRST | RowPlace::AT_START);

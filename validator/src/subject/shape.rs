@@ -1,5 +1,5 @@
-//! The facts that decide whether a function's entry is sound. They are few, and the same for nearly
-//! all functions of a section, so the driver can remember which broke no rule.
+//! The facts that decide whether a function's entry is sound. They are few, and the same for nearly all functions of a
+//! section, so the walk can remember which of them broke no rule.
 
 use core::cmp::Ordering;
 
@@ -11,18 +11,18 @@ use crate::section::{CodeAddress, Function, FunctionEntry, FunctionInfo, Functio
 /// The facts about one entry of the function table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FunctionShape {
-    /// The attributes, where they can be read.
+    /// The attributes, if they can be read.
     pub(crate) attributes: Option<AttributesShape>,
-    /// Where the function starts, where that is known.
+    /// The place where the function starts, if known.
     pub(crate) start: Option<StartShape>,
-    /// The function has no bytes of code.
+    /// Whether the function has no bytes of code.
     pub(crate) is_empty: bool,
-    /// The end of the attributes that are stored with the rows, or the start of the rows where
-    /// none are, against the end of the FRE sub-section.
+    /// The end of the attributes that are stored with the rows, or else the start of the rows, compared with the end of
+    /// the FRE sub-section.
     pub(crate) rows: Ordering,
 }
 
-/// The attributes of a function. The number of rows itself decides nothing.
+/// The attributes of a function. Of the number of rows, it only matters whether it is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AttributesShape {
     pub(crate) info: FunctionInfo,
@@ -30,32 +30,32 @@ pub(crate) struct AttributesShape {
     pub(crate) rep_size: u8,
     pub(crate) padding: u16,
     pub(crate) has_rows: bool,
-    /// The function is as long as a whole number of its repeated blocks; `true` without such.
+    /// Whether the function's size is a multiple of its repeated block's size; `true` without such a block.
     pub(crate) has_whole_blocks: bool,
 }
 
-/// Where a function starts.
+/// The place where a function starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StartShape {
-    /// At a boundary of instructions.
+    /// Whether it is at an instruction boundary.
     pub(crate) is_aligned: bool,
-    /// At a multiple of its repeated block's size; `true` without such a block.
+    /// Whether it is at a multiple of its repeated block's size; `true` without such a block.
     pub(crate) is_block_aligned: bool,
-    /// At address 0 or the last one.
+    /// Whether it is address 0 or the last address.
     pub(crate) is_extreme: bool,
-    /// The function would end past the address space.
+    /// Whether the function would end past the address space.
     pub(crate) wraps: bool,
     pub(crate) code: CodePlace,
-    /// Against the start of the entry before it, if there is one whose start is known.
+    /// Its order relative to the start of the preceding entry, if there is one whose start is known.
     pub(crate) order: Option<Ordering>,
 }
 
-/// Where a function is, as far as the file says where code is.
+/// The place of a function relative to the code of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CodePlace {
     /// There is no file around the section.
     Unknown,
-    /// All of it is in one range of code.
+    /// The whole function is in one range of code.
     Inside,
     /// It starts in a range of code and ends after it.
     PastEnd,
@@ -75,22 +75,22 @@ impl AttributesShape {
         AttributesShape { info, info2, rep_size, padding, has_rows, has_whole_blocks }
     }
 
-    /// Whether the rows are of the flexible kind.
+    /// Whether the rows are flexible.
     pub(crate) const fn is_flexible(&self) -> bool {
         self.info2.fde_type_code() == FunctionInfo2::FLEX
     }
 }
 
-/// What the shape of a function is made from.
+/// The data from which the shape of a function is computed.
 pub(crate) struct ShapeSource<'s, 'a> {
     pub(crate) whole: &'s SectionContext<'a>,
     pub(crate) entry: &'s FunctionEntry<'a>,
     pub(crate) function: Option<&'s Function<'a>>,
     pub(crate) start: Option<CodeAddress>,
-    /// The start of the entry before it.
+    /// The start of the preceding entry.
     pub(crate) previous: Option<CodeAddress>,
     pub(crate) code: &'s CodeMap,
-    /// The range of code that the function starts in.
+    /// The range of code in which the function starts.
     pub(crate) range: Option<CodeRange>,
 }
 
@@ -130,8 +130,8 @@ impl ShapeSource<'_, '_> {
         start.address & u64::from(alignment - 1) == 0
     }
 
-    /// The key of the shape. That of nearly all functions follows from few facts: they do not
-    /// repeat, and are in known code after the function before them.
+    /// The key of the shape. For nearly all functions, a few facts determine it: their rows do not repeat, and they are
+    /// inside known code, after the preceding function.
     #[inline(always)]
     pub(crate) fn key(&self) -> u64 {
         let key = self.ordinary_key().unwrap_or_else(|| self.shape().key());
@@ -175,7 +175,7 @@ impl ShapeSource<'_, '_> {
 }
 
 impl FunctionShape {
-    /// A number that no other shape has.
+    /// A number that is unique to this shape.
     #[inline(always)]
     pub(crate) fn key(&self) -> u64 {
         let FunctionShape { attributes, start, is_empty, rows } = *self;

@@ -1,7 +1,7 @@
-//! From functions and frames to a stored section.
+//! Converts functions and frames to a stored section.
 //!
-//! The builder chooses what the best producer would: the narrowest encodings, a sorted table, nothing between the parts.
-//! A value that is set explicitly is written as it is, also one that no reader should accept.
+//! The builder chooses what an ideal producer would choose: the narrowest encodings, a sorted table, and no gaps
+//! between the parts. A value that is set explicitly is written unchanged, even if every reader should reject it.
 
 mod encode;
 mod function;
@@ -29,8 +29,8 @@ pub struct SectionBuilder {
 pub struct Built {
     /// The section's bytes.
     pub bytes: Vec<u8>,
-    /// Section offsets of the functions' start fields, in the order in which the functions were
-    /// given: where a relocatable object needs its relocations.
+    /// Section offsets of the functions' start fields, in the order in which the functions were added. In a relocatable
+    /// object, they need relocations.
     pub start_fields: Vec<u64>,
 }
 
@@ -38,26 +38,26 @@ pub struct Built {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The version, or the ABI in it, has no encoding for what a row says.
+    /// The version, or its variant for the ABI, has no encoding for a row's frame.
     NotRepresentable {
-        /// The function, in the order in which they were given.
+        /// The function's position in the order in which functions were added.
         function: usize,
-        /// The row in the function.
+        /// The row's number in the function.
         row: usize,
     },
-    /// The version has no place for what a function is marked as: a signal frame before version 3,
-    /// or in version 1 the size of a repeated block.
+    /// The version cannot express a property of a function: a signal frame before version 3, or the size of a repeated
+    /// block in version 1.
     NotInVersion {
-        /// The function, in the order in which they were given.
+        /// The function's position in the order in which functions were added.
         function: usize,
     },
     /// A function is too far from the section for the version's start field.
     StartOutOfRange {
-        /// The function, in the order in which they were given.
+        /// The function's position in the order in which functions were added.
         function: usize,
     },
-    /// More functions, rows or bytes than the format's fields can count: 65,535 rows a function in
-    /// version 3.
+    /// There are more functions, rows or bytes than the format's fields can count. In version 3, for example, a
+    /// function has at most 65,535 rows.
     TooLarge,
 }
 
@@ -100,7 +100,7 @@ impl SectionBuilder {
         self
     }
 
-    /// Makes it a section of a relocatable object: start fields are 0 and the table is unsorted.
+    /// Makes this a section of a relocatable object: start fields are 0, and the table is unsorted.
     pub const fn relocatable(&mut self) -> &mut SectionBuilder {
         self.section.header.flags &= !Flags::SORTED;
         self.relocatable = true;
@@ -113,8 +113,8 @@ impl SectionBuilder {
         self
     }
 
-    /// Changes header fields and the space between the parts. The flags decide whether the table is sorted and from where
-    /// start fields count; the other fields change nothing but themselves.
+    /// Changes header fields and the gaps between the parts. The flags determine whether the table is sorted and from
+    /// where start fields count. Other fields change only themselves.
     pub fn with(&mut self, change: impl FnOnce(&mut StoredSection)) -> &mut SectionBuilder {
         change(&mut self.section);
         self
@@ -124,7 +124,7 @@ impl SectionBuilder {
         Flags(self.section.header.flags)
     }
 
-    /// The functions' positions in the table: by address where the flags say that it is sorted.
+    /// The functions' positions in the table, by address if the flags say that it is sorted.
     fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.functions.len()).collect();
         if self.flags().sorted() {
@@ -133,10 +133,11 @@ impl SectionBuilder {
         order
     }
 
-    /// The section as it will be stored, to change fields of functions and rows before [`StoredSection::bytes`].
+    /// The section as it will be stored. Its functions and rows can be changed before [`StoredSection::bytes`] is
+    /// called.
     ///
     /// # Errors
-    /// [`BuildError`]: a value that is not set explicitly does not fit the format.
+    /// Returns a [`BuildError`] if a value that is not set explicitly does not fit the format.
     pub fn stored(&self) -> Result<StoredSection, BuildError> {
         self.in_order(&self.order())
     }
@@ -144,7 +145,7 @@ impl SectionBuilder {
     /// The section's bytes.
     ///
     /// # Errors
-    /// [`BuildError`]: a value that is not set explicitly does not fit the format.
+    /// Returns a [`BuildError`] if a value that is not set explicitly does not fit the format.
     pub fn build(&self) -> Result<Built, BuildError> {
         let order = self.order();
         let section = self.in_order(&order)?;
@@ -183,7 +184,7 @@ impl SectionBuilder {
             }
             section.push(stored);
         }
-        // The sum of what the functions say, which may be more than there is.
+        // The sum of the numbers that the functions state, which may exceed the number of stored rows.
         section.header.num_fres = section.header.num_fres.or(Some(rows));
         Ok(section)
     }

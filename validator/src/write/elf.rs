@@ -1,8 +1,8 @@
-//! Writes ELF files: headers by `object`'s encoder, contents and their places by [`ElfWriter`].
+//! Writes ELF files: `object`'s encoder writes the headers, and [`ElfWriter`] places the contents.
 //!
-//! Every field of a section header or program header is written as it is given, also a size that the file does not have
-//! or an offset that another section has too. What the encoder computes, and so would not write wrong, [`claims`] changes
-//! afterwards. [`Image`] and [`Object`] are the smallest files around an SFrame section.
+//! Every field of a section header or program header is written as given, even a size larger than the file, or an
+//! offset that another section also has. The encoder computes other values, and would always write them correctly.
+//! [`claims`] changes those afterwards. [`Image`] and [`Object`] are the smallest files around an SFrame section.
 //!
 //! ```
 //! use sframe_validator::Abi;
@@ -46,24 +46,24 @@ const SHF_INFO_LINK: u64 = 0x40;
 /// `p_align` of all program headers.
 const SEGMENT_ALIGNMENT: u64 = 8;
 
-/// An ELF file in the making: the file header, contents in the order in which they are added, `.shstrtab`, program
-/// headers, section headers.
+/// An ELF file being written: the file header, contents in the order in which they are added, `.shstrtab`, program
+/// headers, and section headers.
 #[derive(Clone, Debug)]
 pub struct ElfWriter<'a> {
     encoder: Encoder<Endianness>,
     header: FileHeader,
     bytes: Vec<u8>,
-    /// Program headers for which there is room after the file header.
+    /// The number of program headers that fit after the file header.
     room: usize,
     segments: Vec<Segment>,
-    /// Names and headers, without the null section's.
+    /// Names and headers, excluding the null section's.
     sections: Vec<(&'a str, SectionHeader)>,
 }
 
 /// A section header (gABI, "Section Header").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SectionHeader {
-    /// `sh_name`; [`ElfWriter::section`] replaces it by the place of the name.
+    /// `sh_name`; [`ElfWriter::section`] sets it to the offset of the name.
     pub name: u32,
     /// `sh_type`.
     pub sh_type: u32,
@@ -88,7 +88,7 @@ pub struct SectionHeader {
 /// A symbol (gABI, "Symbol Table").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol<'a> {
-    /// The name; none if it is empty.
+    /// The name. An empty name is not stored.
     pub name: &'a str,
     /// `st_info`.
     pub info: u8,
@@ -107,13 +107,13 @@ pub struct Relocation {
     pub offset: u64,
     /// The index of the symbol.
     pub symbol: u32,
-    /// The type's number; its meaning is the machine's.
+    /// The type's number, whose meaning depends on the machine.
     pub kind: u32,
     /// `r_addend`.
     pub addend: i64,
 }
 
-/// The file has more sections, names or bytes than its fields can count.
+/// The error for a file with more sections, names or bytes than its fields can count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge;
 
@@ -132,7 +132,7 @@ impl<'a> ElfWriter<'a> {
         ElfWriter::of_class(Class::Elf64, abi, kind)
     }
 
-    /// The same, of any class.
+    /// A file of either class for the ABI's machine, in its byte order.
     #[must_use]
     pub fn of_class(class: Class, abi: Abi, kind: ElfKind) -> ElfWriter<'a> {
         let endian = match abi.endian() {
@@ -163,8 +163,8 @@ impl<'a> ElfWriter<'a> {
         }
     }
 
-    /// Makes room for `count` program headers, before any contents. Without it, or if there are more of them, they follow
-    /// the contents.
+    /// Reserves space for `count` program headers, before any contents are added. Otherwise, or if there are more
+    /// program headers, they follow the contents.
     pub fn reserve_segments(&mut self, count: usize) {
         self.room = count;
         let size = self.encoder.program_header_size() * count as u64;
@@ -178,7 +178,7 @@ impl<'a> ElfWriter<'a> {
         offset
     }
 
-    /// Puts contents at a file offset, over whatever is there. The file becomes as long as that needs.
+    /// Writes contents at a file offset, over any existing bytes. The file grows if necessary.
     pub fn place(&mut self, offset: u64, contents: &[u8]) {
         grow(&mut self.bytes, offset.saturating_add(contents.len() as u64));
         overwrite(&mut self.bytes, offset, contents);
@@ -190,20 +190,20 @@ impl<'a> ElfWriter<'a> {
         u32::try_from(self.sections.len()).unwrap_or(u32::MAX)
     }
 
-    /// Adds contents and their section header, in which offset and size are set, and returns its index. The contents are
-    /// aligned as the header says.
+    /// Adds contents and their section header, sets its offset and size, and returns its index. The contents are
+    /// aligned as the header specifies.
     pub fn section_of(&mut self, name: &'a str, contents: &[u8], header: SectionHeader) -> u32 {
         let offset = self.append(contents, header.alignment);
         self.section(name, SectionHeader { offset, size: contents.len() as u64, ..header })
     }
 
-    /// Adds a program header, with an alignment of 8 and the address also as physical one.
+    /// Adds a program header with an alignment of 8, whose physical address equals its virtual one.
     pub fn segment(&mut self, segment: Segment) {
         self.segments.push(segment);
     }
 
-    /// Adds `.symtab` and `.strtab`, and returns the index of the first. The null symbol precedes those that are given, of
-    /// which the local ones have to be the first.
+    /// Adds `.symtab` and `.strtab`, and returns the index of the former. The null symbol is added before the given
+    /// symbols, of which local ones must come first.
     ///
     /// # Errors
     /// [`TooLarge`].
@@ -245,7 +245,7 @@ impl<'a> ElfWriter<'a> {
         Ok(index)
     }
 
-    /// Adds a section of relocations that apply to section `target`, against the symbols of section `symbols`.
+    /// Adds a section of relocations that apply to section `target` and refer to the symbols of section `symbols`.
     pub fn relocations(
         &mut self,
         name: &'a str,
@@ -274,14 +274,14 @@ impl<'a> ElfWriter<'a> {
         self.section_of(name, &table, header)
     }
 
-    /// The index of the section header that is added next.
+    /// The index that the next section header will have.
     #[must_use]
     pub fn next_index(&self) -> u32 {
         u32::try_from(self.sections.len() + 1).unwrap_or(u32::MAX)
     }
 
-    /// The file's bytes. Numbers of sections and segments that do not fit the file header are in the null section's
-    /// header (gABI, "ELF Header").
+    /// The file's bytes. Numbers of sections and segments that do not fit in the file header are stored in the null
+    /// section's header (gABI, "ELF Header").
     ///
     /// # Errors
     /// [`TooLarge`].
@@ -318,7 +318,7 @@ impl<'a> ElfWriter<'a> {
         in_range.then_some(self.bytes).ok_or(TooLarge)
     }
 
-    /// Writes the program headers, and returns their file offset; 0 if there are none.
+    /// Writes the program headers, and returns their file offset, or 0 if there are none.
     fn write_segments(&mut self) -> u64 {
         let mut table = Vec::new();
         for segment in &self.segments {
@@ -373,13 +373,13 @@ impl SectionHeader {
     }
 }
 
-/// Adds a name up to its first NUL byte; `None` for an empty one, whose offset is 0 in every table.
+/// Adds a name up to its first NUL byte. Returns `None` for an empty name, whose offset is 0 in every table.
 fn add<'a>(names: &mut StringTable<'a>, name: &'a str) -> Option<StringId> {
     let name = name.split('\0').next().filter(|name| !name.is_empty())?;
     Some(names.add(name.as_bytes()))
 }
 
-/// Makes `bytes` at least `size` long.
+/// Extends `bytes` to at least `size` bytes.
 fn grow(bytes: &mut Vec<u8>, size: u64) {
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     bytes.resize(bytes.len().max(size), 0);

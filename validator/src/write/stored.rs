@@ -1,4 +1,4 @@
-//! A section as it is stored, field by field: one field can be changed, and everything else follows, or does not.
+//! A section as it is stored, field by field. Other values follow a changed field unless they are set explicitly.
 
 mod bytes;
 mod read;
@@ -10,7 +10,7 @@ use crate::section::{Flags, FreType, FunctionInfo, FunctionInfo2, HEADER_SIZE, M
 
 /// A section as it is stored.
 ///
-/// Counts and offsets follow from the rest, unless they are set to something else.
+/// Counts and offsets are computed from the rest, unless they are set explicitly.
 ///
 /// ```
 /// use sframe_validator::write::{StoredFunction, StoredRow, StoredSection};
@@ -34,13 +34,13 @@ use crate::section::{Flags, FreType, FunctionInfo, FunctionInfo2, HEADER_SIZE, M
 pub struct StoredSection {
     /// The byte order.
     pub endian: Endian,
-    /// The layout of entries and attributes, whatever the header says.
+    /// The version whose layout entries and attributes have, independent of the header.
     pub version: Version,
-    /// The meaning of rows, whatever the header says.
+    /// The ABI that determines the meaning of rows, independent of the header.
     pub abi: Abi,
-    /// The section's address, from which start fields count.
+    /// The section's address, from which start fields are computed.
     pub address: u64,
-    /// Start fields count from themselves, whatever the flags say.
+    /// Whether start fields count from themselves, independent of the flags.
     pub pcrel: bool,
     /// The header.
     pub header: StoredHeader,
@@ -52,18 +52,18 @@ pub struct StoredSection {
     pub gap_before_rows: Vec<u8>,
     /// The functions in the order of the table.
     pub functions: Vec<StoredFunction>,
-    /// The order in which the functions' rows are stored: indexes into `functions`. The rows of a function that is
-    /// missing here are not written.
+    /// The order in which the functions' rows are stored, as indexes into `functions`. The rows of functions that are
+    /// not listed are not written.
     pub row_order: Vec<usize>,
     /// Bytes after the last function's rows, inside the FRE sub-section.
     pub unused_rows: Vec<u8>,
     /// Bytes after the FRE sub-section.
     pub trailing: Vec<u8>,
-    /// The number of bytes that are missing at the section's end.
+    /// The number of bytes removed from the section's end.
     pub cut: usize,
 }
 
-/// The header's fields; `None` is the value that follows from the rest.
+/// The header's fields. `None` stands for the computed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredHeader {
     /// `sfp_magic`.
@@ -92,18 +92,19 @@ pub struct StoredHeader {
     pub freoff: Option<u32>,
 }
 
-/// A function (FDE): its entry in the table, its attributes, its rows.
+/// A function (FDE): its entry in the table, its attributes and its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFunction {
     /// The address at which it starts.
     pub start: u64,
-    /// The start field; `None`: the distance to `start`.
+    /// The start field; if `None`, it is computed from `start`.
     pub start_field: Option<i64>,
-    /// Bytes of code.
+    /// The size in bytes of code.
     pub size: u32,
-    /// Bytes from the start of the FRE sub-section to the function's rows; `None`: where they are.
+    /// The stored offset in bytes from the start of the FRE sub-section to the function's rows; if `None`, their actual
+    /// offset.
     pub fre_offset: Option<u32>,
-    /// The number of rows; `None`: as many as there are.
+    /// The stored number of rows; if `None`, the actual number.
     pub num_fres: Option<u32>,
     /// The first info byte.
     pub info: u8,
@@ -113,9 +114,9 @@ pub struct StoredFunction {
     pub rep_size: u8,
     /// The padding (version 2).
     pub padding: u16,
-    /// The width of the rows' start fields, whatever the info byte says.
+    /// The width of the rows' start fields, independent of the info byte.
     pub fre_type: FreType,
-    /// Bytes before its rows and attributes that belong to no function.
+    /// Bytes before its attributes and rows that belong to no function.
     pub hole: Vec<u8>,
     /// The rows.
     pub rows: Vec<StoredRow>,
@@ -124,17 +125,17 @@ pub struct StoredFunction {
 /// A row (FRE).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRow {
-    /// The start field: bytes from the function's start. A start that does not fit the field is cut.
+    /// The start field: the offset in bytes from the function's start. It is truncated to the width of the field.
     pub start: u32,
-    /// The info byte; `None`: the one that follows from the rest.
+    /// The info byte; if `None`, it is computed from the rest.
     pub info: Option<u8>,
-    /// Info bit 0.
+    /// Bit 0 of the info byte.
     pub base_sp: bool,
-    /// Info bit 7.
+    /// Bit 7 of the info byte.
     pub mangled: bool,
-    /// Bytes of a word: 1, 2 or 4.
+    /// The size of a word in bytes: 1, 2 or 4.
     pub width: u8,
-    /// The words as they are stored, not sign-extended.
+    /// The words as they are stored, without sign extension.
     pub words: Vec<u32>,
 }
 
@@ -183,14 +184,14 @@ impl StoredSection {
         self.functions.push(function);
     }
 
-    /// The section offset of a function's entry, which starts with its start field.
+    /// The section offset of a function's entry, which begins with its start field.
     #[must_use]
     pub fn entry_offset(&self, function: usize) -> u64 {
         let before = self.auxiliary.len() + self.gap_before_functions.len();
         HEADER_SIZE + before as u64 + function as u64 * self.version.entry_size()
     }
 
-    /// The value of a function's start field, of any width.
+    /// The value of a function's start field, before it is truncated to the field's width.
     pub(super) fn start_value(&self, index: usize, function: &StoredFunction) -> i64 {
         let field = if self.pcrel { self.entry_offset(index) } else { 0 };
         let distance = function.start.wrapping_sub(self.address.wrapping_add(field));
@@ -199,7 +200,7 @@ impl StoredSection {
 }
 
 impl StoredFunction {
-    /// A function without rows, attributes or marks, whose rows have start fields of one byte.
+    /// A function without rows, attributes or marks. Its rows will have start fields of one byte.
     #[must_use]
     pub const fn new(start: u64, size: u32) -> StoredFunction {
         StoredFunction {
@@ -218,25 +219,25 @@ impl StoredFunction {
         }
     }
 
-    /// The number of rows that the function says it has.
+    /// The number of rows that the function states.
     #[must_use]
     pub fn stored_count(&self) -> u32 {
         self.num_fres.unwrap_or(u32::try_from(self.rows.len()).unwrap_or(u32::MAX))
     }
 
-    /// Whether its rows are flexible ones.
+    /// Whether its rows are flexible.
     #[must_use]
     pub const fn is_flexible(&self) -> bool {
         FunctionInfo2(self.info2).fde_type_code() == FunctionInfo2::FLEX
     }
 
-    /// Whether its rows repeat block by block.
+    /// Whether its rows repeat in each block.
     #[must_use]
     pub const fn repeats(&self) -> bool {
         FunctionInfo(self.info).is_pc_mask()
     }
 
-    /// The number of bytes of code in which rows can start: those of the function, or of its block.
+    /// The number of bytes of code in which rows can start: those of the function, or of its repeated block.
     #[must_use]
     pub fn length(&self) -> u32 {
         match self.rep_size {
@@ -245,7 +246,7 @@ impl StoredFunction {
         }
     }
 
-    /// The largest start that its rows' start fields hold.
+    /// The largest start that fits in its rows' start fields.
     #[must_use]
     pub const fn largest_start(&self) -> u32 {
         match self.fre_type {
@@ -257,7 +258,7 @@ impl StoredFunction {
 }
 
 impl StoredRow {
-    /// A row of the given info byte and bytes of data words, whether they fit together or not.
+    /// A row with the given info byte and bytes of data words, even if these are inconsistent.
     #[must_use]
     pub fn raw(start: u32, info: u8, words: &[u8]) -> StoredRow {
         let words = words.iter().copied().map(u32::from).collect();
@@ -321,7 +322,7 @@ impl StoredRow {
         }
     }
 
-    /// Bits of a word.
+    /// The number of bits in a word.
     const fn bits(&self) -> u32 {
         match self.width {
             1 => 8,
@@ -330,7 +331,7 @@ impl StoredRow {
         }
     }
 
-    /// The bits of a word that are stored.
+    /// A mask of the bits of a word that are stored.
     pub(super) const fn mask(&self) -> u32 {
         u32::MAX >> (32 - self.bits())
     }

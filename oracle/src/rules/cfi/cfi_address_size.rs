@@ -8,7 +8,7 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Severity::Warning,
     Page {
         summary: "a version 4 CIE says that addresses have 2, 4 or 8 bytes, and segment selectors at most 8",
-        consequence: "No field after it can be found: its functions have no frames.",
+        consequence: "No field after it can be found, so its functions have no frames.",
         remedy: "Write the size of the machine's addresses, and 0 for the selector.",
         source: "DWARF 5 6.4.1",
         example: "a CIE of version 4 with address_size 3",

@@ -7,7 +7,7 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Group::Cfi,
     Severity::Warning,
     Page {
-        summary: "call frame instructions advance to no address past their function's range",
+        summary: "call frame instructions do not advance past the end of their function's range",
         consequence: "The range is too short or the advance is too long: the code that the last rules describe \
                       is not found, or gets the rules of the next function.",
         remedy: "Correct the size of the range, or the advance.",

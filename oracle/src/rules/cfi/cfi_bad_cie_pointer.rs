@@ -8,7 +8,8 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Severity::Warning,
     Page {
         summary: "the CIE pointer of every FDE leads to a CIE",
-        consequence: "The function's frames cannot be found: its instructions mean nothing without the CIE.",
+        consequence: "The function's frames cannot be found, because its instructions are \
+                      meaningless without the CIE.",
         remedy: "Correct the pointer: in .eh_frame, the bytes from the field back to the CIE; in .debug_frame, \
                  the CIE's offset.",
         source: "DWARF 5 6.4.1; LSB 10.6.1.1.2",

@@ -7,8 +7,10 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Group::Cfi,
     Severity::Warning,
     Page {
-        summary: "def_cfa_register and def_cfa_offset change a rule of a register and an offset",
-        consequence: "The missing half is made up: unwinders keep the value from before the expression, or use zero.",
+        summary: "def_cfa_register and def_cfa_offset change a CFA rule that has a register and \
+                  an offset",
+        consequence: "Unwinders make up the missing half: they keep the value from before the \
+                      expression, or use zero.",
         remedy: "Give both with .cfi_def_cfa.",
         source: "DWARF 5 6.4.2.2",
         example: "DW_CFA_def_cfa_offset after DW_CFA_def_cfa_expression",

@@ -8,9 +8,10 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Severity::Lint,
     Page {
         summary: "an FDE describes at least one byte of code",
-        consequence: "None: no PC is in it. Some unwinders take an FDE without bytes for a discarded one.",
-        remedy: "Nothing to do, if the function is meant to be empty (compilers leave the body out where it \
-                 cannot be reached).",
+        consequence: "None: no PC is in it. Some unwinders treat an FDE without bytes as \
+                      discarded.",
+        remedy: "Nothing to do if the function is meant to be empty (compilers leave out a body \
+                 that cannot be reached).",
         source: "DWARF 5 6.4.1",
         example: ".cfi_startproc and .cfi_endproc with nothing in between",
     },

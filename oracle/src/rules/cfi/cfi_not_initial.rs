@@ -8,8 +8,8 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Severity::Warning,
     Page {
         summary: "a CIE's instructions neither advance the location nor restore an initial rule",
-        consequence: "There is no location in a CIE and nothing to go back to: the state at the start of its \
-                      functions is not known.",
+        consequence: "A CIE has no location and no earlier rule to restore, so the state at the \
+                      start of its functions is unknown.",
         remedy: "Move the instruction into the FDEs.",
         source: "DWARF 5 6.4.1, 6.4.2.3",
         example: "a CIE with DW_CFA_advance_loc",

@@ -8,7 +8,8 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Severity::Warning,
     Page {
         summary: "LEB128 numbers in CFI fit in 64 bits",
-        consequence: "Unwinders cut the number, each in its own way, and compute another frame.",
+        consequence: "Unwinders truncate the number, each in its own way, and compute a wrong \
+                      frame.",
         remedy: "Correct the operand.",
         source: "DWARF 5 7.6",
         example: "DW_CFA_def_cfa_offset with an operand of 11 bytes",

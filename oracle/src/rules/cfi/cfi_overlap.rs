@@ -8,8 +8,9 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Severity::Warning,
     Page {
         summary: "no two FDEs describe the same code",
-        consequence: "Which one holds depends on the unwinder: a search of .eh_frame_hdr finds the one that \
-                      starts last, a walk over the section the one that is stored first.",
+        consequence: "Which one is used depends on the unwinder: a search of .eh_frame_hdr finds \
+                      the one that starts last, and a walk over the section finds the one that is \
+                      stored first.",
         remedy: "Correct the ranges. Code that was placed by hand inside a function needs its own piece of CFI on \
                  either side.",
         source: "DWARF 5 6.4.1; observed: libgcc searches the table, and walks without one",

@@ -7,8 +7,8 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Group::Cfi,
     Severity::Warning,
     Page {
-        summary: "pointer encodings are those that are defined, and the start of a range is not left out",
-        consequence: "Nobody can tell where the function is. libgcc aborts.",
+        summary: "pointer encodings are defined ones, and the start of a range is not omitted",
+        consequence: "It is unknown where the function is. libgcc aborts.",
         remedy: "Correct the byte that belongs to augmentation R.",
         source: "LSB 10.5.1",
         example: "a CIE with augmentation zR and encoding 0x05",

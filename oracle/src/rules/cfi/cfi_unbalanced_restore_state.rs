@@ -8,7 +8,7 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Severity::Warning,
     Page {
         summary: "every restore_state has a remember_state before it",
-        consequence: "Unwinders take an empty rule set, or crash.",
+        consequence: "Unwinders use an empty rule set, or crash.",
         remedy: "Add the missing .cfi_remember_state.",
         source: "DWARF 5 6.4.2.4",
         example: ".cfi_restore_state as a function's only directive",

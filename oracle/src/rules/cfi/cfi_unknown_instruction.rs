@@ -7,9 +7,11 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Group::Cfi,
     Severity::Warning,
     Page {
-        summary: "call frame instructions are those that are defined, for the machine",
-        consequence: "Nobody knows how long the instruction is, so nothing after it can be read. libgcc aborts.",
-        remedy: "Look at .cfi_escape, and at whether the file was made for this machine.",
+        summary: "call frame instructions are defined for the machine",
+        consequence: "The length of the instruction is unknown, so nothing after it can be read. \
+                      libgcc aborts.",
+        remedy: "Look at .cfi_escape directives, and check whether the file was made for this \
+                 machine.",
         source: "DWARF 5 7.24; LSB 10.5.2",
         example: "an FDE with an instruction of code 0x3f",
     },

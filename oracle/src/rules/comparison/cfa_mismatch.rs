@@ -7,11 +7,12 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Group::Comparison,
     Severity::Error,
     Page {
-        summary: "rows give the CFA that CFI gives",
-        consequence: "Everything else is found from the CFA: a stack trace takes another word of the stack \
-                      for the return address, and ends or goes on in code that never called.",
-        remedy: "The instructions of the range show which side is right. Correct the CFI directives, or \
-                 report the producer that makes a row from them that says something else.",
+        summary: "rows give the same CFA as CFI",
+        consequence: "Everything else is found from the CFA. A stack trace mistakes another word \
+                      of the stack for the return address, and ends, or continues in code that is \
+                      not the caller.",
+        remedy: "The instructions of the range show which side is right. Correct the CFI \
+                 directives, or report the producer that converts them to a different row.",
         source: "V3 2.4; DWARF 5 6.4.1",
         example: "the row of a stub in .plt.got with CFA = SP+16 where CFI says SP+8",
     },

@@ -8,10 +8,11 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Severity::Error,
     Page {
         summary: "rows find the caller's frame pointer where CFI finds it",
-        consequence: "The frame itself is found. A caller whose CFA counts from FP is not, and the trace is \
-                      wrong from there on.",
+        consequence: "The frame itself is found, but a caller whose CFA is based on FP is not, \
+                      and the trace is wrong from there on.",
         remedy: "Correct the directives for the frame pointer, or report the producer.",
-        source: "V3 2.4.2; DWARF 5 6.4.2.3; observed: GNU as forgets what the row before a remember_state changed",
+        source: "V3 2.4.2; DWARF 5 6.4.2.3; observed: GNU as loses the changes of the row before \
+                 a remember_state",
         example: "a row without an FP word where CFI says that FP is at CFA-16",
     },
 );

@@ -8,7 +8,8 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Severity::Error,
     Page {
         summary: "rows find the return address where CFI finds it",
-        consequence: "A stack trace goes on at an address that is no return address, or stops.",
+        consequence: "A stack trace continues at an address that is not a return address, or \
+                      stops.",
         remedy: "Correct the directives for the return address. AMD64 rows of FDE type DEFAULT have RA at \
                  a fixed offset: code that keeps it elsewhere needs a flexible row (version 3) or no entry.",
         source: "V3 2.4.2; DWARF 5 6.4.2.3; observed: GNU as loses an RA other than CFA-8",

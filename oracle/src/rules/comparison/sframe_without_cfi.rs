@@ -8,8 +8,8 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Severity::Warning,
     Page {
         summary: "code that SFrame describes has CFI as well, in a file that has any",
-        consequence: "Nothing shows that the rows are right. Where the entry is out of place, a reader \
-                      applies another function's rows.",
+        consequence: "Nothing shows that the rows are right. If the entry is out of place, a \
+                      reader applies another function's rows.",
         remedy: "Check whether the function's start and size are right; a linker that makes stubs with rows \
                  and without CFI says so in its documentation.",
         source: "V3 2.3.1; observed: every assembler makes SFrame from the function's CFI",

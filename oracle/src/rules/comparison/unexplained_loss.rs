@@ -7,8 +7,9 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
     Group::Comparison,
     Severity::Warning,
     Page {
-        summary: "SFrame describes what CFI describes, unless SFrame cannot express it",
-        consequence: "Stack traces through the function end or skip frames, though nothing in it is unusual.",
+        summary: "SFrame describes all code that CFI describes, unless SFrame cannot express it",
+        consequence: "Stack traces through the function end or skip frames, although nothing in \
+                      it is unusual.",
         remedy: "Check whether the object was assembled without --gsframe or with another version than the \
                  others (linkers drop those sections), and whether a linker script discards .sframe. In \
                  assembly, look for .cfi_label and for a .cfi_escape that spells a directive: GNU as skips \

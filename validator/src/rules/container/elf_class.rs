@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "SFrame is defined for 64-bit ELF files only",
-        consequence: "Readers take addresses and saved registers to be 8 bytes long. In a 32-bit \
-                      file (x32 and ILP32 included) they load the wrong stack slots.",
+        consequence: "Readers assume that addresses and saved registers have 8 bytes. In a 32-bit \
+                      file (including x32 and ILP32), they load the wrong stack slots.",
         remedy: "Do not ask the assembler for SFrame when it builds for a 32-bit ABI.",
         source: "observed: GNU as refuses --gsframe for every 32-bit target",
         example: "an ELFCLASS32 object with a .sframe section",
@@ -25,7 +25,10 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
             "EI_CLASS",
             "1 (ELFCLASS32)",
             "2 (ELFCLASS64)",
-            format_args!("the file is a 32-bit ELF file, SFrame is defined for 64 bits only"),
+            format_args!(
+                "the file is a 32-bit ELF file, but SFrame is defined only for 64-bit \
+                          files"
+            ),
         );
     }
 }

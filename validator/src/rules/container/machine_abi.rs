@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the header's ABI is that of the ELF file's machine and byte order",
-        consequence: "The ABI decides which registers and how many data words a row has: with the \
-                      wrong one every frame is wrong. GNU ld and mold reject such an input.",
+        consequence: "The ABI determines which registers and how many data words a row has. With \
+                      the wrong ABI, every frame is wrong. GNU ld and mold reject such an input.",
         remedy: "Assemble for the machine the file is linked for; do not copy .sframe between \
                  files.",
         source: "V3 2.2.1; observed: GNU ld 2.40 to 2.47, mold 3.0",
@@ -29,15 +29,15 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
             field::ABI_ARCH,
             format_args!("{} ({abi})", abi.id()),
             format_args!("{} ({expected})", expected.id()),
-            format_args!("the header is for {abi}, the file for {expected}"),
+            format_args!("the header is for {abi}, but the file is for {expected}"),
         ),
         None => report.field(
             field::ABI_ARCH,
             format_args!("{} ({abi})", abi.id()),
             "the file's machine",
             format_args!(
-                "the header is for {abi}, the file for e_machine {}, for which SFrame is not \
-                 defined",
+                "the header is for {abi}, but the file is for e_machine {}, for which SFrame is \
+                 not defined",
                 file.elf.machine()
             ),
         ),

@@ -9,7 +9,8 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the section is aligned to 4 bytes at least, and its address obeys its alignment",
+        summary: "the section is aligned to at least 4 bytes, and its address is a multiple of \
+                  its alignment",
         consequence: "Readers that load header fields as aligned 32-bit words fault or are slow.",
         remedy: "Align the section to 8 bytes, as the assemblers do.",
         source: "V2 1.1 (naturally aligned header); observed: GNU as, LLVM and mold align to 8",
@@ -23,8 +24,8 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
         report.elf_field(
             "sh_addralign",
             alignment,
-            "8, at least 4",
-            format_args!("the section is aligned to {alignment} bytes, its header needs 4"),
+            "at least 4, usually 8",
+            format_args!("the section is aligned to {alignment} bytes, but its header needs 4"),
         );
     } else if file.is_linked() && !file.sframe.address.is_multiple_of(alignment) {
         report.elf_field(
@@ -32,7 +33,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{:#x}", file.sframe.address),
             format_args!("a multiple of {alignment}"),
             format_args!(
-                "the section's address {:#x} is no multiple of its alignment {alignment}",
+                "the section's address {:#x} is not a multiple of its alignment {alignment}",
                 file.sframe.address
             ),
         );

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a file has one SFrame section",
-        consequence: "Readers take the first and never see the others.",
+        consequence: "Readers use the first one and never see the others.",
         remedy: "Let one linker merge the sections; do not rename or add sections with objcopy.",
         source: "observed: libsframe's and LLVM's readers stop at the first section",
         example: "a shared object with .sframe twice",
@@ -21,8 +21,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
     let first = file.elf.sframe_sections().next();
     if let Some(first) = first.filter(|first| first.index != file.sframe.index) {
         report.file(format_args!(
-            "section {} is an SFrame section, and so is section {} before it: readers stop at \
-             the first",
+            "section {} is an SFrame section, but readers stop at the first one, section {}",
             file.sframe.index, first.index
         ));
     }

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
         summary: "the section does not have the flag SHF_EXECINSTR",
         consequence: "The linker places the data among code, where it can be executed.",
         remedy: "Remove \"x\" from the section's flags.",
-        source: "V3 1.1; observed: every producer sets SHF_ALLOC alone",
+        source: "V3 1.1; observed: every producer sets only SHF_ALLOC",
         example: "an object whose .sframe has the flags \"ax\"",
     },
 };

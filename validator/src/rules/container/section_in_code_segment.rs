@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the PT_LOAD segment that holds the section is not executable",
+        summary: "the PT_LOAD segment that contains the section is not executable",
         consequence: "Stack-trace data is mapped executable. Legitimate with -z noseparate-code.",
         remedy: "Link with -z separate-code.",
         source: "observed: the kernel's SFrame patches look at the mapping's protection",
@@ -28,7 +28,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
             "p_flags",
             format_args!("{:#x}", segment.flags),
             "0x4 (R)",
-            format_args!("the PT_LOAD segment that holds the section is executable"),
+            format_args!("the PT_LOAD segment that contains the section is executable"),
         );
     }
 }

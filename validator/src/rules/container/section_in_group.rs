@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the section of an object is not a member of a section group",
-        consequence: "When the linker discards the group, the entries of functions outside it go \
-                      too.",
-        remedy: "Write one .sframe section per object, outside of every COMDAT group.",
+        consequence: "When the linker discards the group, the entries of functions outside it are \
+                      lost as well.",
+        remedy: "Write one .sframe section per object, outside any COMDAT group.",
         source: "observed: GNU as and LLVM write one section per object, outside of groups",
         example: "an object whose .sframe has the flag SHF_GROUP",
     },

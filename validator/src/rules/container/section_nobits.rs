@@ -26,7 +26,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
             "sh_type",
             "8 (SHT_NOBITS)",
             "0x6ffffff4 (SHT_GNU_SFRAME)",
-            format_args!("the section has no bytes in the file, though the file has its code"),
+            format_args!("the section has no bytes in the file, although the code has"),
         );
     }
 }

@@ -10,11 +10,11 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "in a linked file the section lies in one readable PT_LOAD segment",
+        summary: "in a linked file, the section is inside a readable PT_LOAD segment",
         consequence: "The section, or a part of it, is not in memory at run time.",
         remedy: "Keep .sframe among the read-only data in the linker script.",
         source: "V3 1.1; observed: the kernel's SFrame patches check the section's memory mapping",
-        example: "a shared object without a PT_LOAD over .sframe",
+        example: "a shared object in which no PT_LOAD contains .sframe",
     },
 };
 
@@ -32,7 +32,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
         report.elf_field(
             "sh_addr",
             format_args!("{start:#x}..{:#x}", file.addresses().end),
-            "inside one readable PT_LOAD",
+            "inside a readable PT_LOAD",
             format_args!("no readable PT_LOAD segment loads the whole section from the file"),
         );
     }

@@ -11,7 +11,8 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
     page: Page {
-        summary: "sh_type is SHT_GNU_SFRAME where start fields are PC-relative, and in version 3",
+        summary: "sh_type is SHT_GNU_SFRAME in version 3, and in earlier versions if start fields \
+                  are PC-relative",
         consequence: "GNU ld 2.46 and later ignore the section (\"unexpected SFrame section \
                       type\"): the output has no stack-trace data for this input.",
         remedy: "Set the type 0x6ffffff4, or let the assembler write the section.",

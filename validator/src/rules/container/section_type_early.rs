@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "sections from before errata 1 have the type SHT_PROGBITS",
-        consequence: "None for readers; the producer is none of the known ones.",
+        consequence: "None for readers. No known producer writes such a section.",
         remedy: "Find out which tool wrote the section.",
         source: "observed: GNU as and ld 2.40 to 2.44",
         example: "a version 2 section without the PC-relative flag, of type SHT_GNU_SFRAME",
@@ -28,8 +28,8 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{sh_type:#x}"),
             "0x1 (SHT_PROGBITS)",
             format_args!(
-                "the section's type is {sh_type:#x}, but no producer gave one without \
-                 PC-relative starts a type of its own"
+                "the section's type is {sh_type:#x}, but producers that write no PC-relative \
+                 starts use SHT_PROGBITS"
             ),
         );
     }

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the section does not have the flag SHF_WRITE",
-        consequence: "Stack-trace data in writable memory can be changed by what it is to trace, \
-                      and its pages are not shared.",
+        consequence: "The traced program can change stack-trace data in writable memory, and its \
+                      pages are not shared.",
         remedy: "Remove \"w\" from the section's flags in every input.",
         source: "observed: GNU ld's default script places a read-only .sframe among read-only data",
         example: "an object whose .sframe has the flags \"aw\"",

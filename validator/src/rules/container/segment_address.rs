@@ -12,7 +12,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "PT_GNU_SFRAME starts where the section starts, in memory and in the file",
-        consequence: "A reader that comes by the program header takes other bytes for the header.",
+        consequence: "A reader that uses the program header mistakes other bytes for the \
+                      section's header.",
         remedy: "Run the tool that moved the section again with one that updates program headers.",
         source: "V3 1.1; observed: glibc's dl_find_object and the kernel's patches use p_vaddr",
         example: "a shared object whose PT_GNU_SFRAME is 8 bytes off",

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "a file has one PT_GNU_SFRAME segment at most",
-        consequence: "Readers take the first or the last, and disagree.",
+        summary: "a file has at most one PT_GNU_SFRAME segment",
+        consequence: "Some readers use the first one, others the last.",
         remedy: "Write one program header for the one section.",
         source: "observed: every linker writes one",
         example: "a shared object with PT_GNU_SFRAME twice",
@@ -23,6 +23,6 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
     let segments = file.elf.segments().iter();
     let count = segments.filter(|segment| segment.p_type == PT_GNU_SFRAME).count();
     if count > 1 && sframe_segment(file).is_some() {
-        report.file(format_args!("the file has {count} PT_GNU_SFRAME segments, not one"));
+        report.file(format_args!("the file has {count} PT_GNU_SFRAME segments instead of one"));
     }
 }

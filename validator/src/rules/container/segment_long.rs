@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "PT_GNU_SFRAME ends where the section ends",
-        consequence: "A reader that comes by the program header sees bytes after the section.",
-        remedy: "objcopy or strip sets the size right.",
+        consequence: "A reader that uses the program header sees bytes after the section.",
+        remedy: "Run objcopy or strip, which correct the size.",
         source: "observed: GNU ld 2.40 to 2.47 keep the size from before merging in p_filesz",
         example: "a shared object whose PT_GNU_SFRAME is 8 bytes longer than .sframe, all zero",
     },

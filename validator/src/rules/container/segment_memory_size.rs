@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "PT_GNU_SFRAME has the same size in the file and in memory",
-        consequence: "A reader that takes the size in memory reads bytes that no file gave.",
+        consequence: "A reader that uses the size in memory reads bytes that are not in the file.",
         remedy: "Set p_memsz to p_filesz.",
         source: "observed: GNU ld and mold write equal sizes",
         example: "a shared object whose PT_GNU_SFRAME has p_memsz = p_filesz + 8",
@@ -29,7 +29,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
             "p_memsz",
             format_args!("{:#x}", segment.memory_size),
             format_args!("{:#x} (p_filesz)", segment.file_size),
-            format_args!("PT_GNU_SFRAME is not as long in memory as in the file"),
+            format_args!("PT_GNU_SFRAME has different sizes in memory and in the file"),
         );
     }
 }

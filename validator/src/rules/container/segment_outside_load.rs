@@ -11,10 +11,10 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "PT_GNU_SFRAME lies in one PT_LOAD segment",
-        consequence: "The end of what the program header promises is not mapped: reading it \
+        summary: "PT_GNU_SFRAME is inside a PT_LOAD segment",
+        consequence: "The end of the range in the program header is not mapped, so reading it \
                       faults.",
-        remedy: "Correct the program headers; objcopy or strip may set the size right.",
+        remedy: "Correct the program headers; objcopy or strip may correct the size.",
         source: "V3 1.1; observed: the kernel's patches check the mapping of the whole segment",
         example: "a shared object whose PT_GNU_SFRAME ends 4096 bytes past its PT_LOAD",
     },
@@ -37,7 +37,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{:#x}", segment.memory_size),
             "an end inside a PT_LOAD",
             format_args!(
-                "PT_GNU_SFRAME {:#x}..{:#x} is in no PT_LOAD segment",
+                "PT_GNU_SFRAME {:#x}..{:#x} is not inside a PT_LOAD segment",
                 segment.address,
                 segment.address.saturating_add(segment.memory_size)
             ),

@@ -11,7 +11,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a file whose section is empty has no PT_GNU_SFRAME segment",
-        consequence: "A reader that comes by the program header takes what follows for a header.",
+        consequence: "A reader that uses the program header mistakes the bytes after the empty \
+                      section for a header.",
         remedy: "Discard the empty section (--discard-sframe), or keep one function with data.",
         source: "observed: GNU ld when no function of its inputs is left",
         example: "a shared object with an empty .sframe and PT_GNU_SFRAME of 28 bytes",

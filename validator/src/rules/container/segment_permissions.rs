@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "PT_GNU_SFRAME is readable, and neither writable nor executable",
-        consequence: "A loader that goes by p_flags maps the data wrongly, or refuses it.",
+        consequence: "A loader that relies on p_flags maps the data wrongly, or refuses it.",
         remedy: "Make every input's .sframe read-only.",
         source: "observed: GNU ld and mold write R",
         example: "a shared object whose PT_GNU_SFRAME is RW",
@@ -26,7 +26,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
             "p_flags",
             format_args!("{:#x}", segment.flags),
             "0x4 (R)",
-            format_args!("PT_GNU_SFRAME has other permissions than to be read"),
+            format_args!("PT_GNU_SFRAME has permissions other than read"),
         );
     }
 }

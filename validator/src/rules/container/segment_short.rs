@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "PT_GNU_SFRAME holds the whole section",
-        consequence: "A reader that comes by the program header sees a truncated section.",
+        summary: "PT_GNU_SFRAME contains the whole section",
+        consequence: "A reader that uses the program header sees a truncated section.",
         remedy: "Set p_filesz to the section's size.",
         source: "V3 1.1; observed: the kernel's patches take the section's end from the segment",
         example: "a shared object whose PT_GNU_SFRAME is 8 bytes shorter than .sframe",

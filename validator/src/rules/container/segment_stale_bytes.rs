@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the bytes of PT_GNU_SFRAME after the section are zero",
-        consequence: "A reader that takes the extent from the program header finds remains of the \
-                      linker's inputs after the section, and may take them for data.",
-        remedy: "objcopy or strip sets the size right; mold writes it right.",
+        consequence: "A reader that takes the extent from the program header finds remnants of \
+                      the linker's inputs after the section, and may mistake them for data.",
+        remedy: "Run objcopy or strip, which correct the size; mold writes the right size.",
         source: "observed: GNU ld 2.40 to 2.47 keep the size, and the bytes, from before merging",
         example: "a shared object linked by GNU ld from two objects",
     },
@@ -31,7 +31,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{:#x}", segment.file_size),
             format_args!("{:#x} (sh_size)", section.size),
             format_args!(
-                "PT_GNU_SFRAME is {} bytes longer than the section, and these are not zero",
+                "PT_GNU_SFRAME is {} bytes longer than the section, and these bytes are not zero",
                 segment.file_size.saturating_sub(section.size)
             ),
         );

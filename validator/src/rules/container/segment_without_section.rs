@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a file with section headers and a PT_GNU_SFRAME segment has an SFrame section",
-        consequence: "Tools that go by section headers find no stack-trace data, while the program \
-                      header promises some; where the section was removed, it leads to other \
-                      bytes.",
+        consequence: "Tools that use section headers find no stack-trace data, although the \
+                      program header promises some. If the section was removed, the program \
+                      header leads to other bytes.",
         remedy: "Remove the program header with the section, or keep the section.",
         source: "observed: objcopy -R .sframe leaves the program header",
         example: "a shared object whose .sframe is renamed and of type SHT_PROGBITS",

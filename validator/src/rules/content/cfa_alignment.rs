@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::AMD64.or(Abis::AARCH64),
     page: Page {
         summary: "an SP-based CFA offset is a multiple of 8 on AMD64, of 16 on AArch64",
-        consequence: "The stack pointer is not aligned as the ABI asks, or the offset is wrong: \
-                      then every frame from here on is.",
+        consequence: "Either the stack pointer is not aligned as the ABI requires, or the offset \
+                      is wrong, and with it every frame from here on.",
         remedy: "Check the CFI of hand-written code.",
         source: "the machines' ELF ABIs",
         example: "an AMD64 row that says CFA = SP + 12",

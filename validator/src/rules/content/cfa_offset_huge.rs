@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a CFA offset is below 16 MiB",
-        consequence: "A frame of this size does not fit the usual stack of 8 MiB.",
+        consequence: "A frame of this size does not fit in the usual stack of 8 MiB.",
         remedy: "Check the function's frame size.",
         source: "observed: binutils PR 33277",
         example: "a row that says CFA = SP + 33554432",

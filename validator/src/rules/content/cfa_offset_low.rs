@@ -12,11 +12,10 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "an SP-based CFA is not below what SP can be: AMD64 SP + 8, AArch64 SP, s390x SP \
-                  + 160",
-        consequence: "The CFA lies below the stack pointer: the frame of the caller is misplaced.",
+        summary: "an SP-based CFA is at least SP + 8 (AMD64), SP (AArch64) or SP + 160 (s390x)",
+        consequence: "The CFA is below the stack pointer, so the caller's frame is misplaced.",
         remedy: "Check the CFI of hand-written code.",
-        source: "the machines' ELF ABIs; observed: GNU as takes any offset from user CFI",
+        source: "the machines' ELF ABIs; observed: GNU as accepts any offset in the user's CFI",
         example: "an AMD64 row that says CFA = SP - 8",
     },
 };

@@ -10,10 +10,10 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::V3,
     abis: Abis::ALL,
     page: Page {
-        summary: "the control words of a flexible row lead to its number of data words",
-        consequence: "A zero in a control word's place is padding, one word instead of two: \
-                      readers misread every word after it.",
-        remedy: "Write one zero for RA where only FP has a rule, and pairs otherwise.",
+        summary: "the control words of a flexible row match its number of data words",
+        consequence: "A zero instead of a control word is padding, which is one word instead of \
+                      two, so readers misread every word after it.",
+        remedy: "Write one zero for RA if only FP has a rule, and pairs otherwise.",
         source: "V3 3.2",
         example: "a flexible row of 4 words whose third is 0",
     },
@@ -29,7 +29,7 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
             row.row.words.unsigned(index).unwrap_or(0),
             if row.row.words.count() == 5 && index == 2 { "0" } else { "a control word" },
             format_args!(
-                "flexible row {} has {} data words, its control words lead to another number",
+                "flexible row {} has {} data words, which does not match its control words",
                 row.index,
                 row.row.words.count()
             ),

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a function of FDE type FLEX has a row that FDE type DEFAULT cannot express",
-        consequence: "Its rows take up to twice the bytes they need.",
+        consequence: "Its rows take up to twice as many bytes as necessary.",
         remedy: "Write FDE type DEFAULT.",
         source: "V3 2.3.3.2",
         example: "a flexible function whose only row says CFA = SP + 8",
@@ -24,7 +24,7 @@ pub(super) fn check(rows: &RowsContext<'_>, report: &mut Reporter<'_>) {
             place,
             format_args!("{:#04x}", rows.function.attributes().info2.0),
             "0 (DEFAULT)",
-            format_args!("all {} rows of the flexible function are ordinary ones", rows.count),
+            format_args!("all {} rows of the flexible function could be default rows", rows.count),
         );
     }
 }

@@ -25,7 +25,10 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
                 row.word(index),
                 format_args!("{:#x}", control.0),
                 "bit 0x2 set",
-                format_args!("row {} takes an address in the frame for {name}", row.index),
+                format_args!(
+                    "row {} uses an address in the frame as the value of {name}",
+                    row.index
+                ),
             );
         }
     }

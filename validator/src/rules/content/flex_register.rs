@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a control word names a register that the machine has",
-        consequence: "There is no such register: the frame cannot be recovered.",
+        consequence: "There is no such register, so the frame cannot be recovered.",
         remedy: "Use the machine's DWARF numbers: AMD64 0 to 15 and 130 to 145, the others 0 to \
                  31.",
         source: "the machines' ELF ABIs, register number mapping",

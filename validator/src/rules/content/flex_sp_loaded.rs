@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::V3,
     abis: Abis::ALL,
     page: Page {
-        summary: "a CFA that is loaded from memory is not found through SP",
-        consequence: "Compilers keep such a CFA at a place found through a frame pointer; through \
-                      SP it moves with every push.",
+        summary: "a CFA that is loaded from memory is not loaded relative to SP",
+        consequence: "Compilers store such a CFA at a fixed offset from a frame pointer. Its \
+                      offset from SP changes with every push.",
         remedy: "Check the CFI of hand-written code.",
         source: "observed: GCC's realigned frames use *(rbp + n)",
         example: "an AMD64 flexible row that says CFA = *(SP + 8)",
@@ -26,8 +26,8 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
             report.field(
                 row.word(index),
                 format_args!("{:#x}", control.0),
-                "another register than SP",
-                format_args!("row {} loads the CFA from a place found through SP", row.index),
+                "a register other than SP",
+                format_args!("row {} loads the CFA from memory relative to SP", row.index),
             );
         }
     }

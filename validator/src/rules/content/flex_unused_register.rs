@@ -10,8 +10,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::V3,
     abis: Abis::ALL,
     page: Page {
-        summary: "a control word without base register names none",
-        consequence: "None: the number counts only with bit 0 set. Perhaps that bit was forgotten.",
+        summary: "a control word without a base register has register number 0",
+        consequence: "None: the number is used only if bit 0 is set. Perhaps that bit was \
+                      forgotten.",
         remedy: "Write register 0, or set bit 0.",
         source: "V3 3.2 (\"effective only if reg_p is 1\")",
         example: "a flexible row whose FP control word is 0x32",

@@ -11,10 +11,10 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a flexible row has 0, 2, 4, 5 or 6 data words",
-        consequence: "Words are left over or missing: the kernel refuses the section, libsframe \
-                      overwrites memory for more than 6.",
-        remedy: "Write a pair for each of CFA, RA and FP that has a rule, and one zero in RA's \
-                 place where only FP has.",
+        consequence: "Words are left over or missing. The kernel refuses the section, and \
+                      libsframe overwrites memory if there are more than 6.",
+        remedy: "Write a pair for each of CFA, RA and FP that has a rule, and one zero for RA if \
+                 only FP has one.",
         source: "V3 3.2; observed: the kernel's patches, libsframe 2.47",
         example: "a flexible row with 3 data words",
     },

@@ -12,11 +12,11 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a row whose CFA is based on FP says where the caller's FP is",
-        consequence: "FP holds this function's frame, and nothing says what the caller's was: the \
+        consequence: "FP points to this function's frame, and the caller's FP is unknown, so the \
                       next frame that is based on FP is wrong.",
-        remedy: "Check that the function saves FP before it changes it, and says so in its CFI.",
+        remedy: "Check that the function saves FP before it changes it, and that its CFI says so.",
         source: "V3 3.1; the machines' ELF ABIs (FP is preserved across calls)",
-        example: "an AMD64 row that says CFA = FP + 16 and nothing of FP",
+        example: "an AMD64 row that says CFA = FP + 16 and has no rule for FP",
     },
 };
 

@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::AMD64.or(Abis::AARCH64),
     page: Page {
-        summary: "where the CFA is based on FP, the caller's FP is saved where FP points",
-        consequence: "Tracers that follow frame pointers take another value for the next one; or \
-                      the row's offsets are wrong.",
+        summary: "if the CFA is based on FP, the caller's FP is saved where FP points",
+        consequence: "Tracers that follow frame pointers mistake another value for the next one, \
+                      or the row's offsets are wrong.",
         remedy: "Compare with the function's prologue.",
         source: "AAPCS64, \"The Frame Pointer\"; System V ABI AMD64, 3.2.2",
         example: "an AMD64 row that says CFA = FP + 16 and FP at CFA - 24",

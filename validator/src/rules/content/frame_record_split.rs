@@ -10,8 +10,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::AARCH64,
     page: Page {
-        summary: "FP and RA are saved side by side, FP first, as AArch64's frame record asks",
-        consequence: "Tracers that follow frame records take another value for the return address.",
+        summary: "FP and RA are saved side by side, FP first, as AArch64's frame record requires",
+        consequence: "Tracers that follow frame records mistake another value for the return \
+                      address.",
         remedy: "Check the function's CFI.",
         source: "AAPCS64, \"The Frame Pointer\"",
         example: "an AArch64 row with RA at CFA - 16 and FP at CFA - 8",

@@ -24,7 +24,10 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
             row.info(),
             format_args!("{:#04x}", info.0),
             "0x00",
-            format_args!("row {} has no data words, but bits that are about them", row.index),
+            format_args!(
+                "row {} has no data words, but its info byte has bits about them",
+                row.index
+            ),
         );
     }
 }

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::AARCH64,
     page: Page {
         summary: "a function that names the B key has a row with a signed return address",
-        consequence: "None: the key has no use there.",
+        consequence: "None: the key is not used.",
         remedy: "Clear bit 5 of the info byte.",
         source: "V3 2.3.3",
         example: "an AArch64 function with the B key bit and no signed row",
@@ -25,7 +25,7 @@ pub(super) fn check(rows: &RowsContext<'_>, report: &mut Reporter<'_>) {
             place,
             format_args!("{:#04x}", info.0),
             "bit 0x20 clear",
-            format_args!("the B key signs the function's return addresses, but no row is signed"),
+            format_args!("the function names the B key, but no row has a signed return address"),
         );
     }
 }

@@ -9,9 +9,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::SINCE_2,
     abis: Abis::S390X,
     page: Page {
-        summary: "RA's word is 0 (not saved) only where FP's word follows",
-        consequence: "None for readers that know the padding; others take it for RA at CFA + 0.",
-        remedy: "Leave the word out.",
+        summary: "RA's word is 0 (not saved) only if FP's word follows",
+        consequence: "None for readers that know the padding; others read it as RA at CFA + 0.",
+        remedy: "Leave out the word.",
         source: "V2 errata 1 (SFRAME_FRE_RA_OFFSET_INVALID), V3 3.1.3",
         example: "an s390x row with the words CFA and 0",
     },

@@ -11,11 +11,11 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::AARCH64,
     page: Page {
         summary: "an AArch64 row has 1 or 3 data words: RA is saved together with FP",
-        consequence: "A reader that knows only 1 and 3 words refuses the row. In version 1 the \
-                      second word may also be FP's: GNU as 2.40 writes that where RA is not saved.",
+        consequence: "A reader that knows only 1 and 3 words refuses the row. In version 1, the \
+                      second word may also be FP's: GNU as 2.40 writes that if RA is not saved.",
         remedy: "Compare with the function's CFI.",
-        source: "V3 3.1.2 (\"either 1 or 3\"), V1 1.4; observed: GNU as writes 2 where RA is saved \
-                 alone",
+        source: "V3 3.1.2 (\"either 1 or 3\"), V1 1.4; observed: GNU as writes 2 if only RA is \
+                 saved",
         example: "an AArch64 row with the words CFA and RA",
     },
 };

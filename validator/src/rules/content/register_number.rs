@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::S390X,
     page: Page {
         summary: "an odd word for RA or FP names one of the registers 0 to 31",
-        consequence: "There is no such register: the frame cannot be recovered.",
-        remedy: "Encode general and floating-point registers alone.",
+        consequence: "There is no such register, so the frame cannot be recovered.",
+        remedy: "Encode only general and floating-point registers.",
         source: "V2 errata 1 (SFRAME_V2_S390X_OFFSET_ENCODE_REGNUM); the s390x ELF ABI's numbering",
         example: "a version 2 s390x row with FP's word 65, register 32",
     },

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the stack slots of RA and FP lie in the function's own frame",
+        summary: "the stack slots of RA and FP are in the function's own frame",
         consequence: "A reader loads a register from the caller's frame, from RA's own slot, or \
                       from below the stack pointer, where signal handlers write.",
         remedy: "Check the CFI of hand-written code.",
@@ -46,10 +46,7 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
                     Some(least) => alloc::format!("{least} to {most}"),
                     None => alloc::format!("at most {most}"),
                 },
-                format_args!(
-                    "row {} puts {name} at CFA{offset:+}, outside of the frame",
-                    row.index
-                ),
+                format_args!("row {} puts {name} at CFA{offset:+}, outside the frame", row.index),
             );
         }
     }

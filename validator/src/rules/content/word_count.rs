@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "a default row has as many data words as its version and ABI have a meaning for",
-        consequence: "libsframe copies the words into a buffer for 3 (V3: 6) before it looks at \
-                      their number: it overwrites memory or aborts. The kernel refuses the \
+        summary: "a default row has a number of data words that its version and ABI define",
+        consequence: "libsframe copies the words into a buffer for 3 (V3: 6) before it checks \
+                      their number, so it overwrites memory or aborts. The kernel refuses the \
                       section.",
         remedy: "Write the CFA's offset, RA's unless it is fixed, and FP's.",
         source: "V3 2.4.1, 3.1; observed: libsframe 2.44 and 2.47, the kernel's patches",
@@ -32,7 +32,7 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
             WordCount(count),
             format_args!("{least} to {most}"),
             format_args!(
-                "row {} has {}, on {} a row has {least} to {most}",
+                "row {} has {}, but on {} a row has {least} to {most}",
                 row.index,
                 WordCount(count),
                 row.layout.abi

@@ -10,10 +10,11 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::V2,
     abis: Abis::ALL,
     page: Page {
-        summary: "before errata 1 of version 2 a row has a data word",
-        consequence: "Only errata 2 of version 2 gives its absence a meaning: the outermost frame. \
-                      Readers from before do not know it, and the kernel's refuse the section.",
-        remedy: "Write version 3, or leave the function out.",
+        summary: "before errata 1 of version 2, a row has at least one data word",
+        consequence: "Only errata 2 of version 2 defines a row without data words: it is the \
+                      outermost frame. Earlier readers do not know it, and the kernel's refuse \
+                      the section.",
+        remedy: "Write version 3, or leave out the function.",
         source: "V2 errata 2; observed: the kernel's version 2 reader",
         example: "a version 2 row with info byte 0, without the PC-relative flag",
     },

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the data words are the narrowest that hold the row's values",
-        consequence: "The row takes more bytes than it needs.",
+        consequence: "The row takes up more bytes than necessary.",
         remedy: "Choose 1, 2 or 4 bytes by the largest value.",
         source: "observed: GNU as and LLVM choose the narrowest",
         example: "a row whose only word 8 takes 4 bytes",
@@ -45,10 +45,10 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     if let Some(needed) = needed.filter(|&needed| needed < words.size()) {
         report.field(
             row.info(),
-            format_args!("{} bytes a word", words.size()),
+            format_args!("{} bytes per word", words.size()),
             format_args!("{needed}"),
             format_args!(
-                "row {}'s data words take {} bytes each, {needed} would do",
+                "row {}'s data words have {} bytes each, but {needed} would suffice",
                 row.index,
                 words.size()
             ),

@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "an entry that starts at a symbol has the symbol's size",
-        consequence: "A part of the function has no rows, or rows of it are applied to what \
-                      follows. Legitimate for functions with more than one CFI procedure.",
+        consequence: "A part of the function has no rows, or its rows are applied to the code \
+                      after it. Legitimate for functions with more than one CFI procedure.",
         remedy: "Compare the labels of .size and .cfi_endproc.",
         source: "observed: compilers put both at the function's end",
         example: "an entry of 8 bytes for a function symbol of 16",
@@ -43,7 +43,7 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
                 format_args!("{:#x}", extent.size),
                 format_args!("{:#x}", named.size),
                 format_args!(
-                    "function #{} has {:#x} bytes, its symbol {} has {:#x}",
+                    "function #{} has {:#x} bytes, but its symbol {} has {:#x}",
                     extent.index, extent.size, named.name, named.size
                 ),
             );

@@ -14,9 +14,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "a function starts where one of .eh_frame_hdr's starts",
-        consequence: "The entry was made from no CFI of this file, or its start is wrong; \
-                      debuggers see another function there, or none.",
+        summary: "a function starts where .eh_frame_hdr lists a function",
+        consequence: "The entry was not made from CFI of this file, or its start is wrong. \
+                      Debuggers see another function there, or none.",
         remedy: "Compare with the file's .eh_frame.",
         source: "LSB 5.0, 10.6.2 (.eh_frame_hdr); observed: assemblers make entries from CFI alone",
         example: "a shared object whose .eh_frame_hdr has the first of two functions",
@@ -38,7 +38,7 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
                 format_args!("{:#x}", extent.start.address),
                 "the start of a function in .eh_frame_hdr",
                 format_args!(
-                    "function #{} starts at {:#x}, where .eh_frame_hdr knows none",
+                    "function #{} starts at {:#x}, where .eh_frame_hdr lists no function",
                     extent.index, extent.start.address
                 ),
             );

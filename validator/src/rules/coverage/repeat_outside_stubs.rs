@@ -11,9 +11,10 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "functions whose rows repeat are the linker's stubs",
-        consequence: "In ordinary code the rows of the first block are applied to all others.",
+        consequence: "In ordinary code, the rows of the first block are applied to all others.",
         remedy: "Check the PC type in the function's info byte.",
-        source: "V3 2.3.3.1; observed: GNU ld writes such functions for .plt and its like alone",
+        source: "V3 2.3.3.1; observed: GNU ld writes such functions only for .plt and similar \
+                 sections",
         example: "a shared object with a function of PC type MASK in .text",
     },
 };
@@ -32,7 +33,7 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
                 format_args!("{:#04x}", info.0),
                 "bit 0x10 clear",
                 format_args!(
-                    "the rows of function #{} repeat, but it is in no stub section",
+                    "the rows of function #{} repeat, but it is not in a stub section",
                     extent.index
                 ),
             );

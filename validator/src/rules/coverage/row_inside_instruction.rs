@@ -21,8 +21,7 @@ pub(super) static RULE: Rule = Rule {
         remedy: "Disassemble the function and compare; data among its instructions may be the \
                  reason.",
         source: "DWARF 5, 6.4 (rows are for locations of instructions)",
-        example: "an AMD64 function of one-byte instructions but for one of two bytes, and a row \
-                  between",
+        example: "an AMD64 function with a row in the middle of a two-byte instruction",
     },
 };
 

@@ -13,8 +13,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the FDE type is 0 (DEFAULT) or 1 (FLEX)",
-        consequence: "What the data words mean is unknown. The kernel refuses the function, \
-                      libsframe silently reads it as a default one.",
+        consequence: "The meaning of the data words is unknown. The kernel refuses the function, \
+                      but libsframe silently reads it as a default one.",
         remedy: "Write 0 or 1.",
         source: "V3 2.3.3.2; observed: libsframe 2.47, the kernel's patches",
         example: "a function of FDE type 2",

@@ -11,10 +11,10 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::V3,
     abis: Abis::AARCH64,
     page: Page {
-        summary: "functions of FDE type FLEX are on AMD64 and s390x",
+        summary: "only AMD64 and s390x have functions of FDE type FLEX",
         consequence: "Readers for AArch64 may not know the type: no producer writes it there.",
-        remedy: "Write FDE type DEFAULT where the rows allow it.",
-        source: "observed: GNU as 2.47 writes FLEX for AMD64 and s390x alone",
+        remedy: "Write FDE type DEFAULT if the rows allow it.",
+        source: "observed: GNU as 2.47 writes FLEX only for AMD64 and s390x",
         example: "an AArch64 function of FDE type FLEX",
     },
 };
@@ -30,6 +30,6 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
         function.field(crate::section::FunctionField::Info2),
         format_args!("{:#04x}", readable.attributes().info2.0),
         "0 (DEFAULT)",
-        format_args!("a function for AArch64 is of FDE type FLEX"),
+        format_args!("an AArch64 function has FDE type FLEX"),
     );
 }

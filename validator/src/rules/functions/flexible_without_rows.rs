@@ -32,6 +32,6 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
         function.field(FunctionField::Info2),
         format_args!("{:#04x}", readable.attributes().info2.0),
         "0 (DEFAULT)",
-        format_args!("a function of FDE type FLEX has no rows"),
+        format_args!("the function has FDE type FLEX, but no rows"),
     );
 }

@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the FRE type is the narrowest that holds every offset in the function",
-        consequence: "Each row takes 1 to 3 bytes more than it needs.",
+        summary: "the FRE type is the narrowest that can hold every offset in the function",
+        consequence: "Each row takes up 1 to 3 bytes more than necessary.",
         remedy: "Choose ADDR1 up to 256 bytes of code, ADDR2 up to 65,536.",
         source: "observed: GNU as chooses by the function's size",
         example: "a function of 16 bytes with FRE type ADDR4",
@@ -29,7 +29,7 @@ pub(super) fn check(function: &FunctionContext<'_>, report: &mut Reporter<'_>) {
             format_args!("ADDR{}", fre_type.width()),
             format_args!("ADDR{}", needed.width()),
             format_args!(
-                "rows of a function of {} bytes have start fields of {} bytes",
+                "the function has {} bytes, but its rows have start fields of {} bytes",
                 readable.size(),
                 fre_type.width()
             ),

@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     page: Page {
         summary: "a function starts at a possible instruction address: a multiple of 4, on s390x \
                   of 2",
-        consequence: "No PC ever equals the function's start; all its rows are off.",
+        consequence: "No PC ever equals the function's start, and all its rows are misplaced.",
         remedy: "Check how the start field was computed.",
         source: "the machines' instruction sets",
         example: "an AArch64 function at 0x1002",
@@ -33,7 +33,7 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
         format_args!("{:#x}", start.address),
         format_args!("a multiple of {alignment}"),
         format_args!(
-            "the function starts at {:#x}, where no instruction of {abi} can be",
+            "the function starts at {:#x}, which is not a possible instruction address on {abi}",
             start.address
         ),
     );

@@ -34,8 +34,8 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
         format_args!("{:#x}", start.address),
         "an address in code",
         format_args!(
-            "the function starts at {:#x}, where linkers point references to what they \
-             discard",
+            "the function starts at {:#x}, to which linkers resolve references into discarded \
+             sections",
             start.address
         ),
     );

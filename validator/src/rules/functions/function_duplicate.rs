@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
         consequence: "Which of the two a reader finds is left to chance; the kernel's validation \
                       refuses the section.",
         remedy: "Keep one of the entries.",
-        source: "V3 2.3; observed: the kernel's patches ask for strictly ascending starts",
+        source: "V3 2.3; observed: the kernel's patches require strictly ascending starts",
         example: "two functions at 0x1000, 16 bytes each",
     },
 };

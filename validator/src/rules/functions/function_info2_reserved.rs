@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::V3,
     abis: Abis::ALL,
     page: Page {
-        summary: "unused bits of the second info byte are zero: 5 to 7",
+        summary: "the unused bits 5 to 7 of the second info byte are zero",
         consequence: "A later version may give them a meaning.",
         remedy: "Write 0.",
         source: "V3 2.3.3",

@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "unused bits of the info byte are zero: 6 and 7, in version 3 only 6",
+        summary: "the unused bits of the info byte are zero: 6 and 7, or only 6 in version 3",
         consequence: "A later version may give them a meaning; version 3 did so with bit 7.",
         remedy: "Write 0.",
         source: "V1 1.3.1, V2 2.3.1, V3 2.3.3",

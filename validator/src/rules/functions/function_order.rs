@@ -35,7 +35,7 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
         format_args!("{:#x}", start.address),
         format_args!("at least {:#x}", before.address),
         format_args!(
-            "the flags call the table sorted, but function #{} at {:#x} follows one at \
+            "the flags say that the table is sorted, but function #{} at {:#x} follows one at \
              {:#x}",
             function.entry.index(),
             start.address,

@@ -14,8 +14,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a function of a linked file starts in executable code",
-        consequence: "The kernel rejects the whole section; other readers keep rows for data, \
-                      and have none for the function that was meant.",
+        consequence: "The kernel rejects the whole section. Other readers have rows for data, and \
+                      none for the intended function.",
         remedy: "Check how the start field was relocated: against the field or against the \
                  section.",
         source: "observed: the kernel's patches check every start against the text range",
@@ -40,6 +40,6 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
         function.field(FunctionField::Start),
         format_args!("{:#x}", start.address),
         "an address in an executable section",
-        format_args!("the function starts at {:#x}, where no code is", start.address),
+        format_args!("the function starts at {:#x}, where there is no code", start.address),
     );
 }

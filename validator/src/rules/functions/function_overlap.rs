@@ -13,8 +13,8 @@ pub(super) static RULE: Rule = Rule {
     page: Page {
         summary: "no byte of code belongs to two functions",
         consequence: "Which of the two a reader finds for a PC is left to chance.",
-        remedy: "Correct the start or the size of one of them; a discarded function's entry must \
-                 go.",
+        remedy: "Correct the start or the size of one of them, or remove the entry of a discarded \
+                 function.",
         source: "V3 2.3; observed: readers take the last entry that starts at or before the PC",
         example: "functions at 0x1000 and 0x1008, 16 bytes each",
     },
@@ -30,7 +30,7 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
                 format_args!("{:#x}", before.size),
                 format_args!("at most {:#x}", first.start.address - before.start.address),
                 format_args!(
-                    "function #{} at {:#x} ({:#x} bytes) runs over {count} others",
+                    "function #{} at {:#x} ({:#x} bytes) overlaps {count} others",
                     before.index, before.start.address, before.size
                 ),
             );

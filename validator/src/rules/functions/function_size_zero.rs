@@ -13,11 +13,11 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a function has code: its size is not 0",
-        consequence: "No PC is in the function, so its rows are dead. Where it shares its start \
-                      with another function, libsframe may find it in the other's place, and the \
-                      kernel's validation refuses the section.",
-        remedy: "Leave functions without code out.",
-        source: "observed: GNU as and ld keep GCC's empty cold parts, LLVM leaves them out",
+        consequence: "No PC is in the function, so its rows are never used. If another function \
+                      has the same start, libsframe may find this one instead, and the kernel's \
+                      validation refuses the section.",
+        remedy: "Leave out functions without code.",
+        source: "observed: GNU as and ld keep GCC's empty cold parts; LLVM leaves them out",
         example: "a function of 0 bytes",
     },
 };

@@ -12,9 +12,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::UP_TO_2,
     abis: Abis::ALL,
     page: Page {
-        summary: "up to version 2 every function has a row",
+        summary: "up to version 2, every function has a row",
         consequence: "Look-ups find the function, but no row: the trace ends there with an error.",
-        remedy: "Leave functions out that cannot be described.",
+        remedy: "Leave out functions that cannot be described.",
         source: "observed: GNU as up to 2.44 never writes such an entry; libsframe fails on it",
         example: "a version 2 function with 0 rows beside one with 1",
     },

@@ -12,12 +12,12 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::V3,
     abis: Abis::ALL,
     page: Page {
-        summary: "a function without rows is an outermost frame, and meant to be one",
+        summary: "a function without rows is meant to be an outermost frame",
         consequence: "A stack trace ends there as if it were complete. GNU as also writes such an \
                       entry for a function whose CFI it cannot express.",
         remedy: "Look at the function's CFI: only an undefined return address makes it outermost.",
         source: "V3 1.2; observed: GNU as 2.47 for .cfi_startproc simple without rules",
-        example: "a function with 0 rows that is no signal frame",
+        example: "a function with 0 rows that is not a signal frame",
     },
 };
 
@@ -32,6 +32,6 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
         function.field(FunctionField::NumFres),
         0,
         "at least 1, unless outermost",
-        format_args!("the function has no rows, so readers take it for the outermost"),
+        format_args!("the function has no rows, so readers treat it as the outermost frame"),
     );
 }

@@ -31,6 +31,6 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
         function.field(FunctionField::Info),
         format_args!("{:#04x}", info.0),
         "bit 0x20 clear",
-        format_args!("the function says that AArch64's B key signs its return addresses"),
+        format_args!("the function's return addresses are marked as signed with AArch64's B key"),
     );
 }

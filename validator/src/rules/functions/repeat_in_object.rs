@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "in relocatable objects no function's rows repeat",
-        consequence: "Repeated blocks are for the stubs that a linker makes; assemblers never \
+        summary: "no function of a relocatable object has rows that repeat",
+        consequence: "Repeated blocks are for the stubs that a linker generates; assemblers never \
                       write them.",
         remedy: "Write rows of PC type INC.",
         source: "observed: GNU as and LLVM",

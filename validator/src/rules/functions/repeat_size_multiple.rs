@@ -12,8 +12,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
     page: Page {
-        summary: "a function whose rows repeat is a whole number of blocks long",
-        consequence: "The last block is cut: the function's size or the block size is wrong.",
+        summary: "the size of a function whose rows repeat is a multiple of the block size",
+        consequence: "The last block is truncated, so the function's size or the block size is \
+                      wrong.",
         remedy: "Correct sfde_func_size or the block size.",
         source: "V3 2.3.3.1",
         example: "a function of 40 bytes whose rows repeat every 16",
@@ -32,7 +33,7 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
         readable.size(),
         format_args!("a multiple of {block}"),
         format_args!(
-            "the function is {} bytes long, no whole number of blocks of {block}",
+            "the function is {} bytes long, which is not a multiple of the block size {block}",
             readable.size()
         ),
     );

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "functions whose rows do not repeat have no block size",
-        consequence: "None: readers look at the size only where rows repeat.",
+        consequence: "None: readers use the size only if rows repeat.",
         remedy: "Write 0.",
         source: "V3 2.3.2; observed: GNU ld 2.44 writes 16 for the first PLT entry",
         example: "a function of PC type INC with block size 16",

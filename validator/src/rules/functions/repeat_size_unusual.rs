@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
     page: Page {
-        summary: "a repeated block is 8, 16 or 32 bytes long, as PLT entries are",
-        consequence: "The block size is none that a linker's stubs have.",
+        summary: "a repeated block is 8, 16 or 32 bytes long, like PLT entries",
+        consequence: "No linker's stubs have this block size.",
         remedy: "Check the size against the stub's instructions.",
         source: "observed: GNU ld",
         example: "a function whose rows repeat every 12 bytes",

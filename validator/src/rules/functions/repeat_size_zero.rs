@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::SINCE_2,
     abis: Abis::ALL,
     page: Page {
-        summary: "rows that repeat block by block have a block size",
+        summary: "rows that repeat have a block size",
         consequence: "Look-ups divide by the block size: libsframe, glibc and the kernel divide by \
                       zero.",
         remedy: "Write the size of one block, such as 16 for AMD64's PLT entries.",

@@ -13,10 +13,11 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a function whose rows repeat starts at a multiple of the block size",
-        consequence: "The specification takes the PC modulo the block size, libsframe and the \
-                      kernel the PC's offset in the function: only for such a start they agree.",
+        consequence: "The specification takes the PC modulo the block size; libsframe and the \
+                      kernel take the PC's offset in the function. They agree only for such a \
+                      start.",
         remedy: "Align the stub section to the block size.",
-        source: "V3 2.3.3.1 against libsframe 2.47 and the kernel's patches",
+        source: "V3 2.3.3.1, compared with libsframe 2.47 and the kernel's patches",
         example: "a function at 0x1008 whose rows repeat every 16 bytes",
     },
 };

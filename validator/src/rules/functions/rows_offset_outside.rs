@@ -47,8 +47,7 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
         format_args!("{offset:#x}"),
         format_args!("at most {:#x}", length.saturating_sub(needed)),
         format_args!(
-            "the function's rows start at {offset:#x} of an FRE sub-section of {length:#x} \
-             bytes"
+            "the function's rows start at {offset:#x} in an FRE sub-section of {length:#x} bytes"
         ),
     );
 }

@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::V3,
     abis: Abis::ALL,
     page: Page {
-        summary: "a signal frame's function is a short trampoline: 64 bytes at most",
-        consequence: "In ordinary functions the mark makes tracers look up the wrong PC: not the \
-                      call, but the instruction after it.",
+        summary: "a signal frame's function is a short trampoline of at most 64 bytes",
+        consequence: "In ordinary functions, the mark makes tracers look up the wrong PC: that of \
+                      the instruction after the call instead of the call.",
         remedy: "Check that .cfi_signal_frame is in the right function.",
         source: "V3 2.3.3; restorers load a number and make a system call: 2 to 16 bytes",
         example: "a signal frame of 256 bytes",

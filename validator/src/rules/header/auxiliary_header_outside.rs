@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the auxiliary header ends inside the section",
-        consequence: "Every offset counts from its end, so nothing of the section can be found. \
-                      readelf has crashed on it.",
+        consequence: "Every offset counts from its end, so no part of the section can be found. \
+                      readelf has crashed on such a section.",
         remedy: "Write 0.",
         source: "V3 2.2; observed: readelf 2.47",
         example: "an auxiliary header of 255 bytes in a shorter section",

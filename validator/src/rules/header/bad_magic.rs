@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the section starts with the magic number 0xdee2",
-        consequence: "No reader takes the section for SFrame.",
+        consequence: "No reader recognises the section as SFrame.",
         remedy: "Find out what overwrote or misplaced the section.",
         source: "V3 2.1.1",
         example: "a section that starts with 0xdee3",

@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the fixed FP offset is 0: no ABI saves FP at one place",
-        consequence: "It decides whether rows have a data word for FP: with a wrong value every \
-                      reader takes one data word for another.",
+        summary: "the fixed FP offset is 0, because no ABI fixes the place where FP is saved",
+        consequence: "It determines whether rows have a data word for FP. With a wrong value, \
+                      every reader mistakes one data word for another.",
         remedy: "Write 0.",
         source: "V3 2.2; observed: every producer writes 0",
         example: "an AMD64 section with a fixed FP offset of -16",
@@ -26,7 +26,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             field::FIXED_FP,
             value,
             "0",
-            format_args!("the fixed FP offset is {value}, no ABI has one"),
+            format_args!("the fixed FP offset is {value}, but no ABI has one"),
         );
     }
 }

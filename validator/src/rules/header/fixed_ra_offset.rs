@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the fixed RA offset is the ABI's: -8 for AMD64, 0 (none) for the others",
-        consequence: "It decides whether rows have a data word for RA: with a wrong value every \
-                      reader takes one data word for another.",
+        consequence: "It determines whether rows have a data word for RA. With a wrong value, \
+                      every reader mistakes one data word for another.",
         remedy: "Write the ABI's value.",
         source: "V3 2.2, 3.1.1 to 3.1.3",
         example: "an AMD64 section with a fixed RA offset of 0",
@@ -28,7 +28,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             field::FIXED_RA,
             value,
             expected,
-            format_args!("the fixed RA offset is {value}, on {abi} it is {expected}"),
+            format_args!("the fixed RA offset is {value}, but on {abi} it is {expected}"),
         );
     }
 }

@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the section has the byte order of its file",
-        consequence: "glibc and the kernel refuse the section; libsframe swaps it, and everybody \
-                      else reads nonsense.",
+        consequence: "glibc and the kernel refuse the section. libsframe swaps it, and all other \
+                      readers read nonsense.",
         remedy: "Assemble for the byte order the file is linked for.",
         source: "V3 2.1 (\"the endianness of the target system\")",
         example: "a big-endian section in a little-endian file",
@@ -28,7 +28,7 @@ pub(super) fn check(first: &PreambleContext<'_>, report: &mut Reporter<'_>) {
             field::MAGIC,
             format_args!("{magic:#06x}"),
             format_args!("{MAGIC:#06x}"),
-            format_args!("the section has the other byte order than the file"),
+            format_args!("the section's byte order is not that of the file"),
         );
     }
 }

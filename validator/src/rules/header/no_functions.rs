@@ -10,11 +10,11 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the section of a linked file describes a function at least",
-        consequence: "The kernel refuses the section; it takes room and says nothing.",
-        remedy: "Leave the section out (--discard-sframe).",
+        summary: "the section of a linked file describes at least one function",
+        consequence: "The kernel refuses the section, which takes up space and describes nothing.",
+        remedy: "Leave out the section (--discard-sframe).",
         source: "observed: the kernel's patches; GNU as for code whose CFI it cannot express",
-        example: "a shared object with a header alone",
+        example: "a shared object whose section is only a header",
     },
 };
 
@@ -24,7 +24,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             field::NUM_FDES,
             0,
             "at least 1",
-            format_args!("the section describes no function"),
+            format_args!("the section describes no functions"),
         );
     }
 }

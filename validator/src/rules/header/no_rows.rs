@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     page: Page {
         summary: "a section with functions has rows",
         consequence: "The kernel refuses the section; no look-up ever succeeds.",
-        remedy: "Leave functions without rows out.",
+        remedy: "Leave out functions without rows.",
         source: "observed: the kernel's patches",
         example: "a version 2 section with 1 function and 0 rows",
     },
@@ -25,7 +25,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             field::NUM_FRES,
             0,
             "at least 1",
-            format_args!("the section has {} functions and no row", header.num_fdes),
+            format_args!("the section has {} functions but no rows", header.num_fdes),
         );
     }
 }

@@ -24,6 +24,6 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
         field::VERSION,
         1,
         "2 or 3",
-        format_args!("the section is of version 1, which is obsolete"),
+        format_args!("the section's version is 1, which is obsolete"),
     );
 }

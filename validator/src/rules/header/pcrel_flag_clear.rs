@@ -11,8 +11,9 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the flag SFRAME_F_FDE_FUNC_START_PCREL is set in version 2",
-        consequence: "The file is from binutils before 2.45: start fields count from the section, \
-                      and libsframe since 2.45 looks PCs up as if they counted from themselves.",
+        consequence: "The file is from binutils before 2.45. Its start fields count from the \
+                      section, but libsframe since 2.45 looks up PCs as if they counted from \
+                      themselves.",
         remedy: "Build with binutils 2.45 or later.",
         source: "V2 errata 1; observed: GNU as and ld 2.41 to 2.44",
         example: "flags 0x1 in a version 2 section",

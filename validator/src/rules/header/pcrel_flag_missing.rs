@@ -12,7 +12,8 @@ pub(super) static RULE: Rule = Rule {
     page: Page {
         summary: "the flag SFRAME_F_FDE_FUNC_START_PCREL is set in version 3",
         consequence: "The kernel's reader refuses the section, GNU ld refuses the input, and \
-                      libsframe looks PCs up as if the flag were set: it finds wrong functions.",
+                      libsframe looks up PCs as if the flag were set, so it finds the wrong \
+                      functions.",
         remedy: "Write start fields relative to themselves and set bit 0x4.",
         source: "observed: libsframe 2.47, GNU ld 2.47, the kernel's version 3 patches",
         example: "flags 0x1 in a version 3 section",
@@ -26,7 +27,10 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             field::FLAGS,
             format_args!("{:#04x}", flags.0),
             "bit 0x04 set",
-            format_args!("SFRAME_F_FDE_FUNC_START_PCREL is clear, readers of version 3 rely on it"),
+            format_args!(
+                "SFRAME_F_FDE_FUNC_START_PCREL is clear, but readers of version 3 rely \
+                          on it"
+            ),
         );
     }
 }

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     page: Page {
         summary: "the section is not empty",
         consequence: "Readers that look for a header in 0 bytes read past the end or fail.",
-        remedy: "Leave the section out where there is nothing to say.",
+        remedy: "Leave out the section if there is nothing to describe.",
         source: "observed: ld -r of an object without functions (glibc's Scrt1.o), mold issue 1646",
         example: "a section of 0 bytes",
     },
@@ -19,6 +19,6 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) fn check(first: &PreambleContext<'_>, report: &mut Reporter<'_>) {
     if first.data.is_empty() {
-        report.file(format_args!("the section is empty, not even a header is there"));
+        report.file(format_args!("the section is empty and has no header"));
     }
 }

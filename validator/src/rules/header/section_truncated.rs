@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the section holds a whole header, 28 bytes",
+        summary: "the section contains a complete header of 28 bytes",
         consequence: "A reader that casts the section to a header reads past its end.",
-        remedy: "Find out what cut the section; a header without functions takes 28 bytes.",
+        remedy: "Find out what truncated the section; a header without functions has 28 bytes.",
         source: "V3 2.2",
         example: "the first 27 bytes of a section",
     },
@@ -23,7 +23,7 @@ pub(super) fn check(first: &PreambleContext<'_>, report: &mut Reporter<'_>) {
     if size > 0 && size < HEADER_SIZE {
         report.bytes(
             0..size,
-            format_args!("the section has {size} bytes, a header takes {HEADER_SIZE}"),
+            format_args!("the section has {size} bytes, but a header has {HEADER_SIZE}"),
         );
     }
 }

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the flag SFRAME_F_FDE_SORTED is clear in a relocatable object",
-        consequence: "Before layout no function has an address to sort by; a linker that copies \
-                      the flag makes a false promise.",
+        consequence: "Before layout, no function has an address to sort by. A linker that copies \
+                      the flag makes a false claim.",
         remedy: "Clear bit 0x1 in objects.",
         source: "observed: GNU as, LLVM and ld -r leave it clear",
         example: "flags 0x5 in an object",

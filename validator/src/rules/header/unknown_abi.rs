@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the ABI identifier is one the version defines",
-        consequence: "What rows mean depends on the ABI; GNU objdump aborts on flexible rows of an \
-                      unknown one.",
+        summary: "the ABI identifier is one that the version defines",
+        consequence: "The meaning of rows depends on the ABI. GNU objdump aborts on flexible rows \
+                      of an unknown ABI.",
         remedy: "Write 1 or 2 (AArch64), 3 (AMD64), or since version 2 errata 1, 4 (s390x).",
         source: "V3 2.2.1; V1 1.2.1",
         example: "ABI 5",
@@ -33,7 +33,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             field::ABI_ARCH,
             id,
             format_args!("1 to {last}"),
-            format_args!("version {} defines no ABI {id}", version.number()),
+            format_args!("version {} does not define ABI {id}", version.number()),
         );
     }
 }

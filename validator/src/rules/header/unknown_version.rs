@@ -13,9 +13,10 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the version is 1, 2 or 3",
-        consequence: "Only the preamble has a layout that every version shares: nothing else of \
-                      the section can be read.",
-        remedy: "Use a newer reader, if there is such a version; otherwise find out what wrote it.",
+        consequence: "Only the layout of the preamble is the same in every version, so nothing \
+                      else in the section can be read.",
+        remedy: "If there is such a version, use a newer reader; otherwise find out what wrote \
+                 the section.",
         source: "V3 2.1.2",
         example: "a section of version 4",
     },
@@ -34,7 +35,7 @@ pub(super) fn check(first: &PreambleContext<'_>, report: &mut Reporter<'_>) {
             field::VERSION,
             number,
             "1, 2 or 3",
-            format_args!("the section says it is of version {number}, which does not exist"),
+            format_args!("the section's version is {number}, which does not exist"),
         );
     }
 }

@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "inputs of one link agree in version, ABI, fixed offsets and the PC-relative flag",
-        consequence: "GNU ld since 2.46 and mold leave out what does not match, GNU ld up to 2.44 \
-                      fails the link or writes no section: the functions of some inputs, or of \
-                      all, are lost.",
+        consequence: "GNU ld since 2.46 and mold leave out inputs that do not match. GNU ld up to \
+                      2.44 fails the link or writes no section. The functions of some or all \
+                      inputs are lost.",
         remedy: "Assemble all inputs with the same assembler.",
         source: "observed: GNU ld 2.44 and 2.47, mold 3.0",
         example: "an archive of a version 2 object and a version 3 object",

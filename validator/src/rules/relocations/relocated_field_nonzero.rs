@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "relocated start fields are stored as 0",
-        consequence: "The relocation's own addend counts, so the stored value is lost; a reader \
-                      that does not apply relocations takes it for an address.",
+        consequence: "The relocation's own addend is used, so the stored value is lost. A reader \
+                      that does not apply relocations mistakes it for an address.",
         remedy: "Store 0.",
         source: "observed: GNU as, LLVM and mold store 0",
         example: "an object whose start field holds 16",

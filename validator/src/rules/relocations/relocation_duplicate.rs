@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "a start field has one relocation",
-        consequence: "Linkers apply the last or add them up; llvm-readobj warns.",
+        consequence: "Linkers apply the last one or add them up; llvm-readobj warns.",
         remedy: "Emit one relocation for each function.",
         source: "observed: llvm-readobj 23",
         example: "an object whose function has two relocations",

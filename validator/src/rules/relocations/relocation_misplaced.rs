@@ -10,9 +10,10 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "relocations apply to start fields alone",
-        consequence: "The linker overwrites a field that holds no address.",
-        remedy: "Relocate start fields only; all else in the section is independent of addresses.",
+        summary: "relocations apply only to start fields",
+        consequence: "The linker overwrites a field that does not contain an address.",
+        remedy: "Relocate only start fields; the rest of the section does not depend on \
+                 addresses.",
         source: "V3 2.3.1; observed: GNU as, LLVM",
         example: "an object with a second relocation, at its function's size",
     },
@@ -26,7 +27,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
         report.bytes(
             start..start.saturating_add(1).min(size),
             format_args!(
-                "relocation {index} applies to offset {:#x}, where no start field is",
+                "relocation {index} applies to offset {:#x}, which is not a start field",
                 relocation.offset
             ),
         );

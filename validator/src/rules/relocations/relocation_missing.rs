@@ -14,7 +14,8 @@ pub(super) static RULE: Rule = Rule {
         summary: "the start field of each function has a relocation",
         consequence: "The linker cannot tell which function is meant; GNU ld fails an assertion.",
         remedy: "Emit one PC-relative relocation for each function.",
-        source: "observed: GNU as writes one each; GNU ld and mold pair functions with relocations",
+        source: "observed: GNU as writes one for each; GNU ld and mold pair functions with \
+                 relocations",
         example: "an object whose only function has no relocation",
     },
 };
@@ -28,7 +29,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
     }
     if starts.is_empty() && section.entry_count() > 0 {
         report.file(format_args!(
-            "the section has no relocations: where its {} functions are is lost",
+            "the section has no relocations, so the places of its {} functions are lost",
             section.entry_count()
         ));
         return;

@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     page: Page {
         summary: "no relocation is R_*_NONE",
         consequence: "The object is the output of ld -r, which leaves such entries for functions \
-                      that it discarded; tools that count relocations come to another number than \
-                      functions.",
+                      that it discarded. For tools that count them, the numbers of relocations \
+                      and functions differ.",
         remedy: "None needed.",
         source: "observed: ld -r of binutils 2.47 (binutils PR 33401)",
         example: "an object with an R_X86_64_NONE besides its function's relocation",

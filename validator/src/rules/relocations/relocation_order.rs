@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "relocations are in the order of the functions",
-        consequence: "GNU ld pairs functions with relocations by their order, not by their offset: \
-                      it keeps the rows of a function that it discards, and loses others.",
+        consequence: "GNU ld pairs functions with relocations by their order, not by their \
+                      offset. It keeps the rows of a function that it discards, and loses others.",
         remedy: "Sort the relocations by offset.",
         source: "observed: GNU ld 2.47; GNU as and LLVM write them in order",
         example: "an object of 2 functions whose relocations are swapped",
@@ -31,7 +31,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
                 format_args!("relocation {index}"),
                 "relocations in ascending order",
                 format_args!(
-                    "relocation {index}, of the field at {:#x}, follows that of the field at \
+                    "relocation {index}, for the field at {:#x}, follows the one for the field at \
                      {highest:#x}",
                     relocation.offset
                 ),

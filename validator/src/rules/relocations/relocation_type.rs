@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "start fields have the version's PC-relative relocation type, with addend",
+        summary: "relocations of start fields have the version's PC-relative type and an addend",
         consequence: "The linker writes an absolute address, or too few bytes, into the field.",
         remedy: "Use R_X86_64_PC32, R_AARCH64_PREL32 or R_390_PC32 up to version 2, and \
                  R_X86_64_PC64, R_AARCH64_PREL64 or R_390_PC64 in version 3.",
@@ -34,7 +34,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
                 format_args!("type {}", relocation.kind),
                 format_args!("type {wanted} ({name})"),
                 format_args!(
-                    "relocation {index} is of type {}, start fields have {name}",
+                    "relocation {index} has type {}, but start fields need {name}",
                     relocation.kind
                 ),
             );

@@ -11,7 +11,8 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "at a function's entry the CFA is SP + 8 (AMD64), SP (AArch64), SP + 160 (s390x)",
+        summary: "at a function's entry, the CFA is SP + 8 (AMD64), SP (AArch64) or SP + 160 \
+                  (s390x)",
         consequence: "The function is not entered by a call: a cold part, a PLT entry, or \
                       hand-written code.",
         remedy: "Check that the function is one of these.",
@@ -33,7 +34,7 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     if row.index == 0 && row.row.start == 0 && !outermost && frame.cfa != expected {
         report.bytes(
             row.row.offset..row.row.offset + row.row.size(),
-            format_args!("at the function's entry the CFA is {}, not {expected}", frame.cfa),
+            format_args!("at the function's entry, the CFA is {}, not {expected}", frame.cfa),
         );
     }
 }

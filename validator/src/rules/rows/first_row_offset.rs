@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     page: Page {
         summary: "a function's first row starts at the function's start",
         consequence: "Look-ups fail for the PCs before the first row.",
-        remedy: "Describe the function from its entry on. Legal where hand-written code with \
-                 .cfi_startproc simple gives no rule at entry.",
+        remedy: "Describe the function from its entry on. Legal if hand-written code with \
+                 .cfi_startproc simple has no rule at its entry.",
         source: "V3 2.4; observed: every reader fails for such PCs",
         example: "a function whose only row starts at 4",
     },
@@ -28,6 +28,9 @@ pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
         row.start(),
         format_args!("{:#x}", row.row.start),
         "0",
-        format_args!("the first row starts at {:#x}: the code before it has none", row.row.start),
+        format_args!(
+            "the first row starts at {:#x}, so the code before it has no row",
+            row.row.start
+        ),
     );
 }

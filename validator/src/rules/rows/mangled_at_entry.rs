@@ -9,9 +9,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::AARCH64,
     page: Page {
-        summary: "at a function's entry the return address is not signed yet",
-        consequence: "A tracer strips a signature that is not there, or the function is a part of \
-                      another.",
+        summary: "at a function's entry, the return address is not signed yet",
+        consequence: "A tracer strips a signature that is not there, or the function is part of \
+                      another one.",
         remedy: "Check that the function is a cold part.",
         source: "AArch64's ELF ABI: paciasp is an instruction of the function",
         example: "an AArch64 function whose first row is marked as signed",

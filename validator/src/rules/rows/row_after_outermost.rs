@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "no row with a return address follows one that marks the outermost frame",
-        consequence: "A function is the outermost in a part of its code only: unusual, and worth a \
-                      look at its CFI.",
+        consequence: "The function is outermost only in part of its code. This is unusual, so its \
+                      CFI is worth a look.",
         remedy: "Compare with the function's CFI.",
         source: "V2 errata 2, V3 2.4.1",
         example: "a row without data words, followed by one that says CFA = SP + 8",
@@ -24,7 +24,7 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
         report.bytes(
             row.row.offset..row.row.offset + row.row.size(),
             format_args!(
-                "row {} has a return address, row {} before it marks the outermost frame",
+                "row {} has a return address, but row {} before it marks the outermost frame",
                 row.index,
                 row.index - 1
             ),

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::AARCH64.or(Abis::S390X),
     page: Page {
         summary: "a row starts at a possible instruction address: a multiple of 4, on s390x of 2",
-        consequence: "The row starts inside an instruction, so it is found too late by a part of \
-                      it.",
+        consequence: "The row starts inside an instruction, so readers may find it an instruction \
+                      too late.",
         remedy: "Check how the row's start was computed.",
         source: "the machines' instruction sets",
         example: "an AArch64 row at 2",
@@ -30,7 +30,7 @@ pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
         format_args!("{:#x}", row.row.start),
         format_args!("a multiple of {alignment}"),
         format_args!(
-            "row {} starts at {:#x}, where no instruction of {} can be",
+            "row {} starts at {:#x}, which is not a possible instruction address on {}",
             row.index, row.row.start, row.layout.abi
         ),
     );

@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the header's number of rows is the sum of the functions'",
-        consequence: "libsframe swaps that many rows in a section of the other byte order: too few, \
-                      or bytes past its end.",
+        summary: "the header's number of rows is the sum of those of the functions",
+        consequence: "In a section of the other byte order, libsframe swaps that many rows: too \
+                      few, or bytes past the section's end.",
         remedy: "Correct sfh_num_fres.",
         source: "V3 2.2; observed: libsframe 2.47",
         example: "a section of 1 row whose header says 2",
@@ -32,7 +32,10 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
             field::NUM_FRES,
             stored,
             total.totals.rows,
-            format_args!("the header says {stored} rows, the functions have {}", total.totals.rows),
+            format_args!(
+                "the header says {stored} rows, but the functions have {}",
+                total.totals.rows
+            ),
         );
     }
 }

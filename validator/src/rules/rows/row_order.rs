@@ -10,10 +10,10 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "rows are in the order of their starts",
-        consequence: "Readers stop at the first row that starts after the PC: rows out of order \
-                      are never found, or in another's place. The kernel's validation refuses the \
-                      section.",
+        summary: "the rows of a function are ordered by their starts",
+        consequence: "Readers stop at the first row that starts after the PC, so a row out of \
+                      order is never found, or is found instead of another. The kernel's \
+                      validation refuses the section.",
         remedy: "Sort the function's rows.",
         source: "V3 2.4; observed: libsframe, glibc and the kernel search linearly",
         example: "rows at 0, 8 and 4",

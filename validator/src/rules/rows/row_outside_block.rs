@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "rows that repeat start inside the repeated block",
-        consequence: "The row is never found: look-ups go by the offset in the block.",
+        consequence: "The row is never found, because look-ups use the offset in the block.",
         remedy: "Correct the row's start or the block size.",
         source: "V3 2.3.3.1",
         example: "a row at 16 in a block of 16 bytes",
@@ -29,7 +29,7 @@ pub(super) fn report(row: &RowContext<'_>, report: &mut Reporter<'_>) {
         format_args!("{:#x}", row.row.start),
         format_args!("below {block:#x}"),
         format_args!(
-            "row {} starts at {:#x}, outside of the repeated block ({block:#x} bytes)",
+            "row {} starts at {:#x}, outside the repeated block ({block:#x} bytes)",
             row.index, row.row.start
         ),
     );

@@ -9,10 +9,10 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "a row says something else than the row before it",
-        consequence: "None; the row takes room.",
-        remedy: "Merge equal neighbours.",
-        source: "observed: GNU as writes such rows, as the last of a function for example",
+        summary: "a row differs from the row before it",
+        consequence: "None, except that the row takes up space.",
+        remedy: "Merge adjacent rows that are equal.",
+        source: "observed: GNU as writes such rows, for example as the last of a function",
         example: "two rows that say CFA = SP + 8",
     },
 };
@@ -23,7 +23,7 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     if before.is_ok() && before == row.frame {
         report.bytes(
             row.row.offset..row.row.offset + row.row.size(),
-            format_args!("row {} says the same as row {}", row.index, row.index - 1),
+            format_args!("row {} has the same values as row {}", row.index, row.index - 1),
         );
     }
 }

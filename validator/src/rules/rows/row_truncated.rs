@@ -26,7 +26,7 @@ pub(super) fn check(row: &UnreadableRow<'_>, report: &mut Reporter<'_>) {
     report.bytes(
         start..start + available,
         format_args!(
-            "the row at {start:#x} takes {needed} bytes, and {available} are left of the FRE \
+            "the row at {start:#x} needs {needed} bytes, but {available} are left in the FRE \
              sub-section; the function has {count} row{s}"
         ),
     );

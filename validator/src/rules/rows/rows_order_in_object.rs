@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "in a relocatable object the rows are in the order of the functions",
-        consequence: "None known; the producer is none of the known ones.",
+        summary: "in a relocatable object, the rows are in the order of the functions",
+        consequence: "None known. No known producer writes such an object.",
         remedy: "None needed.",
         source: "observed: GNU as, LLVM and mold",
         example: "an object of 2 functions, the second one's rows first",

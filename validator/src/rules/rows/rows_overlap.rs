@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
         consequence: "One of the functions reads the other's rows, or its attributes, as its own. \
                       libsframe swaps shared bytes twice; readelf takes minutes over many \
                       functions that share one long block.",
-        remedy: "Correct the rows' offset or the number of rows of one of the two.",
+        remedy: "Correct the offset or the number of the rows of one of the two functions.",
         source: "V3 2.3.1; observed: libsframe 2.47, readelf 2.47",
         example: "two functions whose rows start at the same offset",
     },
@@ -35,8 +35,8 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
                 long.function().map_or(0, |function| function.num_rows()),
                 "fewer",
                 format_args!(
-                    "the rows of function #{} ({:#x}..{:#x} of the FRE sub-section) run over \
-                     those of {count} others",
+                    "the rows of function #{} ({:#x}..{:#x} of the FRE sub-section) overlap those \
+                     of {count} others",
                     before.index, before.start, before.end
                 ),
             );

@@ -11,7 +11,8 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "every byte of the FRE sub-section belongs to a function's rows",
-        consequence: "Dead bytes, or the rows of a function whose number of rows is too small.",
+        consequence: "The bytes are unused, or they are rows of a function whose number of rows \
+                      is too small.",
         remedy: "Correct the number of rows of the function before the gap.",
         source: "V3 2.2 (\"tile the SFrame section\"); observed: no producer leaves gaps",
         example: "a section with 3 bytes after its only function's rows, inside sfh_fre_len",

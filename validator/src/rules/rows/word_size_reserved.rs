@@ -11,8 +11,9 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the data word size code is 0, 1 or 2",
-        consequence: "The row's length is unknown, so the next row cannot be found. libsframe goes \
-                      on with a wrong length and reports nothing; the kernel and LLVM refuse.",
+        consequence: "The row's length is unknown, so the next row cannot be found. libsframe \
+                      continues with a wrong length and reports nothing; the kernel and LLVM \
+                      refuse.",
         remedy: "Write 0 (1 byte), 1 (2 bytes) or 2 (4 bytes).",
         source: "V3 2.4.1; observed: libsframe 2.47, the kernel's patches, LLVM 23",
         example: "a row with info byte 0x63",

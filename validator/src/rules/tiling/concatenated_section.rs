@@ -11,10 +11,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "one section does not follow another in the same bytes",
-        consequence: "Readers see the functions of the first input alone; all others have lost \
-                      their stack-trace data, and the start fields of what follows count from \
-                      wrong places.",
+        summary: "the section does not contain another SFrame section after its own content",
+        consequence: "Readers see only the functions of the first input. All others have lost \
+                      their stack-trace data, and their start fields count from wrong places.",
         remedy: "Link with a linker that merges SFrame sections: GNU ld or mold.",
         source: "observed: lld 23 and gold append input sections as they are",
         example: "a shared object in which one section's bytes follow another's",

@@ -27,7 +27,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             field::FDEOFF,
             format_args!("{:#x}", header.fdeoff),
             "a start that is a multiple of 4",
-            format_args!("the function table starts at {start:#x}, no multiple of 4"),
+            format_args!("the function table starts at {start:#x}, which is not a multiple of 4"),
         );
     }
 }

@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
                       and binutils up to 2.44 ignore it: they read other bytes as functions.",
         remedy: "Write the table directly after the header.",
         source: "observed: libsframe 2.44 and 2.47, glibc 2.43; every producer writes 0",
-        example: "a section with 4 bytes between header and function table",
+        example: "a section with 4 bytes between the header and the function table",
     },
 };
 

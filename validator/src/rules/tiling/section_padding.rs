@@ -11,10 +11,10 @@ pub(super) static RULE: Rule = Rule {
     abis: Abis::ALL,
     page: Page {
         summary: "the section is not padded to its alignment",
-        consequence: "None for readers that go by the header; libsframe up to 2.44 refuses a \
+        consequence: "None for readers that rely on the header; libsframe up to 2.44 refuses a \
                       padded section in the other byte order.",
         remedy: "None needed.",
-        source: "V3 2.2; observed: GNU as 2.47 pads for s390x, and for no other machine",
+        source: "V3 2.2; observed: GNU as 2.47 pads only for s390x",
         example: "a section of 78 bytes followed by 2 bytes of zero",
     },
 };

@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
                       sfh_freoff says.",
         remedy: "Write the rows directly after the function table.",
         source: "V3 2.2 (\"tile the SFrame section\"); observed: libsframe 2.44, glibc 2.43",
-        example: "a section with 4 bytes between function table and rows",
+        example: "a section with 4 bytes between the function table and the rows",
     },
 };
 
@@ -30,7 +30,7 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
             format_args!("{:#x}", header.freoff),
             format_args!("{:#x}", table_end - header.size()),
             format_args!(
-                "{} bytes lie between the function table and the FRE sub-section",
+                "{} bytes are between the function table and the FRE sub-section",
                 start - table_end
             ),
         );

@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the function table ends where the FRE sub-section starts, or before",
-        consequence: "The same bytes are read as functions and as rows; the kernel refuses the \
-                      section, libsframe accepts it and then aborts.",
+        summary: "the function table ends at or before the start of the FRE sub-section",
+        consequence: "The same bytes are read as functions and as rows. The kernel refuses the \
+                      section; libsframe accepts it and then aborts.",
         remedy: "Correct sfh_fdeoff, sfh_num_fdes or sfh_freoff.",
         source: "V3 2.2 (\"tile the SFrame section\"); observed: readelf 2.47, the kernel's \
                  patches",

@@ -10,12 +10,13 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the section ends where the FRE sub-section ends, padding apart",
-        consequence: "libsframe refuses such a section in the other byte order, up to 2.44 any, \
-                      since 2.46 one whose trailing bytes are not zero; other readers ignore them.",
-        remedy: "Cut the section, or find out what appended the bytes.",
+        summary: "apart from padding, the section ends where the FRE sub-section ends",
+        consequence: "In the other byte order, libsframe up to 2.44 refuses any such section, and \
+                      since 2.46 one whose trailing bytes are not zero. Other readers ignore the \
+                      bytes.",
+        remedy: "Truncate the section, or find out what appended the bytes.",
         source: "V3 2.2; observed: libsframe 2.44 and 2.47",
-        example: "a section followed by 8 bytes 0xff",
+        example: "a section followed by 8 bytes of 0xff",
     },
 };
 

@@ -11,8 +11,10 @@ pub(super) static RULE: Rule = Rule {
     versions: Versions::ALL,
     abis: Abis::ALL,
     page: Page {
-        summary: "the function table has the entries of the version that the header names",
-        consequence: "Every entry but the first is read from a wrong place, and every row.",
+        summary: "the entries of the function table are those of the version that the header \
+                  states",
+        consequence: "Every entry except the first is read from a wrong place, and so is every \
+                      row.",
         remedy: "Correct sfp_version.",
         source: "V1 1.3, V2 2.3, V3 2.3.1: entries of 17, 20 and 16 bytes",
         example: "a version 2 section of 2 functions whose header says version 3",
@@ -27,8 +29,8 @@ pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
         header.version.number(),
         version.number(),
         format_args!(
-            "the header says version {}, but {} entries of version {} fill the room before \
-             the rows exactly",
+            "the header says version {}, but {} entries of version {} exactly fill the space \
+             before the rows",
             header.version.number(),
             header.num_fdes,
             version.number()

@@ -1,10 +1,10 @@
-//! From a PC to its function and its row.
+//! Tests of finding the function and row of a PC.
 
 use super::*;
 
 #[test]
 fn rows_end_where_the_next_one_starts() {
-    // Rows at 0, 4, 4 and 20 of 16 bytes of code.
+    // Rows at 0, 4, 4 and 20, in 16 bytes of code.
     let rows = rows(&one(Abi::Amd64, 4, 0, 0, &[0, 3, 8, 4, 3, 16, 4, 3, 24, 20, 3, 32]));
     let ranges: Vec<_> = rows.iter().map(|row| row.expect("readable")).collect();
     let ranges: Vec<_> = ranges.iter().map(|row| (row.start, row.end)).collect();
@@ -54,7 +54,7 @@ fn a_repeated_block_of_unknown_size_is_undecided() {
 fn sorted_tables_find_functions_behind_empty_ones() {
     let mut out = header(2, 1, Abi::Amd64, [3, 3, 9, 0, 60]);
     entry2(&mut out, 0x1000, 16, [0, 1], 0, 0);
-    // Two functions of size 0 share the start of the one before them.
+    // Two functions of size 0 have the same start as the preceding one.
     entry2(&mut out, 0x1000, 0, [3, 1], 0, 0);
     entry2(&mut out, 0x1000, 0, [6, 1], 0, 0);
     out.u8(&[0, 3, 8, 0, 3, 16, 0, 3, 24]);
@@ -117,7 +117,7 @@ fn headers_that_cannot_be_read_say_why() {
 #[test]
 fn a_table_that_is_cut_off_yields_what_is_there() {
     let mut bytes = one(Abi::Amd64, 1, 0, 0, &[0, 3, 8]);
-    // 4,294,967,295 functions, of which one is there.
+    // The header states 4,294,967,295 functions, of which one exists.
     bytes[8..12].fill(0xff);
     let section = parse(&bytes);
     let functions: Vec<_> = section.functions().collect();
@@ -171,7 +171,7 @@ fn a_version_3_function_without_rows_is_outermost() {
 
 #[test]
 fn rows_are_lent_one_by_one() {
-    // The second row's three words have no meaning on AMD64, the fourth row has no length.
+    // The second row's three words have no meaning on AMD64, and the fourth row's length is unknown.
     let bytes = [0, 3, 8, 0, 7, 0, 0, 0, 4, 3, 24, 6, 0x63, 8, 3, 32];
     let bytes = one(Abi::Amd64, 5, 0, 0, &bytes);
     let section = parse(&bytes);
@@ -188,10 +188,10 @@ fn rows_are_lent_one_by_one() {
     assert_eq!((next(), next()), (Ok(None), Ok(None)));
 }
 
-/// Sections whose counts promise more than their bytes: the work has to follow the bytes.
+/// The counts of these sections promise more than their bytes contain. The work must depend only on the bytes.
 #[test]
 fn shared_rows_are_read_once() {
-    // 1000 functions that all point at one block of 65,535 rows: 65 million rows by the counts.
+    // 1000 functions that all point at one block of 65,535 rows: 65 million rows according to the counts.
     let (functions, count) = (1000_u32, 65_535_u32);
     let mut out = header(2, 1, Abi::Amd64, [functions, 0, count * 3, 0, functions * 20]);
     for index in 0..functions {

@@ -1,4 +1,4 @@
-//! What a row says, in the fewest data words of the smallest size. The inverse of
+//! Encodes a frame in the fewest data words of the smallest size. This is the inverse of
 //! [`RowLayout::interpret`](crate::section::RowLayout::interpret).
 
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use crate::section::{S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR, Version};
 use crate::unwind::{Cfa, Frame, Recovery, Register};
 use crate::write::stored::StoredRow;
 
-/// A data word: signed offsets and unsigned control words have different widths.
+/// A data word. Signed offsets and unsigned control words need different widths.
 #[derive(Clone, Copy)]
 enum Word {
     Signed(i32),
@@ -16,7 +16,7 @@ enum Word {
 }
 
 impl Word {
-    /// The bytes of the narrowest word that holds the value.
+    /// The size in bytes of the narrowest word that holds the value.
     fn width(self) -> u8 {
         let (byte, half) = match self {
             Word::Signed(value) => (i8::try_from(value).is_ok(), i16::try_from(value).is_ok()),
@@ -37,7 +37,7 @@ impl Word {
     }
 }
 
-/// A default row (V3 3.1); `None` where it cannot say what the frame says.
+/// Encodes a default row (V3 3.1); `None` if it cannot express the frame.
 pub(super) fn encode_default(
     version: Version,
     abi: Abi,
@@ -58,7 +58,7 @@ pub(super) fn encode_default(
     } else {
         match (frame.ra, frame.fp) {
             (Recovery::Unchanged, Recovery::Unchanged) => {}
-            // s390x alone can leave RA out where FP has a word.
+            // Only on s390x can a row omit RA and have a word for FP.
             (Recovery::Unchanged, _) => words.push((abi == Abi::S390x).then_some(Word::Signed(0))?),
             (ra, _) => words.push(Word::Signed(slot_word(version, abi, ra)?)),
         }
@@ -69,7 +69,7 @@ pub(super) fn encode_default(
     Some(pack(start, base_sp, frame.ra_signed, &words))
 }
 
-/// A flexible row (V3 3.2); `None` where it cannot say what the frame says.
+/// Encodes a flexible row (V3 3.2); `None` if it cannot express the frame.
 pub(super) fn encode_flexible(
     _: Version,
     abi: Abi,
@@ -111,7 +111,7 @@ fn pair(recovery: Recovery) -> Option<[Word; 2]> {
         Recovery::AtCfa(offset) => (Word::Unsigned(2), offset),
         Recovery::AtRegister { register, offset } => (control(register, 2)?, offset),
         Recovery::RegisterOffset { register, offset } => (control(register, 0)?, offset),
-        // CFA + offset would need the control word 0, which is padding.
+        // The value CFA + offset would need control word 0, which means padding.
         _ => return None,
     };
     Some([control, Word::Signed(i32::try_from(offset).ok()?)])
@@ -129,7 +129,7 @@ fn cfa_word(abi: Abi, offset: i64) -> Option<i32> {
 fn slot_word(version: Version, abi: Abi, recovery: Recovery) -> Option<i32> {
     let registers = abi == Abi::S390x && version == Version::V2;
     match recovery {
-        // Odd words are registers there, and 0 says that RA is not saved.
+        // Odd words are registers here, and 0 means that RA is not saved.
         Recovery::AtCfa(offset) if registers && offset % 2 != 0 => None,
         Recovery::AtCfa(0) if abi == Abi::S390x => None,
         Recovery::AtCfa(offset) => i32::try_from(offset).ok(),
@@ -140,7 +140,7 @@ fn slot_word(version: Version, abi: Abi, recovery: Recovery) -> Option<i32> {
     }
 }
 
-/// All words have one size, so the widest decides.
+/// All words have the same size, so the widest value determines it.
 fn pack(start: u32, base_sp: bool, mangled: bool, words: &[Word]) -> StoredRow {
     let width = words.iter().copied().map(Word::width).max().unwrap_or(1);
     let mut row = StoredRow { start, info: None, base_sp, mangled, width, words: Vec::new() };

@@ -21,12 +21,12 @@ pub struct FunctionBuilder {
     overrides: FunctionOverrides,
 }
 
-/// Fields of the [`StoredFunction`] that are set instead of computed.
+/// Fields of the [`StoredFunction`] that are set explicitly instead of computed.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionOverrides {
     /// The stored start field.
     pub start_field: Option<i64>,
-    /// Bytes from the start of the FRE sub-section to the function's rows.
+    /// The offset in bytes from the start of the FRE sub-section to the function's rows.
     pub fre_offset: Option<u32>,
     /// The number of rows.
     pub num_fres: Option<u32>,
@@ -38,18 +38,18 @@ pub struct FunctionOverrides {
     pub rep_size: Option<u8>,
     /// The padding (version 2).
     pub padding: Option<u16>,
-    /// The width of the rows' start fields; a start that does not fit is cut.
+    /// The width of the rows' start fields. Starts that do not fit are truncated.
     pub fre_type: Option<FreType>,
 }
 
 /// A row to be written.
 #[derive(Clone, Debug)]
 enum Row {
-    /// A frame, for which the builder finds the smallest encoding.
+    /// A frame, for which the builder chooses the smallest encoding.
     Frame {
-        /// Bytes from the function's start.
+        /// The offset in bytes from the function's start.
         start: u32,
-        /// The frame that holds from there.
+        /// The frame that is valid from there on.
         frame: Frame,
     },
     /// A row as it is stored.
@@ -87,28 +87,28 @@ impl FunctionBuilder {
         self.start
     }
 
-    /// Whether the version can mark what the function is.
+    /// Whether the version can express the function's properties.
     pub(super) fn fits(&self, version: Version) -> bool {
         let signal = self.signal && version < Version::V3;
         let repeat = self.repeat.is_some_and(|size| size > 0) && version == Version::V1;
         !signal && !repeat
     }
 
-    /// Adds a row that holds from `start` bytes after the function's start.
+    /// Adds a row that is valid from `start` bytes after the function's start.
     #[must_use]
     pub fn row(mut self, start: u32, frame: Frame) -> FunctionBuilder {
         self.rows.push(Row::Frame { start, frame });
         self
     }
 
-    /// Adds a row of the given info byte and bytes of data words.
+    /// Adds a row with the given info byte and bytes of data words.
     #[must_use]
     pub fn raw_row(mut self, start: u32, info: u8, words: &[u8]) -> FunctionBuilder {
         self.rows.push(Row::Stored(StoredRow::raw(start, info, words)));
         self
     }
 
-    /// The rows are those of a block of `size` bytes that repeats.
+    /// Marks the rows as those of a block of `size` bytes that repeats.
     #[must_use]
     pub const fn repeat(mut self, size: u8) -> FunctionBuilder {
         self.repeat = Some(size);
@@ -122,21 +122,21 @@ impl FunctionBuilder {
         self
     }
 
-    /// Names the B key for return addresses (AArch64).
+    /// Marks return addresses as signed with the B key (AArch64).
     #[must_use]
     pub const fn pauth_key_b(mut self) -> FunctionBuilder {
         self.pauth_key_b = true;
         self
     }
 
-    /// Writes flexible rows, also where default ones would do (version 3).
+    /// Writes flexible rows even if default rows would suffice (version 3).
     #[must_use]
     pub const fn flexible(mut self) -> FunctionBuilder {
         self.flexible = true;
         self
     }
 
-    /// Sets fields to other values than the right ones.
+    /// Sets fields to values other than the right ones.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut FunctionOverrides)) -> FunctionBuilder {
         change(&mut self.overrides);
@@ -153,7 +153,7 @@ impl Row {
 }
 
 impl FunctionBuilder {
-    /// The function as it is stored. The error is the number of the row that has no encoding.
+    /// The function as it is stored. The error is the index of the row that has no encoding.
     pub(super) fn stored(
         &self,
         version: Version,
@@ -186,7 +186,7 @@ impl FunctionBuilder {
         })
     }
 
-    /// All rows as default ones, or all as flexible ones.
+    /// Encodes all rows as default rows, or else all as flexible ones.
     fn stored_rows(&self, version: Version, abi: Abi) -> Result<(bool, Vec<StoredRow>), usize> {
         let all = |flexible: bool| {
             let rows = self.rows.iter().enumerate();

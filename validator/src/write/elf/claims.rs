@@ -1,8 +1,8 @@
-//! Headers of a written file that claim something else than the truth.
+//! Changes headers of a written file so that they make false claims.
 //!
-//! `object`'s encoder computes the file header and the null section's header, so that it cannot be made to write a number
-//! of sections, a size of a header or an offset of a table that is wrong. These functions change the headers of a file
-//! that has been written. Tests of readers need such files.
+//! `object`'s encoder computes the file header and the null section's header. It cannot write a wrong number of
+//! sections, size of a header or offset of a table. The functions in this module change the headers of a file that is
+//! already written. Tests of readers need such files.
 
 use object::Endianness;
 use object::elf::{FileHeader64, SectionHeader64, SymbolSection};
@@ -13,7 +13,7 @@ use object::write::elf::Encoder;
 
 use super::{SectionHeader, overwrite};
 
-/// Where the file header says the tables of headers are, and how long.
+/// The fields of the file header about the tables of headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tables {
     /// `e_phoff`.
@@ -32,7 +32,7 @@ pub struct Tables {
     pub names_index: u16,
 }
 
-/// Changes the file header of a 64-bit file. `None`: the bytes are no such file.
+/// Changes the file header of a 64-bit file. Returns `None` if the bytes are not such a file.
 ///
 /// ```
 /// use sframe_validator::Abi;
@@ -68,8 +68,8 @@ pub fn tables(file: &mut [u8], change: impl FnOnce(&mut Tables)) -> Option<()> {
     Some(())
 }
 
-/// Changes the section header of index `index` in a 64-bit file, which may be the null section's. `None`: the bytes are
-/// no such file, or do not have it.
+/// Changes the section header with index `index` in a 64-bit file; index 0 is the null section. Returns `None` if the
+/// bytes are not such a file, or it does not have that header.
 ///
 /// ```
 /// use sframe_validator::Abi;

@@ -1,4 +1,4 @@
-//! The smallest files around an SFrame section: linked, and relocatable.
+//! The smallest files around an SFrame section, linked and relocatable.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,13 +11,13 @@ use crate::elf::{
 };
 use crate::section::{StartRelocation, Version};
 
-/// Code of more bytes is not in the file.
+/// If there are more bytes of code, they are not in the file.
 const MOST_CODE: u64 = 0x10_0000;
 const ALIGNMENT: u64 = 8;
 /// A symbol of type `STT_SECTION`.
 const SECTION_SYMBOL: u8 = 3;
 
-/// A linked file: code, an SFrame section, and CFI if there is some.
+/// A linked file: code, an SFrame section, and optionally CFI.
 ///
 /// ```
 /// use sframe_validator::elf::Elf;
@@ -40,9 +40,9 @@ const SECTION_SYMBOL: u8 = 3;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Image<'a> {
-    /// The machine, and with it the byte order.
+    /// The machine, which determines the byte order.
     pub abi: Abi,
-    /// The addresses of code. Its bytes are zero, and not in the file if there are many.
+    /// The addresses of code. Its bytes are zero. If there are many, they are not in the file.
     pub code: Range<u64>,
     /// The SFrame section and its address.
     pub sframe: (&'a [u8], u64),
@@ -55,17 +55,17 @@ pub struct Image<'a> {
 /// A relocatable object: code, an SFrame section, and the relocations of its start fields.
 #[derive(Clone, Debug)]
 pub struct Object<'a> {
-    /// The machine, and with it the byte order.
+    /// The machine, which determines the byte order.
     pub abi: Abi,
-    /// The SFrame version, which decides the width of start fields.
+    /// The SFrame version, which determines the width of start fields.
     pub version: Version,
-    /// Bytes of code, which are not in the file.
+    /// The number of bytes of code, which are not in the file.
     pub code: u64,
     /// The SFrame section.
     pub sframe: &'a [u8],
     /// Whether the section has the type `SHT_GNU_SFRAME`, which version 2, errata 1 introduced.
     pub typed: bool,
-    /// Where the start fields are, and the places in the code that they stand for.
+    /// The places of the start fields, and the places in the code to which they refer.
     pub relocations: &'a [StartRelocation],
 }
 
@@ -184,7 +184,7 @@ impl Object<'_> {
     }
 }
 
-/// The PC-relative relocation of a start field's width, by the ABIs' numbers.
+/// The number of the ABI's PC-relative relocation for a start field of the version's width.
 const fn start_relocation(abi: Abi, version: Version) -> u32 {
     let wide = matches!(version, Version::V3);
     match abi {

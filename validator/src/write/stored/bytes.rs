@@ -1,4 +1,4 @@
-//! From the stored section to its bytes.
+//! Converts a stored section to bytes.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use crate::abi::Endian;
 use crate::section::{FreType, HEADER_SIZE, Version};
 
 impl StoredSection {
-    /// The section's bytes. Numbers that do not fit their fields are cut, as a careless linker does.
+    /// The section's bytes. Numbers that do not fit in their fields are truncated, as a careless linker would do.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let (rows, offsets) = self.rows();
@@ -25,7 +25,7 @@ impl StoredSection {
         out.bytes
     }
 
-    /// The FRE sub-section, and where in it each function's rows are.
+    /// The FRE sub-section, and the offset in it of each function's rows.
     #[must_use]
     pub fn rows(&self) -> (Vec<u8>, Vec<u32>) {
         let mut out = Out { bytes: Vec::new(), endian: self.endian };
@@ -85,19 +85,19 @@ impl StoredSection {
     }
 }
 
-/// A number of things in memory, for a field of 32 bits.
+/// Converts a count of objects in memory to a field of 32 bits.
 fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Bytes in a byte order.
+/// Output bytes in a byte order.
 struct Out {
     bytes: Vec<u8>,
     endian: Endian,
 }
 
 impl Out {
-    /// The low `width` bytes of a number.
+    /// Appends the low `width` bytes of a number.
     fn put(&mut self, value: impl Into<u64>, width: usize) {
         let little = value.into().to_le_bytes();
         let bytes = little.iter().take(width);

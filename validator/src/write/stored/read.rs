@@ -1,4 +1,4 @@
-//! From bytes to the stored section.
+//! Converts bytes to a stored section.
 
 use alloc::vec::Vec;
 
@@ -6,8 +6,8 @@ use super::{StoredFunction, StoredRow, StoredSection};
 use crate::section::{Function, HEADER_SIZE, Placement, Section};
 
 impl StoredSection {
-    /// Takes a section at `address` apart; [`StoredSection::bytes`] returns the same bytes. `None` if its parts overlap,
-    /// or one of them cannot be read.
+    /// Takes apart the section at `address`. [`StoredSection::bytes`] returns the same bytes. Returns `None` if its
+    /// parts overlap, or one of them cannot be read.
     #[must_use]
     pub fn read(data: &[u8], address: u64) -> Option<StoredSection> {
         let section = Section::parse(data, Placement::at(address)).ok()?;
