@@ -17,8 +17,9 @@ pub use functions::FunctionPlan;
 pub use warnings::Warnings;
 
 use arbitrary::{Result, Unstructured};
-use sframe_validator::section::{CodeAddress, FreType};
+use sframe_validator::section::FreType;
 use sframe_validator::section::{Flags, StartRelocation};
+use sframe_validator::unwind::CodeAddress;
 use sframe_validator::write::{BuildError, Built, SectionBuilder};
 use sframe_validator::{Abi, Endian, Placement, Version};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use sframe_validator::Section;
-use sframe_validator::section::{CodeAddress, Error};
-use sframe_validator::unwind::Frame;
+use sframe_validator::section::Error;
+use sframe_validator::unwind::{CodeAddress, Frame};
 
 /// What is said about one PC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,8 +35,7 @@ use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Keep, Undecided};
 use sframe_validator::rules::Rule;
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::Frame;
+use sframe_validator::unwind::{CodeAddress, Frame};
 
 use crate::cfi::{Cfi, Fde, RowContext};
 use crate::compare::{Fields, FunctionCounts, Sums, compare_file};

@@ -23,9 +23,8 @@ use core::ops::ControlFlow;
 
 use sframe_validator::Section;
 use sframe_validator::elf::{Elf, SymbolTable};
-use sframe_validator::section::CodeAddress;
 use sframe_validator::text::Text;
-use sframe_validator::unwind::Row;
+use sframe_validator::unwind::{CodeAddress, Row};
 
 use crate::compare::{Fields, Observer, Side, Verdict, judge, sweep};
 use crate::witness::{

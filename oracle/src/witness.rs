@@ -12,9 +12,7 @@ mod cursor;
 mod sframe;
 
 use core::fmt;
-
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::Frame;
+use sframe_validator::unwind::{CodeAddress, Frame};
 
 pub(crate) use cfi::{CfiWitness, Found, Lookup};
 pub use sframe::SframeFunction;

@@ -22,8 +22,7 @@ use sframe_oracle::witness::{CodeRange, Statement};
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::finding::Keep;
 use sframe_validator::rules::{Group, Severity};
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Register};
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Placement, Section, Version};
 

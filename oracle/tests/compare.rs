@@ -16,8 +16,8 @@ use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::{Fields, Range, Side, Sums, Totals, Verdict, compare, judge};
 use sframe_oracle::witness::Marks;
 use sframe_validator::elf::Elf;
-use sframe_validator::section::{CodeAddress, Starts};
-use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Register};
+use sframe_validator::section::Starts;
+use sframe_validator::unwind::{Cfa, CodeAddress, Expression, Frame, Recovery, Register};
 use sframe_validator::{Abi, Section, Version};
 
 /// The executable bytes of a file, section by section: index (0 in linked files), address, size.

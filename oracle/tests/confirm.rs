@@ -9,8 +9,7 @@ use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_oracle::compare::CfiConfirms;
 use sframe_validator::Section;
 use sframe_validator::check::Confirm;
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::{Cfa, Frame, Recovery};
+use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 
 /// A row, with its place: start, end, frame.
 type Question = (CodeAddress, u64, Frame);

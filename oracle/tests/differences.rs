@@ -11,7 +11,7 @@ mod common;
 
 use common::{ALL, ALL_BY_PATTERN, golden, of_file, open};
 use sframe_oracle::account::{Options, Similar, account};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 /// `corpus/NOTES.md`: entries of `.plt.got` are one slot off. objdump prints function 2 at 0x860
 /// with one row, `sp+16`; its entry stands at 0x5c + 2 * 16 behind the header of 28 bytes.

@@ -9,7 +9,7 @@
 
 use sframe_oracle::cfi::{Cfi, CfiErrorKind, Kind, RowContext};
 use sframe_validator::Abi;
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 /// Where the section stands.
 const ADDRESS: u64 = 0x8000;

@@ -17,8 +17,8 @@ use common::golden;
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Verdict, compare};
 use sframe_validator::elf::Elf;
-use sframe_validator::section::{CodeAddress, FieldPlace, FrameRowEntry, Function, FunctionField};
-use sframe_validator::unwind::Frame;
+use sframe_validator::section::{FieldPlace, FrameRowEntry, Function, FunctionField};
+use sframe_validator::unwind::{CodeAddress, Frame};
 use sframe_validator::{Endian, Placement, Section, Version};
 
 /// A change of one field.

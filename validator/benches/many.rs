@@ -18,7 +18,7 @@ use divan::counter::BytesCount;
 use image::{CASES, TEXT, file};
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::{Elf, SymbolTable};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 fn main() {
     divan::main();

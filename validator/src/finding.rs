@@ -8,7 +8,8 @@ use core::ops::Range;
 
 use crate::abi::{Abi, Endian};
 use crate::page::{Rule, Severity};
-use crate::section::{CodeAddress, Flags, FunctionEntry, Section, Version};
+use crate::section::{Flags, FunctionEntry, Section, Version};
+use crate::unwind::CodeAddress;
 
 /// A place where a rule is broken.
 #[derive(Clone, Debug)]

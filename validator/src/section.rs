@@ -26,7 +26,7 @@ pub use function::{
 };
 pub use header::{Flags, HEADER_SIZE, Header, MAGIC, PREAMBLE_SIZE, Version};
 pub use interpret::{Control, RowLayout, S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
-pub use placement::{CodeAddress, Placement, StartRelocation, Starts};
+pub use placement::{Placement, StartRelocation, Starts};
 pub use plain::{PlainRow, PlainRows};
 #[cfg(feature = "elf")]
 pub(crate) use row::ShortRow;

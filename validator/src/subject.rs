@@ -12,10 +12,9 @@ use core::ops::Range;
 use crate::abi::{Abi, Endian};
 use crate::elf::{Elf, ElfSection, RelocationTable};
 use crate::section::{
-    CodeAddress, Error, FieldPlace, FrameRowEntry, Function, FunctionEntry, Header, RowLayout,
-    Section,
+    Error, FieldPlace, FrameRowEntry, Function, FunctionEntry, Header, RowLayout, Section,
 };
-use crate::unwind::{Cfa, Frame, Recovery};
+use crate::unwind::{Cfa, CodeAddress, Frame, Recovery};
 use code::{CodeMap, CodeRange};
 use extents::{Extents, Totals};
 use facts::FileFacts;

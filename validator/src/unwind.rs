@@ -9,6 +9,23 @@ use core::fmt;
 use crate::abi::Abi;
 pub use crate::abi::Register;
 
+/// A place in code: an offset in a section of a relocatable object, or an absolute address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CodeAddress {
+    /// The ELF section index in a relocatable object; 0 for an absolute address.
+    pub section: u32,
+    /// The absolute address, or the offset in bytes in the section.
+    pub address: u64,
+}
+
+impl CodeAddress {
+    /// An address in a linked file.
+    #[must_use]
+    pub const fn absolute(address: u64) -> CodeAddress {
+        CodeAddress { section: 0, address }
+    }
+}
+
 /// A DWARF expression without a simpler equivalent: the place of its bytes in the CFI section.
 ///
 /// SFrame has no expressions. Two expressions are equivalent if their bytes are equal. Comparing two values of this

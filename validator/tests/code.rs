@@ -10,7 +10,7 @@ use host::{Host, Section};
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::{Elf, ElfKind, PF_R, PF_X, PT_LOAD, SHT_NOBITS, SHT_PROGBITS, Segment};
 use sframe_validator::finding::{Report, SectionSummary};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 use sframe_validator::write::elf::{SectionHeader, claims};
 
 /// A shared object without SFrame whose sections are these.

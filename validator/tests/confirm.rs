@@ -12,8 +12,7 @@ use host::{SFRAME, TEXT};
 use sframe_validator::check::{Confirm, Options, check_elf_confirmed, check_section};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Keep, Report};
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::{Cfa, Frame, Recovery};
+use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Placement, Version};
 

@@ -33,8 +33,7 @@ use sframe_validator::check::{
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Keep, Report};
 use sframe_validator::rules::{CATALOGUE, Rule, Severity};
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::Frame;
+use sframe_validator::unwind::{CodeAddress, Frame};
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Placement, Version};
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use image::{CASES, TEXT, file};
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::{Elf, SymbolTable};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 const COUNT: u64 = 60_000;
 const LIMIT: Duration = Duration::from_secs(15);

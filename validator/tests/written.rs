@@ -12,8 +12,8 @@ use std::process::Command;
 use sframe_validator::elf::{
     Class, ElfKind, PF_R, PT_LOAD, SHF_ALLOC, SHT_NOBITS, SHT_PROGBITS, Segment,
 };
-use sframe_validator::section::{CodeAddress, StartRelocation};
-use sframe_validator::unwind::{Cfa, Frame, Recovery};
+use sframe_validator::section::StartRelocation;
+use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 use sframe_validator::write::elf::{
     ElfWriter, Image, Object, Relocation, SectionHeader, Symbol, TooLarge, claims,
 };

@@ -3,7 +3,8 @@
 
 use sframe_validator::check::{Options, check_section};
 use sframe_validator::finding::Report;
-use sframe_validator::section::{CodeAddress, Function};
+use sframe_validator::section::Function;
+use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Endian, Placement, Section};
 
 /// How many functions are looked up one by one: a look-up is linear in the function's rows, so

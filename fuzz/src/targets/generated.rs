@@ -8,8 +8,8 @@ use sframe_validator::check::{Options, check_elf, check_section};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Report;
 use sframe_validator::rules::Severity;
-use sframe_validator::section::{CodeAddress, ErrorKind, Function, StartRelocation};
-use sframe_validator::unwind::{Frame, Row};
+use sframe_validator::section::{ErrorKind, Function, StartRelocation};
+use sframe_validator::unwind::{CodeAddress, Frame, Row};
 use sframe_validator::write::elf::{Image, Object};
 use sframe_validator::{Section, Version};
 

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 
 use sframe_validator::finding::{Finding, Keep};
 use sframe_validator::rules::Rule;
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery};
+use sframe_validator::unwind::{Cfa, CodeAddress, Expression, Frame, Recovery};
 use sframe_validator::{Abi, Section};
 
 use super::message::{self, Marked};

@@ -2,7 +2,7 @@
 
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::Finding;
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Section, Version};
 
 use super::differences::Differences;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sframe_validator::finding::Undecided;
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 use crate::cfi::{Cfi, CfiError};
 use crate::compare::{Fields, Range, Verdict};

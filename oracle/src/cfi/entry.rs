@@ -2,8 +2,7 @@
 
 use gimli::Reader;
 use gimli::constants as dw;
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::Register;
+use sframe_validator::unwind::{CodeAddress, Register};
 
 use super::error::{CfiError, CfiErrorKind};
 use super::layout::{Kind, Layout};

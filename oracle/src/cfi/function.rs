@@ -1,6 +1,6 @@
 //! The functions of a section, in the order of the file and of their addresses.
 
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 use super::entry::{Cie, FdeRecord};
 use super::instruction::Instructions;

@@ -6,8 +6,7 @@
 
 use gimli::Reader;
 use gimli::constants as dw;
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::{Expression, Register};
+use sframe_validator::unwind::{CodeAddress, Expression, Register};
 
 use super::error::{CfiError, CfiErrorKind};
 use super::pointer::{Bases, Slice};

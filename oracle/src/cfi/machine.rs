@@ -8,8 +8,7 @@ mod step;
 
 use gimli::Reader;
 use sframe_validator::Abi;
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Register, Row};
+use sframe_validator::unwind::{Cfa, CodeAddress, Expression, Frame, Recovery, Register, Row};
 
 use super::entry::Cie;
 use super::error::{CfiError, CfiErrorKind};

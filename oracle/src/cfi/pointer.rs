@@ -3,7 +3,7 @@
 use gimli::constants as dw;
 use gimli::{DwEhPe, EndianSlice, Reader, RunTimeEndian};
 use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Relocation};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 use super::error::CfiErrorKind;
 

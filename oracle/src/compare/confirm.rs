@@ -4,8 +4,7 @@ use core::cell::RefCell;
 
 use sframe_validator::Version;
 use sframe_validator::check::Confirm;
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::Frame;
+use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::judge::{Side, judge};
 use super::verdict::Verdict;

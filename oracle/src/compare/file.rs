@@ -3,8 +3,7 @@
 use core::ops::ControlFlow;
 
 use sframe_validator::elf::Elf;
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::Row;
+use sframe_validator::unwind::{CodeAddress, Row};
 use sframe_validator::{Section, Version};
 
 use super::agreement::agree_all_over;

@@ -2,7 +2,7 @@
 
 use core::ops::ControlFlow;
 
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 use crate::witness::{CodeRange, Left, Witness};
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use sframe_validator::elf::{ElfKind, ElfSection};
-use sframe_validator::section::CodeAddress;
 use sframe_validator::text::Text;
+use sframe_validator::unwind::CodeAddress;
 
 use super::{Bases, Set, Totals};
 use crate::witness::{CodeRange, SframeFunction};

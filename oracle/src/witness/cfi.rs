@@ -2,9 +2,7 @@
 
 mod lookup;
 mod stream;
-
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::Row;
+use sframe_validator::unwind::{CodeAddress, Row};
 
 use super::{Left, Marks, Says, Witness};
 use crate::cfi::{Cfi, CfiError, Cie, Fde, RowContext, Rows};

@@ -1,6 +1,6 @@
 //! A place in a list of functions that is ordered by address.
 
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 /// Finds the function that an unwinder would use at a place, for ascending places.
 #[derive(Clone, Copy, Debug, Default)]

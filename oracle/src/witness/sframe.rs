@@ -4,8 +4,8 @@ mod blocks;
 mod places;
 mod rows;
 
-use sframe_validator::section::{CodeAddress, Function, RowBudget};
-use sframe_validator::unwind::{Frame, Row};
+use sframe_validator::section::{Function, RowBudget};
+use sframe_validator::unwind::{CodeAddress, Frame, Row};
 use sframe_validator::{Abi, Section, Version};
 
 use super::cursor::Cursor;

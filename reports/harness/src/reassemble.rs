@@ -24,7 +24,7 @@ use std::io::{self, Write};
 
 use sframe_oracle::cfi::{Cfi, CfiErrorKind, CfiSource};
 use sframe_validator::elf::{Elf, SymbolTable};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 pub use compare::{Comparison, Mismatch, compare};
 use functions::{Initials, Plan};

@@ -21,14 +21,13 @@ use crate::finding::reporter::{Collector, Doubt, Reporter};
 use crate::finding::{FunctionId, Keep};
 use crate::rules::CATALOGUE;
 use crate::rules::entry::Check;
-use crate::section::{
-    CodeAddress, FrameRowEntries, FrameRowEntry, Function, FunctionEntry, RowLayout, Version,
-};
+use crate::section::{FrameRowEntries, FrameRowEntry, Function, FunctionEntry, RowLayout, Version};
 use crate::subject::code::{CodeMap, CodeRange};
 use crate::subject::extents::{Block, CodeExtent, Extents, Totals};
 use crate::subject::row_place::{RowPlace, RowSpace, SoundPlaces};
 use crate::subject::shape::FunctionShape;
 use crate::subject::{FunctionContext, RowContext, RowsContext, SectionContext, UnreadableRow};
+use crate::unwind::CodeAddress;
 
 /// The results of the survey.
 #[derive(Debug)]

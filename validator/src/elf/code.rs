@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{Elf, ElfKind, ElfSection, PF_X, PT_LOAD, SHT_NOBITS, Segment};
-use crate::section::CodeAddress;
+use crate::unwind::CodeAddress;
 
 /// The code sections of a linked file, by address. If a section overlaps an earlier one, only the rest of its range is
 /// listed, so that every address is in at most one section.

@@ -8,7 +8,8 @@ use object::read::elf::{Crel, FileHeader, Rela, SectionHeader, SectionTable, Sym
 use object::read::{SectionIndex, SymbolIndex};
 
 use super::{Class, Elf, ElfError, ElfSection, SHF_ALLOC, section_table};
-use crate::section::{CodeAddress, StartRelocation};
+use crate::section::StartRelocation;
+use crate::unwind::CodeAddress;
 
 const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;

@@ -107,7 +107,7 @@ impl<'a> Elf<'a> {
     /// ```
     /// use sframe_validator::Section;
     /// use sframe_validator::elf::Elf;
-    /// use sframe_validator::section::CodeAddress;
+    /// use sframe_validator::unwind::CodeAddress;
     ///
     /// /// The places where functions start: in a relocatable object, offsets in its sections of code.
     /// fn starts(file: &[u8]) -> Result<Vec<CodeAddress>, Box<dyn std::error::Error>> {

@@ -7,8 +7,8 @@ use object::elf;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 
 use super::{Class, Elf, ElfError, ElfKind, Names, section_table};
-use crate::section::CodeAddress;
 use crate::text::Text;
+use crate::unwind::CodeAddress;
 
 const SHT_SYMTAB: u32 = 2;
 const SHT_DYNSYM: u32 = 11;

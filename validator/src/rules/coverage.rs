@@ -12,8 +12,8 @@ mod symbol_uncovered;
 use alloc::vec::Vec;
 
 use super::entry::{Check, Entry};
-use crate::section::CodeAddress;
 use crate::subject::extents::{CodeExtent, Extents};
+use crate::unwind::CodeAddress;
 
 /// The rules of this group, in the order in which they are listed.
 pub(super) const RULES: &[Entry] = &[

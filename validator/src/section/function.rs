@@ -5,8 +5,9 @@ use super::bytes::Bytes;
 use super::error::{Error, ErrorKind};
 use super::field::FieldPlace;
 use super::header::Version;
-use super::placement::{CodeAddress, Starts};
+use super::placement::Starts;
 use super::row::FreType;
+use crate::unwind::CodeAddress;
 
 /// The part of a function's description that is always in the table: where the function starts, its size, and where its
 /// rows are.

@@ -4,8 +4,9 @@ use super::Section;
 use super::error::Error;
 use super::function::{Function, FunctionEntry};
 use super::interpret::RowLayout;
-use super::placement::{CodeAddress, Starts};
+use super::placement::Starts;
 use super::row::FrameRowEntry;
+use crate::unwind::CodeAddress;
 use crate::unwind::{Frame, Row};
 
 impl<'a> Section<'a> {

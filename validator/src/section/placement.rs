@@ -1,23 +1,7 @@
 //! Where a section is, and how the start addresses of its functions are determined.
 
 use crate::abi::{Abi, Endian};
-
-/// A place in code: an offset in a section of a relocatable object, or an absolute address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CodeAddress {
-    /// The ELF section index in a relocatable object; 0 for an absolute address.
-    pub section: u32,
-    /// The absolute address, or the offset in bytes in the section.
-    pub address: u64,
-}
-
-impl CodeAddress {
-    /// An address in a linked file.
-    #[must_use]
-    pub const fn absolute(address: u64) -> CodeAddress {
-        CodeAddress { section: 0, address }
-    }
-}
+use crate::unwind::CodeAddress;
 
 /// The relocation of one function's start field in a relocatable object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

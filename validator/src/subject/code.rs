@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::section::CodeAddress;
+use crate::unwind::CodeAddress;
 
 /// A contiguous range of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::code::CodeMap;
 use crate::finding::FunctionId;
-use crate::section::CodeAddress;
+use crate::unwind::CodeAddress;
 
 /// The code of one function.
 #[derive(Clone, Copy, Debug)]

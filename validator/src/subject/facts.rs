@@ -5,7 +5,7 @@ use core::cell::{Cell, OnceCell};
 
 use super::code::CodeMap;
 use crate::elf::{Elf, ElfError, ElfSection, SymbolTable};
-use crate::section::CodeAddress;
+use crate::unwind::CodeAddress;
 
 /// The rest of the file.
 pub(crate) struct FileFacts<'a> {

@@ -6,7 +6,8 @@ use core::cmp::Ordering;
 use super::SectionContext;
 use super::code::{CodeMap, CodeRange};
 use crate::abi::Abi;
-use crate::section::{CodeAddress, Function, FunctionEntry, FunctionInfo, FunctionInfo2};
+use crate::section::{Function, FunctionEntry, FunctionInfo, FunctionInfo2};
+use crate::unwind::CodeAddress;
 
 /// The facts about one entry of the function table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

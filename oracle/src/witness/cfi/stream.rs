@@ -1,7 +1,5 @@
 //! The functions of one CFI section in the order of their addresses, and their rows on demand.
-
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::Row;
+use sframe_validator::unwind::{CodeAddress, Row};
 
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext, Rows};
 use crate::witness::cursor::Cursor;

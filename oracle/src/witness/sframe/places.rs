@@ -1,7 +1,8 @@
 //! The functions of SFrame sections in the order of their addresses.
 
 use sframe_validator::Section;
-use sframe_validator::section::{CodeAddress, ErrorKind};
+use sframe_validator::section::ErrorKind;
+use sframe_validator::unwind::CodeAddress;
 
 /// An SFrame function, as differences identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use sframe_oracle::cfi::{CfiSource, Instruction};
 use sframe_oracle::compare::{Observer, sweep};
 use sframe_oracle::witness::{CodeRange, Left, Says, Witness};
 use sframe_validator::elf::{Elf, SymbolTable};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 use super::functions::{Function, Initials, Plan};
 use super::placed::Placed;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sframe_oracle::cfi::{Cfi, Cie, Fde, Kind};
 use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHT_NOBITS};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 use super::rules::{Machine, State};
 use super::start::Start;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use sframe_validator::elf::SymbolTable;
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 use super::SECTION_SYMBOL;
 

@@ -1,7 +1,7 @@
 //! The instructions of a function with the offsets at which they take effect.
 
 use sframe_oracle::cfi::{Fde, Instruction, Instructions};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 use super::Reason;
 

@@ -3,8 +3,7 @@
 use sframe_oracle::diff::{Change, Range, Set};
 use sframe_oracle::witness::SframeFunction;
 use sframe_validator::finding::Keep;
-use sframe_validator::section::CodeAddress;
-use sframe_validator::unwind::Row;
+use sframe_validator::unwind::{CodeAddress, Row};
 
 use super::{FunctionChange, Place};
 use crate::record::evidence::code;

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::section::{
-    CodeAddress, Error, FieldPlace, Flags, FrameRowEntry, FreType, Function, FunctionEntry, Header,
-    RowBudget, RowLayout, field,
+    Error, FieldPlace, Flags, FrameRowEntry, FreType, Function, FunctionEntry, Header, RowBudget,
+    RowLayout, field,
 };
-use sframe_validator::unwind::{Cfa, Recovery, Register};
+use sframe_validator::unwind::{Cfa, CodeAddress, Recovery, Register};
 use sframe_validator::{Abi, Section, Version};
 
 use super::line::Line;

@@ -8,7 +8,7 @@ use sframe_oracle::compare::{FunctionCounts, Sums};
 use sframe_oracle::witness::CodeRange;
 use sframe_record::json::{exact_name, name};
 use sframe_record::{Address, Coverage, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 use super::names::Names;
 

@@ -3,7 +3,7 @@
 use sframe_oracle::account;
 use sframe_record::{Difference, Instruction, Side, Similar, Text};
 use sframe_validator::elf::Elf;
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Section};
 
 use super::rows::RowReader;

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use sframe_validator::elf::{Elf, SymbolTable};
-use sframe_validator::section::CodeAddress;
+use sframe_validator::unwind::CodeAddress;
 
 /// A place by symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 use super::{code, covered};
 use crate::finding::reporter::Reporter;
 use crate::page::{Abis, Group, Page, Rule, Severity, Versions};
-use crate::section::CodeAddress;
 use crate::subject::{FileKind, TotalContext};
+use crate::unwind::CodeAddress;
 
 pub(super) static RULE: Rule = Rule {
     name: "stubs-uncovered",

@@ -1,6 +1,7 @@
 //! Tests of finding the function and row of a PC.
 
 use super::*;
+use crate::unwind::CodeAddress;
 
 #[test]
 fn rows_end_where_the_next_one_starts() {
