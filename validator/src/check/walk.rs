@@ -404,7 +404,7 @@ impl<'a> Walk<'a> {
                 _ => continue,
             }
             // A confirmed row is not sound: the same content may not be confirmed elsewhere.
-            sound &= !reporter.spoke;
+            sound &= !reporter.reported;
         }
         if sound {
             self.sound.insert(context.row, context.layout);
@@ -470,7 +470,7 @@ impl<'a> Walk<'a> {
             row,
             subject,
             doubt: None,
-            spoke: false,
+            reported: false,
         }
     }
 }
