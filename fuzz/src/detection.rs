@@ -97,13 +97,13 @@ pub struct Subject {
     pub has_cfi: bool,
 }
 
-/// What the check and the comparison say about a file.
+/// The results of the check and the comparison for a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Said {
     counts: BTreeMap<&'static str, (Severity, u64)>,
     undecided: Vec<String>,
     /// Ranges of PCs, and their verdicts.
-    told: Vec<(u32, u64, u64, Verdict)>,
+    verdicts: Vec<(u32, u64, u64, Verdict)>,
 }
 
 fn said(file: &[u8], placement: Placement<'_>, data: &[u8]) -> Option<Said> {
@@ -113,14 +113,14 @@ fn said(file: &[u8], placement: Placement<'_>, data: &[u8]) -> Option<Said> {
     let counts = report.counts.iter().map(|(rule, count)| (rule.name, (rule.severity, *count)));
     let sections: Vec<_> = Section::parse(data, placement).into_iter().collect();
     let cfi = Cfi::load_all(&elf).ok()?;
-    let mut told = Vec::new();
+    let mut verdicts = Vec::new();
     compare(&elf, &sections, &cfi, |range| {
-        told.push((range.section, range.start, range.end, range.verdict));
+        verdicts.push((range.section, range.start, range.end, range.verdict));
     });
     Some(Said {
         counts: counts.collect(),
         undecided: report.undecided.into_iter().map(|undecided| undecided.reason).collect(),
-        told,
+        verdicts,
     })
 }
 
@@ -185,7 +185,7 @@ fn notice(
         Some(Severity::Error) => return Noticed::Error,
         Some(Severity::Warning) => return Noticed::Warning,
         _ if after.undecided != before.undecided => return Noticed::Undecided,
-        _ if after.told != before.told => return Noticed::Comparison,
+        _ if after.verdicts != before.verdicts => return Noticed::Comparison,
         Some(Severity::Lint) => return Noticed::Lint,
         None => {}
     }
@@ -193,7 +193,7 @@ fn notice(
     let differences = view::differences(section, &changed);
     let faulty = |pc: &u64| {
         let different = |v: &Verdict| matches!(v, Verdict::Different(_));
-        before.told.iter().any(|(_, from, to, v)| different(v) && (*from..*to).contains(pc))
+        before.verdicts.iter().any(|(_, from, to, v)| different(v) && (*from..*to).contains(pc))
     };
     if differences.is_empty() {
         Noticed::Invisible

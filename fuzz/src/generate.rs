@@ -1,12 +1,12 @@
-//! Sections that are valid by construction: from a few bytes of entropy to functions and rows
-//! ([`Plan`]), and from there to a section by the validator's own builder.
+//! Sections that are valid by construction. A few bytes of entropy become functions and rows ([`Plan`]), which the
+//! validator's own builder converts to a section.
 //!
-//! Entropy is read in blocks, the first for the section and one for each function, each row in a
-//! place of its own. So a changed byte changes one row, one function, or what the section's header
-//! says, and a longer input is the same section with more functions. What is missing reads as zero.
+//! Entropy is read in blocks: the first for the section, and one for each function, in which each row has its own
+//! place. So changing a byte changes one row, one function, or one property of the section's header, and a longer input
+//! yields the same section with more functions. Missing bytes are read as zero.
 //!
-//! What may be made is narrowed twice: by the caller's [`Configuration`], and in each input by a
-//! set of its own, so that a section that mixes everything is as likely as one of a single kind.
+//! Two things restrict the generator: the caller's [`Configuration`], and a set of features that each input selects. A
+//! section with a single feature is therefore as likely as one that mixes everything.
 
 mod frames;
 mod functions;
@@ -23,25 +23,26 @@ use sframe_validator::unwind::CodeAddress;
 use sframe_validator::write::{BuildError, Built, SectionBuilder};
 use sframe_validator::{Abi, Endian, Placement, Version};
 
-/// Bytes of entropy for the section itself.
+/// The number of bytes of entropy for the section itself.
 pub const HEADER_BLOCK: usize = 32;
-/// Bytes of entropy for one function.
+/// The number of bytes of entropy for one function.
 pub const FUNCTION_BLOCK: usize = functions::HEAD + functions::ROWS * functions::ROW;
-/// The most functions of one section.
+/// The maximum number of functions in a section.
 const MAX_FUNCTIONS: usize = 64;
 
-/// What a section may have.
+/// The features that a section may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Configuration {
-    /// Versions to choose from.
+    /// The versions to choose from.
     pub versions: &'static [Version],
-    /// ABIs to choose from; s390x becomes AMD64 in version 1, which does not know it.
+    /// The ABIs to choose from. AMD64 replaces s390x in version 1, which does not know it.
     pub abis: &'static [Abi],
-    /// Also what is legal but warned of: gaps, an auxiliary header, empty functions, odd frames.
+    /// Whether legal but unusual features that cause warnings are allowed: gaps, an auxiliary header, empty functions,
+    /// unusual frames.
     pub warned: bool,
-    /// Also sections whose byte order is not their ABI's.
+    /// Whether sections whose byte order is not their ABI's are allowed.
     pub any_endian: bool,
-    /// Also sections of relocatable objects.
+    /// Whether sections of relocatable objects are allowed.
     pub objects: bool,
 }
 
@@ -54,14 +55,14 @@ impl Configuration {
         any_endian: true,
         objects: true,
     };
-    /// Everything that no rule above lint level speaks up about but the version's own.
+    /// Everything that causes no finding above lint level, except findings about the version itself.
     pub const SILENT: Configuration = Configuration { warned: false, ..Configuration::ALL };
-    /// What linkers write.
+    /// The features that linkers write.
     pub const LINKED: Configuration =
         Configuration { any_endian: false, objects: false, ..Configuration::SILENT };
 }
 
-/// A set of features that the input allows itself.
+/// The set of features that the input selects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Features {
     bits: u16,
@@ -77,15 +78,15 @@ impl Features {
     pub(crate) const LARGE: u16 = 0x20;
     pub(crate) const WIDE: u16 = 0x40;
     pub(crate) const KEY_B: u16 = 0x80;
-    /// Gaps, the auxiliary header, bytes behind the rows.
+    /// Gaps, the auxiliary header, and bytes after the rows.
     const SPACE: u16 = 0x100;
-    /// Empty functions, rows at the end or at one place, functions that start without a row.
+    /// Empty functions, rows at the end or at the same place, and functions that start without a row.
     pub(crate) const ODD_PLACES: u16 = 0x200;
     pub(crate) const ODD_FRAMES: u16 = 0x400;
     const CLAIM: u16 = 0x800;
     const UNSORTED: u16 = 0x1000;
     const SECTION_RELATIVE: u16 = 0x2000;
-    /// What is warned of at each use.
+    /// The features that cause a warning at each use.
     const WARNED: u16 =
         Features::SPACE | Features::ODD_PLACES | Features::ODD_FRAMES | Features::CLAIM;
 
@@ -109,7 +110,7 @@ pub struct Plan {
     pub endian: Endian,
     /// The section's address; 0 in an object.
     pub address: u64,
-    /// A relocatable object's section.
+    /// Whether this is a section of a relocatable object.
     pub object: bool,
     /// `SFRAME_F_FDE_SORTED`.
     pub sorted: bool,
@@ -119,20 +120,20 @@ pub struct Plan {
     pub claim: bool,
     /// The auxiliary header.
     pub auxiliary: Vec<u8>,
-    /// Bytes between header and function table.
+    /// Bytes between the header and the function table.
     pub gap_before_functions: Vec<u8>,
-    /// Bytes between function table and rows.
+    /// Bytes between the function table and the rows.
     pub gap_before_rows: Vec<u8>,
-    /// Bytes behind the last row that `sfh_fre_len` counts.
+    /// Bytes after the last row that `sfh_fre_len` includes.
     pub unused_rows: Vec<u8>,
-    /// Bytes behind the rows.
+    /// Bytes after the rows.
     pub trailing: Vec<u8>,
-    /// The functions in the order of their addresses, without overlaps.
+    /// The functions, ordered by address and without overlaps.
     pub functions: Vec<FunctionPlan>,
 }
 
 impl Plan {
-    /// The plan that `entropy` stands for. Any bytes do.
+    /// The plan that `entropy` stands for. Any bytes are valid.
     #[must_use]
     pub fn new(entropy: &[u8], configuration: &Configuration) -> Plan {
         let (head, rest) = entropy.split_at(entropy.len().min(HEADER_BLOCK));
@@ -178,12 +179,12 @@ impl Plan {
         builder
     }
 
-    /// The functions' positions in the order in which the table has them.
+    /// The functions' positions in the order of the table.
     #[must_use]
     pub fn stored_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.functions.len()).collect();
         if !self.sorted {
-            // Any order will do that is not the sorted one.
+            // Any order other than the sorted one will do.
             let middle = order.len() / 2;
             order.rotate_left(middle);
         }
@@ -193,7 +194,7 @@ impl Plan {
     /// The section.
     ///
     /// # Errors
-    /// None for a plan of [`Plan::new`]: what it holds can be written.
+    /// There are none for a plan from [`Plan::new`], whose content can always be written.
     pub fn build(&self) -> Result<Built, BuildError> {
         self.builder().build()
     }
@@ -210,7 +211,7 @@ impl Plan {
         built.start_fields.iter().copied().zip(targets).map(relocation).collect()
     }
 
-    /// Where the section stands, with the relocations of [`Plan::relocations`].
+    /// Where the section is, with the relocations from [`Plan::relocations`].
     #[must_use]
     pub fn placement<'a>(&self, relocations: &'a [StartRelocation]) -> Placement<'a> {
         let placement = match self.object {
@@ -220,7 +221,7 @@ impl Plan {
         placement.with_endian(Some(self.endian))
     }
 
-    /// The range of code from the first function to the last one's end.
+    /// The range of code from the start of the first function to the end of the last.
     #[must_use]
     pub fn code(&self) -> (u64, u64) {
         let start = self.functions.first().map_or(self.address + 0x1000, |first| first.start);
@@ -229,7 +230,7 @@ impl Plan {
     }
 }
 
-/// What comes from the first block: the plan without functions, and where they may start.
+/// The result of the first block: the plan without functions, and the place where they may start.
 fn header(
     input: &mut Unstructured<'_>,
     configuration: &Configuration,
@@ -268,7 +269,7 @@ fn header(
         endian,
         address,
         object,
-        // A linker's table is sorted; that of an object, or of objects appended, is not.
+        // A linker's table is sorted. The table of an object, or of appended objects, is not.
         sorted: !(object || configuration.objects && features.has(Features::UNSORTED)),
         pcrel: match version {
             Version::V1 => false,
@@ -286,20 +287,20 @@ fn header(
     Ok((plan, features, code))
 }
 
-/// Where the first function of a linked file may start: near the section or far from it.
+/// The place where the first function of a linked file may start: near the section or far from it.
 fn code_start(input: &mut Unstructured<'_>, version: Version, address: u64) -> Result<u64> {
     let distance = u64::from(input.arbitrary::<u16>()?) << 4;
     Ok(match input.int_in_range(0..=3)? {
         0 => address + 0x1_0000 + distance,
         1 => address.saturating_sub(0x400_0000),
-        // Further than 32 bits reach.
+        // This is out of reach for 32 bits.
         2 if version == Version::V3 && address < 1 << 63 => address + (distance << 20),
         2 => address + 0x3000_0000 + distance,
         _ => address + 0x1000,
     })
 }
 
-/// The widest of a few FRE types, by number.
+/// The widest of several FRE types, by number.
 fn fre_type(number: u8) -> FreType {
     match number % 4 {
         0 | 1 => FreType::Addr1,

@@ -1,15 +1,15 @@
-//! Structure-aware fuzzing of what this project reads: SFrame sections, ELF files, call frame
-//! information.
+//! Structure-aware fuzzing of the formats that this project reads: SFrame sections, ELF files, call frame information,
+//! packages and stores.
 //!
-//! Each target in [`targets`] is an ordinary function of bytes that panics where a promise is
-//! broken. `cargo +nightly fuzz run TARGET` runs it under libFuzzer, `cargo test` on a bounded
-//! number of inputs and on the checked-in corpus, and its program on files that are named:
+//! Each target in [`targets`] is an ordinary function of bytes that panics if a guarantee is violated. `cargo +nightly
+//! fuzz run TARGET` runs it under libFuzzer; `cargo test` runs it on a limited number of inputs and on the checked-in
+//! corpus; and its program runs it on files given by name:
 //!
 //! ```text
 //! cargo run --release -p sframe-fuzz --bin bytes -- crash-0123 corpus/malformed/*/*.sframe
 //! ```
 //!
-//! Unlike the libraries that it guards, this crate may panic: that is how it reports.
+//! Unlike the libraries that it tests, this crate may panic: that is how it reports violations.
 
 #![forbid(unsafe_code)]
 
@@ -26,9 +26,9 @@ pub mod targets;
 pub mod twin;
 pub mod view;
 
-/// The program of a target: what libFuzzer calls, or where nothing is instrumented, a `main` that
-/// runs the target on files and seeded inputs ([`standalone::main`]). With `mutator`, its inputs
-/// are sections or files, and are mutated as such ([`mutate::in_place`]).
+/// The program of a target. Under libFuzzer, this is the function that libFuzzer calls; otherwise, a `main` that runs
+/// the target on files and seeded inputs ([`standalone::main`]). With `mutator`, inputs are sections or files, and are
+/// mutated with knowledge of their structure ([`mutate::in_place`]).
 #[macro_export]
 macro_rules! program {
     ($run:path, mutator) => {

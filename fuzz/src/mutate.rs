@@ -1,8 +1,8 @@
-//! Mutations of sections: defects, each of which breaks one invariant and says who should notice,
-//! and variations, which change how a section is stored and nothing that it says.
+//! Mutations of sections: defects, each of which violates one invariant and declares which rules should report it, and
+//! variations, which change how a section is stored, but not its content.
 //!
-//! Both work on [`StoredSection`], at a place that a seed chooses. A mutation that the section has no place
-//! for does nothing, and says so.
+//! Both work on a [`StoredSection`], at a place that a seed selects. A mutation that is impossible in a section does
+//! nothing, and returns this.
 
 mod functions;
 mod header;
@@ -17,15 +17,15 @@ pub use in_place::in_place;
 use crate::seeded::Seeded;
 use sframe_validator::write::{StoredFunction, StoredRow, StoredSection};
 
-/// What a mutation does to a section; `None` where it has no place for it.
+/// Applies a mutation to a section; `None` if it is impossible there.
 type Apply = fn(&mut StoredSection, &mut Seeded) -> Option<()>;
 
-/// A mutation that makes a sound section malformed, or one to be warned of.
+/// A mutation that makes a valid section malformed or unusual.
 #[derive(Debug)]
 pub struct Defect {
-    /// What is broken.
+    /// The name of the defect.
     pub name: &'static str,
-    /// The rules of which one has to speak up, by name. Often it depends on the place which.
+    /// The names of rules, at least one of which must report the defect. Often the place determines which.
     pub noticed_by: &'static [&'static str],
     apply: Apply,
 }
@@ -33,20 +33,20 @@ pub struct Defect {
 /// A mutation that changes no row.
 #[derive(Debug)]
 pub struct Variation {
-    /// What is done.
+    /// The name of the variation.
     pub name: &'static str,
     apply: Apply,
 }
 
 impl Defect {
-    /// Breaks the invariant; whether the section has a place for it. Nothing is changed otherwise.
+    /// Makes the defect, and returns whether this was possible. If not, nothing changes.
     pub fn apply(&self, parts: &mut StoredSection, random: &mut Seeded) -> bool {
         attempt(self.apply, parts, random)
     }
 }
 
 impl Variation {
-    /// Stores the section in another way; whether there is a place for it.
+    /// Stores the section in another way, and returns whether this was possible.
     pub fn apply(&self, parts: &mut StoredSection, random: &mut Seeded) -> bool {
         attempt(self.apply, parts, random)
     }
@@ -61,19 +61,19 @@ fn attempt(apply: Apply, parts: &mut StoredSection, random: &mut Seeded) -> bool
     done
 }
 
-/// Every defect.
+/// All defects.
 pub fn defects() -> impl Iterator<Item = &'static Defect> + Clone {
     [header::DEFECTS, layout::DEFECTS, functions::DEFECTS, rows::DEFECTS, words::DEFECTS]
         .into_iter()
         .flatten()
 }
 
-/// Every variation.
+/// All variations.
 pub fn variations() -> impl Iterator<Item = &'static Variation> + Clone {
     variations::VARIATIONS.iter()
 }
 
-/// One of the functions that `wanted` holds for.
+/// A function for which `wanted` holds.
 fn any_function<'p>(
     parts: &'p mut StoredSection,
     random: &mut Seeded,
@@ -85,7 +85,7 @@ fn any_function<'p>(
     parts.functions.get_mut(*place)
 }
 
-/// One of the rows that `wanted` holds for, of any function, and whether it is flexible.
+/// A row of any function for which `wanted` holds, and whether it is flexible.
 fn any_row<'p>(
     parts: &'p mut StoredSection,
     random: &mut Seeded,
@@ -99,7 +99,7 @@ fn any_row<'p>(
     Some((function.rows.get_mut(*place)?, flexible))
 }
 
-/// `Some` where a condition holds.
+/// `Some` if a condition holds.
 pub(crate) fn when(condition: bool) -> Option<()> {
     condition.then_some(())
 }

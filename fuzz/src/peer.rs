@@ -39,7 +39,7 @@ pub enum Failure {
     Garbled,
 }
 
-/// A libsframe.
+/// A copy of libsframe.
 #[derive(Debug)]
 pub struct Peer {
     /// The program that asks it.

@@ -1,8 +1,7 @@
-//! Random unwind programs: call frame instructions with a meaning of their own, worked out here and
-//! by nobody else ([`Program::rows`]), and written as CFI in any of the forms that an instruction
-//! has ([`Program::section`]).
+//! Random unwind programs: call frame instructions whose meaning is computed independently here ([`Program::rows`]),
+//! written as CFI in any of the forms that an instruction has ([`Program::section`]).
 //!
-//! The meaning is DWARF 5 6.4.2's, for what is compared: the CFA, the return address, the frame
+//! The meaning is that of DWARF 5 6.4.2, for the values that are compared: the CFA, the return address, the frame
 //! pointer, and AArch64's signing state.
 
 mod assembly;
@@ -17,20 +16,20 @@ use sframe_oracle::cfi::Kind;
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Frame, Register};
 
-/// What an expression computes.
+/// The value that an expression computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expression {
-    /// The base register; `None`: the CFA, which stands on the stack before.
+    /// The base register; if `None`, the CFA, which is already on the stack.
     pub register: Option<Register>,
-    /// Bytes added to it.
+    /// The bytes added to it.
     pub offset: i64,
-    /// What is in memory there.
+    /// Whether the value is loaded from memory there.
     pub loaded: bool,
-    /// How it is written.
+    /// The form in which it is written.
     pub form: u8,
 }
 
-/// A call frame instruction, and in which of its forms it is written.
+/// A call frame instruction, and the form in which it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the standard's names; form: which of several encodings")]
 pub enum Op {
@@ -55,14 +54,14 @@ pub enum Op {
     NegateRaState { form: u8 },
 }
 
-/// The functions of a section, all of one CIE.
+/// The functions of a section, which all have the same CIE.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The machine.
     pub abi: Abi,
     /// `.eh_frame` or `.debug_frame`.
     pub kind: Kind,
-    /// The CIE's version: 1, 3, or in `.debug_frame` 4.
+    /// The version of the CIE: 1, 3, or in `.debug_frame` 4.
     pub version: u8,
     /// `code_alignment_factor`.
     pub code_factor: u32,
@@ -72,7 +71,7 @@ pub struct Program {
     pub signal: bool,
     /// Augmentation `B`.
     pub key_b: bool,
-    /// Augmentation `R`: the encoding of addresses in `.eh_frame`; `None`: no augmentation.
+    /// The encoding of addresses in `.eh_frame` (augmentation `R`); `None` without an augmentation.
     pub encoding: Option<u8>,
     /// The CIE's initial instructions.
     pub initial: Vec<Op>,
@@ -83,20 +82,19 @@ pub struct Program {
 /// A function's instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Where it starts.
+    /// The start of the function.
     pub start: u64,
-    /// Bytes of code.
+    /// The size in bytes of code.
     pub size: u32,
-    /// The instructions, without the CIE's.
+    /// The instructions, without those of the CIE.
     pub ops: Vec<Op>,
 }
 
 impl Program {
-    /// The rows of a function: where each starts, and what holds there. Neighbours that say the
-    /// same are one.
+    /// The rows of a function: the start and the frame of each. Equal adjacent rows are merged.
     ///
     /// # Panics
-    /// Where the instructions have no meaning; those that are generated have one.
+    /// Panics if an instruction has no meaning. Generated instructions always have one.
     #[must_use]
     pub fn rows(&self, function: &Function) -> Vec<(u32, Frame)> {
         let mut frames = Frames::new(self.abi);

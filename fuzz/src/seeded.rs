@@ -1,11 +1,11 @@
-//! Inputs from a number: the same everywhere and always, so that a test can be repeated.
+//! Inputs derived from a number. They are always the same, so that tests can be repeated.
 
-/// A sequence of numbers that a seed decides (SplitMix64).
+/// A sequence of numbers that is determined by a seed (SplitMix64).
 #[derive(Clone, Debug)]
 pub struct Seeded(u64);
 
 impl Seeded {
-    /// The sequence of a seed.
+    /// The sequence for a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Seeded {
         Seeded(seed)
@@ -24,12 +24,13 @@ impl Seeded {
         (self.next() % bound as u64) as usize
     }
 
-    /// So many bytes.
+    /// `length` bytes.
     pub fn bytes(&mut self, length: usize) -> Vec<u8> {
         (0..length).map(|_| (self.next() >> 56) as u8).collect()
     }
 
-    /// `bytes` with a few of them changed, or cut, as a fuzzer that knows no structure would.
+    /// `bytes` with a few of them changed, or truncated, like the output of a fuzzer without knowledge of the
+    /// structure.
     pub fn damaged(&mut self, bytes: &[u8]) -> Vec<u8> {
         const TELLING: [u8; 8] = [0, 1, 2, 0x10, 0x7f, 0x80, 0xfe, 0xff];
         let mut bytes = bytes.to_vec();

@@ -15,16 +15,16 @@ pub use scans::scans;
 /// A checked-in file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Where it is.
+    /// The file's path.
     pub path: PathBuf,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// Every ELF file, archive and bare section below a folder, in the order of their names.
+/// All ELF files, archives and bare sections below a folder, ordered by name.
 ///
 /// # Panics
-/// Where one cannot be read.
+/// Panics if a file cannot be read.
 #[must_use]
 pub fn files(folder: &Path) -> Vec<File> {
     let mut folders = vec![folder.to_owned()];
@@ -51,7 +51,7 @@ fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(b"!<arch>")
 }
 
-/// The SFrame sections of files, each once.
+/// The SFrame sections of files, without duplicates.
 #[must_use]
 pub fn sections(files: &[File]) -> Vec<Vec<u8>> {
     let mut sections = BTreeSet::new();
@@ -68,8 +68,8 @@ pub fn sections(files: &[File]) -> Vec<Vec<u8>> {
     sections.into_iter().collect()
 }
 
-/// The `.eh_frame` and `.debug_frame` sections of files, each once, as the target `cfi` takes them: behind the
-/// bytes that say that a section follows, and of what kind and machine.
+/// The `.eh_frame` and `.debug_frame` sections of files, without duplicates, in the form that the target `cfi` takes:
+/// first the bytes that mark the input as a section and give its kind and machine, then the section.
 #[must_use]
 pub fn cfi(files: &[File]) -> Vec<Vec<u8>> {
     let mut inputs = BTreeSet::new();

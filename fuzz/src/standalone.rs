@@ -1,15 +1,15 @@
-//! A target as a program of its own: to look at one input, and to measure.
+//! A target as a standalone program, for examining single inputs and for measuring.
 
 use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::seeded::Seeded;
 
-/// Bytes of the longest seeded input.
+/// The size in bytes of the longest seeded input.
 const LONGEST: usize = 512;
 
-/// Runs a target on the files named on the command line, or for `--seeded COUNT` on so many seeded
-/// inputs, and says how long that took. Files given with `--seeded` are damaged COUNT times.
+/// Runs a target on the files named on the command line or, with `--seeded COUNT`, on that many seeded inputs, and
+/// prints how long it took. Files given with `--seeded` are damaged COUNT times.
 pub fn main(run: fn(&[u8])) -> ExitCode {
     match arguments() {
         Ok((None, files)) => {
@@ -33,7 +33,7 @@ pub fn main(run: fn(&[u8])) -> ExitCode {
     }
 }
 
-/// Runs a target on `count` inputs, the same each time: made from nothing, or by damaging `files`.
+/// Runs a target on `count` inputs, which are always the same. They are generated from nothing, or by damaging `files`.
 pub fn seeded(count: u64, files: &[Vec<u8>], run: fn(&[u8])) {
     let mut random = Seeded::new(count);
     for _ in 0..count {
@@ -51,7 +51,7 @@ pub fn seeded(count: u64, files: &[Vec<u8>], run: fn(&[u8])) {
     }
 }
 
-/// `--seeded`'s number, and the bytes of all files.
+/// The number for `--seeded`, and the bytes of all files.
 fn arguments() -> Result<(Option<u64>, Vec<Vec<u8>>), String> {
     let (mut count, mut files) = (None, Vec::new());
     let mut arguments = std::env::args_os().skip(1);

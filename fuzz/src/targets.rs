@@ -1,4 +1,4 @@
-//! The targets: each a function of bytes that panics where a promise is broken.
+//! The targets. Each is a function of bytes that panics if a guarantee is violated.
 
 pub mod bytes;
 pub mod cfi;

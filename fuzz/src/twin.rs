@@ -1,5 +1,5 @@
-//! Twins: one unwind program written both as CFI and as an SFrame section, in one file. The two say
-//! the same at every PC; with a seeded [`Fault`] on SFrame's side they differ in exactly that.
+//! Twins: one unwind program, written both as CFI and as an SFrame section in the same file. Both give the same rows at
+//! every PC. With a seeded [`Fault`] on SFrame's side, they differ in exactly that fault.
 
 mod faults;
 
@@ -16,25 +16,25 @@ use sframe_validator::{Abi, Version};
 use crate::generate::{FunctionPlan, Plan};
 use crate::program::{Program, Scope};
 
-/// Where the code starts.
+/// The start of the code.
 const CODE: u64 = 0x1_0000;
-/// Where the sections are.
+/// The place of the sections.
 const SFRAME: u64 = 0x100_0000;
 const EH_FRAME: u64 = 0x110_0000;
 
 /// A program and its SFrame section.
 #[derive(Clone, Debug)]
 pub struct Twin {
-    /// The CFI, which is right.
+    /// The CFI, which is correct.
     pub program: Program,
-    /// The section. Its functions are the program's, in the same order, or fewer.
+    /// The section. Its functions are those of the program in the same order, possibly fewer.
     pub plan: Plan,
 }
 
-/// A range of PCs with a verdict other than that both sides, or neither, say the same.
-pub type Told = (u64, u64, Verdict);
+/// A range of PCs on which the sides do not agree, with its verdict: start, end, verdict.
+pub type Disagreement = (u64, u64, Verdict);
 
-/// The SFrame row of a frame: an undefined return address leaves nothing else to say.
+/// The SFrame row for a frame. With an undefined return address, other rules are lost.
 fn as_row(frame: Frame) -> Frame {
     if frame.ra == Recovery::Undefined { Frame::OUTERMOST } else { frame }
 }
@@ -46,7 +46,7 @@ fn has_row(version: Version, abi: Abi, frame: Frame) -> bool {
 }
 
 impl Twin {
-    /// The twin that `entropy` stands for, in a version; version 2 for s390x in version 1.
+    /// The twin that `entropy` stands for, in a version. For s390x, version 1 is replaced by version 2.
     #[must_use]
     pub fn new(entropy: &[u8], version: Version) -> Twin {
         let of_abi = |abi| match abi {
@@ -96,14 +96,14 @@ impl Twin {
         Twin { program, plan }
     }
 
-    /// The range of code, which has all functions of the program.
+    /// The range of code, which contains all functions of the program.
     #[must_use]
     pub fn code(&self) -> Range<u64> {
         let last = self.program.functions.last();
         CODE..last.map_or(CODE + 16, |last| last.start + u64::from(last.size))
     }
 
-    /// The file; `None` where the section cannot say what the plan asks for.
+    /// The file; `None` if the section cannot express the plan.
     #[must_use]
     pub fn file(&self) -> Option<Vec<u8>> {
         let sframe = self.plan.build().ok()?.bytes;
@@ -118,10 +118,10 @@ impl Twin {
         image.bytes().ok()
     }
 
-    /// What a comparison has to tell, worked out PC by PC from the plan and the program.
+    /// The ranges that a comparison must report, computed PC by PC from the plan and the program.
     #[must_use]
-    pub fn expected(&self) -> Vec<Told> {
-        let mut told: Vec<Told> = Vec::new();
+    pub fn expected(&self) -> Vec<Disagreement> {
+        let mut found: Vec<Disagreement> = Vec::new();
         for function in &self.program.functions {
             let truth = self.program.rows(function);
             let ours = self.plan.functions.iter().find(|plan| plan.start == function.start);
@@ -142,14 +142,14 @@ impl Twin {
                     _ => Verdict::OnlyCfi,
                 };
                 let at = |offset: u32| function.start + u64::from(offset);
-                push(&mut told, (at(pair[0]), at(pair[1]), verdict));
+                push(&mut found, (at(pair[0]), at(pair[1]), verdict));
             }
         }
-        told
+        found
     }
 
-    /// How a row stands to what CFI says at the same PC (`cfi-mapping`: the projection that is
-    /// compared, and what versions cannot carry).
+    /// The verdict on a row and CFI's frame at the same PC (`cfi-mapping`: the projection that is compared, and the
+    /// limits of versions).
     fn verdict(&self, function: &FunctionPlan, row: Frame, truth: Frame) -> Verdict {
         let mut different = Vec::new();
         let mut limited = Vec::new();
@@ -196,13 +196,13 @@ fn differences(row: Frame, truth: Frame, found: &mut Vec<Fields>) {
     found.extend(parts.iter().filter(|(differs, _)| *differs).map(|(_, field)| *field));
 }
 
-/// Adds a range, unless nothing is to be told of it, or it goes on with the last one.
-pub fn push(told: &mut Vec<Told>, (start, end, verdict): Told) {
+/// Adds a range, unless the sides agree on it. A range that continues the last one is merged with it.
+pub fn push(found: &mut Vec<Disagreement>, (start, end, verdict): Disagreement) {
     if matches!(verdict, Verdict::Equal | Verdict::Neither) || start == end {
         return;
     }
-    match told.last_mut() {
+    match found.last_mut() {
         Some((_, last, before)) if *last == start && *before == verdict => *last = end,
-        _ => told.push((start, end, verdict)),
+        _ => found.push((start, end, verdict)),
     }
 }

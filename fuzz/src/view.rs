@@ -1,4 +1,4 @@
-//! What a reader sees of a section: the row of every PC, and nothing of how it is stored.
+//! A section as readers see it: the row of every PC, independent of how the section is stored.
 
 use std::collections::BTreeSet;
 
@@ -6,25 +6,25 @@ use sframe_validator::Section;
 use sframe_validator::section::Error;
 use sframe_validator::unwind::{CodeAddress, Frame};
 
-/// What is said about one PC.
+/// A reader's result for one PC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// No function, or no row.
+    /// There is no function or no row.
     Nothing,
-    /// A row.
+    /// There is a row.
     Row {
-        /// What it says.
+        /// The row's frame.
         frame: Frame,
-        /// The function is a signal frame.
+        /// Whether the function is a signal frame.
         signal: bool,
-        /// The B key signed the return address.
+        /// Whether the return address is signed with the B key.
         key_b: bool,
     },
-    /// Something stands in the way.
+    /// The row cannot be read.
     Unreadable,
 }
 
-/// What the reader says about `pc`.
+/// The reader's result for `pc`.
 #[must_use]
 pub fn at(section: &Section<'_>, pc: u64) -> Seen {
     let found = || -> Result<Option<Seen>, Error> {
@@ -41,10 +41,10 @@ pub fn at(section: &Section<'_>, pc: u64) -> Seen {
     }
 }
 
-/// Most blocks of a function whose rows repeat that are looked at one by one.
+/// The maximum number of blocks to examine one by one in a function whose rows repeat.
 const MOST_BLOCKS: u64 = 0x1000;
 
-/// The PCs at which what a section says may change; between them it does not.
+/// The PCs at which a section's results may change. Between them, results are constant.
 #[must_use]
 pub fn edges(section: &Section<'_>) -> BTreeSet<u64> {
     let mut edges = BTreeSet::from([0]);
@@ -65,7 +65,7 @@ pub fn edges(section: &Section<'_>) -> BTreeSet<u64> {
     edges
 }
 
-/// The PCs from which on the sections differ, in order, and what they say of each.
+/// The PCs from which on the sections differ, in order, with the results of both.
 #[must_use]
 pub fn differences(a: &Section<'_>, b: &Section<'_>) -> Vec<(u64, Seen, Seen)> {
     let mut edges = edges(a);

@@ -1,7 +1,7 @@
-//! The harness for assemblers: what it writes is understood by them as it is meant, and what they get wrong is found,
-//! reduced, and recognised.
+//! Tests of the harness for assemblers: they understand its programs as intended, and their defects are found, reduced
+//! and recognised.
 //!
-//! Needs the assemblers that `corpus/build` unpacks; without them, says so.
+//! These tests need the assemblers that `corpus/build` unpacks. Without them, they print a message.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use sframe_fuzz::program::{Function, Op, Program};
 use sframe_fuzz::seeded::Seeded;
 use sframe_validator::Abi;
 
-/// Random programs for each assembler.
+/// The number of random programs for each assembler.
 const COUNT: usize = 24;
 
 fn present() -> Vec<Assembler> {
@@ -22,7 +22,7 @@ fn present() -> Vec<Assembler> {
     found
 }
 
-/// The assembler's CFI has the rows that the program means, whatever becomes of SFrame.
+/// The assembler's CFI has the rows of the program, independent of SFrame.
 #[test]
 fn directives_mean_what_the_program_means() {
     for assembler in present() {
@@ -40,8 +40,8 @@ fn directives_mean_what_the_program_means() {
     }
 }
 
-/// Two functions, in the second of which the return address is not where versions 1 and 2 have it, among much that
-/// does not matter.
+/// Two functions with many instructions that do not matter. In the second one, the return address is not where versions
+/// 1 and 2 assume it.
 fn elsewhere(random: &mut Seeded) -> Program {
     let mut program = program(Abi::Amd64, random);
     let advance = Op::Advance { bytes: 3, form: 0 };
@@ -68,7 +68,7 @@ fn a_defect_is_found_reduced_and_recognised() {
     let smallest = reduce(assembler, &program, 1, "differs: ra");
     assert_eq!(signature(&smallest), "saved:ra", "{}", smallest.assembly());
     assert_eq!(known(assembler, &smallest, "differs: ra"), Some("return-elsewhere"));
-    // Another field would be news, and so would two of them.
+    // Another field would be a new defect, and so would two of them.
     assert_eq!(known(assembler, &smallest, "differs: cfa"), None);
     assert_eq!(known(assembler, &smallest, "differs: cfa, ra"), None);
 }

@@ -1,4 +1,4 @@
-//! The detection experiment on golden files: its judges, where it is known what they have to say.
+//! Tests of the detection experiment on golden files, where the right results of its judges are known.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use sframe_corpus::{read, tools};
 use sframe_fuzz::detection::{Noticed, OtherReader, Reaction, experiment, other_readers};
 
-/// Fields without which nothing can be read: a flipped bit in them is an error, always.
+/// Fields without which nothing can be read: flipping a bit in one of them is always an error.
 const VITAL: [&str; 4] = ["sfp_magic", "sfh_abi_arch", "sfh_num_fdes", "sfh_cfa_fixed_ra_offset"];
 
 #[test]
@@ -25,7 +25,7 @@ fn every_change_is_judged_once() {
                 let found = matches!(noticed, Noticed::Error | Noticed::Warning);
                 assert!(found, "{name} {change:?}: {noticed:?}");
             }
-            // Rows of this file have CFI, and CFI has the rows.
+            // CFI covers the rows of this file, and has the same values.
             assert_ne!(noticed, Noticed::Nobody, "{name} {change:?}");
         });
         assert!(subject.expect("a sound section").has_cfi);
@@ -42,12 +42,12 @@ fn what_is_broken_or_not_linked_is_left_out() {
     assert_eq!(experiment(b"no file", |_, _| panic!()), None);
 }
 
-/// The program that watches over readers.
+/// The program that limits the readers' processes.
 fn watcher() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_detection"))
 }
 
-/// It would seem to refuse every file.
+/// This reader would appear to refuse every file.
 #[test]
 fn a_reader_that_cannot_be_run_is_an_error() {
     let reader = OtherReader::new("none", "/no/such/reader", watcher());
@@ -55,8 +55,8 @@ fn a_reader_that_cannot_be_run_is_an_error() {
     assert_eq!(error.to_string(), "none cannot be run: No such file or directory (os error 2)");
 }
 
-/// Of many files in one process, each gets what the reader does when it is given that file alone; and no reader takes
-/// another magic number, all take what they have no use for.
+/// If many files are given to one process, the reaction to each must be the same as if it were given alone. No reader
+/// accepts another magic number, and all accept fields that they do not use.
 #[test]
 fn other_readers_are_judged_file_by_file() {
     let readers = other_readers(watcher());
@@ -71,7 +71,7 @@ fn other_readers_are_judged_file_by_file() {
             changes.push((change.offset as u64, change.values.1, change.field.to_owned()));
         });
         let offset = section.expect("a sound section").offset;
-        // More than fit into two processes, from everywhere.
+        // These are more than fit in two processes, from all parts of the section.
         changes =
             changes.into_iter().enumerate().filter(|(n, _)| n % 5 == 0).map(|c| c.1).collect();
         let bytes: Vec<_> = changes.iter().map(|(at, value, _)| (offset + at, *value)).collect();
@@ -80,7 +80,7 @@ fn other_readers_are_judged_file_by_file() {
             let of = |together| reader.reactions(&file, &bytes, together).expect("it runs");
             let (Some(together), Some(alone)) = (of(true), of(false)) else { continue };
             for ((change, together), alone) in changes.iter().zip(together).zip(alone) {
-                // What a reader crashes of may lie in memory behind the section.
+                // A crash of a reader may depend on memory after the section.
                 let by_chance = together == Reaction::Crash || alone == Reaction::Crash;
                 assert!(by_chance || together == alone, "{}: {change:?}", reader.name);
                 match change.2.as_str() {

@@ -1,7 +1,6 @@
-//! The generator: reaches every feature of the format, and stays close where its input does.
+//! Tests of the generator: it reaches every feature of the format, and similar inputs give similar sections.
 //!
-//! That its sections are sound and read back as they were built is what the target `generated`
-//! checks (`tests/smoke.rs`).
+//! The target `generated` checks that its sections are valid and are read back as they were built (`tests/smoke.rs`).
 
 use std::collections::BTreeSet;
 
@@ -11,7 +10,7 @@ use sframe_validator::section::FrameRowEntry;
 use sframe_validator::unwind::{Cfa, Recovery};
 use sframe_validator::{Abi, Section, Version};
 
-/// Entropy for so many functions.
+/// Entropy for a number of functions.
 fn entropy(random: &mut Seeded, functions: usize) -> Vec<u8> {
     random.bytes(HEADER_BLOCK + functions * FUNCTION_BLOCK)
 }
@@ -24,7 +23,7 @@ fn plans(count: u64, configuration: &Configuration) -> impl Iterator<Item = Plan
     })
 }
 
-/// What a plan and its section have, in words.
+/// The features of a plan and its section, as words.
 fn features(plan: &Plan) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let (version, abi) = (plan.version.number(), plan.abi);
@@ -86,8 +85,8 @@ fn function_features(plan: &Plan, function: &FunctionPlan) -> BTreeSet<String> {
     found
 }
 
-/// What the format has, by its specification: versions and ABIs (V1 does not know s390x), the
-/// numbers and sizes of data words, and what rows can say.
+/// The features of the format, from its specification: versions and ABIs (V1 does not know s390x), the numbers and
+/// sizes of data words, and the kinds of rules.
 fn wanted() -> BTreeSet<String> {
     let mut wanted = BTreeSet::new();
     for version in 1..=3 {
@@ -151,7 +150,7 @@ fn every_feature_is_reached() {
     let found: BTreeSet<_> =
         plans(6_000, &Configuration::SILENT).flat_map(|plan| features(&plan)).collect();
     let mut wanted = wanted();
-    // AArch64's flexible rows are warned of.
+    // AArch64's flexible rows cause a warning.
     wanted.retain(|feature| !feature.starts_with("V3 AArch64 flexible"));
     let missing: Vec<_> = wanted.difference(&found).collect();
     assert!(missing.is_empty(), "{missing:#?}");
@@ -192,7 +191,7 @@ fn every_warning_is_reached() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
-/// A function without its place: what is before it in the section has no say in the rest.
+/// A function without its place, because the earlier functions in the section must not affect the rest.
 fn placeless(function: &FunctionPlan) -> FunctionPlan {
     FunctionPlan { start: 0, ..function.clone() }
 }
@@ -217,7 +216,7 @@ fn one_byte_changes_one_function() {
         }
         assert_eq!(before.functions.len(), after.functions.len());
     }
-    // Some bits have no say, as those of rows that the function does not have.
+    // Some bits have no effect, such as those for rows that the function does not have.
     assert!(changed > 200, "{changed}");
 }
 

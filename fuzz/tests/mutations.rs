@@ -1,5 +1,4 @@
-//! Every mutation: has places to be made at, is noticed by the rules that it declares, or changes
-//! no row.
+//! Checks that every mutation can be made, and that a rule it declares reports it, or that it changes no row.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +10,9 @@ use sframe_validator::rules::{CATALOGUE, Rule, Severity};
 use sframe_validator::write::StoredSection;
 use sframe_validator::write::elf::Image;
 
-/// Sections that a mutation is tried on.
+/// The number of sections on which a mutation is tried.
 const SECTIONS: usize = 400;
-/// Of these it has to be possible in so many.
+/// It must be possible in at least this many of them.
 const PLACES: usize = 5;
 
 fn sound(random: &mut Seeded) -> StoredSection {
@@ -50,8 +49,8 @@ fn variations_change_no_row() {
     }
 }
 
-/// Rules at warning level and above about a bare section that no defect declares: what is legal
-/// but unusual, and belongs to the generator.
+/// Warnings and errors about a bare section that no defect declares: these are about unusual but legal sections, which
+/// the generator covers.
 const GENERATED: [&str; 5] = [
     "obsolete-version",
     "auxiliary-header",
@@ -66,7 +65,7 @@ fn every_rule_about_a_section_is_declared_by_a_defect() {
     for name in &declared {
         assert!(Rule::find(name).is_some(), "no rule is called {name}");
     }
-    // Those that need a file, or are about what is in it.
+    // Rules that require a file, or are about its content.
     let of_files = |rule: &Rule| {
         use sframe_validator::rules::Group::{Container, Coverage, Relocations};
         matches!(rule.group, Container | Coverage | Relocations)

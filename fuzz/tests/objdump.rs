@@ -1,7 +1,7 @@
-//! Generated sections as GNU objdump prints them: every function and row is the one that was
-//! planned. Neither our builder nor our reader has a say in what is expected.
+//! Compares generated sections with GNU objdump's output: every function and row must be as planned. The expected
+//! output depends on neither the builder nor the reader.
 //!
-//! Needs objdump 2.47.50, which `corpus/build` unpacks where Debian's sid has it; without it, says so.
+//! This test needs objdump 2.47.50, which `corpus/build` unpacks from Debian sid. Without it, it prints a message.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ fn register(abi: Abi, register: Register) -> String {
     }
 }
 
-/// The cell of a register's rule: by itself, from the CFA (`c`), or from another register, in
-/// brackets where it is loaded.
+/// The cell for a register's rule: unchanged, relative to the CFA (`c`), or relative to another register, in brackets
+/// if it is loaded.
 fn cell(plan: &Plan, rule: Recovery, unruled: &str) -> String {
     let abi = plan.abi;
     match rule {
@@ -57,7 +57,7 @@ fn row(plan: &Plan, function: &FunctionPlan, frame: Frame) -> String {
         Cfa::RegisterOffset { register: base, offset } if function.flexible => {
             format!("{}{offset:+}", register(abi, base))
         }
-        // Default rows have a plus before a minus.
+        // In default rows, a plus precedes a minus.
         Cfa::RegisterOffset { register: base, offset } => {
             format!("{}+{offset}", register(abi, base))
         }
@@ -70,7 +70,7 @@ fn row(plan: &Plan, function: &FunctionPlan, frame: Frame) -> String {
         Abi::Amd64 => (Recovery::AtCfa(-8), "f"),
         Abi::S390x | Abi::Aarch64Big | Abi::Aarch64Little => (Recovery::Unchanged, "u"),
     };
-    // FP's words stand behind padding for RA, which is printed as such.
+    // FP's words follow the padding for RA, which objdump prints as padding.
     let padded = (function.flexible || abi == Abi::S390x) && frame.fp != Recovery::Unchanged;
     let ra = match frame.ra {
         rule if rule == unruled => if padded { "U" } else { name }.to_owned(),
@@ -80,7 +80,7 @@ fn row(plan: &Plan, function: &FunctionPlan, frame: Frame) -> String {
     format!("{cfa}{}{ra}{signed}", cell(plan, frame.fp, "u"))
 }
 
-/// What objdump has to print from the first function on, a line each, without spaces.
+/// The lines that objdump must print from the first function on, without spaces.
 fn expected(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, function) in plan.functions.iter().enumerate() {

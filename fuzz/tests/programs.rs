@@ -1,5 +1,5 @@
-//! The programs: every call frame instruction is reached, in every form. What they mean is what the
-//! target `cfi` holds against the oracle and gimli.
+//! Checks that the programs reach every call frame instruction in every form. The target `cfi` compares their meaning
+//! with the oracle and gimli.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn programs(scope: &Scope<'_>) -> Vec<Program> {
     (0..3_000).map(program).collect()
 }
 
-/// The codes of the instructions that the section's functions have, as DWARF 5 7.24 numbers them.
+/// The codes of the instructions in the section's functions, numbered as in DWARF 5 7.24.
 fn codes(program: &Program) -> BTreeSet<u8> {
     let section = program.section(0x8000);
     let cfi = Cfi::from_bytes(&section, program.kind, 0x8000, program.abi);
@@ -38,7 +38,7 @@ fn codes(program: &Program) -> BTreeSet<u8> {
 
 #[test]
 fn every_instruction_is_reached() {
-    // DWARF 5 table 7.29, and of the vendors: MIPS_advance_loc8, AARCH64_negate_ra_state_with_pc,
+    // The codes in DWARF 5 table 7.29, and of vendors: MIPS_advance_loc8, AARCH64_negate_ra_state_with_pc,
     // GNU_window_save or AARCH64_negate_ra_state, GNU_args_size, GNU_negative_offset_extended.
     let mut wanted: BTreeSet<u8> = (0..=0x16).collect();
     wanted.extend([0x40, 0x80, 0xc0, 0x1d, 0x2c, 0x2d, 0x2e, 0x2f]);

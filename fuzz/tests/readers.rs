@@ -1,14 +1,14 @@
-//! libsframe is asked, and what it answers is understood: sections written by hand from the specification, and a
-//! section that it does not survive.
+//! Tests that libsframe can be asked and its answers are understood, with sections written by hand from the
+//! specification, and a section that crashes it.
 //!
-//! Needs libsframe 2.44, which `corpus/build` unpacks; without it, says so.
+//! These tests need libsframe 2.44, which `corpus/build` unpacks. Without it, they print a message.
 
 use std::path::PathBuf;
 
 use sframe_corpus::tools;
 use sframe_fuzz::peer::{Answer, Failure, Function, Meaning, Peer, Row, Stored, libraries};
 
-/// libsframe of binutils 2.44.
+/// libsframe from binutils 2.44.
 fn peer() -> Option<Peer> {
     let library = libraries().into_iter().find(|path| path.ends_with("libsframe.so.1"));
     if library.is_none() {
@@ -17,7 +17,7 @@ fn peer() -> Option<Peer> {
     Some(Peer::new(PathBuf::from(env!("CARGO_BIN_EXE_ask-libsframe")), library?))
 }
 
-/// Version 2, AMD64, sorted: a function of 16 bytes, 0x100 behind the section, with two rows.
+/// Version 2, AMD64, sorted: a function of 16 bytes, at 0x100 bytes after the section, with two rows.
 #[rustfmt::skip]
 const SECTION: [u8; 55] = [
     0xe2, 0xde, 2, 0x01, 3, 0, 0xf8, 0, 1, 0, 0, 0, 2, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0,

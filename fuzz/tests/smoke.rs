@@ -1,4 +1,4 @@
-//! Every target on the checked-in corpus, whole and damaged, and on seeded inputs.
+//! Runs every target on the checked-in corpus, unchanged and damaged, and on seeded inputs.
 
 mod corpus;
 
@@ -7,10 +7,10 @@ use sframe_corpus::tools;
 use sframe_fuzz::standalone::seeded;
 use sframe_fuzz::targets;
 
-/// Inputs of each kind: some seconds without optimisation.
+/// The number of inputs of each kind, which take some seconds without optimisation.
 const COUNT: u64 = 2_000;
 
-/// Runs a target on files as they are, then damaged, then on seeded inputs.
+/// Runs a target on unchanged files, on damaged ones, and on seeded inputs.
 fn smoke(run: fn(&[u8]), files: Vec<corpus::File>) {
     let files: Vec<_> = files.into_iter().map(|file| file.bytes).collect();
     files.iter().for_each(|file| run(file));

@@ -1,4 +1,4 @@
-//! Sections taken apart and put together again are the same bytes: those that assemblers and
+//! Checks that sections have the same bytes after being taken apart and put together again: those that assemblers and
 //! linkers have written, and generated ones.
 
 mod corpus;
@@ -13,7 +13,7 @@ fn written_by_assemblers_and_linkers() {
     for file in corpus::sections() {
         let golden = file.path.components().any(|part| part.as_os_str() == "golden");
         let Some(parts) = StoredSection::read(&file.bytes, 0x4000) else {
-            // Those that lld has appended have no end that the header knows.
+            // The header does not include the sections that lld has appended.
             continue;
         };
         assert_eq!(parts.bytes(), file.bytes, "{}", file.path.display());

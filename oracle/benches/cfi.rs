@@ -1,8 +1,7 @@
-//! Rows per second of our evaluation, against gimli's instruction iterator and table.
+//! Benchmarks of rows per second in the oracle's evaluation, compared with gimli's instruction iterator and table.
 //!
-//! `cargo bench -p sframe-oracle`. The file is the big library of `corpus/build big`, or what
-//! SFRAME_BENCH names. All three count the same: the rows of gimli's table, before equal
-//! neighbours become one.
+//! `cargo bench -p sframe-oracle`. The file is the large library from `corpus/build big`, or the one that SFRAME_BENCH
+//! names. All three count the same rows: those of gimli's table, before equal adjacent rows are merged.
 
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 
@@ -21,7 +20,7 @@ fn main() {
 
 const BIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/real/2.47.50/x86_64/big.so");
 
-/// The file, or nothing, and then there is nothing to measure.
+/// The file; empty if there is none, and then nothing is measured.
 fn file() -> Vec<u8> {
     let path = std::env::var("SFRAME_BENCH").unwrap_or(BIG.to_owned());
     let data = std::fs::read(&path).unwrap_or_default();
@@ -52,7 +51,7 @@ fn fdes<'a>(section: &EhFrame<Slice<'a>>, bases: &BaseAddresses) -> Fdes<'a> {
     fdes
 }
 
-/// The number of rows by the table: what every benchmark counts.
+/// The number of rows in gimli's table, which every benchmark uses as its count.
 fn rows(section: &EhFrame<Slice<'_>>, bases: &BaseAddresses) -> usize {
     let mut count = 0;
     let mut context = UnwindContext::new();
@@ -73,7 +72,7 @@ fn prepared<'a>(data: &'a [u8]) -> (EhFrame<Slice<'a>>, BaseAddresses, usize) {
     (section, bases, count)
 }
 
-/// Reading all entries, without rows.
+/// Reads all entries, without rows.
 #[divan::bench]
 fn ours_entries(bencher: Bencher<'_, '_>) {
     let data = file();
@@ -84,7 +83,7 @@ fn ours_entries(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// All rows of all functions, entries read before.
+/// Evaluates all rows of all functions, whose entries have already been read.
 #[divan::bench]
 fn ours_rows(bencher: Bencher<'_, '_>) {
     let data = file();
@@ -104,7 +103,7 @@ fn ours_rows(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// gimli's entries.
+/// Reads all entries with gimli.
 #[divan::bench]
 fn gimli_entries(bencher: Bencher<'_, '_>) {
     let data = file();
@@ -112,7 +111,7 @@ fn gimli_entries(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(count)).bench(|| fdes(black_box(&section), &bases).len());
 }
 
-/// A plain loop over gimli's instruction iterator that keeps the location, entries read before.
+/// A plain loop over gimli's instruction iterator that tracks the location. The entries have already been read.
 #[divan::bench]
 fn gimli_instructions(bencher: Bencher<'_, '_>) {
     let data = file();
@@ -136,7 +135,7 @@ fn gimli_instructions(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// gimli's table, which keeps every register, entries read before.
+/// gimli's table, which tracks every register. The entries have already been read.
 #[divan::bench]
 fn gimli_table(bencher: Bencher<'_, '_>) {
     let data = file();

@@ -1,7 +1,7 @@
-//! The comparison of a whole file, and what it is made of: `cargo bench -p sframe-oracle --bench compare`.
+//! Benchmarks of the comparison of a whole file and of its parts: `cargo bench -p sframe-oracle --bench compare`.
 //!
-//! The file is the big library of `corpus/build big`, or what SFRAME_BENCH names. Items are rows of
-//! both sides, equal neighbours counted once.
+//! The file is the large library from `corpus/build big`, or the one that SFRAME_BENCH names. Items are rows of both
+//! sides, where equal adjacent rows count as one.
 
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 
@@ -23,7 +23,7 @@ fn file() -> Vec<u8> {
     std::fs::read(path).unwrap_or_default()
 }
 
-/// Calls `with` with what the file has, and the number of rows.
+/// Calls `with` with the parts of the file and the number of rows.
 fn open(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], usize)) {
     let Ok(elf) = Elf::parse(data) else {
         println!("skipped: no big file, `corpus/build big` makes it");
@@ -55,7 +55,7 @@ fn open(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], usize)) {
     with(&elf, &sections, rows);
 }
 
-/// From the file's bytes to the sums.
+/// Computes the sums from the file's bytes.
 #[divan::bench]
 fn whole_file(bencher: Bencher<'_, '_>) {
     let data = file();
@@ -69,7 +69,7 @@ fn whole_file(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The sweep alone.
+/// Only the sweep.
 #[divan::bench]
 fn sweep(bencher: Bencher<'_, '_>) {
     let data = file();

@@ -1,4 +1,4 @@
-//! Prints what CFI says about each function of a file: `cargo run --example rows -- FILE`.
+//! Prints CFI's rows for each function of a file: `cargo run --example rows -- FILE`.
 
 use sframe_oracle::cfi::{Cfi, RowContext};
 use sframe_validator::elf::Elf;

@@ -1,5 +1,5 @@
-//! The account of a file against other ways to count: the sweep's sums, look-ups of every PC, what
-//! objdump prints of the golden files, and entries by hand.
+//! Tests of the account of a file against other ways to count: the sums of the sweep, look-ups of every PC, objdump's
+//! output for the golden files, and entries written by hand.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -26,7 +26,7 @@ use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Register};
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Placement, Section, Version};
 
-/// What has to add up in any account.
+/// Checks that the numbers of an account add up.
 fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
     let mut ranges = Vec::new();
@@ -48,7 +48,7 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     for loss in &all.losses {
         assert_eq!(loss.examples.len() as u64, loss.functions.min(3));
     }
-    // Everything is kept, so that what is counted is there; each differing range, in order.
+    // Everything is kept, so the counts are those of the kept items: each differing range, in order.
     let counts = counts(&all);
     let mut kept: BTreeMap<&str, u64> = BTreeMap::new();
     for finding in &all.findings {
@@ -68,7 +68,7 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
         assert_eq!(difference.finding.row.is_none(), by_absence);
         assert!(!difference.finding.bytes.is_empty());
     }
-    // By pattern: one difference stands for all of its kind, and together they are all bytes.
+    // By pattern, one difference represents all of its kind, and their sizes add up to all bytes.
     let grouped = account(elf, sections, cfi, &ALL_BY_PATTERN);
     assert_eq!(grouped.counts, all.counts);
     let mut together = Similar::default();
@@ -80,7 +80,7 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     }
     let (functions, ranges) = (of_differences, ranges.len() as u64);
     assert_eq!(together, Similar { functions, ranges, bytes: sums.different });
-    // Fewer are kept on request, and as many counted.
+    // On request, fewer are kept, but just as many are counted.
     let few = account(elf, sections, cfi, &Options { keep: Keep::First(1), ..ALL_BY_PATTERN });
     assert_eq!(few.counts, all.counts);
     let rules: BTreeSet<_> = few.differences.iter().map(|d| d.finding.rule.name).collect();
@@ -101,7 +101,7 @@ fn golden_accounts_add_up() {
     assert!(files > 400, "{files}");
 }
 
-/// Functions by a look-up of each of their PCs in both sources.
+/// Counts functions by looking up each of their PCs in both sources.
 #[test]
 fn functions_are_counted_once() {
     for name in [
@@ -147,8 +147,8 @@ fn functions_are_counted_once() {
 }
 
 #[test]
-fn what_the_version_cannot_carry_has_its_own_sums() {
-    // `.cfi_undefined rip` in two functions of 8 and 7 bytes; from 1 to 7 of the second one.
+fn limits_of_the_version_have_their_own_sums() {
+    // `.cfi_undefined rip` is in two functions of 8 and 7 bytes; in the second, it applies from 1 to 7.
     of_file("2.44/x86_64/outermost.o", &ALL, |account| {
         let limits: Vec<_> =
             account.limits.iter().map(|l| (l.field.to_string(), l.functions, l.bytes)).collect();
@@ -157,9 +157,8 @@ fn what_the_version_cannot_carry_has_its_own_sums() {
     });
 }
 
-/// Function 1 has `.cfi_undefined rip` from its second byte on. Its entry without rows says so of
-/// all 7 bytes (V3 1.2): that is right for 6, and at the first one a reader ends the stack where it
-/// has a caller.
+/// Function 1 has `.cfi_undefined rip` from its second byte on. Its entry without rows claims this for all 7 bytes (V3
+/// 1.2). That is right for 6 bytes. At the first byte, a reader ends the stack although there is a caller.
 #[test]
 fn an_entry_without_rows_agrees_with_an_undefined_return_address() {
     let mut data = golden("2.47.50/x86_64/outermost.o");
@@ -186,7 +185,7 @@ fn an_entry_without_rows_agrees_with_an_undefined_return_address() {
     });
 }
 
-/// Without SFrame sections every function is lost, as far as a version 3 section could have it.
+/// Without SFrame sections, every function that a version 3 section could describe is lost.
 #[test]
 fn coverage_alone_counts_every_byte() {
     let mut files = 0;
@@ -203,7 +202,7 @@ fn coverage_alone_counts_every_byte() {
                 object::SectionFlags::Elf { sh_flags, .. } => sh_flags.0 & wanted == wanted,
                 _ => false,
             })
-            // Code has bytes in the file: none are there of SHT_NOBITS.
+            // Only bytes in the file are code, and sections of type SHT_NOBITS have none.
             .filter(|section| section.file_range().is_some())
             .map(|section| section.address()..section.address() + section.size())
             .collect();
@@ -242,7 +241,7 @@ fn eh_frame(functions: &[(u64, u64, &[u8])]) -> Vec<u8> {
     bytes
 }
 
-/// An account of a golden file's code with CFI by hand.
+/// The account of a golden file's code with CFI written by hand.
 fn with_cfi(bytes: &[u8], options: &Options, look: impl FnOnce(&Account<'_>, u64)) {
     let data = golden("2.47.50/x86_64/shared.so");
     open(&data, |elf, sections, _| {
@@ -258,7 +257,7 @@ fn text() -> u64 {
     elf.sections().iter().find(|section| section.name == b".text").expect(".text").address
 }
 
-/// Offsets: the CIE has 18 bytes, so the FDE starts at 0x12 and its instructions at 0x2a.
+/// The CIE has 18 bytes, so the FDE starts at 0x12, and its instructions at 0x2a.
 #[test]
 fn errors_of_instructions_are_findings() {
     let start = text();
@@ -269,7 +268,7 @@ fn errors_of_instructions_are_findings() {
             "restore_state without a remembered state",
         ),
         (&[0x41, 0x3f], "cfi-unknown-instruction", "call frame instruction 0x3f is not defined"),
-        // Behind the last row: nobody asks for a PC there.
+        // The advance follows the last row, so no PC needs it.
         (&[0x41, 0x0e, 16, 0x60], "cfi-advance-past-end", "location"),
     ] {
         let bytes = eh_frame(&[(start, 0x10, program)]);
@@ -286,9 +285,9 @@ fn errors_of_instructions_are_findings() {
     }
 }
 
-/// A CIE's error is told once, and not of each of its functions.
+/// An error of the CIE is reported once, and not for each of its functions.
 #[test]
-fn a_defect_is_told_once() {
+fn a_defect_is_reported_once() {
     let mut bytes = entry(0, &[1, 0, 1, 0x78, 16, 0x41]);
     for number in 0..4_u64 {
         let range = [(text() + 16 * number).to_le_bytes(), 16_u64.to_le_bytes()].concat();
@@ -304,14 +303,14 @@ fn a_defect_is_told_once() {
 }
 
 #[test]
-fn lints_are_told_on_request() {
+fn lints_are_reported_on_request() {
     let bytes = eh_frame(&[(text(), 0, &[]), (text(), 0x10, &[])]);
     let lint = Options { pedantic: true, ..Options::default() };
     with_cfi(&bytes, &lint, |account, _| assert_eq!(counts(account)["cfi-empty-range"], 1));
     with_cfi(&bytes, &Options::default(), |account, _| {
         assert_eq!(counts(account).get("cfi-empty-range"), None);
         assert!(account.findings.iter().all(|f| f.rule.severity > Severity::Lint));
-        // It is a function without bytes all the same.
+        // It still counts as a function without bytes.
         let loss = &account.losses[0];
         assert_eq!((loss.cause, loss.functions, loss.bytes), (Cause::ZeroSize, 1, 0));
         let start = CodeAddress::absolute(text());
@@ -319,7 +318,7 @@ fn lints_are_told_on_request() {
     });
 }
 
-/// More than are listed are still counted.
+/// Findings that are not kept are counted as well.
 #[test]
 fn thousands_of_defects() {
     let functions: Vec<_> = (0..3000).map(|_| (text(), 0, &[][..])).collect();
@@ -331,9 +330,9 @@ fn thousands_of_defects() {
     });
 }
 
-/// Limits of the reader are no findings.
+/// Limits of the reader are not findings.
 #[test]
-fn what_cannot_be_read_is_undecided() {
+fn unreadable_cfi_is_undecided() {
     let mut bytes = entry(0, &[1, b'Q', 0, 1, 0x78, 16]);
     let range = [text().to_le_bytes(), 16_u64.to_le_bytes()].concat();
     bytes.extend(entry(bytes.len() as u32 + 4, &range));
@@ -344,8 +343,7 @@ fn what_cannot_be_read_is_undecided() {
         assert!(reasons[0].contains("augmentation 'Q' has no known meaning here"));
         assert!(reasons[1].contains("the CIE at 0x0 is not readable"));
     });
-    // Functions that SFrame describes and an expression may or may not say the same of: r1 * 2. FP
-    // is at CFA-16 on both sides.
+    // CFI has an expression (r1 * 2) that may or may not be equivalent to SFrame's rule. FP is at CFA-16 on both sides.
     let bytes = eh_frame(&[(text(), 0x10, &[0x86, 2, 0x0f, 4, 0x71, 0, 0x32, 0x1e])]);
     with_cfi(&bytes, &ALL, |account, _| {
         let expression =
@@ -358,10 +356,10 @@ fn what_cannot_be_read_is_undecided() {
     });
 }
 
-/// The return address is `r1 * 2`, which nothing simpler says; the CFA is SP + 24, which SFrame has
-/// nowhere in the first 16 bytes: by hand, from the DWARF standard's operation codes.
+/// The return address is `r1 * 2`, which has no simpler form. The CFA is SP + 24, but SFrame never has that in the
+/// first 16 bytes. Written by hand from the DWARF standard's operation codes.
 #[test]
-fn an_expression_hides_no_difference_in_another_field() {
+fn an_expression_does_not_hide_differences_in_other_fields() {
     let program = [0x0c, 7, 24, 0x16, 16, 4, 0x71, 0, 0x32, 0x1e];
     let bytes = eh_frame(&[(text(), 0x10, &program)]);
     with_cfi(&bytes, &ALL, |account, _| {
@@ -421,11 +419,11 @@ fn every_rule_about_cfi_has_a_kind_of_error() {
     }
 }
 
-/// By hand, from what a binary search of `.eh_frame_hdr` finds: the last function that starts at or
-/// before the PC, if it reaches that far.
+/// The expected pieces are written by hand, from the result of a binary search of `.eh_frame_hdr`: the last function
+/// that starts at or before the PC, if it reaches that far.
 #[test]
-fn of_functions_that_overlap_the_one_that_starts_last_is_found() {
-    /// Starts and sizes; and of each piece start, end, and the start of its function.
+fn the_overlapping_function_that_starts_last_is_found() {
+    /// The starts and sizes of functions; then, for each piece, its start, its end, and the start of its function.
     type Case = (&'static [(u64, u64)], &'static [(u64, u64, u64)]);
     let cases: [Case; 5] = [
         (&[(0, 0x20), (8, 8)], &[(0, 8, 0), (8, 0x10, 8)]),
@@ -454,8 +452,8 @@ fn of_functions_that_overlap_the_one_that_starts_last_is_found() {
     }
 }
 
-/// By hand: of four pieces of 16 bytes, CFI alone describes the first, nobody the second, SFrame alone
-/// the third, both the last. A function counts by its own code, not by the code before it.
+/// Written by hand: of four pieces of 16 bytes, only CFI describes the first, neither the second, only SFrame the
+/// third, and both the last. A function counts by its own code, not by the code before it.
 #[test]
 fn functions_are_counted_by_their_own_code() {
     let row = Frame {
@@ -481,10 +479,10 @@ fn functions_are_counted_by_their_own_code() {
     });
 }
 
-/// Bytes and functions are counted apart, so each is a check of the other. In `sizes.so`, functions
-/// without bytes in the file come after padding that neither side describes.
+/// Bytes and functions are counted independently, so each count checks the other. In `sizes.so`, functions without
+/// bytes in the file follow padding that neither side describes.
 #[test]
-fn no_function_is_of_sframe_alone_where_no_byte_is() {
+fn functions_are_only_in_sframe_if_bytes_are() {
     for path in golden_files() {
         let data = std::fs::read(&path).expect("readable");
         for member in members(&data) {

@@ -1,6 +1,5 @@
-//! The sweep against a slow look-up of every single PC, on all golden files and on files whose
-//! SFrame bytes are changed one at a time; and its sums against the executable bytes that the
-//! `object` crate counts.
+//! Tests of the sweep against a slow look-up of every single PC, on all golden files and on files in which one SFrame
+//! byte at a time is changed. Its sums are compared with the executable bytes that the `object` crate counts.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -30,7 +29,7 @@ fn code(data: &[u8]) -> Vec<(u32, u64, u64)> {
             object::SectionFlags::Elf { sh_flags, .. } => sh_flags.0 & wanted == wanted,
             _ => false,
         })
-        // Code has bytes in the file: none are there of SHT_NOBITS.
+        // Only bytes in the file are code, and sections of type SHT_NOBITS have none.
         .filter(|section| {
             let end = section.file_range().and_then(|(offset, size)| offset.checked_add(size));
             end.is_some_and(|end| end <= data.len() as u64)
@@ -39,7 +38,7 @@ fn code(data: &[u8]) -> Vec<(u32, u64, u64)> {
         .collect()
 }
 
-/// What a look-up of one PC says; `None`: it cannot read the function's rows.
+/// The verdict of looking up one PC; `None` if the look-up cannot read the function's rows.
 fn look_up(sections: &[Section<'_>], cfi: &[Cfi<'_>], place: CodeAddress) -> Option<Verdict> {
     let mut sframe = None;
     for section in sections {
@@ -47,7 +46,7 @@ fn look_up(sections: &[Section<'_>], cfi: &[Cfi<'_>], place: CodeAddress) -> Opt
         if function.num_rows() == 0 && !function.is_outermost() {
             continue;
         }
-        // The sweep calls undecided what is around an unreadable row; a look-up may be luckier.
+        // The sweep treats the surroundings of an unreadable row as undecided, but a look-up may succeed there.
         if function.rows().ok()?.any(|row| row.is_err()) {
             return None;
         }
@@ -84,7 +83,7 @@ fn look_up(sections: &[Section<'_>], cfi: &[Cfi<'_>], place: CodeAddress) -> Opt
     })
 }
 
-/// What the sweep says about each PC of `code`, and its sums.
+/// The sweep's verdict for each PC of `code`, and its sums.
 fn sweep(
     elf: &Elf<'_>,
     sections: &[Section<'_>],
@@ -110,8 +109,8 @@ fn sweep(
     (verdicts, totals)
 }
 
-/// Compares the sweep with the look-ups; returns the sums and how many PCs a look-up decided. Files
-/// that are `sound` have nothing that only the sweep gives up on.
+/// Compares the sweep with the look-ups, and returns the sums and the number of PCs that a look-up decided. In `sound`
+/// files, the sweep decides every PC that a look-up decides.
 fn check(data: &[u8], sound: bool) -> (Sums, u64) {
     let code = code(data);
     open(data, |elf, sections, cfi| {
@@ -138,17 +137,17 @@ fn check(data: &[u8], sound: bool) -> (Sums, u64) {
                     continue;
                 }
                 match look_up(sections, cfi, place) {
-                    // Functions that share rows, as changed bytes may say, use up the budget.
+                    // After a changed byte, functions may share rows, which uses up the budget.
                     Some(_) if !sound && *verdict == Verdict::Undecided => {}
-                    // A function whose start is not known may describe the place.
+                    // A function whose start is unknown may describe the place.
                     Some(Verdict::OnlyCfi)
                         if totals.functions.unplaced > 0 && *verdict == Verdict::Undecided => {}
                     Some(expected) => {
                         assert_eq!(*verdict, expected, "{place:x?}");
                         decided += 1;
                     }
-                    // A look-up gives up at a row that is cut off; the sweep still knows from its
-                    // start where the one before ends.
+                    // A look-up fails at a truncated row, but the sweep still knows from its start where the preceding
+                    // row ends.
                     None => {}
                 }
             }
@@ -158,8 +157,8 @@ fn check(data: &[u8], sound: bool) -> (Sums, u64) {
     })
 }
 
-/// Whether a look-up's binary search and the sweep find the same functions: tables are in order
-/// and functions do not overlap, as the sorted flag says.
+/// Whether a binary search and the sweep find the same functions. This requires that tables are sorted if the flag says
+/// so, and that functions do not overlap.
 fn orderly(sections: &[Section<'_>]) -> bool {
     sections.iter().all(|section| {
         let ranges: Vec<_> = section
@@ -192,10 +191,10 @@ fn golden_files_by_every_pc() {
     assert!(total.equal > 50_000, "{total:?}");
 }
 
-/// Changes one byte of the SFrame section at a time. Whatever changes what a PC recovers has to
-/// show at that PC.
+/// Changes one byte of the SFrame section at a time. Every change of the values that a PC recovers must be reported at
+/// that PC.
 #[test]
-fn perturbations_show_where_they_are() {
+fn perturbations_are_reported_at_their_place() {
     for name in ["2.44/x86_64/handwritten.so", "2.47.50/aarch64/pauth.so", "2.47.50/s390x/throw.so"]
     {
         let data = common::golden(name);
@@ -269,12 +268,12 @@ fn each_field_is_reported() {
 }
 
 #[test]
-fn what_a_version_cannot_carry_is_a_limit() {
+fn properties_that_a_version_cannot_express_are_limits() {
     let outermost = Frame { ra: Recovery::Undefined, ..plain() };
     let limit = Verdict::Limited(Fields::UNDEFINED_RA);
     assert_eq!(judged(plain(), outermost, Version::V1, Abi::Amd64), limit);
     assert_eq!(judged(plain(), outermost, Version::V2, Abi::Amd64), limit);
-    // An outermost frame has no caller: its other rules do not matter.
+    // An outermost frame has no caller, so its other rules do not matter.
     assert_eq!(judged(Frame::OUTERMOST, outermost, Version::V3, Abi::Amd64), Verdict::Equal);
     let signal = |version, in_sframe, in_cfi| {
         let frame = plain();
@@ -289,10 +288,10 @@ fn what_a_version_cannot_carry_is_a_limit() {
     assert_eq!(signal(Version::V3, true, true), Verdict::Equal);
 }
 
-/// What can be said of two rules for one field where the CFI's CFA or the rule itself is an
-/// expression, whose value is not known.
+/// The verdict on two rules for the same field if the CFI's CFA or the rule itself is an expression, whose value is
+/// unknown.
 #[test]
-fn a_field_with_an_expression_is_undecided_by_itself() {
+fn an_expression_makes_only_its_field_undecided() {
     let unknown = Expression { offset: 0, length: 4 };
     let base = plain();
     let judged = |sframe, cfi| {
@@ -307,16 +306,16 @@ fn a_field_with_an_expression_is_undecided_by_itself() {
     assert_eq!(judged(base, fp), (undecided, Fields::FP));
     let cfa = Frame { cfa: Cfa::Expression(unknown), ..base };
     assert_eq!(judged(base, cfa), (undecided, Fields::CFA));
-    // Another field differs all the same.
+    // A difference in another field is still reported.
     let other = Frame { cfa: Cfa::RegisterOffset { register: SP, offset: 16 }, ..ra };
     assert_eq!(judged(base, other), (Verdict::Different(Fields::CFA), Fields::RA));
-    // Unchanged and saved are two rules, wherever the CFA is.
+    // Unchanged and saved are different rules, independent of the CFA.
     let saved = Frame { fp: Recovery::AtCfa(-16), ..cfa };
     assert_eq!(judged(base, saved), (Verdict::Different(Fields::FP), Fields::CFA));
-    // A distance of 8 from the CFA is not one of 16: one of the two fields differs.
+    // A distance of 8 from the CFA differs from one of 16, so one of the two fields differs.
     let further = Frame { ra: Recovery::AtCfa(-16), ..cfa };
     assert_eq!(judged(base, further), (Verdict::Different(Fields::RA), Fields::CFA));
-    // The slot at FP may be the one at CFA - 16.
+    // The slot at FP may be the slot at CFA - 16.
     let at_fp = Recovery::AtRegister { register: Register(6), offset: 0 };
     let sframe = Frame { fp: Recovery::AtCfa(-16), ..base };
     let in_cfi = Frame { fp: at_fp, ..cfa };

@@ -1,4 +1,4 @@
-//! Compressed `.debug_frame` sections, made by GNU tools: what comes out is what went in.
+//! Tests with compressed `.debug_frame` sections that GNU tools made: decompressing yields the original bytes.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -11,7 +11,7 @@ use sframe_oracle::account::{Options, account};
 use sframe_oracle::cfi::{Cfi, CfiErrorKind, CfiSource, Kind};
 use sframe_validator::elf::Elf;
 
-/// Runs a tool; `false` where it is missing or cannot do it, which is said.
+/// Runs a tool. Prints a message and returns `false` if it is missing or fails.
 fn run(folder: &Path, command: &str) -> bool {
     let words: Vec<&str> = command.split(' ').collect();
     let status = Command::new(words[0]).args(&words[1..]).current_dir(folder).status();
@@ -23,7 +23,7 @@ fn run(folder: &Path, command: &str) -> bool {
     done
 }
 
-/// A program whose CFI is in `.debug_frame` alone, in a folder of this test's own.
+/// A program whose CFI is only in `.debug_frame`, in a folder for this test.
 fn built(name: &str) -> Option<PathBuf> {
     let folder = sframe_corpus::folder!(name);
     let mut source = String::from("int sink(int);\n");
@@ -59,7 +59,7 @@ fn read(path: &Path) -> Content {
 }
 
 #[test]
-fn every_format_gives_the_bytes_that_went_in() {
+fn every_format_decompresses_to_the_original_bytes() {
     let Some(folder) = built("compressed") else { return };
     let plain = read(&folder.join("plain"));
     assert_eq!(plain.1.len(), 42);
@@ -68,26 +68,26 @@ fn every_format_gives_the_bytes_that_went_in() {
             continue;
         }
         let path = folder.join(format);
-        // Another reader says that the section is compressed.
+        // Another reader confirms that the section is compressed.
         let data = fs::read(&path).expect("readable");
         let file = object::File::parse(&*data).expect("ELF");
         let name = if format == "zlib-gnu" { ".zdebug_frame" } else { ".debug_frame" };
         let section = file.sections().find(|s| s.name() == Ok(name)).expect("the section");
         assert!(section.data().expect("readable").len() < plain.0.len() / 2);
         assert_eq!(read(&path), plain, "{format}");
-        // Without its bytes the section is told, not passed over.
+        // Without its bytes, the section is reported instead of skipped.
         let elf = Elf::parse(&data).expect("ELF");
         let cfi = Cfi::load_all(&elf).expect("readable");
         let unreadable = CfiErrorKind::UnreadableSection("it is compressed");
         assert_eq!(cfi[0].defects()[0].kind, unreadable);
-        let told = account(&elf, &[], &cfi, &Options::default()).undecided;
-        assert_eq!(told.len(), 1);
-        assert!(told[0].reason.ends_with("it is compressed"), "{told:?}");
+        let undecided = account(&elf, &[], &cfi, &Options::default()).undecided;
+        assert_eq!(undecided.len(), 1);
+        assert!(undecided[0].reason.ends_with("it is compressed"), "{undecided:?}");
     }
 }
 
 #[test]
-fn claims_are_not_believed() {
+fn sizes_in_headers_are_not_trusted() {
     let Some(folder) = built("compressed-claims") else { return };
     for format in ["zlib", "zstd"] {
         if !run(&folder, &format!("objcopy --compress-debug-sections={format} plain {format}")) {
@@ -117,7 +117,7 @@ fn claims_are_not_believed() {
         let mut unknown = data.clone();
         unknown[start] = 9;
         cases.push((unknown, "its compression is unknown"));
-        // From the middle on only zeros.
+        // From the middle on, there are only zeros.
         let mut cut = data.clone();
         cut[start + 24 + (size - 24) / 2..start + size].fill(0);
         cases.push((cut, broken));

@@ -1,4 +1,4 @@
-//! Answers of CFI about single rows, against look-ups of every PC.
+//! Tests of the answers that CFI gives about single rows, against look-ups of every PC.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -11,7 +11,7 @@ use sframe_validator::Section;
 use sframe_validator::check::Confirm;
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 
-/// A row, with its place: start, end, frame.
+/// A row and its place: start, end, and frame.
 type Question = (CodeAddress, u64, Frame);
 
 /// Every row of ordinary functions, in the order of the table.
@@ -33,7 +33,7 @@ fn questions(sections: &[Section<'_>]) -> Vec<Question> {
     questions
 }
 
-/// What CFI says at one PC.
+/// The frame that CFI has at a PC.
 fn look_up(cfi: &[Cfi<'_>], place: CodeAddress) -> Option<Frame> {
     let (cfi, function) = cfi.iter().find_map(|cfi| Some((cfi, cfi.find(place)?)))?;
     let mut context = RowContext::new(cfi);
@@ -41,13 +41,13 @@ fn look_up(cfi: &[Cfi<'_>], place: CodeAddress) -> Option<Frame> {
     row.map(|row| row.frame)
 }
 
-/// Frames without a caller say the same, whatever else they say.
+/// Frames without a caller are equal, whatever their other rules.
 fn equal(one: Frame, other: Frame) -> bool {
     one == other || (one.ra, other.ra) == (Recovery::Undefined, Recovery::Undefined)
 }
 
 #[test]
-fn answers_are_those_of_a_look_up_of_each_pc() {
+fn answers_equal_look_ups_of_each_pc() {
     let (mut confirmed, mut denied) = (0, 0);
     for path in golden_files() {
         let data = std::fs::read(&path).expect("readable");
@@ -66,7 +66,7 @@ fn answers_are_those_of_a_look_up_of_each_pc() {
                     assert_eq!(answer, wanted, "{} {start:x?}", path.display());
                     confirmed += u64::from(answer);
                     denied += u64::from(!answer);
-                    // Nothing says the same as a row with another CFA, but frames without a caller.
+                    // A row with another CFA is never confirmed, except for frames without a caller.
                     if let Cfa::RegisterOffset { register, offset } = frame.cfa {
                         let cfa = Cfa::RegisterOffset { register, offset: offset + 8 };
                         let other = Frame { cfa, ..*frame };
@@ -74,7 +74,7 @@ fn answers_are_those_of_a_look_up_of_each_pc() {
                         assert!(!right || !ask(&in_order, &(*start, *end, other)));
                     }
                 }
-                // From the last function to the first, each is still read once.
+                // In order from the last function to the first, each is still read only once.
                 let backwards = CfiConfirms::new(cfi);
                 questions.reverse();
                 for question in &questions {
@@ -87,9 +87,9 @@ fn answers_are_those_of_a_look_up_of_each_pc() {
     assert!(confirmed > 5000 && denied > 100, "{confirmed} {denied}");
 }
 
-/// Ranges that end behind the row, the function, or everything are not confirmed.
+/// Ranges that end after the row, the function, or all functions are not confirmed.
 #[test]
-fn the_whole_range_has_to_say_the_same() {
+fn rows_are_confirmed_only_over_their_whole_range() {
     let data =
         std::fs::read(sframe_corpus::repository().join("corpus/golden/2.47.50/x86_64/shared.so"));
     open(&data.expect("a golden file"), |_, sections, cfi| {
@@ -104,8 +104,8 @@ fn the_whole_range_has_to_say_the_same() {
     });
 }
 
-/// Two functions in turn, so that each question needs the other one's rows: the work is bounded by
-/// the bytes of the CFI, and what comes later is not confirmed.
+/// Two functions alternate, so each question needs the other function's rows. The work is limited by the bytes of the
+/// CFI, and later questions are not confirmed.
 #[test]
 fn questions_in_a_hostile_order_end() {
     let data =
@@ -118,7 +118,7 @@ fn questions_in_a_hostile_order_end() {
         let fresh = CfiConfirms::new(cfi);
         let ask = |(start, end, frame): &Question| fresh.confirms(*start, *end, frame);
         let answers: Vec<_> = (0..100_000).map(|_| (ask(&first), ask(&last))).collect();
-        // The rows at hand still answer.
+        // The rows read last still answer questions.
         assert_eq!((answers[0], answers[99_999]), ((true, true), (false, true)));
         let bytes: usize = cfi.iter().map(|cfi| cfi.data().len()).sum();
         assert!(answers.iter().filter(|(one, two)| *one && *two).count() < 4 * bytes);

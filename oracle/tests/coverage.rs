@@ -1,5 +1,5 @@
-//! The causes of lost coverage, from instructions as bytes. What an assembler says about the same
-//! directives stands beside each case: GNU as 2.40 (version 1), 2.44 (2), 2.47.50 (3), LLVM 23 (2).
+//! Tests of the causes of lost coverage, with instructions as bytes. Comments quote the messages of assemblers for the
+//! same directives: GNU as 2.40 (version 1), 2.44 (2), 2.47.50 (3), and LLVM 23 (2).
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -50,7 +50,7 @@ const ADVANCE: u8 = 0x41;
 const REMEMBER: u8 = 0x0a;
 const RESTORE: u8 = 0x0b;
 
-/// The causes in versions 1, 2 and 3.
+/// Checks the causes in versions 1, 2 and 3.
 #[track_caller]
 fn amd64(program: &[u8], causes: [Cause; 3]) {
     check(&section(Abi::Amd64, 16, AMD64, 0x10, program), Abi::Amd64, causes);
@@ -69,13 +69,13 @@ fn check(bytes: &[u8], abi: Abi, causes: [Cause; 3]) {
 }
 
 #[test]
-fn nothing_unusual_has_no_cause() {
+fn ordinary_functions_have_no_cause() {
     amd64(&[ADVANCE, 0x0e, 16, 0x86, 2, ADVANCE, 0x0d, 6], [Cause::Unexplained; 3]);
     aarch64(&[ADVANCE, 0x0e, 16, 0x9d, 2, 0x9e, 1], [Cause::Unexplained; 3]);
 }
 
-/// "skipping SFrame FDE; .cfi_remember_state without prior SFrame FRE state": 2.40 and 2.44 say so
-/// of the first and third, LLVM of the first four; 2.47.50 of none.
+/// "skipping SFrame FDE; .cfi_remember_state without prior SFrame FRE state": 2.40 and 2.44 print this for the first
+/// and the third, LLVM for the first four, and 2.47.50 for none.
 #[test]
 fn remember_state_before_another_row() {
     let first = Cause::RememberFirst;
@@ -95,29 +95,29 @@ fn remember_state_before_another_row() {
     }
 }
 
-/// "no SFrame FDE emitted; SP register 7 in .cfi_register": GNU as 2.47.50 of a function that
-/// starts with `.cfi_register 7, 10`, which it writes into the CIE.
+/// "no SFrame FDE emitted; SP register 7 in .cfi_register": GNU as 2.47.50 prints this for a function that starts with
+/// `.cfi_register 7, 10`, which it writes into the CIE.
 #[test]
-fn what_an_assembler_moves_into_the_cie() {
+fn instructions_that_assemblers_move_into_the_cie() {
     let initial = [AMD64, &[0x09, 7, 10]].concat();
     let bytes = section(Abi::Amd64, 16, &initial, 0x10, &[]);
     check(&bytes, Abi::Amd64, [Cause::RegisterSave; 3]);
-    // As an instruction of the function it is the same.
+    // The same applies to an instruction of the function.
     amd64(&[0x09, 7, 10], [Cause::RegisterSave; 3]);
 }
 
-/// "FP without RA on stack": 2.44 and 2.47.50 of both, 2.40 of none.
+/// "FP without RA on stack": 2.44 and 2.47.50 print this for both, and 2.40 for neither.
 #[test]
 fn fp_on_the_stack_without_ra() {
     let causes = [Cause::Unexplained, Cause::FpWithoutRa, Cause::FpWithoutRa];
     aarch64(&[ADVANCE, 0x0e, 16, 0x9d, 2], causes);
     aarch64(&[ADVANCE, 0x0e, 16, 0x9d, 2, 0x07, 30], causes);
-    // Other machines keep RA elsewhere.
+    // Other machines store RA elsewhere.
     amd64(&[ADVANCE, 0x0e, 16, 0x86, 2], [Cause::Unexplained; 3]);
 }
 
-/// "skipping SFrame FDE; CFI insn CFI_escape (0x103)": 2.40 and 2.44 of all. 2.47.50 says "no
-/// SFrame FDE emitted; .cfi_escape DW_CFA_expression with SP reg 7" and ".cfi_escape with op (0x16)".
+/// "skipping SFrame FDE; CFI insn CFI_escape (0x103)": 2.40 and 2.44 print this for all. 2.47.50 prints "no SFrame FDE
+/// emitted; .cfi_escape DW_CFA_expression with SP reg 7" and ".cfi_escape with op (0x16)".
 #[test]
 fn expressions_of_registers_that_sframe_does_not_have() {
     let escape = Cause::UnsupportedEscape;
@@ -128,9 +128,9 @@ fn expressions_of_registers_that_sframe_does_not_have() {
     amd64(&[ADVANCE, 0x16, 7, 2, 0x77, 8], [escape; 3]);
 }
 
-/// GNU as 2.47.50 looks into `.cfi_escape`. Of the forms it does not take it says "no SFrame FDE
-/// emitted; .cfi_escape with op (0xf)" and "(0x10)"; 2.40 and 2.44 drop any function with an escape:
-/// "skipping SFrame FDE; CFI insn CFI_escape (0x103)".
+/// GNU as 2.47.50 interprets `.cfi_escape`. For forms that it does not support, it prints "no SFrame FDE emitted;
+/// .cfi_escape with op (0xf)" and "(0x10)". 2.40 and 2.44 drop every function with an escape: "skipping SFrame FDE; CFI
+/// insn CFI_escape (0x103)".
 #[test]
 fn forms_of_expressions() {
     let escape = Cause::UnsupportedEscape;
@@ -140,18 +140,18 @@ fn forms_of_expressions() {
     // `.cfi_escape 0x0f, 2, 0x77, 0x10`: def_cfa_expression rsp+16, rbp+16, r10+0.
     amd64(&[ADVANCE, 0x0f, 2, 0x77, 0x10], cfa);
     amd64(&[ADVANCE, 0x0f, 2, 0x76, 0x10], cfa);
-    // In older versions a CFA based on R10 comes first, as in a rule.
+    // In older versions, a CFA based on R10 takes precedence, as it does for a rule.
     let cfa_register = Cause::CfaRegister;
     amd64(&[ADVANCE, 0x0f, 2, 0x7a, 0], [cfa_register, cfa_register, Cause::CfaExpressionForm]);
-    // *(rbp-8) is taken: "(fp-8)"; *(rbp-256), of two bytes, rbp+0+16 and bregx are not.
+    // *(rbp-8) is supported: "(fp-8)". *(rbp-256), which has an operand of two bytes, rbp+0+16 and bregx are not.
     let loaded = Cause::CfaExpression;
     amd64(&[ADVANCE, 0x0f, 3, 0x76, 0x78, 0x06], [loaded, loaded, Cause::Unexplained]);
     let far = [loaded, loaded, Cause::CfaExpressionForm];
     amd64(&[ADVANCE, 0x0f, 4, 0x76, 0x80, 0x7e, 0x06], far);
     amd64(&[ADVANCE, 0x0f, 4, 0x76, 0, 0x23, 0x10], cfa);
     amd64(&[ADVANCE, 0x0f, 3, 0x92, 7, 8], cfa);
-    // `.cfi_escape 0x10, 3, 2, 0x77, 0x08`: expression of RBX, rsp+8 is taken; rsp+8+8, reg7 and
-    // rbp-128, of two bytes, are not.
+    // `.cfi_escape 0x10, 3, 2, 0x77, 0x08`, the expression rsp+8 for RBX, is supported. rsp+8+8, reg7, and rbp-128,
+    // which has an operand of two bytes, are not.
     amd64(&[ADVANCE, 0x10, 3, 2, 0x77, 8], taken);
     amd64(&[ADVANCE, 0x10, 3, 4, 0x77, 8, 0x23, 8], form);
     amd64(&[ADVANCE, 0x10, 3, 1, 0x57], form);
@@ -159,16 +159,16 @@ fn forms_of_expressions() {
     amd64(&[ADVANCE, 0x10, 6, 3, 0x76, 0x80, 0x7f], fp);
     let ra = [Cause::RaExpression, Cause::RaExpression, Cause::ExpressionForm];
     amd64(&[ADVANCE, 0x10, 16, 3, 0x76, 0x80, 0x7f], ra);
-    // AArch64, likewise: sp+16 for the CFA, sp+128 for x19; sp+8 for x19 is taken.
+    // The same on AArch64: sp+16 for the CFA and sp+128 for x19 are not supported; sp+8 for x19 is.
     aarch64(&[ADVANCE, 0x0f, 2, 0x8f, 0x10], cfa);
     aarch64(&[ADVANCE, 0x10, 19, 3, 0x8f, 0x80, 1], form);
     aarch64(&[ADVANCE, 0x10, 19, 2, 0x8f, 8], taken);
-    // What is taken back at the same place has been said all the same.
+    // A rule counts even if another one replaces it at the same place.
     amd64(&[0x0f, 2, 0x77, 0x10, 0x0c, 7, 8], cfa);
 }
 
-/// GNU as 2.47.50 for s390x: "no SFrame FDE emitted; .cfi_escape with op (0xf)", also of what R11
-/// points near, and ".cfi_escape DW_CFA_expression with RA reg 14"; it takes R11 and R10 at r15+8.
+/// GNU as 2.47.50 for s390x prints "no SFrame FDE emitted; .cfi_escape with op (0xf)", even if the CFA is loaded
+/// from a place relative to R11, and ".cfi_escape DW_CFA_expression with RA reg 14". It supports R11 and R10 at r15+8.
 #[test]
 fn forms_of_expressions_on_s390x() {
     // def_cfa r15+160.
@@ -187,9 +187,9 @@ fn forms_of_expressions_on_s390x() {
     assert_eq!(cause(&[0x42, 0x10, 10, 2, 0x7f, 8]), Cause::Unexplained);
 }
 
-/// "no SFrame FDE emitted; .cfi_def_cfa_offset with unsupported offset value": 2.47.50 from 2^31 on
-/// and below -2^31, on AMD64 and AArch64. 2.40 and 2.44 give up the file: "Fatal error: SFrame
-/// unsupported offset value"; so does 2.47.50 for slots. No version has data words beyond 32 bits.
+/// "no SFrame FDE emitted; .cfi_def_cfa_offset with unsupported offset value": 2.47.50 prints this from 2^31 on and
+/// below -2^31, on AMD64 and AArch64. 2.40 and 2.44 reject the file: "Fatal error: SFrame unsupported offset value". So
+/// does 2.47.50 for slots. No version has data words with more than 32 bits.
 #[test]
 fn offsets_beyond_32_bits() {
     let range = [Cause::OffsetRange; 3];
@@ -198,13 +198,13 @@ fn offsets_beyond_32_bits() {
     amd64(&[ADVANCE, 0x0e, 0x80, 0x80, 0x80, 0x80, 8], range);
     amd64(&[ADVANCE, 0x0e, 0x80, 0x80, 0x80, 0x80, 0x10], range);
     aarch64(&[ADVANCE, 0x0e, 0x80, 0x80, 0x80, 0x80, 8], [Cause::OffsetRange; 3]);
-    // def_cfa_offset_sf of -8 times 2^28, that is -2^31, and one more.
+    // def_cfa_offset_sf of -8 times 2^28, which is -2^31, and of one more.
     amd64(&[ADVANCE, 0x13, 0x80, 0x80, 0x80, 0x80, 1], [Cause::Unexplained; 3]);
     amd64(&[ADVANCE, 0x13, 0x81, 0x80, 0x80, 0x80, 1], range);
-    // `.cfi_offset 6, -2147483656`: the same for the slot of FP; of RBX it does not matter.
+    // `.cfi_offset 6, -2147483656`: the same for the slot of FP. For RBX, it does not matter.
     amd64(&[ADVANCE, 0x86, 0x81, 0x80, 0x80, 0x80, 1], range);
     amd64(&[ADVANCE, 0x83, 0x81, 0x80, 0x80, 0x80, 1], [Cause::Unexplained; 3]);
-    // On s390x words count 8 bytes from 160 on: 2^31 fits, 2^34 + 160 does not.
+    // On s390x, words count in units of 8 bytes from 160 on: 2^31 fits, but 2^34 + 160 does not.
     let s390x = |offset: &[u8]| {
         let program = [&[0x42, 0x0e], offset].concat();
         let bytes = big_endian(14, &[0x0c, 15, 0xa0, 1], 0x10, &program);
@@ -214,29 +214,29 @@ fn offsets_beyond_32_bits() {
     assert_eq!(s390x(&[0xa0, 0x81, 0x80, 0x80, 0x40]), Cause::OffsetRange);
 }
 
-/// GNU as 2.40 writes no entry for `.cfi_register 3, 10` and the like, and says nothing; 2.44 and
-/// 2.47.50 write one for registers that SFrame does not have.
+/// GNU as 2.40 writes no entry for `.cfi_register 3, 10` and similar directives, without a message. 2.44 and 2.47.50
+/// write one for registers that SFrame does not track.
 #[test]
 fn another_register_in_a_register() {
     let other = [Cause::OtherRegisterSave, Cause::Unexplained, Cause::Unexplained];
     amd64(&[ADVANCE, 0x09, 3, 10], other);
     aarch64(&[ADVANCE, 0x09, 19, 20], other);
     amd64(&[ADVANCE, 0x09, 12, 12], other);
-    // At the function's start it is written into the CIE.
+    // At the function's start, the instruction is written into the CIE.
     let initial = [AMD64, &[0x09, 3, 10]].concat();
     check(&section(Abi::Amd64, 16, &initial, 0x10, &[]), Abi::Amd64, other);
 }
 
-/// ".cfi_label foo" between two instructions: "no SFrame FDE emitted; CFI insn CFI_label (0x106)",
-/// and the CFI is that of a function without it. ".cfi_escape 0x0e, 16": ".cfi_escape with op (0xe)",
-/// and the CFI is that of `.cfi_def_cfa_offset 16`. Nothing in it tells why.
+/// ".cfi_label foo" between two instructions: "no SFrame FDE emitted; CFI insn CFI_label (0x106)", but the CFI is that
+/// of a function without the label. ".cfi_escape 0x0e, 16": ".cfi_escape with op (0xe)", but the CFI is that of
+/// `.cfi_def_cfa_offset 16`. The CFI does not show the reason in either case.
 #[test]
-fn losses_that_cfi_cannot_tell() {
+fn losses_without_a_cause_in_cfi() {
     amd64(&[ADVANCE], [Cause::Unexplained; 3]);
     amd64(&[ADVANCE, 0x0e, 16], [Cause::Unexplained; 3]);
 }
 
-/// A CIE of a megabyte costs its functions no more than others.
+/// A CIE of a megabyte does not make its functions slower to read.
 #[test]
 fn long_cies_are_not_read_for_each_function() {
     let mut initial = AMD64.to_vec();
@@ -246,7 +246,7 @@ fn long_cies_are_not_read_for_each_function() {
     check(&bytes, Abi::Amd64, [Cause::Unexplained; 3]);
 }
 
-/// One for each of the rest (`cfi-mapping`'s table); of several the first is reported.
+/// One case for each of the other causes (the table in `cfi-mapping`). If several apply, the first is reported.
 #[test]
 fn each_cause() {
     use Cause::{
@@ -254,10 +254,10 @@ fn each_cause() {
         RegisterSave, ReturnColumn, UndefinedFp, Unexplained, UnsupportedEscape, ValueOffset,
         ZeroSize,
     };
-    // def_cfa r10+0: version 3 has flexible rows for it.
+    // def_cfa r10+0: version 3 can express it in flexible rows.
     amd64(&[0x0c, 10, 0], [CfaRegister, CfaRegister, Unexplained]);
     aarch64(&[0x0c, 9, 0], [CfaRegister; 3]);
-    // def_cfa_expression *(rbp-8), *(rsp-8), and one without a simple meaning (rax * 2).
+    // def_cfa_expression *(rbp-8), *(rsp-8), and one without a simpler form (rax * 2).
     amd64(&[0x0f, 3, 0x76, 0x78, 0x06], [CfaExpression, CfaExpression, Unexplained]);
     amd64(&[0x0f, 3, 0x77, 0x78, 0x06], [CfaExpression; 3]);
     amd64(&[0x0f, 4, 0x70, 0, 0x32, 0x1e], [CfaExpression; 3]);
@@ -285,7 +285,7 @@ fn each_cause() {
     amd64(&[0x0c, 10, 0, 0x07, 6], [CfaRegister, CfaRegister, UndefinedFp]);
 }
 
-/// 65,536 rows: more than version 3 counts.
+/// 65,536 rows are one more than version 3 can count.
 #[test]
 fn more_rows_than_can_be_counted() {
     let mut program = vec![];

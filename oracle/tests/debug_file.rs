@@ -1,5 +1,5 @@
-//! Separate debug files made by GNU tools: found, accepted only on an exact match, and read with
-//! the addresses of the file that they belong to.
+//! Tests with separate debug files that GNU tools made: they are found, accepted only if they match exactly, and read
+//! with the addresses of the file to which they belong.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -12,7 +12,7 @@ use sframe_oracle::cfi::{Cfi, Kind};
 use sframe_oracle::debug_file::{Mismatch, build_id, candidates, check, debug_link};
 use sframe_validator::elf::Elf;
 
-/// A program whose CFI is in `.debug_frame` alone, stripped, and its debug file.
+/// Builds a program whose CFI is only in `.debug_frame`, strips it, and makes its debug file.
 fn built(folder: &Path, link: &str) -> bool {
     let source = "int leaf(int x) { return x + 1; }\n\
                   int _start(void) { volatile int y = 3; return leaf(y); }\n";
@@ -53,7 +53,7 @@ fn a_debug_file_by_build_id() {
 
     let debug = read(folder.join("program.debug"));
     assert_eq!(check(&elf, &debug), Ok(()));
-    // The file itself has no CFI; its debug file's is about the file's own code.
+    // The file itself has no CFI. The CFI in its debug file is about the file's own code.
     assert!(Cfi::load_all(&elf).expect("readable").iter().all(Cfi::is_empty));
     let debug = Elf::parse(&debug).expect("ELF");
     let cfi = Cfi::load_all(&debug).expect("readable");
@@ -90,7 +90,7 @@ fn without_a_build_id_the_checksum_decides() {
     assert_eq!(debug_link(&elf).map(|link| link.name), Some(b"program.debug".as_slice()));
     let mut debug = read(folder.join("program.debug"));
     assert_eq!(check(&elf, &debug), Ok(()));
-    // One bit of the debug information.
+    // Changes one bit of the debug information.
     let last = debug.len() - 1;
     debug[last] ^= 1;
     assert!(matches!(check(&elf, &debug), Err(Mismatch::Checksum { .. })));

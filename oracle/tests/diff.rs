@@ -1,4 +1,4 @@
-//! SFrame against SFrame on real pairs: one source through the assemblers of several versions.
+//! Tests that compare SFrame with SFrame on real pairs: the same source, assembled by several versions of an assembler.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -7,7 +7,7 @@ use sframe_oracle::diff::{Change, Matching, Set, Totals, diff};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable, SymbolTable};
 use sframe_validator::{Placement, Section};
 
-/// A range that differs: symbol, start, end, what.
+/// A range that differs: symbol, start, end, and kind of change.
 type Found = (String, u64, u64, Change);
 
 fn with_set(path: &str, use_set: &mut dyn FnMut(&Set<'_>)) {
@@ -57,7 +57,7 @@ fn range(name: &str, start: u64, end: u64, change: Change) -> Found {
 
 const CFA_AND_FP: Change = Change::Different(Fields::CFA.with(Fields::FP));
 
-/// The rows are those that objdump prints of both files (`cfi.o.objdump` in the folders):
+/// The rows are those that objdump prints for both files (`cfi.o.objdump` in the folders):
 ///
 /// | `remembers` | 2.44 | 2.47.50 |
 /// |---|---|---|
@@ -65,8 +65,8 @@ const CFA_AND_FP: Change = Change::Different(Fields::CFA.with(Fields::FP));
 /// | 6 | fp+8, u | fp+16, c-16 |
 /// | 8 | sp+8, u | fp+16, c-16 |
 ///
-/// 2.44 has eight functions, 2.47.50 three more, one of them without rows (an outermost frame). Version 3 says where RA is in `return_in_register`
-/// from 2 to 4 (r11), and in `return_elsewhere` from 1 on (c-16).
+/// 2.44 has eight functions. 2.47.50 has three more, one of them without rows (an outermost frame). Version 3 has a
+/// rule for RA in `return_in_register` from 2 to 4 (r11), and in `return_elsewhere` from 1 on (c-16).
 #[test]
 fn two_assemblers_of_one_source() {
     let (found, totals) = by_symbol("2.44/x86_64/cfi.o", "2.47.50/x86_64/cfi.o");
@@ -89,9 +89,9 @@ fn two_assemblers_of_one_source() {
     assert_eq!((totals.only_first, totals.functions_only_first, totals.undecided), (0, 0, 0));
 }
 
-/// The other way round the same ranges change, and the sides are exchanged.
+/// With the files exchanged, the same ranges change, and the sides are exchanged.
 #[test]
-fn the_order_of_the_sides_exchanges_them() {
+fn exchanging_the_files_exchanges_the_sides() {
     let (mut there, totals) = by_symbol("2.44/x86_64/cfi.o", "2.47.50/x86_64/cfi.o");
     let (mut back, exchanged) = by_symbol("2.47.50/x86_64/cfi.o", "2.44/x86_64/cfi.o");
     for (_, _, _, change) in &mut back {
@@ -109,10 +109,10 @@ fn the_order_of_the_sides_exchanges_them() {
     assert_eq!(totals.different, exchanged.different);
 }
 
-/// What version 2 cannot say is no difference: the source has `.cfi_undefined rip` in the two
+/// A property that version 2 cannot express is not a difference: the source has `.cfi_undefined rip` in the two
 /// functions, and `.cfi_signal_frame` in `restorer`.
 #[test]
-fn what_the_older_version_cannot_say_is_told_apart() {
+fn properties_that_the_older_version_cannot_express_are_limits() {
     let (found, totals) = by_symbol("2.44/x86_64/outermost.o", "2.47.50/x86_64/outermost.o");
     let undefined = Change::Limited(Fields::UNDEFINED_RA);
     let wanted =
@@ -120,12 +120,12 @@ fn what_the_older_version_cannot_say_is_told_apart() {
     assert_eq!(found, wanted);
     assert_eq!((totals.limited, totals.different), (14, 0));
     let (found, _) = by_symbol("2.44/aarch64/signal.o", "2.47.50/aarch64/signal.o");
-    // The entry without rows of 2.47.50 is an outermost frame (V3 1.2); 2.44 writes none.
+    // The entry without rows in 2.47.50 is an outermost frame (V3 1.2). 2.44 writes no entry.
     let marked = range("restorer_by_expression", 0, 8, Change::OnlySecond);
     assert_eq!(found, [range("restorer", 0, 8, Change::Limited(Fields::SIGNAL)), marked]);
 }
 
-/// objdump prints the same rows of these.
+/// For these, objdump prints the same rows.
 #[test]
 fn versions_and_producers_agree_on_what_compilers_write() {
     for (first, second) in [
@@ -140,20 +140,20 @@ fn versions_and_producers_agree_on_what_compilers_write() {
 }
 
 #[test]
-fn by_address_every_byte_of_the_same_file_is_the_same() {
+fn a_file_equals_itself_by_address() {
     for path in ["2.47.50/x86_64/shared.so", "2.44/aarch64/plt.so", "2.47.50/s390x/static.exe"] {
         let (found, totals) = compared(path, path, Matching::Address);
         assert_eq!(found, [], "{path}");
         assert!(totals.equal > 0 && totals.matched > 0);
     }
-    // Relocatable objects: each function counts from its own section.
+    // In relocatable objects, functions are addressed relative to their own section.
     let (found, _) =
         compared("2.47.50/x86_64/sections.o", "2.44/x86_64/sections.o", Matching::Address);
     assert_eq!(found, []);
 }
 
-/// `readelf -sW` has no symbol for any stub of `.plt`, `.plt.got` and `.plt.sec`: the sections name
-/// them, in files whose symbols are at other addresses.
+/// `readelf -sW` lists no symbol for the stubs of `.plt`, `.plt.got` and `.plt.sec`. They are matched by section, in
+/// files whose symbols have other addresses.
 #[test]
 fn stubs_are_matched_by_their_section() {
     let path = "2.47.50/x86_64/plt-ibt.so";
@@ -162,9 +162,9 @@ fn stubs_are_matched_by_their_section() {
     assert_eq!((found, totals.unnamed_first), (vec![], 0));
     assert_eq!(totals.matched, by_address.matched);
     let (found, totals) = by_symbol("2.40/x86_64/plt-ibt.so", path);
-    // objdump: .plt.sec at 0x3f0 and 0x3c0; 2.40 prints sp+16, at 6 sp+24 for its first entry, and
-    // for the others what 2.47.50 prints for all, sp+8. Version 1 does not say how long blocks are,
-    // which does not matter for one row.
+    // objdump: .plt.sec is at 0x3f0 and 0x3c0. 2.40 prints sp+16, and sp+24 from 6 on, for its first entry. For the
+    // others it prints sp+8, which 2.47.50 prints for all. Version 1 does not record the size of blocks, which does not
+    // matter if there is only one row.
     let cfa = Change::Different(Fields::CFA);
     let entries: Vec<_> = found.iter().filter(|(name, ..)| name == ".plt.sec").collect();
     assert_eq!(entries, [&range(".plt.sec", 0, 6, cfa), &range(".plt.sec", 6, 16, cfa)]);
@@ -172,7 +172,7 @@ fn stubs_are_matched_by_their_section() {
     assert_eq!(totals.unnamed_second, 0);
 }
 
-/// A stripped library has few names: nothing is guessed from the order of its functions.
+/// A stripped library has few names. Functions are not matched by their order.
 #[test]
 fn functions_without_a_name_are_not_compared_by_symbol() {
     let path = "2.47.50/x86_64/stripped.so";

@@ -1,5 +1,5 @@
-//! Where a difference is, and what is at fault: against what objdump prints of the golden files, and
-//! with one byte of them changed.
+//! Tests of the place and the cause of a difference, against objdump's output for the golden files, and with one byte
+//! of the files changed.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -13,10 +13,10 @@ use common::{ALL, ALL_BY_PATTERN, golden, of_file, open};
 use sframe_oracle::account::{Options, Similar, account};
 use sframe_validator::unwind::CodeAddress;
 
-/// `corpus/NOTES.md`: entries of `.plt.got` are one slot off. objdump prints function 2 at 0x860
-/// with one row, `sp+16`; its entry stands at 0x5c + 2 * 16 behind the header of 28 bytes.
+/// `corpus/NOTES.md`: entries of `.plt.got` are wrong by one slot. objdump prints function 2 at 0x860 with one row,
+/// `sp+16`. Its entry is at 0x5c + 2 * 16 after the header of 28 bytes.
 #[test]
-fn a_difference_says_where_and_what() {
+fn differences_state_their_place_and_values() {
     of_file("2.47.50/x86_64/shared.so", &Options::default(), |account| {
         let [difference] = account.differences.as_slice() else { panic!("one difference") };
         let finding = &difference.finding;
@@ -26,7 +26,7 @@ fn a_difference_says_where_and_what() {
         let function = finding.function.expect("known");
         assert_eq!((function.index, function.size, finding.row), (2, 8, Some(0)));
         assert_eq!(function.start, Some(CodeAddress::absolute(0x860)));
-        // One row of 1 byte start, info, 1 word.
+        // A row with a start of 1 byte, the info byte, and 1 word.
         assert_eq!(finding.bytes.end - finding.bytes.start, 3);
         assert_eq!(finding.offset, Some(finding.bytes.start));
         let data = golden("2.47.50/x86_64/shared.so");
@@ -38,8 +38,8 @@ fn a_difference_says_where_and_what() {
     });
 }
 
-/// objdump of the same file: `remembers` is function 4 at 0x1b of 13 bytes, with rows at 0, 1, 4,
-/// 6 and 8 in 2.47.50; 2.44 has other values from 3 on (`corpus/NOTES.md`).
+/// objdump of the same file: `remembers` is function 4, at 0x1b, and has 13 bytes. 2.47.50 has rows at 0, 1, 4, 6 and
+/// 8; 2.44 has other values from 3 on (`corpus/NOTES.md`).
 #[test]
 fn rows_are_numbered_as_they_are_stored() {
     of_file("2.44/x86_64/cfi.o", &ALL, |account| {
@@ -65,9 +65,9 @@ fn rows_are_numbered_as_they_are_stored() {
     });
 }
 
-/// Each row of five libraries made to start at its function's last instruction: the row before it
-/// holds over all that follow, which differs from row to row of CFI in one field or the other. The
-/// cause is the byte that was changed.
+/// Each row of five libraries is moved to its function's last instruction. The preceding row then applies to all
+/// following code, where CFI's rows differ from it in one field or another. The cause must be the byte that was
+/// changed.
 #[test]
 fn a_wrong_row_start_is_one_finding_at_that_row() {
     let mut errors = 0;
@@ -89,10 +89,10 @@ fn a_wrong_row_start_is_one_finding_at_that_row() {
                 let last = function.size().saturating_sub(4);
                 for (number, pair) in (1_u32..).zip(rows.windows(2)) {
                     let row = &pair[1];
-                    // Some repeat what the row before them says.
+                    // Some rows equal the preceding one.
                     let news =
                         (pair[0].info, pair[0].words.bytes()) != (row.info, row.words.bytes());
-                    // The field of a short function is its low byte in either order.
+                    // The field of a short function is in its low byte, in either byte order.
                     let short = function.size() < 0x100 && row.fre_type.width() == 1;
                     if plain && short && news && row.start < last {
                         changes.push((header.offset, row.offset, number, row.start, last));

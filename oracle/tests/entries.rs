@@ -1,5 +1,5 @@
-//! Entries by hand: versions, both DWARF formats, augmentations, pointer encodings (LSB 10.6,
-//! DWARF 5 6.4.1, 7.24), and what each malformed one costs.
+//! Tests with entries written by hand: versions, both DWARF formats, augmentations, pointer encodings (LSB 10.6, DWARF
+//! 5 6.4.1, 7.24), and the effect of each malformed entry.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -11,7 +11,7 @@ use sframe_oracle::cfi::{Cfi, CfiErrorKind, Kind, RowContext};
 use sframe_validator::Abi;
 use sframe_validator::unwind::CodeAddress;
 
-/// Where the section stands.
+/// The address of the section.
 const ADDRESS: u64 = 0x8000;
 
 /// An entry of 32-bit DWARF: its length and its bytes.
@@ -50,7 +50,7 @@ fn kinds(cfi: &Cfi<'_>) -> Vec<(u64, CfiErrorKind)> {
     cfi.defects().iter().map(|defect| (defect.offset, defect.kind)).collect()
 }
 
-/// Start and size of the only function.
+/// The start and size of the only function.
 fn range(cfi: &Cfi<'_>) -> (u64, u64) {
     assert_eq!((cfi.len(), kinds(cfi)), (1, vec![]));
     let fde = cfi.functions().next().expect("one");
@@ -59,7 +59,7 @@ fn range(cfi: &Cfi<'_>) -> (u64, u64) {
 
 #[test]
 fn pointer_encodings() {
-    // The FDE's start field is 8 bytes behind the start of the FDE.
+    // The FDE's start field is 8 bytes after the start of the FDE.
     let at = |section: &[u8]| ADDRESS + section.len() as u64 + 8;
     let head = |encoding: u8| cie(b"zR", &[encoding]);
     let pc = at(&head(0));
@@ -126,13 +126,14 @@ fn augmentations() {
     let cfi = read(&key_b);
     assert!(cfi.cies()[0].pauth_key_b && cfi.cies()[0].tagged && !cfi.cies()[0].signal);
     assert_eq!(range(&cfi), (0x1000, 9));
-    // Personality (udata4) before the encoding, LSDA's behind; the FDE has 4 bytes of its own.
+    // The personality (udata4) precedes the encoding, and the encoding of the LSDA follows it. The FDE has 4 bytes of
+    // augmentation data of its own.
     let full = fde(
         cie(b"zPLR", &[0x03, 1, 2, 3, 4, 0x03, 0x03]),
         &[0, 0x10, 0, 0, 9, 0, 0, 0, 4, 5, 6, 7, 8, 0x0e, 16],
     );
     assert_eq!(range(&read(&full)), (0x1000, 9));
-    // gcc 2's "eh": a pointer behind the string.
+    // gcc 2's "eh": a pointer follows the string.
     let mut body = b"\x01eh\0\x11\x22\x33\x44\x55\x66\x77\x88".to_vec();
     body.extend([1, 0x78, 16, 0x0c, 7, 8]);
     let old = fde(entry(0, &body), &[0, 0x10, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0]);
@@ -142,10 +143,10 @@ fn augmentations() {
 }
 
 #[test]
-fn unknown_augmentations_cost_their_functions_only() {
+fn unknown_augmentations_affect_only_their_functions() {
     for (augmentation, letter) in [(&b"zX"[..], b'X'), (b"R", b'R'), (b"RzS", b'R')] {
         let mut section = fde(cie(augmentation, &[0]), &[0; 16]);
-        // Sound entries behind.
+        // Valid entries follow.
         let at = section.len() as u32;
         section.extend(cie(b"zR", &[0x03]));
         let id = section.len() as u32 + 4 - at;
@@ -157,7 +158,7 @@ fn unknown_augmentations_cost_their_functions_only() {
     }
 }
 
-/// A section of `.debug_frame`: one FDE before its CIE, which it names by offset.
+/// A `.debug_frame` section: an FDE precedes its CIE, to which it refers by offset.
 fn debug_frame(dwarf64: bool, version: u8) -> Vec<u8> {
     let frame = |id: u64, body: &[u8]| {
         let mut bytes = Vec::new();
@@ -177,7 +178,7 @@ fn debug_frame(dwarf64: bool, version: u8) -> Vec<u8> {
         body.extend([8, 2]); // address size, segment selector size
     }
     body.extend([1, 0x78]);
-    // The column is a byte in version 1 and LEB128 since: 16 in two bytes.
+    // The column is a byte in version 1, and LEB128 in later versions: 16 in two bytes.
     body.extend(if version == 1 { &[16][..] } else { &[0x90, 0] });
     body.extend([0x0c, 7, 8]);
     let cie = frame(u64::MAX, &body);
@@ -207,7 +208,7 @@ fn debug_frame_of_each_version_and_format() {
 
 #[test]
 fn eh_frame_in_64_bit_dwarf() {
-    // LSB: the length has 8 bytes more, the CIE pointer has 4.
+    // LSB: the length has 8 more bytes, and the CIE pointer has 4.
     let mut section = cie(b"zR", &[0x03]);
     let body = [0, 0x10, 0, 0, 9, 0, 0, 0, 0];
     section.extend(u32::MAX.to_le_bytes());
@@ -222,13 +223,13 @@ fn malformed_entries_have_names_and_places() {
     let head = cie(b"zR", &[0x03]);
     let size = head.len() as u64;
     let body = [0, 0x10, 0, 0, 9, 0, 0, 0, 0];
-    // A CIE pointer into the middle, and one before the section.
+    // A CIE pointer to the middle of the CIE, and one to a place before the section.
     let section = [head.clone(), entry(size as u32 + 3, &body)].concat();
     assert_eq!(kinds(&read(&section)), [(size + 4, CfiErrorKind::BadCiePointer(1))]);
     let section = [head.clone(), entry(0x1000, &body)].concat();
     let before = (size + 4).wrapping_sub(0x1000);
     assert_eq!(kinds(&read(&section)), [(size + 4, CfiErrorKind::BadCiePointer(before))]);
-    // A length behind the section, and a reserved one.
+    // A length past the section's end, and a reserved one.
     for length in [0x1000_u32, 0xffff_fff0] {
         let mut section = fde(head.clone(), &body);
         let at = section.len() as u64;
@@ -238,12 +239,12 @@ fn malformed_entries_have_names_and_places() {
         let cfi = read(&section);
         assert_eq!((kinds(&cfi), cfi.len()), (vec![(at, kind)], 1));
     }
-    // A range that ends behind the address space.
+    // A range that ends past the address space.
     let wide = cie(b"zR", &[0x04]);
     let at = wide.len() as u64 + 16;
     let section = fde(wide, &[0xff; 17]);
     assert_eq!(kinds(&read(&section)), [(at, CfiErrorKind::AddressOverflow)]);
-    // Entries behind the terminator are read, and told.
+    // Entries after the terminator are read and reported.
     let mut section = head.clone();
     section.extend([0; 4]);
     let at = section.len() as u64;
@@ -284,7 +285,7 @@ fn order_overlaps_and_lookup() {
 }
 
 #[test]
-fn every_cut_and_every_changed_byte_is_survived() {
+fn truncated_and_changed_sections_cause_no_panic() {
     let section = fde(fde(cie(b"zPLR", &[0x03, 1, 2, 3, 4, 0x03, 0x1b]), &[9; 24]), &[1; 12]);
     let section = [section, debug_frame(true, 4), debug_frame(false, 3)].concat();
     for kind in [Kind::EhFrame, Kind::DebugFrame] {
@@ -306,9 +307,8 @@ fn every_cut_and_every_changed_byte_is_survived() {
     }
 }
 
-/// A look-up finds the function that starts last at or before the place, if it reaches that far; of
-/// several at one start the largest. Functions without bytes hide none, in whatever order they
-/// are stored.
+/// A look-up finds the function that starts last at or before the place, if it reaches that far. If several have the
+/// same start, it finds the largest. Functions without bytes never hide others, in any stored order.
 #[test]
 fn look_ups_among_functions_that_overlap() {
     let ranges = [

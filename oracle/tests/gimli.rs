@@ -1,5 +1,5 @@
-//! gimli's `UnwindTable` says the same: on every golden file, on the real libraries where they
-//! have been built, and on as much of the system as is asked for.
+//! Compares rows with those of gimli's `UnwindTable`, on every golden file, on the real libraries if they have been
+//! built, and on as much of the system as requested.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use common::{Counts, compare, elf_files, golden_files};
 use sframe_corpus::repository;
 
-/// Compares files; every failure is named.
+/// Compares files, and lists every failure.
 fn compare_all(files: &[PathBuf]) -> Counts {
     let mut counts = Counts::default();
     let mut failures = Vec::new();
@@ -51,7 +51,7 @@ fn real_libraries() {
     assert!(counts.rows > 100_000, "{counts:?}");
 }
 
-/// All of the system, or the folders in SFRAME_SYSTEM (separated by colons). Takes minutes.
+/// Compares the whole system, or the folders in SFRAME_SYSTEM (separated by colons). This takes minutes.
 #[test]
 #[ignore = "minutes: cargo test --release -p sframe-oracle --test gimli -- --ignored --nocapture"]
 fn system() {

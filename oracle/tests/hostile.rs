@@ -1,10 +1,10 @@
-//! Sections that promise far more than they have: the walk has to follow the bytes. Nothing here
-//! asserts a time; a walk that follows the promises would not end.
+//! Tests with sections that claim to contain far more than they do. The work must depend on the bytes. No test asserts
+//! a time, but a walk that followed the claims would not end.
 
 use sframe_oracle::cfi::{Cfi, Kind, RowContext};
 use sframe_validator::Abi;
 
-/// A CIE, and `count` FDEs of `program` that all cover the whole address space but a little.
+/// A CIE, and `count` FDEs with the instructions `program`, which all cover nearly the whole address space.
 fn section(count: usize, program: &[u8]) -> Vec<u8> {
     let mut bytes = vec![14, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0, 0];
     for _ in 0..count {

@@ -1,5 +1,5 @@
-//! Every call frame instruction, as bytes, against a table computed by hand (DWARF 5 6.4.2, and
-//! for vendors' instructions their ABI or manual). gimli reads the same bytes where it knows them.
+//! Tests of every call frame instruction, as bytes, against a table computed by hand (DWARF 5 6.4.2; for vendors'
+//! instructions, their ABI or manual). gimli reads the same bytes if it knows the instructions.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -143,7 +143,7 @@ fn cfa_definitions() {
         (&[0x0d, 6], "r6+8"),
         (&[0x0e, 0x80, 1], "r7+128"),
         (&[0x13, 0x7c], "r7+32"), // def_cfa_offset_sf: -4 * -8
-        // What LLVM writes for an offset of -8: unsigned, wrapped.
+        // LLVM writes an offset of -8 like this: unsigned and wrapped.
         (&[0x0e, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1], "r7-8"),
     ];
     for (program, cfa) in cases {
@@ -291,12 +291,12 @@ fn negate_ra_state() {
     check_arm(b"z", &[0x41, 0x2c, 0x41, 0x2c], &signed); // with_pc
     // val_expression of RA_SIGN_STATE: lit1, and restored.
     check_arm(b"z", &[0x41, 0x16, 34, 1, 0x31, 0x41, 0x06, 34], &signed);
-    // The state is remembered with the rest.
+    // The signing state is remembered together with the rules.
     check_arm(b"z", &[0x0a, 0x41, 0x2d, 0x41, 0x0b], &signed);
 }
 
 #[test]
-fn rows_at_one_place_and_repeated_ones_are_one() {
+fn rows_at_one_place_and_equal_neighbours_are_merged() {
     check(
         &[0x41, 0x0e, 16, 0x40, 0x0e, 24, 0x41, 0x0e, 24, 0x41, 0x0e, 32],
         &[
@@ -305,7 +305,7 @@ fn rows_at_one_place_and_repeated_ones_are_one() {
             "3..100 CFA=r7+32 RA=*(CFA-8) FP=unchanged",
         ],
     );
-    // The last advance leads to the very end: a row without bytes.
+    // The last advance leads to the end of the function, to an empty row.
     check(&[0x03, 0, 1, 0x0e, 16], &["0..100 CFA=r7+8 RA=*(CFA-8) FP=unchanged"]);
 }
 
@@ -329,7 +329,7 @@ fn the_plt_idiom_is_evaluated_for_each_place() {
 }
 
 #[test]
-fn errors_leave_the_rows_before() {
+fn rows_before_an_error_are_kept() {
     let before = "0..1 CFA=r7+8 RA=*(CFA-8) FP=unchanged";
     let cases: [(&[u8], &str); 9] = [
         (&[0x0b], "cfi-unbalanced-restore-state"),

@@ -1,7 +1,6 @@
-//! Every difference between SFrame and CFI in the corpus has been looked at by hand, and nothing
-//! else differs: what the comparison finds in the files of `corpus/` and what
-//! `corpus/differences/JUDGED.tsv` lists are the same set. The list's truth is the instructions:
-//! each line names the note that has the proof.
+//! Checks that every difference between SFrame and CFI in the corpus has been examined by hand: the comparison finds
+//! exactly the differences in the files of `corpus/` that `corpus/differences/JUDGED.tsv` lists. The list's judgements
+//! are based on the instructions: each line names the note with the proof.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -23,14 +22,14 @@ use sframe_oracle::coverage::{Stubs, examine};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
 use sframe_validator::{Placement, Section, Version};
 
-/// A difference as a line of the list has it.
+/// A difference in the form of the list's lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Difference {
-    /// Relative to `corpus/`.
+    /// The path relative to `corpus/`.
     file: String,
-    /// The function, or the section where no function has that place.
+    /// The function, or the section if no function contains the place.
     function: String,
-    /// Bytes from its start.
+    /// The range, in bytes from its start.
     range: String,
     differs: String,
 }
@@ -41,7 +40,7 @@ impl Difference {
     }
 }
 
-/// A line of the list; `files` still in its braces.
+/// A line of the list, in which braces in `files` are not yet expanded.
 struct Judgement {
     difference: Difference,
     wrong: String,
@@ -62,7 +61,7 @@ fn judgements() -> Vec<Judgement> {
     lines.map(parse).collect()
 }
 
-/// `a{b,c}` is `ab` and `ac`, as in a shell.
+/// Expands `a{b,c}` to `ab` and `ac`, like a shell.
 fn expand(pattern: &str) -> Vec<String> {
     let Some((before, rest)) = pattern.split_once('{') else { return vec![pattern.to_owned()] };
     let (inside, behind) = rest.split_once('}').expect("a closing brace");
@@ -71,7 +70,7 @@ fn expand(pattern: &str) -> Vec<String> {
     choices.flat_map(|choice| behind.iter().map(move |b| format!("{before}{choice}{b}"))).collect()
 }
 
-/// What differs in a file and in the members of an archive, with what both sides say.
+/// The differences in a file and in the members of an archive, with the values on both sides.
 fn differences(path: &Path, name: &str) -> BTreeMap<Difference, String> {
     let data = std::fs::read(path).expect("readable");
     let members = members(&data);
@@ -114,7 +113,7 @@ fn differences_of(data: &[u8], name: &str) -> BTreeMap<Difference, String> {
             }
             Verdict::Equal | Verdict::Limited(_) | Verdict::Neither => return,
         };
-        // Where there is no section every function is lost, and that is one difference.
+        // If there is no section, every function is lost, which counts as one difference.
         let (function, within) = match sections.as_slice() {
             [] => ("*".to_owned(), "*".to_owned()),
             _ => place(&file, range),
@@ -133,7 +132,7 @@ fn sides(range: &Range<'_>) -> String {
     format!("SFrame {sframe}; CFI {cfi}")
 }
 
-/// The function that a range starts in, else the section, and the range from its start.
+/// The function in which a range starts, or else the section, and the range relative to its start.
 fn place(file: &object::File<'_>, range: &Range<'_>) -> (String, String) {
     let relocatable = file.kind() == object::ObjectKind::Relocatable;
     let number = usize::try_from(range.section).expect("in memory");
@@ -154,7 +153,7 @@ fn place(file: &object::File<'_>, range: &Range<'_>) -> (String, String) {
 }
 
 #[test]
-fn corpus_differs_where_it_has_been_judged_and_nowhere_else() {
+fn all_differences_in_the_corpus_are_judged() {
     let corpus = repository().join("corpus");
     let mut files = golden_files();
     files.extend(elf_files(&corpus.join("differences")));
@@ -206,10 +205,10 @@ fn judgements_have_notes() {
     }
 }
 
-/// SQLite and zlib by each toolchain. Not all toolchains are there everywhere, so a line that is
-/// not met is no failure here.
+/// SQLite and zlib, built by each toolchain. Not all toolchains are installed everywhere, so a line without a matching
+/// difference is not a failure here.
 #[test]
-fn real_libraries_differ_where_it_has_been_judged_and_nowhere_else() {
+fn all_differences_in_real_libraries_are_judged() {
     let required = sframe_corpus::tools::are_required();
     let root = repository().join("target/real");
     let mut allowed = BTreeSet::new();

@@ -1,6 +1,6 @@
-//! Seeded defects: one offset, base register, row start, function start, size or flag at a time in
-//! real sections. Whatever changes what a PC recovers has to change the verdict there, and nothing
-//! else may. What a PC recovers is looked up PC by PC, as an unwinder does, and not by the sweep.
+//! Tests with seeded defects: one offset, base register, row start, function start, size or flag at a time is changed
+//! in real sections. Every change of the values that a PC recovers must change the verdict at that PC, and no other
+//! verdict may change. The recovered values come from looking up each PC, like an unwinder, and not from the sweep.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -24,7 +24,7 @@ use sframe_validator::{Endian, Placement, Section, Version};
 /// A change of one field.
 struct Perturbation {
     kind: &'static str,
-    /// Offset in the section, and bytes.
+    /// The offset in the section, and the size in bytes.
     place: (u64, u64),
     change: Change,
 }
@@ -35,10 +35,10 @@ enum Change {
     Flip(u8),
 }
 
-/// What an unwinder finds at a PC; an error where it cannot read the function.
+/// The result of an unwinder's look-up of a PC; an error if it cannot read the function.
 type Recovered = Result<Option<(Frame, bool, bool)>, ()>;
 
-/// What is known of a file, PC by PC.
+/// Facts about a file, PC by PC.
 struct Known {
     recovered: Vec<Recovered>,
     verdicts: Vec<Verdict>,
@@ -77,8 +77,8 @@ fn known(data: &[u8]) -> Known {
     Known { recovered, verdicts }
 }
 
-/// The perturbations of a section that leave the order of functions and rows as it is: a reader's
-/// search relies on that.
+/// The perturbations of a section that do not change the order of functions and rows, because a reader's search relies
+/// on it.
 fn perturbations(section: &Section<'_>) -> Vec<Perturbation> {
     let unit = i64::from(section.abi().expect("known").instruction_alignment());
     let entries: Vec<_> = section.entries().collect();
@@ -110,7 +110,7 @@ fn perturbations(section: &Section<'_>) -> Vec<Perturbation> {
         if section.abi().is_ok_and(|abi| abi.is_aarch64()) {
             add("key flag", info, Change::Flip(0x20));
         }
-        // An entry without rows is lost coverage, with the mark or without.
+        // An entry without rows is lost coverage, with or without the mark.
         if section.header().version == Version::V3 && function.num_rows() > 0 {
             add("signal flag", info, Change::Flip(0x80));
         }
@@ -139,7 +139,7 @@ fn of_rows(function: &Function<'_>, unit: i64, all: &mut Vec<Perturbation>) {
         if function.section().abi().is_ok_and(|abi| abi.is_aarch64()) {
             add("signed flag", (row.info_offset(), 1), Change::Flip(0x80));
         }
-        // In flexible rows every second word is an offset, the others say from where.
+        // In flexible rows, every second word is an offset, and the others are control words.
         let first = usize::from(function.is_flexible());
         for word in (first..row.words.count()).step_by(1 + first) {
             let place = (row.word_offset(word), u64::from(row.words.size()));
@@ -149,7 +149,7 @@ fn of_rows(function: &Function<'_>, unit: i64, all: &mut Vec<Perturbation>) {
     }
 }
 
-/// The file with one field of its section, at file offset `section`, changed.
+/// The file with one changed field in its section, which is at file offset `section`.
 fn perturbed(data: &[u8], section: u64, endian: Endian, change: &Perturbation) -> Vec<u8> {
     let (offset, size) = change.place;
     let from = (section + offset) as usize;
@@ -174,8 +174,8 @@ fn perturbed(data: &[u8], section: u64, endian: Endian, change: &Perturbation) -
     data
 }
 
-/// How many perturbations changed what some PC recovers, all of them reported at exactly those PCs,
-/// and how many changed nothing.
+/// The number of perturbations that changed the values recovered at some PC, all of which were reported at exactly
+/// those PCs, and the number of those that changed nothing.
 #[derive(Clone, Copy, Default)]
 struct Score {
     reported: u64,
@@ -197,7 +197,7 @@ fn of_file(name: &str, scores: &mut BTreeMap<&'static str, Score>) {
         for (number, pc) in pcs(&elf).into_iter().enumerate() {
             let (old, new) = (&before.recovered[number], &after.recovered[number]);
             let (was, is) = (before.verdicts[number], after.verdicts[number]);
-            // A block of version 1, whose size a reader has to guess.
+            // A block in version 1, whose size a reader must guess.
             if old.is_err() && new.is_err() {
                 continue;
             }
@@ -206,8 +206,8 @@ fn of_file(name: &str, scores: &mut BTreeMap<&'static str, Score>) {
                 continue;
             }
             differing += 1;
-            // Where SFrame and CFI said the same, they do not any more; where CFI says nothing,
-            // SFrame's coming or going shows.
+            // If SFrame and CFI agreed, they no longer do. If CFI has no rule, it is visible whether SFrame gained or
+            // lost one.
             let seen = match was {
                 Verdict::Equal | Verdict::Limited(_) => is != was,
                 Verdict::Neither => is == Verdict::OnlySframe,
@@ -223,7 +223,7 @@ fn of_file(name: &str, scores: &mut BTreeMap<&'static str, Score>) {
 }
 
 #[test]
-fn every_change_of_what_a_pc_recovers_is_reported_there() {
+fn every_change_of_recovered_values_is_reported_at_its_pcs() {
     let mut scores = BTreeMap::new();
     for (version, machines) in [
         ("2.40", &["x86_64", "aarch64", "aarch64_be"][..]),

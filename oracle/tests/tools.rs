@@ -1,10 +1,10 @@
-//! GNU readelf and llvm-dwarfdump print the same rows, as far as each prints them.
+//! Checks that GNU readelf and llvm-dwarfdump print the same rows, as far as each can print them.
 //!
-//! readelf is found as `readelf` or by SFRAME_READELF, llvm-dwarfdump as `llvm-dwarfdump` (or with a
-//! version behind, 20 or newer) or by SFRAME_LLVM_DWARFDUMP. A tool that is missing is said, and with
-//! SFRAME_REQUIRE_TOOLS=1 an error. What is not compared: rules that readelf prints as `exp` and
-//! `vexp`; whether a register is undefined or without a rule, which are both `u` to readelf; the
-//! AArch64 signing state, which readelf has no column for.
+//! readelf is found as `readelf` or through SFRAME_READELF; llvm-dwarfdump as `llvm-dwarfdump` (or with a version
+//! suffix, 20 or newer) or through SFRAME_LLVM_DWARFDUMP. A missing tool is reported, and is an error with
+//! SFRAME_REQUIRE_TOOLS=1. Some things are not compared: rules that readelf prints as `exp` and `vexp`; whether a
+//! register is undefined or has no rule, for both of which readelf prints `u`; and the AArch64 signing state, for which
+//! readelf has no column.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -24,32 +24,32 @@ use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{Cfa, Recovery, Register, Row};
 
-/// A row as a tool printed it; `None`: not printed in a way that says it.
+/// A row as a tool printed it; `None` if the output does not determine the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Printed {
-    /// Bytes from the function's start.
+    /// The offset in bytes from the function's start.
     at: u64,
     cfa: Option<Cfa>,
-    ra: Said,
-    fp: Said,
+    ra: PrintedRule,
+    fp: PrintedRule,
     signed: Option<bool>,
 }
 
-/// What a tool says about a register.
+/// A register's rule, as a tool printed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
+enum PrintedRule {
     Exactly(Recovery),
     /// No rule, or undefined.
     Nothing,
     NotPrinted,
 }
 
-impl Said {
+impl PrintedRule {
     fn agrees(self, rule: Recovery) -> bool {
         match self {
-            Said::Exactly(said) => said == rule,
-            Said::Nothing => matches!(rule, Recovery::Unchanged | Recovery::Undefined),
-            Said::NotPrinted => true,
+            PrintedRule::Exactly(printed) => printed == rule,
+            PrintedRule::Nothing => matches!(rule, Recovery::Unchanged | Recovery::Undefined),
+            PrintedRule::NotPrinted => true,
         }
     }
 }
@@ -64,13 +64,13 @@ fn hex(text: &str) -> u64 {
 /// `rsp+8`, `sp-16`, `x29`.
 fn register_offset(abi: Abi, text: &str) -> Option<(Register, i64)> {
     let at = text.find(['+', '-']).unwrap_or(text.len());
-    // readelf 2.47.50 prints negative offsets, wrapped, as unsigned.
+    // readelf 2.47.50 prints negative offsets as wrapped unsigned numbers.
     let unsigned = || text[at..].parse::<u64>().ok().map(u64::cast_signed);
     let offset = if at == text.len() { 0 } else { text[at..].parse().ok().or_else(unsigned)? };
     Some((register(abi, &text[..at])?, offset))
 }
 
-/// The names that GNU and LLVM give registers.
+/// A register by the name that GNU or LLVM uses.
 fn register(abi: Abi, name: &str) -> Option<Register> {
     let name = name.to_lowercase();
     let found = (0..=48).map(Register).find(|r| abi.register_name(*r) == Some(&name));
@@ -94,24 +94,24 @@ fn register(abi: Abi, name: &str) -> Option<Register> {
     })
 }
 
-/// A register's rule in readelf's words.
-fn readelf_rule(cell: Option<&&str>) -> Said {
+/// A register's rule as readelf prints it.
+fn readelf_rule(cell: Option<&&str>) -> PrintedRule {
     match cell.copied() {
-        None => Said::Exactly(Recovery::Unchanged),
-        Some("u") => Said::Nothing,
-        Some("s") => Said::Exactly(Recovery::Unchanged),
-        Some("exp" | "vexp") => Said::NotPrinted,
+        None => PrintedRule::Exactly(Recovery::Unchanged),
+        Some("u") => PrintedRule::Nothing,
+        Some("s") => PrintedRule::Exactly(Recovery::Unchanged),
+        Some("exp" | "vexp") => PrintedRule::NotPrinted,
         Some(cell) => {
             if let Some(offset) = cell.strip_prefix('c').and_then(|n| n.parse().ok()) {
-                return Said::Exactly(Recovery::AtCfa(offset));
+                return PrintedRule::Exactly(Recovery::AtCfa(offset));
             }
             if let Some(offset) = cell.strip_prefix('v').and_then(|n| n.parse().ok()) {
-                return Said::Exactly(Recovery::CfaOffset(offset));
+                return PrintedRule::Exactly(Recovery::CfaOffset(offset));
             }
-            // Always by number, also where the machine has a name like that.
+            // Always by number, even if the machine has a register with such a name.
             let number = cell.strip_prefix('r').and_then(|number| number.parse().ok());
             let register = number.map(Register).unwrap_or_else(|| panic!("readelf: rule {cell}"));
-            Said::Exactly(Recovery::RegisterOffset { register, offset: 0 })
+            PrintedRule::Exactly(Recovery::RegisterOffset { register, offset: 0 })
         }
     }
 }
@@ -135,7 +135,7 @@ fn read_readelf(abi: Abi, text: &str) -> Tables {
         } else if line.trim_start().starts_with("LOC ") {
             columns = line.split_whitespace().map(str::to_owned).collect();
         } else if let Some(key) = current {
-            // A register's other name stands in brackets behind it.
+            // A register's other name follows it in brackets.
             let cells: Vec<_> =
                 line.split_whitespace().filter(|cell| !cell.starts_with('(')).collect();
             if cells.len() != columns.len() {
@@ -160,11 +160,11 @@ fn read_readelf(abi: Abi, text: &str) -> Tables {
     tables
 }
 
-/// A register's rule in LLVM's words.
-fn llvm_rule(abi: Abi, cell: Option<&&str>) -> Said {
-    let Some(cell) = cell.copied() else { return Said::Exactly(Recovery::Unchanged) };
+/// A register's rule as LLVM prints it.
+fn llvm_rule(abi: Abi, cell: Option<&&str>) -> PrintedRule {
+    let Some(cell) = cell.copied() else { return PrintedRule::Exactly(Recovery::Unchanged) };
     if cell.contains("DW_OP") {
-        return Said::NotPrinted;
+        return PrintedRule::NotPrinted;
     }
     let (inside, memory) = match cell.strip_prefix('[').and_then(|c| c.strip_suffix(']')) {
         Some(inside) => (inside, true),
@@ -187,7 +187,7 @@ fn llvm_rule(abi: Abi, cell: Option<&&str>) -> Said {
             }
         }
     };
-    Said::Exactly(rule)
+    PrintedRule::Exactly(rule)
 }
 
 fn read_llvm(abi: Abi, text: &str) -> Tables {
@@ -226,10 +226,10 @@ fn read_llvm(abi: Abi, text: &str) -> Tables {
                     None => Cfa::RegisterOffset { register, offset },
                 }
             });
-            // Rules are separated like the operations of an expression.
+            // Rules are separated in the same way as the operations of an expression.
             let unclear = rules.contains("DW_OP");
             let rule = |r: Register| match llvm_rule(abi, cells.get(&r.0)) {
-                _ if unclear => Said::NotPrinted,
+                _ if unclear => PrintedRule::NotPrinted,
                 rule => rule,
             };
             tables.get_mut(&key).expect("inserted").1.push(Printed {
@@ -245,7 +245,7 @@ fn read_llvm(abi: Abi, text: &str) -> Tables {
     tables
 }
 
-/// What was compared: files, functions, rows printed, functions without a print.
+/// The numbers of compared files, functions and printed rows, and of functions that were not printed.
 #[derive(Debug, Default)]
 struct Counts {
     files: usize,
@@ -254,11 +254,11 @@ struct Counts {
     unprinted: usize,
 }
 
-/// Compares one file's functions with what a tool printed.
+/// Compares a file's functions with a tool's output.
 fn compare(data: &[u8], printed: &Tables, counts: &mut Counts) -> Result<(), String> {
     let elf = Elf::parse(data).map_err(|error| error.to_string())?;
     let sections = Cfi::load_all(&elf).map_err(|error| error.to_string())?;
-    // Tools print all sections of one name in a row, and offsets repeat.
+    // Tools print all sections of the same name in a row, so offsets may occur more than once.
     let once = |kind| sections.iter().filter(|cfi| cfi.kind() == kind).count() <= 1;
     for cfi in sections.iter().filter(|cfi| once(cfi.kind())) {
         let debug_frame = cfi.kind() == Kind::DebugFrame;
@@ -273,7 +273,7 @@ fn compare(data: &[u8], printed: &Tables, counts: &mut Counts) -> Result<(), Str
             }
             counts.functions += 1;
             counts.unprinted += usize::from(table.is_empty());
-            // Of rows at one place the last one holds.
+            // The last of several rows at one place is the valid one.
             let mut last: BTreeMap<u64, &Printed> = BTreeMap::new();
             for row in table {
                 last.insert(row.at, row);
@@ -298,7 +298,7 @@ fn compare(data: &[u8], printed: &Tables, counts: &mut Counts) -> Result<(), Str
 }
 
 fn agree(printed: &Printed, row: &Row) -> Result<(), &'static str> {
-    // A CIE without a CFA has none, which tools print as a register nobody named.
+    // If a CIE defines no CFA, tools print an arbitrary register.
     let unset = row.frame.cfa == Cfa::Undefined;
     if printed.cfa.is_some_and(|cfa| cfa != row.frame.cfa) && !unset {
         return Err("CFA");
@@ -315,7 +315,7 @@ fn agree(printed: &Printed, row: &Row) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The first of these programs that runs; `None`, and said, where there is none.
+/// The first of these programs that can be run; prints a message and returns `None` if there is none.
 fn tool(variable: &str, names: &[String]) -> Option<String> {
     let given = std::env::var(variable).ok().into_iter().chain(names.iter().cloned());
     let found = given.into_iter().find(|name| {
@@ -329,14 +329,14 @@ fn tool(variable: &str, names: &[String]) -> Option<String> {
     found
 }
 
-/// Whether a tool's version is known to be right. LLVM's restored states lacked the CFA once
-/// (observed: wrong in 14, right in 23).
+/// Whether a tool's version is known to be correct. In an old LLVM, restored states lacked the CFA (observed: wrong in
+/// 14, right in 23).
 fn usable(version: &str) -> bool {
     let Some((_, llvm)) = version.split_once("LLVM version ") else { return true };
     llvm.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_some_and(|n| n >= 20)
 }
 
-/// One tool's print of a file, read.
+/// Parses a tool's output for a file.
 type Reader = fn(Abi, &str) -> Tables;
 
 fn compare_files(name: &str, arguments: &[&str], read: Reader, files: &[PathBuf]) -> Counts {
@@ -357,13 +357,13 @@ fn compare_files(name: &str, arguments: &[&str], read: Reader, files: &[PathBuf]
     counts
 }
 
-/// The golden files that are no archives, and that have the relocations a tool needs.
+/// The golden files that are not archives, and whose relocations a tool can read.
 fn golden() -> Vec<PathBuf> {
     let stripped = |path: &PathBuf| path.file_name().is_some_and(|name| name == "stripped.o");
     golden_files().into_iter().filter(|path| !stripped(path)).collect()
 }
 
-/// Some of the system's libraries: every n-th of at most 1 MB, or all with SFRAME_SYSTEM=1.
+/// Some of the system's libraries: every n-th one of at most 1 MB, or all with SFRAME_SYSTEM=1.
 fn libraries() -> Vec<PathBuf> {
     let all = std::env::var_os("SFRAME_SYSTEM").is_some();
     let limit = if all { 50_000_000 } else { 1_000_000 };
@@ -383,7 +383,7 @@ fn readelf() -> Option<String> {
 
 fn llvm() -> Option<String> {
     let versions = (14..40).rev().map(|version| format!("llvm-dwarfdump-{version}"));
-    // Where `corpus/build fetch` puts it.
+    // `corpus/build fetch` puts it there.
     let fetched = sframe_corpus::tools::toolchains().join("llvm-23/bin/llvm-dwarfdump");
     let fetched = fetched.to_str().map(str::to_owned);
     let names: Vec<_> =
@@ -410,8 +410,8 @@ fn readelf_libraries() {
 #[test]
 fn llvm_golden() {
     let Some(name) = llvm() else { return };
-    // There, `ld -r` left an R_X86_64_NONE at the length of an entry. LLVM (observed: 23) takes the
-    // length for 0 and stops; the bytes and readelf say otherwise.
+    // In this file, `ld -r` left an R_X86_64_NONE at the length of an entry. LLVM (observed: 23) reads the length as 0
+    // and stops, which contradicts the bytes and readelf.
     let misread = |path: &PathBuf| path.ends_with("x86_64/relocatable-comdat.o");
     let files: Vec<_> = golden().into_iter().filter(|path| !misread(path)).collect();
     let counts = compare_files(&name, &LLVM, read_llvm, &files);

@@ -1,4 +1,4 @@
-//! What is undecided because the section does not say where a function is, or how its rows repeat.
+//! Tests of code that is undecided because the section does not record where a function is, or how its rows repeat.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -12,10 +12,10 @@ use common::{ALL, counts, golden, of_file, open};
 use sframe_oracle::account::account;
 use sframe_oracle::coverage::Cause;
 
-/// Each relocation of the section moved by 4 bytes, into the middle of its field: nothing says where
-/// that function is any more, and no other function is affected.
+/// Each relocation of the section is moved by 4 bytes, into the middle of its field. The place of its function is then
+/// unknown, and no other function is affected.
 #[test]
-fn a_function_without_a_place_is_not_lost_as_well() {
+fn functions_with_unknown_starts_are_not_also_lost() {
     let data = golden("2.47.50/x86_64/cfi.o");
     let (table, sizes, before) = open(&data, |elf, sections, cfi| {
         let table = elf.sections().iter().find(|s| s.name == b".rela.sframe").expect("one");
@@ -30,7 +30,7 @@ fn a_function_without_a_place_is_not_lost_as_well() {
             assert_eq!(counts(&account).get("unexplained-loss"), None, "{index}");
             let count = |counts: &[(_, u64)]| counts.iter().map(|(_, n)| n).sum::<u64>();
             assert!(count(&account.counts) <= count(&before));
-            // What keeps a function out of SFrame does so wherever its entry is.
+            // The reasons why a function is not in SFrame do not depend on the place of its entry.
             let lost: u64 = account.losses.iter().map(|loss| loss.bytes).sum();
             assert_eq!(account.sums.undecided + lost, *size, "{index}: {:?}", account.sums);
             let plural = if *size == 1 { "" } else { "s" };
@@ -38,12 +38,12 @@ fn a_function_without_a_place_is_not_lost_as_well() {
                 "not compared with CFI: the start of 1 function is not known, which may describe 1 \
                  function of CFI, {size} byte{plural}"
             );
-            let told = account.undecided.iter().any(|undecided| undecided.reason == reason);
-            assert_eq!(told, lost == 0, "{:?}", account.undecided);
+            let reported = account.undecided.iter().any(|undecided| undecided.reason == reason);
+            assert_eq!(reported, lost == 0, "{:?}", account.undecided);
         });
     }
     assert!(sizes.len() > 5);
-    // `corpus/differences/relocations-left-behind`: ld -r makes such objects.
+    // `corpus/differences/relocations-left-behind`: `ld -r` makes such objects.
     of_file("2.44/x86_64/relocatable.o", &ALL, |account| {
         assert_eq!(counts(account).get("unexplained-loss"), None);
         assert!(
@@ -53,9 +53,9 @@ fn a_function_without_a_place_is_not_lost_as_well() {
     });
 }
 
-/// Version 1 does not record after how many bytes the rows of a stub repeat; the CFI of the PLT
-/// refutes all but 16, which ld 2.44 records in version 2 for the same inputs. Of stubs with
-/// `endbr64` (`plt-ibt`) it refutes every number: `corpus/differences/plt-sec`.
+/// Version 1 does not record the block size of a stub's rows. The CFI of the PLT refutes every size except 16, which ld
+/// 2.44 records in version 2 for the same inputs. For stubs with `endbr64` (`plt-ibt`), it refutes every size:
+/// `corpus/differences/plt-sec`.
 #[test]
 fn repeated_blocks_of_version_1_are_decided_by_cfi() {
     let names = ["comdat.so", "outermost.so", "plt-now.so", "plt-pie.exe", "plt.so", "shared.so"];
@@ -67,7 +67,7 @@ fn repeated_blocks_of_version_1_are_decided_by_cfi() {
     }
     let data = golden("2.40/x86_64/plt.so");
     let place = open(&data, |elf, sections, cfi| {
-        // Without CFI 12, 24 and 48 are as good.
+        // Without CFI, 12, 24 and 48 are equally possible.
         assert_eq!(account(elf, sections, &[], &ALL).sums.undecided, 48);
         let header = elf.sframe_sections().next().expect("one");
         let blocks = sections[0].functions().flatten().find(|f| f.attributes().info.is_pc_mask());
@@ -76,7 +76,7 @@ fn repeated_blocks_of_version_1_are_decided_by_cfi() {
         assert_eq!((second.start, cfi.len()), (11, 1));
         (header.offset + second.offset) as usize
     });
-    // A row that starts late is right after no number of bytes.
+    // A row that starts late is wrong for every block size.
     let mut data = data;
     data[place] += 1;
     open(&data, |elf, sections, cfi| {

@@ -1,4 +1,5 @@
-//! Files of 300,000 sections or symbols, hostile ones too: time has to follow the file's bytes.
+//! Benchmarks of files with 300,000 sections or symbols, including malicious ones. The time must be proportional to the
+//! file's size.
 //!
 //! `cargo bench -p sframe-validator --bench many`
 
@@ -24,12 +25,12 @@ fn main() {
     divan::main();
 }
 
-/// `SFRAME_MANY` sets another number.
+/// The number of items, which `SFRAME_MANY` overrides.
 fn count() -> u64 {
     std::env::var("SFRAME_MANY").ok().and_then(|text| text.parse().ok()).unwrap_or(300_000)
 }
 
-/// All rules, lints included.
+/// Applies all rules, including lints.
 #[divan::bench(args = CASES, sample_count = 3, sample_size = 1)]
 fn check(bencher: Bencher<'_, '_>, case: &str) {
     let bytes = file(case, count());
@@ -39,7 +40,7 @@ fn check(bencher: Bencher<'_, '_>, case: &str) {
         .bench(|| check_elf(&Elf::parse(&bytes).expect("readable"), &options));
 }
 
-/// The symbol of as many places as there are symbols.
+/// Looks up the symbols of as many places as there are symbols.
 #[divan::bench(args = ["symbols", "symbols at one place"], sample_count = 3, sample_size = 1)]
 fn find_symbols(bencher: Bencher<'_, '_>, case: &str) {
     let count = count();

@@ -1,8 +1,8 @@
-//! Rows per second of the reader and of full validation, and sections made to take long.
+//! Benchmarks of rows per second in the reader and in full validation, and of sections designed to take long.
 //!
-//! `cargo bench -p sframe-validator`. The big library comes from `corpus/build big`; without it,
-//! a section of the same size is built. Each hostile section has 262,144 bytes or so and counts
-//! that promise up to billions of rows; validation has to follow the bytes.
+//! `cargo bench -p sframe-validator`. `corpus/build big` makes the large library; without it, a section of the same
+//! size is built. Each malicious section has about 262,144 bytes, and counts that promise up to billions of rows. The
+//! work of validation must depend only on the bytes.
 
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 
@@ -25,7 +25,7 @@ fn frame(offset: i64, fp: Recovery) -> Frame {
     Frame { cfa, ra: Recovery::AtCfa(-8), fp, ra_signed: false }
 }
 
-/// 280,000 functions of 9 rows each.
+/// 280,000 functions with 9 rows each.
 fn built() -> Vec<u8> {
     let mut builder = SectionBuilder::new(Version::V3, Abi::Amd64);
     for index in 0..280_000_u64 {
@@ -39,7 +39,7 @@ fn built() -> Vec<u8> {
     builder.build().expect("fits").bytes
 }
 
-/// The real library, or the built section.
+/// The real library or, without it, the built section.
 fn real() -> Vec<u8> {
     std::fs::read(BIG).unwrap_or_default()
 }
@@ -61,7 +61,7 @@ fn read_built(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(rows_of(&section))).bench(|| rows_of(&section));
 }
 
-/// The same rows where they stand, as the comparison reads them.
+/// The same rows by reference, as the comparison reads them.
 #[divan::bench]
 fn lend_built(bencher: Bencher<'_, '_>) {
     let bytes = built();
@@ -97,7 +97,7 @@ fn validate_real_library(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(rows)).bench(|| check_elf(&file, &Options::default()));
 }
 
-/// Sections that make a reader work for what their counts promise.
+/// Sections whose counts would make a reader work very long.
 #[divan::bench(args = ["shared block", "overlapping blocks", "huge count", "all rows broken"])]
 fn validate_hostile(bencher: Bencher<'_, '_>, case: &str) {
     let bytes = hostile(case);
@@ -110,7 +110,7 @@ fn hostile(case: &str) -> Vec<u8> {
         (0..65_535).fold(function, |function, _| function.raw_row(0, 0x03, &[8]))
     };
     match case {
-        // 3,200 functions, each with all 65,535 rows of one block.
+        // 3,200 functions, each of which has all 65,535 rows of the same block.
         "shared block" => {
             builder.function(block(FunctionBuilder::new(0x1000, 16)));
             for index in 1..3_200 {
@@ -119,7 +119,7 @@ fn hostile(case: &str) -> Vec<u8> {
                 }));
             }
         }
-        // The same, each block starting a row behind the one before it.
+        // The same, but each block starts one row after the preceding one.
         "overlapping blocks" => {
             builder.function(block(FunctionBuilder::new(0x1000, 16)));
             for index in 1..3_200_u32 {
@@ -129,7 +129,7 @@ fn hostile(case: &str) -> Vec<u8> {
                 }));
             }
         }
-        // One function that says it has 4,294,967,295 rows.
+        // One function that claims to have 4,294,967,295 rows.
         "huge count" => {
             let function = block(FunctionBuilder::new(0x1000, 16));
             builder.function(function.with(|o| o.num_fres = Some(u32::MAX)));

@@ -417,7 +417,7 @@ impl<'o> Run<'o> {
                 row: None,
                 subject: 0..0,
                 doubt: None,
-                spoke: false,
+                reported: false,
             };
             run(check, &mut reporter);
         }

@@ -1,8 +1,8 @@
-//! The catalogue of rules: what can be wrong with a section and the file around it.
+//! The catalogue of rules for a section and the file around it.
 //!
-//! A rule is one file, `rules/GROUP/RULE.rs`: its page and its check. The group's module lists it,
-//! with the kind of its check. A rule knows no report format and no other rule; the driver,
-//! [`check`](crate::check), decides which checks run, and when.
+//! A rule is one file, `rules/GROUP/RULE.rs`, which contains its page and its check. The group's module lists it with
+//! the kind of its check. A rule knows no report format and no other rule. The driver, [`check`](crate::check), decides
+//! which checks run, and when.
 
 mod concatenation;
 mod container;
@@ -68,7 +68,7 @@ const fn catalogue() -> [&'static Rule; count()] {
 }
 
 impl Rule {
-    /// The rule of a name.
+    /// The rule with a name.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Rule> {
         CATALOGUE.iter().copied().find(|rule| rule.name == name)

@@ -99,7 +99,7 @@ mod tests {
 
     /// Unicode's Bidi_Control property (PropList.txt), and the characters that end a line.
     #[test]
-    fn what_turns_text_or_ends_a_line_is_escaped() {
+    fn changes_of_direction_and_line_ends_are_escaped() {
         let turns = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
         let ends = "\n\r\u{b}\u{c}\u{85}\u{2028}\u{2029}";
         assert!(turns.chars().chain(ends.chars()).all(|character| !is_plain(character)));

@@ -1,4 +1,4 @@
-//! What counts as machine code, and where its bytes are found.
+//! Tests of where machine code is, and where its bytes are found.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -13,7 +13,7 @@ use sframe_validator::finding::{Report, SectionSummary};
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::write::elf::{SectionHeader, claims};
 
-/// A shared object without SFrame whose sections are these.
+/// A shared object without an SFrame section, with the given sections.
 fn file(change: impl FnOnce(&mut Host)) -> Vec<u8> {
     let mut host = host::linked(Vec::new());
     host.sections.remove(1);
@@ -33,7 +33,7 @@ fn text(change: impl FnOnce(&mut SectionHeader)) -> Vec<u8> {
 
 /// The host's `.text` has 64 bytes.
 #[test]
-fn code_has_bytes_in_the_file() {
+fn only_bytes_in_the_file_are_code() {
     assert_eq!(code_bytes(&text(|_| {})), 64);
     assert_eq!(code_bytes(&text(|text| text.sh_type = SHT_NOBITS)), 0);
     assert_eq!(code_bytes(&text(|text| text.size = 1 << 20)), 0);
@@ -57,8 +57,8 @@ fn sizes_that_wrap_are_not_added_up() {
     }
 }
 
-/// GNU readelf 2.47.50: `.text` of 0x61 bytes, and 0x30303 bytes of `.sizes`, which is executable
-/// and of type NOBITS. Functions may be there all the same: no rule objects.
+/// GNU readelf 2.47.50: `.text` has 0x61 bytes, and `.sizes` 0x30303, which is executable and has type NOBITS.
+/// Functions may be there, and no rule objects.
 #[test]
 fn functions_without_bytes_are_in_executable_memory() {
     let data = sframe_corpus::read("golden/2.47.50/x86_64/sizes.so");
@@ -67,7 +67,7 @@ fn functions_without_bytes_are_in_executable_memory() {
     assert!(report.covered_bytes() <= 0x61, "{}", report.covered_bytes());
 }
 
-/// Without section headers, an executable segment has as much code as it has bytes in the file.
+/// Without section headers, the code of an executable segment is its bytes in the file.
 #[test]
 fn code_of_segments_is_in_the_file() {
     let segment = |file_size, memory_size| {
@@ -111,8 +111,8 @@ fn sums_of_reports_do_not_wrap() {
     assert_eq!(report.covered_bytes(), u64::MAX);
 }
 
-/// The bytes of a place are those of a section that has it, however sections overlap: against a
-/// look at each section by its header.
+/// The bytes at a place are those of a section that contains it, even if sections overlap. The expected bytes come from
+/// looking at each section header.
 #[test]
 fn code_is_found_where_sections_overlap() {
     // Starts and sizes: nested, crossing, equal, apart, empty, at the end of the address space.

@@ -1,4 +1,4 @@
-//! Warnings about values that another source of unwind information confirms.
+//! Tests of warnings about values that another source of unwind information confirms.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -16,7 +16,7 @@ use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Placement, Version};
 
-/// Confirms whatever it is asked in these ranges, and notes what it was asked.
+/// Confirms every question about these ranges, and records the questions.
 #[derive(Default)]
 struct Witness {
     confirmed: Vec<(u64, u64)>,
@@ -73,7 +73,7 @@ fn counts(report: &Report) -> Vec<(&'static str, u64)> {
 const PEDANTIC: Options = Options { pedantic: true, keep: Keep::First(3), thorough: false };
 
 #[test]
-fn confirmed_rows_are_no_warnings() {
+fn confirmed_rows_cause_no_warnings() {
     let (first, second) = ((TEXT + 4, TEXT + 8), (TEXT + 20, TEXT + 24));
     let both = Witness { confirmed: vec![first, second], ..Witness::default() };
     assert_eq!(counts(&check(&odd_twice(), &Options::default(), &both)), []);
@@ -87,7 +87,7 @@ fn confirmed_rows_are_no_warnings() {
     );
 }
 
-/// Rows of equal content are remembered; what confirms one of them says nothing about another.
+/// Rows with equal content are remembered, but confirming one of them does not confirm another.
 #[test]
 fn each_place_is_asked_about() {
     for options in [Options::default(), Options { thorough: true, ..Options::default() }] {
@@ -107,9 +107,9 @@ fn each_place_is_asked_about() {
     }
 }
 
-/// The ranges by hand: a row ends where the next one starts, the last one where its function does.
+/// The ranges are written by hand: a row ends where the next one starts, and the last row ends with its function.
 #[test]
-fn only_odd_rows_are_asked_about_and_each_once() {
+fn each_unusual_row_is_asked_about_once() {
     // SP - 20 breaks two rules.
     let rows = |start| {
         let function = FunctionBuilder::new(start, 16).row(0, frame(Abi::Amd64, 8));
@@ -122,7 +122,7 @@ fn only_odd_rows_are_asked_about_and_each_once() {
     assert_eq!(*witness.asked.borrow(), ranges);
 }
 
-/// A row that covers nothing, and one that holds again in each block, have no range to ask about.
+/// A row with an empty range, and one that is repeated in each block, have no single range to ask about.
 #[test]
 fn rows_without_one_range_are_not_confirmed() {
     let hidden = FunctionBuilder::new(TEXT, 16).row(0, frame(Abi::Amd64, 8));
@@ -135,8 +135,7 @@ fn rows_without_one_range_are_not_confirmed() {
     assert!(witness.asked.borrow().is_empty());
 }
 
-/// The encoding of a row is the section's own: what a bit says that no value needs, no other source
-/// confirms.
+/// Another source cannot confirm an encoding: a bit that no value needs is a property of the section alone.
 #[test]
 fn encodings_are_not_asked_about() {
     let function = FunctionBuilder::new(TEXT, 16).raw_row(0, 0x83, &[8]);
@@ -146,8 +145,8 @@ fn encodings_are_not_asked_about() {
     assert!(witness.asked.borrow().is_empty());
 }
 
-/// The s390x ELF ABI: the caller provides 160 bytes below the CFA for the callee's registers, and
-/// the callee's own frame goes on below them, down to SP.
+/// The s390x ELF ABI: the caller provides 160 bytes below the CFA for the callee's registers, and the callee's own
+/// frame continues below them, down to SP.
 #[test]
 fn s390x_slots_are_in_the_save_area_or_below_it() {
     let found = |cfa, slot| {

@@ -1,9 +1,8 @@
-//! The golden corpus: what real assemblers and linkers wrote, against what other readers say.
+//! Tests on the golden corpus: the output of real assemblers and linkers, compared with what other readers print.
 //!
-//! Beside each golden file stands what GNU objdump of the matching version printed for it. Every
-//! row that the reader decodes has to be the one that objdump printed. And on these files, made
-//! from sound input, no rule of error level may speak up but for defects that are the producers'
-//! own: each of those is named here, and described in `corpus/NOTES.md`.
+//! Each golden file has the output of GNU objdump of the matching version next to it. Every row that the reader decodes
+//! must be the one that objdump printed. The files were made from valid input, so no error-level rule may report
+//! anything except the producers' own defects. Each of these is listed here, and described in `corpus/NOTES.md`.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -28,7 +27,7 @@ fn golden() -> PathBuf {
     sframe_corpus::corpus().join("golden")
 }
 
-/// Files that are no expectation, no manifest and no archive, by their path in the corpus.
+/// The golden files, by path in the corpus, without expected output, manifests and archives.
 fn files() -> Vec<String> {
     let files = sframe_corpus::golden(&["exe", "o", "so"]);
     assert!(files.len() > 200, "only {} golden files", files.len());
@@ -47,7 +46,7 @@ struct Printed {
     rows: Vec<(u64, Vec<String>)>,
 }
 
-/// Reads objdump's print. Where the CFA's column is too narrow, the next column touches it.
+/// Reads objdump's output. If the column of the CFA is too narrow, no space separates it from the next one.
 fn read_objdump(text: &str) -> Vec<Printed> {
     let mut functions: Vec<Printed> = Vec::new();
     for line in text.lines() {
@@ -112,7 +111,7 @@ fn recovery(abi: Abi, text: &str) -> Recovery {
     Recovery::RegisterOffset { register, offset }
 }
 
-/// What the columns CFA, FP and RA say.
+/// The frame in the columns CFA, FP and RA.
 fn frame(abi: Abi, columns: &[String]) -> Frame {
     let [cfa, fp, ra] = columns else {
         assert_eq!(columns, ["RA", "undefined"]);
@@ -134,15 +133,14 @@ fn frame(abi: Abi, columns: &[String]) -> Frame {
     };
     let signed = ra.ends_with("[s]");
     let ra = match ra.trim_end_matches("[s]") {
-        // "f": fixed; objdump 2.40 does not know it. "U": in a flexible row, RA's pair is padded.
+        // "f" means fixed; objdump 2.40 does not know it. "U" means that RA's pair in a flexible row is padding.
         "f" | "U" | "u" => unruled,
         other => recovery(abi, other),
     };
     Frame { cfa, ra, fp: recovery(abi, fp), ra_signed: signed }
 }
 
-/// Compares a function with objdump's print; objects' addresses objdump gets wrong, so only
-/// distances count there.
+/// Compares a function with objdump's output. In objects, objdump's addresses are wrong, so only offsets are compared.
 fn compare(name: &str, function: &Function<'_>, printed: &Printed, linked: bool) {
     let abi = function.section().abi().expect("known ABI");
     assert_eq!(function.size(), printed.size, "{name}");
@@ -158,7 +156,7 @@ fn compare(name: &str, function: &Function<'_>, printed: &Printed, linked: bool)
         .collect();
     assert_eq!(rows.len(), printed.rows.len(), "{name} at {:#x}", printed.pc);
     for (row, (start, columns)) in rows.iter().zip(&printed.rows) {
-        // Rows that repeat are printed by their offset in the block.
+        // Rows that repeat are printed with their offset in the block.
         let base = if function.attributes().info.is_pc_mask() { 0 } else { printed.pc };
         assert_eq!(u64::from(row.start), start.wrapping_sub(base), "{name} at {:#x}", printed.pc);
         let ours = layout.interpret(row).expect("a meaning");
@@ -199,8 +197,8 @@ fn rows_are_those_that_objdump_prints() {
     assert!(compared > 200 && rows > 5000, "only {compared} files with {rows} rows compared");
 }
 
-/// In an object, relocations lead from a start field to the code: to a label of the assembler's
-/// input. The symbol table says where the assembler put it.
+/// In an object, relocations lead from a start field to a label in the assembler's input. The symbol table shows where
+/// the assembler placed it.
 #[test]
 fn relocated_functions_start_at_symbols() {
     let mut compared = 0;
@@ -213,7 +211,7 @@ fn relocated_functions_start_at_symbols() {
         for sframe in elf.sframe_contents() {
             let placement = sframe.placement().expect("readable");
             let data = sframe.data.expect("in the file");
-            // A linker may leave a section without any byte.
+            // A linker may leave an empty section.
             let Ok(section) = Section::parse(data, placement) else { continue };
             for entry in section.entries() {
                 let start = entry.start().expect("relocated");
@@ -225,7 +223,7 @@ fn relocated_functions_start_at_symbols() {
     assert!(compared > 500, "only {compared} functions compared");
 }
 
-/// Plain rows are those that [`rows_are_those_that_objdump_prints`] holds to be right.
+/// Plain rows must equal the rows that [`rows_are_those_that_objdump_prints`] has checked.
 #[test]
 fn plain_rows_are_the_first_rows() {
     let (mut all, mut none) = (0, 0);
@@ -249,7 +247,7 @@ fn plain_rows_are_the_first_rows() {
     assert!(none > 10, "only {none} functions with other rows");
 }
 
-/// Whether all rows of the function are plain.
+/// Returns whether all rows of the function are plain.
 fn compare_plain(name: &str, function: &Function<'_>, mut plain: PlainRows<'_>) -> bool {
     assert!(!function.is_flexible() && !function.attributes().info.is_pc_mask(), "{name}");
     let layout = RowLayout::of(function).expect("known types");
@@ -267,7 +265,7 @@ fn compare_plain(name: &str, function: &Function<'_>, mut plain: PlainRows<'_>) 
         assert_eq!(plain.frame(&next), says, "{name}: {row:?}");
     }
     assert!(plain.are_over() && plain.next_row().is_none(), "{name}");
-    // A budget that is spent has room for nothing more, and what had room was charged.
+    // A budget that is used up allows no more rows, and each row that was read has been charged to it.
     let section = function.section();
     let (mut one, mut other) = (section.row_budget(), section.row_budget());
     plain.spend(&mut one);
@@ -277,7 +275,7 @@ fn compare_plain(name: &str, function: &Function<'_>, mut plain: PlainRows<'_>) 
     true
 }
 
-/// The section that the builder writes for what the reader read.
+/// The section that the builder writes for the content that the reader read.
 fn rebuild(section: &Section<'_>) -> Vec<u8> {
     let header = section.header();
     let mut builder = SectionBuilder::new(header.version, section.abi().expect("known ABI"));
@@ -297,7 +295,7 @@ fn rebuild(section: &Section<'_>) -> Vec<u8> {
         copy = match function.repeat_size() {
             Ok(Some(block)) => copy.repeat(block),
             Ok(None) => copy,
-            // Version 1 records no block size.
+            // Version 1 does not record the block size.
             Err(_) => copy.repeat(0),
         };
         if function.is_signal_frame() {
@@ -309,8 +307,8 @@ fn rebuild(section: &Section<'_>) -> Vec<u8> {
         if function.is_flexible() {
             copy = copy.flexible();
         }
-        // GNU as and ld choose the FRE type by the function's size, the builder by the last row;
-        // GNU ld 2.44 writes a block size where rows do not repeat.
+        // GNU as and ld choose the FRE type by the function's size, but the builder chooses it by the last row. GNU ld
+        // 2.44 writes a block size even if rows do not repeat.
         let attributes = function.attributes();
         let fre_type = function.fre_type().expect("known FRE type");
         builder.function(copy.with(|o| {
@@ -321,7 +319,7 @@ fn rebuild(section: &Section<'_>) -> Vec<u8> {
     builder.build().expect("the section can be written").bytes
 }
 
-/// Whether the rows stand in the order of the functions; GNU ld merges them in another.
+/// Whether the rows are in the order of the functions. GNU ld merges them in another order.
 fn rows_in_order(section: &Section<'_>) -> bool {
     section.entries().map(|entry| entry.fre_offset()).is_sorted()
 }
@@ -348,7 +346,7 @@ fn the_builder_writes_what_the_producers_wrote() {
         if section.abi() == Ok(Abi::S390x) {
             rebuilt.resize(rebuilt.len().next_multiple_of(8).min(bytes.len()), 0);
         }
-        // GNU as takes the next wider words at exactly -128 and -32768, which these files have.
+        // GNU as uses the next wider word size for exactly -128 and -32768, which these files contain.
         let edge = name.ends_with("/words.o") || name.ends_with("/handwritten.so");
         if rebuilt != bytes && !edge {
             failures.push(name);
@@ -360,26 +358,26 @@ fn the_builder_writes_what_the_producers_wrote() {
     assert!(compared > 150 && flexible > 10, "{compared} sections, {flexible} flexible functions");
 }
 
-/// The producers' own defects: files, by folder and name, and the rules of error level that they
-/// break. `corpus/NOTES.md` has the evidence.
+/// The producers' own defects: files, by folder and name, and the error-level rules that they break. `corpus/NOTES.md`
+/// has the evidence.
 fn true_defects(path: &str) -> &'static [&'static str] {
     let mut parts = path.split('/');
     let (toolchain, name) = (parts.next().unwrap_or(""), parts.next_back().unwrap_or(""));
     match (toolchain, name) {
         // Linkers that do not know SFrame append the sections of their inputs.
         ("gold" | "lld", _) => &["concatenated-section"],
-        // strip takes the relocations with the symbols.
+        // strip removes the relocations together with the symbols.
         (_, "stripped.o") => &["relocation-missing"],
-        // ld -r merges the sections, but leaves the relocations where they were.
+        // `ld -r` merges the sections, but does not adjust the relocations.
         ("2.40" | "2.44", "relocatable.o" | "relocatable-comdat.o") => &["relocation-misplaced"],
-        // ld -r writes 28 zero bytes for an input without functions.
+        // `ld -r` writes 28 zero bytes for an input without functions.
         ("2.40" | "2.44", "relocatable-header-only.o") => &["bad-magic"],
         _ => &[],
     }
 }
 
 #[test]
-fn no_error_but_the_producers_own() {
+fn only_the_producers_own_errors_are_found() {
     let mut failures = Vec::new();
     for name in files() {
         let data = std::fs::read(golden().join(&name)).expect("readable");

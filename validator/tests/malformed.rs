@@ -1,11 +1,10 @@
-//! Every rule has a folder in `corpus/malformed` with a file that breaks it and nothing else, and
-//! the findings about that file as text.
+//! Every rule has a folder in `corpus/malformed` with a file that breaks only that rule, and the findings about the
+//! file as text.
 //!
-//! Each case is built twice, sound and with one defect. The sound file has to pass every rule,
-//! lints included; the defect has to be found at the offset and field that the specification's
-//! layout gives (written here by hand), and no other rule may report anything. The corpus holds
-//! the built files and the findings, as a whole to review:
-//! `SFRAME_BLESS=1 cargo test -p sframe-validator --test malformed` writes them.
+//! Each case is built twice, without and with one defect. The file without the defect must pass every rule, including
+//! lints. The defect must be found at the offset and field that follow from the specification's layout (written here by
+//! hand), and no other rule may report anything. The corpus contains the built files and the findings, so that they can
+//! be reviewed together: `SFRAME_BLESS=1 cargo test -p sframe-validator --test malformed` writes them.
 
 #![allow(
     missing_docs,
@@ -46,7 +45,7 @@ pub struct Case {
     pub offset: Option<u64>,
     /// The field of the finding.
     pub field: Option<&'static str>,
-    /// Rules that both files break besides, for a reason that the case gives.
+    /// Rules that both files break as well, for a reason given in the case.
     pub besides: &'static [&'static str],
 }
 
@@ -56,7 +55,7 @@ impl Case {
         self
     }
 
-    /// The file's path below the corpus.
+    /// The file's path relative to the corpus.
     fn path(&self) -> PathBuf {
         let extension = match &self.broken {
             bytes if Elf::is_elf(bytes) => "elf",
@@ -81,7 +80,7 @@ fn check(data: &[u8], options: &Options) -> Report {
     }
 }
 
-/// What the only `.eh_frame` of the cases says, by hand: that of `confirmed-oddity`.
+/// The frames in the only `.eh_frame` of the cases, that of `confirmed-oddity`, written by hand.
 struct EhFrame;
 
 impl Confirm for EhFrame {
@@ -91,7 +90,7 @@ impl Confirm for EhFrame {
     }
 }
 
-/// The findings about the members as a set; the members are sound.
+/// The findings about the members as a set. Each member on its own is valid.
 fn check_archive(data: &[u8], options: &Options) -> Report {
     let archive = object::read::archive::ArchiveFile::parse(data).expect("an archive");
     let mut headers = Vec::new();
@@ -137,7 +136,7 @@ fn sound_files_pass_every_rule() {
 }
 
 #[test]
-fn a_defect_is_found_where_it_is_and_nothing_else() {
+fn only_the_defect_is_found_and_at_its_place() {
     let mut failures = Vec::new();
     for case in cases::all() {
         let rule = Rule::find(case.rule).expect("every_rule_has_a_case");
@@ -170,9 +169,9 @@ fn shortcuts_hide_no_finding() {
     }
 }
 
-/// Rows that are passed over are still the rows before those that are not.
+/// A row that is skipped still counts as the row before the next one.
 #[test]
-fn a_row_is_out_of_order_behind_sound_ones() {
+fn a_row_out_of_order_after_skipped_rows_is_reported() {
     let mut builder = SectionBuilder::new(Version::V3, Abi::Amd64);
     for (index, last) in (0_u64..).zip([12, 12, 4, 8, 12]) {
         let function = FunctionBuilder::new(0x1000 + index * 16, 16);
@@ -189,7 +188,7 @@ fn a_row_is_out_of_order_behind_sound_ones() {
 }
 
 #[test]
-fn a_layout_is_certain_unless_the_defect_is_about_it() {
+fn layouts_are_certain_except_for_defects_of_the_layout() {
     let uncertain = |data: &[u8]| {
         let report = check(data, &Options::default());
         report.sections.iter().any(|section| !section.certain_layout)
@@ -198,16 +197,16 @@ fn a_layout_is_certain_unless_the_defect_is_about_it() {
     let of = |select: &dyn Fn(&Case) -> bool| -> Vec<_> {
         cases.iter().filter(|case| select(case)).map(|case| case.rule).collect()
     };
-    // A file of which only a segment is left has no bytes to tell.
+    // A file that has only a segment left has no bytes whose layout could be certain.
     assert_eq!(of(&|case| uncertain(&case.sound)), ["segment-over-empty"]);
     let mut expected = vec![
-        // No header, or not one of SFrame's.
+        // There is no header, or it is not an SFrame header.
         "section-empty",
         "section-truncated",
         "bad-magic",
         "foreign-endian",
         "unknown-version",
-        // Fields that decide what rows mean, and where what begins and ends.
+        // These fields determine the meaning of rows, and where parts begin and end.
         "unknown-abi",
         "fixed-ra-offset",
         "fixed-fp-offset",
@@ -217,7 +216,7 @@ fn a_layout_is_certain_unless_the_defect_is_about_it() {
         "subsection-overlap",
         "version-entry-size",
         "concatenated-section",
-        // No bytes in the file, or none that a 64-bit reader knows.
+        // There are no bytes in the file, or none that a 64-bit reader understands.
         "section-nobits",
         "segment-over-empty",
         "elf-class",
@@ -263,10 +262,10 @@ fn the_corpus_is_current() {
     assert_eq!(stored, expected, "files without a case, or cases without a file");
 }
 
-/// What fuzzing found: the FRE sub-section ends right behind the attributes of a function with one
-/// row (header 28 bytes, one entry of 16, attributes of 5: the row would stand at 0x31).
+/// Found by fuzzing: the FRE sub-section ends directly after the attributes of a function with one row. The header has
+/// 28 bytes, the only entry 16 and the attributes 5, so the row would be at 0x31.
 #[test]
-fn a_row_that_is_missing_behind_attributes_is_truncated() {
+fn a_missing_row_after_attributes_is_truncated() {
     let path = sframe_corpus::corpus().join("regressions/row-missing-behind-attributes.sframe");
     let data = std::fs::read(path).expect("readable");
     assert_eq!(data.len(), 0x31);
@@ -278,10 +277,10 @@ fn a_row_that_is_missing_behind_attributes_is_truncated() {
     );
 }
 
-/// A gap as long as entries of version 2 would need, 4 bytes for each of 2 functions: the entries
-/// and rows of version 3 are all there, so it is a gap and nothing else.
+/// The gap has the size that version 2 would need, 4 more bytes for each of 2 functions. But the entries and rows of
+/// version 3 are all present, so it is only a gap.
 #[test]
-fn a_gap_is_no_other_version() {
+fn a_gap_is_not_mistaken_for_another_version() {
     let mut builder = SectionBuilder::new(Version::V3, Abi::Amd64);
     builder.with(|fields| fields.gap_before_rows = vec![0; 8]);
     builder.function(sound::first(Abi::Amd64, 0x1000)).function(sound::second(Abi::Amd64, 0x1010));
@@ -291,10 +290,10 @@ fn a_gap_is_no_other_version() {
     assert_eq!(rules, ["subsection-gap"]);
 }
 
-/// GNU as 2.47.50, `corpus/differences/frame-pointer-restored`: the third row's words are 0x39 0x10
-/// 0x00 0x00 0xf0 from 0x41 on (objdump -s). FP's control word, the fourth, is 0.
+/// GNU as 2.47.50, `corpus/differences/frame-pointer-restored`: the third row's words are 0x39 0x10 0x00 0x00 0xf0 from
+/// 0x41 on (objdump -s). FP's control word, the fourth word, is 0.
 #[test]
-fn a_control_word_of_zero_is_no_rule() {
+fn a_zero_control_word_for_fp_is_an_error() {
     let path = sframe_corpus::corpus().join("differences/frame-pointer-restored/2.47.50.o");
     let data = std::fs::read(path).expect("readable");
     let report = check(&data, &Options::default());

@@ -1,5 +1,5 @@
-//! Files with very many sections or symbols take time in proportion to their size. What would be
-//! quadratic takes minutes here, and what is not a fraction of a second.
+//! Tests that the time for files with very many sections or symbols is proportional to their size. With quadratic time,
+//! a test would take minutes instead of a fraction of a second.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -52,13 +52,14 @@ fn look_ups_of_symbols_are_not_linear() {
     }
 }
 
-/// The best symbol of the nearest start whose size reaches the place: by a look at each symbol.
+/// The expected symbol is found by looking at each symbol: the best one at the nearest start whose size reaches the
+/// place.
 #[test]
 fn the_symbol_of_a_place_is_the_nearest_that_reaches_it() {
     let bytes = file("symbols at one place", 64);
     let elf = Elf::parse(&bytes).expect("readable");
     let symbols = SymbolTable::load(&elf).expect("readable");
-    // All 64 are global and start at one place, with 0 to 7 bytes.
+    // All 64 symbols are global and start at the same place, with sizes of 0 to 7 bytes.
     for distance in 0..10 {
         let found = symbols.find(CodeAddress::absolute(TEXT + distance));
         assert_eq!(found.map(|symbol| symbol.size), (distance < 7).then_some(7), "{distance}");
@@ -67,7 +68,7 @@ fn the_symbol_of_a_place_is_the_nearest_that_reaches_it() {
     assert_eq!(symbols.find(CodeAddress { section: 1, address: TEXT + 1 }), None);
 }
 
-/// What is not looked at is reported.
+/// The sections that are not checked are reported.
 #[test]
 fn sections_beyond_the_limit_are_undecided() {
     let bytes = file("SFrame sections", 100);

@@ -1,4 +1,4 @@
-//! Stored sections: laid out as the specification says, and the same bytes as producers wrote.
+//! Tests of stored sections: they are laid out as specified, and have the same bytes as the sections of producers.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -23,8 +23,8 @@ const V2: [u8; 51] = [
     0, 0x03, 8, // the row
 ];
 
-/// The same in version 1, which has flags without PC-relative starts and entries of 17 bytes, for AArch64 in big-endian
-/// order. The row has three words of 2 bytes: CFA, RA, FP.
+/// A similar section in version 1, which has flags without PC-relative starts and entries of 17 bytes, for big-endian
+/// AArch64. The row has three words of 2 bytes: CFA, RA, FP.
 const V1: [u8; 53] = [
     0xde, 0xe2, 1, 1, 1, 0, 0, 0, //
     0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 8, //
@@ -33,7 +33,7 @@ const V1: [u8; 53] = [
     4, 0x27, 1, 0, 0xff, 0xf8, 0xff, 0xf0, // the row: at +4, three words of 2 bytes, base SP
 ];
 
-/// Version 3 for AMD64 (V3 2.2, 2.3): the entry has 16 bytes; the rows follow 5 bytes of attributes.
+/// Version 3 for AMD64 (V3 2.2, 2.3): the entry has 16 bytes, and 5 bytes of attributes precede the rows.
 const V3: [u8; 53] = [
     0xe2, 0xde, 3, 5, 3, 0, 0xf8, 0, //
     1, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, //
@@ -73,19 +73,20 @@ fn the_builder_lays_sections_out_as_specified() {
     let mut builder = SectionBuilder::new(Version::V1, Abi::Aarch64Big);
     builder.function(FunctionBuilder::new(0x1000, 16).pauth_key_b().row(4, frame));
     assert_eq!(builder.build().expect("it fits").bytes, V1);
-    // What is read from the bytes is what the builder stored in them.
+    // Reading the bytes yields the section that the builder stored.
     let read = StoredSection::read(&V1, 0).expect("sound");
     assert_eq!(read.functions, builder.stored().expect("it fits").functions);
 
     let function = FunctionBuilder::new(0x1000, 256).row(0x102, at_entry(8));
     let mut builder = self::builder(Version::V3, function.repeat(32).signal_frame());
     assert_eq!(builder.build().expect("it fits").bytes, V3);
-    // The start field of an object is relocated, and its table unsorted.
+    // The start field of an object has a relocation, and its table is unsorted.
     let object = builder.relocatable().build().expect("it fits").bytes;
     assert_eq!((object[3], &object[28..36]), (4, &[0; 8][..]));
 }
 
-/// Functions are sorted by address, their rows too; relocations are needed in the order in which they were given.
+/// Functions and their rows are sorted by address. The start fields for relocations are in the order in which the
+/// functions were added.
 #[test]
 fn the_table_is_sorted_if_the_flags_say_so() {
     let mut builder = builder(Version::V2, FunctionBuilder::new(0x2000, 16).row(0, at_entry(8)));
@@ -106,7 +107,7 @@ fn difference(one: &[u8], other: &[u8]) -> Vec<(usize, u8)> {
     pairs.filter(|(_, (one, other))| one != other).map(|(at, (_, new))| (at, *new)).collect()
 }
 
-/// The offsets of the header's fields (V3 2.1): each is set to bytes that it does not have otherwise.
+/// The offsets of the header's fields (V3 2.1). Each field is set to bytes that it does not have otherwise.
 #[test]
 fn each_field_of_the_header_can_be_set() {
     const WORD: u32 = 0x6463_6261;
@@ -132,7 +133,7 @@ fn each_field_of_the_header_can_be_set() {
     assert_eq!(set(|h| h.freoff = Some(WORD)), word(24));
 }
 
-/// The offsets of an entry's fields in version 2 (28 and on), of attributes in version 3 (44 and on).
+/// The offsets of an entry's fields in version 2 (from 28 on), and of attributes in version 3 (from 44 on).
 #[test]
 fn each_field_of_a_function_can_be_set() {
     let set = |sound: &[u8], change: fn(&mut StoredFunction)| {
@@ -155,7 +156,7 @@ fn each_field_of_a_function_can_be_set() {
     assert_eq!(set(&V3, |f| f.rep_size = 9), [(48, 9)]);
 }
 
-/// Bytes between and after the parts are where they are expected, and counted where the header counts.
+/// Bytes between and after the parts are at the expected places, and the header's fields account for them.
 #[test]
 fn space_between_the_parts_is_kept() {
     let mut section = StoredSection::read(&V2, 0).expect("sound");
@@ -169,12 +170,12 @@ fn space_between_the_parts_is_kept() {
     let bytes = section.bytes();
     let expected = [
         &[1, 1, 2, 2, 2][..],
-        // The start field is 5 bytes further on, and the rows come after 5 bytes of no function.
+        // The start field is 5 bytes further on, and 5 bytes that belong to no function precede the rows.
         &[0xdf, 0x0f, 0, 0, 16, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
         &[3, 3, 3, 3, 4, 4, 4, 4, 4, 0, 3, 8, 5, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6],
     ];
     assert_eq!(bytes[28..], expected.concat());
-    // Auxiliary header, rows with what surrounds them, offsets of both tables.
+    // The auxiliary header, the rows with the bytes around them, and the offsets of both tables.
     assert_eq!((bytes[7], bytes[16], bytes[20], bytes[24]), (2, 14, 3, 27));
     let read = StoredSection::read(&bytes, 0).expect("its parts do not overlap");
     assert_eq!(read, section);
@@ -184,7 +185,8 @@ fn space_between_the_parts_is_kept() {
     assert_eq!(section.bytes(), []);
 }
 
-/// GNU ld writes rows in another order than functions, and `ld -r` keeps counts of rows that are gone.
+/// GNU ld writes rows in an order other than that of the functions, and `ld -r` keeps counts of rows that no longer
+/// exist.
 #[test]
 fn rows_may_be_in_another_order_and_counted_wrong() {
     let mut section = StoredSection::read(&V2, 0).expect("sound");
@@ -197,12 +199,12 @@ fn rows_may_be_in_another_order_and_counted_wrong() {
     // The rows' offsets are at 36 and 56; the last bytes are the offsets of the CFA.
     assert_eq!((bytes[12], bytes[36], bytes[56], bytes[70], bytes[73]), (9, 3, 0, 16, 8));
     assert_eq!(StoredSection::read(&bytes, 0), Some(section.clone()));
-    // An index without a function has no rows.
+    // An index without a function contributes no rows.
     section.row_order = vec![7, 1, 0];
     assert_eq!(section.bytes(), bytes);
 }
 
-/// What overlaps, or ends outside of the section, cannot be taken apart.
+/// Parts that overlap, or end outside the section, cannot be taken apart.
 #[test]
 fn overlapping_parts_are_not_taken_apart() {
     let broken = |at: usize, value: u8| {
@@ -211,14 +213,14 @@ fn overlapping_parts_are_not_taken_apart() {
         StoredSection::read(&bytes, 0)
     };
     assert_eq!(StoredSection::read(&V2[..50], 0), None);
-    // Magic number, freoff, the row's offset, the number of rows.
+    // The magic number, freoff, the row's offset, and the number of rows.
     for (at, value) in [(0, 0), (24, 16), (36, 1), (40, 2)] {
         assert_eq!(broken(at, value), None, "{at}");
     }
 }
 
 #[test]
-fn words_are_widened_as_what_they_are() {
+fn words_keep_their_meaning_when_widened() {
     let row =
         |words: &[u32]| StoredRow { width: 1, words: words.to_vec(), ..StoredRow::raw(0, 0, &[]) };
     let mut offsets = row(&[0x08, 0xf0]);
@@ -242,7 +244,7 @@ fn words_are_widened_as_what_they_are() {
     assert_eq!(offsets.signed(1), Some(-0x8001));
     offsets.set_signed(false, 2, 1);
     assert_eq!(offsets.words.len(), 2);
-    // Control words are unsigned (V3 3.2): 0xf9 is register 31, and stays so.
+    // Control words are unsigned (V3 3.2): 0xf9 is register 31, and must not change.
     let mut pairs = row(&[0xf9, 0xf0, 0x82, 0xf8]);
     pairs.widen(true, 2);
     assert_eq!(pairs.words, [0xf9, 0xfff0, 0x82, 0xfff8]);
@@ -254,7 +256,8 @@ fn words_are_widened_as_what_they_are() {
     assert_eq!(padded.width, 4);
 }
 
-/// Info bits (V3 2.4.1): 0 is the base, 1 to 4 the number of words, 5 and 6 their size, 7 the signature.
+/// Bits of the info byte (V3 2.4.1): 0 is the base, 1 to 4 are the number of words, 5 and 6 their size, and 7 the
+/// signature.
 #[test]
 fn the_info_byte_follows_from_the_words() {
     let info = |base_sp, mangled, width, words: usize| {
@@ -267,7 +270,8 @@ fn the_info_byte_follows_from_the_words() {
     assert_eq!(StoredRow::raw(0, 0x7f, &[1]).stored_info(), 0x7f);
 }
 
-/// Bit 4 of the info byte: the rows hold in each block. The low bits of the second one: 1 is flexible (V3 2.3.2).
+/// Bit 4 of the info byte: the rows apply to each block. The low bits of the second info byte: 1 means flexible (V3
+/// 2.3.2).
 #[test]
 fn functions_know_their_kind() {
     let mut function = StoredFunction::new(0x1000, 64);
@@ -287,7 +291,7 @@ fn functions_know_their_kind() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn values_that_do_not_fit_are_refused() {
     let function = |start| FunctionBuilder::new(start, 16).row(0, at_entry(8));
     let error = |version, function| builder(version, function).build().expect_err("refused");
     for version in [Version::V1, Version::V2] {
@@ -304,11 +308,11 @@ fn what_does_not_fit_is_refused() {
     assert!(builder(Version::V3, function(1 << 40).signal_frame()).build().is_ok());
     let repeats = error(Version::V1, function(0x1000).repeat(16));
     assert_eq!(repeats, BuildError::NotInVersion { function: 0 });
-    // A second row with an RA elsewhere than AMD64 has it.
+    // A second row with RA at a place other than AMD64's.
     let moved = Frame { ra: Recovery::AtCfa(-16), ..at_entry(8) };
     let unsaid = error(Version::V2, function(0x1000).row(4, moved));
     assert_eq!(unsaid, BuildError::NotRepresentable { function: 0, row: 1 });
-    // 16 bits of version 3 count 65,535 rows.
+    // Version 3 counts up to 65,535 rows in 16 bits.
     let rows = |count| function(0x1000).with(|f| f.num_fres = Some(count));
     assert_eq!(error(Version::V3, rows(65_536)), BuildError::TooLarge);
     let most = builder(Version::V3, rows(65_535)).build().expect("it fits").bytes;
@@ -324,7 +328,7 @@ fn what_does_not_fit_is_refused() {
     assert!(auxiliary(255) && !auxiliary(256));
 }
 
-/// The stored section of a builder is what it builds; fields of rows can be set there.
+/// A builder's stored section is the one that it builds, and fields of rows can be changed there.
 #[test]
 fn a_builder_leads_to_the_stored_section() {
     let builder = builder(Version::V2, FunctionBuilder::new(0x1000, 16).row(0, at_entry(8)));
@@ -347,9 +351,9 @@ fn golden(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Taken apart and put together again, sections that assemblers and linkers wrote are the same bytes.
+/// Sections that assemblers and linkers wrote have the same bytes after being taken apart and put together again.
 #[test]
-fn sections_of_producers_are_the_same_bytes() {
+fn producers_sections_round_trip() {
     let mut files = Vec::new();
     golden(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/golden"), &mut files);
     let mut whole = 0;
@@ -367,7 +371,8 @@ fn sections_of_producers_are_the_same_bytes() {
             whole += 1;
         }
     }
-    // By readelf: no bytes at all (2.47.50), none in the file (NOBITS), 28 zero bytes (`ld -r` before 2.47.50).
+    // According to readelf, these have no bytes at all (2.47.50), none in the file (NOBITS), or 28 zero bytes (`ld -r`
+    // before 2.47.50).
     let expected = ["all-collected.exe", "debug-only.so", "relocatable-header-only.o"];
     assert_eq!(unread.iter().collect::<Vec<_>>(), expected);
     assert!(whole > 400, "{whole}");

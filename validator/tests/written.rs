@@ -1,7 +1,7 @@
-//! ELF files that are written, as GNU readelf prints them: without a complaint, and with the values that were given.
+//! Tests of written ELF files: GNU readelf prints them without a complaint, and with the values that were given.
 //!
-//! readelf is found as `readelf` or by SFRAME_READELF. Without it the tests print a message; with
-//! SFRAME_REQUIRE_TOOLS=1 they fail.
+//! readelf is found as `readelf` or through SFRAME_READELF. Without it, the tests print a message; with
+//! SFRAME_REQUIRE_TOOLS=1, they fail.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -20,7 +20,7 @@ use sframe_validator::write::elf::{
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Version};
 
-/// What readelf prints and what it complains about; `None` if there is no readelf.
+/// What readelf prints, and its complaints; `None` if there is no readelf.
 fn readelf(name: &str, file: &[u8], options: &[&str]) -> Option<(String, String)> {
     let tool = std::env::var("SFRAME_READELF").unwrap_or("readelf".to_owned());
     run(&tool, name, file, options)
@@ -92,9 +92,9 @@ const MACHINES: [(Abi, &str, &str); 4] = [
     (Abi::S390x, "big endian", "IBM S/390"),
 ];
 
-/// Code of 64 bytes and its file offset follow the file header and four program headers: 64 + 4 * 56 = 0x120.
+/// 64 bytes of code follow the file header and four program headers, so their file offset is 64 + 4 * 56 = 0x120.
 #[test]
-fn linked_files_have_what_was_given() {
+fn linked_files_have_the_given_contents() {
     for (abi, order, machine) in MACHINES {
         let built = builder(Version::V3, abi).address(0x4000).build().expect("it fits").bytes;
         let image = Image {
@@ -128,7 +128,7 @@ fn linked_files_have_what_was_given() {
 
 /// Code of more than a megabyte has no bytes in the file.
 #[test]
-fn much_code_is_not_in_the_file() {
+fn large_code_has_no_bytes_in_the_file() {
     for (size, sh_type) in [(0x10_0000, "PROGBITS"), (0x10_0001, "NOBITS")] {
         let image = Image {
             abi: Abi::Amd64,
@@ -149,13 +149,13 @@ fn much_code_is_not_in_the_file() {
             "0x0000e8 0x0000000000001000 0x0000000000001000 {present:#08x} {size:#08x} R E"
         );
         assert!(text.contains(&load), "no {load} in {text}");
-        // By number before 2.45.
+        // readelf before 2.45 prints the number.
         assert!(["LOOS+0xffffff4", "GNU_SFRAME"].contains(&section(&text, "2")[1]), "{text}");
         assert_eq!(text.matches("  GNU_SFRAME     0x").count(), 1, "{text}");
     }
 }
 
-/// The types are those that the ABIs call PC-relative, of 32 bits before version 3 and of 64 bits in it.
+/// The types are those that the ABIs define as PC-relative, with 32 bits before version 3 and 64 bits in version 3.
 #[test]
 fn objects_relocate_their_start_fields() {
     let names = [
@@ -190,13 +190,13 @@ fn objects_relocate_their_start_fields() {
         assert_eq!((words[0], &words[1][..8]), ("000000000000001c", "00000001"));
         assert_eq!(words[3..], ["0000000000000000", ".text", "+", "20"]);
         assert!(text.contains("Relocation section '.rela.sframe' at offset 0x"), "{text}");
-        // Link and info: .symtab is section 3, and .sframe section 2.
+        // The fields link and info: .symtab is section 3, and .sframe is section 2.
         assert_eq!(section(&text, "5")[5..], ["18", "I", "3", "2", "8"]);
         assert!(text.contains("0000000000000000     0 SECTION LOCAL  DEFAULT    1"), "{text}");
     }
 }
 
-/// Numbers from 0xff00 on do not fit the file header's fields (gABI, "ELF Header").
+/// Numbers from 0xff00 on do not fit in the file header's fields (gABI, "ELF Header").
 #[test]
 fn more_headers_than_the_file_header_can_count() {
     let mut file = ElfWriter::new(Abi::S390x, ElfKind::Shared);
@@ -229,7 +229,7 @@ fn more_headers_than_the_file_header_can_count() {
 }
 
 #[test]
-fn symbols_are_local_ones_first() {
+fn local_symbols_come_first() {
     let mut file = ElfWriter::of_class(Class::Elf32, Abi::Amd64, ElfKind::Executable);
     let symbol = |name, info, section| Symbol { name, info, section, value: 0x1234, size: 5 };
     let code = SectionHeader {
@@ -267,9 +267,10 @@ fn symbols_are_local_ones_first() {
     assert!(text.contains("00001008  00000301 R_X86_64_64            00001234   b - 2"), "{text}");
 }
 
-/// Contents are where they are put, whatever is there; program headers without room for them follow the contents.
+/// Contents are at their given places, over any existing bytes. Program headers for which no space is reserved follow
+/// the contents.
 #[test]
-fn contents_are_placed_anywhere() {
+fn contents_can_be_placed_anywhere() {
     let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Shared);
     file.reserve_segments(1);
     assert_eq!(file.append(&[1; 3], 0), 64 + 56);
@@ -306,7 +307,7 @@ fn contents_are_placed_anywhere() {
 
 /// A size in a header does not make the file longer.
 #[test]
-fn a_claim_takes_no_room() {
+fn sizes_in_headers_do_not_make_files_longer() {
     let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Shared);
     let header = SectionHeader { sh_type: SHT_PROGBITS, size: 1 << 40, ..SectionHeader::default() };
     file.section("huge", header);
@@ -319,9 +320,9 @@ fn a_claim_takes_no_room() {
 
 type Claim = fn(&mut claims::Tables);
 
-/// Headers say what they are made to say, in both byte orders; what else they say stays.
+/// Headers have the values that they are set to, in both byte orders, and their other fields do not change.
 #[test]
-fn claims_are_what_readelf_reads() {
+fn readelf_prints_changed_headers() {
     for abi in [Abi::Amd64, Abi::S390x] {
         let mut file = ElfWriter::new(abi, ElfKind::Shared);
         file.section_of(
@@ -371,7 +372,7 @@ fn claims_are_what_readelf_reads() {
         assert_eq!(section(&text, "1"), expected);
         claims::section(&mut file, 2, |header| header.name = 4).expect("it is there");
         let Some((text, _)) = readelf("claims", &file, &["-S"]) else { return };
-        // The names are "\0one\0.shstrtab\0": at 4 there is none.
+        // The names are "\0one\0.shstrtab\0", so the name at 4 is empty.
         assert_eq!(section(&text, "2")[0], "STRTAB");
         assert_eq!(claims::section(&mut file, 1_000, |_| panic!("it is not there")), None);
     }
@@ -382,7 +383,7 @@ fn claims_are_what_readelf_reads() {
     assert_eq!(claims::tables(&mut [], |_| panic!("no file")), None);
 }
 
-/// The section as readelf 2.44 decodes it, which knows version 2; `corpus/build` unpacks it.
+/// readelf 2.44, which knows version 2, decodes the section. `corpus/build` unpacks it.
 #[test]
 fn readelf_decodes_the_section() {
     let mut builder = SectionBuilder::new(Version::V2, Abi::Amd64);
@@ -391,7 +392,7 @@ fn readelf_decodes_the_section() {
         fp: Recovery::AtCfa(-16),
         ..frame(Abi::Amd64)
     };
-    // 2.44 reads starts as those that count from the section.
+    // readelf 2.44 assumes that starts count from the section.
     builder.address(0x4000).with(|s| s.header.flags = 1);
     builder
         .function(FunctionBuilder::new(0x1000, 16).row(0, frame(Abi::Amd64)).row(4, saved(0x1000)));

@@ -1,6 +1,6 @@
-//! `assemblers --seeded COUNT [--seed NUMBER] [--as NAME]... [--keep FOLDER]`: COUNT random programs through every assembler
-//! of the fetched toolchains, or those whose path contains a NAME. What goes wrong is reduced and counted; what is not
-//! known yet is shown, and written to FOLDER. The status is 1 where there is any.
+//! `assemblers --seeded COUNT [--seed NUMBER] [--as NAME]... [--keep FOLDER]` runs COUNT random programs through every
+//! assembler of the fetched toolchains, or through those whose path contains a NAME. Failures are reduced and counted.
+//! New ones are printed, and written to FOLDER. The exit status is 1 if there are any.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use sframe_fuzz::program::Program;
 use sframe_fuzz::seeded::Seeded;
 use sframe_harness::limited::watch_if_asked;
 
-/// What is asked for on the command line.
+/// The command-line arguments.
 struct Arguments {
     count: u64,
     seed: u64,
@@ -78,7 +78,7 @@ fn arguments() -> Result<Arguments, String> {
     Ok(found)
 }
 
-/// All that goes wrong with an assembler, by symptom and case, or by what the reduced program consists of.
+/// All failures of an assembler, by symptom and case, or by the instructions of the reduced program.
 fn kinds(assembler: &Assembler, arguments: &Arguments) -> BTreeMap<String, Kind> {
     let mut random = Seeded::new(arguments.seed);
     let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
@@ -94,7 +94,7 @@ fn kinds(assembler: &Assembler, arguments: &Arguments) -> BTreeMap<String, Kind>
     kinds
 }
 
-/// The name of a symptom that function `number` shows, and what is known of it.
+/// The name of a symptom that function `number` shows, and the known defect that causes it.
 fn judge(assembler: &Assembler, program: &Program, number: usize, symptom: &str) -> (String, Kind) {
     let refused = symptom.starts_with("refused").then_some("a directive that it does not know");
     let at_once = || known_at_once(assembler, &program.functions[number], symptom);
@@ -109,7 +109,7 @@ fn judge(assembler: &Assembler, program: &Program, number: usize, symptom: &str)
     (name, Kind { count: 0, text: smallest.assembly(), case })
 }
 
-/// Writes a program that is news.
+/// Writes a program that shows a new defect.
 fn keep(arguments: &Arguments, assembler: &Assembler, number: u32, name: &str, text: &str) {
     let Some(folder) = &arguments.keep else { return };
     let path = folder.join(format!("{}-{:?}-{number}.s", assembler.name, assembler.abi));

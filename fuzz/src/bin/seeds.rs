@@ -1,5 +1,5 @@
-//! `seeds FOLDER`: the seed corpus of each target, in `FOLDER/TARGET/`: what is checked in below `corpus/` in the
-//! form that the target takes, and for targets that take entropy some of that.
+//! `seeds FOLDER` writes the seed corpus of each target to `FOLDER/TARGET/`: the files checked in below `corpus/`, in
+//! the form that the target takes, and some entropy for targets that take entropy.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use sframe_fuzz::seeded::Seeded;
 use sframe_fuzz::seeds;
 use sframe_fuzz::targets::generated::{file, object};
 
-/// Inputs of entropy for a target, and bytes of the longest.
+/// The number of entropy inputs for a target, and the size in bytes of the longest.
 const COUNT: u64 = 64;
 const LONGEST: usize = 1024;
 
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Packages around the smallest program of the corpus that has a section.
+/// Packages that contain the smallest program of the corpus with an SFrame section.
 fn packages(corpus: &Path) -> Vec<Vec<u8>> {
     let program = std::fs::read(corpus.join("golden/2.47.50/x86_64/collected.exe"));
     seeds::packages(&program.expect("checked in"))

@@ -1,5 +1,5 @@
-//! Other readers on the same changes: GNU readelf and llvm-readobj. They get many files at a time, for starting a
-//! process takes longer than reading a file.
+//! Gives the same changes to other readers: GNU readelf and llvm-readobj. Each process gets many files, because
+//! starting a process takes longer than reading a file.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,24 +1,24 @@
-//! Frames that a version and an ABI have an encoding for.
+//! Frames that a version and an ABI can encode.
 //!
-//! The limits are those of the machines' ELF ABIs, as the validator's rules about content state
-//! them: where the CFA can be, and where RA and FP can be saved.
+//! The limits are those of the machines' ELF ABIs, as the validator's rules about content define them: the range of the
+//! CFA, and the places where RA and FP can be saved.
 
 use arbitrary::{Result, Unstructured};
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::{Abi, Version};
 
-/// What decides which frames a row can say.
+/// The properties that determine which frames a row can express.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// The section's version.
     pub version: Version,
     /// The ABI.
     pub abi: Abi,
-    /// Rows of FDE type FLEX.
+    /// Whether rows have FDE type FLEX.
     pub flexible: bool,
-    /// Also the outermost frame.
+    /// Whether the outermost frame is allowed.
     pub outermost: bool,
-    /// Also frames that no compiler makes: unaligned, or outside of the stack frame.
+    /// Whether frames that no compiler makes are allowed: unaligned ones, or ones with slots outside the stack frame.
     pub odd: bool,
 }
 
@@ -27,7 +27,7 @@ impl Kind {
         self.abi.is_aarch64()
     }
 
-    /// What CFA offsets are multiples of.
+    /// The unit of CFA offsets.
     const fn unit(self) -> i64 {
         if self.aarch64() { 16 } else { 8 }
     }
@@ -53,7 +53,7 @@ pub(super) fn frame(input: &mut Unstructured<'_>, kind: Kind) -> Result<Frame> {
     Ok(Frame { ra_signed, ..frame })
 }
 
-/// A size in bytes, of one to four bytes, a multiple of the unit; mostly small.
+/// A size of one to four bytes, in bytes and a multiple of the unit. Most sizes are small.
 fn size(input: &mut Unstructured<'_>, kind: Kind) -> Result<i64> {
     let number = i64::from(input.arbitrary::<u16>()?);
     let size = match number % 8 {
@@ -64,12 +64,12 @@ fn size(input: &mut Unstructured<'_>, kind: Kind) -> Result<i64> {
     Ok(size)
 }
 
-/// The slot of a register, at `CFA + offset`, that lies in a frame whose lowest byte is at
-/// `CFA + lowest`; the highest slots first.
+/// The slot of a register at `CFA + offset`, in a frame whose lowest byte is at `CFA + lowest`. Small numbers select
+/// the highest slots.
 fn slot(number: u8, highest: i64, lowest: i64) -> Option<Recovery> {
     let slots = (highest - lowest) / 8 + 1;
     let number = i64::from(number);
-    // Also far down, in large frames.
+    // Some slots are far down in large frames.
     let number = if number >= 0xf0 { slots - 1 } else { number };
     (slots > 0).then(|| Recovery::AtCfa(highest - number % slots.max(1) * 8))
 }
@@ -81,7 +81,7 @@ fn default(input: &mut Unstructured<'_>, kind: Kind) -> Result<Frame> {
     let by_fp = class % 4 == 3;
     let offset = kind.least() + size(input, kind)?;
     let (register, offset) = if by_fp {
-        // Realigned frames count from a place below.
+        // Realigned frames are based on a lower place.
         (abi.fp(), if class & 0x80 != 0 { -offset } else { offset })
     } else {
         (abi.sp(), offset)
@@ -104,7 +104,7 @@ fn default(input: &mut Unstructured<'_>, kind: Kind) -> Result<Frame> {
     }
     let frame = match abi {
         Abi::Amd64 => (Recovery::AtCfa(-8), fp),
-        // FP has a word only behind RA's.
+        // FP can have a word only after RA's.
         Abi::Aarch64Big | Abi::Aarch64Little => {
             (ra.unwrap_or(Recovery::Unchanged), fp.filter(|_| ra.is_some()))
         }
@@ -119,7 +119,7 @@ fn default(input: &mut Unstructured<'_>, kind: Kind) -> Result<Frame> {
     })
 }
 
-/// By what an odd CFA offset can differ: s390x stores multiples of 8.
+/// The possible differences of unusual CFA offsets. s390x stores multiples of 8.
 const fn step_of(kind: Kind) -> i64 {
     match kind.abi {
         Abi::S390x => 8,
@@ -127,8 +127,8 @@ const fn step_of(kind: Kind) -> i64 {
     }
 }
 
-/// A slot that is outside of the frame, or none of 8 bytes. Even: odd ones are registers in
-/// version 2 on s390x, and none in version 3. Not 0, which is "not saved" there.
+/// A slot that is outside the frame, or does not have 8 bytes. The offset is even, because odd ones are registers in
+/// version 2 on s390x, and invalid in version 3. It is not 0, which means "not saved" there.
 fn oddly(slot: Recovery, class: u8) -> Recovery {
     match slot {
         Recovery::AtCfa(offset) => match offset + 2 * i64::from(class) {
@@ -148,7 +148,7 @@ fn in_register(class: u8, number: u8) -> Recovery {
 fn register(number: u8, abi: Abi) -> Register {
     let number = u32::from(number);
     Register(match abi {
-        // APX's registers have numbers that take two bytes in a control word.
+        // The numbers of APX's registers need two bytes in a control word.
         Abi::Amd64 if number % 32 >= 16 => 130 + number % 16,
         Abi::Amd64 => number % 16,
         Abi::S390x | Abi::Aarch64Big | Abi::Aarch64Little => number % 32,
@@ -180,7 +180,7 @@ fn flexible(input: &mut Unstructured<'_>, kind: Kind) -> Result<Frame> {
         Abi::Aarch64Big | Abi::Aarch64Little => -offset,
     };
     let highest = if abi == Abi::Amd64 { -16 } else { -8 };
-    // A register as far away as its own number, so that offsets differ.
+    // An offset that depends on the register's number, so that offsets differ.
     let far = |class: u8| i64::from(class) * 8 - 1024;
     let rule = |class: u8, highest| match class % 4 {
         0 => None,

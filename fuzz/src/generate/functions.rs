@@ -1,4 +1,4 @@
-//! Functions: their place, what they are, and their rows.
+//! Functions: their places, properties and rows.
 
 use arbitrary::{Result, Unstructured};
 use sframe_validator::Version;
@@ -9,31 +9,31 @@ use sframe_validator::write::FunctionBuilder;
 use super::frames::{self, Kind};
 use super::{Features, Plan, fre_type};
 
-/// Bytes of entropy for a function without its rows.
+/// The number of bytes of entropy for a function without its rows.
 pub(super) const HEAD: usize = 16;
-/// Bytes of entropy for one row.
+/// The number of bytes of entropy for a row.
 pub(super) const ROW: usize = 12;
-/// Rows of one block of entropy.
+/// The number of rows in a block of entropy.
 pub(super) const ROWS: usize = 6;
 
 /// A function to be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionPlan {
-    /// Where it starts; in an object, in the section of code.
+    /// Its start; in an object, relative to the section of code.
     pub start: u64,
-    /// Bytes of code.
+    /// The size in bytes of code.
     pub size: u32,
-    /// The rows by their offset, in the order in which they are stored.
+    /// The rows by their offset, in stored order.
     pub rows: Vec<(u32, Frame)>,
-    /// Bytes of the block that the rows are about; 0 in version 1, which does not record it.
+    /// The size in bytes of the block to which the rows apply; 0 in version 1, which does not record it.
     pub repeat: Option<u8>,
-    /// A signal frame.
+    /// Whether it is a signal frame.
     pub signal: bool,
-    /// The B key signs return addresses.
+    /// Whether return addresses are signed with the B key.
     pub key_b: bool,
-    /// FDE type FLEX.
+    /// Whether it has FDE type FLEX.
     pub flexible: bool,
-    /// The width of the rows' start fields, where it is not the narrowest.
+    /// The width of the rows' start fields, if it is not the narrowest.
     pub fre_type: Option<FreType>,
 }
 
@@ -60,7 +60,7 @@ impl FunctionPlan {
         builder.with(|fields| fields.fre_type = self.fre_type)
     }
 
-    /// Bytes that rows can start in: of the function, or of its block.
+    /// The number of bytes in which rows can start: those of the function, or of its block.
     #[must_use]
     pub fn length(&self) -> u32 {
         match self.repeat {
@@ -69,7 +69,7 @@ impl FunctionPlan {
         }
     }
 
-    /// The rows as ranges of addresses: each up to the next one's start, the last up to the end.
+    /// The rows as ranges of addresses. Each extends to the start of the next one, the last to the end.
     #[must_use]
     pub fn ranges(&self) -> Vec<Row> {
         let length = self.length();
@@ -83,8 +83,7 @@ impl FunctionPlan {
     }
 }
 
-/// The function that a block of entropy stands for, at `end` or behind; `None` where no room is
-/// left.
+/// The function that a block of entropy stands for, at or after `end`; `None` if there is no space left.
 pub(super) fn plan(
     block: &[u8],
     plan: &Plan,
@@ -166,7 +165,7 @@ fn head_of(
         }
     }
     let wide = features.has(Features::WIDE).then(|| input.arbitrary().map(fre_type)).transpose()?;
-    // Below the end of the address space, and in reach of a start field of 32 bits.
+    // Before the end of the address space, and within reach of a start field of 32 bits.
     let reach = plan.version == Version::V3
         || i32::try_from(start.wrapping_sub(plan.address).cast_signed() - 0x1_0000).is_ok();
     let room = start.checked_add(u64::from(size)).is_some_and(|end| end < u64::MAX - 0x10_0000);
@@ -182,7 +181,7 @@ fn head_of(
     }))
 }
 
-/// The next row of `function`; `None` where it would stand behind the function's end.
+/// The next row of `function`; `None` if it would start after the function's end.
 fn row(
     entropy: &[u8],
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! Which warnings a plan asks for: those about what is legal, but unusual.
+//! The warnings that a plan should cause: those about features that are legal but unusual.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,16 @@ use sframe_validator::{Abi, Version};
 
 use super::{FunctionPlan, Plan};
 
-/// What rules at warning level say about a plan's section.
+/// The warning-level rules that report something about a plan's section.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Warnings {
-    /// These speak up.
+    /// Rules that must report something.
     pub must: BTreeSet<&'static str>,
-    /// These may.
+    /// Rules that may report something.
     pub may: BTreeSet<&'static str>,
 }
 
-/// Rules about what rows say, that odd frames break.
+/// Rules about the content of rows that unusual frames break.
 const ODD_FRAMES: [&str; 6] = [
     "cfa-offset-low",
     "cfa-alignment",
@@ -27,7 +27,7 @@ const ODD_FRAMES: [&str; 6] = [
 ];
 
 impl Plan {
-    /// What is to be expected of the rules. `warned`: the plan's configuration allows it.
+    /// The expected warnings. `warned`: whether the plan's configuration allows them.
     #[must_use]
     pub fn warnings(&self, warned: bool) -> Warnings {
         let mut must = BTreeSet::new();
@@ -68,7 +68,7 @@ impl Plan {
         Warnings { must, may }
     }
 
-    /// What linked files are warned of besides.
+    /// Additional warnings about linked files.
     #[must_use]
     pub fn warnings_in_file(&self, warned: bool) -> Warnings {
         let mut warnings = self.warnings(warned);
@@ -84,7 +84,7 @@ impl Plan {
         warnings
     }
 
-    /// What relocatable objects are warned of besides.
+    /// Additional warnings about relocatable objects.
     #[must_use]
     pub fn warnings_in_object(&self, warned: bool) -> Warnings {
         let mut warnings = self.warnings(warned);
@@ -94,14 +94,14 @@ impl Plan {
         warnings
     }
 
-    /// Whether the bytes behind the rows are the padding that assemblers write.
+    /// Whether the bytes after the rows are the padding that assemblers write.
     fn is_padded(&self) -> bool {
         let size = self.build().map_or(0, |built| built.bytes.len());
         let end = size.saturating_sub(self.trailing.len());
         self.trailing.iter().all(|byte| *byte == 0) && size == end.next_multiple_of(8)
     }
 
-    /// Whether the section can be in a linked file: the ABI's byte order, apart from the code.
+    /// Whether the section can be in a linked file: it has the ABI's byte order, and does not overlap the code.
     #[must_use]
     pub fn fits_file(&self) -> bool {
         let (start, end) = self.code();

@@ -6,12 +6,12 @@ use super::{Defect, any_function, when};
 use crate::seeded::Seeded;
 use sframe_validator::write::{StoredFunction, StoredSection};
 
-/// Whether the function's rows take up bytes.
+/// Whether the function's rows occupy bytes.
 fn has_block(parts: &StoredSection, function: &StoredFunction) -> bool {
     parts.version == Version::V3 || !function.rows.is_empty()
 }
 
-/// Two functions of some size, of which the first one starts first.
+/// Two non-empty functions, the first of which starts earlier.
 fn two(parts: &StoredSection, random: &mut Seeded) -> Option<(usize, usize)> {
     let mut places: Vec<usize> =
         (0..parts.functions.len()).filter(|place| parts.functions[*place].size > 0).collect();
@@ -23,7 +23,7 @@ fn two(parts: &StoredSection, random: &mut Seeded) -> Option<(usize, usize)> {
 
 pub(super) const DEFECTS: &[Defect] = &[
     Defect {
-        name: "rows that start behind all rows",
+        name: "rows that start after all rows",
         noticed_by: &["rows-offset-outside"],
         apply: |parts, random| {
             let length = parts.rows().0.len() as u32;
@@ -36,7 +36,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     },
     Defect {
         name: "rows that are another function's",
-        // Read with start fields of another width, the first one may have no length.
+        // If it is read with start fields of another width, the first row may have no known length.
         noticed_by: &["rows-overlap", "word-size-reserved", "row-truncated"],
         apply: |parts, random| {
             let with_blocks: Vec<usize> = (0..parts.functions.len())
@@ -90,7 +90,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a key for return addresses where there are none",
+        name: "a key for return addresses on a machine without keys",
         noticed_by: &["pauth-key"],
         apply: |parts, random| {
             when(!parts.abi.is_aarch64())?;
@@ -128,7 +128,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "rows that repeat after no byte",
+        name: "rows that repeat with block size 0",
         noticed_by: &["repeat-size-zero"],
         apply: |parts, random| {
             when(parts.version > Version::V1)?;
@@ -139,7 +139,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a cut last block",
+        name: "a truncated last block",
         noticed_by: &["repeat-size-multiple"],
         apply: |parts, random| {
             when(parts.version > Version::V1)?;
@@ -158,7 +158,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "two entries in each other's place",
+        name: "two exchanged entries",
         noticed_by: &["function-order"],
         apply: |parts, random| {
             when(parts.header.flags & 1 != 0)?;
@@ -168,7 +168,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a function that runs over the next",
+        name: "a function that overlaps the next",
         noticed_by: &["function-overlap"],
         apply: |parts, random| {
             let (first, second) = two(parts, random)?;
@@ -188,7 +188,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a function between two instructions' places",
+        name: "a function that starts inside an instruction",
         noticed_by: &["function-alignment"],
         apply: |parts, random| {
             when(parts.abi.instruction_alignment() > 1)?;
@@ -197,7 +197,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a function that ends behind the last address",
+        name: "a function that ends past the last address",
         noticed_by: &["function-past-code"],
         apply: |parts, random| {
             when(parts.version == Version::V3)?;
@@ -207,7 +207,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a function without rows that needs them",
+        name: "a function without rows that requires them",
         noticed_by: &["function-without-rows", "no-rows", "flexible-without-rows"],
         apply: |parts, random| {
             let version = parts.version;

@@ -1,4 +1,4 @@
-//! Defects of the preamble and of the header's fields that say what the section is.
+//! Defects of the preamble and of the header's fields about the kind of section.
 
 use sframe_validator::section::{Flags, MAGIC};
 use sframe_validator::{Endian, Version};

@@ -1,4 +1,4 @@
-//! Defects of counts and offsets in the header, and of what fills the section.
+//! Defects of counts and offsets in the header, and of the parts that fill the section.
 
 use sframe_validator::section::HEADER_SIZE;
 
@@ -6,7 +6,7 @@ use super::{Defect, when};
 use crate::seeded::Seeded;
 use sframe_validator::write::StoredSection;
 
-/// What tells that the function table is not where and as long as it is.
+/// Rules that report a wrong place or size of the function table.
 const TABLE: &[&str] = &[
     "function-table-outside",
     "subsection-overlap",
@@ -15,7 +15,7 @@ const TABLE: &[&str] = &[
     "function-table-offset",
 ];
 
-/// A number to add: small, or of any size.
+/// A number to add, often small, but possibly of any size.
 fn amount(random: &mut Seeded) -> u32 {
     match random.below(4) {
         0 => 1,
@@ -32,7 +32,7 @@ fn rows(parts: &StoredSection) -> u32 {
     parts.functions.iter().map(|function| function.rows.len() as u32).sum()
 }
 
-/// The offsets that the header holds as long as nothing is broken.
+/// The offsets that the header has without a defect.
 fn offsets(parts: &StoredSection) -> (u32, u32, u32) {
     let fdeoff = parts.gap_before_functions.len() as u32;
     let table = count(parts) * parts.version.entry_size() as u32;
@@ -51,7 +51,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "more functions than there are",
+        name: "a count of more functions than exist",
         noticed_by: TABLE,
         apply: |parts, random| {
             parts.header.num_fdes = Some(count(parts).saturating_add(amount(random)));
@@ -59,7 +59,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "fewer functions than there are",
+        name: "a count of fewer functions than exist",
         noticed_by: TABLE,
         apply: |parts, random| {
             parts.header.num_fdes = Some(count(parts).checked_sub(amount(random))?);
@@ -118,7 +118,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a section that ends early",
+        name: "a truncated section",
         noticed_by: &[
             "section-empty",
             "section-truncated",
@@ -132,7 +132,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a second section behind the first",
+        name: "a second section after the first",
         noticed_by: &["concatenated-section"],
         apply: |parts, random| {
             when(parts.trailing.is_empty())?;
@@ -145,11 +145,11 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "bytes behind the section",
+        name: "bytes after the section",
         noticed_by: &["trailing-bytes"],
         apply: |parts, random| {
             let length = 1 + random.below(16);
-            // No magic number starts with it.
+            // No magic number starts with this byte.
             parts.trailing = vec![0x55; length];
             Some(())
         },

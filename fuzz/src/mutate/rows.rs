@@ -1,4 +1,4 @@
-//! Defects of rows' places.
+//! Defects of the places of rows.
 
 use super::{Defect, any_function, any_row, when};
 use sframe_validator::write::StoredFunction;
@@ -18,7 +18,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "two rows in each other's place",
+        name: "two exchanged rows",
         noticed_by: &["row-order"],
         apply: |parts, random| {
             let function = any_function(parts, random, |f| f.rows.len() > 1)?;
@@ -40,7 +40,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a row behind its function",
+        name: "a row past its function",
         noticed_by: &["row-past-end"],
         apply: |parts, random| {
             let fits = |f: &StoredFunction| plain(f) && f.size < f.largest_start();
@@ -72,7 +72,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a row behind its block",
+        name: "a row past its block",
         noticed_by: &["row-outside-block"],
         apply: |parts, random| {
             let fits = |f: &StoredFunction| f.repeats() && f.rep_size > 0 && !f.rows.is_empty();
@@ -85,7 +85,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a row between two instructions' places",
+        name: "a row that starts inside an instruction",
         noticed_by: &["row-alignment"],
         apply: |parts, random| {
             when(parts.abi.instruction_alignment() > 1)?;

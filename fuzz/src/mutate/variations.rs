@@ -14,11 +14,11 @@ fn shuffle<T>(items: &mut [T], random: &mut Seeded) {
 }
 
 fn filler(random: &mut Seeded) -> Vec<u8> {
-    // No magic number starts with it.
+    // No magic number starts with this byte.
     vec![0x55; 1 + random.below(16)]
 }
 
-/// The words of a default row as those of a flexible one.
+/// Converts the words of a default row to those of a flexible row.
 fn flexible_words(row: &StoredRow, abi: Abi) -> Vec<u32> {
     let base = if row.base_sp { abi.sp() } else { abi.fp() };
     let control = base.0 << 3 | 1;
@@ -33,7 +33,7 @@ fn flexible_words(row: &StoredRow, abi: Abi) -> Vec<u32> {
     }
 }
 
-/// Where the table is not sorted any more, it must not say so.
+/// Clears the sorted flag of a table that is no longer sorted.
 fn unsort(parts: &mut StoredSection) {
     parts.header.flags &= !Flags::SORTED;
 }
@@ -120,13 +120,13 @@ pub(super) const VARIATIONS: &[Variation] = &[
         },
     },
     Variation {
-        name: "flexible rows for default ones",
+        name: "flexible rows instead of default ones",
         apply: |parts, random| {
             let abi = parts.abi;
             when(parts.version == Version::V3)?;
             let function = any_function(parts, random, |f| !f.is_flexible() && !f.rows.is_empty())?;
             for row in &mut function.rows {
-                // A control word for SP of AArch64 takes more than 7 bits, unsigned.
+                // A control word for SP on AArch64 needs more than 7 bits, unsigned.
                 row.words = flexible_words(row, abi);
                 row.base_sp = false;
             }
@@ -163,14 +163,14 @@ pub(super) const VARIATIONS: &[Variation] = &[
         },
     },
     Variation {
-        name: "bytes behind the section",
+        name: "bytes after the section",
         apply: |parts, random| {
             parts.trailing = filler(random);
             Some(())
         },
     },
     Variation {
-        name: "start fields that count from elsewhere",
+        name: "start fields with another base",
         apply: |parts, _| {
             when(parts.version == Version::V2)?;
             parts.pcrel = !parts.pcrel;

@@ -1,4 +1,4 @@
-//! Defects of what rows say: their data words.
+//! Defects of the content of rows: their data words.
 
 use sframe_validator::{Abi, Version};
 
@@ -13,7 +13,7 @@ fn flexible(function: &StoredFunction, row: &StoredRow) -> bool {
     function.is_flexible() && !row.words.is_empty()
 }
 
-/// The places of control words in a flexible row.
+/// The indexes of control words in a flexible row.
 const fn controls(row: &StoredRow) -> &'static [usize] {
     match row.words.len() {
         2 => &[0],
@@ -24,12 +24,12 @@ const fn controls(row: &StoredRow) -> &'static [usize] {
     }
 }
 
-/// A control word that is based on the CFA and loads, but the CFA's own.
+/// The index of a control word, other than the CFA's, that is based on the CFA and loads from memory.
 fn at_cfa(row: &StoredRow) -> Option<usize> {
     controls(row).iter().copied().find(|at| *at > 0 && row.words[*at] & 3 == 2)
 }
 
-/// The word for FP in a default row, by its place.
+/// The index of FP's word in a default row.
 const fn fp_word(abi: Abi) -> usize {
     match abi {
         Abi::Amd64 => 1,
@@ -57,7 +57,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a number of data words that no pairs make",
+        name: "a number of data words that is not made of pairs",
         noticed_by: &["flex-word-count"],
         apply: |parts, random| {
             let (row, _) = any_row(parts, random, flexible)?;
@@ -67,7 +67,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "control words that lead to another number of words",
+        name: "control words that do not match the number of words",
         noticed_by: &["flex-layout"],
         apply: |parts, random| {
             let (row, _) = any_row(parts, random, |f, r| flexible(f, r) && r.words.len() > 2)?;
@@ -109,7 +109,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a register in a control word that has none",
+        name: "a register in a control word that does not use it",
         noticed_by: &["flex-unused-register"],
         apply: |parts, random| {
             let (row, _) = any_row(parts, random, |f, r| flexible(f, r) && at_cfa(r).is_some())?;
@@ -138,7 +138,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a signed return address where none is",
+        name: "a signed return address on a machine without signing",
         noticed_by: &["mangled-ra"],
         apply: |parts, random| {
             when(!parts.abi.is_aarch64())?;
@@ -190,7 +190,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a CFA off the stack's alignment",
+        name: "an unaligned CFA",
         noticed_by: &["cfa-alignment"],
         apply: |parts, random| {
             when(parts.abi != Abi::S390x)?;
@@ -200,18 +200,18 @@ pub(super) const DEFECTS: &[Defect] = &[
         },
     },
     Defect {
-        name: "a slot off its alignment",
+        name: "an unaligned slot",
         noticed_by: &["slot-alignment"],
         apply: |parts, random| {
             let word = fp_word(parts.abi);
             let (row, _) = any_row(parts, random, |f, r| default(f, r) && r.words.len() > word)?;
-            // Even: on s390x odd words are registers.
+            // The value is even, because odd words are registers on s390x.
             row.set_signed(false, word, -26);
             Some(())
         },
     },
     Defect {
-        name: "a slot outside of the frame",
+        name: "a slot outside the frame",
         noticed_by: &["slot-outside-frame"],
         apply: |parts, random| {
             let word = fp_word(parts.abi);

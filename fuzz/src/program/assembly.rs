@@ -1,4 +1,4 @@
-//! Programs as assembly with `.cfi_` directives, in any of the forms that an instruction has.
+//! Writes programs as assembly with `.cfi_` directives, in any of the forms that an instruction has.
 
 use std::fmt::Write;
 
@@ -10,8 +10,8 @@ use super::{Frames, Function, Op, Program};
 const ESCAPED: u8 = 0x20;
 
 impl Program {
-    /// The functions `f0`, `f1`, ... in `.text`, at their addresses from the section's start. The
-    /// CIE is the assembler's, and has to be this program's.
+    /// The functions `f0`, `f1`, ... in `.text`, at their addresses relative to the section's start. The assembler
+    /// writes the CIE, which must equal this program's.
     #[must_use]
     pub fn assembly(&self) -> String {
         let mut text = String::from("\t.text\n");
@@ -33,8 +33,7 @@ impl Program {
         {
             line(text, format_args!("{mark}"));
         }
-        // Offsets relative to what the assembler takes the CFA to be: it cannot know that behind an
-        // escape.
+        // Offsets are relative to the assembler's CFA, which it does not know after an escape.
         let plain = !function.ops.iter().any(changes_cfa_unseen);
         let mut frames = Frames::new(self.abi);
         self.initial.iter().for_each(|op| frames.step(op));
@@ -61,7 +60,7 @@ impl Program {
         line(text, format_args!(".cfi_endproc"));
     }
 
-    /// The directive of an instruction. `cfa`: the CFA's offset, where the assembler knows it.
+    /// The directive for an instruction. `cfa`: the CFA's offset, if the assembler knows it.
     fn directive(&self, op: &Op, cfa: Option<i64>) -> String {
         match *op {
             op if op.is_escaped() => self.escape(&op),
@@ -104,7 +103,7 @@ impl Program {
 }
 
 impl Op {
-    /// Takes the form of a directive, where there is one.
+    /// Changes the form to a directive, if there is one.
     pub const fn spell_out(&mut self) {
         match self {
             Op::DefCfa { form, .. }
@@ -116,8 +115,7 @@ impl Op {
         }
     }
 
-    /// Whether the instruction is written by its bytes: there is no directive for it, or its form
-    /// says so.
+    /// Whether the instruction is written as bytes, because there is no directive for it or its form requires it.
     #[must_use]
     pub const fn is_escaped(&self) -> bool {
         match *self {

@@ -1,5 +1,5 @@
-//! From entropy to programs. Each instruction takes bytes of its own, so that a changed byte
-//! changes one instruction.
+//! Generates programs from entropy. Each instruction has bytes of its own, so changing a byte changes only one
+//! instruction.
 
 use arbitrary::{Result, Unstructured};
 use sframe_oracle::cfi::Kind;
@@ -9,30 +9,29 @@ use sframe_validator::unwind::{Frame, Register};
 use super::write::signs;
 use super::{Expression, Frames, Function, Op, Program};
 
-/// Bytes of entropy for the section, for a function without its instructions, for an instruction.
+/// The number of bytes of entropy for the section, for a function without its instructions, and for an instruction.
 const HEADER: usize = 16;
 const HEAD: usize = 8;
 const OP: usize = 8;
-/// Instructions of one function.
+/// The number of instructions in a function.
 const OPS: usize = 24;
-/// The most functions.
+/// The maximum number of functions.
 const MAX_FUNCTIONS: usize = 16;
-/// How deep states are put aside.
+/// The maximum number of remembered states.
 const MAX_DEPTH: usize = 8;
 
-/// What instructions may say.
+/// The constraints on the instructions.
 pub struct Scope<'s> {
-    /// Only what gimli reads as well: neither vendors' instructions that it does not know, nor
-    /// augmentation `B`.
+    /// Whether only constructs that gimli can read are allowed. This excludes vendors' instructions that it does not
+    /// know, and augmentation `B`.
     pub for_gimli: bool,
-    /// Only `.eh_frame` in version 1 and 3, for an ELF file.
+    /// Whether only `.eh_frame` in versions 1 and 3 is allowed, for an ELF file.
     pub in_file: bool,
-    /// The machine, where it is not to be chosen.
+    /// The machine; if `None`, entropy selects it.
     pub abi: Option<Abi>,
-    /// Which kinds of instructions, by the bits of a number; advances always are among them.
+    /// The allowed kinds of instructions, as a set of bits. Advances are always allowed.
     pub ops: u32,
-    /// Whether a frame may be in force where the location advances. What a new function starts
-    /// with always may.
+    /// Whether a frame may be in effect at an advance. The frame at the start of a function must always be allowed.
     pub allows: &'s dyn Fn(Abi, Frame) -> bool,
 }
 
@@ -137,12 +136,12 @@ fn function(block: &[u8], program: &Program, scope: &Scope<'_>, end: u64) -> Res
         }
     }
     make_allowed(program, scope, &mut frames, &mut function.ops);
-    // A last row of some bytes, where all that is there shows.
+    // The last row has some bytes, so that the final state is visible.
     function.size += slack.next_multiple_of(unit);
     Ok(function)
 }
 
-/// Goes on with plain rules where what holds now is not allowed.
+/// Continues with plain rules if the current frame is not allowed.
 fn make_allowed(program: &Program, scope: &Scope<'_>, frames: &mut Frames, ops: &mut Vec<Op>) {
     let abi = program.abi;
     if (scope.allows)(abi, frames.frame()) {
@@ -174,7 +173,7 @@ fn register(number: u8, abi: Abi) -> Register {
     }
 }
 
-/// A register whose rules do not matter; not AArch64's signing state.
+/// A register whose rules do not matter, but not AArch64's signing state.
 fn other(number: u8, abi: Abi) -> Register {
     Register(match u32::from(number / 8) % 32 {
         number if abi == Abi::Amd64 => number % 16,
@@ -203,7 +202,7 @@ fn op(
     let (class, form, number): (u8, u8, u8) =
         (input.arbitrary()?, input.arbitrary()?, input.arbitrary()?);
     let size = input.arbitrary::<i16>()?;
-    // Most forms that gimli does not know are chosen by this bit.
+    // This bit selects most of the forms that gimli does not know.
     let form = if scope.for_gimli { form | 0x80 } else { form };
     let register = register(number, abi);
     let offset = i64::from(size % 32) * 8;

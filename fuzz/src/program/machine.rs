@@ -1,11 +1,11 @@
-//! What instructions mean, one by one.
+//! The meaning of single instructions.
 
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
 use super::{Expression, Op};
 
-/// What holds at a place, and what instructions can go back to.
+/// The rules in effect at a place, and the rules that instructions can restore.
 #[derive(Clone, Debug)]
 pub struct Frames {
     abi: Abi,
@@ -17,12 +17,12 @@ pub struct Frames {
 #[derive(Clone, Copy, Debug)]
 struct State {
     frame: Frame,
-    /// The CFA's rule is an expression, of which no part can be changed.
+    /// Whether the CFA's rule is an expression, so that no part of it can be changed on its own.
     by_expression: bool,
 }
 
 impl Frames {
-    /// Before the first instruction of a CIE.
+    /// The state before the first instruction of a CIE.
     #[must_use]
     pub const fn new(abi: Abi) -> Frames {
         let frame = Frame {
@@ -35,24 +35,24 @@ impl Frames {
         Frames { abi, now, initial: None, remembered: Vec::new() }
     }
 
-    /// The CIE's instructions are over: what holds now is what `restore` goes back to.
+    /// Ends the CIE's instructions: `restore` goes back to the rules that are now in effect.
     pub fn start(&mut self) {
         self.initial = Some(self.now);
     }
 
-    /// What holds now.
+    /// The frame now in effect.
     #[must_use]
     pub const fn frame(&self) -> Frame {
         self.now.frame
     }
 
-    /// Whether the CFA's rule is a register and an offset that can be changed apart.
+    /// Whether the CFA's rule is a register and an offset, which can be changed separately.
     #[must_use]
     pub const fn has_cfa_parts(&self) -> bool {
         !self.now.by_expression && matches!(self.now.frame.cfa, Cfa::RegisterOffset { .. })
     }
 
-    /// How many states are remembered.
+    /// The number of remembered states.
     #[must_use]
     pub const fn depth(&self) -> usize {
         self.remembered.len()
@@ -90,10 +90,10 @@ impl Frames {
         }
     }
 
-    /// Carries out an instruction other than an advance.
+    /// Executes an instruction other than an advance.
     ///
     /// # Panics
-    /// Where the instruction has no meaning here.
+    /// Panics if the instruction has no meaning here.
     pub fn step(&mut self, op: &Op) {
         match *op {
             Op::Advance { .. } => panic!("rows are the caller's"),

@@ -1,4 +1,4 @@
-//! Programs as the bytes of `.eh_frame` and `.debug_frame` (DWARF 5 6.4.1, 6.4.2; LSB 10.6).
+//! Writes programs as the bytes of `.eh_frame` and `.debug_frame` (DWARF 5 6.4.1, 6.4.2; LSB 10.6).
 
 use sframe_oracle::cfi::Kind;
 use sframe_validator::{Abi, Endian};
@@ -15,7 +15,7 @@ const OP_BREGX: u8 = 0x92;
 const OP_NOP: u8 = 0x96;
 
 impl Program {
-    /// The section's bytes, for a section at `address`: a CIE and an FDE for each function.
+    /// The bytes of a section at `address`: a CIE, and an FDE for each function.
     #[must_use]
     pub fn section(&self, address: u64) -> Vec<u8> {
         let mut out = Out { bytes: Vec::new(), endian: self.abi.endian(), address };
@@ -28,7 +28,7 @@ impl Program {
                 }
                 self.write_pointer(out, function.start);
                 match self.encoding {
-                    // The size has the format of the start.
+                    // The size has the same format as the start.
                     Some(encoding) => out.formatted(encoding & 0xf, function.size.into()),
                     None => out.u64(function.size.into()),
                 }
@@ -47,7 +47,7 @@ impl Program {
         out.bytes
     }
 
-    /// An instruction by itself, other than an advance.
+    /// The bytes of an instruction other than an advance.
     pub(super) fn op_bytes(&self, op: &Op) -> Vec<u8> {
         let mut out = Out { bytes: Vec::new(), endian: self.abi.endian(), address: 0 };
         self.write_op(&mut out, op, &mut 0);
@@ -77,7 +77,7 @@ impl Program {
         }
     }
 
-    /// An address in the CIE's encoding.
+    /// Writes an address in the CIE's encoding.
     fn write_pointer(&self, out: &mut Out, address: u64) {
         let Some(encoding) = self.encoding else { return out.u64(address) };
         let from = if encoding & 0x70 == 0x10 { out.address + out.bytes.len() as u64 } else { 0 };
@@ -144,16 +144,16 @@ impl Program {
             Op::RestoreState => out.bytes.push(0x0b),
             Op::Nop => out.bytes.push(0),
             Op::ArgsSize { bytes } => out.op(0x2e, bytes.into()),
-            // With the PC, which gimli does not know.
+            // This form includes the PC, and gimli does not know it.
             Op::NegateRaState { form } if form & 0x81 == 1 => out.bytes.push(0x2c),
             Op::WindowSave | Op::NegateRaState { .. } => out.bytes.push(0x2d),
         }
     }
 
-    /// An offset of the CFA: as it is, or signed and factored.
+    /// Writes an offset of the CFA, either unchanged, or signed and factored.
     fn write_cfa_offset(&self, out: &mut Out, offset: i64, short: bool) {
         match short {
-            // A negative one wraps, as LLVM writes it.
+            // A negative offset wraps, as LLVM writes it.
             true => out.unsigned(offset.cast_unsigned()),
             false => out.signed(self.factored(offset)),
         }
@@ -212,7 +212,7 @@ struct Out {
 }
 
 impl Out {
-    /// An entry with its length, padded with `DW_CFA_nop`.
+    /// Writes an entry with its length, padded with `DW_CFA_nop`.
     fn entry(&mut self, write: impl FnOnce(&mut Out)) {
         let start = self.bytes.len();
         self.u32(0);
@@ -277,7 +277,7 @@ impl Out {
         self.unsigned(operand);
     }
 
-    /// A number in the format of a pointer encoding.
+    /// Writes a number in the format of a pointer encoding.
     fn formatted(&mut self, format: u8, value: u64) {
         match format {
             0x01 => self.unsigned(value),
@@ -287,7 +287,7 @@ impl Out {
         }
     }
 
-    /// A length, and the operations.
+    /// Writes the length and the operations of an expression.
     fn expression(&mut self, expression: Expression) {
         let mut inner = Out { bytes: Vec::new(), endian: self.endian, address: 0 };
         inner.operations(expression);
@@ -299,7 +299,7 @@ impl Out {
         let Expression { register, offset, loaded, form } = expression;
         let mut rest = offset;
         if let Some(register) = register {
-            // A part of the offset, or all of it, is the register's operand.
+            // The register's operand contains the offset or a part of it.
             let own = if form & 1 == 0 { offset } else { offset / 2 };
             rest = offset - own;
             if form & 2 == 0 && register.0 < 32 {

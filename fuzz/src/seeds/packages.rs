@@ -1,13 +1,13 @@
-//! Packages of each format, with one small program inside.
+//! Packages of each format, each with a small program inside.
 
 use std::io::{Cursor, Write};
 
 use flate2::write::GzEncoder;
 
-/// A file of each container and form of compression, and of some inside each other.
+/// A file for each container and form of compression, and for some of them nested in each other.
 ///
 /// # Panics
-/// Where a container cannot be written, which it can in memory.
+/// Panics if a container cannot be written, which does not happen in memory.
 #[must_use]
 pub fn packages(program: &[u8]) -> Vec<Vec<u8>> {
     let tar = tar(&[("usr/lib/libfoo.so", program)]);
@@ -40,7 +40,7 @@ pub fn packages(program: &[u8]) -> Vec<Vec<u8>> {
         zip_deflated.clone(),
         self::tar(&[("lib/libfoo.a", &archive), ("foo.whl", &zip_deflated)]),
         gzip(&gzip(&gzip(&tar))),
-        // Of version 3, which is refused by name.
+        // Version 3, which is refused by name.
         b"ADB.0000".to_vec(),
     ]
 }
@@ -83,7 +83,7 @@ fn zip(program: &[u8], method: ::zip::CompressionMethod) -> Vec<u8> {
     writer.finish().expect("room").into_inner()
 }
 
-/// ar(5): a header of 60 bytes for each member, in text, and an even number of bytes.
+/// ar(5): a header of 60 bytes of text for each member, and an even number of bytes.
 fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = b"!<arch>\n".to_vec();
     for (name, bytes) in members {
@@ -96,7 +96,7 @@ fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {
     archive
 }
 
-/// cpio(5), the portable form: 13 fields of 8 hexadecimal digits, name and content, both padded to 4 bytes.
+/// cpio(5), the portable format: 13 fields of 8 hexadecimal digits, name and content, both padded to 4 bytes.
 fn cpio(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = Vec::new();
     for (name, bytes) in members {
@@ -112,7 +112,7 @@ fn cpio(members: &[(&str, &[u8])]) -> Vec<u8> {
     archive
 }
 
-/// RPM's "Package Format V4": a lead, a header of signatures and one of the package, neither with anything in it.
+/// RPM's "Package Format V4": a lead, a header with signatures and one for the package, both empty.
 fn rpm(payload: &[u8]) -> Vec<u8> {
     let mut package = vec![0xed, 0xab, 0xee, 0xdb, 3, 0];
     package.resize(96, 0);
@@ -130,7 +130,7 @@ mod tests {
     use sframe_input::package::{Content, Limits, Member, visit};
     use std::io::{Seek, Write};
 
-    /// The program's own bytes are what comes out of each.
+    /// Each package yields the bytes of the program.
     #[test]
     fn the_program_is_in_all_of_them() {
         let program = [b"\x7fELF".as_slice(), &[7; 100]].concat();
@@ -152,7 +152,7 @@ mod tests {
                 _ => {}
             });
             assert_eq!(ended, Ok(()));
-            // In the library and in the wheel; not in apk's.
+            // The program is in both the library and the wheel, but not in apk's package.
             let wanted = if number + 3 == count { 2 } else { u64::from(number + 1 < count) };
             assert_eq!(found, wanted, "{number}");
         }

@@ -13,14 +13,14 @@ use sframe_store::{
 
 use crate::targets::scans::{BEFORE, FRAME, Hashes, PART};
 
-/// How many lines of a shard a frame has.
+/// The number of lines in a frame of a shard.
 const LINES_OF_FRAME: usize = 3;
 
-/// Reports on each kind of difference between SFrame and CFI and on what fuzzing found, the one that the target
-/// compares others with, and stores of some of their records.
+/// Reports about each kind of difference between SFrame and CFI and about findings of the fuzzers, the report with
+/// which the target compares others, and stores of some of their records.
 ///
 /// # Panics
-/// Where the corpus cannot be scanned, or there is no room for a store.
+/// Panics if the corpus cannot be scanned, or if there is no space for a store.
 #[must_use]
 pub fn scans(corpus: &Path) -> Vec<Vec<u8>> {
     let mut reports = vec![BEFORE.to_owned(), after()];
@@ -32,7 +32,8 @@ pub fn scans(corpus: &Path) -> Vec<Vec<u8>> {
     reports.into_iter().map(String::into_bytes).chain(stores).collect()
 }
 
-/// The fixed report's scan some versions later: other names, findings in other functions and fields, more entries.
+/// The scan of the fixed report some versions later: other names, findings in other functions and fields, and more
+/// entries.
 fn after() -> String {
     let changes = [
         ("1.2", "1.3"),
@@ -55,7 +56,7 @@ fn folders(corpus: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// What a scan of a folder prints, with paths below `corpus`: one document, or lines.
+/// The report on a folder with paths relative to `corpus`, as one document or as lines.
 fn report(corpus: &Path, folder: &Path, document: bool) -> String {
     let mut out = Vec::new();
     let mut renderer: Box<dyn Renderer> = if document {
@@ -105,7 +106,7 @@ fn store(report: &str, shards: u32) -> sframe_store::Result<Vec<u8>> {
     stamps(folder, &key)?;
 
     let run = fs::read_to_string(folder.join("run.json")).expect("merged");
-    // Its last two fields: the hash of the list of files, and of the text before.
+    // The last two fields: the hash of the list of files, and the hash of the preceding text.
     let (before, _) = run.split_once(",\n  \"files\"").expect("merged");
     let run = format!(
         "{before},\n  \"files\": \"{}\",\n  \"hash\": \"{}\"\n}}\n",
@@ -119,7 +120,7 @@ fn store(report: &str, shards: u32) -> sframe_store::Result<Vec<u8>> {
     let mut parts = vec![named(run), decompressed(&folder.join("manifest.ndjson.zst"))];
     for shard in 0..2 {
         let Ok(ShardState::Whole(totals)) = store.state(shard) else {
-            // One that is not of these files, and one that is to be made of them.
+            // One list that does not belong to these files, and one that is to be made from them.
             let list = fs::read_to_string(folder.join("files.ndjson")).expect("merged");
             parts.push(if shards == 1 { list } else { String::new() });
             continue;
@@ -137,7 +138,7 @@ fn store(report: &str, shards: u32) -> sframe_store::Result<Vec<u8>> {
     Ok(parts.collect::<Vec<_>>().join(&PART))
 }
 
-/// The path in a line that is a record.
+/// The path in a line, if the line is a record.
 fn path(line: &str) -> Option<PathBuf> {
     Some(PathBuf::from(Record::parse(line).ok()?.path.as_str()))
 }
@@ -163,7 +164,7 @@ mod tests {
     use super::{BEFORE, after, store};
     use sframe_history::report;
 
-    /// They are read to their ends, and the store speaks of its own hashes by name.
+    /// The seeds are read to the end, and the store contains its own hashes by name.
     #[test]
     fn the_fixed_reports_and_their_store_are_sound() {
         for report in [BEFORE, &after()] {

@@ -1,5 +1,5 @@
-//! Bytes to reader, rules and look-up: nothing panics, the work follows the bytes, and what two
-//! ways of reading say about one place is the same.
+//! Reads bytes, applies the rules and looks up rows. Nothing panics, the work is limited by the bytes, and different
+//! ways to read the same place give the same result.
 
 use sframe_validator::check::{Options, check_section};
 use sframe_validator::finding::Report;
@@ -7,14 +7,14 @@ use sframe_validator::section::Function;
 use sframe_validator::unwind::CodeAddress;
 use sframe_validator::{Abi, Endian, Placement, Section};
 
-/// How many functions are looked up one by one: a look-up is linear in the function's rows, so
-/// that looking all of them up is not linear in the section.
+/// The number of functions to look up. A look-up takes linear time in the function's rows, so looking up all functions
+/// would not be linear in the section.
 const LOOKED_UP: usize = 16;
 
-/// Reads `data` as a section in every way there is.
+/// Reads `data` as a section in every possible way.
 ///
 /// # Panics
-/// Where a promise of the reader or of the rules is broken.
+/// Panics if the reader or the rules violate a guarantee.
 pub fn run(data: &[u8]) {
     let placements = [
         Placement::at(0),
@@ -46,12 +46,12 @@ fn walk(section: &Section<'_>) {
             rows += 1;
         }
     }
-    // The smallest entry takes 16 bytes, the smallest row 2; the last item may be an error.
+    // The smallest entry has 16 bytes and the smallest row 2. The last item may be an error.
     assert!(functions <= section.data().len() / 16 + 1, "{functions} functions");
     assert!(rows <= section.data().len() / 2, "{rows} rows");
 }
 
-/// Finds the first functions by their own PCs, and what is around them.
+/// Looks up the first functions by their own PCs and those around them.
 fn look_up(section: &Section<'_>) {
     for function in section.functions().flatten().take(LOOKED_UP) {
         let Ok(start) = function.start() else { continue };
@@ -64,7 +64,7 @@ fn look_up(section: &Section<'_>) {
             }
             if let Ok(Some((found, row))) = section.find(pc) {
                 assert!(covers(&found, pc), "{pc:#x}: {found:?}");
-                // Where addresses wrap, a range cannot say so.
+                // If addresses wrap, the range cannot express this.
                 assert!(row.contains(pc) || row.end == u64::MAX || wraps(&found), "{row:x?}");
             }
         }
@@ -80,7 +80,7 @@ fn wraps(function: &Function<'_>) -> bool {
     start.checked_add(function.size().into()).is_none()
 }
 
-/// Applies the rules with and without their shortcuts, which have to find the same.
+/// Applies the rules with and without their shortcuts, which must give the same findings.
 fn shortcuts(data: &[u8]) {
     let thorough = Options { thorough: true, ..Options::default() };
     let quick = check_section(data, Placement::at(0), &Options::default());
@@ -89,7 +89,7 @@ fn shortcuts(data: &[u8]) {
     bounded(&quick, data.len());
 }
 
-/// A report that is no longer than asked for, and points into the section.
+/// Checks that a report is no longer than requested, and refers to places inside the section.
 fn bounded(report: &Report, size: usize) {
     let keep = Options::default().keep;
     for (rule, _) in &report.counts {

@@ -1,8 +1,8 @@
-//! CFI bytes: our oracle against gimli's `UnwindTable`, row by row. And random programs, whose
-//! meaning is known, against both.
+//! Compares the oracle with gimli's `UnwindTable` on bytes of CFI, row by row. Also compares both with random programs,
+//! whose meaning is known.
 //!
-//! Malformed sections are compared as far as both read them. What one of the two cannot do is left
-//! out by name (`ours_alone`, `gimli_alone`).
+//! Malformed sections are compared as far as both can read them. Limitations of only one of the two are excluded by
+//! name (`ours_alone`, `gimli_alone`).
 
 mod rows;
 
@@ -17,18 +17,18 @@ use rows::same;
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// Where the section stands.
+/// The address of the section.
 const ADDRESS: u64 = 0x10_0000;
-/// Where its functions start.
+/// The start of its functions.
 const CODE: u64 = 0x1000;
-/// Every frame may be in force.
+/// Allows every frame.
 const FREE: Scope<'_> =
     Scope { for_gimli: true, in_file: false, abi: None, ops: Scope::ALL_OPS, allows: &|_, _| true };
 
-/// How many remembered states gimli is given room for; ours has more than any input needs.
+/// The number of remembered states that gimli has space for. The oracle has more than any input needs.
 const STACK: usize = 64;
 
-/// Room for gimli's states: its own storage takes four.
+/// Space for gimli's states, because its own storage has only four.
 struct Storage;
 
 impl<T: gimli::ReaderOffset> gimli::UnwindContextStorage<T> for Storage {
@@ -36,11 +36,11 @@ impl<T: gimli::ReaderOffset> gimli::UnwindContextStorage<T> for Storage {
     type Stack = Box<[gimli::UnwindTableRow<T, Self>; STACK]>;
 }
 
-/// Reads the bytes that `data` stands for: by its first byte the rest as it is, a program with a few
-/// bytes changed, a program, or one of only what gimli knows.
+/// Reads the input in the form that its first byte selects: the rest as a section, a program with a few changed bytes,
+/// a program, or a program of only what gimli knows.
 ///
 /// # Panics
-/// Where the oracle and gimli, or either and the program, say different things.
+/// Panics if the oracle and gimli, or either and the program, disagree.
 pub fn run(data: &[u8]) {
     let Some((mode, data)) = data.split_first() else { return };
     match mode % 4 {
@@ -69,10 +69,10 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// The rows of a program are those that the oracle reads.
+/// Checks that the oracle reads the rows of a program.
 ///
 /// # Panics
-/// Where they are others.
+/// Panics if the rows differ.
 pub fn meant(program: &Program, section: &[u8]) {
     let cfi = Cfi::from_bytes(section, program.kind, ADDRESS, program.abi);
     assert_eq!(cfi.defects(), [], "{program:#?}");
@@ -91,7 +91,7 @@ pub fn meant(program: &Program, section: &[u8]) {
     }
 }
 
-/// Compares the functions and rows of a section. `sound`: neither side may find fault with it.
+/// Compares the functions and rows of a section. If it is `sound`, neither side may report an error.
 fn compare(data: &[u8], kind: Kind, abi: Abi, sound: bool) {
     let order = match abi.endian() {
         Endian::Little => RunTimeEndian::Little,
@@ -128,12 +128,12 @@ fn sections<'a, S: UnwindSection<Slice<'a>>>(
     let mut peer = UnwindContext::<usize, Storage>::new_in();
     let mut entries = section.entries(bases);
     let mut count = 0;
-    // Behind an entry that cannot be told from the next, or the terminator, gimli stops.
+    // gimli stops after an entry whose end is unknown, and after the terminator.
     while let Ok(Some(entry)) = entries.next() {
         let CieOrFde::Fde(partial) = entry else { continue };
         let Ok(theirs) = partial.parse(S::cie_from_offset) else { continue };
         let Some(fde) = cfi.functions().find(|fde| fde.offset() == theirs.offset() as u64) else {
-            // What we refuse to read we have to complain about.
+            // If the oracle refuses to read something, it must report a defect.
             assert!(!cfi.defects().is_empty(), "no FDE at {:#x}", theirs.offset());
             continue;
         };
@@ -149,7 +149,7 @@ fn sections<'a, S: UnwindSection<Slice<'a>>>(
     assert!(!sound || count == cfi.len(), "gimli reads {count} of {} functions", cfi.len());
 }
 
-/// Compares the rows of one function, as far as both sides have some.
+/// Compares the rows of one function, as far as both sides have rows.
 fn function<'a, S: UnwindSection<Slice<'a>>>(
     fde: &Fde<'_>,
     table: gimli::Result<gimli::UnwindTable<'_, '_, Slice<'a>, Storage>>,
@@ -182,8 +182,8 @@ fn function<'a, S: UnwindSection<Slice<'a>>>(
             }
             Err(failed) => break excuse(error, Some(failed), sound, fde),
         };
-        // A row that an error follows may be shorter with us than with gimli, and the last of
-        // gimli's reaches further than the function.
+        // Before an error, the oracle's row may be shorter than gimli's. gimli's last row may extend past the
+        // function's end.
         while pc < row.end_address().min(end) {
             let Some(own) = rows.peek().filter(|own| own.contains(pc)) else {
                 assert!(error.is_some(), "FDE at {:#x}: no row for {pc:#x}", fde.offset());
@@ -198,7 +198,7 @@ fn function<'a, S: UnwindSection<Slice<'a>>>(
     }
 }
 
-/// Whether it is all right that one side has stopped.
+/// Checks that one side may have stopped.
 fn excuse(ours: Option<CfiError>, theirs: Option<gimli::Error>, sound: bool, fde: &Fde<'_>) {
     let excused = match (&ours, &theirs) {
         (None, None) => true,
@@ -209,37 +209,37 @@ fn excuse(ours: Option<CfiError>, theirs: Option<gimli::Error>, sound: bool, fde
     assert!(excused, "FDE at {:#x}: {ours:?}, {theirs:?}", fde.offset());
 }
 
-/// What only our oracle finds fault with.
+/// Errors that only the oracle reports.
 const fn ours_alone(kind: CfiErrorKind) -> bool {
     matches!(
         kind,
-        // gimli takes a CIE without a rule for one of register 0 plus 0.
+        // If a CIE has no rule, gimli uses register 0 plus 0.
         CfiErrorKind::CfaNotRegister
-            // gimli wraps, and goes on behind the function.
+            // gimli wraps, and continues past the end of the function.
             | CfiErrorKind::OffsetOverflow
             | CfiErrorKind::AddressOverflow
             | CfiErrorKind::AdvancePastEnd { .. }
-            // gimli's rows have no place in a section, so that any address is one.
+            // gimli's rows are not tied to a section, so it accepts any address.
             | CfiErrorKind::SetLocBackwards { .. }
-            // gimli advances, and drops what a CIE has left on the stack.
+            // gimli advances, and drops the states that a CIE has left on the stack.
             | CfiErrorKind::NotInitial(_)
             | CfiErrorKind::UnbalancedRestoreState
     )
 }
 
-/// What only gimli finds fault with.
+/// Errors that only gimli reports.
 const fn gimli_alone(error: gimli::Error) -> bool {
     use gimli::Error as E;
     matches!(
         error,
-        // Vendors' instructions: MIPS_advance_loc8, GNU_negative_offset_extended, GNU_window_save,
+        // The vendors' instructions MIPS_advance_loc8, GNU_negative_offset_extended, GNU_window_save,
         // AARCH64_negate_ra_state_with_pc.
         E::UnknownCallFrameInstruction(_)
-            // Registers are numbers of 16 bits, and all of them have rules.
+            // gimli's registers are numbers of 16 bits, and all of them have rules.
             | E::UnsupportedRegister(_)
             | E::TooManyRegisterRules
             | E::StackFull
-            // The signing state is a register that other rules reach.
+            // In gimli, the signing state is a register that other rules can change.
             | E::CfiInstructionInInvalidContext
     )
 }

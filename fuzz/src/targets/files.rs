@@ -1,8 +1,8 @@
-//! Whole ELF files and archives to the check, the comparison with CFI, and the renderers: nothing
-//! panics, and every byte of code gets one verdict.
+//! Passes whole ELF files and archives to the check, the comparison with CFI, and the renderers. Nothing panics, and
+//! every byte of code gets one verdict.
 //!
-//! The program's own scan opens files by path, so that its parts are put together here: archive
-//! members, the check, the report, its text and its JSON.
+//! The program itself opens files by path, so this target combines its parts: archive members, the check, the record,
+//! its text and its JSON.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -23,10 +23,10 @@ use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_lin
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::rules::Severity;
 
-/// Checks a file or an archive, and says what was found.
+/// Checks a file or an archive, and prints the result.
 ///
 /// # Panics
-/// Where a promise of the check or of the comparison is broken.
+/// Panics if the check or the comparison violates a guarantee.
 pub fn run(data: &[u8]) {
     if !archive::is_archive(data) {
         return file(data);
@@ -36,7 +36,7 @@ pub fn run(data: &[u8]) {
     let mut count = MemberCount::default();
     for member in archive::members(data, &mut count).map_while(Result::ok) {
         let Content::Bytes(data) = member.content else { continue };
-        // Members cannot overlap, so that all of them are no longer than the archive.
+        // Members cannot overlap, so together they are no longer than the archive.
         bytes += data.len();
         file(data);
         let Ok(elf) = Elf::parse(data) else { continue };
@@ -64,8 +64,8 @@ fn file(data: &[u8]) {
     render(checked(report, &sources, &names, comparison));
 }
 
-/// Sweeps over the code with both sides: the ranges have to be in order, no byte is counted twice,
-/// and the account has the same sums.
+/// Sweeps over the code with both sides. The ranges must be in order, no byte may be counted twice, and the account
+/// must have the same sums.
 fn compared(
     elf: &Elf<'_>,
     sources: &[SectionSource<'_>],
@@ -80,14 +80,14 @@ fn compared(
     let cfi = Cfi::load_all(elf).ok()?;
     confirmed(elf, &cfi);
     let mut last = (0, 0);
-    let mut told = 0_u128;
+    let mut reported = 0_u128;
     let totals = compare(elf, &sections, &cfi, |range| {
         assert!(range.start < range.end, "{range:?}");
-        assert!(last <= (range.section, range.start), "{range:?} behind {last:x?}");
+        assert!(last <= (range.section, range.start), "{range:?} before {last:x?}");
         last = (range.section, range.end);
-        told += u128::from(range.end - range.start);
+        reported += u128::from(range.end - range.start);
     });
-    assert_eq!(told.min(LARGE), unequal(&totals.bytes).min(LARGE));
+    assert_eq!(reported.min(LARGE), unequal(&totals.bytes).min(LARGE));
     let options = account::Options { pedantic: true, ..account::Options::default() };
     let account = account(elf, &sections, &cfi, &options);
     assert_eq!(account.sums, totals.bytes);
@@ -100,8 +100,8 @@ fn compared(
     Some(Comparison { differences, coverage })
 }
 
-/// Rows that CFI confirms are lints, with and without the check's shortcuts; no rule that is silent
-/// without CFI finds anything with it.
+/// Checks the findings when CFI confirms rows: the check's shortcuts do not change them, and no rule above lint level
+/// has more findings than without CFI.
 fn confirmed(elf: &Elf<'_>, cfi: &[Cfi<'_>]) {
     let pedantic = Options { pedantic: true, ..Options::default() };
     let thorough = Options { thorough: true, ..pedantic };
@@ -115,7 +115,7 @@ fn confirmed(elf: &Elf<'_>, cfi: &[Cfi<'_>]) {
     }
 }
 
-/// A file says what it says: compared with itself nothing differs.
+/// Checks that a file does not differ from itself.
 fn same_as_itself(elf: &Elf<'_>, sections: &[Section<'_>]) {
     let symbols = SymbolTable::load(elf).unwrap_or_default();
     let set = Set { sections, elf, symbols: &symbols };
@@ -130,7 +130,7 @@ fn same_as_itself(elf: &Elf<'_>, sections: &[Section<'_>]) {
     }
 }
 
-/// Looks where the file's debug file would be, and whether it is that itself.
+/// Searches for the file's debug file, and checks that the file itself would be accepted.
 fn own_debug_file(elf: &Elf<'_>, data: &[u8]) {
     let candidates = debug_file::candidates(Path::new("/bin/file"), elf, &["/debug".into()]);
     assert!(candidates.len() <= 4, "{candidates:?}");
@@ -138,10 +138,10 @@ fn own_debug_file(elf: &Elf<'_>, data: &[u8]) {
     assert!(checked.is_ok() || debug_file::build_id(elf).is_none(), "{checked:?}");
 }
 
-/// Bytes of code from which on sums may be cut: sections of objects can be that long each.
+/// From this number of bytes of code on, sums may saturate, because each section of an object can be that long.
 const LARGE: u128 = u64::MAX as u128;
 
-/// Not by [`Sums::total`], which is cut.
+/// The sum is not [`Sums::total`], which saturates.
 fn unequal(sums: &Sums) -> u128 {
     let sums = [
         sums.limited,
@@ -166,7 +166,7 @@ fn render(record: Record<'static>) {
     written.expect("nothing is written to");
 }
 
-/// A record is the same when it is read from the JSON that it is written as.
+/// Checks that a record stays the same when it is written as JSON and read again.
 fn read_again(record: &Record<'_>) {
     let json = serde_json::to_string(record).expect("a record is JSON");
     assert_eq!(Record::parse(&json).expect("a record"), *record);

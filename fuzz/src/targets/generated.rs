@@ -1,5 +1,5 @@
-//! Sections that are valid by construction: the rules are silent, and reading yields the rows that
-//! the section was built from.
+//! Sections that are valid by construction: the rules report nothing, and reading yields the rows from which the
+//! section was built.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use sframe_validator::{Section, Version};
 
 use crate::generate::{Configuration, FunctionPlan, Plan, Warnings};
 
-/// Builds the section that `data` stands for, with what is warned of where the first byte is odd.
+/// Builds the section that `data` stands for. If the first byte is odd, the section may contain what rules warn about.
 ///
 /// # Panics
-/// Where a rule speaks up, or another row is read than was written.
+/// Panics if a rule reports something unexpected, or a row that is read differs from the one that was written.
 pub fn run(data: &[u8]) {
     let warned = data.first().is_some_and(|byte| byte & 1 != 0);
     let entropy = data.get(1..).unwrap_or_default();
@@ -26,10 +26,10 @@ pub fn run(data: &[u8]) {
     check_plan(&Plan::new(entropy, &configuration), warned);
 }
 
-/// Builds a section, checks it alone and in a file, reads it, and looks its rows up.
+/// Builds a section, checks it on its own and in a file, reads it, and looks up its rows.
 ///
 /// # Panics
-/// As [`run`].
+/// The same as [`run`].
 pub fn check_plan(plan: &Plan, warned: bool) {
     let built = plan.build().unwrap_or_else(|error| panic!("{error}: {plan:#?}"));
     let relocations = plan.relocations(&built);
@@ -55,13 +55,13 @@ pub fn check_plan(plan: &Plan, warned: bool) {
 /// A file around the section.
 ///
 /// # Panics
-/// If it is too large for ELF, which a plan's is not.
+/// Panics if the file is too large for ELF, which does not happen for a plan.
 #[must_use]
 pub fn file(plan: &Plan, section: &[u8]) -> Vec<u8> {
     let (start, end) = plan.code();
     Image {
         abi: plan.abi,
-        // Also where every function is empty there is code.
+        // There is some code even if every function is empty.
         code: start..end.max(start + 4),
         sframe: (section, plan.address),
         typed: plan.pcrel,
@@ -74,7 +74,7 @@ pub fn file(plan: &Plan, section: &[u8]) -> Vec<u8> {
 /// An object around the section, with the relocations of its start fields.
 ///
 /// # Panics
-/// If it is too large for ELF, which a plan's is not.
+/// Panics if the file is too large for ELF, which does not happen for a plan.
 #[must_use]
 pub fn object(plan: &Plan, section: &[u8], relocations: &[StartRelocation]) -> Vec<u8> {
     let (_, end) = plan.code();
@@ -90,7 +90,7 @@ pub fn object(plan: &Plan, section: &[u8], relocations: &[StartRelocation]) -> V
     .expect("small")
 }
 
-/// No error, nothing undecided, and the warnings that the plan asks for.
+/// Checks that there is no error, nothing undecided, and only the warnings that the plan expects.
 fn silent(report: &Report, warnings: &Warnings) {
     let at = |severity| {
         let rules = report.counts.iter().filter(move |(rule, _)| rule.severity == severity);
@@ -109,7 +109,7 @@ fn silent(report: &Report, warnings: &Warnings) {
     assert!(more.is_empty(), "{more:?}: {messages:#?}");
 }
 
-/// Every function and row, in the order in which they are stored.
+/// Reads all functions and rows in stored order.
 fn read(plan: &Plan, section: &Section<'_>) {
     let header = section.header();
     assert_eq!((header.version, header.flags.0), (plan.version, plan.flags()));
@@ -154,7 +154,7 @@ const fn place(plan: &Plan, address: u64) -> CodeAddress {
     CodeAddress { section: if plan.object { 1 } else { 0 }, address }
 }
 
-/// The rows at their first and last PC, in the first block and in the last.
+/// Looks up the rows at their first and last PC, in the first and the last block.
 fn look_up(plan: &Plan, function: &FunctionPlan, section: &Section<'_>) {
     if plan.object || function.size == 0 {
         return;

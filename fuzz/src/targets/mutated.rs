@@ -1,5 +1,5 @@
-//! Sections with a defect: the rule that is declared speaks up, and nothing panics. Sections that
-//! are stored in another way: no row is another.
+//! Sections with a defect: a rule that the defect declares reports it, and nothing panics. Sections stored in another
+//! way: no row changes.
 
 use sframe_validator::check::{Options, check_section};
 use sframe_validator::{Placement, Section};
@@ -10,14 +10,13 @@ use crate::seeded::Seeded;
 use crate::view;
 use sframe_validator::write::StoredSection;
 
-/// Bytes in front of the entropy of the section: which mutation, where, and how many.
+/// The number of bytes before the section's entropy: they select the mutation, its place, and the number of mutations.
 const HEAD: usize = 8;
 
-/// Builds the section that `data` stands for, and mutates it: once, then some more.
+/// Builds the section that `data` stands for, and mutates it: first once, then several more times.
 ///
 /// # Panics
-/// Where a defect is not noticed by a rule that it declares, a variation changes a row, or what
-/// reads the section panics.
+/// Panics if no rule that a defect declares reports it, if a variation changes a row, or if a reader panics.
 pub fn run(data: &[u8]) {
     let (head, entropy) = data.split_at(data.len().min(HEAD));
     let mut bytes = [0; HEAD];
@@ -41,10 +40,10 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// Puts a defect into a sound section, and asks the rules; whether there was a place for it.
+/// Puts a defect into a valid section and applies the rules. Returns whether the defect could be made.
 ///
 /// # Panics
-/// Where none of the rules that are declared speaks up.
+/// Panics if none of the declared rules reports it.
 pub fn noticed(defect: &Defect, sound: &StoredSection, random: &mut Seeded) -> bool {
     let mut parts = sound.clone();
     if !defect.apply(&mut parts, random) {
@@ -62,10 +61,10 @@ pub fn noticed(defect: &Defect, sound: &StoredSection, random: &mut Seeded) -> b
     true
 }
 
-/// Stores a section in another way; whether there was a place for it.
+/// Stores a section in another way. Returns whether this was possible.
 ///
 /// # Panics
-/// Where another row is read at any PC.
+/// Panics if the row at any PC changes.
 pub fn unseen(variation: &Variation, sound: &StoredSection, random: &mut Seeded) -> bool {
     let mut parts = sound.clone();
     if !variation.apply(&mut parts, random) {
@@ -81,7 +80,7 @@ pub fn unseen(variation: &Variation, sound: &StoredSection, random: &mut Seeded)
     true
 }
 
-/// Several defects at a time: which rule finds what is anybody's guess.
+/// Makes several defects at once. It is unspecified which rules report them.
 fn several(mut parts: StoredSection, random: &mut Seeded) {
     for _ in 0..1 + random.below(4) {
         let defect = defects().nth(random.below(defects().count())).expect("counted");

@@ -1,5 +1,5 @@
-//! Packages, archives and what is compressed, in each other: nothing panics, and what a package says of itself does
-//! not decide what reading it costs.
+//! Packages, archives and compressed files, nested in each other. Nothing panics, and sizes that a package states do
+//! not determine the cost of reading it.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -9,7 +9,7 @@ use sframe_input::archive;
 use sframe_input::package::{Content, Limits, Member, Remedies, visit};
 use sframe_validator::elf::Elf;
 
-/// A thousandth of what the program allows: an input is done in a fraction of a second.
+/// A thousandth of the program's limits, so that an input takes a fraction of a second.
 const LIMITS: Limits = Limits {
     member_size: 1 << 20,
     held: u64::MAX,
@@ -19,17 +19,17 @@ const LIMITS: Limits = Limits {
     depth: 6,
     members: 1_000,
 };
-/// No name or header is held that is longer.
+/// No longer name or header is kept in memory.
 const NAME: usize = 1 << 20;
 
 thread_local! {
     static ROOM: RefCell<Option<File>> = const { RefCell::new(None) };
 }
 
-/// Visits everything in an input, and looks at what is handed out.
+/// Visits everything in an input, and checks the files that are returned.
 ///
 /// # Panics
-/// Where a promise of [`visit`] is broken, or there is no room for a file.
+/// Panics if [`visit`] violates a guarantee, or if there is no space for a file.
 pub fn run(data: &[u8]) {
     ROOM.with_borrow_mut(|room| {
         let mut file = match room {
@@ -65,9 +65,9 @@ fn judge(file: &File, data: &[u8]) {
             Content::Other | Content::Empty | Content::Special(_) => {}
         }
     });
-    // Each one that is listed, and beside it one for each container that is damaged.
+    // Every listed member, and in addition one for each damaged container.
     assert!(members <= 2 * LIMITS.members + 1, "{members} members");
-    // What no decompressor has passed on is in the input as it is, in each container around it.
+    // Bytes that no decompressor produced are in the input itself, once for each container around them.
     let stored = data.len() as u64 * u64::from(LIMITS.depth);
     assert!(held <= LIMITS.unpacked_size + stored, "{held} bytes held");
     assert!(ended.is_ok() || !data.is_empty(), "{ended:?} of nothing");

@@ -1,7 +1,8 @@
-//! Two readers, ours and libsframe: on every function and row, and on look-ups at the edges of rows and in gaps.
+//! Compares two readers, the validator and libsframe, on all functions and rows, and on look-ups at the edges of rows
+//! and in gaps.
 //!
-//! libsframe runs in a process of its own ([`crate::peer`]). Where it does not survive a section that is its
-//! own defect, and counted; where it answers, the answers have to be ours, or be known (`known.rs`) to be wrong.
+//! libsframe runs in its own process ([`crate::peer`]). If it crashes on a section, that is its own defect, and is only
+//! counted. If it answers, the answers must equal the validator's, or be a known difference (`known.rs`).
 
 mod compare;
 mod known;
@@ -22,12 +23,12 @@ use crate::view;
 use compare::{Difference, compare};
 use tally::Tally;
 
-/// The most PCs that are looked up in a section.
+/// The maximum number of PCs to look up in a section.
 const MOST_PCS: usize = 1 << 9;
-/// Where sections that come as bytes stand.
+/// The address of sections that are given as bytes.
 const ADDRESS: u64 = 1 << 62;
 
-/// Every libsframe that is at hand.
+/// All available copies of libsframe.
 struct Readers {
     peers: Vec<Peer>,
     tally: Tally,
@@ -40,7 +41,7 @@ thread_local! {
     });
 }
 
-/// The program that asks, beside this one; tests are a folder below.
+/// The program that calls libsframe, which is next to this one; tests are one folder below.
 fn program() -> PathBuf {
     let own = std::env::current_exe().expect("a program has a path");
     let folders = own.ancestors().skip(1).take(2);
@@ -48,11 +49,11 @@ fn program() -> PathBuf {
     programs.find(|path| path.exists()).expect("`ask-libsframe` is built with this program")
 }
 
-/// Reads `data` as a section where it starts as one, else the section that it stands for, with what
-/// is warned of where the first byte is odd. Without any libsframe there is nothing to do.
+/// Reads `data` as a section if it starts like one; otherwise builds the section that it stands for. If the first byte
+/// is odd, that section may contain what rules warn about. Without any libsframe, nothing is done.
 ///
 /// # Panics
-/// Where libsframe says something else than our reader, and it is not known to be wrong there.
+/// Panics if libsframe gives a result other than the validator's, and the difference is not known.
 pub fn run(data: &[u8]) {
     if data.starts_with(&MAGIC.to_le_bytes()) || data.starts_with(&MAGIC.to_be_bytes()) {
         return check(data, Placement::at(ADDRESS));
@@ -76,8 +77,8 @@ fn check(data: &[u8], placement: Placement<'_>) {
         for peer in peers {
             let library = peer.library().to_owned();
             let mut outcome = differences(peer.ask(data, &from_start), &section, looked_up);
-            // What came before may have damaged libsframe's memory: nothing counts against it, or
-            // against us, that a process of this section's own does not show as well.
+            // Earlier sections may have damaged libsframe's memory. Only results that a fresh process confirms count
+            // against either side.
             if outcome.as_ref().map_or(true, |found| found.iter().any(Found::is_news)) {
                 outcome = differences(peer.ask_afresh(data, &from_start), &section, looked_up);
             }
@@ -95,7 +96,7 @@ fn check(data: &[u8], placement: Placement<'_>) {
     });
 }
 
-/// A difference, and the reason why it is no news.
+/// A difference, and the reason if it is a known one.
 struct Found<'a> {
     difference: Difference<'a>,
     reason: Option<&'static str>,
@@ -107,7 +108,7 @@ impl Found<'_> {
     }
 }
 
-/// What libsframe says otherwise; nothing of versions that it does not mean to read.
+/// The differences in libsframe's answer. There are none for versions that it does not intend to read.
 fn differences<'a>(
     answer: Result<Answer, Failure>,
     section: &'a Section<'a>,
@@ -122,14 +123,14 @@ fn differences<'a>(
     Ok(found.map(with_reason).collect())
 }
 
-/// Whether no rule speaks up at error level, and nothing is undecided.
+/// Whether there are no error-level findings, and nothing is undecided.
 fn is_sound(data: &[u8], placement: Placement<'_>) -> bool {
     let report = check_section(data, placement, &Options::default());
     report.undecided.is_empty()
         && report.counts.iter().all(|(rule, _)| rule.severity != Severity::Error)
 }
 
-/// The edges of functions and rows, and what is beside them.
+/// The edges of functions and rows, and the PCs next to them.
 fn pcs(section: &Section<'_>) -> Vec<u64> {
     let edges = view::edges(section).into_iter();
     edges.flat_map(|pc| [pc.wrapping_sub(1), pc, pc.wrapping_add(2)]).take(MOST_PCS).collect()

@@ -1,4 +1,4 @@
-//! Results of scans, which other machines may have written: reports and stores, read again.
+//! Reads the results of scans again, which may come from other machines: reports and stores.
 
 mod reports;
 mod stores;
@@ -6,10 +6,10 @@ mod stores;
 pub use reports::BEFORE;
 pub use stores::{FRAME, Hashes, PART};
 
-/// Reads a report, or a store where [`PART`] stands in the input, as it does in no JSON.
+/// Reads a report, or a store if the input contains [`PART`], which never occurs in JSON.
 ///
 /// # Panics
-/// Where a promise about either is broken.
+/// Panics if either violates a guarantee.
 pub fn run(data: &[u8]) {
     if data.contains(&PART) { stores::run(data) } else { reports::run(data) }
 }

@@ -1,4 +1,5 @@
-//! Twins: the comparison of CFI with SFrame has nothing to tell, and of a seeded fault exactly that.
+//! Compares CFI with SFrame of twins: without a fault there are no differences, and with a seeded fault exactly that
+//! fault is reported.
 
 use std::ops::Range;
 
@@ -8,12 +9,12 @@ use sframe_validator::elf::Elf;
 use sframe_validator::{Placement, Section, Version};
 
 use crate::seeded::Seeded;
-use crate::twin::{FAULTS, Fault, Told, Twin, push};
+use crate::twin::{Disagreement, FAULTS, Fault, Twin, push};
 
-/// Builds the twin that `data` stands for, and one with a fault.
+/// Builds the twin that `data` stands for, and a twin with a fault.
 ///
 /// # Panics
-/// Where the comparison tells anything else than what was put in.
+/// Panics if the comparison reports anything other than the expected differences.
 pub fn run(data: &[u8]) {
     let (head, entropy) = data.split_at(data.len().min(8));
     let mut seed = [0; 8];
@@ -21,27 +22,26 @@ pub fn run(data: &[u8]) {
     let version = Version::ALL[usize::from(seed[0]) % 3];
     let twin = Twin::new(entropy, version);
     let limited = twin.program.signal && version < Version::V3;
-    let told = told(&twin).expect("a section for every program");
-    assert!(limited || told.is_empty(), "{told:x?}: {twin:#x?}");
+    let found = disagreements(&twin).expect("a section for every program");
+    assert!(limited || found.is_empty(), "{found:x?}: {twin:#x?}");
     let mut random = Seeded::new(u64::from_le_bytes(seed));
     let fault = &FAULTS[usize::from(seed[1]) % FAULTS.len()];
-    fault_is_told(fault, &twin, &mut random);
+    fault_is_reported(fault, &twin, &mut random);
 }
 
-/// Makes the fault, and compares; whether there was a place for it.
+/// Makes the fault and compares. Returns whether the fault could be made.
 ///
 /// # Panics
-/// Where the comparison tells anything else than the fault.
-pub fn fault_is_told(fault: &Fault, twin: &Twin, random: &mut Seeded) -> bool {
+/// Panics if the comparison reports anything other than the fault.
+pub fn fault_is_reported(fault: &Fault, twin: &Twin, random: &mut Seeded) -> bool {
     let Some(faulty) = fault.make(twin, random) else { return false };
-    let Some(told) = told(&faulty) else { return false };
-    assert_ne!(told, twin.expected(), "{}: {faulty:#x?}", fault.name);
+    let Some(found) = disagreements(&faulty) else { return false };
+    assert_ne!(found, twin.expected(), "{}: {faulty:#x?}", fault.name);
     true
 }
 
-/// What the comparison tells, which has to be what is expected; `None` where the section cannot be
-/// written.
-fn told(twin: &Twin) -> Option<Vec<Told>> {
+/// The ranges that the comparison reports, which must be the expected ones; `None` if the section cannot be written.
+fn disagreements(twin: &Twin) -> Option<Vec<Disagreement>> {
     let file = twin.file()?;
     let elf = Elf::parse(&file).expect("a sound file");
     let header = elf.sframe_sections().next().expect("one section");
@@ -50,16 +50,16 @@ fn told(twin: &Twin) -> Option<Vec<Told>> {
     let sections = [Section::parse(data, placement).expect("a sound header")];
     let cfi = Cfi::load_all(&elf).expect("a linked file");
     assert!(cfi.iter().all(|cfi| cfi.defects().is_empty()), "{:?}", cfi[0].defects());
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     let totals = compare(&elf, &sections, &cfi, |range| {
-        push(&mut told, (range.start, range.end, range.verdict));
+        push(&mut found, (range.start, range.end, range.verdict));
     });
-    assert_eq!(told, twin.expected(), "{twin:#x?}");
+    assert_eq!(found, twin.expected(), "{twin:#x?}");
     whole(twin, &totals);
-    Some(told)
+    Some(found)
 }
 
-/// Every byte of code has a verdict, and what no function has is nobody's.
+/// Checks that every byte of code has a verdict, and that neither side describes code outside functions.
 fn whole(twin: &Twin, totals: &Totals) {
     let Range { start, end } = twin.code();
     let functions: u64 = twin.program.functions.iter().map(|f| u64::from(f.size)).sum();

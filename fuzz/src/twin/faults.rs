@@ -1,4 +1,4 @@
-//! Faults that a producer could make: each changes one thing that the section says.
+//! Faults that a producer could make. Each changes one property of the section.
 
 use sframe_validator::Version;
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
@@ -11,13 +11,13 @@ use crate::seeded::Seeded;
 /// A fault of the section.
 #[derive(Debug)]
 pub struct Fault {
-    /// What is wrong.
+    /// The name of the fault.
     pub name: &'static str,
     make: fn(&mut Twin, &mut Seeded) -> Option<()>,
 }
 
 impl Fault {
-    /// The twin with the fault; `None` where it has no place for it.
+    /// The twin with the fault; `None` if the fault cannot be made in it.
     #[must_use]
     pub fn make(&self, twin: &Twin, random: &mut Seeded) -> Option<Twin> {
         let mut faulty = twin.clone();
@@ -31,7 +31,7 @@ fn any_function<'t>(twin: &'t mut Twin, random: &mut Seeded) -> Option<&'t mut F
     twin.plan.functions.get_mut(random.below(count.max(1)))
 }
 
-/// A row that says more than that there is no caller.
+/// A row that is not just an outermost frame.
 fn any_row<'t>(twin: &'t mut Twin, random: &mut Seeded) -> Option<&'t mut Frame> {
     let rows = &mut any_function(twin, random)?.rows;
     let place = random.below(rows.len());
@@ -39,14 +39,13 @@ fn any_row<'t>(twin: &'t mut Twin, random: &mut Seeded) -> Option<&'t mut Frame>
     (*frame != Frame::OUTERMOST).then_some(frame)
 }
 
-/// Whether a row says something else than the one before: where there is no caller, nothing else
-/// is said.
-fn says_another(rows: &[(u32, Frame)], place: usize) -> Option<()> {
+/// `Some` if a row differs from the preceding one. If there is no caller, other rules do not count.
+fn differs_from_previous(rows: &[(u32, Frame)], place: usize) -> Option<()> {
     let before = place.checked_sub(1).map(|before| rows[before].1);
     when(before != Some(rows[place].1))
 }
 
-/// Every fault.
+/// All faults.
 pub const FAULTS: &[Fault] = &[
     Fault {
         name: "another CFA offset",
@@ -77,7 +76,7 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "a CFA that is loaded, or not",
+        name: "a CFA loaded or not loaded",
         make: |twin, random| {
             let frame = any_row(twin, random)?;
             frame.cfa = match frame.cfa {
@@ -112,7 +111,7 @@ pub const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "a return address that is signed, or not",
+        name: "a return address signed or not signed",
         make: |twin, random| {
             when(twin.program.abi.is_aarch64())?;
             let frame = any_row(twin, random)?;
@@ -151,7 +150,7 @@ pub const FAULTS: &[Fault] = &[
             let rows = &mut any_function(twin, random)?.rows;
             when(rows.len() > 1)?;
             let place = random.below(rows.len());
-            says_another(rows, place)?;
+            differs_from_previous(rows, place)?;
             rows.remove(place);
             Some(())
         },
@@ -162,7 +161,7 @@ pub const FAULTS: &[Fault] = &[
             let unit = twin.program.abi.instruction_alignment();
             let function = any_function(twin, random)?;
             let place = random.below(function.rows.len());
-            says_another(&function.rows, place)?;
+            differs_from_previous(&function.rows, place)?;
             let next = function.rows.get(place + 1).map_or(function.size, |(start, _)| *start);
             let (start, _) = function.rows.get_mut(place)?;
             *start += unit;

@@ -1,8 +1,8 @@
-//! What the tests share: the corpus's files, and gimli's tables as the truth: every function and row
-//! of a file's CFI, compared with ours.
+//! Code that the tests share: the corpus's files, and gimli's tables as the reference, with which every function and
+//! row of a file's CFI is compared.
 //!
-//! Expressions that we turn into plain rules are not compared by shape: gimli evaluates the
-//! expression, with made-up registers and memory, and the rule has to give the same number.
+//! Expressions that the reader turns into plain rules are not compared by shape. gimli evaluates the expression with
+//! made-up registers and memory, and the rule must give the same number.
 
 #![allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
 
@@ -23,18 +23,18 @@ use sframe_validator::{Placement, Section};
 
 type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// What was compared.
+/// The numbers of compared items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub files: usize,
     pub functions: usize,
-    /// Rows of gimli's tables.
+    /// The number of rows in gimli's tables.
     pub rows: usize,
-    /// Rows of ours, where equal neighbours are one.
+    /// The number of the reader's rows, where equal adjacent rows count as one.
     pub merged: usize,
-    /// Rules that are expressions to gimli and plain to us.
+    /// The number of rules that are expressions in gimli and plain in the reader.
     pub simplified: usize,
-    /// Entries that neither reads.
+    /// The number of entries that neither can read.
     pub unreadable: usize,
 }
 
@@ -49,7 +49,7 @@ impl Counts {
     }
 }
 
-/// ELF files and archives below a folder, by content, ordered; links are not followed.
+/// ELF files and archives below a folder, recognised by content, in order. Links are not followed.
 pub fn elf_files(root: &Path) -> Vec<PathBuf> {
     let is_elf = |path: &PathBuf| {
         let mut magic = [0; 8];
@@ -66,7 +66,7 @@ pub fn golden_files() -> Vec<PathBuf> {
     files
 }
 
-/// Calls `with` with what a file has.
+/// Calls `with` with the parts of a file.
 pub fn open<T>(data: &[u8], with: impl FnOnce(&Elf<'_>, &[Section<'_>], &[Cfi<'_>]) -> T) -> T {
     let elf = Elf::parse(data).expect("ELF");
     let headers: Vec<_> = elf.sframe_sections().copied().collect();
@@ -95,9 +95,9 @@ pub fn members(data: &[u8]) -> Vec<&[u8]> {
     members.filter(|data| data.starts_with(b"\x7fELF")).collect()
 }
 
-/// Everything is kept, each range by itself.
+/// Keeps everything, with each range on its own.
 pub const ALL: Options = Options { keep: Keep::All, pedantic: true };
-/// Everything is kept, differences by pattern.
+/// Keeps everything, with differences grouped by pattern.
 pub const ALL_BY_PATTERN: Options = Options { keep: Keep::First(usize::MAX), ..ALL };
 
 /// The bytes of a golden file.
@@ -124,13 +124,13 @@ pub fn compare(data: &[u8]) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// A section as gimli reads it.
+/// A section with its relocations applied, for gimli.
 struct Relocated {
     data: Vec<u8>,
     address: u64,
 }
 
-/// Where each section is put: its address, or in an object one of our choice.
+/// The address of each section: its own or, in an object, a chosen one.
 fn base(file: &object::File<'_>, section: usize) -> u64 {
     if file.kind() != object::ObjectKind::Relocatable {
         return 0;
@@ -139,8 +139,8 @@ fn base(file: &object::File<'_>, section: usize) -> u64 {
     0x1000 + before.map(|s| s.size().next_multiple_of(64) + 64).sum::<u64>()
 }
 
-/// The section's bytes with `object`'s idea of its relocations carried out, and augmentation
-/// letters gimli does not know replaced by one it does.
+/// The section's bytes with the relocations that `object` finds, and with augmentation letters that gimli does not know
+/// replaced by one that it does.
 fn relocated(file: &object::File<'_>, section: &object::Section<'_, '_>) -> Relocated {
     let mut data = section.data().unwrap_or_default().to_vec();
     let relocatable = file.kind() == object::ObjectKind::Relocatable;
@@ -192,8 +192,8 @@ fn compare_member(data: &[u8]) -> Result<Counts, String> {
     let ours = Cfi::load_all(&elf).map_err(|error| error.to_string())?;
     let file = object::File::parse(data).map_err(|error| error.to_string())?;
     for cfi in &ours {
-        // A stripped object has lost the relocations that give addresses, so we know no function;
-        // gimli takes the fields as they are. And it is not told that bytes are compressed.
+        // A stripped object has lost the relocations that give addresses, so the reader finds no functions; gimli uses
+        // the stored fields. gimli also does not know that bytes are compressed.
         let lost = |e: &CfiError| {
             use CfiErrorKind::{MissingRelocation, UnreadableSection, UnresolvedRelocation};
             matches!(e.kind, MissingRelocation | UnreadableSection(_) | UnresolvedRelocation)
@@ -293,7 +293,7 @@ where
             let row = match table.next_row() {
                 Ok(Some(row)) => row,
                 Ok(None) => break,
-                // Both have to stop somewhere.
+                // Both must stop somewhere.
                 Err(_) if error.is_some() => {
                     counts.unreadable += 1;
                     break;
@@ -363,7 +363,7 @@ fn same<'a, S: UnwindSection<Slice<'a>>>(
             Cfa::Undefined => false,
         },
     };
-    // gimli's rule of a CIE without any is register 0 plus 0.
+    // For a CIE without a CFA rule, gimli's rule is register 0 plus 0.
     let unset = own.frame.cfa == Cfa::Undefined
         && matches!(row.cfa(), CfaRule::RegisterAndOffset { register, offset: 0 } if register.0 == 0);
     if !cfa_equal && !unset {
@@ -416,16 +416,16 @@ fn same<'a, S: UnwindSection<Slice<'a>>>(
     Ok(())
 }
 
-/// The CFA where an expression may ask for it.
+/// The value of the CFA, if an expression uses it.
 const CFA: u64 = 0x7fff_1234_5000;
 
-/// The value of a register plus an offset; the PC's column on AMD64 is the PC.
+/// The value of a register plus an offset. The PC's column on AMD64 contains the PC.
 fn made_up(register: u32, pc: u64, offset: i64) -> u64 {
     let value = if register == 16 { pc } else { (u64::from(register) + 3) * 0x1_0001_0010 };
     value.wrapping_add(offset.cast_unsigned())
 }
 
-/// What is in memory at an address.
+/// The content of memory at an address.
 fn memory(address: u64) -> u64 {
     address.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)
 }
@@ -473,7 +473,7 @@ fn evaluate(bytes: &[u8], initial: Option<u64>, pc: u64) -> Option<u64> {
     }
 }
 
-/// A frame in few words, for tables written by hand.
+/// A short way to write a frame in tables.
 pub fn frame(cfa: Cfa, ra: Recovery, fp: Recovery) -> Frame {
     Frame { cfa, ra, fp, ra_signed: false }
 }

@@ -403,7 +403,7 @@ impl<'a> Walk<'a> {
                 _ => continue,
             }
             // A confirmed row is not sound: the same content may not be confirmed elsewhere.
-            sound &= !reporter.spoke;
+            sound &= !reporter.reported;
         }
         if sound {
             self.sound.insert(context.row, context.layout);
@@ -469,7 +469,7 @@ impl<'a> Walk<'a> {
             row,
             subject,
             doubt: None,
-            spoke: false,
+            reported: false,
         }
     }
 }

@@ -96,7 +96,7 @@ pub(crate) struct Reporter<'a> {
     /// If the rule judges a row by its values: the source that can confirm them.
     pub(crate) doubt: Option<Doubt<'a>>,
     /// Whether the check has found something, confirmed or not.
-    pub(crate) spoke: bool,
+    pub(crate) reported: bool,
 }
 
 /// A warning about values that another source of unwind information may confirm.
@@ -163,7 +163,7 @@ impl Reporter<'_> {
         field: Option<&dyn Fn() -> Field>,
         message: fmt::Arguments<'_>,
     ) {
-        self.spoke = true;
+        self.reported = true;
         let confirmed = self.doubt.filter(|doubt| (doubt.is_confirmed)());
         let position = match confirmed {
             Some(doubt) => doubt.instead,

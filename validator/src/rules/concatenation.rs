@@ -1,9 +1,10 @@
-//! Linkers that do not know SFrame append the sections of their inputs instead of merging them.
+//! Detects sections that were appended. Linkers that do not know SFrame append the sections of their inputs instead of
+//! merging them.
 
 use crate::abi::Endian;
 use crate::section::{MAGIC, Section, Version};
 
-/// Whether a whole preamble of a known version is at `offset`.
+/// Whether a complete preamble of a known version is at `offset`.
 fn preamble_at(section: &Section<'_>, offset: u64) -> bool {
     let bytes = usize::try_from(offset).ok().and_then(|offset| section.data().get(offset..));
     let Some([a, b, version, _, ..]) = bytes else { return false };
@@ -14,8 +15,8 @@ fn preamble_at(section: &Section<'_>, offset: u64) -> bool {
     magic == MAGIC && Version::from_number(*version).is_some()
 }
 
-/// The section offset at which a second section follows this one's content: directly, or at the
-/// next multiple of 8.
+/// The section offset at which a second section follows this one's content, either directly or at the next multiple of
+/// 8.
 pub(super) fn concatenated_at(section: &Section<'_>) -> Option<u64> {
     let end = section.header().fre_end();
     let aligned = end.next_multiple_of(8);

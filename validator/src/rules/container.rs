@@ -1,5 +1,5 @@
-//! The ELF section that carries the bytes (its file, type, flags and place), and the PT_GNU_SFRAME
-//! program header, by which readers at run time find the section.
+//! The ELF section that contains the bytes (its file, type, flags and place), and the PT_GNU_SFRAME program header,
+//! with which readers find the section at run time.
 
 mod dynamic_relocation;
 mod elf_class;
@@ -62,14 +62,14 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&segment_without_section::RULE, Check::File(segment_without_section::check)),
 ];
 
-/// The file's first PT_GNU_SFRAME segment, where the section at hand is the file's first one: it
-/// has to lead there.
+/// The file's first PT_GNU_SFRAME segment, if the section being checked is the file's first SFrame section, to which
+/// the segment must lead.
 fn sframe_segment<'a>(file: &FileContext<'a>) -> Option<&'a Segment> {
     file.elf.sframe_sections().next().filter(|first| first.index == file.sframe.index)?;
     file.elf.segments().iter().find(|segment| segment.p_type == PT_GNU_SFRAME)
 }
 
-/// The segment and its section, where both start at the same place and the section has bytes.
+/// The segment and its section, if both start at the same place and the section has bytes.
 fn segment_of_section<'a>(file: &FileContext<'a>) -> Option<(&'a Segment, &'a ElfSection<'a>)> {
     let segment = sframe_segment(file)?;
     let section = file.sframe;
@@ -79,7 +79,7 @@ fn segment_of_section<'a>(file: &FileContext<'a>) -> Option<(&'a Segment, &'a El
     related.then_some((segment, section))
 }
 
-/// The bytes that the segment holds after the section.
+/// The bytes in the segment after the section.
 fn slack<'a>(file: &FileContext<'a>) -> Option<&'a [u8]> {
     let (segment, section) = segment_of_section(file)?;
     let start = section.offset.checked_add(section.size)?;

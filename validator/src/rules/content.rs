@@ -1,5 +1,5 @@
-//! The content of rows: how many data words there are, how wide they are, and where they say that
-//! the CFA and the slots of RA and FP are.
+//! The content of rows: the number and size of data words, and the places that they give for the CFA and the slots of
+//! RA and FP.
 
 mod cfa_alignment;
 mod cfa_offset_huge;
@@ -73,7 +73,7 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&pauth_key_unused::RULE, Check::RowsOf(pauth_key_unused::check)),
 ];
 
-/// The control words of a flexible row whose layout is sound: index, and what it is for.
+/// The control words of a flexible row with a valid layout: for each, what it is for, and its index.
 fn controls(row: &RowContext<'_>) -> impl Iterator<Item = (&'static str, usize, Control)> {
     let indices: &[(&str, usize)] = match row.row.words.count() {
         2 => &[("CFA", 0)],
@@ -90,7 +90,7 @@ fn controls(row: &RowContext<'_>) -> impl Iterator<Item = (&'static str, usize, 
         .filter_map(move |&(name, index)| Some((name, index, Control(words.unsigned(index)?))))
 }
 
-/// The row's SP-based CFA offset, where it has one.
+/// The row's CFA offset, if the CFA is based on SP.
 fn sp_based(row: &RowContext<'_>) -> Option<i64> {
     match row.frame.ok()?.cfa {
         Cfa::RegisterOffset { register, offset } if register == row.layout.abi.sp() => Some(offset),
@@ -98,10 +98,10 @@ fn sp_based(row: &RowContext<'_>) -> Option<i64> {
     }
 }
 
-/// The stack slots of RA and FP that have a data word: name, index of the word, offset from CFA.
+/// The stack slots of RA and FP that have a data word: the name, the index of the word, and the offset from the CFA.
 fn slots(row: &RowContext<'_>) -> impl Iterator<Item = (&'static str, usize, i64)> {
     let tracked = row.layout.fixed_ra == 0;
-    // The words that hold the offsets; in flexible rows they follow their control words.
+    // The words that contain the offsets. In flexible rows, each follows its control word.
     let (ra_word, fp_word) = match (row.layout.flexible, row.row.words.count()) {
         (false, _) => (tracked.then_some(1), Some(1 + usize::from(tracked))),
         (true, 4) => (Some(3), None),
@@ -119,7 +119,7 @@ fn slots(row: &RowContext<'_>) -> impl Iterator<Item = (&'static str, usize, i64
     ra.into_iter().chain(fp)
 }
 
-/// A number of data words, as people write it.
+/// A number of data words, as text for people.
 struct WordCount(u8);
 
 impl fmt::Display for WordCount {

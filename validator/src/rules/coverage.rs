@@ -1,6 +1,6 @@
-//! The section against the file's symbols, stub sections, `.eh_frame_hdr` and instructions. All of
-//! it is lint: code without an entry may have no unwind information at all, which only its CFI can
-//! say, and code may hold data.
+//! Compares the section with the file's symbols, stub sections, `.eh_frame_hdr` and instructions. All of these rules
+//! are lints: code without an entry may have no unwind information at all, which only its CFI can show, and code may
+//! contain data.
 
 mod function_size_symbol;
 mod function_without_cfi;
@@ -25,13 +25,13 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&function_without_cfi::RULE, Check::Total(function_without_cfi::check)),
 ];
 
-/// The code of all functions of more than 0 bytes, ordered by place.
+/// The code of all non-empty functions, ordered by place.
 fn code(extents: &Extents) -> Vec<CodeExtent> {
     extents.code.iter().copied().filter(|extent| extent.size > 0).collect()
 }
 
-/// Whether a function covers the byte at `place`. Functions may overlap in a broken section; then
-/// the nearest start decides.
+/// Whether a function covers the byte at `place`. Functions may overlap in a broken section; then the one with the
+/// nearest start decides.
 fn covered(code: &[CodeExtent], place: CodeAddress) -> bool {
     let after = code.partition_point(|extent| extent.start <= place);
     let before = after.checked_sub(1).and_then(|before| code.get(before));

@@ -1,5 +1,5 @@
-//! The function table: attributes of single functions, functions whose rows repeat block by block
-//! (PC type MASK: the linker's stubs), and where functions are: in code, in order, without overlap.
+//! The function table: attributes of single functions, functions with rows that repeat (PC type MASK, used for the
+//! linker's stubs), and the places of functions, which must be in code, in order, and without overlaps.
 
 mod fde_type;
 mod flex_abi;
@@ -120,8 +120,8 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&flex_abi::RULE, Check::Attributes(flex_abi::is_broken, flex_abi::report)),
 ];
 
-/// Whether linkers resolve references into discarded sections to this place. Code can be at
-/// address 0 all the same (`-Ttext=0`).
+/// Whether linkers resolve references into discarded sections to this place. Code can still be at address 0
+/// (`-Ttext=0`).
 fn is_tombstone(start: StartShape) -> bool {
     start.is_extreme && matches!(start.code, CodePlace::AtEnd | CodePlace::Outside)
 }

@@ -1,4 +1,4 @@
-//! The section's first bytes, before they are known to be a header, and the header's fields.
+//! The section's first bytes, before it is known whether they are a header, and the header's fields.
 
 mod auxiliary_header;
 mod auxiliary_header_outside;
@@ -48,7 +48,7 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&no_rows::RULE, Check::Section(no_rows::check)),
 ];
 
-/// The magic number, read in a byte order; `None` where there are fewer than 2 bytes.
+/// The magic number in a byte order; `None` if there are fewer than 2 bytes.
 fn magic(data: &[u8], endian: Endian) -> Option<u16> {
     let bytes = data.first_chunk::<2>()?;
     Some(match endian {

@@ -1,4 +1,4 @@
-//! What a linker goes by: one relocation for each function of an object, and inputs that match.
+//! The properties on which a linker relies: one relocation for each function of an object, and inputs that match.
 
 mod mixed_inputs;
 mod relocated_field_nonzero;
@@ -29,8 +29,7 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&mixed_inputs::RULE, Check::LinkSet(mixed_inputs::check)),
 ];
 
-/// The section of a 64-bit relocatable object, where its relocations can be read and its function
-/// table is inside.
+/// The section of a 64-bit relocatable object, if its relocations can be read and its function table is inside it.
 fn object_section<'a>(file: &FileContext<'a>) -> Option<&'a Section<'a>> {
     file.relocations?;
     let relocatable = file.is_relocatable() && file.elf.class() == Class::Elf64;
@@ -43,7 +42,7 @@ fn all<'a>(file: &FileContext<'a>) -> &'a [Relocation] {
     file.relocations.map_or(&[], |table| &table.relocations)
 }
 
-/// Number of relocations that have no addend (`SHT_REL`).
+/// The number of relocations that have no addend (`SHT_REL`).
 fn without_addend(file: &FileContext<'_>) -> u64 {
     file.relocations.map_or(0, |table| table.without_addend)
 }
@@ -53,8 +52,8 @@ fn effective<'a>(file: &FileContext<'a>) -> impl Iterator<Item = (usize, &'a Rel
     all(file).iter().enumerate().filter(|(_, relocation)| !relocation.is_none())
 }
 
-/// Relocations that apply to no start field of the section. Those of a section that an unaware
-/// linker appended to this one are not counted: they are where that section's start fields are.
+/// Relocations that do not apply to a start field of the section. If a linker that does not know SFrame has appended
+/// another section to this one, its relocations are not counted, because they apply to that section's start fields.
 fn misplaced<'a>(
     file: &FileContext<'a>,
     section: &'a Section<'a>,

@@ -1,5 +1,5 @@
-//! The row stream: whether rows can be read, where they start in their function, and how the rows
-//! of all functions fill the FRE sub-section.
+//! The row stream: whether rows can be read, where they start in their function, and how the rows of all functions fill
+//! the FRE sub-section.
 
 mod entry_cfa;
 mod first_row_offset;

@@ -1,5 +1,5 @@
-//! How header, function table and rows fill the section. All sums are of 32-bit fields in 64 bits,
-//! so none can wrap.
+//! How the header, the function table and the rows fill the section. Sums of 32-bit fields are computed in 64 bits, so
+//! they cannot wrap.
 
 mod concatenated_section;
 mod function_table_alignment;
@@ -33,15 +33,14 @@ pub(super) const RULES: &[Entry] = &[
     Entry::new(&concatenated_section::RULE, Check::Layout(concatenated_section::check)),
 ];
 
-/// The header, unless its own end is outside the section: then no other offset means anything.
+/// The header, unless it ends outside the section. In that case, the other offsets are meaningless.
 fn header<'a>(section: &SectionContext<'a>) -> Option<&'a Header> {
     let header = section.header();
     (header.size() <= section.size()).then_some(header)
 }
 
-/// The version whose entries would fill the room between the table's start and the rows exactly,
-/// where entries of the header's version neither fill it nor make sense. A table of one entry does
-/// not say enough.
+/// The version whose entries would exactly fill the space between the table's start and the rows, if the entries of the
+/// header's version neither fill it nor lead to all rows. A table with a single entry is not enough evidence.
 fn version_by_entries(section: &Section<'_>) -> Option<Version> {
     let header = section.header();
     let room = header.fre_start().checked_sub(header.fde_table_start())?;
@@ -51,7 +50,7 @@ fn version_by_entries(section: &Section<'_>) -> Option<Version> {
     (version != header.version && !has_all_rows(section)).then_some(version)
 }
 
-/// Whether the entries, read as the header says, lead to as many rows as it counts.
+/// Whether the entries, read according to the header, lead to as many rows as it states.
 fn has_all_rows(section: &Section<'_>) -> bool {
     let mut budget = section.row_budget();
     let mut rows = 0;
@@ -69,12 +68,11 @@ fn has_all_rows(section: &Section<'_>) -> bool {
     rows == section.header().num_fres
 }
 
-/// The bytes after the FRE sub-section, where the parts before it do not overlap and no other
-/// section starts there.
+/// The bytes after the FRE sub-section, if the parts before it do not overlap and no other section starts there.
 fn trailing(section: &SectionContext<'_>) -> Option<Range<u64>> {
     let header = section.header();
     let end = header.fre_end();
-    // Where rows and functions overlap, the rows' end is in doubt as well.
+    // If rows and functions overlap, the end of the rows is uncertain as well.
     let tiled = header.fde_table_end() <= header.fre_start();
     let trails = tiled && end < section.size() && concatenated_at(section.section).is_none();
     trails.then(|| end..section.size())

@@ -268,7 +268,7 @@ fn flexible_rows_follow_their_control_words() {
 }
 
 #[test]
-fn flexible_rows_that_lead_nowhere_are_errors() {
+fn invalid_flexible_rows_are_errors() {
     // The row is at 49, its info byte at 50, its words from 51 on.
     let error = |words: &[u8]| kind(only_frame(&flexible(Abi::Amd64, words)));
     assert_eq!(error(&[0x39]), (50, ErrorKind::WordCount(1)));
@@ -289,7 +289,7 @@ fn a_row_without_words_is_outermost_since_errata_2() {
 }
 
 #[test]
-fn too_many_words_cost_one_row() {
+fn too_many_words_affect_only_their_row() {
     // 15 words of 1 byte, although AMD64 defines at most 2; the next row is still found.
     let mut row = vec![0, 15 << 1 | 1];
     row.extend([0; 15]);

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_block_takes_up_is_unused() {
+    fn bytes_outside_all_blocks_are_unused() {
         let unused: Vec<_> = extents(&[(2, 5), (5, 7), (300, 400)]).unused(10).collect();
         assert_eq!(unused, [(0, 2), (7, 10)]);
     }

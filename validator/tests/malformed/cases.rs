@@ -20,7 +20,7 @@ pub fn all() -> Vec<Case> {
     cases
 }
 
-/// A defect in no field of its own.
+/// A defect that is not in a single field.
 fn at(rule: &'static str, sound: Vec<u8>, broken: Vec<u8>, offset: Option<u64>) -> Case {
     Case { rule, sound, broken, offset, field: None, besides: &[] }
 }

@@ -1,5 +1,5 @@
-//! What rows say. The function is alone: in version 2 its row is at 48, the info byte at 49, words
-//! from 50 on; in version 3 the row is at 49, the info byte at 50, words from 51 on.
+//! The content of rows. The section has one function. In version 2, its row is at 48, the info byte at 49, and the
+//! words from 50 on; in version 3, the row is at 49, the info byte at 50, and the words from 51 on.
 
 use super::field;
 use crate::Case;
@@ -12,25 +12,25 @@ use sframe_validator::unwind::{Frame, Recovery, Register};
 use sframe_validator::write::FunctionBuilder;
 use sframe_validator::{Abi, Version};
 
-/// A function whose second row, which no lint about entries looks at, says `frame`. The first row
-/// takes 3 bytes, so the second's info byte is 52 in version 2, 53 in version 3.
+/// A function whose second row has the given frame. Lints about a function's entry do not check the second row. The
+/// first row has 3 bytes, so the second row's info byte is at 52 in version 2, and at 53 in version 3.
 fn says(version: Version, abi: Abi, frame: Frame) -> Vec<u8> {
     alone(version, abi, function().row(0, entry(abi)).row(4, frame))
 }
 
-/// The same with a row of the given info byte and words.
+/// The same, with a row that has the given info byte and words.
 fn raw(version: Version, abi: Abi, info: u8, words: &[u8]) -> Vec<u8> {
     alone(version, abi, function().row(0, entry(abi)).raw_row(4, info, words))
 }
 
-/// A flexible row of the given words of 1 byte.
+/// A flexible row with the given words of 1 byte.
 fn flexible(words: &[u8]) -> Vec<u8> {
     let info = u8::try_from(words.len() << 1).expect("at most 15 words");
     flexible_row(info, words)
 }
 
 fn flexible_row(info: u8, words: &[u8]) -> Vec<u8> {
-    // The first row needs the flexible kind, so that the function does: CFA = r10 + 0.
+    // The first row requires a flexible function: CFA = r10 + 0.
     let drap = based(AMD64, Register(10), 0);
     alone(
         V3,
@@ -39,7 +39,7 @@ fn flexible_row(info: u8, words: &[u8]) -> Vec<u8> {
     )
 }
 
-/// Data word `index` of the second row of `says` and `raw`, words of 1 byte, version 3.
+/// The section offset of data word `index` in the second row of `says` and `raw`, for words of 1 byte in version 3.
 const fn word(index: u64) -> u64 {
     54 + index
 }
@@ -53,7 +53,7 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// A function of version 2 from before errata 1 whose second row says `frame`.
+/// A function of version 2, before errata 1, whose second row has the given frame.
 fn early(frame: Frame) -> Vec<u8> {
     let function = function().row(0, entry(AMD64)).row(4, frame);
     bytes(of(V2, AMD64, [function]).with(|s| s.header.flags = 1))
@@ -130,7 +130,7 @@ fn s390x() -> Vec<Case> {
     };
     let sound = || says(V3, S390X, saved(S390X));
     vec![
-        // The words 20 and 0: CFA = SP + 320, RA not saved, and nothing of FP.
+        // The words 20 and 0: CFA = SP + 320, RA not saved, and no word for FP.
         field(
             "ra-padding-unneeded",
             sound(),
@@ -149,8 +149,8 @@ fn s390x() -> Vec<Case> {
     ]
 }
 
-/// Flexible rows: a first row of 4 bytes at 49, a second of 4 at 53, the third at 57; its info
-/// byte at 58, its words from 59 on.
+/// Flexible rows: a first row of 4 bytes at 49, a second one of 4 bytes at 53, and the third at 57, with its info byte
+/// at 58 and its words from 59 on.
 fn flex() -> Vec<Case> {
     // CFA = rsp + 8: 7 << 3 | 1.
     let sound = || flexible(&[0x39, 8]);
@@ -163,7 +163,7 @@ fn flex() -> Vec<Case> {
         field("flex-cfa-base", sound(), flexible(&[0x38, 8]), 59, "data word 1"),
         field("flex-control-reserved", sound(), flexible(&[0x3d, 8]), 59, "data word 1"),
         field("flex-register", register(10), register(16), 59, "data word 1"),
-        // FP = *(CFA - 16) is 0x02; 0x32 names rbp besides, 0x04 is nothing but the unused bit.
+        // FP = *(CFA - 16) has the control word 0x02; 0x32 also names rbp, and 0x04 has only the unused bit.
         field(
             "flex-unused-register",
             flexible(&[0x39, 16, 0, 0x02, 0xf0]),
@@ -183,8 +183,8 @@ fn flex() -> Vec<Case> {
     ]
 }
 
-/// A shared object whose first function says CFA = SP + `offset` from its fourth byte on, in both
-/// sections. Its second row is at 68, behind two entries, the attributes and the first row.
+/// A shared object whose first function has CFA = SP + `offset` from its fourth byte on, in both sections. Its second
+/// row is at 68, after two entries, the attributes and the first row.
 fn confirmed() -> Case {
     let file = |offset: u8| {
         let moved = based(AMD64, AMD64.sp(), offset.into());
@@ -201,7 +201,7 @@ fn confirmed() -> Case {
     field("confirmed-oddity", file(16), file(12), 70, "data word 1")
 }
 
-/// `.eh_frame` at `address`, by DWARF 5, 6.4 and the LSB: a CIE and the FDEs of both functions.
+/// `.eh_frame` at `address`, according to DWARF 5, 6.4 and the LSB: a CIE and the FDEs of both functions.
 fn eh_frame(address: u64, offset: u8) -> Vec<u8> {
     // Version 1, augmentation zR, factors 1 and -8, RA in column 16, PC-relative pointers of 4
     // bytes; CFA = rsp + 8, RA at CFA - 8.

@@ -15,7 +15,7 @@ fn shared() -> Host {
     linked(bytes(&builder))
 }
 
-/// Two functions in an object. Version 3 has its start fields at 28 and 44, version 2 at 28, 48.
+/// Two functions in an object. The start fields are at 28 and 44 in version 3, and at 28 and 48 in version 2.
 fn relocatable(version: Version) -> Host {
     let mut builder = of(version, AMD64, [first(AMD64, 0), second(AMD64, 16)]);
     builder.relocatable();
@@ -55,7 +55,7 @@ fn container() -> Vec<Case> {
     let twice = |host: &mut Host| {
         let mut copy: Section = host.sections[1].clone();
         (copy.header.offset, copy.header.address) = (SFRAME + 96, SFRAME + 96);
-        // Its start fields count from where it is.
+        // The section's start fields are relative to its place.
         let mut builder = of(V3, AMD64, [first(AMD64, TEXT), second(AMD64, TEXT + 16)]);
         builder.address(SFRAME + 96);
         copy.data = bytes(&builder);
@@ -194,7 +194,7 @@ fn segments() -> Vec<Case> {
             "segment-outside-load",
             sound(),
             broken(|host| {
-                // The PT_LOAD ends with the section, which ends the file.
+                // The PT_LOAD segment ends with the section, which is at the end of the file.
                 let size = host.sframe().len() as u64;
                 (host.segments[1].file_size, host.segments[1].memory_size) = (size, size);
                 longer(4096)(host);
@@ -207,7 +207,7 @@ fn segments() -> Vec<Case> {
 fn relocations() -> Vec<Case> {
     let sound = || relocatable(V3).bytes();
     let relocation = |offset, symbol, kind, addend| Relocation { offset, symbol, kind, addend };
-    // Version 2 has relocations of its own type, so the objects are sound each by itself.
+    // Version 2 has relocation types of its own, so each object is valid on its own.
     let set = |first, second| {
         let objects = [first, second].map(|version| relocatable(version).bytes());
         let [a, b] = objects;
@@ -288,7 +288,7 @@ fn coverage() -> Vec<Case> {
         host.segments[0].file_size += 16;
         host.segments[0].memory_size += 16;
     });
-    // The table of the functions at 0x200 and 0x210, at 0x1000.
+    // The table for the functions at 0x200 and 0x210; it is at 0x1000.
     let listed = |count: u32| {
         broken(|host| {
             let mut data = vec![1, 0x1b, 0x03, 0x3b, 0, 0, 0, 0];
@@ -322,7 +322,7 @@ fn coverage() -> Vec<Case> {
         ),
         field("function-size-symbol", sound(), short.bytes(), 52, "sfdi_func_size"),
         at("stubs-uncovered", sound(), stubs, None),
-        // The second row of the first function, at 4; 0x31 takes a second byte.
+        // The second row of the first function is at 4; instruction 0x31 has a second byte.
         at(
             "row-inside-instruction",
             sound(),

@@ -1,7 +1,7 @@
-//! The function table, the places of functions and of rows. In a version 3 section of one function
-//! the entry is at 28, its attributes at 44, its first row at 49; of two functions entries are at
-//! 28 and 44, attributes and rows from 60 on: 60 and 65 for the first, 72 and 77 for the second.
-//! In version 2 the only entry is at 28 and its rows at 48.
+//! The function table, and the places of functions and rows. In a version 3 section with one function, the entry is at
+//! 28, its attributes at 44 and its first row at 49. With two functions, the entries are at 28 and 44; attributes and
+//! rows are at 60 and 65 for the first function, and at 72 and 77 for the second. In version 2, the only entry is at
+//! 28, and its rows are at 48.
 
 use super::{at, field};
 use crate::Case;
@@ -14,14 +14,14 @@ use sframe_validator::unwind::Frame;
 use sframe_validator::write::{FunctionBuilder, FunctionOverrides};
 use sframe_validator::{Abi, Version};
 
-/// One function of 16 bytes with a row at 0, fields changed.
+/// One function of 16 bytes with a row at 0, with changed fields.
 fn one(version: Version, abi: Abi, change: impl FnOnce(&mut FunctionOverrides)) -> Vec<u8> {
     alone(version, abi, function().row(0, entry(abi)).with(change))
 }
 
 fn unchanged(_: &mut FunctionOverrides) {}
 
-/// A stub of four blocks of 16 bytes, rows at 0 and 11, as GNU ld writes for AMD64.
+/// A stub of four blocks of 16 bytes, with rows at 0 and 11, as GNU ld writes it for AMD64.
 fn stub(start: u64) -> FunctionBuilder {
     FunctionBuilder::new(start, 64)
         .row(0, entry(AMD64))
@@ -29,7 +29,7 @@ fn stub(start: u64) -> FunctionBuilder {
         .repeat(16)
 }
 
-/// Functions of a linked file; symbols would only add lints.
+/// Functions of a linked file. Symbols would only add lints.
 fn in_file(functions: [FunctionBuilder; 2]) -> Vec<u8> {
     let mut builder = of(V3, AMD64, functions);
     builder.address(SFRAME);
@@ -122,7 +122,7 @@ fn attributes() -> Vec<Case> {
         field(
             "flex-abi",
             alone(V3, AARCH64, function().row(0, entry(AARCH64))),
-            // A register-based CFA needs the flexible kind.
+            // A CFA based on this register requires a flexible function.
             alone(V3, AARCH64, function().row(0, x9_based())),
             47,
             "sfda_func_info2",
@@ -181,7 +181,7 @@ fn repeats() -> Vec<Case> {
             28,
             "sfdi_func_start_offset",
         )
-        // The stub is in .text, which is one more reason to look at it.
+        // The stub is in .text, which another rule reports as well.
         .besides(&["repeat-outside-stubs"]),
         field(
             "repeat-size-unusual",
@@ -201,7 +201,7 @@ fn repeats() -> Vec<Case> {
             "row-outside-block",
             sound(),
             alone(V3, AMD64, stub(0x1000).row(16, entry(AMD64))),
-            // Behind rows of 3 bytes at 49 and 52.
+            // This follows rows of 3 bytes at 49 and 52.
             55,
             "sfre_start_address",
         ),
@@ -223,7 +223,7 @@ fn places() -> Vec<Case> {
     let aarch64 =
         |start| alone(V3, AARCH64, FunctionBuilder::new(start, 16).row(0, entry(AARCH64)));
     let unsorted = {
-        // Both starts are what the other's should be: 0x1010 - 28 and 0x1000 - 44.
+        // Each start field has the value that the other should have: 0x1010 - 28 and 0x1000 - 44.
         let starts = |value| move |f: &mut FunctionOverrides| f.start_field = Some(value);
         let a = first(AMD64, 0x1000).with(starts(0x1010 - 28));
         let b = second(AMD64, 0x1010).with(starts(0x1000 - 44));
@@ -240,7 +240,7 @@ fn places() -> Vec<Case> {
         field(
             "function-outside-code",
             sound(),
-            // In the section that follows .sframe.
+            // The place is in the section that follows .sframe.
             second_at(0x2f0),
             44,
             "sfdi_func_start_offset",
@@ -277,7 +277,7 @@ fn rows() -> Vec<Case> {
     let shared = {
         let second = second(AMD64, 0x1010).with(|f| f.fre_offset = Some(0));
         let mut builder = of(V3, AMD64, [first(AMD64, 0x1000), second]);
-        // The second function's own rows are not written: they would be a gap besides.
+        // The second function's own rows are not written, because they would be a gap as well.
         builder.with(|s| s.header.fre_len = Some(12));
         let mut bytes = bytes(&builder);
         bytes.truncate(72);
@@ -305,11 +305,11 @@ fn rows() -> Vec<Case> {
             "rows-overlap",
             bytes(&two(V3, AMD64)),
             shared,
-            // The second entry's offset of rows.
+            // The offset of rows in the second entry.
             56,
             "sfdi_func_start_fre_off",
         ),
-        // The second function's rows, 8 bytes with its attributes, come first.
+        // The second function's rows, which have 8 bytes with its attributes, come first.
         field("rows-order-in-object", in_order, swapped, 40, "sfdi_func_start_fre_off"),
     ]
 }
@@ -323,7 +323,7 @@ fn object_of_two(a: FunctionBuilder, b: FunctionBuilder) -> Vec<u8> {
 
 fn row_places() -> Vec<Case> {
     let rows = |starts: &[u32]| {
-        // Every other row differs, so that none repeats the one before.
+        // Adjacent rows differ, so that none repeats the preceding one.
         let frames = [entry(AMD64), saved(AMD64)].into_iter().cycle();
         let function =
             starts.iter().zip(frames).fold(function(), |f, (&at, frame)| f.row(at, frame));

@@ -1,6 +1,6 @@
-//! Preamble, header, and how the parts fill the section. Version 3 sections of two functions have
-//! 80 bytes: the header, two entries at 28 and 44, rows at 60, 20 bytes long; version 2 sections
-//! 78: entries at 28 and 48, rows at 68, 10 bytes long.
+//! The preamble, the header, and how the parts fill the section. Version 3 sections with two functions have 80 bytes:
+//! the header, two entries at 28 and 44, and 20 bytes of rows at 60. Version 2 sections have 78: entries at 28 and 48,
+//! and 10 bytes of rows at 68.
 
 use super::{at, field};
 use crate::Case;
@@ -11,7 +11,7 @@ use crate::sound::{
 use sframe_validator::write::{FunctionBuilder, StoredSection};
 use sframe_validator::{Endian, Version};
 
-/// Version 1 is obsolete, and says so in sound sections too.
+/// Version 1 is obsolete, which is reported for valid sections too.
 const OBSOLETE: &[&str] = &["obsolete-version"];
 
 /// Two functions in a linked file.
@@ -224,7 +224,7 @@ fn tiling() -> Vec<Case> {
             "function-without-rows",
             bytes(&two(V1, AMD64)),
             bytes(&of(V1, AMD64, [first(AMD64, 0x1000), function_at(0x1010)])),
-            // The second entry of version 1, at 28 + 17; its count is 12 bytes in.
+            // The second entry of version 1 is at 28 + 17, and its count is 12 bytes further on.
             57,
             "sfde_func_num_fres",
         )
@@ -237,7 +237,7 @@ fn function_at(start: u64) -> FunctionBuilder {
     FunctionBuilder::new(start, 16)
 }
 
-/// A section for s390x, in the byte order of the x86-64 file it is in.
+/// An s390x section, but in the byte order of the x86-64 file around it.
 fn foreign_machine() -> Vec<u8> {
     let mut builder = of(V3, S390X, [first(S390X, TEXT), second(S390X, TEXT + 16)]);
     builder.address(crate::host::SFRAME).endian(Endian::Little);

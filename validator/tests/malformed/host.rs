@@ -1,4 +1,4 @@
-//! Files around a section in which every header field can be set, sound ones to begin with.
+//! Files around a section in which every header field can be set. They are valid unless a field is changed.
 
 use sframe_validator::Abi;
 use sframe_validator::elf::{
@@ -10,16 +10,16 @@ use sframe_validator::write::elf::{ElfWriter, Relocation, SectionHeader, Symbol}
 /// `R_X86_64_PC64` and `R_X86_64_PC32`.
 pub const PC64: u32 = 24;
 pub const PC32: u32 = 2;
-/// Where the hosts have their code: address and file offset, and its size.
+/// The place of the hosts' code (both its address and its file offset), and its size.
 pub const TEXT: u64 = 0x200;
 pub const TEXT_SIZE: u64 = 0x40;
-/// Where linked hosts have their SFrame section: address and file offset.
+/// The place of the SFrame section in linked hosts (both its address and its file offset).
 pub const SFRAME: u64 = 0x240;
 
 /// `STT_SECTION`.
 const SECTION_SYMBOL: u8 = 3;
 
-/// A section: its header, in which offset and size are those of the data unless they are set.
+/// A section. Offset and size in its header are those of the data, unless they are set explicitly.
 #[derive(Clone)]
 pub struct Section {
     pub name: &'static str,
@@ -27,12 +27,12 @@ pub struct Section {
     pub data: Vec<u8>,
 }
 
-/// An x86-64 file in the making.
+/// An x86-64 file being built.
 #[derive(Clone)]
 pub struct Host {
     pub class: Class,
     pub kind: ElfKind,
-    /// Without the null section, the symbol table and the string tables, which come last.
+    /// The sections without the null section, and without the symbol table and the string tables, which come last.
     pub sections: Vec<Section>,
     pub segments: Vec<Segment>,
     pub symbols: Vec<Symbol<'static>>,
@@ -89,8 +89,8 @@ pub fn linked(sframe: Vec<u8>) -> Host {
     }
 }
 
-/// An x86-64 object with 64 bytes of code, whose functions start at `starts` in it; the fields are
-/// relocated with type `kind`.
+/// An x86-64 object with 64 bytes of code. Its functions start at the offsets `starts` in the code, and the start
+/// fields have relocations of type `kind`.
 pub fn object(sframe: Vec<u8>, fields: &[u64], starts: &[i64], kind: u32) -> Host {
     let relocation =
         |(&offset, &addend): (&u64, &i64)| Relocation { offset, symbol: 1, kind, addend };
@@ -141,7 +141,7 @@ impl Host {
         file.reserve_segments(self.segments.len());
         self.segments.iter().for_each(|segment| file.segment(*segment));
         for Section { name, header, data } in &self.sections {
-            // Sections without bytes in the file keep the size of those that they had.
+            // Sections without bytes in the file keep the size of their former bytes.
             let absent = header.sh_type == SHT_NOBITS;
             let data_size = data.len() as u64;
             let data: &[u8] = if absent { &[] } else { data };

@@ -1,10 +1,10 @@
-//! Findings as text for review: every part of each, in the order of the report.
+//! Prints findings as text for review: every part of each finding, in the order of the report.
 
 use std::fmt::Write;
 
 use sframe_validator::finding::{Finding, Report};
 
-/// All findings of a report, and what it left undecided.
+/// All findings of a report, and the reasons for everything undecided.
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
     for finding in &report.findings {

@@ -1,4 +1,4 @@
-//! The sound sections that defects are put into, and their rows.
+//! The valid sections into which defects are put, and their rows.
 
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 use sframe_validator::write::{FunctionBuilder, SectionBuilder, StoredSection};
@@ -11,7 +11,7 @@ pub const V1: Version = Version::V1;
 pub const V2: Version = Version::V2;
 pub const V3: Version = Version::V3;
 
-/// `base + offset`, with nothing else saved than what the ABI fixes.
+/// A CFA of `base + offset`. Nothing is saved except what the ABI fixes.
 pub fn based(abi: Abi, register: Register, offset: i64) -> Frame {
     let ra = match abi.fixed_ra_offset() {
         0 => Recovery::Unchanged,
@@ -25,7 +25,7 @@ pub fn based(abi: Abi, register: Register, offset: i64) -> Frame {
     }
 }
 
-/// What holds at the entry of a function.
+/// The frame at the entry of a function.
 pub fn entry(abi: Abi) -> Frame {
     let offset = match abi {
         Abi::Amd64 => 8,
@@ -35,7 +35,7 @@ pub fn entry(abi: Abi) -> Frame {
     based(abi, abi.sp(), offset)
 }
 
-/// What holds once the frame is set up: FP (and RA) saved, the CFA on SP.
+/// The frame once it has been set up: FP (and RA) are saved, and the CFA is based on SP.
 pub fn saved(abi: Abi) -> Frame {
     match abi {
         Abi::Amd64 => Frame { fp: Recovery::AtCfa(-16), ..based(abi, abi.sp(), 16) },
@@ -65,7 +65,7 @@ pub fn two(version: Version, abi: Abi) -> SectionBuilder {
     of(version, abi, [first(abi, 0x1000), second(abi, 0x1010)])
 }
 
-/// A section of the given functions.
+/// A section with the given functions.
 pub fn of<const N: usize>(
     version: Version,
     abi: Abi,
@@ -83,7 +83,7 @@ pub fn bytes(builder: &SectionBuilder) -> Vec<u8> {
     builder.build().expect("the section can be written").bytes
 }
 
-/// The bytes of two functions' section with header fields changed.
+/// The bytes of a section with both functions and changed header fields.
 pub fn with_header(version: Version, abi: Abi, change: impl FnOnce(&mut StoredSection)) -> Vec<u8> {
     bytes(two(version, abi).with(change))
 }
@@ -93,7 +93,7 @@ pub fn alone(version: Version, abi: Abi, function: FunctionBuilder) -> Vec<u8> {
     bytes(&of(version, abi, [function]))
 }
 
-/// A function of 16 bytes at 0x1000 without rows yet.
+/// A function of 16 bytes at 0x1000, to which rows can be added.
 pub fn function() -> FunctionBuilder {
     FunctionBuilder::new(0x1000, 16)
 }

@@ -1,4 +1,4 @@
-//! x86-64 ELF files with very many section headers or symbols, hostile ones too.
+//! x86-64 ELF files with very many section headers or symbols, including malicious ones.
 
 use sframe_validator::elf::{ElfKind, SHF_ALLOC, SHF_EXECINSTR, SHT_GNU_SFRAME, SHT_PROGBITS};
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
@@ -6,10 +6,10 @@ use sframe_validator::write::elf::{ElfWriter, SHT_RELA, SectionHeader, Symbol, c
 use sframe_validator::write::{FunctionBuilder, SectionBuilder};
 use sframe_validator::{Abi, Version};
 
-/// Where the code starts.
+/// The address of the code.
 pub const TEXT: u64 = 0x100_0000;
 
-/// What there is too much of.
+/// The items of which a file has too many.
 pub const CASES: [&str; 9] = [
     "code sections",
     "nested code sections",
@@ -22,11 +22,11 @@ pub const CASES: [&str; 9] = [
     "SFrame sections and symbols",
 ];
 
-/// A file of the given kind with `count` of what it has too much of.
+/// A file of the given kind, with `count` of the items.
 pub fn file(case: &str, count: u64) -> Vec<u8> {
     match case {
         "code sections" => code_sections(count, ".text", |index| (index * 16, 16), 0),
-        // Each reaches from its start to the end of them all.
+        // Each section extends from its start to the end of all of them.
         "nested code sections" => {
             code_sections(count, ".text", |index| (index * 16, (count - index) * 16), 0)
         }
@@ -58,7 +58,8 @@ fn sframe(functions: u64, address: u64, repeat: u8) -> Vec<u8> {
     builder.build().expect("it fits").bytes
 }
 
-/// `count` sections of code at `place(index)`, offset and size from [`TEXT`], and a function in each.
+/// `count` sections of code at `place(index)`, which returns offset and size relative to [`TEXT`], with a function in
+/// each.
 fn code_sections(count: u64, name: &str, place: impl Fn(u64) -> (u64, u64), repeat: u8) -> Vec<u8> {
     let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Shared);
     let text = file.append(&vec![0x90; count as usize * 16], 1);
@@ -70,7 +71,7 @@ fn code_sections(count: u64, name: &str, place: impl Fn(u64) -> (u64, u64), repe
     finish(file)
 }
 
-/// One section of code, and as many symbols and functions.
+/// One section of code, with as many symbols and functions.
 fn symbols(count: u64, place: impl Fn(u64) -> (u64, u64)) -> Vec<u8> {
     let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Shared);
     let text = file.append(&vec![0x90; count as usize * 16], 1);
@@ -80,8 +81,8 @@ fn symbols(count: u64, place: impl Fn(u64) -> (u64, u64)) -> Vec<u8> {
     finish(file)
 }
 
-/// An object with one section of code, and `count` empty sections of relocations for `.sframe`,
-/// against the symbols of as many tables by turns.
+/// An object with one section of code, and `count` empty sections of relocations for `.sframe`, which refer alternately
+/// to the symbols of `tables` tables.
 fn relocation_sections(count: u64, tables: u32) -> Vec<u8> {
     let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Relocatable);
     let text = file.append(&[0x90; 16], 1);
@@ -112,7 +113,7 @@ fn sframe_sections(count: u64, symbols: u64) -> Vec<u8> {
     file.section(".sframe", header);
     file.section(".text", code(TEXT, (text, 16)));
     add_symbols(&mut file, symbols, |index| (TEXT + index, 1));
-    // As much as other headers leave room for is checked: none of these is empty.
+    // Sections are checked until their sizes add up to the size of the file, to which each header adds. None is empty.
     for _ in 1..count {
         file.section(".sframe", header);
     }
@@ -161,8 +162,8 @@ fn add_symbols(file: &mut ElfWriter<'_>, count: u64, place: impl Fn(u64) -> (u64
     file.symbols(&symbols).expect("they can be counted")
 }
 
-/// The file, in which numbers of sections are in the null section, as if they did not fit the file
-/// header (gABI, "ELF Header").
+/// Finishes the file. The numbers of sections are stored in the null section, as if they did not fit in the file header
+/// (gABI, "ELF Header").
 fn finish(file: ElfWriter<'_>) -> Vec<u8> {
     let last = file.next_index();
     let mut file = file.finish().expect("it is not that large");

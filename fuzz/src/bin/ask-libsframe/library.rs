@@ -1,8 +1,7 @@
 //! libsframe's functions, as the headers `sframe-api.h` of binutils 2.40, 2.44 and 2.47.50 declare them.
 //!
-//! The one place of this crate with unsafe code. What libsframe does with hostile sections is its own
-//! affair, in a process that may die of it; what has to hold here is that its functions are called as
-//! they are declared, with pointers that live long enough.
+//! This is the only unsafe code of this crate. Malicious sections may crash libsframe and thus this process, which is
+//! acceptable. Here, it must be ensured that its functions are called as declared, with pointers that live long enough.
 
 use std::ffi::{OsStr, c_char, c_int, c_uint, c_void};
 use std::marker::PhantomData;
@@ -11,12 +10,12 @@ use std::ptr::{NonNull, null_mut};
 type Context = c_void;
 type Row = [u32; ENTRY_WORDS];
 
-/// Words of the room for a row: three times what the largest row that a byte can count needs.
+/// The number of words in the buffer for a row: three times the need of the largest row that a byte can count.
 const ENTRY_WORDS: usize = 48;
-/// What room that libsframe has no business in is filled with.
+/// The value that fills the part of the buffer to which libsframe must not write.
 const UNTOUCHED: u32 = 0xa5a5_a5a5;
 
-/// Which functions there are, and what they take.
+/// Which functions a library has, and their parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Api {
     /// `libsframe.so.0`, binutils 2.40: version 1.
@@ -28,7 +27,7 @@ pub(crate) enum Api {
 }
 
 impl Api {
-    /// Bytes of words that a row has room for.
+    /// The number of bytes of words that fit in a row.
     const fn words(self) -> usize {
         match self {
             Api::First | Api::Second => 12,
@@ -84,7 +83,7 @@ pub(crate) struct Decoder<'a> {
     section: PhantomData<&'a [u8]>,
 }
 
-/// What the header says.
+/// The fields of the header.
 pub(crate) struct Header {
     pub(crate) abi: u8,
     pub(crate) fixed_fp: i8,
@@ -92,7 +91,7 @@ pub(crate) struct Header {
     pub(crate) functions: u32,
 }
 
-/// What the function table and the attributes say; `info2` and `rep_size` are 0 in versions without.
+/// The fields of the function table and the attributes. `info2` and `rep_size` are 0 in versions without them.
 #[derive(Default)]
 pub(crate) struct Function {
     pub(crate) start: i64,
@@ -103,13 +102,13 @@ pub(crate) struct Function {
     pub(crate) rep_size: u8,
 }
 
-/// A row as libsframe has it in memory.
+/// A row as libsframe stores it in memory.
 pub(crate) struct Entry {
     row: Row,
     api: Api,
 }
 
-/// What libsframe takes a row to mean; `None`: it says that there is no such thing.
+/// The meaning of a row according to libsframe; `None` if libsframe reports that there is none.
 pub(crate) struct Meaning {
     pub(crate) base: Option<i64>,
     pub(crate) cfa: Option<i64>,
@@ -120,11 +119,11 @@ pub(crate) struct Meaning {
 }
 
 impl Library {
-    /// Loads a library, and finds out which one it is.
+    /// Loads a library, and determines its kind.
     pub(crate) fn open(path: &OsStr) -> Result<Library, String> {
-        // SAFETY: libsframe has no initialisers that could ask for anything.
+        // SAFETY: libsframe has no initialisers with preconditions.
         let library = unsafe { libloading::Library::new(path) }.map_err(|e| e.to_string())?;
-        // SAFETY: the symbols are only looked for, not used.
+        // SAFETY: the symbols are only looked up, not used.
         let has = |name: &str| unsafe { library.get::<*const c_void>(name) }.is_ok();
         let functions = ["funcdesc", "funcdesc_v2", "funcdesc_v3"]
             .map(|name| has(&format!("sframe_decoder_get_{name}")));
@@ -146,14 +145,14 @@ impl Library {
     /// # Safety
     /// `T` is the function's type.
     unsafe fn get<T: Copy>(&self, name: &str) -> T {
-        // SAFETY: the caller's; libraries of every kind that `open` lets through have the function.
+        // SAFETY: ensured by the caller. Libraries of every kind that `open` accepts have the function.
         *unsafe { self.library.get::<T>(name) }.unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Decodes a section; or libsframe's error code.
+    /// Decodes a section. The error is libsframe's code.
     pub(crate) fn decode<'a>(&'a self, section: &'a [u8]) -> Result<Decoder<'a>, c_int> {
         let mut error = 0;
-        // SAFETY: the declared type; the bytes live as long as the decoder.
+        // SAFETY: the type is as declared, and the bytes live as long as the decoder.
         let context = unsafe {
             self.get::<Decode>("sframe_decode")(section.as_ptr().cast(), section.len(), &mut error)
         };
@@ -168,7 +167,7 @@ impl Decoder<'_> {
     }
 
     pub(crate) fn header(&self) -> Header {
-        // SAFETY: the declared types; the context is libsframe's own, and alive.
+        // SAFETY: the types are as declared, and the context is libsframe's own and alive.
         unsafe {
             let byte = |name: &str| self.library.get::<Byte>(&format!("sframe_decoder_get_{name}"));
             Header {
@@ -193,7 +192,7 @@ impl Decoder<'_> {
         let mut found = Function::default();
         let Function { start, size, rows, info, info2, rep_size } = &mut found;
         let mut short = 0;
-        // SAFETY: the declared types, and pointers to variables that outlive the call.
+        // SAFETY: the types are as declared, and the pointers are to variables that outlive the call.
         let code = unsafe {
             match self.version() {
                 1 => self.library.get::<Function1>("sframe_decoder_get_funcdesc")(
@@ -215,7 +214,7 @@ impl Decoder<'_> {
 
     pub(crate) fn row(&self, function: u32, row: u32) -> Result<Entry, c_int> {
         let mut entry = Entry::new(self.library.api);
-        // SAFETY: the declared type; the room for the row is larger than what can be written.
+        // SAFETY: the type is as declared, and the buffer for the row is larger than anything that libsframe writes.
         let code = unsafe {
             self.library.get::<GetRow>("sframe_decoder_get_fre")(
                 self.context(),
@@ -227,10 +226,10 @@ impl Decoder<'_> {
         if code == 0 { Ok(entry) } else { Err(code) }
     }
 
-    /// The row of a PC, which counts from the section's start.
+    /// The row at a PC, which is relative to the section's start.
     pub(crate) fn find(&self, pc: i64) -> Result<Entry, c_int> {
         let mut entry = Entry::new(self.library.api);
-        // SAFETY: the declared types; the room for the row is larger than what can be written.
+        // SAFETY: the types are as declared, and the buffer for the row is larger than anything that libsframe writes.
         let code = unsafe {
             match (self.library.api, i32::try_from(pc)) {
                 (Api::Third, _) => self.library.get::<Find64>("sframe_find_fre")(
@@ -251,11 +250,11 @@ impl Decoder<'_> {
 
     pub(crate) fn meaning(&self, entry: &Entry, fde_type: u32) -> Meaning {
         let context = self.context();
-        // A copy, for the older headers do not promise that the row stays as it is.
+        // This is a copy because the older headers do not guarantee that the row is not modified.
         let mut row = entry.row;
         let row: *mut Row = &mut row;
-        let told = |(value, error): (i64, c_int)| (error == 0).then_some(value);
-        // SAFETY: the declared types, and pointers to variables that outlive the calls.
+        let defined = |(value, error): (i64, c_int)| (error == 0).then_some(value);
+        // SAFETY: the types are as declared, and the pointers are to variables that outlive the calls.
         unsafe {
             let offset = |name: &str| {
                 let name = format!("sframe_fre_get_{name}_offset");
@@ -266,7 +265,7 @@ impl Decoder<'_> {
                     }
                     _ => self.library.get::<Offset>(&name)(context, row, &mut error),
                 };
-                told((value.into(), error))
+                defined((value.into(), error))
             };
             let flag = |name: &str| {
                 self.library.get::<Flag>(&format!("sframe_fre_get_{name}"))(context, row, &mut 0)
@@ -274,7 +273,7 @@ impl Decoder<'_> {
             let mut error = 0;
             let base = self.library.get::<Base>("sframe_fre_get_base_reg_id")(row, &mut error);
             Meaning {
-                base: told((base.into(), error)),
+                base: defined((base.into(), error)),
                 cfa: offset("cfa"),
                 fp: offset("fp"),
                 ra: offset("ra"),
@@ -288,7 +287,7 @@ impl Decoder<'_> {
 impl Drop for Decoder<'_> {
     fn drop(&mut self) {
         let mut context = self.context();
-        // SAFETY: the declared type; nobody else has the context.
+        // SAFETY: the type is as declared, and nobody else has the context.
         unsafe { self.library.get::<Free>("sframe_decoder_free")(&mut context) };
         debug_assert_eq!(context, null_mut());
     }
@@ -311,7 +310,7 @@ impl Entry {
         self.bytes()[self.api.words()]
     }
 
-    /// The bytes of the words that the info byte counts, as far as there is room for them.
+    /// The bytes of the words that the info byte counts, as far as they fit in the buffer.
     pub(crate) fn words(&self) -> Vec<u8> {
         let size = 1 << (self.info() >> 5 & 3);
         let count = usize::from(self.info() >> 1 & 0xf);
@@ -320,9 +319,9 @@ impl Entry {
         bytes
     }
 
-    /// Whether libsframe has written behind the row.
+    /// Whether libsframe has written past the end of the row.
     pub(crate) fn overrun(&self) -> bool {
-        // The info byte, padded to a word, is the row's last.
+        // The info byte, padded to a word, is the last part of the row.
         self.row[1 + self.api.words() / 4 + 1..].iter().any(|word| *word != UNTOUCHED)
     }
 }

@@ -1,5 +1,5 @@
-//! Answers for libsframe: what it reads of sections that come on standard input, as lines of text.
-//! A process of its own, for libsframe may crash on them, or never come to an end.
+//! Asks libsframe on behalf of another process: reads sections from standard input, and prints what libsframe reads in
+//! them as lines of text. This is a process of its own because libsframe may crash or loop forever on a section.
 //!
 //! The requests and the answers are described in `sframe_fuzz::peer`.
 
@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use library::{Decoder, Entry, Library};
 
-/// The most functions and rows that are told of one section: libsframe walks over all rows of a
-/// function to one of them.
+/// The maximum number of functions and rows to report for a section. libsframe walks over all rows of a function to
+/// find one of them.
 const MOST_FUNCTIONS: u32 = 1 << 10;
 const MOST_ROWS: u32 = 1 << 11;
 

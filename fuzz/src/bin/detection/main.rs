@@ -1,8 +1,8 @@
 //! The detection experiment on files: `cargo run --release -p sframe-fuzz --bin detection -- [--readers] FILE...`
 //!
-//! Prints, for bits that were flipped and for bytes that were set, the share that each judge
-//! notices, by version and machine, and lists the fields whose changes nobody notices. With
-//! `--readers`, the readers of the fetched toolchains get the same changes.
+//! Prints the share of flipped bits and of set bytes that each judge notices, by version and machine, and lists the
+//! fields whose changes nobody notices. With `--readers`, the same changes are given to the readers of the fetched
+//! toolchains.
 
 mod tables;
 
@@ -19,13 +19,13 @@ use sframe_fuzz::detection::{
 use sframe_harness::limited::watch_if_asked;
 use tables::{Table, Tables};
 
-/// Files that are worked on at a time where there are other readers.
+/// The number of files processed at the same time with other readers.
 const THREADS: usize = 2;
 
 /// Unnoticed changes of a field, and the first of them.
 type Rest = BTreeMap<String, (u64, String)>;
 
-/// What came of all files.
+/// The results of all files.
 #[derive(Default)]
 struct Found {
     tables: Tables,
@@ -33,7 +33,7 @@ struct Found {
     skipped: u64,
 }
 
-/// What came of a file.
+/// The results of a file.
 struct OfFile {
     subject: Subject,
     table: Table,
@@ -79,10 +79,10 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// `None` where a file has nothing to be changed.
+/// `None` if the file has nothing to change.
 fn of_file(path: &Path, readers: &[OtherReader]) -> Result<Option<OfFile>, String> {
-    let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    let file = std::fs::read(path).map_err(told)?;
+    let with_path = |error: std::io::Error| format!("{}: {error}", path.display());
+    let file = std::fs::read(path).map_err(with_path)?;
     let mut table = Table::default();
     let mut changes: Vec<(usize, u8, bool, Noticed)> = Vec::new();
     let mut rest = Vec::new();
@@ -100,7 +100,7 @@ fn of_file(path: &Path, readers: &[OtherReader]) -> Result<Option<OfFile>, Strin
     let in_file = |(at, new, ..): &(usize, u8, bool, Noticed)| (subject.offset + *at as u64, *new);
     let bytes: Vec<ByteChange> = changes.iter().map(in_file).collect();
     for reader in readers {
-        let Some(reactions) = reader.reactions(&file, &bytes, true).map_err(told)? else {
+        let Some(reactions) = reader.reactions(&file, &bytes, true).map_err(with_path)? else {
             continue;
         };
         for ((_, _, flipped, noticed), reaction) in changes.iter().zip(reactions) {
@@ -125,7 +125,7 @@ impl Found {
         for (field, place) in rest {
             let of_field = self.rest.entry(field).or_insert_with(|| (0, place.clone()));
             of_field.0 += 1;
-            // Always the same one, whoever is done first.
+            // The choice does not depend on which thread finishes first.
             if place < of_field.1 {
                 of_field.1 = place;
             }

@@ -1,4 +1,4 @@
-//! The counts, and how they are printed.
+//! Counts changes, and prints the counts.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use sframe_fuzz::detection::{Noticed, Reaction};
 /// Tables by version and machine, and `all`.
 pub(crate) type Tables = BTreeMap<String, Table>;
 
-/// What came of the files of a kind.
+/// The results of the files of a kind.
 #[derive(Default)]
 pub(crate) struct Table {
     pub(crate) files: u64,
@@ -16,23 +16,23 @@ pub(crate) struct Table {
     set: Counts,
 }
 
-/// What came of changes of a kind.
+/// The results of changes of a kind.
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// By who noticed them.
+    /// The numbers by who noticed the change.
     noticed: BTreeMap<Noticed, u64>,
-    /// By other reader.
+    /// The results by other reader.
     readers: BTreeMap<String, OfReader>,
 }
 
-/// What came of the changes of files that a reader reads.
+/// The results of changes of the files that a reader can read.
 #[derive(Default)]
 struct OfReader {
-    /// By what it does.
+    /// The numbers by the reader's reaction.
     reactions: BTreeMap<Reaction, u64>,
-    /// Those that a check or the comparison notices.
+    /// The number that the check or the comparison notices.
     ours: u64,
-    /// Those that only the reader notices, in whatever way.
+    /// The number that only the reader notices, by any reaction.
     alone: u64,
 }
 
@@ -86,7 +86,7 @@ impl Counts {
     }
 }
 
-/// Who noticed flipped bits, or bytes that were set.
+/// Prints who noticed flipped bits, or set bytes.
 pub(crate) fn print(title: &str, tables: &Tables, flipped: bool) {
     print!("{title:<27}{:>6}{:>6}{:>10}", "files", "CFI", "changes");
     Noticed::ALL.iter().for_each(|noticed| print!("{:>10}", noticed.name()));
@@ -104,7 +104,7 @@ pub(crate) fn print(title: &str, tables: &Tables, flipped: bool) {
     println!();
 }
 
-/// What another reader does, beside what this project notices of the same changes.
+/// Prints the reactions of another reader next to what this project notices of the same changes.
 pub(crate) fn print_reader(reader: &str, tables: &Tables) {
     let columns = ["changes", "notices", "crashes", "hangs", "we notice", "it alone"];
     print!("{reader:<27}{:>6}", "");

@@ -1,7 +1,7 @@
-//! Whether a row of ours says what one of gimli's does.
+//! Compares a row of the oracle with one of gimli.
 //!
-//! Expressions that we turn into plain rules are compared by value: gimli evaluates them with
-//! made-up registers and memory, and the rule has to give the same number.
+//! Expressions that the oracle turns into plain rules are compared by value: gimli evaluates them with made-up
+//! registers and memory, and the rule must give the same number.
 
 use gimli::{CfaRule, EvaluationResult, RegisterRule, UnwindSection};
 use sframe_oracle::cfi::Fde;
@@ -9,12 +9,12 @@ use sframe_validator::unwind::{Cfa, Expression, Recovery, Register, Row};
 
 use super::{Slice, Storage};
 
-/// Steps of an evaluation; those that we simplify have a handful.
+/// The maximum number of steps of an evaluation. Expressions that the oracle simplifies have only a few.
 const STEPS: u32 = 1_000;
-/// The CFA where an expression may ask for it.
+/// The value of the CFA, if an expression uses it.
 const CFA: u64 = 0x7fff_1234_5000;
 
-/// The error is what gimli says.
+/// Whether the rows are equal. The error is gimli's.
 pub(super) fn same<'a, S: UnwindSection<Slice<'a>>>(
     fde: &Fde<'_>,
     own: &Row,
@@ -27,7 +27,7 @@ pub(super) fn same<'a, S: UnwindSection<Slice<'a>>>(
     };
     let own_bytes = |expression: Expression| fde.cfi().expression(expression);
     let equal = match (row.cfa(), own.frame.cfa) {
-        // gimli's rule where there is none.
+        // gimli uses this rule if there is none.
         (CfaRule::RegisterAndOffset { register, offset: 0 }, Cfa::Undefined) => register.0 == 0,
         (CfaRule::RegisterAndOffset { register, offset }, cfa) => {
             let register = Register(register.0.into());
@@ -70,7 +70,7 @@ pub(super) fn same<'a, S: UnwindSection<Slice<'a>>>(
                 Recovery::Expression(ours) => own_bytes(ours) == bytes(theirs).slice(),
                 _ => evaluate(bytes(theirs), Some(CFA), pc) == value(rule, pc),
             },
-            // The signing state as a return address or a frame pointer.
+            // The signing state is used as a return address or a frame pointer.
             _ => true,
         };
         if !equal {
@@ -86,13 +86,13 @@ pub(super) fn same<'a, S: UnwindSection<Slice<'a>>>(
     }
 }
 
-/// The value of a register plus an offset; AMD64's column 16 is the PC.
+/// The value of a register plus an offset. AMD64's column 16 contains the PC.
 fn made_up(register: u32, pc: u64, offset: i64) -> u64 {
     let value = if register == 16 { pc } else { (u64::from(register) + 3) * 0x1_0001_0010 };
     value.wrapping_add(offset.cast_unsigned())
 }
 
-/// What is in memory at an address.
+/// The content of memory at an address.
 const fn memory(address: u64) -> u64 {
     address.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)
 }

@@ -1,4 +1,4 @@
-//! Our reading of a section laid beside libsframe's.
+//! Compares the validator's reading of a section with libsframe's.
 
 use std::fmt;
 
@@ -8,38 +8,38 @@ use sframe_validator::section::Function;
 use super::own;
 use crate::peer::{self, Answer, Meaning, Row};
 
-/// What is told otherwise.
+/// The subject of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A sound section is refused.
+    /// libsframe refuses a valid section.
     Refused,
-    /// The header's fields, or how many functions there are.
+    /// The header's fields, or the number of functions.
     Header,
     /// A field of a function, by its name.
     Function(&'static str),
-    /// A function or a row that is sound is refused.
+    /// libsframe refuses a valid function or row.
     Missing,
     /// How a row is stored.
     Stored,
-    /// What a row says, by the part that is told otherwise.
+    /// The given part of a row's meaning.
     Meaning(&'static str),
     /// The row of a PC.
     Lookup,
-    /// libsframe has written behind the room for a row.
+    /// libsframe has written past the end of the buffer for a row.
     Overrun,
 }
 
-/// A place where libsframe says something else.
+/// A place where libsframe gives a different result.
 pub(super) struct Difference<'a> {
-    /// Which libsframe.
+    /// The version of libsframe's interface.
     pub(super) api: u8,
     pub(super) section: &'a Section<'a>,
-    /// Our function there.
+    /// The function there, as the validator reads it.
     pub(super) function: Option<Function<'a>>,
     /// The PC that was looked up.
     pub(super) pc: Option<u64>,
     pub(super) kind: Kind,
-    /// Both sides.
+    /// The results of both sides, as text.
     sides: String,
 }
 
@@ -56,8 +56,8 @@ impl fmt::Display for Difference<'_> {
     }
 }
 
-/// All differences between our reading and an answer. What is malformed may be read or refused, and is left out. `pcs`: those
-/// that were asked for, where the section is sound.
+/// All differences between the validator's reading and an answer. Malformed parts may be read or refused, and are left
+/// out. `pcs`: the PCs that were looked up, if the section is valid.
 pub(super) fn compare<'a>(
     section: &'a Section<'a>,
     answer: &Answer,
@@ -149,7 +149,7 @@ impl<'a> List<'a> {
 
     fn meaning(&mut self, function: &Function<'a>, own: &Meaning, row: &Row) {
         let other = row.meaning;
-        // Where RA is undefined nothing else is said.
+        // If RA is undefined, the other rules do not count.
         let parts = match own.undefined || other.undefined {
             true => [own.undefined != other.undefined, false, false, false, false, false],
             false => [

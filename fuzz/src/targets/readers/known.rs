@@ -1,4 +1,4 @@
-//! Where libsframe is known to be wrong, or says the same in another way.
+//! Cases in which libsframe is known to be wrong, or gives an equivalent result in another form.
 
 use sframe_validator::section::{FunctionEntry, FunctionInfo, Version};
 use sframe_validator::{Abi, Endian};
@@ -6,22 +6,22 @@ use sframe_validator::{Abi, Endian};
 use super::compare::{Difference, Kind};
 use sframe_validator::write::StoredSection;
 
-/// A kind of difference that is no news.
+/// A known kind of difference.
 struct Known {
     /// What libsframe does.
     reason: &'static str,
-    /// Which libsframe: 1 for that of binutils 2.40, 2 for 2.44's, 3 for 2.47.50's.
+    /// The versions of libsframe's interface: 1 in binutils 2.40, 2 in 2.44, 3 in 2.47.50.
     apis: &'static [u8],
     holds: fn(&Difference<'_>) -> bool,
 }
 
-/// Whether a libsframe means to read a version. 2.44 lets version 1 pass and takes its entries of 17
-/// bytes for 20; 2.40 and 2.47.50 refuse what they do not read.
+/// Whether a libsframe intends to read a version. 2.44 accepts version 1, but reads its entries of 17 bytes as if they
+/// had 20. 2.40 and 2.47.50 refuse versions that they do not read.
 pub(super) const fn reads(api: u8, version: Version) -> bool {
     matches!((api, version), (1, Version::V1) | (2 | 3, Version::V2) | (3, Version::V3))
 }
 
-/// Why a difference is no news.
+/// The reason for a known difference.
 pub(super) fn reason(difference: &Difference<'_>) -> Option<&'static str> {
     let mut known = KNOWN.iter().filter(|known| known.apis.contains(&difference.api));
     known.find(|known| (known.holds)(difference)).map(|known| known.reason)
@@ -29,16 +29,16 @@ pub(super) fn reason(difference: &Difference<'_>) -> Option<&'static str> {
 
 const KNOWN: &[Known] = &[
     Known {
-        reason: "sub-sections that are not where producers put them are read there all the same",
+        reason: "sub-sections are read at the places where producers put them, even if they are elsewhere",
         apis: &[1, 2],
         holds: |difference| !is_packed(difference),
     },
     Known {
-        reason: "the other byte order is swapped in place, part by part: where the parts do not lie \
-                 side by side the section is refused or spoilt",
+        reason: "a section of the other byte order is swapped in place, part by part; if there are gaps \
+                 between the parts, it is refused or damaged",
         apis: &[1, 2, 3],
         holds: |difference| {
-            difference.section.endian() == Endian::Big && !lies_side_by_side(difference)
+            difference.section.endian() == Endian::Big && !has_no_gaps_or_extras(difference)
         },
     },
     Known {
@@ -70,7 +70,7 @@ const KNOWN: &[Known] = &[
         },
     },
     Known {
-        reason: "the bit for signed return addresses is read on machines that do not sign",
+        reason: "the bit for signed return addresses is used on machines that do not sign them",
         apis: &[1, 2, 3],
         holds: |difference| {
             difference.kind == Kind::Meaning("signing")
@@ -106,12 +106,12 @@ const KNOWN: &[Known] = &[
         holds: |difference| difference.kind == Kind::Lookup && wraps(difference),
     },
     Known {
-        reason: "a PC behind the end of a function is found in it",
+        reason: "a PC after the end of a function is found in it",
         apis: &[1, 2],
         holds: |difference| difference.kind == Kind::Lookup && difference.function.is_none(),
     },
     Known {
-        reason: "a function that the section's start or 2 GiB behind it lies in is not searched to its end",
+        reason: "a function around the section's start, or 2 GiB after it, is not searched to its end",
         apis: &[1, 2],
         holds: |difference| difference.kind == Kind::Lookup && wraps_32_bits(difference),
     },
@@ -121,19 +121,21 @@ const KNOWN: &[Known] = &[
         holds: |difference| difference.kind == Kind::Lookup && repeats(difference),
     },
     Known {
-        reason: "a function without bytes is found in place of the one that it starts in",
+        reason: "an empty function is found instead of the one in which it starts",
         apis: &[1, 2, 3],
         holds: |difference| difference.kind == Kind::Lookup && has_empty(difference),
     },
     Known {
-        reason: "of rows that start at one place, it is not the last that is found",
+        reason: "the row found is not the last of several with the same start",
         apis: &[3],
         holds: |difference| difference.kind == Kind::Lookup && has_double_start(difference),
     },
     Known {
-        reason: "the distance from a function's start is cut to 32 bits",
+        reason: "the distance from a function's start is truncated to 32 bits",
         apis: &[3],
-        holds: |difference| difference.kind == Kind::Lookup && far_behind(difference),
+        holds: |difference| {
+            difference.kind == Kind::Lookup && matches_truncated_distance(difference)
+        },
     },
     Known {
         reason: "PCs are looked up as if flag 0x4 were set",
@@ -143,7 +145,7 @@ const KNOWN: &[Known] = &[
         },
     },
     Known {
-        reason: "PCs are looked up as if the function table stood right behind the header",
+        reason: "PCs are looked up as if the function table directly followed the header",
         apis: &[3],
         holds: |difference| {
             difference.kind == Kind::Lookup && difference.section.header().fdeoff > 0
@@ -151,14 +153,14 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// Whether header, function table and rows follow each other without a gap.
+/// Whether the header, the function table and the rows follow each other without gaps.
 fn is_packed(difference: &Difference<'_>) -> bool {
     let header = difference.section.header();
     header.auxhdr_len == 0 && header.fdeoff == 0 && header.fde_table_end() == header.fre_start()
 }
 
-/// Whether no bytes belong to two parts or none, and there is no auxiliary header.
-fn lies_side_by_side(difference: &Difference<'_>) -> bool {
+/// Whether every byte belongs to exactly one part, and there is no auxiliary header.
+fn has_no_gaps_or_extras(difference: &Difference<'_>) -> bool {
     let section = difference.section;
     let address = section.placement().address;
     let Some(parts) = StoredSection::read(section.data(), address) else { return false };
@@ -177,7 +179,7 @@ fn repeats(difference: &Difference<'_>) -> bool {
     difference.function.is_some_and(|f| info(f).0 & FunctionInfo::PC_MASK != 0)
 }
 
-/// Whether a function without bytes starts in the function.
+/// Whether an empty function starts inside the function.
 fn has_empty(difference: &Difference<'_>) -> bool {
     let place = |function: &FunctionEntry<'_>| function.start().map_or(0, |start| start.address);
     difference.function.is_some_and(|function| {
@@ -187,7 +189,7 @@ fn has_empty(difference: &Difference<'_>) -> bool {
     })
 }
 
-/// Whether the way from the section to a function leads around the end of the address space.
+/// Whether the path from the section to a function wraps around the end of the address space.
 fn wraps(difference: &Difference<'_>) -> bool {
     let address = difference.section.placement().address;
     let start = |entry: FunctionEntry<'_>| entry.start().map_or(address, |start| start.address);
@@ -198,8 +200,8 @@ fn wraps(difference: &Difference<'_>) -> bool {
     })
 }
 
-/// Whether the PC is in a function but for the upper half of the distance.
-fn far_behind(difference: &Difference<'_>) -> bool {
+/// Whether the PC would be in a function if the upper half of the distance were ignored.
+fn matches_truncated_distance(difference: &Difference<'_>) -> bool {
     let Some(pc) = difference.pc else { return false };
     difference.section.entries().any(|entry| {
         let distance = pc.wrapping_sub(entry.start().map_or(pc, |start| start.address));

@@ -1,4 +1,4 @@
-//! What our reader says of a section, in libsframe's terms.
+//! The validator's reading of a section, in libsframe's terms.
 
 use std::fmt::Write;
 
@@ -12,11 +12,11 @@ use crate::peer::{Meaning, Stored};
 #[derive(Clone, Debug)]
 pub(super) struct OwnRow {
     pub(super) stored: Stored,
-    /// `None`: the row is malformed.
+    /// The meaning; `None` if the row is malformed.
     pub(super) meaning: Option<Meaning>,
 }
 
-/// The rows of a function, as many as can be read, and whether that is all of them.
+/// The rows of a function that can be read, and whether these are all.
 pub(super) fn rows(function: &Function<'_>, budget: &mut RowBudget) -> (Vec<OwnRow>, bool) {
     let mut rows = Vec::new();
     let Ok(entries) = function.frame_row_entries() else { return (rows, false) };
@@ -30,7 +30,7 @@ pub(super) fn rows(function: &Function<'_>, budget: &mut RowBudget) -> (Vec<OwnR
     (rows, true)
 }
 
-/// The row that covers a PC, as it is stored, and its function; `Err`: something stands in the way.
+/// The stored row that covers a PC, and its function; `Err` if it cannot be read.
 pub(super) fn find<'a>(
     section: &'a Section<'a>,
     pc: u64,
@@ -38,8 +38,8 @@ pub(super) fn find<'a>(
     let Some((function, row)) = section.find(pc)? else { return Ok(None) };
     let start = row.start.wrapping_sub(function.start()?.address);
     let start = function.repeat_size()?.map_or(start, |block| start % u64::from(block));
-    // The last of several that start there is the one. There is none in a function without rows,
-    // which as a whole is an outermost frame.
+    // The last of several rows with the same start is used. A function without rows has none, and is an outermost frame
+    // as a whole.
     let entries = function.frame_row_entries()?.map_while(Result::ok);
     let row = entries.filter(|entry| u64::from(entry.start) == start).last();
     Ok(row.map(|row| (function, stored(&row))))
@@ -60,7 +60,7 @@ fn meaning(function: &Function<'_>, row: &FrameRowEntry<'_>) -> Option<Meaning> 
     let Frame { cfa, ra, fp, ra_signed } = layout.interpret(row).ok()?;
     let (cfa, base) = match cfa {
         Cfa::RegisterOffset { register, offset } | Cfa::Dereference { register, offset } => {
-            // libsframe's numbers have 32 bits, into which one of s390x may not fit.
+            // libsframe's numbers have 32 bits, and s390x's may be larger.
             (
                 Some(i64::from(offset as i32)),
                 (!layout.flexible).then(|| i64::from(register == layout.abi.sp())),
@@ -73,7 +73,7 @@ fn meaning(function: &Function<'_>, row: &FrameRowEntry<'_>) -> Option<Meaning> 
     Some(Meaning { base, cfa, fp: place(fp), ra: place(ra), mangled: ra_signed, undefined })
 }
 
-/// The offset of a rule; for one of version 2 that names a register, the word that does.
+/// The offset of a rule. For a rule of version 2 that names a register, the corresponding word.
 fn place(recovery: Recovery, flexible: bool) -> Option<i64> {
     match recovery {
         Recovery::RegisterOffset { register, .. } if !flexible => {

@@ -1,4 +1,4 @@
-//! Reports: read, compared with themselves and with a fixed one, grouped, and told in every format.
+//! Reads reports, compares them with themselves and with a fixed one, groups them, and prints them in every format.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use sframe_history::report::{self, Error};
 use sframe_history::{Comparison, When};
 use sframe_record::{Record, Summary};
 
-/// A scan with something of each kind, for others to be compared with.
+/// A scan with a record of each kind, with which others are compared.
 pub const BEFORE: &str = include_str!("before.ndjson");
 
 pub(super) fn run(data: &[u8]) {
@@ -18,14 +18,14 @@ pub(super) fn run(data: &[u8]) {
         assert!(!error.to_string().is_empty());
         return;
     }
-    tell_causes(&groups.finish());
+    check_causes(&groups.finish());
     show(data);
     let before = BEFORE.as_bytes();
     let compared = |old, new| compare([(When::Old, old), (When::New, new)]).expect("read before");
     let itself = compared(data, data);
     nothing_new(&itself);
     let there = compared(before, data);
-    // Whichever of the scans is read first, what changed is the same.
+    // The changes do not depend on which of the scans is read first.
     let other_order = compare([(When::New, data), (When::Old, before)]).expect("read before");
     assert_eq!(there, other_order);
     let back = compared(data, before);
@@ -43,7 +43,7 @@ fn compare(scans: [(When, &[u8]); 2]) -> Result<Changes, Error> {
     Ok(comparison.finish())
 }
 
-/// A scan held against itself: what is not the same is undecided.
+/// Compares a scan with itself. Only undecided results may differ.
 fn nothing_new(changes: &Changes) {
     let summary = &changes.summary;
     assert!(!changes.worse, "{changes:#?}");
@@ -53,8 +53,8 @@ fn nothing_new(changes: &Changes) {
     assert_eq!((summary.coverage_lost, summary.coverage_gained), (0, 0), "{changes:#?}");
 }
 
-/// What is new one way is fixed the other way round. Of what severity is left out: where the scans give a rule different
-/// ones, the later scan's holds.
+/// Checks that new findings in one direction are fixed in the other. Severities are left out: if the scans give a rule
+/// different severities, that of the later scan is used.
 fn opposites(there: &Changes, back: &Changes) {
     let (there, back) = (&there.summary, &back.summary);
     assert_eq!((there.new.all(), there.fixed.all()), (back.fixed.all(), back.new.all()));
@@ -74,7 +74,7 @@ fn tell(changes: &Changes) {
     json(|out| changes::write_json(out, changes));
 }
 
-/// The scan as `show` prints it, with everything that text can show.
+/// The scan as `show` prints it, with every detail of the text.
 fn show(data: &[u8]) {
     let options =
         TextOptions { verbose: true, all: true, coverage: true, summary: true, width: Some(80) };
@@ -92,19 +92,19 @@ fn render(mut renderer: impl Renderer, data: &[u8]) -> io::Result<()> {
     renderer.end(&summary)
 }
 
-/// Every finding has one cause.
-fn tell_causes(causes: &RootCauses) {
+/// Checks that every finding has one cause.
+fn check_causes(causes: &RootCauses) {
     let findings = causes.causes.iter().map(|cause| cause.findings);
     assert_eq!(findings.fold(0, u64::saturating_add), causes.findings);
     harmless(|out| groups::write_text(out, causes, usize::MAX));
     json(|out| groups::write_json(out, causes));
 }
 
-/// The control sequences that renderers write: bold, dim, red, green, yellow, cyan, and their end.
+/// The control sequences that renderers write: bold, dim, red, green, yellow, cyan, and the one that resets them.
 const STYLES: [&str; 7] =
     ["\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[36m", "\x1b[0m"];
 
-/// Nothing that a file says reaches a terminal as a control character, or turns its text around.
+/// Checks that no text from a file reaches a terminal as a control character, or changes the direction of text.
 fn harmless(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
     let mut text = String::from_utf8(written(write)).expect("text");
     for style in STYLES {

@@ -1,9 +1,9 @@
-//! Stores: the files of one, as they are read to resume, to merge, to compare and to leave out what has not changed.
+//! Reads the files of a store as for resuming, merging, comparing and skipping unchanged files.
 //!
-//! An input has the text of `run.json`, of the manifest and of two shards, the list of files with their hashes, then
-//! stamps, with [`PART`] between them. Where the list is empty, it is made of the files that are written here. A
-//! store is full of hashes of its own text, which no mutation would ever meet: [`Hashes`] stand in their place, and the
-//! lines of shards are compressed here.
+//! An input contains the text of `run.json`, of the manifest and of two shards, the list of files with their hashes,
+//! and stamps, separated by [`PART`]. If the list is empty, it is made from the files that are written here. A store
+//! contains many hashes of its own text, which a mutation would never match. Inputs therefore have names instead of
+//! hashes ([`Hashes`]), and the lines of shards are compressed here.
 
 use std::fs;
 use std::io;
@@ -16,11 +16,11 @@ use sframe_store::{
 };
 use tempfile::TempDir;
 
-/// Stands between the files of a store.
+/// Separates the files of a store.
 pub const PART: u8 = 0;
-/// Stands in a shard where a frame ends and the next one starts.
+/// Separates the frames of a shard.
 pub const FRAME: u8 = b'\x0c';
-/// Each is a look for a file: a manifest can have many more.
+/// Each shard is a file to look for, and a manifest can state many more.
 const MOST_SHARDS: u32 = 100;
 
 /// The names of hashes in an input.
@@ -73,7 +73,7 @@ pub(super) fn run(data: &[u8]) {
     }
 }
 
-/// A folder in memory, where the system has such a place.
+/// A folder in memory, if the system has one.
 fn room() -> io::Result<TempDir> {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }
@@ -83,7 +83,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) {
     fs::write(folder.join(name), bytes).expect("room");
 }
 
-/// A text with a hash wherever its name stands.
+/// Replaces a name by a hash everywhere in a text.
 fn filled(text: &[u8], name: &str, hash: ContentHash) -> Vec<u8> {
     let hash = hash.to_string();
     let mut filled = Vec::with_capacity(text.len());
@@ -97,7 +97,7 @@ fn filled(text: &[u8], name: &str, hash: ContentHash) -> Vec<u8> {
     filled
 }
 
-/// The list of the files that every store has, as they are.
+/// The list of the actual files of every store.
 fn list(folder: &Path) -> Vec<u8> {
     let mut list = String::new();
     for name in ["manifest.ndjson.zst", "shards/00000.ndjson.zst", "shards/00001.ndjson.zst"] {
@@ -108,7 +108,7 @@ fn list(folder: &Path) -> Vec<u8> {
     list.into_bytes()
 }
 
-/// `run.json` with the hash of the text before it, wherever that has its place.
+/// `run.json` with the hash of its preceding text wherever the name of that hash occurs.
 fn sealed(run: &[u8]) -> Vec<u8> {
     let name = Hashes::RUN.as_bytes();
     let place = run.windows(name.len()).position(|part| part == name).unwrap_or(run.len());
@@ -128,7 +128,7 @@ fn shard(lines: &[u8]) -> Vec<u8> {
     compressed
 }
 
-/// A manifest that was read is written and read again as the same.
+/// Checks that a manifest stays the same when it is written and read again.
 fn saved(manifest: &Manifest, folder: &Path) {
     let path = folder.join("copy");
     manifest.save(&path).expect("room");
@@ -141,7 +141,7 @@ fn saved(manifest: &Manifest, folder: &Path) {
     }
 }
 
-/// Under another key no more is known than under the one that they were made with.
+/// Checks that another key never finds more stamps than the one with which they were made.
 fn stamps(folder: &Path, key: &Key) {
     let Ok(stamps) = Stamps::load(folder, key) else { return };
     let other = Key { tool: format!("{} or later", key.tool), ..key.clone() };
@@ -151,11 +151,11 @@ fn stamps(folder: &Path, key: &Key) {
     assert!(stamps.find(&metadata).is_none() || !stamps.is_empty());
 }
 
-/// What is read from whole shards is what an earlier scan is known to have said.
+/// Checks that reading complete shards yields the results of an earlier scan.
 fn whole_shards(store: &Store, known: &Status) {
     assert_eq!(&store.status().expect("our own folder"), known);
-    let told = known.whole.len() + known.missing.len() + known.damaged.len();
-    assert_eq!(told, store.manifest().shards() as usize, "{known:?}");
+    let counted = known.whole.len() + known.missing.len() + known.damaged.len();
+    assert_eq!(counted, store.manifest().shards() as usize, "{known:?}");
     let key = store.manifest().key();
     let previous = Previous::open(store.folder(), key).expect("opened before");
     let mut hashed = 0;
@@ -171,7 +171,7 @@ fn whole_shards(store: &Store, known: &Status) {
         while let Some(line) = reader.next_line().expect("whole") {
             let item = match line {
                 ShardLine::Record(record) => {
-                    // Damage in it is for its readers.
+                    // The reader of records reports any damage in it.
                     let _ = str::from_utf8(record).map(Record::parse);
                     records.push(record.to_vec());
                     continue;

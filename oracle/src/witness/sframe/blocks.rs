@@ -193,7 +193,7 @@ mod tests {
 
     /// GNU ld's stubs (`format`: PLT entries of version 2 record 16 bytes).
     #[test]
-    fn the_reading_that_is_right_everywhere_is_taken() {
+    fn the_block_size_that_agrees_everywhere_is_chosen() {
         assert_eq!(chosen(0x1010, 0x1010, 48), Some(Reading { block: 16, phase: 0 }));
         // The first PCs refute blocks of 12, 24 and 48 bytes.
         assert_eq!(chosen(0x1010, 0x1010, 17), Some(Reading { block: 16, phase: 0 }));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_refuted_has_to_be_one_reading() {
+    fn ambiguous_block_sizes_are_undecided() {
         assert_eq!(chosen(0x1010, 0x1010, 12), None);
         // No block of any size starts there.
         assert_eq!(chosen(0x1010, 0x1004, 48), None);
@@ -222,7 +222,7 @@ mod tests {
 
     /// Code that is only claimed has more blocks than the file has bytes.
     #[test]
-    fn readings_end_with_the_repetitions() {
+    fn the_number_of_repetitions_is_limited() {
         let size = 0xffff_fff0;
         let span = Span { start: 0, size, end: size };
         let right = |pc, _: &Row| Evidence { agrees: Some(true), until: pc + 1 };

@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let least = match row.layout.abi {
-        // Once the return address is taken off the stack, SP may be the CFA.
+        // Once the return address has been popped, the CFA may equal SP.
         Abi::Amd64 if row.frame.is_ok_and(|frame| frame.ra == Recovery::AtCfa(-8)) => 8,
         Abi::S390x => 160,
         Abi::Amd64 | Abi::Aarch64Big | Abi::Aarch64Little => 0,

@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     for (name, index, offset) in slots(row) {
-        // In version 3 an odd word on s390x has a rule of its own.
+        // A separate rule covers odd words on s390x in version 3.
         let register = row.layout.abi == Abi::S390x && offset & 1 != 0;
         if offset % 8 != 0 && !register {
             report.field(

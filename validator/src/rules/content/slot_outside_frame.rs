@@ -27,16 +27,16 @@ pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
         Abi::S390x | Abi::Aarch64Big | Abi::Aarch64Little => (-8, 0),
     };
     let least = match row.layout.abi {
-        // The caller provides the save area, 160 bytes above the callee's SP at its entry; the
-        // callee's own frame lies below it.
+        // The caller provides the save area, which ends 160 bytes above the callee's SP at its entry. The callee's own
+        // frame is below it.
         Abi::S390x => sp_based(row).map(|offset| -offset.max(160)),
         _ => sp_based(row).map(|offset| -offset - red_zone),
     };
     for (name, index, offset) in slots(row) {
         let below = least.is_some_and(|least| offset < least);
-        // On AMD64 RA has a slot of its own, right below the CFA.
+        // On AMD64, RA has a slot of its own, directly below the CFA.
         let most = if name == "RA" { -8 } else { most };
-        // In version 3 an odd word on s390x has a rule of its own.
+        // A separate rule covers odd words on s390x in version 3.
         let register = row.layout.abi == Abi::S390x && offset & 1 != 0;
         if (offset > most || below) && !register {
             report.field(

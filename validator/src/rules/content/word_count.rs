@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let count = row.row.info.word_count();
     let most = row.layout.max_default_words();
-    // Errata 2 of version 2 gave the absence of words a meaning.
+    // Errata 2 of version 2 defined the meaning of a row without words.
     let least = u8::from(row.layout.version == Version::V1);
     if !row.layout.flexible && !(least..=most).contains(&count) {
         report.field(

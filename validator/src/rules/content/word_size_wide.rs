@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) fn check(row: &RowContext<'_>, report: &mut Reporter<'_>) {
     let words = &row.row.words;
-    // In a flexible row the first word of a pair is unsigned; the padding word fits anything.
+    // In a flexible row, the first word of a pair is unsigned. The padding word fits any size.
     let control = |index: usize| match (row.layout.flexible, words.count()) {
         (false, _) => false,
         (true, 5) => matches!(index, 0 | 2 | 3),

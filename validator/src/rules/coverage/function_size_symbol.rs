@@ -24,7 +24,8 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
     let Some(facts) = total.facts else { return };
     let symbols = facts.symbols.symbols();
     let mut code = code(total.extents);
-    // Of functions at one place, which is a defect of its own, one is compared.
+    // Only one of several functions at the same place is compared. Having several is a defect that another rule
+    // reports.
     code.dedup_by_key(|extent| extent.start);
     for extent in &code {
         let first = symbols.partition_point(|symbol| symbol.start < extent.start);

@@ -30,7 +30,7 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
     let Some(starts) = known else { return };
     for extent in total.extents.code.iter().filter(|extent| extent.size > 0) {
         let Some(entry) = total.whole.section.entry(extent.index) else { continue };
-        // Of a stub section's entries CFI describes the first and all others in one.
+        // In a stub section, CFI describes the first entry, and all others together.
         let stub = facts.in_stubs(extent.start, extent.size);
         if !stub && starts.binary_search(&extent.start.address).is_err() {
             report.about(extent.function()).field(
@@ -46,15 +46,15 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
     }
 }
 
-/// `DW_EH_PE_pcrel | sdata4`, `DW_EH_PE_udata4`, `DW_EH_PE_datarel | sdata4`: what linkers write.
+/// The encodings that linkers write: `DW_EH_PE_pcrel | sdata4`, `DW_EH_PE_udata4`, `DW_EH_PE_datarel | sdata4`.
 const ENCODINGS: [u8; 3] = [0x1b, 0x03, 0x3b];
-/// Bytes in front of the table: version, encodings, pointer to `.eh_frame`, number of entries.
+/// The number of bytes before the table: version, encodings, pointer to `.eh_frame`, number of entries.
 const HEADER: usize = 12;
-/// Bytes of an entry: where the function starts, and where its FDE is.
+/// The size of an entry in bytes: the function's start, and the place of its FDE.
 const ENTRY: usize = 8;
 
-/// The starts of all functions in the table, in ascending order; `None` where the file has no such
-/// table, or one that is encoded as no linker does.
+/// The starts of all functions in the table, in ascending order. `None` if the file has no such table, or its encoding
+/// is not the one that linkers use.
 fn starts(elf: &Elf<'_>) -> Option<Vec<u64>> {
     let section = elf.sections().iter().find(|section| section.name == b".eh_frame_hdr")?;
     let data = elf.section_data(section).ok()?;

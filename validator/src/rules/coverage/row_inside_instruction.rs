@@ -34,14 +34,14 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
     facts.decodable.set(budget);
 }
 
-/// The length of the instruction that `code` starts with; `None` where it starts with none.
+/// The length of the instruction at the start of `code`; `None` if there is none.
 fn instruction_length(abi: Abi, code: &[u8]) -> Option<usize> {
     match abi {
         Abi::Amd64 => {
             let instruction = Decoder::new(64, code, DecoderOptions::NONE).decode();
             (!instruction.is_invalid()).then(|| instruction.len())
         }
-        // z/Architecture Principles of Operation: the two leftmost bits of the operation code.
+        // z/Architecture Principles of Operation: the two leftmost bits of the operation code determine the length.
         Abi::S390x => Some(match code.first()? >> 6 {
             0 => 2,
             1 | 2 => 4,
@@ -51,8 +51,8 @@ fn instruction_length(abi: Abi, code: &[u8]) -> Option<usize> {
     }
 }
 
-/// The first row that starts inside an instruction: its number, and where that instruction starts.
-/// `None` as well where the code cannot be decoded, or `budget` bytes of it are spent.
+/// The first row that starts inside an instruction: its number, and the start of that instruction. Also `None` if the
+/// code cannot be decoded, or `budget` bytes of it have been decoded.
 fn misplaced_row(
     function: &Function<'_>,
     abi: Abi,

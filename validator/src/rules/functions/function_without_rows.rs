@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) -> bool {
     let Some(attributes) = function.attributes else { return false };
-    // A section without any row has a rule of its own.
+    // A separate rule covers sections without any row.
     !attributes.has_rows && section.header().num_fres > 0
 }
 

@@ -27,7 +27,7 @@ pub(super) fn is_broken(function: &FunctionShape, section: &SectionContext<'_>) 
     let stored_with_rows = section.header().version.attribute_size() > 0;
     match function.rows {
         Ordering::Less => false,
-        // Up to version 2 a function without rows may point at the end.
+        // Up to version 2, the offset of a function without rows may be the end of the sub-section.
         Ordering::Equal => !stored_with_rows && has_rows,
         Ordering::Greater => true,
     }
@@ -37,7 +37,7 @@ pub(super) fn report(function: &FunctionContext<'_>, report: &mut Reporter<'_>) 
     let offset = u64::from(function.entry.fre_offset());
     let length = u64::from(function.whole.header().fre_len);
     let attributes = function.whole.header().version.attribute_size();
-    // Up to version 2 a function without rows may point at the end.
+    // Up to version 2, the offset of a function without rows may be the end of the sub-section.
     let needed = match function.readable() {
         Some(readable) if attributes == 0 => u64::from(readable.num_rows() > 0),
         _ => attributes,

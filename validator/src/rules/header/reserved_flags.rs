@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
     let header = section.header();
-    // The frame-pointer flag in version 3 has a rule of its own.
+    // A separate rule covers the frame-pointer flag in version 3.
     let defined = header.version.defined_flags() | Flags::FRAME_POINTER;
     let reserved = header.flags.0 & !defined;
     if reserved != 0 {

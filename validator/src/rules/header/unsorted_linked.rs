@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
     let flags = section.header().flags;
-    // Appended sections are unsorted as well: that is their linker's one defect.
+    // Appended sections are unsorted as well, but this follows from the defect that another rule reports.
     let appended = concatenated_at(section.section).is_some();
     if section.kind == FileKind::Linked && !flags.sorted() && !appended {
         report.field(

@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
     let Some(section) = object_section(file) else { return };
     let Starts::Relocated(starts) = section.placement().starts else { return };
-    // Relocations without addend have a rule of their own.
+    // A separate rule covers relocations without an addend.
     if without_addend(file) > 0 {
         return;
     }
@@ -34,7 +34,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
         ));
         return;
     }
-    // Relocations in wrong places are the cause, and have a rule of their own.
+    // Relocations in wrong places would be the cause, and a separate rule covers them.
     if misplaced(file, section).next().is_some() {
         return;
     }

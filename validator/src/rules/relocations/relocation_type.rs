@@ -50,7 +50,7 @@ pub(super) fn check(file: &FileContext<'_>, report: &mut Reporter<'_>) {
     }
 }
 
-/// The relocation type of start fields: its number and name.
+/// The relocation type for start fields: its number and name.
 fn start_type(machine: u16, version: Version) -> Option<(u32, &'static str)> {
     Some(match (machine, version) {
         (EM_X86_64, Version::V3) => (24, "R_X86_64_PC64"),

@@ -22,10 +22,10 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
     let stored = total.whole.header().num_fres;
-    // A gap or an overlap says that a function's count is wrong, not the header's.
+    // If there is a gap or an overlap, a function's count is wrong, and not the header's.
     let tiled = !blocks_overlap(total)
         && total.extents.unused(total.whole.header().fre_len).next().is_none();
-    // The absence of any row has a rule of its own up to version 2.
+    // Up to version 2, a separate rule covers sections without any row.
     let counted = total.totals.rows > 0 || stored > 0;
     if total.totals.complete && tiled && counted && u64::from(stored) != total.totals.rows {
         report.field(

@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
-    // Where rows are unread or shared, unused bytes follow from that.
+    // If rows are unread or shared, unused bytes are a consequence.
     if !total.totals.complete || blocks_overlap(total) {
         return;
     }

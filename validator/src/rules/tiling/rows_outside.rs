@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
     let Some(header) = header(section) else { return };
     let (start, end) = (header.fre_start(), header.fre_end());
-    // A table that is cut off is the cause: the rows follow it.
+    // If the table is truncated, this is the cause, because the rows follow it.
     if header.fde_table_end() > section.size() {
         return;
     }

@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
 pub(super) fn check(section: &SectionContext<'_>, report: &mut Reporter<'_>) {
     let Some(header) = header(section) else { return };
     let (table_end, start) = (header.fde_table_end(), header.fre_start());
-    // Where one of them is outside the section, that is the cause.
+    // If one of them ends outside the section, that is the cause.
     let inside = table_end <= section.size() && header.fre_end() <= section.size();
     if inside && table_end > start && version_by_entries(section.section).is_none() {
         report.field(

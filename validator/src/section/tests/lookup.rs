@@ -13,7 +13,7 @@ fn rows_end_where_the_next_one_starts() {
 }
 
 #[test]
-fn of_rows_at_one_place_the_last_is_found() {
+fn the_last_of_several_rows_at_a_place_is_found() {
     let bytes = one(Abi::Amd64, 3, 0, 0, &[0, 3, 8, 4, 3, 16, 4, 3, 24]);
     let section = parse(&bytes);
     let cfa = |pc| section.find(pc).expect("readable").map(|(_, row)| row.frame.cfa);
@@ -52,7 +52,7 @@ fn a_repeated_block_of_unknown_size_is_undecided() {
 }
 
 #[test]
-fn sorted_tables_find_functions_behind_empty_ones() {
+fn functions_before_empty_ones_are_found_in_sorted_tables() {
     let mut out = header(2, 1, Abi::Amd64, [3, 3, 9, 0, 60]);
     entry2(&mut out, 0x1000, 16, [0, 1], 0, 0);
     // Two functions of size 0 have the same start as the preceding one.
@@ -76,7 +76,7 @@ fn unsorted_tables_are_searched_linearly() {
 }
 
 #[test]
-fn relocations_decide_in_objects_whatever_the_flag_says() {
+fn objects_use_relocations_and_ignore_the_flag() {
     let mut out = header(2, 4, Abi::Amd64, [3, 3, 9, 0, 60]);
     for index in 0..3 {
         entry2(&mut out, 0x7777, 16, [index * 3, 1], 0, 0);
@@ -98,7 +98,7 @@ fn relocations_decide_in_objects_whatever_the_flag_says() {
 }
 
 #[test]
-fn headers_that_cannot_be_read_say_why() {
+fn unreadable_headers_give_the_reason() {
     let sound = one(Abi::Amd64, 1, 0, 0, &[0, 3, 8]);
     let error = |bytes: &[u8]| Section::parse(bytes, Placement::at(0)).expect_err("no header");
     let truncated = |needed, available| ErrorKind::Truncated { needed, available };
@@ -116,7 +116,7 @@ fn headers_that_cannot_be_read_say_why() {
 }
 
 #[test]
-fn a_table_that_is_cut_off_yields_what_is_there() {
+fn a_truncated_table_yields_its_complete_entries() {
     let mut bytes = one(Abi::Amd64, 1, 0, 0, &[0, 3, 8]);
     // The header states 4,294,967,295 functions, of which one exists.
     bytes[8..12].fill(0xff);
@@ -130,7 +130,7 @@ fn a_table_that_is_cut_off_yields_what_is_there() {
 }
 
 #[test]
-fn unknown_types_cost_their_function_alone() {
+fn unknown_types_affect_only_their_function() {
     let mut out = header(2, 1, Abi::Amd64, [2, 2, 6, 0, 40]);
     entry2(&mut out, 0x1000, 16, [0, 1], 0x0f, 0);
     entry2(&mut out, 0x2000, 16, [3, 1], 0, 0);
@@ -171,7 +171,7 @@ fn a_version_3_function_without_rows_is_outermost() {
 }
 
 #[test]
-fn rows_are_lent_one_by_one() {
+fn rows_are_returned_by_reference() {
     // The second row's three words have no meaning on AMD64, and the fourth row's length is unknown.
     let bytes = [0, 3, 8, 0, 7, 0, 0, 0, 4, 3, 24, 6, 0x63, 8, 3, 32];
     let bytes = one(Abi::Amd64, 5, 0, 0, &bytes);
