@@ -136,7 +136,7 @@ fn defects_are_reported_by_line_field_value_and_allowed_values() {
         (
             r#""format":1"#,
             r#""format":2"#,
-            "line 1: `format` is 2, allowed: a whole number from 1 to 1",
+            "line 1: `format` is 2, allowed: 1",
         ),
         (
             r#""shards":2"#,
