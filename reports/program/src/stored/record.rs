@@ -1,21 +1,21 @@
-//! Records as a store keeps them: lines of JSON.
+//! Records in a store, which are lines of JSON.
 
 use sframe_record::{FileName, Record, Status};
 
 use crate::render::json::Line;
 
-/// What a store keeps of a file.
+/// The part of a record that a store keeps.
 pub(super) enum Kept {
-    /// A record.
+    /// The whole record as a line.
     Record(Vec<u8>),
-    /// A count: there is nothing to say about the file but its kind.
+    /// A count by kind, if the record contains nothing else.
     Count(String),
 }
 
-/// What is no ELF file, as stores and summaries count it.
+/// The kind of files that are not ELF files, in stores and summaries.
 pub(super) const NOT_ELF: &str = "not-elf";
 
-/// What is kept of a record.
+/// The part of a record that is kept.
 pub(super) fn of(record: &Record<'_>) -> serde_json::Result<Kept> {
     Ok(match record.status {
         Status::NotElf => Kept::Count(NOT_ELF.to_owned()),
