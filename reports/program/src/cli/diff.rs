@@ -10,7 +10,7 @@ use super::{Exit, stdout, styled_stdout};
 use crate::diff::{Options, Text, diff_files, json};
 use sframe_record::text::printable_path;
 
-/// How many functions that differ are shown without `--all`.
+/// The number of differing functions that are shown without `--all`.
 const SHOWN: usize = 10;
 
 pub(super) fn run(args: &DiffArgs) -> io::Result<Exit> {

@@ -1,4 +1,4 @@
-//! Where results are kept: a folder, or a bucket and a copy of what is needed of it.
+//! The place of a store: a folder, or a bucket and a local copy of the parts that are needed.
 
 use std::path::{Path, PathBuf};
 
@@ -6,21 +6,21 @@ use sframe_store::Store;
 
 use crate::stored::{Error, Result};
 
-/// Where results are kept.
+/// The place of a store.
 pub(super) enum Place {
     /// A folder.
     Folder(PathBuf),
-    /// A bucket, and a folder for as long as this lives.
+    /// A bucket, and a temporary folder for its copy.
     #[cfg(feature = "s3")]
     Bucket(Box<sframe_store::Bucket>, tempfile::TempDir),
 }
 
 #[cfg_attr(not(feature = "s3"), allow(unused_variables, reason = "all places are folders"))]
 impl Place {
-    /// The place that is named on the command line. A bucket's copy is empty.
+    /// The place that the command line names. The copy of a bucket is empty at first.
     ///
     /// # Errors
-    /// It is no address of a bucket, or there is no room for a copy; and this program knows no
+    /// Returns an error if the address is invalid, the copy cannot be created, or this program was built without
     /// buckets.
     pub(super) fn of(name: &Path) -> Result<Place> {
         if is_address(name) { Place::bucket(name) } else { Ok(Place::Folder(name.to_owned())) }
@@ -51,7 +51,7 @@ impl Place {
         }
     }
 
-    /// Names this place, not the copy of it, in an error.
+    /// Replaces the copy by this place in an error.
     pub(super) fn name_in(&self, error: Error) -> Error {
         match (self, error) {
             #[cfg(feature = "s3")]
@@ -62,7 +62,7 @@ impl Place {
         }
     }
 
-    /// The copy, where this is a bucket.
+    /// The copy, if this is a bucket.
     pub(super) fn copy(&self) -> Option<&Path> {
         match self {
             Place::Folder(_) => None,
@@ -71,7 +71,7 @@ impl Place {
         }
     }
 
-    /// Has shards, and what tells of them, in the folder, as far as they are there.
+    /// Copies the existing shards, and the files that describe them, to the folder.
     fn fetch(&self) -> Result<()> {
         match self {
             Place::Folder(_) => Ok(()),
@@ -80,7 +80,7 @@ impl Place {
         }
     }
 
-    /// Has all that is there in the folder, tables with it.
+    /// Copies everything, including the tables, to the folder.
     pub(super) fn fetch_all(&self) -> Result<()> {
         self.fetch()?;
         match self {
@@ -90,8 +90,8 @@ impl Place {
         }
     }
 
-    /// The same, but for tables, of a store that has been merged: in a bucket, others have no `run.json`. Errors do
-    /// not name the place.
+    /// Copies a merged store without its tables to the folder. In a bucket, only merged stores have a `run.json`.
+    /// Errors do not name the place.
     pub(super) fn fetch_merged(&self) -> Result<()> {
         self.fetch()?;
         match self {
@@ -106,7 +106,7 @@ impl Place {
         }
     }
 
-    /// Has one shard in the folder, if it is there.
+    /// Copies one shard, if it exists, to the folder.
     pub(super) fn fetch_shard(&self, shard: u32) -> Result<()> {
         match self {
             Place::Folder(_) => Ok(()),
@@ -115,7 +115,7 @@ impl Place {
         }
     }
 
-    /// Keeps a shard of the store in the folder.
+    /// Saves a shard of the store to this place.
     pub(super) fn put_shard(&self, store: &Store, shard: u32) -> Result<()> {
         match self {
             Place::Folder(_) => Ok(()),
@@ -124,7 +124,7 @@ impl Place {
         }
     }
 
-    /// Keeps what merging has made of the store in the folder.
+    /// Saves the files of a merged store to this place.
     pub(super) fn put_merged(&self, store: &Store) -> Result<()> {
         match self {
             Place::Folder(_) => Ok(()),
@@ -134,7 +134,7 @@ impl Place {
     }
 }
 
-/// Whether a place is the address of a bucket.
+/// Whether `name` is the address of a bucket.
 pub(super) fn is_address(name: &Path) -> bool {
     name.as_os_str().as_encoded_bytes().starts_with(b"s3://")
 }

@@ -1,4 +1,4 @@
-//! `sframe-check plan`, `scan`, `status` and `merge`: a scan that is distributed.
+//! `sframe-check plan`, `scan`, `status` and `merge`: a distributed scan.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -19,10 +19,10 @@ use sframe_input::Input;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{printable, printable_path};
 
-/// What is checked where results are kept: always the coverage as well.
+/// The options of a scan with stored results, which always includes the coverage.
 ///
 /// # Errors
-/// Packages of debug files were named that are none.
+/// Returns an error if a package of debug files is unusable.
 pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
     let mut options = check::what_options(what);
     if let Some(Input::Unreadable(path, reason)) =
@@ -49,7 +49,7 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
             threads: args.threads,
         },
     };
-    // Shards are checked wherever their process runs.
+    // Shards may be checked in another working folder.
     let found = check::selection(&args.paths, args.follow_links)?.map(absolute);
     let manifest = stored::plan(planning, found, None)?;
     manifest.save(&args.output).map_err(Error::from)?;
@@ -114,8 +114,8 @@ fn scan_in(
     Ok(exit)
 }
 
-/// Checks a shard of a bucket's copy in a process of its own. The copy ends with this process, and
-/// what the other one dies of is to be known until then.
+/// Checks a shard of a bucket's copy in a separate process. This process keeps the copy until it knows why the other
+/// one ended.
 fn check_copy(store: &Store, shard: u32, copy: &Path) -> Result<Exit> {
     let is_whole = || Ok(matches!(store.state(shard), Ok(ShardState::Whole(_))).into());
     let arguments = own_arguments(1, &[OsStr::new("--copy"), copy.as_os_str()]);
@@ -136,7 +136,7 @@ fn check_shard(store: &Store, args: &ScanArgs, options: &CheckOptions) -> Result
     Ok(Exit::Clean)
 }
 
-/// Checks one item for the process that has started this one.
+/// Checks one item for the parent process.
 pub(super) fn check_item(manifest: &Manifest, item: u32, options: &CheckOptions) -> Result<Exit> {
     let number = usize::try_from(item).unwrap_or(usize::MAX);
     let Some(item) = manifest.items().get(number) else {
@@ -209,7 +209,7 @@ fn merge_in(place: &Place, manifest: Manifest, args: &ShardsArgs) -> Result<Exit
     }
 }
 
-/// Names what merging has found in a store that had been complete.
+/// Reports the damage that merging found in a store that was complete before.
 pub(super) fn complain_of(store: &Path, found: &[DamagedFile]) -> io::Result<()> {
     found.iter().try_for_each(|file| {
         let done = match file.remedy {
@@ -220,7 +220,7 @@ pub(super) fn complain_of(store: &Path, found: &[DamagedFile]) -> io::Result<()>
     })
 }
 
-/// What whoever runs shards is told.
+/// The exit status for the engine that runs shards.
 fn status_of(result: Result<Exit>) -> Exit {
     result.unwrap_or_else(|error| {
         if error.is_unread() {
