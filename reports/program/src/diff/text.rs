@@ -27,7 +27,7 @@ impl<W: Write> Text<W> {
     /// Writes the whole comparison.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns an error if writing fails.
     pub fn write(&mut self, report: &Report) -> io::Result<()> {
         self.side('A', &report.first)?;
         self.side('B', &report.second)?;
