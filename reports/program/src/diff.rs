@@ -23,7 +23,7 @@ use sframe_record::Instruction;
 
 /// The options of a comparison.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct DiffOptions {
     /// How code is matched. `None` matches by address if both files have code at the same addresses, else by symbol.
     pub matching: Option<Matching>,
     /// The number of differing functions to keep; all of them are counted.
@@ -34,9 +34,9 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The first file.
-    pub first: Side,
+    pub first: ComparedFile,
     /// The second file.
-    pub second: Side,
+    pub second: ComparedFile,
     /// How code was matched.
     pub matching: Matching,
     /// Bytes and functions.
@@ -49,7 +49,7 @@ pub struct Report {
 
 /// One of the two files.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub struct ComparedFile {
     /// Its path.
     pub path: PathBuf,
     /// Its sections.
@@ -83,9 +83,9 @@ pub struct FunctionChange {
     /// Its symbol, or the section of stubs, in either file; empty if there is none.
     pub name: Vec<u8>,
     /// Its place in the first file.
-    pub first: Option<Place>,
+    pub first: Option<FunctionPlace>,
     /// Its place in the second file.
-    pub second: Option<Place>,
+    pub second: Option<FunctionPlace>,
     /// The changes by range of PCs: addresses or, if matched by symbol, offsets from the function's start.
     pub ranges: Vec<(u64, u64, Change)>,
     /// Both tables of rows around the first range that differs.
@@ -96,7 +96,7 @@ pub struct FunctionChange {
 
 /// The place of a function in one file.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct FunctionPlace {
     /// The function according to the sections.
     pub function: SframeFunction,
     /// In relocatable objects, the name of the code section that the start is relative to.
@@ -133,7 +133,7 @@ pub struct Error {
 /// # Errors
 /// Returns the file that cannot be compared and the reason: it cannot be read, is not an ELF file, or has no readable
 /// SFrame section.
-pub fn diff_files(first: &Path, second: &Path, options: &Options) -> Result<Report, Error> {
+pub fn diff_files(first: &Path, second: &Path, options: &DiffOptions) -> Result<Report, Error> {
     let of = |path: &Path, why| Error { path: path.to_owned(), why };
     let first_data = file::read(first).map_err(|why| of(first, why))?;
     let second_data = file::read(second).map_err(|why| of(second, why))?;
@@ -152,7 +152,7 @@ pub fn diff_files(first: &Path, second: &Path, options: &Options) -> Result<Repo
     for (path, data) in [(first, &first_data), (second, &second_data)] {
         data.intact().map_err(|error| of(path, plain_error(&error)))?;
     }
-    let side = |path: &Path, sections: &[Section<'_>]| Side {
+    let side = |path: &Path, sections: &[Section<'_>]| ComparedFile {
         path: path.to_owned(),
         sections: sections.iter().map(SectionInShort::of).collect(),
     };

@@ -159,7 +159,9 @@ impl Dump<'_> {
         self.outcome.sections += 1;
         self.outcome.unreadable += match self.style {
             Style::Gnu => gnu::write(self.out, source, section)?,
-            Style::Plain => plain::write(self.out, &plain::Place { name, source, file }, section)?,
+            Style::Plain => {
+                plain::write(self.out, &plain::SectionInFile { name, source, file }, section)?
+            }
         };
         Ok(())
     }

@@ -7,7 +7,7 @@ use sframe_store::Store;
 use crate::stored::{Error, Result};
 
 /// The place of a store.
-pub(super) enum Place {
+pub(super) enum StorePlace {
     /// A folder.
     Folder(PathBuf),
     /// A bucket, and a temporary folder for its copy.
@@ -16,25 +16,29 @@ pub(super) enum Place {
 }
 
 #[cfg_attr(not(feature = "s3"), allow(unused_variables, reason = "all places are folders"))]
-impl Place {
+impl StorePlace {
     /// The place that the command line names. The copy of a bucket is empty at first.
     ///
     /// # Errors
     /// Returns an error if the address is invalid, the copy cannot be created, or this program was built without
     /// buckets.
-    pub(super) fn of(name: &Path) -> Result<Place> {
-        if is_address(name) { Place::bucket(name) } else { Ok(Place::Folder(name.to_owned())) }
+    pub(super) fn of(name: &Path) -> Result<StorePlace> {
+        if is_address(name) {
+            StorePlace::bucket(name)
+        } else {
+            Ok(StorePlace::Folder(name.to_owned()))
+        }
     }
 
     #[cfg(feature = "s3")]
-    fn bucket(name: &Path) -> Result<Place> {
+    fn bucket(name: &Path) -> Result<StorePlace> {
         let bucket = sframe_store::Bucket::new(name)?;
         let copy = tempfile::Builder::new().prefix("sframe-check-").tempdir()?;
-        Ok(Place::Bucket(Box::new(bucket), copy))
+        Ok(StorePlace::Bucket(Box::new(bucket), copy))
     }
 
     #[cfg(not(feature = "s3"))]
-    fn bucket(name: &Path) -> Result<Place> {
+    fn bucket(name: &Path) -> Result<StorePlace> {
         let what = format!(
             "{}: a bucket needs a program that was built with the feature s3",
             name.display()
@@ -45,9 +49,9 @@ impl Place {
     /// The folder to work in.
     pub(super) fn folder(&self) -> &Path {
         match self {
-            Place::Folder(folder) => folder,
+            StorePlace::Folder(folder) => folder,
             #[cfg(feature = "s3")]
-            Place::Bucket(_, copy) => copy.path(),
+            StorePlace::Bucket(_, copy) => copy.path(),
         }
     }
 
@@ -55,7 +59,7 @@ impl Place {
     pub(super) fn name_in(&self, error: Error) -> Error {
         match (self, error) {
             #[cfg(feature = "s3")]
-            (Place::Bucket(bucket, copy), Error::Store(error)) => {
+            (StorePlace::Bucket(bucket, copy), Error::Store(error)) => {
                 Error::Store(error.renamed(copy.path(), bucket.address()))
             }
             (_, error) => error,
@@ -65,18 +69,18 @@ impl Place {
     /// The copy, if this is a bucket.
     pub(super) fn copy(&self) -> Option<&Path> {
         match self {
-            Place::Folder(_) => None,
+            StorePlace::Folder(_) => None,
             #[cfg(feature = "s3")]
-            Place::Bucket(_, copy) => Some(copy.path()),
+            StorePlace::Bucket(_, copy) => Some(copy.path()),
         }
     }
 
     /// Copies the existing shards, and the files that describe them, to the folder.
     fn fetch(&self) -> Result<()> {
         match self {
-            Place::Folder(_) => Ok(()),
+            StorePlace::Folder(_) => Ok(()),
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket, copy) => Ok(bucket.fetch(copy.path())?),
+            StorePlace::Bucket(bucket, copy) => Ok(bucket.fetch(copy.path())?),
         }
     }
 
@@ -84,9 +88,9 @@ impl Place {
     pub(super) fn fetch_all(&self) -> Result<()> {
         self.fetch()?;
         match self {
-            Place::Folder(_) => Ok(()),
+            StorePlace::Folder(_) => Ok(()),
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket, copy) => Ok(bucket.fetch_tables(copy.path())?),
+            StorePlace::Bucket(bucket, copy) => Ok(bucket.fetch_tables(copy.path())?),
         }
     }
 
@@ -95,11 +99,11 @@ impl Place {
     pub(super) fn fetch_merged(&self) -> Result<()> {
         self.fetch()?;
         match self {
-            Place::Folder(_) => Ok(()),
+            StorePlace::Folder(_) => Ok(()),
             #[cfg(feature = "s3")]
-            Place::Bucket(_, copy) if copy.path().join("run.json").exists() => Ok(()),
+            StorePlace::Bucket(_, copy) if copy.path().join("run.json").exists() => Ok(()),
             #[cfg(feature = "s3")]
-            Place::Bucket(..) => {
+            StorePlace::Bucket(..) => {
                 let what = "there is no merged store".to_owned();
                 Err(sframe_store::Error::Usage(what).into())
             }
@@ -109,27 +113,27 @@ impl Place {
     /// Copies one shard, if it exists, to the folder.
     pub(super) fn fetch_shard(&self, shard: u32) -> Result<()> {
         match self {
-            Place::Folder(_) => Ok(()),
+            StorePlace::Folder(_) => Ok(()),
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket, copy) => Ok(bucket.fetch_shard(copy.path(), shard)?),
+            StorePlace::Bucket(bucket, copy) => Ok(bucket.fetch_shard(copy.path(), shard)?),
         }
     }
 
     /// Saves a shard of the store to this place.
     pub(super) fn put_shard(&self, store: &Store, shard: u32) -> Result<()> {
         match self {
-            Place::Folder(_) => Ok(()),
+            StorePlace::Folder(_) => Ok(()),
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket, _) => Ok(bucket.put_shard(store, shard).map(drop)?),
+            StorePlace::Bucket(bucket, _) => Ok(bucket.put_shard(store, shard).map(drop)?),
         }
     }
 
     /// Saves the files of a merged store to this place.
     pub(super) fn put_merged(&self, store: &Store) -> Result<()> {
         match self {
-            Place::Folder(_) => Ok(()),
+            StorePlace::Folder(_) => Ok(()),
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket, _) => Ok(bucket.put_merged(store)?),
+            StorePlace::Bucket(bucket, _) => Ok(bucket.put_merged(store)?),
         }
     }
 }

@@ -10,7 +10,7 @@ use sframe_store::{
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
 use super::args::{DiffFormat, WhatArgs};
-use super::place::Place;
+use super::place::StorePlace;
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, stdout};
 use crate::scan::{CheckOptions, Checker};
@@ -92,12 +92,12 @@ fn scan_shard(args: &ScanArgs) -> Result<Exit> {
     if let Some(copy) = &args.copy {
         return check_shard(&Store::create(copy, manifest)?, args, &options);
     }
-    let place = Place::of(&args.shards.store)?;
+    let place = StorePlace::of(&args.shards.store)?;
     scan_in(&place, manifest, args, &options).map_err(|error| place.name_in(error))
 }
 
 fn scan_in(
-    place: &Place,
+    place: &StorePlace,
     manifest: Manifest,
     args: &ScanArgs,
     options: &CheckOptions,
@@ -152,7 +152,7 @@ pub(super) fn status(args: &StatusArgs) -> Exit {
 
 fn show_status(args: &StatusArgs) -> Result<Exit> {
     let manifest = Manifest::open(&args.shards.manifest)?;
-    let place = Place::of(&args.shards.store)?;
+    let place = StorePlace::of(&args.shards.store)?;
     let status = status_in(&place, &manifest).map_err(|error| place.name_in(error))?;
     let mut out = stdout();
     match args.format {
@@ -168,7 +168,7 @@ fn show_status(args: &StatusArgs) -> Result<Exit> {
     Ok(if status.is_sound() { Exit::Clean } else { Exit::Findings })
 }
 
-fn status_in(place: &Place, manifest: &Manifest) -> Result<Status> {
+fn status_in(place: &StorePlace, manifest: &Manifest) -> Result<Status> {
     place.fetch_all()?;
     Ok(sframe_store::status(manifest, place.folder())?)
 }
@@ -179,11 +179,11 @@ pub(super) fn merge(args: &MergeArgs) -> Exit {
 
 fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
     let manifest = Manifest::open(&args.manifest)?;
-    let place = Place::of(&args.store)?;
+    let place = StorePlace::of(&args.store)?;
     merge_in(&place, manifest, args).map_err(|error| place.name_in(error))
 }
 
-fn merge_in(place: &Place, manifest: Manifest, args: &ShardsArgs) -> Result<Exit> {
+fn merge_in(place: &StorePlace, manifest: Manifest, args: &ShardsArgs) -> Result<Exit> {
     place.fetch_all()?;
     let mut store = Store::create(place.folder(), manifest)?;
     match store.merge() {

@@ -7,7 +7,7 @@ use std::path::Path;
 use sframe_store::{DamagedShard, Key, NO_HASHES, Previous, Stamps, StampsWriter, Store};
 
 use super::args::CheckArgs;
-use super::place::{Place, is_address};
+use super::place::{StorePlace, is_address};
 use super::shards::{check_item, complain_of, options};
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, styled_stdout, terminal_width};
@@ -120,15 +120,15 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
 }
 
 /// The store of an earlier scan.
-fn earlier(name: &Path) -> Result<Place> {
-    let place = Place::of(name)?;
+fn earlier(name: &Path) -> Result<StorePlace> {
+    let place = StorePlace::of(name)?;
     let named = |error: stored::Error| io::Error::other(format!("{}: {error}", name.display()));
     place.fetch_merged().map_err(named)?;
     Ok(place)
 }
 
 /// The results of an earlier scan. Reports damage in its store.
-fn previous(earlier: &Place, key: &Key, args: &CheckArgs) -> Result<Previous> {
+fn previous(earlier: &StorePlace, key: &Key, args: &CheckArgs) -> Result<Previous> {
     let opened = Previous::open(earlier.folder(), key).map_err(stored::Error::from);
     let previous = opened.map_err(|error| earlier.name_in(error))?;
     let name = args.store.previous.as_deref().unwrap_or(earlier.folder()).display();

@@ -5,7 +5,7 @@ use sframe_oracle::witness::SframeFunction;
 use sframe_validator::finding::Keep;
 use sframe_validator::unwind::{CodeAddress, Row};
 
-use super::{FunctionChange, Place};
+use super::{FunctionChange, FunctionPlace};
 use crate::record::evidence::code;
 use crate::record::rows::RowReader;
 use crate::record::{Names, Tables};
@@ -144,6 +144,6 @@ impl<'c, 's> Changes<'c, 's> {
     }
 }
 
-fn place(function: SframeFunction, names: &Names<'_, '_>) -> Place {
-    Place { function, code_section: names.section(function.start) }
+fn place(function: SframeFunction, names: &Names<'_, '_>) -> FunctionPlace {
+    FunctionPlace { function, code_section: names.section(function.start) }
 }

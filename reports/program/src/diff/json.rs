@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_oracle::diff::{Change, Matching};
 
-use super::{Place, Report};
+use super::Report;
 use sframe_record::TableLine;
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable;
@@ -185,7 +185,7 @@ fn document(report: &Report) -> Document {
     }
 }
 
-fn side(side: &super::Side) -> Side {
+fn side(side: &super::ComparedFile) -> Side {
     let path = side.path.as_os_str().as_bytes();
     let section = |section: &super::SectionInShort| Section {
         version: section.version.number(),
@@ -211,7 +211,7 @@ fn function(function: &super::FunctionChange) -> Function {
     }
 }
 
-fn place(place: &Place) -> FunctionPlace {
+fn place(place: &super::FunctionPlace) -> FunctionPlace {
     FunctionPlace {
         index: place.function.index,
         start: format!("{:#x}", place.function.start.address),

@@ -16,7 +16,7 @@ use super::{endian_name, is_relocatable};
 use sframe_input::SectionSource;
 
 /// The section and its file.
-pub(super) struct Place<'p, 'a> {
+pub(super) struct SectionInFile<'p, 'a> {
     pub(super) name: &'p str,
     pub(super) source: &'p SectionSource<'a>,
     pub(super) file: Option<(&'p Elf<'a>, &'p SymbolTable<'a>)>,
@@ -25,7 +25,7 @@ pub(super) struct Place<'p, 'a> {
 /// Prints the section, and returns the number of places that could not be read.
 pub(super) fn write(
     out: &mut dyn Write,
-    place: &Place<'_, '_>,
+    place: &SectionInFile<'_, '_>,
     section: &Section<'_>,
 ) -> io::Result<u64> {
     let mut writer = Writer {
@@ -62,7 +62,7 @@ fn pc_width(section: &Section<'_>) -> usize {
 struct Writer<'w, 's> {
     out: &'w mut dyn Write,
     line: Line,
-    place: &'w Place<'w, 'w>,
+    place: &'w SectionInFile<'w, 'w>,
     section: &'s Section<'s>,
     budget: RowBudget,
     pc_width: usize,

@@ -90,7 +90,7 @@ pub(super) fn each_finding(
 }
 
 /// The result of looking for a separate debug file.
-struct Debug {
+struct DebugResult {
     path: Option<PathBuf>,
     /// Why it cannot be used.
     refused: Option<Undecided>,
@@ -101,7 +101,7 @@ fn with_cfi<T>(
     path: &Path,
     elf: &Elf<'_>,
     options: &CheckOptions,
-    look: impl FnOnce(Result<&[Cfi<'_>], &str>, Debug) -> T,
+    look: impl FnOnce(Result<&[Cfi<'_>], &str>, DebugResult) -> T,
 ) -> T {
     let (debug_file, refused) = match debug_file(path, elf, options) {
         Ok(found) => (found, None),
@@ -112,7 +112,7 @@ fn with_cfi<T>(
         [Some(elf), debug_elf.as_ref()].into_iter().flatten().map(CfiSource::of).collect();
     let cfi = load(&cfi);
     let path = debug_file.as_ref().map(|file| file.path.clone());
-    look(cfi.as_deref().map_err(String::as_str), Debug { path, refused })
+    look(cfi.as_deref().map_err(String::as_str), DebugResult { path, refused })
 }
 
 fn confirm<'c>(confirms: &'c Result<CfiConfirms<'_>, &str>) -> &'c dyn Confirm {

@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// How often a waiting thread looks for other work of the pool, such as members of an archive.
 const LOOK: Duration = Duration::from_millis(1);
 /// Results are passed on in groups of up to this weight in bytes.
-const HANDFUL: usize = 1 << 16;
+const GROUP: usize = 1 << 16;
 /// The maximum number of threads of a scan. Each takes memory, and threads far beyond the number of processors only wait.
 pub const MAX_THREADS: usize = 1024;
 
@@ -73,23 +73,23 @@ pub(crate) fn in_order<I: Send, R: Send + Weigh, E: From<io::Error>>(
     let threads = number_of_threads(resources.threads);
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
-    let line = Line {
+    let queue = Queue {
         state: Mutex::new(State::default()),
         changed: Condvar::new(),
         threads,
         waiting: resources.waiting,
     };
     pool.in_place_scope(|scope| {
-        let (line, work) = (&line, &work);
-        scope.spawn_broadcast(move |_, _| line.work(work));
+        let (queue, work) = (&queue, &work);
+        scope.spawn_broadcast(move |_, _| queue.work(work));
         // Threads must not wait for inputs after an error or a panic.
-        let _end = End(line);
-        line.lead(inputs, report)
+        let _end = EndOnDrop(queue);
+        queue.lead(inputs, report)
     })
 }
 
 /// The inputs that wait for a thread, and the results that wait for their turn.
-struct Line<I, R> {
+struct Queue<I, R> {
     state: Mutex<State<I, R>>,
     changed: Condvar,
     threads: usize,
@@ -144,7 +144,7 @@ enum Next<R> {
     Finished,
 }
 
-impl<I: Send, R: Send + Weigh> Line<I, R> {
+impl<I: Send, R: Send + Weigh> Queue<I, R> {
     fn lock(&self) -> MutexGuard<'_, State<I, R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -218,9 +218,9 @@ impl<I: Send, R: Send + Weigh> Line<I, R> {
     /// Takes inputs and processes them until none are left.
     fn work(&self, work: &(impl Fn(I, &mut dyn FnMut(R)) + Sync)) {
         while let Some((number, inputs)) = self.take() {
-            let mut hand = Hand { line: self, number, results: Vec::new(), weight: 0 };
+            let mut batch_work = BatchWork { queue: self, number, results: Vec::new(), weight: 0 };
             for input in inputs {
-                work(input, &mut |result| hand.add(result));
+                work(input, &mut |result| batch_work.add(result));
             }
         }
     }
@@ -241,12 +241,15 @@ impl<I: Send, R: Send + Weigh> Line<I, R> {
                 state.batches.push_back(Batch { results: Vec::new(), weight: 0, done: false });
                 return Some((number, inputs));
             }
-            state = self.rest(state);
+            state = self.work_or_wait(state);
         }
     }
 
     /// Waits for a moment, or does other work of the pool.
-    fn rest<'s>(&'s self, state: MutexGuard<'s, State<I, R>>) -> MutexGuard<'s, State<I, R>> {
+    fn work_or_wait<'s>(
+        &'s self,
+        state: MutexGuard<'s, State<I, R>>,
+    ) -> MutexGuard<'s, State<I, R>> {
         drop(state);
         let worked = rayon::yield_now() == Some(rayon::Yield::Executed);
         let state = self.lock();
@@ -272,24 +275,24 @@ impl<I: Send, R: Send + Weigh> Line<I, R> {
                 self.changed.notify_all();
                 return;
             }
-            state = self.rest(state);
+            state = self.work_or_wait(state);
         }
     }
 }
 
 /// Collects the results of a batch; the batch is done when this is dropped.
-struct Hand<'l, I: Send, R: Send + Weigh> {
-    line: &'l Line<I, R>,
+struct BatchWork<'l, I: Send, R: Send + Weigh> {
+    queue: &'l Queue<I, R>,
     number: u64,
     results: Vec<R>,
     weight: usize,
 }
 
-impl<I: Send, R: Send + Weigh> Hand<'_, I, R> {
+impl<I: Send, R: Send + Weigh> BatchWork<'_, I, R> {
     fn add(&mut self, result: R) {
         self.weight = self.weight.saturating_add(result.weight());
         self.results.push(result);
-        if self.weight >= HANDFUL {
+        if self.weight >= GROUP {
             self.give();
         }
     }
@@ -297,28 +300,28 @@ impl<I: Send, R: Send + Weigh> Hand<'_, I, R> {
     fn give(&mut self) {
         if !self.results.is_empty() {
             let weight = std::mem::take(&mut self.weight);
-            self.line.put(self.number, std::mem::take(&mut self.results), weight);
+            self.queue.put(self.number, std::mem::take(&mut self.results), weight);
         }
     }
 }
 
-impl<I: Send, R: Send + Weigh> Drop for Hand<'_, I, R> {
+impl<I: Send, R: Send + Weigh> Drop for BatchWork<'_, I, R> {
     fn drop(&mut self) {
         self.give();
-        let mut state = self.line.lock();
+        let mut state = self.queue.lock();
         let place = usize::try_from(self.number.wrapping_sub(state.first)).unwrap_or(usize::MAX);
         if let Some(batch) = state.batches.get_mut(place) {
             batch.done = true;
         }
         drop(state);
-        self.line.changed.notify_all();
+        self.queue.changed.notify_all();
     }
 }
 
 /// Ends the work when it is dropped.
-struct End<'l, I, R>(&'l Line<I, R>);
+struct EndOnDrop<'l, I, R>(&'l Queue<I, R>);
 
-impl<I, R> Drop for End<'_, I, R> {
+impl<I, R> Drop for EndOnDrop<'_, I, R> {
     fn drop(&mut self) {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
         self.0.changed.notify_all();
@@ -377,7 +380,7 @@ mod tests {
     fn memory_for_waiting_results_is_bounded() {
         let made = AtomicUsize::new(0);
         let seen_by_first = AtomicUsize::new(0);
-        let room = 10 * HANDFUL;
+        let room = 10 * GROUP;
         run(2, room, 1000, |n, found| {
             if n == 0 {
                 thread::sleep(Duration::from_millis(300));
@@ -391,7 +394,7 @@ mod tests {
             }
         });
         let seen = seen_by_first.load(Ordering::SeqCst);
-        assert!(seen > 0 && seen <= room + 2 * HANDFUL, "{seen}");
+        assert!(seen > 0 && seen <= room + 2 * GROUP, "{seen}");
     }
 
     #[test]

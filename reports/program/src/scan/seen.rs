@@ -38,13 +38,13 @@ struct Known {
 #[derive(Debug)]
 enum Mark {
     /// There is one file, which is not hashed.
-    One(Box<One>),
+    Unhashed(Box<Unhashed>),
     /// Their hashes are known.
     Hashed,
 }
 
 #[derive(Debug)]
-struct One {
+struct Unhashed {
     origin: Origin,
     size: usize,
     key_path: Option<PathBuf>,
@@ -101,19 +101,20 @@ impl Seen {
         let Subject { data, content, path, origin } = subject;
         let mark = mark(data, path);
         let hashed = content.is_some() || origin.is_none();
-        match self.sight(mark, origin.as_ref(), hashed) {
-            Sight::Same(record) => return Ok(record),
-            Sight::Other(one) => self.hash(*one),
-            Sight::New => {
+        match self.look_up(mark, origin.as_ref(), hashed) {
+            Lookup::Same(record) => return Ok(record),
+            Lookup::Other(one) => self.hash(*one),
+            Lookup::New => {
                 if let Some(origin) = origin.filter(|_| !hashed) {
                     let record = check()?;
                     let key_path = path.map(Path::to_owned);
-                    let one = One { origin, size: data.len(), key_path, record: record.clone() };
+                    let one =
+                        Unhashed { origin, size: data.len(), key_path, record: record.clone() };
                     self.lock().mark(mark, one);
                     return Ok(record);
                 }
             }
-            Sight::Hashed => {}
+            Lookup::Hashed => {}
         }
         let content = content.unwrap_or_else(|| Content::of(data));
         let key = (content.hash, path.map(Path::to_owned));
@@ -127,29 +128,29 @@ impl Seen {
     }
 
     /// What is known of the files with this mark. A second file marks them as hashed.
-    fn sight(&self, mark: u64, origin: Option<&Origin>, hashed: bool) -> Sight {
+    fn look_up(&self, mark: u64, origin: Option<&Origin>, hashed: bool) -> Lookup {
         let mut known = self.lock();
         let Some(entry) = known.marks.get_mut(&mark) else {
             if hashed && known.take(MARK) {
                 known.marks.insert(mark, Mark::Hashed);
             }
-            return Sight::New;
+            return Lookup::New;
         };
         match entry {
             // A hard link, or a file that was named twice.
-            Mark::One(one) if origin.is_some_and(|origin| origin.is(&one.origin)) => {
-                Sight::Same(one.record.clone())
+            Mark::Unhashed(one) if origin.is_some_and(|origin| origin.is(&one.origin)) => {
+                Lookup::Same(one.record.clone())
             }
-            Mark::One(_) => match std::mem::replace(entry, Mark::Hashed) {
-                Mark::One(one) => Sight::Other(one),
-                Mark::Hashed => Sight::Hashed,
+            Mark::Unhashed(_) => match std::mem::replace(entry, Mark::Hashed) {
+                Mark::Unhashed(one) => Lookup::Other(one),
+                Mark::Hashed => Lookup::Hashed,
             },
-            Mark::Hashed => Sight::Hashed,
+            Mark::Hashed => Lookup::Hashed,
         }
     }
 
     /// Remembers the record of a file by the hash of its bytes, unless they have changed.
-    fn hash(&self, one: One) {
+    fn hash(&self, one: Unhashed) {
         let Ok(file) = FileBytes::open(&one.origin.path) else { return };
         if file.stamp() != one.origin.stamp {
             return;
@@ -169,13 +170,13 @@ impl Seen {
 }
 
 /// What is known of a new file.
-enum Sight {
+enum Lookup {
     /// No file has its mark.
     New,
     /// It is the same file.
     Same(Arc<Record<'static>>),
     /// Another file, which is not hashed, may have the same bytes.
-    Other(Box<One>),
+    Other(Box<Unhashed>),
     /// Hashed files may have the same bytes.
     Hashed,
 }
@@ -192,9 +193,9 @@ impl Known {
         }
     }
 
-    fn mark(&mut self, mark: u64, one: One) {
+    fn mark(&mut self, mark: u64, one: Unhashed) {
         if self.take(MARK.saturating_add(weight::of_record(&one.record))) {
-            self.marks.entry(mark).or_insert_with(|| Mark::One(Box::new(one)));
+            self.marks.entry(mark).or_insert_with(|| Mark::Unhashed(Box::new(one)));
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sframe_store::{ContentHash, Counts};
 
-use super::record::{self, Kept};
+use super::record::{self, StoredRecord};
 use crate::scan::{Checker, Piece};
 use sframe_input::{Input, has_large_holes, open_file};
 use sframe_record::Record;
@@ -18,8 +18,8 @@ pub(super) fn check(
 ) -> io::Result<Counts> {
     let (mut without, mut failed) = (Counts::default(), None);
     let mut keep = |found: &Record<'_>| match record::of(found) {
-        Ok(Kept::Record(kept)) => record(kept),
-        Ok(Kept::Count(kind)) => without.add(&kind, 1),
+        Ok(StoredRecord::Record(kept)) => record(kept),
+        Ok(StoredRecord::Count(kind)) => without.add(&kind, 1),
         Err(error) => failed = failed.take().or(Some(error)),
     };
     // In a store, a record is one line.

@@ -35,19 +35,19 @@ pub struct Planning<'p> {
 }
 
 /// The result of looking at an input.
-enum Met {
+enum Planned {
     Item(Item),
     /// A file that is not checked: its kind and, if the next scan may reuse this result, its metadata.
     Without(&'static str, Option<Metadata>),
 }
 
-impl Weigh for Met {
+impl Weigh for Planned {
     fn weight(&self) -> usize {
         let path = match self {
-            Met::Item(item) => item.path.as_os_str().len(),
-            Met::Without(..) => 0,
+            Planned::Item(item) => item.path.as_os_str().len(),
+            Planned::Without(..) => 0,
         };
-        size_of::<Met>() + path
+        size_of::<Planned>() + path
     }
 }
 
@@ -63,11 +63,11 @@ pub fn plan(
 ) -> Result<Manifest> {
     let (mut items, mut without) = (Vec::new(), Counts::default());
     let resources = planning.scanner.resources();
-    let meet = |input, done: &mut dyn FnMut(Met)| done(meet(input, &planning));
-    in_order(found, resources, meet, |event| -> Result<()> {
+    let look_at = |input, done: &mut dyn FnMut(Planned)| done(look_at(input, &planning));
+    in_order(found, resources, look_at, |event| -> Result<()> {
         match event {
-            Event::Done(Met::Item(item)) => items.push(item),
-            Event::Done(Met::Without(kind, metadata)) => {
+            Event::Done(Planned::Item(item)) => items.push(item),
+            Event::Done(Planned::Without(kind, metadata)) => {
                 without.add(kind, 1);
                 if let (Some(stamps), Some(metadata)) = (&mut stamps, metadata) {
                     stamps.note(&metadata, Known::Without(kind));
@@ -91,39 +91,39 @@ pub fn default_shards(items: &[Item]) -> u32 {
     by_size.max(by_number).clamp(1, 1000)
 }
 
-fn meet(input: Input, planning: &Planning<'_>) -> Met {
+fn look_at(input: Input, planning: &Planning<'_>) -> Planned {
     match input {
-        Input::File(path) => meet_file(path, planning),
-        Input::Special(_, kind) => Met::Without(kind.name(), None),
+        Input::File(path) => look_at_file(path, planning),
+        Input::Special(_, kind) => Planned::Without(kind.name(), None),
         // Its check will report its contents, or why it cannot be read.
         Input::Image(path) | Input::Unreadable(path, _) => {
-            Met::Item(Item { path, size: 0, hash: None })
+            Planned::Item(Item { path, size: 0, hash: None })
         }
     }
 }
 
-fn meet_file(path: PathBuf, planning: &Planning<'_>) -> Met {
+fn look_at_file(path: PathBuf, planning: &Planning<'_>) -> Planned {
     let Ok(metadata) = fs::metadata(&path) else {
-        return Met::Item(Item { path, size: 0, hash: None });
+        return Planned::Item(Item { path, size: 0, hash: None });
     };
     // A file with large holes is not read completely, so its size does not count.
     let size = if has_large_holes(&metadata) { 0 } else { metadata.len() };
     let Scanner { checker, known, .. } = planning.scanner;
     let options = checker.options;
     match known.find(&metadata) {
-        Some(Known::Content(hash)) => return Met::Item(Item { path, size, hash: Some(hash) }),
-        Some(Known::Without(NOT_ELF)) => return Met::Without(NOT_ELF, Some(metadata)),
+        Some(Known::Content(hash)) => return Planned::Item(Item { path, size, hash: Some(hash) }),
+        Some(Known::Without(NOT_ELF)) => return Planned::Without(NOT_ELF, Some(metadata)),
         Some(Known::Without(_)) | None => {}
     }
-    if options.raw.is_none() && is_of_no_interest(&path, options).unwrap_or(false) {
-        return Met::Without(NOT_ELF, Some(metadata));
+    if options.raw.is_none() && needs_no_check(&path, options).unwrap_or(false) {
+        return Planned::Without(NOT_ELF, Some(metadata));
     }
     let hash = if planning.hash { hash_of(&path).ok() } else { None };
-    Met::Item(Item { path, size, hash })
+    Planned::Item(Item { path, size, hash })
 }
 
 /// Whether a file's first bytes show that it needs no check.
-fn is_of_no_interest(path: &Path, options: &CheckOptions) -> io::Result<bool> {
+fn needs_no_check(path: &Path, options: &CheckOptions) -> io::Result<bool> {
     let mut head = [0; HEAD];
     let length = open_file(path)?.read(&mut head)?;
     Ok(match Kind::of(head.get(..length).unwrap_or_default()) {

@@ -5,7 +5,7 @@ use sframe_record::{FileName, Record, Status};
 use crate::render::json::Line;
 
 /// The part of a record that a store keeps.
-pub(super) enum Kept {
+pub(super) enum StoredRecord {
     /// The whole record as a line.
     Record(Vec<u8>),
     /// A count by kind, if the record contains nothing else.
@@ -16,13 +16,13 @@ pub(super) enum Kept {
 pub(super) const NOT_ELF: &str = "not-elf";
 
 /// The part of a record that is kept.
-pub(super) fn of(record: &Record<'_>) -> serde_json::Result<Kept> {
+pub(super) fn of(record: &Record<'_>) -> serde_json::Result<StoredRecord> {
     Ok(match record.status {
-        Status::NotElf => Kept::Count(NOT_ELF.to_owned()),
+        Status::NotElf => StoredRecord::Count(NOT_ELF.to_owned()),
         Status::Special => {
-            Kept::Count(record.reason.as_ref().map_or("", |kind| kind.as_str()).to_owned())
+            StoredRecord::Count(record.reason.as_ref().map_or("", |kind| kind.as_str()).to_owned())
         }
-        _ => Kept::Record(line(record)?),
+        _ => StoredRecord::Record(line(record)?),
     })
 }
 
