@@ -55,7 +55,7 @@ impl StorePlace {
         }
     }
 
-    /// Replaces the copy by this place in an error.
+    /// Names this place instead of its copy in an error.
     pub(super) fn name_in(&self, error: Error) -> Error {
         match (self, error) {
             #[cfg(feature = "s3")]
