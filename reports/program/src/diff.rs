@@ -1,5 +1,5 @@
-//! The SFrame sections of two files laid over each other: two assemblers' sections of one source,
-//! yesterday's build and today's, version 2 and version 3.
+//! Compares the SFrame sections of two files, such as the output of two assemblers for the same source, the builds of
+//! two days, or version 2 and version 3.
 
 mod changes;
 mod file;
@@ -21,50 +21,49 @@ use file::File;
 use sframe_input::plain_error;
 use sframe_record::Instruction;
 
-/// What to compare, and how much of it to keep.
+/// The options of a comparison.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// How code is matched; `None`: by address where both files have code at the same addresses,
-    /// else by symbol.
+pub struct DiffOptions {
+    /// How code is matched. `None` matches by address if both files have code at the same addresses, else by symbol.
     pub matching: Option<Matching>,
-    /// How many functions that differ to keep; all of them are counted.
+    /// The number of differing functions to keep; all of them are counted.
     pub keep: Keep,
 }
 
-/// What came of it.
+/// The result of a comparison.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The first file.
-    pub first: Side,
+    pub first: ComparedFile,
     /// The second file.
-    pub second: Side,
+    pub second: ComparedFile,
     /// How code was matched.
     pub matching: Matching,
     /// Bytes and functions.
     pub totals: Totals,
-    /// The functions that differ, the first ones of them.
+    /// The first functions that differ.
     pub functions: Vec<FunctionChange>,
-    /// How many more there are.
+    /// The number of further functions that differ.
     pub more: u64,
 }
 
 /// One of the two files.
 #[derive(Clone, Debug)]
-pub struct Side {
+pub struct ComparedFile {
     /// Its path.
     pub path: PathBuf,
     /// Its sections.
     pub sections: Vec<SectionInShort>,
 }
 
-/// What a section is.
+/// A summary of a section.
 #[derive(Clone, Copy, Debug)]
 pub struct SectionInShort {
     /// The version.
     pub version: Version,
-    /// The machine, where it is a known one.
+    /// The machine, if it is known.
     pub abi: Option<Abi>,
-    /// Number of functions.
+    /// The number of functions.
     pub functions: u32,
 }
 
@@ -78,34 +77,34 @@ impl SectionInShort {
     }
 }
 
-/// A function that is not the same on both sides.
+/// A function that differs.
 #[derive(Clone, Debug)]
 pub struct FunctionChange {
-    /// Its symbol, or the section of stubs, on either side; empty where there is none.
+    /// Its symbol, or the section of stubs, in either file; empty if there is none.
     pub name: Vec<u8>,
-    /// Where it is in the first file.
-    pub first: Option<Place>,
-    /// Where it is in the second file.
-    pub second: Option<Place>,
-    /// What became of which PCs: addresses, or matched by symbol, bytes from the function's start.
+    /// Its place in the first file.
+    pub first: Option<FunctionPlace>,
+    /// Its place in the second file.
+    pub second: Option<FunctionPlace>,
+    /// The changes by range of PCs: addresses or, if matched by symbol, offsets from the function's start.
     pub ranges: Vec<(u64, u64, Change)>,
     /// Both tables of rows around the first range that differs.
     pub tables: Option<Tables>,
-    /// That range's instructions, where both files have the same there.
+    /// The instructions of that range, if they are the same in both files.
     pub code: Vec<Instruction<'static>>,
 }
 
 /// The place of a function in one file.
 #[derive(Clone, Debug)]
-pub struct Place {
-    /// Where the sections' functions say it is.
+pub struct FunctionPlace {
+    /// The function according to the sections.
     pub function: SframeFunction,
-    /// The name of the code section that the start counts from, in relocatable objects.
+    /// In relocatable objects, the name of the code section that the start is relative to.
     pub code_section: Option<String>,
 }
 
 impl Report {
-    /// Whether the sides say something else about some PC.
+    /// Whether the files differ for any PC.
     #[must_use]
     pub const fn is_different(&self) -> bool {
         self.totals.different + self.totals.only_first + self.totals.only_second > 0
@@ -125,16 +124,16 @@ impl Report {
 pub struct Error {
     /// The file.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
 /// Compares the sections of two ELF files.
 ///
 /// # Errors
-/// Which of the files cannot be compared, and why: it cannot be read, is no ELF file, or has no
-/// SFrame section that can be read.
-pub fn diff_files(first: &Path, second: &Path, options: &Options) -> Result<Report, Error> {
+/// Returns the file that cannot be compared and the reason: it cannot be read, is not an ELF file, or has no readable
+/// SFrame section.
+pub fn diff_files(first: &Path, second: &Path, options: &DiffOptions) -> Result<Report, Error> {
     let of = |path: &Path, why| Error { path: path.to_owned(), why };
     let first_data = file::read(first).map_err(|why| of(first, why))?;
     let second_data = file::read(second).map_err(|why| of(second, why))?;
@@ -153,7 +152,7 @@ pub fn diff_files(first: &Path, second: &Path, options: &Options) -> Result<Repo
     for (path, data) in [(first, &first_data), (second, &second_data)] {
         data.intact().map_err(|error| of(path, plain_error(&error)))?;
     }
-    let side = |path: &Path, sections: &[Section<'_>]| Side {
+    let side = |path: &Path, sections: &[Section<'_>]| ComparedFile {
         path: path.to_owned(),
         sections: sections.iter().map(SectionInShort::of).collect(),
     };

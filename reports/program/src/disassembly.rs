@@ -1,6 +1,5 @@
-//! Machine code as text, for AMD64 (AT&T syntax, as GNU tools print it) and AArch64.
-//!
-//! Without the feature `disassembly`, and for other machines, there is none.
+//! Machine code as text, for AMD64 (in the AT&T syntax of GNU tools) and AArch64. There is no text for other
+//! machines.
 
 use sframe_record::Address;
 use sframe_record::json::hex;
@@ -9,11 +8,11 @@ use sframe_validator::Abi;
 /// A machine instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Its address, or in a relocatable object its offset in the section.
+    /// Its address or, in a relocatable object, its offset in the section.
     pub address: u64,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// The instruction as an assembler takes it.
+    /// The instruction in the syntax of an assembler.
     pub text: String,
 }
 
@@ -27,8 +26,8 @@ impl From<Instruction> for sframe_record::Instruction<'static> {
     }
 }
 
-/// The instructions of `code`, which begins with one at `address`, from the one at or around
-/// `from` on, `limit` at most. What is no instruction ends them.
+/// The instructions of `code`, which begins with one at `address`: at most `limit` instructions, from the one that
+/// contains `from`. They end before bytes that are not an instruction.
 #[must_use]
 pub fn disassemble(
     abi: Abi,
@@ -83,7 +82,7 @@ mod aarch64 {
 
     use super::Instruction;
 
-    /// Instructions are stored in little-endian order, whatever the data's is (Arm ARM B2.6.2).
+    /// Instructions are always stored in little-endian order (Arm ARM B2.6.2).
     pub(super) fn instructions(code: &[u8], address: u64) -> impl Iterator<Item = Instruction> {
         let places = (address..).step_by(4);
         code.as_chunks().0.iter().zip(places).map_while(|(bytes, address)| {
@@ -104,7 +103,7 @@ mod tests {
         instructions.into_iter().map(|i| (i.address, i.text)).collect()
     }
 
-    /// As `objdump -d` prints these bytes.
+    /// The output of `objdump -d` for these bytes.
     #[test]
     fn amd64_code() {
         let code = [0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20, 0xe8, 0, 0, 0, 0, 0xc9, 0xc3];
@@ -117,7 +116,7 @@ mod tests {
         assert_eq!(texts(Abi::Amd64, &code, 0x1002).first(), all.get(1));
     }
 
-    /// As `objdump -d -M no-aliases` prints these bytes, but for the number's notation.
+    /// The output of `objdump -d -M no-aliases` for these bytes, except for the notation of the number.
     #[test]
     fn aarch64_code() {
         let code =
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_ends_it() {
+    fn bytes_that_are_not_code_end_the_list() {
         assert_eq!(texts(Abi::Amd64, &[0x90, 0x06, 0x90], 0x1000).len(), 1);
         assert_eq!(texts(Abi::S390x, &[7, 7], 0x1000), []);
     }

@@ -1,5 +1,5 @@
-//! Prints whole sections: header, functions, rows. What cannot be read is said in its place, and
-//! the dump goes on behind it.
+//! Prints whole sections: header, functions and rows. Parts that cannot be read are reported in their place, and the
+//! dump continues after them.
 
 mod gnu;
 mod line;
@@ -15,31 +15,31 @@ use sframe_input::archive::{self, Content};
 use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, plain_error};
 use sframe_record::text::{printable, printable_path};
 
-/// How a section is laid out.
+/// The layout of a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Style {
-    /// Our own: decoded fields, symbols, registers by their names, section offsets.
+    /// Our own layout: decoded fields, symbols, names of registers, section offsets.
     #[default]
     Plain,
-    /// What GNU objdump prints below the lines that name the file: binutils 2.40 for version 1,
-    /// 2.44 for version 2 with section-relative addresses, 2.47.50 for all else.
+    /// The output of GNU objdump without the lines that name the file: binutils 2.40 for version 1, 2.44 for version
+    /// 2 with section-relative addresses, 2.47.50 for everything else.
     Gnu,
 }
 
-/// What a dump came across.
+/// The result of a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Sections that were printed, as far as they could be read.
+    /// The number of sections that were printed, completely or in part.
     pub sections: u64,
-    /// Files, members and sections that could not be read, and places in sections.
+    /// The number of files, members, sections and places in sections that could not be read.
     pub unreadable: u64,
 }
 
-/// Prints every SFrame section of the file or archive at `path`. What could not be read goes to
-/// `complaints`, a line each, where it has no place in the output.
+/// Prints every SFrame section of the file or archive at `path`. Writes a line to `complaints` for each unreadable
+/// part that has no place in the output.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if writing fails.
 pub fn dump_file(
     path: &Path,
     style: Style,
@@ -123,7 +123,7 @@ impl Dump<'_> {
         };
         let symbols = match self.style {
             Style::Plain => SymbolTable::load(&elf).unwrap_or_default(),
-            // objdump prints no names.
+            // objdump does not print names.
             Style::Gnu => SymbolTable::default(),
         };
         let mut any = false;
@@ -159,14 +159,16 @@ impl Dump<'_> {
         self.outcome.sections += 1;
         self.outcome.unreadable += match self.style {
             Style::Gnu => gnu::write(self.out, source, section)?,
-            Style::Plain => plain::write(self.out, &plain::Place { name, source, file }, section)?,
+            Style::Plain => {
+                plain::write(self.out, &plain::SectionInFile { name, source, file }, section)?
+            }
         };
         Ok(())
     }
 
     fn complain(&mut self, name: &str, what: &str) -> io::Result<()> {
         self.outcome.unreadable += 1;
-        // Standard error may be closed; what was found stays in the exit status.
+        // Standard error may be closed; the exit status still reports the problem.
         let _ = writeln!(self.complaints, "{name}: {what}");
         Ok(())
     }

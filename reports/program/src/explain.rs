@@ -1,4 +1,4 @@
-//! The rules' pages: for a terminal, and as `RULES.md`.
+//! The pages of the rules: for a terminal, and as `RULES.md`.
 
 use std::io::{self, Write};
 
@@ -50,10 +50,10 @@ fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Result<()
     Ok(())
 }
 
-/// Lists every rule in a line, group by group.
+/// Lists the rules by group, one per line.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if writing fails.
 pub fn list(out: &mut dyn Write) -> io::Result<()> {
     let longest = catalogue::all().map(|rule| rule.name.len()).max().unwrap_or(0);
     for (place, group) in Group::ALL.into_iter().enumerate() {
@@ -71,7 +71,7 @@ pub fn list(out: &mut dyn Write) -> io::Result<()> {
 /// Writes all pages as Markdown: the text of `RULES.md`.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if writing fails.
 pub fn markdown(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# Rules\n")?;
     writeln!(
@@ -119,7 +119,7 @@ fn markdown_page(out: &mut dyn Write, rule: &Rule) -> io::Result<()> {
     Ok(())
 }
 
-/// Text that Markdown shall not take for markup.
+/// Escapes text, so that Markdown does not treat it as markup.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -131,10 +131,10 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// With a capital letter in front and a full stop behind.
+/// Makes a sentence: with a capital letter at the beginning and a full stop at the end.
 fn sentence(text: &str) -> String {
     let mut rest = text.chars();
-    // A name in code letters keeps its case.
+    // A name in backticks keeps its case.
     let first_word = text.split(' ').next().unwrap_or_default();
     let mut sentence = match rest.next() {
         Some(first) if !first_word.contains('_') => first.to_uppercase().chain(rest).collect(),
@@ -185,17 +185,17 @@ fn abis(abis: Abis) -> String {
         return "every machine".to_owned();
     }
     let mut names: Vec<&str> = covered.into_iter().map(Abi::name).collect();
-    // Both byte orders of AArch64 go by one name.
+    // Both byte orders of AArch64 have one name here.
     if names.contains(&"AArch64") {
         names.retain(|name| *name != "AArch64-BE");
     }
     names.join(" and ")
 }
 
-/// The rule of a name.
+/// The rule with this name.
 ///
 /// # Errors
-/// That there is no such rule, and which names are near.
+/// Returns a message with similar names if there is no such rule.
 pub fn find(name: &str) -> Result<&'static Rule, String> {
     if let Some(rule) = catalogue::find(name) {
         return Ok(rule);
@@ -214,7 +214,7 @@ pub fn find(name: &str) -> Result<&'static Rule, String> {
     Err(format!("there is no rule `{name}`; {hint}"))
 }
 
-/// Letters to insert, remove or replace to come from one word to the other.
+/// The number of letters to insert, remove or replace to turn one word into the other.
 fn distance(from: &str, to: &str) -> usize {
     let mut costs: Vec<usize> = (0..=to.chars().count()).collect();
     for (row, a) in from.chars().enumerate() {
@@ -238,14 +238,14 @@ mod tests {
     use super::{distance, sentence};
 
     #[test]
-    fn distances() {
+    fn distances_between_names() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("same", "same"), 0);
     }
 
     #[test]
-    fn sentences() {
+    fn sentences_are_capitalised() {
         assert_eq!(sentence("the rule holds"), "The rule holds.");
         assert_eq!(sentence("sh_type is right"), "sh_type is right.");
         assert_eq!(sentence(""), "");

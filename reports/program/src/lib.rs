@@ -1,13 +1,13 @@
 //! `sframe-check`: checks, explains and prints the SFrame stack-trace sections of files, archives
 //! and whole distributions.
 //!
-//! The program is a thin shell around this library. Data flows one way: `sframe_input` finds and maps
-//! files, [`scan`] checks them in parallel and makes a [`record`] of each in input order, [`render`]
-//! writes them. [`dump`] prints whole sections, [`diff`] compares two files, [`explain`] prints the
-//! rules' pages. `sframe_harness` runs other people's readers and assemblers.
+//! The program is a thin shell around this library. Data flows one way: `sframe_input` finds and maps files, [`scan`]
+//! checks them in parallel and makes a [`record`] of each in input order, and [`render`] writes the records. [`dump`]
+//! prints whole sections, [`diff`] compares two files, and [`explain`] prints the rules' pages. `sframe_harness` runs
+//! other readers and assemblers.
 //!
-//! Nothing here decides what is wrong with a section: that is `sframe-validator`'s business, and
-//! whether it says what CFI does is `sframe-oracle`'s.
+//! Nothing here decides whether a section is valid: `sframe-validator` does, and `sframe-oracle` compares it with
+//! CFI.
 
 #![deny(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! From what a check found to a [`Record`](sframe_record::Record): names, the bytes around a defect,
-//! the tables of rows and the instructions where SFrame and CFI differ.
+//! Makes a [`Record`](sframe_record::Record) of a check's findings: adds names, the bytes around a defect, and the
+//! tables of rows and instructions where SFrame and CFI differ.
 
 mod checked;
 mod content;

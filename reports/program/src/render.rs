@@ -1,4 +1,4 @@
-//! Records as text and as JSON. A renderer computes nothing: it writes what a record says.
+//! Writes records as text and as JSON. A renderer computes nothing: everything that it writes is in the records.
 
 mod grouped;
 pub mod json;
@@ -20,39 +20,39 @@ use sframe_record::{Finding, Record, Summary};
 
 /// A format of a scan's output.
 pub trait Renderer {
-    /// Writes what comes before the first file.
+    /// Writes the text before the first file.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns an error if writing fails.
     fn begin(&mut self) -> io::Result<()>;
 
-    /// Writes one file's record.
+    /// Writes the record of one file.
     ///
     /// # Errors
-    /// An error of writing.
+    /// Returns an error if writing fails.
     fn file(&mut self, record: &Record<'_>) -> io::Result<()>;
 
-    /// Begins a record with too many findings to be held: `record` has none, they follow.
+    /// Starts a record that has too many findings for memory: `record` has none, and they follow.
     ///
     /// # Errors
-    /// An error of writing.
+    /// Returns an error if writing fails.
     fn start(&mut self, record: Record<'static>) -> io::Result<()>;
 
     /// Writes the next findings of the record that was started.
     ///
     /// # Errors
-    /// An error of writing.
+    /// Returns an error if writing fails.
     fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()>;
 
     /// Ends the record that was started.
     ///
     /// # Errors
-    /// An error of writing.
+    /// Returns an error if writing fails.
     fn finish(&mut self) -> io::Result<()>;
 
     /// Writes the summary, and flushes.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns an error if writing fails.
     fn end(&mut self, summary: &Summary<'_>) -> io::Result<()>;
 }

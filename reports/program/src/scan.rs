@@ -1,4 +1,4 @@
-//! The parallel driver: inputs in, records out in the same order, whatever the number of threads.
+//! Checks inputs in parallel, and hands over their records in input order, whatever the number of threads.
 
 mod check;
 mod compare;
@@ -26,22 +26,22 @@ use sframe_input::Input;
 use sframe_input::repository::Entry;
 use sframe_record::Summary;
 
-/// Where records go.
+/// Takes the records of a scan.
 pub trait Sink {
     /// Takes the next piece, in input order.
     ///
     /// # Errors
-    /// An error of writing; it ends the scan.
+    /// Returns an error if writing fails, which ends the scan.
     fn piece(&mut self, piece: Piece) -> io::Result<()>;
 
-    /// Some time has passed without a record.
+    /// Called when some time has passed without a record.
     fn tick(&mut self, summary: &Summary<'_>);
 }
 
-/// Checks every input on `threads` threads, or on as many as the machine has for 0.
+/// Checks every input on `threads` threads; 0 is one thread per processor.
 ///
 /// # Errors
-/// Those of the sink, and of starting threads.
+/// Returns errors of the sink, and an error if threads cannot be started.
 pub fn scan(
     inputs: impl Iterator<Item = Input>,
     options: &CheckOptions,
@@ -53,10 +53,10 @@ pub fn scan(
     reported(inputs, options, check, threads, sink)
 }
 
-/// Checks what a repository lists, in the same way.
+/// Checks the packages that a repository lists, like [`scan`].
 ///
 /// # Errors
-/// Those of the sink, and of starting threads.
+/// Returns errors of the sink, and an error if threads cannot be started.
 pub fn scan_repository(
     entries: impl Iterator<Item = Entry>,
     options: &CheckOptions,

@@ -1,8 +1,8 @@
-//! Scans whose results last: planned as shards, each of which is checked and kept whole.
+//! Scans with stored results. A plan divides a scan into shards; each shard is checked and stored as a whole.
 //!
-//! The folder that keeps them, and what makes them durable, is `sframe-store`'s; here files become
-//! its items and reports its records. [`plan`] finds what there is to check, [`check_shard`] checks
-//! a part of it, [`summary`] reads what a store has kept.
+//! `sframe-store` manages the folder and makes it durable. This module turns files into its items, and records into
+//! its lines. [`plan`] finds the files to check, [`check_shard`] checks a part of them, and [`summary`] reads a
+//! store.
 
 mod alone;
 mod error;

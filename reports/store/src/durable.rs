@@ -147,11 +147,11 @@ pub(crate) fn draft_folder(folder: &Path) -> Result<tempfile::TempDir> {
         .map_err(|error| Error::io("make a folder in", folder)(without_path(&error)))
 }
 
-/// The system's error, without the random name that `tempfile` wraps it in.
+/// The system's error without the random name that `tempfile` appends to its message. The wrapper of `tempfile` does not
+/// give access to the wrapped error: its `source` is the source of that error.
 fn without_path(error: &io::Error) -> io::Error {
-    let system = error.get_ref().and_then(|wrapper| wrapper.source());
-    let message = system.map_or_else(|| error.to_string(), ToString::to_string);
-    io::Error::new(error.kind(), message)
+    let message = error.to_string();
+    io::Error::new(error.kind(), message.split(" at path ").next().unwrap_or_default().to_owned())
 }
 
 /// Removes a folder with its contents, if it exists.

@@ -133,11 +133,7 @@ fn defects_are_reported_by_line_field_value_and_allowed_values() {
             r#""type":"file""#,
             r#"line 1: `type` is "file", allowed: "manifest""#,
         ),
-        (
-            r#""format":1"#,
-            r#""format":2"#,
-            "line 1: `format` is 2, allowed: a whole number from 1 to 1",
-        ),
+        (r#""format":1"#, r#""format":2"#, "line 1: `format` is 2, allowed: 1"),
         (
             r#""shards":2"#,
             r#""shards":0"#,

@@ -18,7 +18,7 @@ use sframe_input::DebugPackages;
 use sframe_input::{Input, Selection, ahead};
 use sframe_record::{Severity, Summary};
 
-/// How many findings of each rule and file are grouped by root cause: what is beyond is counted.
+/// The findings of each rule and file that are grouped by root cause. Further ones are counted.
 pub(super) const KEPT: Keep = Keep::First(100);
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
@@ -39,8 +39,8 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     Ok(ended(&interrupted, exit(args.fail_on, &summary)))
 }
 
-/// Scans `inputs`, each of which takes `size` bytes of memory, and writes their records: `all` of the
-/// findings, or the first few.
+/// Scans `inputs`, each of which takes `size` bytes of memory, and writes their records with `all` findings or the
+/// first few.
 pub(super) fn report<T: Send + 'static>(
     output: &OutputArgs,
     all: bool,
@@ -71,13 +71,13 @@ pub(super) fn ended(interrupted: &AtomicBool, exit: Exit) -> Exit {
     if !interrupted.load(Ordering::Relaxed) {
         return exit;
     }
-    // Who has closed the terminal does not read it.
+    // Writing fails if the terminal is closed.
     let _ = writeln!(io::stderr(), "sframe-check: interrupted: the rest was not checked");
     Exit::Interrupted
 }
 
-/// Divides the memory that a scan may take: reports that wait get a quarter at most, what is known
-/// of files an eighth, and each thread its part of the rest for what it takes out of packages.
+/// Divides the memory limit: at most a quarter is for records that wait, and an eighth for records of known files.
+/// The threads share the rest for members of packages.
 pub(super) fn limit_memory(options: &mut CheckOptions, resources: &ResourceArgs) {
     let Some(limit) = resources.memory_limit else { return };
     let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -91,7 +91,7 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
     CheckOptions { raw: args.raw.options(), ..shown_options(&args.what, &args.output) }
 }
 
-/// What to check, for results that are written so.
+/// The options of a scan with this output.
 pub(super) fn shown_options(what: &WhatArgs, output: &OutputArgs) -> CheckOptions {
     let OutputArgs { format, coverage, verbose, .. } = *output;
     let is_text = format == Format::Text;
@@ -99,11 +99,11 @@ pub(super) fn shown_options(what: &WhatArgs, output: &OutputArgs) -> CheckOption
     if is_text {
         options.validator.keep = options.validator.keep.max(KEPT);
     }
-    // As text they are shown on request only.
+    // Text shows them only on request.
     CheckOptions { coverage, producers: !is_text, named_examples: verbose || !is_text, ..options }
 }
 
-/// What to check, by itself.
+/// The options of a scan, regardless of its output.
 pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
     CheckOptions {
         validator: Options { pedantic: args.pedantic, ..Options::default() },
@@ -121,14 +121,14 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
     }
 }
 
-/// What the words of the command line name.
+/// The inputs that the command line names.
 pub(super) fn selection(paths: &[OsString], follow_links: bool) -> io::Result<Selection> {
     let list = if paths.iter().any(|path| path == "-") { read_list()? } else { Vec::new() };
     let selection = Selection::new(paths, &list);
     Ok(if follow_links { selection.following_links() } else { selection })
 }
 
-/// Looks into the packages of debug files; those that are of no use are inputs that cannot be read.
+/// Reads the packages of debug files. Returns the unusable ones as unreadable inputs.
 pub(super) fn debug_packages(args: &WhatArgs, options: &mut CheckOptions) -> Vec<Input> {
     if args.unpack.debug_packages.is_empty() {
         return Vec::new();
@@ -138,7 +138,7 @@ pub(super) fn debug_packages(args: &WhatArgs, options: &mut CheckOptions) -> Vec
     unusable
 }
 
-/// A renderer to standard output, where `display` may be as well.
+/// A renderer to standard output, which may be the terminal that shows `display`.
 pub(super) fn renderer(
     output: &OutputArgs,
     all: bool,
@@ -174,7 +174,7 @@ fn read_list() -> io::Result<Vec<u8>> {
     Ok(list)
 }
 
-/// The exit status that a scan's findings have.
+/// The exit status for the findings of a scan.
 pub(super) fn exit(level: Level, summary: &Summary<'_>) -> Exit {
     let least = level.severity().map(Severity::from);
     let found = summary.worst().zip(least).is_some_and(|(worst, least)| worst <= least);

@@ -10,7 +10,7 @@ use sframe_history::{Comparison, Record, When, report};
 use sframe_store::{NO_HASHES, ShardLine, ShardState, Store};
 
 use super::args::stored::{CompareArgs, CompareFormat};
-use super::place::Place;
+use super::place::StorePlace;
 use super::{Exit, complain, styled_stdout};
 use crate::stored::Result;
 
@@ -40,7 +40,7 @@ pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
 }
 
 fn read(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
-    let place = Place::of(path)?;
+    let place = StorePlace::of(path)?;
     place.fetch_merged()?;
     if place.folder().is_dir() {
         let read = store(place.folder(), path, when, comparison);

@@ -7,14 +7,14 @@ use sframe_validator::finding::Keep;
 
 use super::args::{DiffArgs, DiffFormat, MatchBy};
 use super::{Exit, stdout, styled_stdout};
-use crate::diff::{Options, Text, diff_files, json};
+use crate::diff::{DiffOptions, Text, diff_files, json};
 use sframe_record::text::printable_path;
 
-/// How many functions that differ are shown without `--all`.
+/// The number of differing functions that are shown without `--all`.
 const SHOWN: usize = 10;
 
 pub(super) fn run(args: &DiffArgs) -> io::Result<Exit> {
-    let options = Options {
+    let options = DiffOptions {
         matching: args.by.map(|by| match by {
             MatchBy::Pc => Matching::Address,
             MatchBy::Symbol => Matching::Symbol,

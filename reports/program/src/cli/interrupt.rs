@@ -1,4 +1,4 @@
-//! Ctrl-C: what is known so far is told, and the program ends.
+//! Handles Ctrl-C: the program reports the results so far, and ends.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown};
 
-/// As shells say it of a program that SIGINT has ended.
+/// The exit status that shells report for a program ended by SIGINT.
 pub(super) const STATUS: u8 = 130;
 
 /// A flag that the first Ctrl-C sets; the second one ends the program at once.
@@ -16,7 +16,7 @@ pub(super) fn flag() -> io::Result<Arc<AtomicBool>> {
     flag_for(&[SIGINT])
 }
 
-/// A flag as [`flag`]'s, which SIGTERM sets as well, and SIGHUP, unless `nohup` has the program ignore it.
+/// A flag like that of [`flag`], which SIGTERM also sets, and SIGHUP unless `nohup` makes the program ignore it.
 pub(super) fn flag_for_any_end() -> io::Result<Arc<AtomicBool>> {
     match is_ignored(SIGHUP) {
         true => flag_for(&[SIGINT, SIGTERM]),
@@ -27,7 +27,7 @@ pub(super) fn flag_for_any_end() -> io::Result<Arc<AtomicBool>> {
 fn flag_for(signals: &[i32]) -> io::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in signals {
-        // In this order: the first signal finds the flag unset.
+        // The order matters: at the first signal the flag is not set.
         register_conditional_shutdown(*signal, STATUS.into(), interrupted.clone())?;
         register(*signal, interrupted.clone())?;
     }

@@ -17,10 +17,10 @@ use sframe_input::{FileBytes, archive, plain_error};
 use sframe_record::numbers::counted;
 use sframe_record::text::printable_path;
 
-/// How many functions that differ are named.
+/// The number of differing functions that are named.
 const SHOWN: usize = 10;
 
-/// What became of the input: the inner error says why it cannot be read.
+/// The outer error ends the program; the inner one is the reason why an input cannot be read.
 type Tried<T> = io::Result<Result<T, String>>;
 
 pub(super) fn run(args: &ReassembleArgs) -> io::Result<Exit> {
@@ -63,12 +63,12 @@ fn written(path: &Path, output: &Path) -> Tried<Exit> {
         outcome.map_err(named)?
     };
     Ok(match outcome {
-        Ok(outcome) => Ok(tell(&outcome)?),
+        Ok(outcome) => Ok(write_outcome(&outcome)?),
         Err(why) => Err(why),
     })
 }
 
-/// Writes to a pipe or a device, which a file in its place would not be.
+/// Writes to a pipe or a device, which must not be replaced by a file.
 fn into(output: &Path, write: impl FnOnce(&mut dyn Write) -> Tried<Outcome>) -> Tried<Outcome> {
     let mut out = BufWriter::new(File::options().write(true).open(output)?);
     let outcome = write(&mut out)?;
@@ -76,11 +76,11 @@ fn into(output: &Path, write: impl FnOnce(&mut dyn Write) -> Tried<Outcome>) -> 
     Ok(outcome)
 }
 
-/// Writes a file beside `output`, and puts it in its place once it is whole.
+/// Writes a temporary file next to `output`, and renames it to `output` once it is complete.
 fn replaced(output: &Path, write: impl FnOnce(&mut dyn Write) -> Tried<Outcome>) -> Tried<Outcome> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    // As any new file: what the user's mask leaves.
+    // Like any other new file; the umask still applies.
     let permissions = fs::Permissions::from_mode(0o666);
     let mut file = Builder::new().permissions(permissions).tempfile_in(folder)?;
     let mut out = BufWriter::with_capacity(1 << 16, file.as_file_mut());
@@ -93,18 +93,19 @@ fn replaced(output: &Path, write: impl FnOnce(&mut dyn Write) -> Tried<Outcome>)
     Ok(outcome)
 }
 
-/// What was written and what was not, on standard error: standard output may be the assembly.
-fn tell(outcome: &Outcome) -> io::Result<Exit> {
+/// Reports what was written and what was skipped. Uses standard error, because the assembly may be on standard
+/// output.
+fn write_outcome(outcome: &Outcome) -> io::Result<Exit> {
     let mut out = io::stderr().lock();
     let functions = counted(outcome.functions, "function");
     let sections = counted(outcome.sections, "section");
     writeln!(out, "{functions} in {sections}, {} of code", counted(outcome.bytes, "byte"))?;
-    tell_left_out(&mut out, &outcome.left_out)?;
+    write_left_out(&mut out, &outcome.left_out)?;
     let whole = outcome.functions > 0 && outcome.left_out.is_empty();
     Ok(if whole { Exit::Clean } else { Exit::Incomplete })
 }
 
-fn tell_left_out(out: &mut dyn Write, left_out: &LeftOut) -> io::Result<()> {
+fn write_left_out(out: &mut dyn Write, left_out: &LeftOut) -> io::Result<()> {
     for (reason, (count, first)) in &left_out.functions {
         let functions = counted(*count, "function");
         writeln!(out, "left out: {functions}, the first at {}: {reason}", Place(*first))?;
@@ -125,12 +126,12 @@ fn compared(path: &Path, rebuilt: &Path) -> Tried<Exit> {
         Ok(comparison)
     };
     Ok(match run() {
-        Ok(comparison) => Ok(tell_comparison(&comparison)?),
+        Ok(comparison) => Ok(write_comparison(&comparison)?),
         Err(why) => Err(why),
     })
 }
 
-fn tell_comparison(comparison: &Comparison) -> io::Result<Exit> {
+fn write_comparison(comparison: &Comparison) -> io::Result<Exit> {
     let mut out = stdout();
     let different = comparison.different.len() as u64;
     for (start, mismatch) in comparison.different.iter().take(SHOWN) {
@@ -152,7 +153,7 @@ fn tell_comparison(comparison: &Comparison) -> io::Result<Exit> {
     if comparison.added > 0 {
         writeln!(out, "{} only in the rebuilt file", counted(comparison.added, "function"))?;
     }
-    tell_left_out(&mut out, &comparison.left_out)?;
+    write_left_out(&mut out, &comparison.left_out)?;
     out.flush()?;
     Ok(if different + comparison.added > 0 {
         Exit::Findings

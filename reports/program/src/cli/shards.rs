@@ -1,4 +1,4 @@
-//! `sframe-check plan`, `scan`, `status` and `merge`: a scan that is distributed.
+//! `sframe-check plan`, `scan`, `status` and `merge`: a distributed scan.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use sframe_store::{
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
 use super::args::{DiffFormat, WhatArgs};
-use super::place::Place;
+use super::place::StorePlace;
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, stdout};
 use crate::scan::{CheckOptions, Checker};
@@ -19,10 +19,10 @@ use sframe_input::Input;
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{printable, printable_path};
 
-/// What is checked where results are kept: always the coverage as well.
+/// The options of a scan with stored results, which always includes the coverage.
 ///
 /// # Errors
-/// Packages of debug files were named that are none.
+/// Returns an error if a package of debug files is unusable.
 pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
     let mut options = check::what_options(what);
     if let Some(Input::Unreadable(path, reason)) =
@@ -49,7 +49,7 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
             threads: args.threads,
         },
     };
-    // Shards are checked wherever their process runs.
+    // Shards may be checked in another working folder.
     let found = check::selection(&args.paths, args.follow_links)?.map(absolute);
     let manifest = stored::plan(planning, found, None)?;
     manifest.save(&args.output).map_err(Error::from)?;
@@ -92,12 +92,12 @@ fn scan_shard(args: &ScanArgs) -> Result<Exit> {
     if let Some(copy) = &args.copy {
         return check_shard(&Store::create(copy, manifest)?, args, &options);
     }
-    let place = Place::of(&args.shards.store)?;
+    let place = StorePlace::of(&args.shards.store)?;
     scan_in(&place, manifest, args, &options).map_err(|error| place.name_in(error))
 }
 
 fn scan_in(
-    place: &Place,
+    place: &StorePlace,
     manifest: Manifest,
     args: &ScanArgs,
     options: &CheckOptions,
@@ -114,8 +114,8 @@ fn scan_in(
     Ok(exit)
 }
 
-/// Checks a shard of a bucket's copy in a process of its own. The copy ends with this process, and
-/// what the other one dies of is to be known until then.
+/// Checks a shard of a bucket's copy in a separate process. This process keeps the copy until it knows why the other
+/// one ended.
 fn check_copy(store: &Store, shard: u32, copy: &Path) -> Result<Exit> {
     let is_whole = || Ok(matches!(store.state(shard), Ok(ShardState::Whole(_))).into());
     let arguments = own_arguments(1, &[OsStr::new("--copy"), copy.as_os_str()]);
@@ -136,7 +136,7 @@ fn check_shard(store: &Store, args: &ScanArgs, options: &CheckOptions) -> Result
     Ok(Exit::Clean)
 }
 
-/// Checks one item for the process that has started this one.
+/// Checks one item for the parent process.
 pub(super) fn check_item(manifest: &Manifest, item: u32, options: &CheckOptions) -> Result<Exit> {
     let number = usize::try_from(item).unwrap_or(usize::MAX);
     let Some(item) = manifest.items().get(number) else {
@@ -152,7 +152,7 @@ pub(super) fn status(args: &StatusArgs) -> Exit {
 
 fn show_status(args: &StatusArgs) -> Result<Exit> {
     let manifest = Manifest::open(&args.shards.manifest)?;
-    let place = Place::of(&args.shards.store)?;
+    let place = StorePlace::of(&args.shards.store)?;
     let status = status_in(&place, &manifest).map_err(|error| place.name_in(error))?;
     let mut out = stdout();
     match args.format {
@@ -168,7 +168,7 @@ fn show_status(args: &StatusArgs) -> Result<Exit> {
     Ok(if status.is_sound() { Exit::Clean } else { Exit::Findings })
 }
 
-fn status_in(place: &Place, manifest: &Manifest) -> Result<Status> {
+fn status_in(place: &StorePlace, manifest: &Manifest) -> Result<Status> {
     place.fetch_all()?;
     Ok(sframe_store::status(manifest, place.folder())?)
 }
@@ -179,11 +179,11 @@ pub(super) fn merge(args: &MergeArgs) -> Exit {
 
 fn merge_shards(args: &ShardsArgs) -> Result<Exit> {
     let manifest = Manifest::open(&args.manifest)?;
-    let place = Place::of(&args.store)?;
+    let place = StorePlace::of(&args.store)?;
     merge_in(&place, manifest, args).map_err(|error| place.name_in(error))
 }
 
-fn merge_in(place: &Place, manifest: Manifest, args: &ShardsArgs) -> Result<Exit> {
+fn merge_in(place: &StorePlace, manifest: Manifest, args: &ShardsArgs) -> Result<Exit> {
     place.fetch_all()?;
     let mut store = Store::create(place.folder(), manifest)?;
     match store.merge() {
@@ -209,7 +209,7 @@ fn merge_in(place: &Place, manifest: Manifest, args: &ShardsArgs) -> Result<Exit
     }
 }
 
-/// Names what merging has found in a store that had been complete.
+/// Reports the damage that merging found in a store that was complete before.
 pub(super) fn complain_of(store: &Path, found: &[DamagedFile]) -> io::Result<()> {
     found.iter().try_for_each(|file| {
         let done = match file.remedy {
@@ -220,7 +220,7 @@ pub(super) fn complain_of(store: &Path, found: &[DamagedFile]) -> io::Result<()>
     })
 }
 
-/// What whoever runs shards is told.
+/// The exit status for the engine that runs shards.
 fn status_of(result: Result<Exit>) -> Exit {
     result.unwrap_or_else(|error| {
         if error.is_unread() {

@@ -9,7 +9,7 @@ use sframe_record::{Record, Summary};
 use sframe_store::{ShardState, Store};
 
 use super::args::stored::ShowArgs;
-use super::place::Place;
+use super::place::StorePlace;
 use super::{Exit, check, complain};
 use crate::render::Renderer;
 use crate::stored::{self, Result};
@@ -42,7 +42,7 @@ enum Ending {
 
 /// Hands the records of a store or report to `renderer`, and returns their sum.
 fn read(path: &Path, renderer: &mut dyn Renderer) -> io::Result<(Summary<'static>, Ending)> {
-    let place = Place::of(path)?;
+    let place = StorePlace::of(path)?;
     place.fetch_merged()?;
     if place.folder().is_dir() {
         let read = store(place.folder(), path, renderer);

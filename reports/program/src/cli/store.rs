@@ -7,7 +7,7 @@ use std::path::Path;
 use sframe_store::{DamagedShard, Key, NO_HASHES, Previous, Stamps, StampsWriter, Store};
 
 use super::args::CheckArgs;
-use super::place::{Place, is_address};
+use super::place::{StorePlace, is_address};
 use super::shards::{check_item, complain_of, options};
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, styled_stdout, terminal_width};
@@ -52,14 +52,14 @@ pub(super) fn run(folder: &Path, args: &CheckArgs) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// Tells what the shards say that are there.
+/// Prints the results of the complete shards.
 fn interrupted(folder: &Path, args: &CheckArgs) -> Result<()> {
     let mut kept = "no results are stored yet".to_owned();
     if is_there(folder) {
         let store = open(folder)?;
         let status = store.status()?;
         if !status.whole.is_empty() {
-            tell(&store, args)?;
+            print(&store, args)?;
         }
         kept = format!("{} of {} shards are stored", status.whole.len(), status.shards);
     }
@@ -75,7 +75,7 @@ fn open(folder: &Path) -> Result<Store> {
     Ok(Store::open(folder)?)
 }
 
-/// Whether a store that is to be gone on with is of the same scan.
+/// Returns an error if the store belongs to another scan.
 fn check_that_it_is(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<()> {
     let store = open(folder)?;
     let same_paths = store.manifest().inputs().iter().eq(args.paths.iter());
@@ -89,7 +89,7 @@ fn check_that_it_is(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> 
     Err(sframe_store::Error::Foreign { path: folder.to_owned(), reason: what.to_owned() }.into())
 }
 
-/// Does all that is left to do, in the process that is started for it.
+/// Does the rest of the scan, in the worker process.
 fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit> {
     let key = stored::key(options);
     let earlier = args.store.previous.as_deref().map(earlier).transpose()?;
@@ -116,19 +116,19 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
     let merged = store.merge()?;
     stamps.save()?;
     complain_of(folder, &merged.found)?;
-    tell(&store, args)
+    print(&store, args)
 }
 
-/// The store that an earlier scan has left.
-fn earlier(name: &Path) -> Result<Place> {
-    let place = Place::of(name)?;
+/// The store of an earlier scan.
+fn earlier(name: &Path) -> Result<StorePlace> {
+    let place = StorePlace::of(name)?;
     let named = |error: stored::Error| io::Error::other(format!("{}: {error}", name.display()));
     place.fetch_merged().map_err(named)?;
     Ok(place)
 }
 
-/// What an earlier scan has said, and complaints of what is wrong with its store.
-fn previous(earlier: &Place, key: &Key, args: &CheckArgs) -> Result<Previous> {
+/// The results of an earlier scan. Reports damage in its store.
+fn previous(earlier: &StorePlace, key: &Key, args: &CheckArgs) -> Result<Previous> {
     let opened = Previous::open(earlier.folder(), key).map_err(stored::Error::from);
     let previous = opened.map_err(|error| earlier.name_in(error))?;
     let name = args.store.previous.as_deref().unwrap_or(earlier.folder()).display();
@@ -168,8 +168,8 @@ fn check_shards(
     Ok(())
 }
 
-/// Tells what a store says, as far as it goes.
-fn tell(store: &Store, args: &CheckArgs) -> Result<Exit> {
+/// Prints the results of a store, which may be incomplete.
+fn print(store: &Store, args: &CheckArgs) -> Result<Exit> {
     let mut causes = Causes::default();
     let summary = stored::summary(store, 0..store.manifest().shards(), &mut |record| {
         causes.add(record);

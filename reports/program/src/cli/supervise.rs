@@ -1,5 +1,4 @@
-//! The process that starts the one at work, and starts it again where a file has ended it; and
-//! how the one at work ends with it.
+//! Runs the worker process, and starts it again if a file has crashed it. The worker process ends with its parent.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -13,20 +12,20 @@ use nix::unistd::getppid;
 
 use super::{Exit, UNREAD, interrupt};
 
-/// Ends of the process at work without a shard more. The file that has ended it is checked apart
-/// from the second try on, so a third end of this kind has another reason.
+/// The number of crashes of the worker without a further complete shard. From the second attempt on, the file that
+/// crashed it is checked in a separate process, so a third crash has another cause.
 const MOST_IN_VAIN: u32 = 3;
 
-/// Runs this program with these arguments as the process at work, until that has ended in order.
-/// `done` tells how far the store is.
+/// Runs this program with these arguments as the worker process, until it ends normally. `done` returns the number of
+/// complete shards.
 ///
 /// # Errors
-/// It cannot be started, or dies again and again.
+/// Returns an error if the process cannot be started or crashes repeatedly.
 pub(super) fn supervise(
     arguments: &[OsString],
     done: impl Fn() -> io::Result<usize>,
 ) -> io::Result<Exit> {
-    // The terminal interrupts both processes: this one stays to say what to do.
+    // The terminal interrupts both processes. This one does not end, so that it can say what to do.
     let _interrupted = interrupt::flag()?;
     let (mut before, mut in_vain) = (0, 0);
     loop {
@@ -65,7 +64,7 @@ fn exit_of(code: i32) -> Exit {
     }
 }
 
-/// The arguments of this program with more of them at a place.
+/// The arguments of this program, with `more` inserted at `place`.
 pub(super) fn own_arguments(place: usize, more: &[&OsStr]) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = env::args_os().skip(1).collect();
     let place = place.min(arguments.len());
@@ -73,8 +72,7 @@ pub(super) fn own_arguments(place: usize, more: &[&OsStr]) -> Vec<OsString> {
     arguments
 }
 
-/// Asks the system to end this process when its parent ends; `false` where that has ended
-/// meanwhile.
+/// Asks the system to end this process when its parent ends. Returns `false` if the parent has ended already.
 pub(super) fn die_with_parent() -> bool {
     let parent = getppid();
     prctl::set_pdeathsig(Signal::SIGKILL).is_ok() && getppid() == parent

@@ -67,7 +67,7 @@ struct Follower {
 
 impl Follow for Follower {
     fn progress(&self, progress: Progress<'_>) {
-        // Another thread that holds it shows the same progress.
+        // If another thread has locked the line, it shows the same progress.
         if let Ok(mut line) = self.line.try_lock() {
             line.show(|elapsed| progress_line(elapsed, progress));
         }
@@ -78,7 +78,7 @@ impl Follow for Follower {
     }
 }
 
-/// Cases done, all cases, the time passed and left, and the reader.
+/// The number of finished cases and of all cases, the time elapsed and left, and the reader.
 fn progress_line(elapsed: Duration, progress: Progress<'_>) -> String {
     let Progress { reader, done, cases } = progress;
     let left = time_left(elapsed, done, cases.saturating_sub(done));

@@ -1,20 +1,20 @@
-//! From ranges to functions: each that differs, once, with its tables and code.
+//! Collects the ranges that differ by function, with the tables and code of each function.
 
 use sframe_oracle::diff::{Change, Range, Set};
 use sframe_oracle::witness::SframeFunction;
 use sframe_validator::finding::Keep;
 use sframe_validator::unwind::{CodeAddress, Row};
 
-use super::{FunctionChange, Place};
+use super::{FunctionChange, FunctionPlace};
 use crate::record::evidence::code;
 use crate::record::rows::RowReader;
 use crate::record::{Names, Tables};
 use sframe_record::{Instruction, Side};
 
-/// The functions of either side that a range is about.
+/// The functions of either file that contain a range.
 type Pair = (Option<SframeFunction>, Option<SframeFunction>);
 
-/// Gathers ranges, which come function by function.
+/// Collects ranges, which arrive function by function.
 pub(super) struct Changes<'c, 's> {
     sets: (&'c Set<'s>, &'c Set<'s>),
     names: (Names<'c, 's>, Names<'c, 's>),
@@ -22,7 +22,7 @@ pub(super) struct Changes<'c, 's> {
     rows: RowReader,
     functions: Vec<FunctionChange>,
     more: u64,
-    /// The functions that the last range was about.
+    /// The functions that contain the last range.
     last: Pair,
 }
 
@@ -39,7 +39,7 @@ impl<'c, 's> Changes<'c, 's> {
         }
     }
 
-    /// Takes the next range. What the older version cannot say is no change to be shown.
+    /// Adds the next range. Differences that the older version cannot express are not shown.
     pub(super) fn add(&mut self, range: &Range<'s>) {
         if matches!(range.change, Change::Limited(_)) {
             return;
@@ -58,7 +58,7 @@ impl<'c, 's> Changes<'c, 's> {
         }
     }
 
-    /// The functions that were kept, and how many more differ.
+    /// The functions that were kept, and the number of further functions that differ.
     pub(super) fn finish(self) -> (Vec<FunctionChange>, u64) {
         (self.functions, self.more)
     }
@@ -103,7 +103,7 @@ impl<'c, 's> Changes<'c, 's> {
         Some(Tables::around(abi, (&one, &other), sides, range.start, range.end))
     }
 
-    /// A function's rows, counted from `base`; those around `pc`, which counts from there, too.
+    /// A function's rows around `pc`. Both are relative to `base`.
     fn function_rows(
         &mut self,
         set: &Set<'_>,
@@ -121,7 +121,7 @@ impl<'c, 's> Changes<'c, 's> {
         Some(rows)
     }
 
-    /// The range's instructions, where both files have the same.
+    /// The instructions of the range, if they are the same in both files.
     fn common_code(
         &self,
         range: &Range<'s>,
@@ -144,6 +144,6 @@ impl<'c, 's> Changes<'c, 's> {
     }
 }
 
-fn place(function: SframeFunction, names: &Names<'_, '_>) -> Place {
-    Place { function, code_section: names.section(function.start) }
+fn place(function: SframeFunction, names: &Names<'_, '_>) -> FunctionPlace {
+    FunctionPlace { function, code_section: names.section(function.start) }
 }

@@ -1,4 +1,4 @@
-//! A file to be compared, and what is needed to read its sections.
+//! Reads the sections of a file to compare.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ impl<'a> File<'a> {
         Ok(File { elf, contents, symbols })
     }
 
-    /// The sections; that there are none, or that one cannot be read, is an error.
+    /// The sections.
     pub(super) fn sections(&self) -> Result<Vec<Section<'_>>, String> {
         if self.contents.is_empty() {
             return Err("no SFrame section".to_owned());

@@ -1,4 +1,4 @@
-//! The comparison of two files as JSON: one type for each object, from which the schema is made.
+//! The comparison of two files as JSON: one type for each object. The schema is generated from these types.
 //!
 //! Addresses are strings, as in the [report's formats](crate::render::json).
 
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sframe_oracle::diff::{Change, Matching};
 
-use super::{Place, Report};
+use super::Report;
 use sframe_record::TableLine;
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable;
@@ -28,22 +28,22 @@ pub struct Document {
     pub second: Side,
     /// How code was matched: `address` or `symbol`.
     pub matching: &'static str,
-    /// The functions that differ; the first ones, or all with `--all`.
+    /// The functions that differ: the first ones or, with `--all`, all of them.
     pub functions: Vec<Function>,
-    /// How many more differ.
+    /// The number of further functions that differ.
     pub more_functions: u64,
-    /// Bytes of code by what became of them.
+    /// Bytes of code by result.
     pub bytes: Bytes,
-    /// Functions by which side has them.
+    /// Functions by the files that have them.
     pub function_counts: Functions,
 }
 
 /// One of the two files.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Side {
-    /// The path as it was given.
+    /// The path as given on the command line.
     pub path: String,
-    /// The path's bytes in hexadecimal, where they are not valid UTF-8.
+    /// The path's bytes in hexadecimal, if they are not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_hex: Option<String>,
     /// Its sections.
@@ -58,39 +58,38 @@ pub struct Section {
     /// `AMD64`, `AArch64`, `AArch64-BE` or `s390x`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abi: Option<&'static str>,
-    /// Number of functions.
+    /// The number of functions.
     pub functions: u32,
 }
 
-/// A function that is not the same on both sides.
+/// A function that differs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Function {
-    /// Its symbol, or the section of stubs; empty where there is none.
+    /// Its symbol, or the section of stubs; empty if there is none.
     pub name: String,
-    /// The name's bytes in hexadecimal, where they are not valid UTF-8.
+    /// The name's bytes in hexadecimal, if they are not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name_hex: Option<String>,
-    /// Where it is in the first file.
+    /// Its place in the first file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<FunctionPlace>,
-    /// Where it is in the second file.
+    /// Its place in the second file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second: Option<FunctionPlace>,
-    /// What became of which PCs.
+    /// The changes by range of PCs.
     pub ranges: Vec<Range>,
-    /// Both tables of rows around the first range that differs; `first` or `second` where only that
-    /// side has a line.
+    /// Both tables of rows around the first range that differs; `first` or `second` if a line is in only one of them.
     pub table: Vec<TableLine<'static>>,
 }
 
 /// The place of a function.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FunctionPlace {
-    /// Its place in the section's table, from 0.
+    /// Its index in the section's table, from 0.
     pub index: u32,
-    /// Where it starts, `0x...`: an address, or an offset in `code_section`.
+    /// Its start, `0x...`: an address, or an offset in `code_section`.
     pub start: String,
-    /// The section it is in, in relocatable objects.
+    /// In relocatable objects, the section that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_section: Option<String>,
     /// Bytes of code.
@@ -100,50 +99,50 @@ pub struct FunctionPlace {
 /// A range of PCs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Range {
-    /// The first PC, `0x...`: an address, or matched by symbol, bytes from the function's start.
+    /// The first PC, `0x...`: an address or, if matched by symbol, an offset from the function's start.
     pub start: String,
-    /// The first PC behind, `0x...`.
+    /// The first PC after the range, `0x...`.
     pub end: String,
     /// `different`, `only-first`, `only-second` or `undecided`.
     pub change: &'static str,
-    /// What differs.
+    /// The fields that differ.
     pub fields: Vec<&'static str>,
 }
 
 /// Bytes of code.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Bytes {
-    /// Both sides say the same.
+    /// Code that both files describe in the same way.
     pub equal: u64,
-    /// They say the same as far as the older version can.
+    /// Code that both files describe in the same way, as far as the older version can express it.
     pub limited: u64,
-    /// They differ.
+    /// Code that the files describe differently.
     pub different: u64,
-    /// Only the first side describes the code.
+    /// Code that only the first file describes.
     pub only_first: u64,
-    /// Only the second side does.
+    /// Code that only the second file describes.
     pub only_second: u64,
-    /// A side cannot be read.
+    /// Code for which one of the files cannot be read.
     pub undecided: u64,
 }
 
 /// Functions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Functions {
-    /// Of both sides.
+    /// Functions in both files.
     pub matched: u64,
-    /// Of the first side alone.
+    /// Functions only in the first file.
     pub only_first: u64,
-    /// Of the second side alone.
+    /// Functions only in the second file.
     pub only_second: u64,
-    /// Of either side, not compared: they have no symbol, or their start is not known.
+    /// Functions in either file that were not compared, because they have no symbol or their start cannot be read.
     pub not_compared: u64,
 }
 
 /// Writes the document.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if writing fails.
 pub fn write(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     sframe_record::json::write(&mut *out, &document(report))?;
     writeln!(out)?;
@@ -186,7 +185,7 @@ fn document(report: &Report) -> Document {
     }
 }
 
-fn side(side: &super::Side) -> Side {
+fn side(side: &super::ComparedFile) -> Side {
     let path = side.path.as_os_str().as_bytes();
     let section = |section: &super::SectionInShort| Section {
         version: section.version.number(),
@@ -212,7 +211,7 @@ fn function(function: &super::FunctionChange) -> Function {
     }
 }
 
-fn place(place: &Place) -> FunctionPlace {
+fn place(place: &super::FunctionPlace) -> FunctionPlace {
     FunctionPlace {
         index: place.function.index,
         start: format!("{:#x}", place.function.start.address),

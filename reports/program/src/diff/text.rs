@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use sframe_oracle::diff::{Change, Matching};
 
-use super::{FunctionChange, Place, Report, Side};
+use super::{ComparedFile, FunctionChange, FunctionPlace, Report};
 use crate::render::text::evidence::{self, Titles};
 use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::{printable, printable_path};
@@ -27,7 +27,7 @@ impl<W: Write> Text<W> {
     /// Writes the whole comparison.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns an error if writing fails.
     pub fn write(&mut self, report: &Report) -> io::Result<()> {
         self.side('A', &report.first)?;
         self.side('B', &report.second)?;
@@ -43,7 +43,7 @@ impl<W: Write> Text<W> {
         self.out.flush()
     }
 
-    fn side(&mut self, letter: char, side: &Side) -> io::Result<()> {
+    fn side(&mut self, letter: char, side: &ComparedFile) -> io::Result<()> {
         let sections: Vec<String> = side
             .sections
             .iter()
@@ -134,7 +134,7 @@ fn what(change: Change) -> String {
 }
 
 /// `.text+0x10 (32 bytes)`.
-fn place(place: &Place) -> String {
+fn place(place: &FunctionPlace) -> String {
     let section = place.code_section.as_ref().map_or(String::new(), |name| format!("{name}+"));
     let function = &place.function;
     let bytes = counted(function.size.into(), "byte");

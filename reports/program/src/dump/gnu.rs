@@ -1,9 +1,9 @@
-//! The layout of GNU objdump, byte for byte, taken from what the tools print.
+//! The layout of GNU objdump, byte for byte, derived from the output of the tools.
 //!
-//! Binutils reads a version with the release that wrote it: version 1 with 2.40, version 2 up to
-//! 2.44, and everything since the PC-relative flag with 2.47.50. Each prints a little differently
-//! ([`Dialect`]). Where a release crashes or prints a row that is not in the section, this layout
-//! has nothing to imitate: a line that starts with `sframe-check:` says so.
+//! Each version is printed like the release of binutils that wrote it: version 1 like 2.40, version 2 up to 2.44, and
+//! everything since the PC-relative flag like 2.47.50. Their outputs differ slightly ([`Dialect`]). If a release
+//! crashes, or prints a row that is not in the section, there is no output to imitate: a line that starts with
+//! `sframe-check:` says so.
 
 use std::io::{self, Write};
 
@@ -23,9 +23,9 @@ use sframe_input::SectionSource;
 enum Dialect {
     /// Version 1.
     Binutils240,
-    /// Version 2 with section-relative start fields. 2.44 knows no s390x.
+    /// Version 2 with section-relative start fields. 2.44 does not support s390x.
     Binutils244,
-    /// Everything newer.
+    /// All newer sections.
     Binutils247,
 }
 
@@ -49,7 +49,7 @@ impl Dialect {
         }
     }
 
-    /// The largest number of data words that is not read over the end of a buffer.
+    /// The maximum number of data words for which the release does not read past the end of a buffer.
     const fn max_words(self) -> usize {
         match self {
             Dialect::Binutils240 | Dialect::Binutils244 => 3,
@@ -57,7 +57,7 @@ impl Dialect {
         }
     }
 
-    /// Whether the release survives a row that starts `start` bytes into a function of `size`.
+    /// Whether the release does not crash on a row that starts at `start` in a function of `size` bytes.
     const fn survives(self, start: u32, size: u32) -> bool {
         match self {
             Dialect::Binutils240 | Dialect::Binutils244 => start < size || size == 0 && start == 0,
@@ -66,7 +66,7 @@ impl Dialect {
     }
 }
 
-/// The name binutils gives the file's format.
+/// The name of the file's format in binutils.
 pub(super) fn target(elf: &Elf<'_>) -> &'static str {
     match (elf.machine(), elf.endian()) {
         (EM_X86_64, _) => "elf64-x86-64",
@@ -78,7 +78,7 @@ pub(super) fn target(elf: &Elf<'_>) -> &'static str {
     }
 }
 
-/// Prints the section; returns how many places could not be printed as binutils does.
+/// Prints the section, and returns the number of places that could not be printed as binutils does.
 pub(super) fn write(
     out: &mut dyn Write,
     source: &SectionSource<'_>,
@@ -125,7 +125,7 @@ impl Writer<'_, '_> {
                 writeln!(self.out, "    CFA fixed {register} offset: {offset}")?;
             }
         }
-        // Binutils prints these two, like a function's size, as signed numbers.
+        // Like the size of a function, binutils prints these two as signed numbers.
         writeln!(self.out, "    Num FDEs: {}", header.num_fdes.cast_signed())?;
         writeln!(self.out, "    Num FREs: {}\n", header.num_fres.cast_signed())?;
         writeln!(self.out, "  Function Index :")
@@ -140,7 +140,7 @@ impl Writer<'_, '_> {
         let set = |(bit, _): &&(u8, &str)| self.section.header().flags.0 & bit != 0;
         let mut names: Vec<&str> = NAMES.iter().filter(set).map(|(_, name)| *name).collect();
         if self.dialect < Dialect::Binutils247 {
-            // One name only: the last one.
+            // Only the last name is printed.
             names.drain(..names.len().saturating_sub(1));
         }
         if names.is_empty() { "NONE".to_owned() } else { names.join(",\n           ") }
@@ -174,7 +174,7 @@ impl Writer<'_, '_> {
         let info = function.attributes().info;
         let mut text = String::new();
         if self.dialect == Dialect::Binutils247 {
-            // Of version 2, too, where the bit has no meaning.
+            // Also for version 2, in which the bit has no meaning.
             let signal = if info.0 & FunctionInfo::SIGNAL != 0 { "S" } else { "" };
             let flexible = if function.is_flexible() { "F" } else { "" };
             if !signal.is_empty() || !flexible.is_empty() {
@@ -305,7 +305,7 @@ impl Writer<'_, '_> {
             }
             other => other.unwrap_or(Cell::Text("u")),
         };
-        // Binutils takes a third word of 0 for the padding, however many follow.
+        // Binutils treats a third word of 0 as padding, regardless of the number of words after it.
         let (ra, fp) = match words.unsigned(2) {
             None => (Some(Cell::Text(if fixed_ra { "f" } else { "u" })), None),
             Some(0) => (Some(Cell::Text("U")), rule(3)),
@@ -315,7 +315,7 @@ impl Writer<'_, '_> {
         Cells { cfa, fp: fp.unwrap_or(unchanged), ra: ra.unwrap_or(unchanged) }
     }
 
-    /// As binutils computes it: in 32 bits.
+    /// Computed in 32 bits, like in binutils.
     #[allow(clippy::cast_possible_truncation, reason = "both constants fit")]
     fn cfa_offset(&self, word: i32) -> i32 {
         let (factor, adjustment) = (S390X_CFA_FACTOR as i32, S390X_CFA_ADJUSTMENT as i32);
@@ -374,7 +374,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// What stands in the columns of a row.
+/// The columns of a row.
 struct Cells {
     cfa: Cell,
     fp: Cell,
@@ -395,8 +395,8 @@ enum Cell {
     Rule { control: Control, offset: i32 },
 }
 
-/// The start address as objdump has it. It applies a relocatable object's relocations where the
-/// start fields are PC-relative, and not where they are section-relative.
+/// The start address in the output of objdump, which applies the relocations of a relocatable object to PC-relative
+/// start fields, but not to section-relative ones.
 fn printed_start(source: &SectionSource<'_>, entry: &FunctionEntry<'_>) -> u64 {
     let value = entry.start_field().cast_unsigned();
     let pcrel = source.data.get(3).is_some_and(|flags| Flags(*flags).pcrel());

@@ -1,4 +1,4 @@
-//! A line in the making: what a dump writes for every row, without the cost of `format!`.
+//! Builds the lines of a dump without the cost of `format!`, because there is one for every row.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ impl Line {
         Line { bytes: Vec::with_capacity(128) }
     }
 
-    /// Bytes written so far.
+    /// The number of bytes in the line so far.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -21,7 +21,7 @@ impl Line {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// `number` with at least `width` hexadecimal digits.
+    /// Writes `number` with at least `width` hexadecimal digits.
     pub(super) fn hex(&mut self, number: u64, width: usize) {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let needed = (64 - number.leading_zeros()).div_ceil(4).max(1) as usize;
@@ -31,7 +31,7 @@ impl Line {
         }
     }
 
-    /// `number` in decimal, with a minus sign where it is negative.
+    /// Writes `number` in decimal, with a minus sign if it is negative.
     pub(super) fn decimal(&mut self, number: i64) {
         if number < 0 {
             self.bytes.push(b'-');
@@ -50,7 +50,7 @@ impl Line {
         }
     }
 
-    /// `number` in decimal, always with a sign.
+    /// Writes `number` in decimal, always with a sign.
     pub(super) fn signed(&mut self, number: i64) {
         if number >= 0 {
             self.bytes.push(b'+');
@@ -58,8 +58,7 @@ impl Line {
         self.decimal(number);
     }
 
-    /// Spaces up to `width` characters from `start`; names with characters beyond ASCII are not
-    /// aligned, which costs looks only.
+    /// Writes spaces up to `width` bytes from `start`. Names that are not ASCII are not aligned.
     pub(super) fn pad(&mut self, start: usize, width: usize) {
         let end = start + width;
         if self.bytes.len() < end {
@@ -75,7 +74,7 @@ impl Line {
         Ok(())
     }
 
-    /// As [`Line::end`], without spaces at the line's end.
+    /// Like [`Line::end`], but removes spaces at the end of the line.
     pub(super) fn end_trimmed(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let length = self.bytes.trim_ascii_end().len();
         self.bytes.truncate(length);
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_read_as_the_standard_library_writes_them() {
+    fn numbers_are_written_like_those_of_the_standard_library() {
         for number in [0, 1, 9, 10, -1, -160, 589_934_752, i64::MAX, i64::MIN] {
             assert_eq!(line(|l| l.decimal(number)), format!("{number}\n"));
             assert_eq!(line(|l| l.signed(number)), format!("{number:+}\n"));
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_never_cuts() {
+    fn padding_does_not_truncate() {
         let padded = |text: &str| line(|l| (l.text(text), l.pad(0, 4), l.text("|")).2);
         assert_eq!(padded("ab"), "ab  |\n");
         assert_eq!(padded("abcdef"), "abcdef|\n");

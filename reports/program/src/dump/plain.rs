@@ -1,5 +1,5 @@
-//! Our own layout: every field of the header with its meaning, every function with its symbol and
-//! attributes, every row with its section offset, its address and what holds there.
+//! Our own layout: every field of the header with its meaning, every function with its symbol and attributes, and
+//! every row with its section offset, its address and its content.
 
 use std::io::{self, Write};
 
@@ -15,17 +15,17 @@ use super::line::Line;
 use super::{endian_name, is_relocatable};
 use sframe_input::SectionSource;
 
-/// The section, and the file it is in.
-pub(super) struct Place<'p, 'a> {
+/// The section and its file.
+pub(super) struct SectionInFile<'p, 'a> {
     pub(super) name: &'p str,
     pub(super) source: &'p SectionSource<'a>,
     pub(super) file: Option<(&'p Elf<'a>, &'p SymbolTable<'a>)>,
 }
 
-/// Prints the section; returns how many places of it could not be read.
+/// Prints the section, and returns the number of places that could not be read.
 pub(super) fn write(
     out: &mut dyn Write,
-    place: &Place<'_, '_>,
+    place: &SectionInFile<'_, '_>,
     section: &Section<'_>,
 ) -> io::Result<u64> {
     let mut writer = Writer {
@@ -49,7 +49,7 @@ pub(super) fn write(
     Ok(writer.unreadable)
 }
 
-/// Digits of the highest address, so that all addresses of the section align.
+/// The number of digits of the highest address, so that all addresses in the section are aligned.
 fn pc_width(section: &Section<'_>) -> usize {
     let ends = section.entries().filter_map(|entry| {
         let start = entry.start().ok()?;
@@ -62,7 +62,7 @@ fn pc_width(section: &Section<'_>) -> usize {
 struct Writer<'w, 's> {
     out: &'w mut dyn Write,
     line: Line,
-    place: &'w Place<'w, 'w>,
+    place: &'w SectionInFile<'w, 'w>,
     section: &'s Section<'s>,
     budget: RowBudget,
     pc_width: usize,
@@ -135,7 +135,7 @@ impl Writer<'_, '_> {
         self.rows(&function, start.ok())
     }
 
-    /// `name at [0x1000, 0x1010), 16 bytes`; of a relocatable object `name at .text+0x10, ...`.
+    /// For instance `name at [0x1000, 0x1010), 16 bytes`, or `name at .text+0x10, ...` in a relocatable object.
     fn describe(&self, start: CodeAddress, size: u32) -> String {
         let symbol = self.place.file.and_then(|(_, symbols)| symbols.find(start));
         let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The record of a file that was checked.
+//! The record of a checked file.
 
 use sframe_record::json::{exact_name, name};
 use sframe_record::{
@@ -12,21 +12,20 @@ use super::context::context;
 use super::names::{Names, SymbolPlace};
 use sframe_input::SectionSource;
 
-/// Findings of a file whose bytes are shown at most: a hostile section has a million findings, and the
+/// The maximum number of findings of a file whose bytes are shown: a hostile section has a million findings, and the
 /// decoded bytes around each take ten times as much memory as the finding.
 const MAX_CONTEXTS: usize = 10_000;
 
-/// The result of comparing a file's sections with its CFI; nothing, where that was not done.
+/// The result of comparing a file's sections with its CFI; empty if they were not compared.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// Differences, each with its tables where they could be read again.
+    /// The differences, each with its tables if they could be read again.
     pub differences: Vec<(finding::Finding, Option<Difference<'static>>)>,
     /// The coverage.
     pub coverage: Option<Coverage<'static>>,
 }
 
-/// The record of a file that `report` is about, with names and bytes from the file itself. It has no
-/// path yet.
+/// The record of the file that `report` describes, with names and bytes from the file. It has no path yet.
 #[must_use]
 pub fn checked(
     report: Report,
@@ -77,12 +76,12 @@ fn section(section: &SectionSummary) -> Section<'static> {
     }
 }
 
-/// Makes the records of a file's findings: with the names of their places, and the bytes around them.
+/// Makes the records of a file's findings, with the names of their places and the bytes around them.
 pub struct Located<'l, 'n, 'a> {
     sections: &'l [Section<'l>],
     sources: &'l [SectionSource<'l>],
     names: &'l Names<'n, 'a>,
-    /// How many findings may still have a context.
+    /// The number of findings that may still have a context.
     contexts: usize,
 }
 
@@ -97,7 +96,7 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
         Located { sections, sources, names, contexts: MAX_CONTEXTS }
     }
 
-    /// The record of a finding, and of the difference that it is about.
+    /// The record of a finding and of its difference.
     #[must_use]
     pub fn record(
         &mut self,

@@ -1,18 +1,18 @@
-//! A file's bytes in short.
+//! The size and hash of a file's bytes.
 
 use sframe_record::json::hex;
 
-/// The size and hash of a file's bytes, wherever they are.
+/// The size and hash of a file's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Content {
-    /// Bytes.
+    /// The number of bytes.
     pub size: u64,
     /// Their BLAKE3 hash.
     pub hash: [u8; 32],
 }
 
 impl Content {
-    /// Of these bytes.
+    /// The size and hash of `data`.
     #[must_use]
     pub fn of(data: &[u8]) -> Content {
         Content { size: data.len() as u64, hash: blake3::hash(data).into() }

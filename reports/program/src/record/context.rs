@@ -1,4 +1,4 @@
-//! The bytes around a defect, cut into the fields they are.
+//! The bytes around a defect, divided into fields.
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use sframe_validator::{Abi, Endian, Section, Version};
 
 use sframe_input::SectionSource;
 
-/// How many fields are shown at most.
+/// The maximum number of fields that are shown.
 const MAX_PARTS: usize = 12;
-/// How many bytes a part without a name shows.
+/// The number of bytes of a part without a name.
 const RAW_PART: u64 = 16;
 
 /// The fields around the defect of a finding, in the order of the section's bytes; empty if no bytes of the section are
@@ -54,7 +54,7 @@ fn guess_endian(data: &[u8]) -> Endian {
     }
 }
 
-/// As many places as are shown, the blamed one among them.
+/// The fields that are shown, including the blamed one.
 fn window(places: &[FieldPlace], blamed: impl Fn(&FieldPlace) -> bool) -> &[FieldPlace] {
     let first = places.iter().position(blamed).unwrap_or(0);
     let start = first.saturating_sub(MAX_PARTS - 2).min(places.len().saturating_sub(MAX_PARTS));
@@ -84,7 +84,7 @@ fn places(section: &Section<'_>, finding: &Finding, shown: &Range<u64>) -> Vec<F
     }
 }
 
-/// The header's fields in `shown`, and one on either side.
+/// The header's fields in `shown`, and one field on each side.
 fn header_places(shown: &Range<u64>) -> Vec<FieldPlace> {
     const FIELDS: [FieldPlace; 12] = [
         field::MAGIC,
@@ -131,7 +131,7 @@ fn entry_places(entry: &FunctionEntry<'_>, version: Version) -> Vec<FieldPlace> 
     fields.iter().map(|field| entry.field(*field)).collect()
 }
 
-/// The attributes in front of a function's rows (version 3).
+/// The attributes before a function's rows (version 3).
 fn block_places(entry: &FunctionEntry<'_>) -> Vec<FieldPlace> {
     const FIELDS: [FunctionField; 4] =
         [FunctionField::NumFres, FunctionField::Info, FunctionField::Info2, FunctionField::RepSize];
@@ -161,7 +161,7 @@ fn row_places(
     places
 }
 
-/// What each data word is for.
+/// The meaning of each data word.
 fn word_names(
     section: &Section<'_>,
     function: &Function<'_>,
@@ -181,7 +181,7 @@ fn word_names(
     }
 }
 
-/// Bytes that are no known field: the first lines of them.
+/// The first lines of bytes that are not a known field.
 fn raw_places(shown: &Range<u64>) -> Vec<FieldPlace> {
     let starts = (shown.start..shown.end).step_by(usize::try_from(RAW_PART).unwrap_or(16));
     let place = |offset| FieldPlace { offset, size: RAW_PART.min(shown.end - offset), name: "" };
@@ -202,7 +202,7 @@ fn part(data: &[u8], endian: Endian, place: &FieldPlace, blamed: bool) -> Option
     Some(Part { offset: place.offset, bytes, name, value: value.into(), blamed })
 }
 
-/// The value of a field, in the way that suits it.
+/// The value of a field, in its usual notation.
 fn meaning(name: &str, bytes: &[u8], endian: Endian) -> String {
     let unsigned = number(bytes, endian);
     let signed = sign_extended(unsigned, bytes.len());

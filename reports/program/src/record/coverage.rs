@@ -1,4 +1,4 @@
-//! The coverage of a file, as its record has it.
+//! The coverage in the record of a file.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -12,8 +12,7 @@ use sframe_validator::unwind::CodeAddress;
 
 use super::names::Names;
 
-/// What SFrame and CFI describe of a file's code, by an account of both; `debug_file` is the separate
-/// file that some of the CFI is from.
+/// The coverage of a file according to `account`. `debug_file` is the separate file that contains some of the CFI.
 #[must_use]
 pub fn coverage(
     account: &Account<'_>,
@@ -29,7 +28,7 @@ pub fn coverage(
     }
 }
 
-/// All of a file's code is undecided: `code_bytes` of it.
+/// The coverage of a file whose `code_bytes` are all undecided.
 #[must_use]
 pub fn undecided(code_bytes: u64) -> Coverage<'static> {
     let bytes = Verdicts { undecided: code_bytes, ..Verdicts::default() };

@@ -1,4 +1,4 @@
-//! What a difference between SFrame and CFI looks like: both tables of rows, and the machine code.
+//! The evidence of a difference between SFrame and CFI: both tables of rows, and the machine code.
 
 use sframe_oracle::account;
 use sframe_record::{Difference, Instruction, Side, Similar, Text};
@@ -10,9 +10,9 @@ use super::rows::RowReader;
 use super::tables::Tables;
 use crate::disassembly::disassemble;
 
-/// How many instructions of the range are shown.
+/// The number of instructions of the range that are shown.
 const MAX_INSTRUCTIONS: usize = 8;
-/// How far from its start a function's code is decoded to come to an instruction.
+/// The maximum number of bytes of a function that are decoded to find the start of an instruction.
 const MAX_DECODED: u64 = 1 << 16;
 
 /// Gathers the evidence of a file's differences.
@@ -23,13 +23,13 @@ pub struct Gatherer<'g> {
 }
 
 impl<'g> Gatherer<'g> {
-    /// For the differences of `sections` of the file.
+    /// Gathers differences in `sections` of the file.
     #[must_use]
     pub const fn new(elf: &'g Elf<'g>, sections: &'g [Section<'g>]) -> Gatherer<'g> {
         Gatherer { elf, sections, rows: RowReader::new() }
     }
 
-    /// The evidence of a difference; `None` where its rows are too many or cannot be read again.
+    /// The evidence of a difference; `None` if there are too many rows or they cannot be read again.
     pub fn gather(&mut self, difference: &account::Difference<'_>) -> Option<Difference<'static>> {
         let section = self.sections.get(difference.finding.section?)?;
         let index = difference.finding.function?.index;
@@ -65,7 +65,7 @@ pub(crate) fn code(
     start: u64,
     end: u64,
 ) -> Vec<Instruction<'static>> {
-    // A row starts where an instruction does: good enough where the function starts too far away.
+    // A row starts at the start of an instruction. This is used if the start of the function is too far away.
     let near = start.checked_sub(function.address).is_some_and(|bytes| bytes <= MAX_DECODED);
     let first = if near { function.address } else { start };
     let place = CodeAddress { section: function.section, address: first };

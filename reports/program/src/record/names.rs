@@ -1,20 +1,20 @@
-//! The names that a file has for places in its code.
+//! The names of places in the code of a file.
 
 use std::cell::OnceCell;
 
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 
-/// A place by symbol.
+/// A place relative to a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolPlace {
-    /// The symbol's name, its bytes.
+    /// The bytes of the symbol's name.
     pub name: Vec<u8>,
-    /// Bytes from the symbol's start.
+    /// The offset from the symbol in bytes.
     pub offset: u64,
 }
 
-/// The names of a file; symbols are read when the first one is asked for.
+/// The names in a file. Its symbols are read on first use.
 #[derive(Debug)]
 pub struct Names<'n, 'a> {
     elf: Option<&'n Elf<'a>>,
@@ -22,7 +22,7 @@ pub struct Names<'n, 'a> {
 }
 
 impl<'n, 'a> Names<'n, 'a> {
-    /// The names of a file; none of bytes without a file.
+    /// The names in a file; without a file there are none.
     #[must_use]
     pub const fn of(elf: Option<&'n Elf<'a>>) -> Names<'n, 'a> {
         Names { elf, symbols: OnceCell::new() }
@@ -38,7 +38,7 @@ impl<'n, 'a> Names<'n, 'a> {
         Some(SymbolPlace { name: symbol.name.bytes().to_vec(), offset })
     }
 
-    /// The name of the section that `place` counts from; `None` where it is an address.
+    /// The name of the section that `place` is relative to; `None` if it is an address.
     #[must_use]
     pub fn section(&self, place: CodeAddress) -> Option<String> {
         let section = self.elf?.section(place.section).filter(|_| place.section != 0)?;

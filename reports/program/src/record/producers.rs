@@ -1,26 +1,26 @@
-//! What made a file, as far as it says so: the strings that compilers, assemblers and linkers leave
-//! in `.comment` (System V ABI, "Special Sections"), and two notes.
+//! The programs that made a file, according to the file: the strings that compilers, assemblers and linkers write to
+//! `.comment` (System V ABI, "Special Sections"), and two notes.
 
 use std::str;
 
 use sframe_record::Producer;
 use sframe_validator::elf::Elf;
 
-/// How many are reported: each object of a link may bring its own.
+/// The maximum number of producers that are reported: each object of a link may have its own.
 const MOST: usize = 32;
-/// How many bytes of a string are reported.
+/// The maximum number of bytes of a string that are reported.
 const LONGEST: usize = 200;
 
-/// What a program did to a file.
+/// The role of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ProducerKind {
-    /// It compiled a part of it.
+    /// It compiled a part of the file.
     Compiler,
-    /// It assembled a part of it.
+    /// It assembled a part of the file.
     Assembler,
-    /// It linked it.
+    /// It linked the file.
     Linker,
-    /// Nobody knows.
+    /// Unknown.
     Other,
 }
 
@@ -36,7 +36,7 @@ impl ProducerKind {
     }
 }
 
-/// Programs by the text before the version in the string they leave.
+/// Programs, with the text before the version in their string.
 const KNOWN: [(&str, &str, ProducerKind); 9] = [
     ("clang version ", "clang", ProducerKind::Compiler),
     ("flang version ", "flang", ProducerKind::Compiler),
@@ -49,7 +49,7 @@ const KNOWN: [(&str, &str, ProducerKind); 9] = [
     ("mold ", "mold", ProducerKind::Linker),
 ];
 
-/// All producers that a file names, each once, in the order they are named.
+/// All producers that a file names, each once, in the order of the file.
 #[must_use]
 pub fn producers(elf: &Elf<'_>) -> Vec<Producer<'static>> {
     let mut found: Vec<Producer<'static>> = Vec::new();
@@ -69,7 +69,7 @@ pub fn producers(elf: &Elf<'_>) -> Vec<Producer<'static>> {
     found
 }
 
-/// What a string of `.comment` says.
+/// The producer that a string in `.comment` names.
 ///
 /// ```
 /// use sframe_check::record::producer;
@@ -95,13 +95,13 @@ fn made(kind: ProducerKind, name: &str, version: Option<&str>, text: &str) -> Pr
 
 fn recognized(text: &str) -> Option<(&str, Option<&str>, ProducerKind)> {
     if let Some(rest) = text.strip_prefix("GCC: (") {
-        // Who has built it, in parentheses, which may hold more of them.
+        // The builder is in parentheses, which may be nested.
         let version = rest.split(") ").nth(1).and_then(first_word);
         return Some(("GCC", version, ProducerKind::Compiler));
     }
     KNOWN.iter().find_map(|(before, name, kind)| {
         let (front, behind) = text.split_once(before)?;
-        // Distributions put their names in front.
+        // Distributions put their names before the version.
         let apart = front.is_empty() || front.ends_with(' ');
         apart.then(|| (*name, first_word(behind), *kind))
     })
@@ -113,18 +113,18 @@ fn first_word(text: &str) -> Option<&str> {
 
 fn comments(data: &[u8]) -> Vec<Producer<'static>> {
     let strings = data.split(|byte| *byte == 0).filter(|string| !string.is_empty());
-    // A linker merges equal strings; whatever else repeats them is not to cost more.
+    // A linker merges equal strings, so repeated ones do not need to be reported again.
     strings.take(MOST * 4).map(|string| producer(&start_of(string))).collect()
 }
 
-/// `NT_GNU_GOLD_VERSION`: three words of sizes and type, the name `GNU`, then the text.
+/// The text of `NT_GNU_GOLD_VERSION`, which follows three words of sizes and type and the name `GNU`.
 fn gold(data: &[u8]) -> Vec<Producer<'static>> {
     let text = data.get(16..).and_then(|text| text.split(|byte| *byte == 0).next());
     let Some(text) = text.map(start_of) else { return Vec::new() };
     vec![made(ProducerKind::Linker, "gold", text.strip_prefix("gold "), &text)]
 }
 
-/// Go's linker leaves the build's identity, and no version.
+/// Go's linker writes a build ID, but no version.
 fn go() -> Producer<'static> {
     made(ProducerKind::Compiler, "Go", None, ".note.go.buildid")
 }
@@ -141,7 +141,7 @@ mod tests {
 
     /// Strings as these programs write them.
     #[test]
-    fn strings_of_comment() {
+    fn strings_in_comment_name_producers() {
         let cases = [
             ("GCC: (GNU) 13.2.1 20230801 (Red Hat 13.2.1-7)", "GCC", Some("13.2.1")),
             ("GCC: (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0", "GCC", Some("11.4.0")),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_of_gold() {
+    fn a_note_of_gold_has_its_version() {
         let note = [b"\x04\0\0\0\x09\0\0\0\x04\0\0\0GNU\0".as_slice(), b"gold 1.16\0\0\0"].concat();
         let [gold] = super::gold(&note).try_into().expect("one");
         assert_eq!((gold.kind.as_str(), gold.version.as_deref()), ("linker", Some("1.16")));

@@ -1,16 +1,16 @@
-//! All rows of one function, for a view of them.
+//! All rows of one function.
 
 use sframe_oracle::cfi::{Fde, RowContext};
 use sframe_validator::section::Function;
 use sframe_validator::unwind::Row;
 
-/// Rows that may be read for all the views of a file together.
+/// The maximum number of rows that are read for all tables of a file together.
 const ROWS: usize = 1 << 20;
 
-/// Reads the rows of a few functions, as long as they are not too many.
+/// Reads the rows of functions, up to a total number of rows.
 #[derive(Debug)]
 pub(crate) struct RowReader {
-    /// Rows that may still be read.
+    /// The number of rows that may still be read.
     left: usize,
 }
 
@@ -19,8 +19,8 @@ impl RowReader {
         RowReader { left: ROWS }
     }
 
-    /// The function's rows as an unwinder finds them; of a repeated block those of the one that
-    /// `pc` is in. `None` where they are too many or cannot be read.
+    /// The function's rows as an unwinder finds them; for a repeated block, those of the block that contains `pc`.
+    /// `None` if there are too many or they cannot be read.
     pub(crate) fn of_function(&mut self, function: &Function<'_>, pc: u64) -> Option<Vec<Row>> {
         let start = function.start().ok()?.address;
         let shift = match function.repeat_size().ok()? {
@@ -36,8 +36,8 @@ impl RowReader {
         Some(rows)
     }
 
-    /// The rows that CFI gives a function, up to an error: what comes behind it is not known.
-    /// `None` where they are too many.
+    /// The rows of a function according to CFI, up to an error, after which they are unknown. `None` if there are too
+    /// many.
     pub(crate) fn of_cfi(&mut self, fde: &Fde<'_>) -> Option<Vec<Row>> {
         let mut context = RowContext::new(fde.cfi());
         let mut read = fde.rows(&mut context);
@@ -48,13 +48,13 @@ impl RowReader {
         Some(rows)
     }
 
-    /// Adds a row, if it has bytes; one that says what the row before it says makes that longer.
+    /// Adds a row unless it is empty. A row with the same content as the row before it extends that row.
     fn push(&mut self, rows: &mut Vec<Row>, row: Row) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         match rows.last_mut() {
             _ if row.start >= row.end => {}
             Some(last) if last.frame == row.frame && last.end == row.start => last.end = row.end,
-            // A row out of order holds from where the rows before it have come to.
+            // A row that is out of order starts at the end of the rows before it.
             Some(last) if row.start < last.end => {}
             _ => rows.push(row),
         }

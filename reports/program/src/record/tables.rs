@@ -1,16 +1,16 @@
-//! Two tables of rows laid over each other: which lines they share, and which only one of them has.
+//! Merges two tables of rows: finds lines in both tables, and lines in only one.
 
 use sframe_record::{Address, Side, TableLine};
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Frame, Named, Row};
 use similar::{Algorithm, ChangeTag, capture_diff_slices};
 
-/// How many lines that both tables have are shown before and after those that differ.
+/// The number of common lines that are shown before and after lines that differ.
 const CONTEXT: usize = 2;
-/// How many lines are shown at most.
+/// The maximum number of lines that are shown.
 const MAX_LINES: usize = 24;
 
-/// A line of a table, as people read it: registers have their machine's names.
+/// A line of a table for people, with the machine's names of registers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Cells {
     start: u64,
@@ -21,7 +21,7 @@ struct Cells {
 }
 
 impl Cells {
-    /// The line of a frame that holds from `start` on.
+    /// The line for a frame that is valid from `start` on.
     fn of(abi: Abi, start: u64, frame: &Frame) -> Cells {
         Cells {
             start,
@@ -39,18 +39,18 @@ impl Cells {
     }
 }
 
-/// The part of two tables around the place where they differ.
+/// The part of two tables around a difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
-    /// The lines, by PC; of one PC those of the first table first.
+    /// The lines by PC; those of the first table come first.
     pub lines: Vec<TableLine<'static>>,
-    /// There were more lines.
+    /// Whether there are more lines.
     pub cut: bool,
 }
 
 impl Tables {
-    /// Merges two tables, whose names are `sides`, and keeps the lines around the PCs `[start, end)`.
-    /// A row ends where the other table has a new one, so that each line has one to compare it with.
+    /// Merges two tables, whose names are `sides`, and keeps the lines around the PCs `[start, end)`. A row is split
+    /// where the other table starts a new row, so that every line can be compared with one of the other table.
     #[must_use]
     pub fn around(
         abi: Abi,
@@ -83,7 +83,7 @@ impl Tables {
     }
 }
 
-/// The PCs `[start, end)`, and as many more as a few rows around them have, in both tables alike.
+/// The PCs `[start, end)`, extended by a few rows of both tables on each side.
 fn surroundings(tables: &[&[Row]], start: u64, end: u64) -> (u64, u64) {
     let (mut low, mut high) = (start, end);
     for rows in tables {
@@ -95,14 +95,14 @@ fn surroundings(tables: &[&[Row]], start: u64, end: u64) -> (u64, u64) {
     (low, high)
 }
 
-/// The rows that start in `[low, high)`, as many as can be shown.
+/// The rows that start in `[low, high)`, up to the maximum that is shown.
 fn within(rows: &[Row], low: u64, high: u64) -> &[Row] {
     let from = rows.partition_point(|row| row.start < low);
     let to = rows.partition_point(|row| row.start < high);
     rows.get(from..to.min(from + MAX_LINES)).unwrap_or_default()
 }
 
-/// One line for each of the rows, and for each place in `cuts` that is inside one.
+/// One line for each row, and one for each PC in `cuts` inside a row.
 fn cells(abi: Abi, rows: &[Row], cuts: &[u64]) -> Vec<Cells> {
     let mut cells = Vec::new();
     for row in rows {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_row_stands_beside_the_right_one() {
+    fn differing_rows_are_next_to_each_other() {
         let sframe = [row(0, 1, 8), row(1, 4, 24), row(4, 9, 8)];
         let cfi = [row(0, 1, 8), row(1, 4, 16), row(4, 9, 8)];
         let tables = Tables::around(Abi::Amd64, (&sframe, &cfi), SIDES, 1, 4);
@@ -147,9 +147,9 @@ mod tests {
         assert!(!tables.cut);
     }
 
-    /// A row of the one is split where the other has a new row: 0x2 is a line of both.
+    /// A row is split where the other table starts a new row: 0x2 is a line of both.
     #[test]
-    fn lines_of_one_pc_stand_beside_each_other() {
+    fn lines_of_the_same_pc_are_next_to_each_other() {
         let sframe = [row(0, 1, 8), row(1, 9, 16)];
         let cfi = [row(0, 1, 8), row(1, 2, 16), row(2, 4, 24), row(4, 9, 16)];
         let tables = Tables::around(Abi::Amd64, (&sframe, &cfi), SIDES, 2, 4);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_around_the_place_is_shown() {
+    fn only_lines_around_the_difference_are_shown() {
         let sframe: Vec<Row> = (0..100).map(|n| row(n, n + 1, 8 + (n as i64 % 2) * 8)).collect();
         let mut cfi = sframe.clone();
         if let Some(row) = cfi.get_mut(50) {

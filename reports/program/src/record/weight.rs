@@ -1,14 +1,13 @@
-//! Roughly how much memory a record takes, so that records that wait can be bounded.
+//! The approximate memory of a record, used to limit the records that wait.
 
 use std::mem::size_of;
 
 use sframe_record::{Coverage, Difference, Finding, Loss, Package, Record, Text};
 
-/// What the allocator takes for a block besides the block itself, and for the half of a vector that
-/// is not in use.
+/// The overhead of the allocator for a block, and of the unused part of a vector.
 const BLOCK: usize = 32;
 
-/// Bytes of memory that a record takes.
+/// The number of bytes that a record takes.
 #[must_use]
 pub(crate) fn of_record(record: &Record<'_>) -> usize {
     let names = [&record.inside, &record.inside_hex, &record.member, &record.member_hex];
@@ -33,13 +32,13 @@ fn package(package: &Package<'_>) -> usize {
     text(name) + [version, architecture, source].into_iter().map(optional).sum::<usize>()
 }
 
-/// Bytes of memory that findings take.
+/// The number of bytes that findings take.
 #[must_use]
 pub(crate) fn of_findings(findings: &[Finding<'_>]) -> usize {
     sum(findings, finding)
 }
 
-/// Text that is borrowed is part of the program.
+/// Borrowed text is part of the program.
 fn text(text: &Text<'_>) -> usize {
     match &text.0 {
         std::borrow::Cow::Borrowed(_) => 0,
@@ -98,7 +97,7 @@ mod tests {
     use super::of_record;
     use sframe_record::Record;
 
-    /// Every string that a file can make long is counted.
+    /// Every string whose length a file can determine is counted.
     #[test]
     fn long_strings_are_counted_in_full() {
         let record = r#"{"path":"@","path_hex":"@","inside":"@","inside_hex":"@","member":"@","member_hex":"@",
@@ -117,7 +116,7 @@ mod tests {
             "coverage":{"losses":[{"cause":"none","examples":[
                 {"symbol":"@","symbol_hex":"@","code_section":"@"}]}],"debug_file":"@"}}"#;
         let weighed = |length: usize| {
-            // Escaped, so that the record owns each string.
+            // The strings contain an escape, so that the record owns each of them.
             let text = format!(r"\u0041{}", "x".repeat(length));
             of_record(&Record::parse(&record.replace('@', &text)).expect("a record"))
         };

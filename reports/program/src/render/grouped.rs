@@ -1,4 +1,4 @@
-//! Text for people: of a few files every finding, of more files each root cause once.
+//! Text for people: every finding of a few files, or each root cause of more files once.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,20 +13,21 @@ use sframe_record::{Finding, Record, Status, Summary};
 use super::wrap::wrap;
 use super::{Renderer, Text, TextOptions};
 
-/// Up to so many files are listed one by one.
+/// The maximum number of files that are listed one by one.
 const FEW: u64 = 3;
-/// How many root causes, and how many reasons of undecided parts, are shown without `--all`.
+/// The number of root causes, and of reasons for undecided parts, that are shown without `--all`.
 const CAUSES: usize = 10;
 
-/// The most reasons that are listed separately: each member of a hostile archive can have its own.
+/// The maximum number of reasons that are listed separately, because each member of a hostile archive can have its
+/// own.
 const MOST_REASONS: usize = 10_000;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Lists the findings file by file as long as there are few files, and by root cause where there are
-/// more. Nothing is written before the end: only then it is known which.
+/// Lists the findings of a few files file by file, and those of more files by root cause. Writes nothing before the
+/// end, because the number of files is not known earlier.
 pub struct Grouped<W> {
     out: W,
     options: TextOptions,
@@ -69,7 +70,7 @@ impl<W: Write> Renderer for Grouped<W> {
         Ok(())
     }
 
-    /// Root causes need all findings of a file.
+    /// Root causes are computed from all findings of a file.
     fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
         if let Some(record) = &mut self.started {
             record.findings.extend(findings);
@@ -92,14 +93,14 @@ impl<W: Write> Renderer for Grouped<W> {
     }
 }
 
-/// The root causes of a scan's findings, and the reasons for what it did not decide or could not read.
+/// The root causes of a scan's findings, and the reasons why something was undecided or unreadable.
 #[derive(Debug, Default)]
 pub struct Causes {
     groups: Groups,
     left: BTreeMap<(Left, String), Reason>,
 }
 
-/// How a file or a part of it was left unchecked.
+/// Why a file or a part of it was not checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Left {
     Crashed,
@@ -107,7 +108,7 @@ enum Left {
     Undecided,
 }
 
-/// Where the same reason applies.
+/// The files with the same reason.
 #[derive(Debug)]
 struct Reason {
     times: u64,
@@ -141,10 +142,10 @@ impl Causes {
         known.times = known.times.saturating_add(1);
     }
 
-    /// Writes all causes with an example each, and the scan in numbers.
+    /// Writes all causes with an example each, and the summary of the scan.
     ///
     /// # Errors
-    /// Errors of `out`.
+    /// Returns an error if writing fails.
     pub fn write(
         self,
         out: &mut dyn Write,
@@ -225,7 +226,7 @@ mod tests {
     use super::{Causes, MOST_REASONS, without_numbers};
     use sframe_record::{FileName, Record, Status};
 
-    /// What is kept does not grow with the number of hostile members.
+    /// Memory does not grow with the number of hostile members.
     #[test]
     fn the_number_of_reasons_is_bounded() {
         let mut causes = Causes::default();
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_that_differ_in_numbers_are_one() {
+    fn reasons_that_differ_only_in_numbers_are_merged() {
         let one = without_numbers("damaged ELF file: section 12 ends at 0x1f0");
         assert_eq!(one, without_numbers("damaged ELF file: section 7 ends at 0x2c"));
         assert_ne!(one, without_numbers("damaged ELF file: segment 7 ends at 0x2c"));

@@ -1,4 +1,4 @@
-//! JSON: one document, or one line for each file. Both hold [`Record`]s.
+//! JSON: one document, or one line for each file. Both contain [`Record`]s.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use sframe_record::{Finding, Record, Summary};
 
 use super::Renderer;
 
-/// `--format json`: the whole scan as one document.
+/// `--format json`: the scan as one document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(title = "sframe-check report")]
 pub struct Document<'r> {
@@ -17,31 +17,31 @@ pub struct Document<'r> {
     pub format: u32,
     /// The program that wrote it.
     pub tool: Tool,
-    /// One for each file and archive member, in input order.
+    /// One record for each file and archive member, in input order.
     pub files: Vec<Record<'r>>,
-    /// The scan in numbers.
+    /// The summary of the scan.
     pub summary: Summary<'r>,
 }
 
-/// `--format ndjson`: one of these on each line. The summary is the last line.
+/// `--format ndjson`: a line of it. The summary is the last line.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[schemars(title = "sframe-check report line")]
 pub enum Line<'l, 'r> {
     /// One file or archive member.
     File(&'l Record<'r>),
-    /// The scan in numbers.
+    /// The summary of the scan.
     Summary(SummaryLine<'l, 'r>),
 }
 
-/// The last line.
+/// The summary of a scan as a line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SummaryLine<'l, 'r> {
     /// Version of this format: 1.
     pub format: u32,
     /// The program that wrote it.
     pub tool: Tool,
-    /// The numbers.
+    /// The summary.
     #[serde(flatten)]
     pub summary: &'l Summary<'r>,
 }
@@ -58,7 +58,7 @@ pub fn line_schema() -> schemars::Schema {
     written().into_root_schema_for::<Line<'static, 'static>>()
 }
 
-/// Schemas of what is written: readers may do with less.
+/// Schemas of the output. Readers accept records with fewer fields.
 fn written() -> schemars::SchemaGenerator {
     SchemaSettings::default().for_serialize().into_generator()
 }
@@ -73,10 +73,10 @@ struct Started {
 }
 
 impl Started {
-    /// How a record without findings says so. Inside a string, quotation marks are escaped.
+    /// The text of a record without findings. It cannot occur in a string, where quotation marks are escaped.
     const NONE: &'static str = "\"findings\":[]";
 
-    /// Writes `record`, which has no findings, up to where they go.
+    /// Writes `record`, which has no findings, up to the place of its findings.
     fn begin<T: Serialize>(out: &mut dyn Write, record: &T) -> io::Result<Started> {
         let text = serde_json::to_string(record)?;
         let split = text.split_once(Started::NONE);
@@ -95,7 +95,7 @@ impl Started {
     }
 }
 
-/// Writes one document, file by file as the scan goes.
+/// Writes one document, file by file during the scan.
 #[derive(Debug)]
 pub struct JsonDocument<W> {
     out: W,
@@ -178,7 +178,7 @@ impl<W: Write> Renderer for JsonLines<W> {
 
     fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
         self.line(&Line::File(record))?;
-        // Whoever reads lines wants each as it comes.
+        // A reader of lines expects each line as soon as it is complete.
         self.out.flush()
     }
 

@@ -1,4 +1,4 @@
-//! How far a scan is whose size is known beforehand.
+//! Shows the progress of a scan whose size is known.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use sframe_record::text::printable_path;
 const TEMPLATE: &str =
     "{spinner} {bytes} of {total_bytes}, {eta} left, {bytes_per_sec}; {wide_msg}";
 
-/// Shows on standard error how much of a plan is done.
+/// Shows on standard error how much of a plan is complete.
 #[derive(Debug)]
 pub struct Pace {
     bar: ProgressBar,
@@ -18,7 +18,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// For items of so many bytes; nothing is shown where it is not `allowed`.
+    /// A display for items of `bytes` bytes in total. It shows nothing unless it is `allowed`.
     #[must_use]
     pub fn new(bytes: u64, allowed: bool) -> Pace {
         let target = match allowed {
@@ -26,7 +26,7 @@ impl Pace {
             false => ProgressDrawTarget::hidden(),
         };
         let bar = ProgressBar::with_draw_target(Some(bytes), target);
-        // The template is a constant: a test draws it.
+        // The template is a constant, which a test checks.
         if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
             bar.set_style(style);
         }
@@ -34,7 +34,7 @@ impl Pace {
         Pace { bar, items: 0 }
     }
 
-    /// An item is done.
+    /// Counts an item that is complete.
     pub fn done(&mut self, item: &Item) {
         self.items += 1;
         self.bar.inc(item.size);
@@ -43,13 +43,13 @@ impl Pace {
         }
     }
 
-    /// What was done before is no measure of speed.
+    /// Counts bytes that were checked earlier, which do not affect the speed.
     pub fn skip(&mut self, bytes: u64) {
         self.bar.inc(bytes);
         self.bar.reset_eta();
     }
 
-    /// Takes the display away.
+    /// Removes the display.
     pub fn finish(self) {
         self.bar.finish_and_clear();
     }
@@ -58,7 +58,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_template_is_one() {
+    fn the_template_is_valid() {
         assert!(indicatif::ProgressStyle::with_template(super::TEMPLATE).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! A sign of life on a terminal, for what takes longer than a second.
+//! Shows progress on a terminal if the work takes longer than a second.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use sframe_record::numbers::{counted, grouped};
 use sframe_record::text::printable;
 use sframe_record::{Record, RuleCount, Severity, Summary};
 
-/// What finishes sooner shows no progress.
+/// Work that takes less time shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a line stands at least: nobody reads faster.
+/// The minimum time for which a line is shown, so that it can be read.
 const STANDS: Duration = Duration::from_millis(100);
-/// The line is a text of ours, cut to the terminal's width.
+/// The line is our own text, truncated to the terminal's width.
 const TEMPLATE: &str = "{spinner} {wide_msg}";
 
-/// So much of a line waits for the line's end.
+/// The maximum number of bytes of an unfinished line that wait for its end.
 const REST: usize = 1 << 16;
 
-/// A line on standard error, of which nothing is seen at first.
+/// A line on standard error, which is invisible at first.
 #[derive(Clone, Debug)]
 pub struct Display(ProgressBar);
 
 impl Default for Display {
     fn default() -> Display {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        // The template is a constant: a test draws it.
+        // The template is a constant, which a test checks.
         if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
             bar.set_style(style);
         }
@@ -39,14 +39,14 @@ impl Default for Display {
 }
 
 impl Display {
-    /// Writes to `out`, which may be the terminal that the display is on: whole lines, above it, in as many writes as
-    /// it is given.
+    /// A writer to `out`, which may be the terminal that shows the display. It writes whole lines above the display,
+    /// with one write for each write that it receives.
     pub fn above<W: Write>(&self, out: W) -> impl Write + use<W> {
         Above { out, display: self.clone(), rest: Vec::new() }
     }
 }
 
-/// Takes the display away for what is written, which ends with a line: the display is drawn over what follows.
+/// Hides the display while it writes whole lines, because the display would overwrite an unfinished line.
 struct Above<W> {
     out: W,
     display: Display,
@@ -82,23 +82,23 @@ impl<W: Write> Write for Above<W> {
     }
 }
 
-/// A line that says how far something is: not before it has taken a while, and not more often than anybody reads.
+/// A line that shows progress. It appears only after a while, and changes no faster than it can be read.
 pub struct Line {
     started: Instant,
-    /// `None` where nothing is to be shown.
+    /// `None` if nothing is shown.
     display: Option<Display>,
-    /// When the next line is due, from the start.
+    /// When the next line is due, measured from the start.
     due: Duration,
 }
 
 impl Line {
-    /// A line on `display`, if there is one, of something that starts now.
+    /// A line on `display`, if there is one, for work that starts now.
     #[must_use]
     pub fn new(display: Option<Display>) -> Line {
         Line { started: Instant::now(), display, due: PATIENCE }
     }
 
-    /// Shows the text for the time since the start, if it is due.
+    /// Shows the text for the elapsed time, if a line is due.
     pub fn show(&mut self, text: impl FnOnce(Duration) -> String) {
         let Some(Display(bar)) = &self.display else { return };
         let elapsed = self.started.elapsed();
@@ -113,7 +113,7 @@ impl Line {
         bar.tick();
     }
 
-    /// Takes it away.
+    /// Removes the line.
     pub fn finish(self) {
         if let Some(Display(bar)) = self.display {
             bar.finish_and_clear();
@@ -121,42 +121,42 @@ impl Line {
     }
 }
 
-/// Hands records to a renderer, and shows how far the scan is.
+/// Passes records to a renderer, and shows the progress of the scan.
 pub struct WithProgress<'r> {
     renderer: &'r mut dyn Renderer,
     line: Line,
-    /// How many inputs there are.
+    /// The number of inputs.
     inputs: Arc<Tally>,
     state: State,
 }
 
-/// How far a scan is.
+/// The progress of a scan.
 #[derive(Debug, Default)]
 struct State {
-    /// How many inputs have been met; a package is one.
+    /// The number of inputs so far. A package is one input.
     inputs: u64,
-    /// The last of them.
+    /// The last input.
     current: String,
-    /// Files and members that were reported.
+    /// The number of reported files and members.
     files: u64,
     errors: u64,
     warnings: u64,
 }
 
 impl<'r> WithProgress<'r> {
-    /// Progress over a renderer; none at all where it is not `allowed`.
+    /// Passes records to a renderer. Shows progress if that is `allowed`.
     pub fn new(renderer: &'r mut dyn Renderer, allowed: bool) -> WithProgress<'r> {
         let line = Line::new(allowed.then(Display::default));
         WithProgress { renderer, line, inputs: Arc::default(), state: State::default() }
     }
 
-    /// Shows it on `display`, with how much of `inputs` is left.
+    /// Shows the progress on `display`, with the number of `inputs` left.
     #[must_use]
     pub fn on(self, display: Display, inputs: Arc<Tally>) -> WithProgress<'r> {
         WithProgress { line: Line::new(Some(display)), inputs, ..self }
     }
 
-    /// Takes the display away.
+    /// Removes the display.
     pub fn finish(self) {
         self.line.finish();
     }
@@ -183,7 +183,7 @@ impl State {
         }
     }
 
-    /// Counts, rate, what is left of `total` inputs where that is known, and where the scan is.
+    /// The counts, the rate, the number of inputs left if `total` is known, and the current input.
     fn line(&self, elapsed: Duration, total: Option<u64>) -> String {
         let seconds = elapsed.as_secs().max(1);
         let mut line = format!(
@@ -203,14 +203,14 @@ impl State {
     }
 }
 
-/// `, 0:07 left`, at the rate at which so many are done; nothing where none is.
+/// For instance `, 0:07 left`, estimated from the rate so far; empty if nothing is done yet.
 #[must_use]
 pub fn time_left(elapsed: Duration, done: u64, left: u64) -> String {
     let rest = elapsed.as_secs().max(1).saturating_mul(left).checked_div(done);
     rest.map(|rest| format!(", {} left", clock(rest))).unwrap_or_default()
 }
 
-/// Minutes and seconds, or hours as well.
+/// For instance `1:05` or `2:00:07`.
 #[must_use]
 pub fn clock(seconds: u64) -> String {
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -224,7 +224,7 @@ impl Sink for WithProgress<'_> {
     fn piece(&mut self, piece: Piece) -> io::Result<()> {
         if let Some(record) = piece.record().filter(|_| self.line.display.is_some()) {
             self.state.add(record);
-            // Looking at the clock for each of a million files would show in a profile.
+            // Reading the clock for each of a million files would take measurable time.
             if self.state.files.is_multiple_of(64) {
                 self.show();
             }
@@ -248,7 +248,7 @@ mod tests {
     use sframe_record::{FileName, Status};
     use std::io::BufWriter;
 
-    /// Keeps what is written at once apart.
+    /// Records each write separately.
     #[derive(Default)]
     struct Writes(Vec<String>);
 
@@ -263,15 +263,15 @@ mod tests {
         }
     }
 
-    /// The display is drawn after each write: where a line has not ended, it would be drawn over.
+    /// The display is drawn after each write, and would overwrite an unfinished line.
     #[test]
-    fn lines_are_written_whole_and_many_at_once() {
+    fn whole_lines_are_written_together() {
         let mut writes = Writes::default();
         let display = Display::default();
         let mut out = BufWriter::with_capacity(1 << 16, display.above(&mut writes));
         let line = "0123456789\n";
         for _ in 0..20_000 {
-            // As renderers do: a line in parts.
+            // Like a renderer, which writes a line in parts.
             let (start, rest) = line.as_bytes().split_at(5);
             out.write_all(start).and_then(|()| out.write_all(rest)).expect("it is written");
         }
@@ -283,13 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn the_template_is_one() {
+    fn the_template_is_valid() {
         assert!(ProgressStyle::with_template(TEMPLATE).is_ok());
     }
 
-    /// Two of eight packages in 100 seconds: 300 more at that rate.
+    /// After two of eight packages in 100 seconds, 300 seconds are left at that rate.
     #[test]
-    fn a_line_says_how_far_the_scan_is() {
+    fn the_line_has_counts_rate_and_time_left() {
         let mut state = State::default();
         for (path, inside) in [("a.deb", "x"), ("a.deb", "y"), ("b\n.deb", "x")] {
             let inside = Some(inside.as_bytes().to_vec());

@@ -1,4 +1,4 @@
-//! Text for people: each finding with its place, its field and the bytes around it, then the sum.
+//! Text for people: each finding with its place, its field and the bytes around it, then the summary.
 
 mod coverage;
 pub(crate) mod evidence;
@@ -26,58 +26,58 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const LINT: Style = AnsiColor::Cyan.on_default().bold();
 
-/// How many findings of a rule are listed of each file without `--all`.
+/// The number of findings of a rule that are listed for each file without `--all`.
 const EACH: usize = 3;
 
-/// How the text is laid out.
+/// The options of the text.
 #[derive(Clone, Copy, Debug)]
 pub struct TextOptions {
-    /// Name every file, also those with nothing to say about.
+    /// Name every file, even without findings.
     pub verbose: bool,
-    /// Show every finding, also facts about the tools which made a whole build.
+    /// Show every finding, even of rules about the tools that made a whole build.
     pub all: bool,
     /// Show the tables of coverage.
     pub coverage: bool,
-    /// End with the scan in numbers.
+    /// Write the summary at the end.
     pub summary: bool,
-    /// Columns of the terminal, `None` where it is none.
+    /// The width of the terminal in columns; `None` if the output is not a terminal.
     pub width: Option<usize>,
 }
 
 impl Default for TextOptions {
-    /// A file's findings if it has any, the first few of each rule, and the scan in numbers.
+    /// The options for files with findings, the first few of each rule, and the summary.
     fn default() -> TextOptions {
         TextOptions { verbose: false, all: false, coverage: false, summary: true, width: None }
     }
 }
 
-/// Writes text. Styles are always written: the stream takes them out where they do not belong.
+/// Writes text. Always writes styles: the stream removes them if the output is not a terminal.
 #[derive(Debug)]
 pub struct Text<W> {
     out: W,
     options: TextOptions,
-    /// Rules about tools that a finding was shown of: once in a scan is enough.
+    /// The rules about tools of which a finding was shown. One finding of each in a scan is enough.
     shown: BTreeSet<String>,
-    /// The record that was started, and what of it is listed.
+    /// The record that was started, and its listing.
     started: Option<(Record<'static>, Listing)>,
     /// A block has ended: an empty line comes before the next one, but not at the end of the output.
     after_block: bool,
 }
 
-/// What is listed of a file.
+/// The listing of a file.
 #[derive(Debug)]
 struct Listing {
-    /// By rule of which findings are shown.
+    /// The rules whose findings are shown.
     listed: BTreeMap<String, Listed>,
-    /// There is nothing to list.
+    /// Whether there is nothing to list.
     is_silent: bool,
 }
 
-/// Findings of a rule that are listed.
+/// The listed findings of a rule.
 #[derive(Debug, Default)]
 struct Listed {
     findings: usize,
-    /// How many findings those describe.
+    /// The number of findings that they stand for: one can describe several functions.
     described: u64,
 }
 
@@ -87,7 +87,7 @@ impl<W: Write> Text<W> {
         Text { out, options, shown: BTreeSet::new(), started: None, after_block: false }
     }
 
-    /// Writes the record of a file that was checked, up to its findings.
+    /// Writes the record of a checked file up to its findings.
     fn begin_checked(&mut self, record: &Record<'_>) -> io::Result<Listing> {
         let listed: BTreeMap<String, Listed> = self
             .news(record)
@@ -104,7 +104,7 @@ impl<W: Write> Text<W> {
         Ok(Listing { listed, is_silent })
     }
 
-    /// Writes a finding, if it is one of those that are listed.
+    /// Writes a finding if it is to be listed.
     fn list(
         &mut self,
         record: &Record<'_>,
@@ -120,7 +120,7 @@ impl<W: Write> Text<W> {
         self.finding(record, finding)
     }
 
-    /// Writes the record of a file that was checked, after its findings.
+    /// Writes the rest of the record of a checked file, after its findings.
     fn end_checked(&mut self, record: &Record<'_>, listing: &Listing) -> io::Result<()> {
         if !listing.is_silent {
             self.rest(record, listing)?;
@@ -136,7 +136,7 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Writes how many findings are not listed, and the undecided parts.
+    /// Writes the number of findings that are not listed, and the undecided parts.
     fn rest(&mut self, record: &Record<'_>, listing: &Listing) -> io::Result<()> {
         for count in &record.counts {
             let listed = listing.listed.get(count.rule.as_str());
@@ -162,8 +162,8 @@ impl<W: Write> Text<W> {
         if std::mem::take(&mut self.after_block) { writeln!(self.out) } else { Ok(()) }
     }
 
-    /// The rules of which a file's findings are shown: not those about the tools which made it, where
-    /// another file has shown them before.
+    /// The rules whose findings are shown for a file. Rules about the tools that made it are left out if findings of
+    /// them were shown for an earlier file.
     fn news<'n>(&mut self, record: &'n Record<'_>) -> BTreeSet<&'n str> {
         let each = self.options.all || self.options.verbose;
         let broken = record.counts.iter().map(|count| count.rule.as_str());
@@ -242,7 +242,7 @@ impl<W: Write> Text<W> {
 }
 
 impl Text<Vec<u8>> {
-    /// What was written to memory.
+    /// The text that was written to memory.
     pub(super) fn written(&self) -> &[u8] {
         &self.out
     }
@@ -287,7 +287,7 @@ impl<W: Write> Renderer for Text<W> {
 }
 
 impl<W: Write> Text<W> {
-    /// Shows each file as soon as it is written, on a terminal.
+    /// On a terminal, shows each file at once.
     fn flush_for_watchers(&mut self) -> io::Result<()> {
         if self.options.width.is_some() { self.out.flush() } else { Ok(()) }
     }

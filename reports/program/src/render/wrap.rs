@@ -1,8 +1,7 @@
-//! Lines for a terminal.
+//! Breaks lines for a terminal.
 
-/// Breaks `text` between words so that a line with `indent` spaces in front has at most `width`
-/// characters; `None` for as long as it comes. The first line is not indented. Words are never
-/// broken.
+/// Breaks `text` between words, so that a line with `indent` leading spaces has at most `width` characters. Does not
+/// break anything if `width` is `None`. The first line is not indented. Words are never broken.
 #[must_use]
 pub fn wrap(text: &str, indent: usize, width: Option<usize>) -> String {
     let Some(width) = width else { return text.to_owned() };
@@ -30,7 +29,7 @@ mod tests {
     use super::wrap;
 
     #[test]
-    fn breaks_between_words_only() {
+    fn lines_break_only_between_words() {
         let text = "one two three four five six";
         assert_eq!(wrap(text, 2, None), text);
         assert_eq!(wrap(text, 2, Some(22)), "one two three four\n  five six");

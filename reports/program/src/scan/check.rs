@@ -1,4 +1,4 @@
-//! What one worker does with one input.
+//! Checks one input.
 
 use std::io::Seek;
 use std::io::{self, Read};
@@ -25,18 +25,18 @@ use sframe_input::{FileBytes, Input, Opened, open, plain_error};
 use sframe_record::text::printable_path;
 use sframe_record::{FileName, Record, Status};
 
-/// How many members of an archive are checked at a time: their records are held until the first of
-/// them is done.
+/// The number of members of an archive that are checked at a time. Their records are in memory until the first of them
+/// is done.
 const MEMBERS_AT_A_TIME: usize = 64;
 
-/// The file that bytes are read from, and where they start in it; `None` where they cannot be read again.
+/// The file that contains some bytes, and their offset in it; `None` if they cannot be read again.
 type Stored<'s> = Option<(&'s FileBytes, u64)>;
 
 fn intact(stored: Stored<'_>) -> io::Result<()> {
     stored.map_or(Ok(()), |(file, _)| file.intact())
 }
 
-/// What the workers of a scan share.
+/// Checks inputs. The threads of a scan share one.
 #[derive(Debug)]
 pub struct Checker<'o> {
     pub(crate) options: &'o CheckOptions,
@@ -44,14 +44,14 @@ pub struct Checker<'o> {
 }
 
 impl<'o> Checker<'o> {
-    /// A checker that has seen nothing yet.
+    /// A checker that knows no files yet.
     #[must_use]
     pub fn new(options: &'o CheckOptions) -> Checker<'o> {
         Checker { options, seen: Seen::new(options.remembered) }
     }
 
-    /// Checks an input: one record for a file, one for each member of an archive or package, each
-    /// as soon as it is made.
+    /// Checks an input. Hands over one record for a file, and one for each member of an archive or package, as soon as it
+    /// is complete.
     pub fn input(&self, input: Input, found: Found<'_>) {
         let (path, record) = match input {
             Input::File(path) | Input::Image(path) => {
@@ -63,7 +63,7 @@ impl<'o> Checker<'o> {
         found(record.named(&FileName::file(path)).into());
     }
 
-    /// Checks what a repository lists: one record for each member of a package.
+    /// Checks an entry of a repository. Hands over one record for each member of a package.
     pub fn entry(&self, entry: Entry, found: Found<'_>) {
         match entry {
             Entry::Package(listed) => {
@@ -90,7 +90,7 @@ impl<'o> Checker<'o> {
         }
     }
 
-    /// A folder that is a container image, where packages are opened at all.
+    /// Checks a folder that is a container image, provided that packages are unpacked.
     fn image(&self, name: FileName, found: Found<'_>) {
         if self.options.limits.depth > 0 && self.options.raw.is_none() {
             return package::check_image(self, &self.options.limits, &name, found);
@@ -98,8 +98,8 @@ impl<'o> Checker<'o> {
         found(Record::new(Status::NotElf).named(&name).into());
     }
 
-    /// Most of a distribution's files are of no interest, and mapping them costs more than everything
-    /// else that is done with them: their first bytes decide.
+    /// Checks a file whose kind is decided by its first bytes: most files of a distribution need no check, and mapping
+    /// them would cost more than anything else.
     fn try_file(&self, name: &FileName, found: Found<'_>) -> io::Result<()> {
         let mut file = match open(&name.path)? {
             Opened::File(file) => file,
@@ -145,7 +145,7 @@ impl<'o> Checker<'o> {
         Ok(())
     }
 
-    /// Checks the members of the archive called `name`, which has the bytes of `file`, where they are one's.
+    /// Checks the members of the archive called `name`; `file` is the file that contains its bytes, if there is one.
     fn archive(
         &self,
         name: &FileName,
@@ -181,7 +181,7 @@ impl<'o> Checker<'o> {
         }
     }
 
-    /// Checks a member of an archive, which is called `name`.
+    /// Checks the member called `name` of an archive.
     fn member(&self, name: &FileName, member: &archive::Member<'_>, stored: Stored<'_>) -> Verdict {
         match &member.content {
             archive::Content::Bytes(bytes) => self.verdict(name, bytes, stored),
@@ -206,7 +206,7 @@ impl<'o> Checker<'o> {
         }
     }
 
-    /// Hands over the verdict about a member of an archive.
+    /// Hands over the verdict on a member of an archive.
     fn hand_over_member(
         &self,
         verdict: Verdict,
@@ -235,13 +235,13 @@ impl<'o> Checker<'o> {
         }
     }
 
-    /// Checks the file called `name`, which has the bytes `data`.
+    /// Checks the file called `name`, whose bytes are `data`.
     fn bytes(&self, name: &FileName, data: &[u8], stored: Stored<'_>, found: Found<'_>) {
         let verdict = self.verdict(name, data, stored);
         self.hand_over(verdict, name, &name.installed(), (data, stored), found);
     }
 
-    /// Hands over the verdict about the file called `name`, which is installed at `path`.
+    /// Hands over the verdict on the file called `name`, which is installed at `path`.
     fn hand_over(
         &self,
         verdict: Verdict,
@@ -261,7 +261,7 @@ impl<'o> Checker<'o> {
         }
     }
 
-    /// What is wrong with the file called `name`, which has the bytes `data`.
+    /// The verdict on the file called `name`, whose bytes are `data`.
     fn verdict(&self, name: &FileName, data: &[u8], stored: Stored<'_>) -> Verdict {
         let verdict = self.checked(name, data, stored);
         match intact(stored) {
@@ -270,7 +270,7 @@ impl<'o> Checker<'o> {
         }
     }
 
-    /// The same, whatever happened to the file meanwhile.
+    /// The same, without checking whether the file has changed in the meantime.
     fn checked(&self, name: &FileName, data: &[u8], stored: Stored<'_>) -> Verdict {
         let options = self.options;
         if let Some(raw) = options.raw {
@@ -299,10 +299,10 @@ impl<'o> Checker<'o> {
         let path = name.installed();
         let check = || {
             let record = Arc::new(check_elf_file(&path, &elf, options));
-            // What is known of a file's bytes must not be what was found in others.
+            // The record must belong to the bytes that are remembered with it.
             intact(stored).map(|()| record)
         };
-        // To look at a file without a section takes less than to find out whether it is known.
+        // Checking a file without a section is faster than finding out whether its bytes are known.
         let is_quick = !options.coverage && elf.sframe_sections().next().is_none();
         let record = if is_quick || with_large_holes {
             check()
@@ -346,14 +346,14 @@ impl package::Members for Checker<'_> {
     }
 }
 
-/// A defect of this program must not cost more than the file at `path`, which shows it.
+/// Runs `check` on the file at `path`. If it panics, only the results for this file are lost.
 fn guarded(path: PathBuf, found: Found<'_>, check: impl FnOnce(Found<'_>)) {
     let mut is_started = false;
     let mut noted = |piece: Piece| {
         is_started = matches!(piece, Piece::Start(_) | Piece::Findings(_));
         found(piece);
     };
-    // What a panic leaves behind is this input's own, but for locks, which are not poisoned.
+    // After a panic only the state of this input may be inconsistent: locks that are shared ignore poisoning.
     let checked = panic::catch_unwind(AssertUnwindSafe(|| check(&mut noted)));
     if let Err(panic) = checked {
         if is_started {

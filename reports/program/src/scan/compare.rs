@@ -1,4 +1,4 @@
-//! What a worker does with a file besides checking it: compare its sections with its CFI.
+//! Compares the sections of a file with its CFI.
 
 use std::path::{Path, PathBuf};
 
@@ -16,14 +16,13 @@ use crate::record::{Comparison, Gatherer, Names, coverage, undecided};
 use sframe_input::{DebugFile, SectionSource};
 use sframe_record::Difference;
 
-/// Whether a file's CFI is looked at: to compare sections with it, or for its coverage.
+/// Whether a file's CFI is needed: to compare sections with it, or for the coverage.
 pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
     let has_section = || elf.sframe_sections().next().is_some();
     options.coverage || (options.against != Against::None && has_section())
 }
 
-/// Checks the sections of `elf`, and compares them with its CFI, which also confirms rows that look
-/// odd to a rule.
+/// Checks the sections of `elf`, and compares them with its CFI, which also confirms rows that look wrong to a rule.
 pub(super) fn check_and_compare(
     file: &ElfFile<'_>,
     options: &CheckOptions,
@@ -61,7 +60,7 @@ pub(super) fn check_and_compare(
     })
 }
 
-/// Hands each finding of the same check and comparison to `found`, a difference with its tables.
+/// Hands each finding of the same check and comparison to `found`. A difference comes with its tables.
 pub(super) fn each_finding(
     file: &ElfFile<'_>,
     options: &CheckOptions,
@@ -90,19 +89,19 @@ pub(super) fn each_finding(
     });
 }
 
-/// What became of a separate debug file.
-struct Debug {
+/// The result of looking for a separate debug file.
+struct DebugResult {
     path: Option<PathBuf>,
-    /// It cannot be used, and why.
+    /// Why it cannot be used.
     refused: Option<Undecided>,
 }
 
-/// Reads the CFI of `elf`, with that of its debug file, and looks at it; or at why it cannot be read.
+/// Reads the CFI of `elf` and of its debug file, and hands it to `look`, or else the reason why it cannot be read.
 fn with_cfi<T>(
     path: &Path,
     elf: &Elf<'_>,
     options: &CheckOptions,
-    look: impl FnOnce(Result<&[Cfi<'_>], &str>, Debug) -> T,
+    look: impl FnOnce(Result<&[Cfi<'_>], &str>, DebugResult) -> T,
 ) -> T {
     let (debug_file, refused) = match debug_file(path, elf, options) {
         Ok(found) => (found, None),
@@ -113,7 +112,7 @@ fn with_cfi<T>(
         [Some(elf), debug_elf.as_ref()].into_iter().flatten().map(CfiSource::of).collect();
     let cfi = load(&cfi);
     let path = debug_file.as_ref().map(|file| file.path.clone());
-    look(cfi.as_deref().map_err(String::as_str), Debug { path, refused })
+    look(cfi.as_deref().map_err(String::as_str), DebugResult { path, refused })
 }
 
 fn confirm<'c>(confirms: &'c Result<CfiConfirms<'_>, &str>) -> &'c dyn Confirm {
@@ -130,11 +129,10 @@ fn kept(options: &CheckOptions) -> account::Options {
 /// Sections, and the CFI to compare them with.
 type Comparable<'s, 'c> = (Vec<Section<'s>>, &'c [Cfi<'c>]);
 
-/// The sections that `report` is about, and the CFI to compare them with; `None` where there is none,
-/// and nobody asked for it.
+/// The sections in `report` and the CFI to compare them with; `None` if there is no CFI and it was not requested.
 ///
 /// # Errors
-/// Why they cannot be compared.
+/// Returns the reason why they cannot be compared.
 fn comparable<'s, 'c>(
     sources: &'s [SectionSource<'_>],
     cfi: Result<&'c [Cfi<'c>], &str>,
@@ -142,7 +140,7 @@ fn comparable<'s, 'c>(
     options: &CheckOptions,
 ) -> Result<Option<Comparable<'s, 'c>>, String> {
     let (sections, cfi) = (sections(sources, report)?, cfi?);
-    // CFI of which nothing can be read has defects to report.
+    // Unreadable CFI is not absent: it has defects to report.
     let none = cfi.iter().all(|cfi| cfi.is_empty() && cfi.defects().is_empty());
     match none && !options.coverage {
         false => Ok(Some((sections, cfi))),
@@ -151,7 +149,7 @@ fn comparable<'s, 'c>(
     }
 }
 
-/// The separate debug file of `elf`: in a folder, or else in a package.
+/// The separate debug file of `elf`, from a folder or, if no folder contains it, from a package.
 fn debug_file(
     path: &Path,
     elf: &Elf<'_>,
@@ -169,8 +167,7 @@ fn debug_file(
     Ok(found)
 }
 
-/// The sections that `report` is about. What is stored in them has to be certain: else nothing can
-/// be said about the code that they describe, or do not.
+/// The sections in `report`. Their layout must be certain, because otherwise it is unknown which code they describe.
 fn sections<'s>(
     sources: &'s [SectionSource<'_>],
     report: &Report,
@@ -189,7 +186,7 @@ fn load<'c>(sources: &'c [CfiSource<'_, '_>]) -> Result<Vec<Cfi<'c>>, String> {
     Ok(loaded.map_err(|error| error.to_string())?.into_iter().flatten().collect())
 }
 
-/// All of the code is undecided; why.
+/// Reports all of the code as undecided, with the reason.
 fn not_compared(why: String, report: &mut Report) -> Comparison {
     let reason = format!("not compared with CFI: {why}");
     report.undecided.push(Undecided { section: None, reason });

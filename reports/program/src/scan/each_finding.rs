@@ -1,8 +1,7 @@
-//! Every finding of a file, one by one.
+//! Reports every finding of a file.
 //!
-//! A check keeps the first findings of each rule. Where all are asked for and a file has more, the file is
-//! checked once more: of thousands of findings a record is made, of millions each is handed on as it is
-//! made.
+//! A check keeps the first findings of each rule. If all findings are requested and a file has more, the file is checked
+//! a second time. Thousands of findings are collected in a record; millions are handed over one by one.
 
 use std::path::Path;
 
@@ -19,14 +18,13 @@ use crate::record::{Located, Names};
 use sframe_input::SectionSource;
 use sframe_record::{Finding, Record};
 
-/// The most findings that a record holds: they are in the order of their places. More come in the order
-/// of the check.
+/// The maximum number of findings in a record, which are sorted by place. If there are more, they are reported in the
+/// order of the check.
 const MOST_HELD: u64 = 10_000;
-/// How many findings are handed on at a time.
+/// The number of findings that are handed over at a time.
 const AT_A_TIME: usize = 256;
 
-/// Hands over `record`, of the file with the bytes `data`, with every finding; `path` is where the file is
-/// installed.
+/// Hands over `record` of the file with the bytes `data`, with every finding. `path` is where the file is installed.
 pub(super) fn hand_over(
     mut record: Record<'static>,
     path: &Path,
@@ -56,10 +54,10 @@ pub(super) fn hand_over(
     found(Piece::End);
 }
 
-/// How many findings the file has at most; `None` if that cannot be told from its record.
+/// The maximum number of findings of the file; `None` if its record does not reveal it.
 ///
-/// Differences are counted once in each function, and listed for each range of PCs. How many ranges there
-/// are is known of the patterns that were kept.
+/// Differences are counted once per function, but listed once per range of PCs. The number of ranges is known for the
+/// patterns that were kept.
 fn number(record: &Record<'_>) -> Option<u64> {
     let mut number = 0_u64;
     for count in &record.counts {
@@ -78,7 +76,7 @@ fn number(record: &Record<'_>) -> Option<u64> {
     Some(number)
 }
 
-/// The findings of the file.
+/// All findings of the file.
 fn all(path: &Path, data: &[u8], options: &CheckOptions) -> Vec<Finding<'static>> {
     let record = match options.raw {
         Some(raw) => Some(check_raw(data, raw, options)),
@@ -87,7 +85,7 @@ fn all(path: &Path, data: &[u8], options: &CheckOptions) -> Vec<Finding<'static>
     record.map(|record| record.findings).unwrap_or_default()
 }
 
-/// Checks the file again, whose record has these `sections`.
+/// Checks the file again, and hands each finding to `found`. `sections` are those of its record.
 fn each(
     path: &Path,
     data: &[u8],

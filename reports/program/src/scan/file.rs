@@ -1,4 +1,4 @@
-//! What a worker does with one file: its bytes to a record.
+//! Checks the bytes of one file.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::record::{Comparison, Names, checked, producers};
 use sframe_input::{RawOptions, SectionSource};
 use sframe_record::Record;
 
-/// Checks bytes that are one section and nothing else.
+/// Checks a bare section.
 pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Record<'static> {
     let mut report = check_section(data, raw.placement(), &options.validator);
     options.select(&mut report);
@@ -43,8 +43,8 @@ pub(super) fn check_elf_file(
     })
 }
 
-/// The kind of an ELF file that SFrame is not defined for. One that has a section all the same is
-/// checked: that it should have none is a finding.
+/// The kind of an ELF file for which SFrame is not defined; `None` if it is defined. A file that nevertheless has a
+/// section is checked: a rule reports that it must not have one.
 pub(super) fn unsupported(elf: &Elf<'_>) -> Option<String> {
     if elf.sframe_sections().next().is_some() {
         return None;

@@ -1,4 +1,4 @@
-//! The members of an archive taken together.
+//! Checks whether the members of an archive can be linked with each other.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use crate::record::{Comparison, Names, checked};
 use sframe_record::text::printable;
 use sframe_record::{FileName, Record, Status};
 
-/// The members of an archive as inputs of one link: the first one of each kind, for members that
-/// are alike can be linked.
+/// The members of an archive as inputs of one link. Keeps the first member of each kind, because members of the same
+/// kind can be linked.
 #[derive(Default)]
 pub(super) struct LinkInputs {
     first_of_kind: Vec<(String, HeaderSummary)>,
@@ -29,7 +29,7 @@ impl LinkInputs {
         }
     }
 
-    /// What is wrong with them; `None` where they match.
+    /// The findings; `None` if all members match.
     pub(super) fn check(&self, name: &FileName, options: &CheckOptions) -> Option<Record<'static>> {
         let inputs: Vec<(&str, HeaderSummary)> =
             self.first_of_kind.iter().map(|(name, header)| (name.as_str(), *header)).collect();
@@ -41,7 +41,7 @@ impl LinkInputs {
     }
 }
 
-/// What the inputs of one link have to have in common (rule `mixed-inputs`).
+/// The properties that the inputs of one link must share (rule `mixed-inputs`).
 fn kind(header: &HeaderSummary) -> [u8; 6] {
     let (fp, ra) = header.fixed_offsets;
     let endian = u8::from(header.endian == Endian::Big);

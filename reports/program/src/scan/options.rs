@@ -1,4 +1,4 @@
-//! What a scan checks, what of it is reported, and what it may take.
+//! The options of a scan: what it checks and reports, and its limits.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,64 +11,64 @@ use sframe_validator::rules::Rule;
 use sframe_input::{DebugPackages, package::Limits};
 use sframe_input::{MemberCount, RawOptions};
 
-/// Bytes of memory for reports that wait, where nothing else is asked for.
+/// The default number of bytes for records that wait for earlier ones.
 const WAITING: usize = 16 << 20;
-/// Bytes of memory for reports that may be wanted again, where nothing else is asked for.
+/// The default number of bytes for records that may be needed again.
 const REMEMBERED: usize = 32 << 20;
 
-/// What SFrame sections are compared with.
+/// The tables that SFrame sections are compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Against {
-    /// Call frame information, where a file has any.
+    /// Call frame information, if a file has any.
     #[default]
     CfiIfAny,
-    /// Call frame information; a file without any is undecided.
+    /// Call frame information; a file without it is undecided.
     Cfi,
     /// Nothing.
     None,
 }
 
-/// What to check, and what of it to report.
+/// The options of a scan.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
     /// The validator's options.
     pub validator: Options,
-    /// Every file is one bare section.
+    /// If set, every file is a bare section with these properties.
     pub raw: Option<RawOptions>,
-    /// Only findings of these rules; empty for all.
+    /// Report only findings of these rules; an empty list selects all rules.
     pub only: Vec<&'static Rule>,
-    /// No findings of these rules.
+    /// Do not report findings of these rules.
     pub ignore: Vec<&'static Rule>,
-    /// What sections are compared with.
+    /// The tables that sections are compared with.
     pub against: Against,
-    /// Tell the coverage of files without a section, too.
+    /// Report the coverage of files without a section too.
     pub coverage: bool,
-    /// Name the functions that are examples of what files without a section could not describe. It
-    /// takes reading the symbols of every file.
+    /// Name the example functions in the coverage of files without a section. This requires reading the symbols of every
+    /// file.
     pub named_examples: bool,
-    /// Where separate debug files are looked for; nowhere, where this is empty.
+    /// The folders that are searched for separate debug files.
     pub debug_dirs: Vec<PathBuf>,
     /// Packages of separate debug files.
     pub debug_packages: Option<Arc<DebugPackages>>,
-    /// Ends the scan early once it is set: what has not been begun is not reported, a package as far as it
-    /// has been read.
+    /// Ends the scan once it is set. Inputs that were not begun are not reported; a package is reported up to the point
+    /// that was reached.
     pub stop: Option<Arc<AtomicBool>>,
     /// Hash every ELF file, for [`Record::content`](sframe_record::Record::content).
     pub hash: bool,
-    /// Report every finding, not only those that are kept.
+    /// Report every finding, not only the first ones of each rule.
     pub all: bool,
-    /// Tell what made each file.
+    /// Report the producers of each file.
     pub producers: bool,
-    /// What unpacking may cost.
+    /// The limits of unpacking.
     pub limits: Limits,
-    /// Bytes of memory for reports that wait for those of earlier inputs.
+    /// The number of bytes for records that wait for those of earlier inputs.
     pub waiting: usize,
-    /// Bytes of memory for what is known of files whose bytes may come again.
+    /// The number of bytes for records of files whose bytes may occur again.
     pub remembered: usize,
 }
 
 impl Default for CheckOptions {
-    /// Everything that a plain scan does.
+    /// The options of a scan without any on the command line.
     fn default() -> CheckOptions {
         CheckOptions {
             validator: Options::default(),
@@ -96,7 +96,7 @@ impl CheckOptions {
         (self.only.is_empty() || self.only.contains(&rule)) && !self.ignore.contains(&rule)
     }
 
-    /// Whether the scan is to end.
+    /// Whether the scan must end.
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }

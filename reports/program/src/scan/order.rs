@@ -1,8 +1,8 @@
-//! Work on many inputs by several threads: results come out as they are made, in the order of the
-//! inputs, and those that wait for their turn take a bounded amount of memory.
+//! Processes many inputs on several threads. Results are passed on as soon as they are complete, in the order of the
+//! inputs; results that wait for their turn take a bounded amount of memory.
 //!
-//! Threads take inputs in order, so the earliest input that is not done is always in work. Its
-//! thread never waits for another one, which is why waiting for room cannot end in a deadlock.
+//! Threads take inputs in order, so the earliest unfinished input is always being processed. Its thread never waits for
+//! another one, so waiting for memory cannot cause a deadlock.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,45 +11,46 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many inputs a thread takes at once at most. Most files of a folder are not ELF files, and to
-/// see that takes less time than to hand one over.
+/// The maximum number of inputs that a thread takes at once. Most files of a folder are not ELF files, and finding that
+/// out takes less time than passing on one input.
 const BATCH: usize = 16;
-/// How many inputs wait for each thread, and how many batches may be ahead of the earliest one.
+/// The number of inputs that may wait for each thread.
 const AHEAD: usize = 512;
+/// The number of batches per thread that may be ahead of the earliest unfinished one.
 const BATCHES_AHEAD: usize = 32;
-/// How often [`Event::Waiting`] comes.
+/// The interval of [`Event::Waiting`].
 const TICK: Duration = Duration::from_millis(100);
-/// How often a thread that waits looks for other work of the pool, such as members of an archive.
+/// How often a waiting thread looks for other work of the pool, such as members of an archive.
 const LOOK: Duration = Duration::from_millis(1);
-/// Results are handed over together up to this weight in bytes.
-const HANDFUL: usize = 1 << 16;
-/// The most threads of a scan. Each takes memory, and many more than there are processors only wait.
+/// Results are passed on in groups of up to this weight in bytes.
+const GROUP: usize = 1 << 16;
+/// The maximum number of threads of a scan. Each takes memory, and threads far beyond the number of processors only wait.
 pub const MAX_THREADS: usize = 1024;
 
-/// What work may take.
+/// The limits of the work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Resources {
-    /// The number of threads; 0 for as many as the machine has.
+    /// The number of threads; 0 is one per processor.
     pub(crate) threads: usize,
-    /// Bytes of results that wait for their turn.
+    /// The number of bytes of results that may wait for their turn.
     pub(crate) waiting: usize,
 }
 
-/// A result, which takes memory while it waits.
+/// A result that takes memory while it waits.
 pub(crate) trait Weigh {
-    /// Bytes of memory, roughly.
+    /// The approximate number of bytes of memory.
     fn weight(&self) -> usize;
 }
 
-/// What [`in_order`] reports.
+/// An event that [`in_order`] reports.
 pub(crate) enum Event<R> {
     /// The next result.
     Done(R),
-    /// Some time has passed without one.
+    /// Some time has passed without a result.
     Waiting,
 }
 
-/// The number of threads that `threads` stands for.
+/// The number of threads for an option where 0 is one per processor.
 #[must_use]
 pub fn number_of_threads(threads: usize) -> usize {
     match threads {
@@ -58,55 +59,55 @@ pub fn number_of_threads(threads: usize) -> usize {
     }
 }
 
-/// Works on every input, and passes each result to `tell`: those of one input in the order in which
-/// `work` makes them, and inputs in their own order.
+/// Processes every input with `work`, and passes each result to `report`: in input order, and for one input in the order
+/// in which `work` produces them.
 ///
 /// # Errors
-/// The errors of `tell`, which end the work, and of starting threads.
+/// Returns errors of `report`, which end the work, and an error if threads cannot be started.
 pub(crate) fn in_order<I: Send, R: Send + Weigh, E: From<io::Error>>(
     inputs: impl Iterator<Item = I>,
     resources: Resources,
     work: impl Fn(I, &mut dyn FnMut(R)) + Sync,
-    tell: impl FnMut(Event<R>) -> Result<(), E>,
+    report: impl FnMut(Event<R>) -> Result<(), E>,
 ) -> Result<(), E> {
     let threads = number_of_threads(resources.threads);
     let pool =
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(io::Error::other)?;
-    let line = Line {
+    let queue = Queue {
         state: Mutex::new(State::default()),
         changed: Condvar::new(),
         threads,
         waiting: resources.waiting,
     };
     pool.in_place_scope(|scope| {
-        let (line, work) = (&line, &work);
-        scope.spawn_broadcast(move |_, _| line.work(work));
-        // However this ends, threads must not wait for more.
-        let _end = End(line);
-        line.lead(inputs, tell)
+        let (queue, work) = (&queue, &work);
+        scope.spawn_broadcast(move |_, _| queue.work(work));
+        // Threads must not wait for inputs after an error or a panic.
+        let _end = EndOnDrop(queue);
+        queue.lead(inputs, report)
     })
 }
 
-/// Inputs that wait for a thread, and results that wait for their turn.
-struct Line<I, R> {
+/// The inputs that wait for a thread, and the results that wait for their turn.
+struct Queue<I, R> {
     state: Mutex<State<I, R>>,
     changed: Condvar,
     threads: usize,
-    /// Bytes of results that may wait.
+    /// The number of bytes of results that may wait.
     waiting: usize,
 }
 
 struct State<I, R> {
     inputs: VecDeque<I>,
-    /// There are no more inputs than those.
+    /// Whether these are the last inputs.
     complete: bool,
-    /// Nobody wants results any more.
+    /// Whether results are no longer needed.
     ended: bool,
-    /// Batches that were taken, in order.
+    /// The batches that were taken, in order.
     batches: VecDeque<Batch<R>>,
-    /// The number of the first of them.
+    /// The number of the first batch.
     first: u64,
-    /// Bytes of all results in them.
+    /// The number of bytes of all results in the batches.
     weight: usize,
 }
 
@@ -129,19 +130,21 @@ struct Batch<R> {
     done: bool,
 }
 
-/// What the leading thread does next.
+/// The next step of the leading thread.
 enum Next<R> {
+    /// Pass on results.
     Results(Vec<R>),
-    /// A batch without results is done.
+    /// Nothing: a batch without results is done.
     Nothing,
-    /// Time has passed.
+    /// Report that time has passed.
     Waited,
-    /// Inputs are wanted.
+    /// Read more inputs.
     Feed,
+    /// Return: all inputs are done.
     Finished,
 }
 
-impl<I: Send, R: Send + Weigh> Line<I, R> {
+impl<I: Send, R: Send + Weigh> Queue<I, R> {
     fn lock(&self) -> MutexGuard<'_, State<I, R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -155,19 +158,19 @@ impl<I: Send, R: Send + Weigh> Line<I, R> {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Hands out inputs, and passes on results.
+    /// Distributes inputs, and passes on results.
     fn lead<E>(
         &self,
         mut inputs: impl Iterator<Item = I>,
-        mut tell: impl FnMut(Event<R>) -> Result<(), E>,
+        mut report: impl FnMut(Event<R>) -> Result<(), E>,
     ) -> Result<(), E> {
         loop {
             match self.next() {
                 Next::Results(results) => {
-                    results.into_iter().try_for_each(|result| tell(Event::Done(result)))?;
+                    results.into_iter().try_for_each(|result| report(Event::Done(result)))?;
                 }
                 Next::Nothing => {}
-                Next::Waited => tell(Event::Waiting)?,
+                Next::Waited => report(Event::Waiting)?,
                 Next::Feed => {
                     let more: Vec<I> = inputs.by_ref().take(BATCH).collect();
                     let mut state = self.lock();
@@ -212,17 +215,17 @@ impl<I: Send, R: Send + Weigh> Line<I, R> {
         }
     }
 
-    /// Takes inputs and works on them, until there are no more.
+    /// Takes inputs and processes them until none are left.
     fn work(&self, work: &(impl Fn(I, &mut dyn FnMut(R)) + Sync)) {
         while let Some((number, inputs)) = self.take() {
-            let mut hand = Hand { line: self, number, results: Vec::new(), weight: 0 };
+            let mut batch_work = BatchWork { queue: self, number, results: Vec::new(), weight: 0 };
             for input in inputs {
-                work(input, &mut |result| hand.add(result));
+                work(input, &mut |result| batch_work.add(result));
             }
         }
     }
 
-    /// The next batch; `None` where there will be no more.
+    /// The next batch; `None` after the last one.
     fn take(&self) -> Option<(u64, Vec<I>)> {
         let mut state = self.lock();
         loop {
@@ -231,26 +234,29 @@ impl<I: Send, R: Send + Weigh> Line<I, R> {
             }
             let ahead = state.batches.len() >= BATCHES_AHEAD * self.threads;
             if !ahead && !state.inputs.is_empty() {
-                // Of few inputs every thread gets some.
+                // If there are few inputs, every thread gets some.
                 let number = (state.inputs.len() / (self.threads * 8)).clamp(1, BATCH);
                 let inputs = state.inputs.drain(..number).collect();
                 let number = state.first + state.batches.len() as u64;
                 state.batches.push_back(Batch { results: Vec::new(), weight: 0, done: false });
                 return Some((number, inputs));
             }
-            state = self.rest(state);
+            state = self.work_or_wait(state);
         }
     }
 
-    /// Waits for a moment, or does what other threads of the pool have to do.
-    fn rest<'s>(&'s self, state: MutexGuard<'s, State<I, R>>) -> MutexGuard<'s, State<I, R>> {
+    /// Waits for a moment, or does other work of the pool.
+    fn work_or_wait<'s>(
+        &'s self,
+        state: MutexGuard<'s, State<I, R>>,
+    ) -> MutexGuard<'s, State<I, R>> {
         drop(state);
         let worked = rayon::yield_now() == Some(rayon::Yield::Executed);
         let state = self.lock();
         if worked { state } else { self.wait(state, LOOK) }
     }
 
-    /// Puts results where they wait for their turn, once there is room.
+    /// Adds results to those that wait for their turn, once there is room.
     fn put(&self, number: u64, results: Vec<R>, weight: usize) {
         let mut state = self.lock();
         loop {
@@ -260,7 +266,7 @@ impl<I: Send, R: Send + Weigh> Line<I, R> {
             let (first, full) = (state.first, state.weight.saturating_add(weight) > self.waiting);
             let place = usize::try_from(number.wrapping_sub(first)).unwrap_or(usize::MAX);
             let Some(batch) = state.batches.get_mut(place) else { return };
-            // What is next in line goes on as soon as what it has made before is taken.
+            // The first batch only waits until its earlier results are taken.
             if !full || (number == first && batch.results.is_empty()) {
                 batch.results.extend(results);
                 batch.weight += weight;
@@ -269,24 +275,24 @@ impl<I: Send, R: Send + Weigh> Line<I, R> {
                 self.changed.notify_all();
                 return;
             }
-            state = self.rest(state);
+            state = self.work_or_wait(state);
         }
     }
 }
 
 /// Collects the results of a batch; the batch is done when this is dropped.
-struct Hand<'l, I: Send, R: Send + Weigh> {
-    line: &'l Line<I, R>,
+struct BatchWork<'l, I: Send, R: Send + Weigh> {
+    queue: &'l Queue<I, R>,
     number: u64,
     results: Vec<R>,
     weight: usize,
 }
 
-impl<I: Send, R: Send + Weigh> Hand<'_, I, R> {
+impl<I: Send, R: Send + Weigh> BatchWork<'_, I, R> {
     fn add(&mut self, result: R) {
         self.weight = self.weight.saturating_add(result.weight());
         self.results.push(result);
-        if self.weight >= HANDFUL {
+        if self.weight >= GROUP {
             self.give();
         }
     }
@@ -294,28 +300,28 @@ impl<I: Send, R: Send + Weigh> Hand<'_, I, R> {
     fn give(&mut self) {
         if !self.results.is_empty() {
             let weight = std::mem::take(&mut self.weight);
-            self.line.put(self.number, std::mem::take(&mut self.results), weight);
+            self.queue.put(self.number, std::mem::take(&mut self.results), weight);
         }
     }
 }
 
-impl<I: Send, R: Send + Weigh> Drop for Hand<'_, I, R> {
+impl<I: Send, R: Send + Weigh> Drop for BatchWork<'_, I, R> {
     fn drop(&mut self) {
         self.give();
-        let mut state = self.line.lock();
+        let mut state = self.queue.lock();
         let place = usize::try_from(self.number.wrapping_sub(state.first)).unwrap_or(usize::MAX);
         if let Some(batch) = state.batches.get_mut(place) {
             batch.done = true;
         }
         drop(state);
-        self.line.changed.notify_all();
+        self.queue.changed.notify_all();
     }
 }
 
 /// Ends the work when it is dropped.
-struct End<'l, I, R>(&'l Line<I, R>);
+struct EndOnDrop<'l, I, R>(&'l Queue<I, R>);
 
-impl<I, R> Drop for End<'_, I, R> {
+impl<I, R> Drop for EndOnDrop<'_, I, R> {
     fn drop(&mut self) {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
         self.0.changed.notify_all();
@@ -341,19 +347,19 @@ mod tests {
         work: impl Fn(u64, &mut dyn FnMut((u64, u64))) + Sync,
     ) -> Vec<(u64, u64)> {
         let mut results = Vec::new();
-        let told = in_order(0..inputs, Resources { threads, waiting }, work, |event| {
+        let result = in_order(0..inputs, Resources { threads, waiting }, work, |event| {
             if let Event::Done(result) = event {
                 results.push(result);
             }
             Ok::<(), io::Error>(())
         });
-        told.expect("nothing fails");
+        result.expect("nothing fails");
         results
     }
 
-    /// The first input is the slowest, and there is room for hardly any result.
+    /// The first input is the slowest, and hardly any result fits into memory.
     #[test]
-    fn results_keep_the_order_of_inputs_whatever_the_room() {
+    fn results_are_in_input_order_for_any_memory_limit() {
         let wanted: Vec<(u64, u64)> =
             (0..100).flat_map(|n| (0..50).map(move |part| (n, part))).collect();
         for (threads, waiting) in [(1, 0), (2, 0), (4, 1), (7, 5000), (3, usize::MAX)] {
@@ -369,12 +375,12 @@ mod tests {
         }
     }
 
-    /// While the first input is in work, the others make what there is room for, and no more.
+    /// While the first input is being processed, the others produce as many results as fit into memory.
     #[test]
-    fn results_that_wait_are_bounded() {
+    fn memory_for_waiting_results_is_bounded() {
         let made = AtomicUsize::new(0);
         let seen_by_first = AtomicUsize::new(0);
-        let room = 10 * HANDFUL;
+        let room = 10 * GROUP;
         run(2, room, 1000, |n, found| {
             if n == 0 {
                 thread::sleep(Duration::from_millis(300));
@@ -388,22 +394,22 @@ mod tests {
             }
         });
         let seen = seen_by_first.load(Ordering::SeqCst);
-        assert!(seen > 0 && seen <= room + 2 * HANDFUL, "{seen}");
+        assert!(seen > 0 && seen <= room + 2 * GROUP, "{seen}");
     }
 
     #[test]
-    fn work_ends_when_nobody_wants_results() {
+    fn an_error_of_the_receiver_ends_the_work() {
         let done = AtomicUsize::new(0);
         let work = |n, found: &mut dyn FnMut((u64, u64))| {
             done.fetch_add(1, Ordering::SeqCst);
             found((n, 0));
         };
         let resources = Resources { threads: 2, waiting: 1 << 20 };
-        let told = in_order(0..u64::MAX, resources, work, |event| match event {
+        let result = in_order(0..u64::MAX, resources, work, |event| match event {
             Event::Done((100, _)) => Err(io::Error::other("enough")),
             _ => Ok(()),
         });
-        assert_eq!(told.expect_err("it is passed on").to_string(), "enough");
+        assert_eq!(result.expect_err("it is passed on").to_string(), "enough");
         assert!(done.load(Ordering::SeqCst) < 100_000);
     }
 }

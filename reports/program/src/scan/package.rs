@@ -1,4 +1,4 @@
-//! What one worker does with a package: its members are checked as they are unpacked.
+//! Checks the members of a package as they are unpacked.
 
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use sframe_input::package::{self, Content, Limits, Member, Visitor};
 use sframe_input::repository::Listed;
 use sframe_record::{FileName, Record, Status};
 
-/// What checks the members of a package.
+/// Checks the members of a package.
 pub(super) trait Members {
     /// Checks the members of an archive that is a member.
     fn archive(&self, name: &FileName, members: &mut archive::Members<'_>, found: Found<'_>);
@@ -19,12 +19,12 @@ pub(super) trait Members {
     /// Checks an ELF file that is a member.
     fn bytes(&self, name: &FileName, data: &[u8], found: Found<'_>);
 
-    /// Whether the scan is to end.
+    /// Whether the scan must end.
     fn is_stopped(&self) -> bool;
 }
 
-/// Checks all that is in the package called `name`: one record for each member, in stored order; one
-/// for the package itself where it is not read to its end.
+/// Checks the package called `name`. Hands over one record for each member, in stored order, and one for the package
+/// itself if it cannot be read to its end.
 pub(super) fn check(
     checker: &dyn Members,
     limits: &Limits,
@@ -35,7 +35,7 @@ pub(super) fn check(
     members(checker, name, found, |visitor| package::visit(file, limits, visitor));
 }
 
-/// Checks all that is in the container image called `name`, in the same way.
+/// Checks the container image called `name` in the same way.
 pub(super) fn check_image(
     checker: &dyn Members,
     limits: &Limits,
@@ -45,7 +45,7 @@ pub(super) fn check_image(
     members(checker, name, found, |visitor| package::visit_image(&name.path, limits, visitor));
 }
 
-/// Checks all that is in a package of a repository, in the same way.
+/// Checks a package of a repository in the same way.
 pub(super) fn check_listed(
     checker: &dyn Members,
     limits: &Limits,

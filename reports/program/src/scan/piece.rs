@@ -1,16 +1,16 @@
-//! What a worker hands over of an input: records, whole or in pieces.
+//! The pieces in which the records of an input are handed over.
 
 use crate::record::weight;
 use sframe_record::{Finding, Record};
 
 use super::order::Weigh;
 
-/// A record, or a part of one that is too large to be held.
+/// A record, or a part of a record that is too large for memory.
 #[derive(Debug)]
 pub enum Piece {
     /// A whole record.
     Whole(Record<'static>),
-    /// A record without its findings. They follow, until [`Piece::End`].
+    /// A record without its findings, which follow until [`Piece::End`].
     Start(Record<'static>),
     /// The next findings of the record that was started.
     Findings(Vec<Finding<'static>>),
@@ -31,7 +31,7 @@ impl Piece {
         }
     }
 
-    /// The record that the piece is or starts.
+    /// The record that this piece is, or that it starts.
     #[must_use]
     pub const fn record(&self) -> Option<&Record<'static>> {
         match self {

@@ -1,9 +1,7 @@
-//! What a scan has checked already: the same bytes are checked once, and reported wherever they
-//! stand.
+//! Remembers what a scan has checked: the same bytes are checked once, and reported wherever they occur.
 //!
-//! A member of a package is gone once it is checked, so it is hashed while it is there. A file on
-//! disk can be read again: it is hashed when another one turns up that starts alike and has the
-//! same size, and most files never are.
+//! A member of a package cannot be read again later, so it is hashed at once. A file on disk can be read again: it is
+//! hashed only if another file has the same size and beginning. Most files are never hashed.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,13 +13,13 @@ use crate::record::{Content, weight};
 use sframe_input::{FileBytes, Stamp};
 use sframe_record::Record;
 
-/// Bytes that an entry takes besides what was found.
+/// The number of bytes that an entry takes in addition to its record.
 const MARK: usize = 128;
-/// Files of the same size that start alike are likely to be the same: a linked program's build-id
-/// stands there.
+/// The number of bytes at the beginning of a file that are compared. Files of the same size with the same beginning are
+/// probably equal, because the build ID of a linked program is there.
 const START: usize = 1024;
 
-/// What has been checked.
+/// The records of files that were checked.
 #[derive(Debug)]
 pub(super) struct Seen {
     known: Mutex<Known>,
@@ -32,70 +30,69 @@ struct Known {
     /// By size and start.
     marks: HashMap<u64, Mark>,
     records: HashMap<Key, Arc<Record<'static>>>,
-    /// Bytes of memory that may still be taken. Files that come when there are too few are checked,
-    /// each of them.
+    /// The number of bytes of memory that are left. Without any, every file is checked.
     left: usize,
 }
 
-/// What is known of all files with one size and start.
+/// What is known of the files with the same size and beginning.
 #[derive(Debug)]
 enum Mark {
-    /// There is one, and it is not hashed.
-    One(Box<One>),
+    /// There is one file, which is not hashed.
+    Unhashed(Box<Unhashed>),
     /// Their hashes are known.
     Hashed,
 }
 
 #[derive(Debug)]
-struct One {
+struct Unhashed {
     origin: Origin,
     size: usize,
     key_path: Option<PathBuf>,
     record: Arc<Record<'static>>,
 }
 
-/// Where bytes can be read again.
+/// The place from which bytes can be read again.
 #[derive(Debug)]
 pub(super) struct Origin {
     pub(super) path: PathBuf,
     pub(super) stamp: Stamp,
-    /// Where in the file they start.
+    /// Their offset in the file.
     pub(super) start: u64,
 }
 
 impl Origin {
-    /// Whether both are the same bytes of the same file, whatever its names.
+    /// Whether both are the same bytes of the same file, even under different names.
     fn is(&self, other: &Origin) -> bool {
         (self.stamp, self.start) == (other.stamp, other.start)
     }
 }
 
-/// What a record depends on, besides the scan's options.
+/// Everything that a record depends on, apart from the scan's options.
 type Key = ([u8; 32], Option<PathBuf>);
 
-/// A file that is to be checked.
+/// A file to check.
 pub(super) struct Subject<'a> {
     /// Its bytes.
     pub(super) data: &'a [u8],
-    /// Their hash, where it is known anyway.
+    /// Their hash, if it is already known.
     pub(super) content: Option<Content>,
-    /// Where it is installed, if that makes a difference: debug files may stand beside it.
+    /// Where it is installed, if that matters: a debug file may be in the same folder.
     pub(super) path: Option<&'a Path>,
-    /// Where to read it again.
+    /// The place from which it can be read again.
     pub(super) origin: Option<Origin>,
 }
 
 impl Seen {
-    /// Nothing yet, and never more than `room` bytes of memory.
+    /// Without any records. Never takes more than `room` bytes of memory.
     pub(super) fn new(room: usize) -> Seen {
         Seen { known: Mutex::new(Known { left: room, ..Known::default() }) }
     }
 
-    /// What `check` finds, or has found before in the same bytes. Two threads that meet the same
+    /// The remembered record of the same bytes, or else the one that `check` returns. Two threads that have the same
     /// bytes at the same time both check them.
     ///
     /// # Errors
-    /// That of `check`: the bytes were not the file's all the time. It is not kept.
+    /// Returns the error of `check`, which means that the file has changed. It is not remembered.
     pub(super) fn or_check(
         &self,
         subject: Subject<'_>,
@@ -104,19 +101,20 @@ impl Seen {
         let Subject { data, content, path, origin } = subject;
         let mark = mark(data, path);
         let hashed = content.is_some() || origin.is_none();
-        match self.sight(mark, origin.as_ref(), hashed) {
-            Sight::Same(record) => return Ok(record),
-            Sight::Other(one) => self.hash(*one),
-            Sight::New => {
+        match self.look_up(mark, origin.as_ref(), hashed) {
+            Lookup::Same(record) => return Ok(record),
+            Lookup::Other(one) => self.hash(*one),
+            Lookup::New => {
                 if let Some(origin) = origin.filter(|_| !hashed) {
                     let record = check()?;
                     let key_path = path.map(Path::to_owned);
-                    let one = One { origin, size: data.len(), key_path, record: record.clone() };
+                    let one =
+                        Unhashed { origin, size: data.len(), key_path, record: record.clone() };
                     self.lock().mark(mark, one);
                     return Ok(record);
                 }
             }
-            Sight::Hashed => {}
+            Lookup::Hashed => {}
         }
         let content = content.unwrap_or_else(|| Content::of(data));
         let key = (content.hash, path.map(Path::to_owned));
@@ -129,31 +127,30 @@ impl Seen {
         Ok(record)
     }
 
-    /// What is known of the files with this mark; from now on their hashes are, except for one
-    /// that is the first.
-    fn sight(&self, mark: u64, origin: Option<&Origin>, hashed: bool) -> Sight {
+    /// What is known of the files with this mark. A second file marks them as hashed.
+    fn look_up(&self, mark: u64, origin: Option<&Origin>, hashed: bool) -> Lookup {
         let mut known = self.lock();
         let Some(entry) = known.marks.get_mut(&mark) else {
             if hashed && known.take(MARK) {
                 known.marks.insert(mark, Mark::Hashed);
             }
-            return Sight::New;
+            return Lookup::New;
         };
         match entry {
             // A hard link, or a file that was named twice.
-            Mark::One(one) if origin.is_some_and(|origin| origin.is(&one.origin)) => {
-                Sight::Same(one.record.clone())
+            Mark::Unhashed(one) if origin.is_some_and(|origin| origin.is(&one.origin)) => {
+                Lookup::Same(one.record.clone())
             }
-            Mark::One(_) => match std::mem::replace(entry, Mark::Hashed) {
-                Mark::One(one) => Sight::Other(one),
-                Mark::Hashed => Sight::Hashed,
+            Mark::Unhashed(_) => match std::mem::replace(entry, Mark::Hashed) {
+                Mark::Unhashed(one) => Lookup::Other(one),
+                Mark::Hashed => Lookup::Hashed,
             },
-            Mark::Hashed => Sight::Hashed,
+            Mark::Hashed => Lookup::Hashed,
         }
     }
 
-    /// Keeps what was found in a file by the hash of its bytes, if they are still what they were.
-    fn hash(&self, one: One) {
+    /// Remembers the record of a file by the hash of its bytes, unless they have changed.
+    fn hash(&self, one: Unhashed) {
         let Ok(file) = FileBytes::open(&one.origin.path) else { return };
         if file.stamp() != one.origin.stamp {
             return;
@@ -172,20 +169,20 @@ impl Seen {
     }
 }
 
-/// What is known when a file turns up.
-enum Sight {
-    /// Nothing like it.
+/// What is known of a new file.
+enum Lookup {
+    /// No file has its mark.
     New,
-    /// It is this very file.
+    /// It is the same file.
     Same(Arc<Record<'static>>),
-    /// Another that may have the same bytes, and is not hashed.
-    Other(Box<One>),
-    /// Others that may have the same bytes, by their hash.
+    /// Another file, which is not hashed, may have the same bytes.
+    Other(Box<Unhashed>),
+    /// Hashed files may have the same bytes.
     Hashed,
 }
 
 impl Known {
-    /// Whether there was room for `bytes` more, which are taken now.
+    /// Takes `bytes` of the memory that is left. Returns false if there is less.
     const fn take(&mut self, bytes: usize) -> bool {
         match self.left.checked_sub(bytes) {
             Some(left) => {
@@ -196,9 +193,9 @@ impl Known {
         }
     }
 
-    fn mark(&mut self, mark: u64, one: One) {
+    fn mark(&mut self, mark: u64, one: Unhashed) {
         if self.take(MARK.saturating_add(weight::of_record(&one.record))) {
-            self.marks.entry(mark).or_insert_with(|| Mark::One(Box::new(one)));
+            self.marks.entry(mark).or_insert_with(|| Mark::Unhashed(Box::new(one)));
         }
     }
 
@@ -227,21 +224,21 @@ mod tests {
 
     const ROOM: usize = 1 << 20;
 
-    /// Files in a folder, and how often one was checked.
-    struct Desk {
+    /// Files in a folder, and the number of checks.
+    struct Bench {
         folder: tempfile::TempDir,
         seen: Seen,
         checks: Cell<u32>,
     }
 
-    impl Desk {
-        fn new() -> Desk {
+    impl Bench {
+        fn new() -> Bench {
             let folder = tempfile::tempdir().expect("a folder");
-            Desk { folder, seen: Seen::new(ROOM), checks: Cell::new(0) }
+            Bench { folder, seen: Seen::new(ROOM), checks: Cell::new(0) }
         }
 
         /// The reason of the record, which is the last of the bytes.
-        fn told(&self, subject: Subject<'_>) -> String {
+        fn reason(&self, subject: Subject<'_>) -> String {
             let last = subject.data.last().copied();
             let record = self.seen.or_check(subject, || {
                 self.checks.set(self.checks.get() + 1);
@@ -258,16 +255,16 @@ mod tests {
             }
             let bytes = FileBytes::open(&path).expect("readable");
             let origin = Some(Origin { path, stamp: bytes.stamp(), start: 0 });
-            self.told(Subject { data: &bytes, content: None, path: None, origin })
+            self.reason(Subject { data: &bytes, content: None, path: None, origin })
         }
 
         fn member(&self, data: &[u8], path: Option<&str>) -> String {
             let path = path.map(Path::new);
-            self.told(Subject { data, content: None, path, origin: None })
+            self.reason(Subject { data, content: None, path, origin: None })
         }
     }
 
-    /// Two of one size that start alike.
+    /// Two files of the same size with the same beginning.
     fn pair() -> (Vec<u8>, Vec<u8>) {
         let first = vec![1; 5000];
         let mut second = first.clone();
@@ -277,86 +274,86 @@ mod tests {
 
     #[test]
     fn the_same_bytes_are_checked_once() {
-        let (desk, (first, second)) = (Desk::new(), pair());
+        let (bench, (first, second)) = (Bench::new(), pair());
         for name in ["a", "b", "c"] {
-            assert_eq!(desk.file(name, &first), "Some(1)");
+            assert_eq!(bench.file(name, &first), "Some(1)");
         }
-        assert_eq!(desk.member(&first, None), "Some(1)");
-        assert_eq!(desk.checks.get(), 1);
-        assert_eq!(desk.file("d", &second), "Some(2)");
-        assert_eq!(desk.member(&second, None), "Some(2)");
-        assert_eq!(desk.checks.get(), 2);
+        assert_eq!(bench.member(&first, None), "Some(1)");
+        assert_eq!(bench.checks.get(), 1);
+        assert_eq!(bench.file("d", &second), "Some(2)");
+        assert_eq!(bench.member(&second, None), "Some(2)");
+        assert_eq!(bench.checks.get(), 2);
     }
 
     #[test]
-    fn members_come_first_as_well() {
-        let (desk, (first, second)) = (Desk::new(), pair());
-        assert_eq!(desk.member(&first, None), "Some(1)");
-        assert_eq!(desk.file("a", &first), "Some(1)");
-        assert_eq!(desk.member(&second, None), "Some(2)");
-        assert_eq!(desk.checks.get(), 2);
+    fn members_may_precede_files() {
+        let (bench, (first, second)) = (Bench::new(), pair());
+        assert_eq!(bench.member(&first, None), "Some(1)");
+        assert_eq!(bench.file("a", &first), "Some(1)");
+        assert_eq!(bench.member(&second, None), "Some(2)");
+        assert_eq!(bench.checks.get(), 2);
     }
 
     #[test]
     fn hard_links_are_the_same_file() {
-        let (desk, (first, _)) = (Desk::new(), pair());
-        let path = |name: &str| desk.folder.path().join(name);
+        let (bench, (first, _)) = (Bench::new(), pair());
+        let path = |name: &str| bench.folder.path().join(name);
         fs::write(path("a"), &first).expect("writable");
         fs::hard_link(path("a"), path("b")).expect("it can be linked");
-        assert_eq!(desk.file("a", &[]), "Some(1)");
-        assert_eq!(desk.file("b", &[]), "Some(1)");
-        assert!(desk.seen.lock().records.is_empty());
-        assert_eq!(desk.checks.get(), 1);
+        assert_eq!(bench.file("a", &[]), "Some(1)");
+        assert_eq!(bench.file("b", &[]), "Some(1)");
+        assert!(bench.seen.lock().records.is_empty());
+        assert_eq!(bench.checks.get(), 1);
     }
 
-    /// The first file has become another when the second asks what it was.
+    /// The first file changes before the second one is compared with it.
     #[test]
-    fn a_file_that_has_changed_says_nothing_about_what_it_was() {
-        let (desk, (first, second)) = (Desk::new(), pair());
-        assert_eq!(desk.file("a", &first), "Some(1)");
-        fs::write(desk.folder.path().join("a"), &second).expect("writable");
-        assert_eq!(desk.file("b", &second), "Some(2)");
-        assert_eq!(desk.checks.get(), 2);
+    fn the_record_of_a_changed_file_is_not_reused() {
+        let (bench, (first, second)) = (Bench::new(), pair());
+        assert_eq!(bench.file("a", &first), "Some(1)");
+        fs::write(bench.folder.path().join("a"), &second).expect("writable");
+        assert_eq!(bench.file("b", &second), "Some(2)");
+        assert_eq!(bench.checks.get(), 2);
     }
 
     #[test]
-    fn where_paths_count_they_are_told_apart() {
-        let (desk, (first, _)) = (Desk::new(), pair());
+    fn files_with_different_paths_are_distinguished_if_paths_matter() {
+        let (bench, (first, _)) = (Bench::new(), pair());
         for path in ["/a", "/b", "/a"] {
-            desk.member(&first, Some(path));
+            bench.member(&first, Some(path));
         }
-        assert_eq!(desk.checks.get(), 2);
+        assert_eq!(bench.checks.get(), 2);
     }
 
-    /// One file, installed in two places: beside each another debug file may stand.
+    /// One file, installed in two places: each may have another debug file.
     #[test]
-    fn hard_links_are_told_apart_where_paths_count() {
-        let (desk, (first, _)) = (Desk::new(), pair());
-        let path = desk.folder.path().join("a");
+    fn hard_links_are_distinguished_if_paths_matter() {
+        let (bench, (first, _)) = (Bench::new(), pair());
+        let path = bench.folder.path().join("a");
         fs::write(&path, &first).expect("writable");
         let bytes = FileBytes::open(&path).expect("readable");
         for installed in ["/a", "/b", "/a"] {
             let origin = Origin { path: path.clone(), stamp: bytes.stamp(), start: 0 };
             let (path, origin) = (Some(Path::new(installed)), Some(origin));
-            desk.told(Subject { data: &bytes, content: None, path, origin });
+            bench.reason(Subject { data: &bytes, content: None, path, origin });
         }
-        assert_eq!(desk.checks.get(), 2);
+        assert_eq!(bench.checks.get(), 2);
     }
 
     #[test]
-    fn what_is_kept_has_an_end() {
-        let desk = Desk::new();
+    fn memory_is_bounded() {
+        let bench = Bench::new();
         let number = |n: usize| u32::try_from(n).expect("small").to_le_bytes();
         let most = ROOM / MARK;
         for n in 0..most {
-            desk.member(&number(n), None);
+            bench.member(&number(n), None);
         }
-        let kept = desk.seen.lock().records.len();
+        let kept = bench.seen.lock().records.len();
         assert!((most / 10..most).contains(&kept), "{kept} of {most}");
-        let before = desk.checks.get();
-        desk.member(&number(0), None);
-        assert_eq!(desk.checks.get(), before);
-        desk.member(&number(most - 1), None);
-        assert_eq!(desk.checks.get(), before + 1);
+        let before = bench.checks.get();
+        bench.member(&number(0), None);
+        assert_eq!(bench.checks.get(), before);
+        bench.member(&number(most - 1), None);
+        assert_eq!(bench.checks.get(), before + 1);
     }
 }

@@ -1,12 +1,11 @@
-//! The record of some bytes before they have a name.
+//! The result of checking some bytes, which may occur under several names.
 
 use std::sync::Arc;
 
 use crate::record::Content;
 use sframe_record::{FileName, Record, Status, Text};
 
-/// What became of some bytes, and which they are where that is asked for. The record has no name yet,
-/// for the same bytes may be found elsewhere again.
+/// The result of checking some bytes. Its record has no name, because the same bytes may occur elsewhere again.
 pub(super) struct Verdict {
     pub(super) record: Arc<Record<'static>>,
     pub(super) content: Option<Content>,
@@ -25,7 +24,7 @@ impl Verdict {
         Verdict::because(Status::NotElf, "empty")
     }
 
-    /// The record of the file that has these bytes.
+    /// The record of a file called `name` with these bytes.
     pub(super) fn named(self, name: &FileName) -> Record<'static> {
         let content = self.content.map(Into::into);
         Record { content, ..Arc::unwrap_or_clone(self.record).named(name) }

@@ -1,4 +1,4 @@
-//! An item in a process of its own, so that what ends the checker ends nothing else.
+//! Checks an item in a separate process, so that a crash of the checker ends nothing else.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -16,22 +16,22 @@ use super::file::check;
 use super::record::crashed;
 use crate::scan::Checker;
 
-/// How the last line starts: how many files of which kind have no record.
+/// The beginning of the last line, which counts the files without a record by kind.
 const WITHOUT: &str = r#"{"without":"#;
 
-/// What is said of an item.
+/// The results for an item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alone {
     /// Its records.
     pub records: Vec<Vec<u8>>,
-    /// What has none.
+    /// The counts of files without a record.
     pub without: Counts,
 }
 
-/// Checks an item in this process, and writes what there is to say for the one that has started it.
+/// Checks an item in this process, and writes the results for the process that started it.
 ///
 /// # Errors
-/// Those of writing.
+/// Returns an error if writing fails.
 pub fn check_alone(item: &Item, checker: &Checker<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut written = Ok(());
     let without = check(&item.path, checker, &mut |mut record| {
@@ -47,14 +47,14 @@ pub fn check_alone(item: &Item, checker: &Checker<'_>, out: &mut dyn Write) -> i
     out.flush()
 }
 
-/// Checks an item in a process of its own, which is this program with the same arguments and
-/// `--item`. Where that process dies, a record says so.
+/// Checks an item in a separate process: this program with the same arguments and `--item`. If that process dies, the
+/// result is a record that says so.
 ///
 /// # Errors
-/// The process cannot be started.
+/// Returns an error if the process cannot be started.
 pub fn run_alone(item: u32, path: &Path) -> io::Result<Alone> {
     let mut arguments: Vec<OsString> = env::args_os().skip(1).collect();
-    // Before paths, and behind the name of the subcommand.
+    // Before the paths, and after the name of the subcommand.
     let place = usize::from(arguments.first().is_some_and(|first| first == "scan"));
     arguments.insert(place, format!("--item={item}").into());
     let output = Command::new(env::current_exe()?)
@@ -78,7 +78,7 @@ fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// What [`check_alone`] has written, all of it.
+/// The results that [`check_alone`] wrote; `None` if they are not complete.
 fn parse(output: &[u8]) -> Option<Alone> {
     let lines = output.strip_suffix(b"\n")?;
     let mut records: Vec<Vec<u8>> =

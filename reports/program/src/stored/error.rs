@@ -1,4 +1,4 @@
-//! What can end a scan whose results are kept.
+//! The errors that end a scan with stored results.
 
 use std::fmt;
 use std::io;
@@ -6,29 +6,28 @@ use std::path::PathBuf;
 
 use sframe_record::text::printable_path;
 
-/// The result of a part of such a scan.
+/// The result of a part of a scan with stored results.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can end a scan whose results are kept. What is wrong with the files that are checked does
-/// not.
+/// An error that ends a scan with stored results. Defects of the checked files do not end it.
 #[derive(Debug)]
 pub enum Error {
-    /// The store.
+    /// An error of the store.
     Store(sframe_store::Error),
-    /// The system: no threads, no processes, no output.
+    /// An error of the system: threads, processes or the output.
     Io(io::Error),
-    /// A file is not what it was when the plan was made, or cannot be read: here, or now.
+    /// A file has changed since the plan was made, or cannot be read on this machine.
     Changed(PathBuf),
 }
 
 impl Error {
-    /// Whether nobody reads what was to be printed.
+    /// Whether the reader of the output has closed it.
     #[must_use]
     pub fn is_unread(&self) -> bool {
         matches!(self, Error::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Whether the same may succeed another time.
+    /// Whether another attempt may succeed.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         match self {

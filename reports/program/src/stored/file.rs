@@ -1,16 +1,16 @@
-//! One file of a scan whose results are kept.
+//! Checks one file of a scan with stored results.
 
 use std::io;
 use std::path::Path;
 
 use sframe_store::{ContentHash, Counts};
 
-use super::record::{self, Kept};
+use super::record::{self, StoredRecord};
 use crate::scan::{Checker, Piece};
 use sframe_input::{Input, has_large_holes, open_file};
 use sframe_record::Record;
 
-/// Checks a file: passes its records on as they are made, and counts what has none, by kind.
+/// Checks a file. Passes its records on one by one, and counts the files without a record by kind.
 pub(super) fn check(
     path: &Path,
     checker: &Checker<'_>,
@@ -18,11 +18,11 @@ pub(super) fn check(
 ) -> io::Result<Counts> {
     let (mut without, mut failed) = (Counts::default(), None);
     let mut keep = |found: &Record<'_>| match record::of(found) {
-        Ok(Kept::Record(kept)) => record(kept),
-        Ok(Kept::Count(kind)) => without.add(&kind, 1),
+        Ok(StoredRecord::Record(kept)) => record(kept),
+        Ok(StoredRecord::Count(kind)) => without.add(&kind, 1),
         Err(error) => failed = failed.take().or(Some(error)),
     };
-    // A store keeps a record as one line.
+    // In a store, a record is one line.
     let mut started: Option<Record<'static>> = None;
     checker.input(Input::File(path.to_owned()), &mut |piece| match piece {
         Piece::Whole(record) => keep(&record),
@@ -35,7 +35,7 @@ pub(super) fn check(
     failed.map_or(Ok(without), |error| Err(error.into()))
 }
 
-/// The hash of a file's bytes. One with large holes has none: it is checked in each scan.
+/// The hash of a file's bytes. A file with large holes is not hashed, but checked in each scan.
 pub(super) fn hash_of(path: &Path) -> io::Result<ContentHash> {
     let file = open_file(path)?;
     match has_large_holes(&file.metadata()?) {

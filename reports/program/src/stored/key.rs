@@ -1,4 +1,4 @@
-//! What results depend on besides the bytes of the files.
+//! Everything that affects results, apart from the bytes of the files.
 
 use std::fmt::Write as _;
 
@@ -9,19 +9,19 @@ use crate::scan::CheckOptions;
 use sframe_input::DebugPackages;
 use sframe_record::catalogue;
 
-/// The key of a scan with these options: this program, its rules, and whatever of the options
-/// changes what is said of a file. Of folders with separate debug files the names count, not what is
-/// in them; of packages of such, the build-ids.
+/// The key of a scan with these options: this program, its rules, and the options that affect the records. Folders of
+/// separate debug files are represented by their names, not their contents; packages of debug files by their build
+/// IDs.
 #[must_use]
 pub fn key(options: &CheckOptions) -> Key {
     Key {
         tool: concat!("sframe-check ", env!("CARGO_PKG_VERSION")).to_owned(),
         rules: ContentHash::of(rules().as_bytes()),
-        options: ContentHash::of(told(options).as_bytes()),
+        options: ContentHash::of(option_text(options).as_bytes()),
     }
 }
 
-/// The catalogue, as far as findings show it.
+/// The parts of the catalogue that appear in findings.
 fn rules() -> String {
     let mut text = String::new();
     for rule in catalogue::all() {
@@ -31,7 +31,7 @@ fn rules() -> String {
     text
 }
 
-fn told(options: &CheckOptions) -> String {
+fn option_text(options: &CheckOptions) -> String {
     let names = |rules: &[&'static Rule]| {
         let mut names: Vec<_> = rules.iter().map(|rule| rule.name).collect();
         names.sort_unstable();

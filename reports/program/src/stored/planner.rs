@@ -1,4 +1,4 @@
-//! From the words of a command line to a manifest.
+//! Plans a scan: finds the files to check, and makes a manifest of them.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
@@ -14,50 +14,48 @@ use crate::scan::{CheckOptions, Event, Weigh, in_order};
 use sframe_input::kind::{HEAD, Kind};
 use sframe_input::{Input, has_large_holes, open_file};
 
-/// A shard of a scan on one machine is that large, some seconds of work, which are lost where it is
-/// killed, ...
+/// The size of a shard of a scan on one machine. It takes some seconds, which are lost if the process is killed.
 const SHARD_BYTES: u64 = 256 << 20;
-/// ... or has so many files.
+/// The number of files of a shard of a scan on one machine.
 const SHARD_ITEMS: usize = 4096;
 
-/// How a plan is made.
+/// The parameters of a plan.
 #[derive(Debug)]
 pub struct Planning<'p> {
-    /// What results will depend on.
+    /// Everything that affects the results.
     pub key: Key,
-    /// The inputs as the user has named them.
+    /// The inputs as named by the user.
     pub inputs: &'p [OsString],
-    /// How many shards; `None` for as many as are sensible on one machine.
+    /// The number of shards; `None` for the default on one machine.
     pub shards: Option<u32>,
-    /// Read every file for the hash of its content.
+    /// Whether to read every file to hash its content.
     pub hash: bool,
-    /// What will check them: its options, and what it knows of files that have not changed.
+    /// The scanner that will check the files: its options, and its knowledge of unchanged files.
     pub scanner: Scanner<'p>,
 }
 
-/// What was met at a place.
-enum Met {
+/// The result of looking at an input.
+enum Planned {
     Item(Item),
-    /// It needs no checking: its kind, and what the system says of it, where that may be known by
-    /// the next scan.
+    /// A file that is not checked: its kind and, if the next scan may reuse this result, its metadata.
     Without(&'static str, Option<Metadata>),
 }
 
-impl Weigh for Met {
+impl Weigh for Planned {
     fn weight(&self) -> usize {
         let path = match self {
-            Met::Item(item) => item.path.as_os_str().len(),
-            Met::Without(..) => 0,
+            Planned::Item(item) => item.path.as_os_str().len(),
+            Planned::Without(..) => 0,
         };
-        size_of::<Met>() + path
+        size_of::<Planned>() + path
     }
 }
 
-/// Finds what there is to check among `found`, and puts it into shards. Files that are no ELF
-/// files, archives or packages are counted, and noted in `stamps`.
+/// Finds the files to check among `found`, and divides them into shards. Files that are not ELF files, archives or
+/// packages are counted, and noted in `stamps`.
 ///
 /// # Errors
-/// Those of threads, and of a plan that makes no sense.
+/// Returns an error if threads cannot be started or the plan is invalid.
 pub fn plan(
     planning: Planning<'_>,
     found: impl Iterator<Item = Input>,
@@ -65,11 +63,11 @@ pub fn plan(
 ) -> Result<Manifest> {
     let (mut items, mut without) = (Vec::new(), Counts::default());
     let resources = planning.scanner.resources();
-    let meet = |input, done: &mut dyn FnMut(Met)| done(meet(input, &planning));
-    in_order(found, resources, meet, |event| -> Result<()> {
+    let look_at = |input, done: &mut dyn FnMut(Planned)| done(look_at(input, &planning));
+    in_order(found, resources, look_at, |event| -> Result<()> {
         match event {
-            Event::Done(Met::Item(item)) => items.push(item),
-            Event::Done(Met::Without(kind, metadata)) => {
+            Event::Done(Planned::Item(item)) => items.push(item),
+            Event::Done(Planned::Without(kind, metadata)) => {
                 without.add(kind, 1);
                 if let (Some(stamps), Some(metadata)) = (&mut stamps, metadata) {
                     stamps.note(&metadata, Known::Without(kind));
@@ -84,7 +82,7 @@ pub fn plan(
     Ok(Manifest::plan(Plan { key: planning.key, inputs, shards, without, items })?)
 }
 
-/// How many shards a scan on one machine has.
+/// The number of shards of a scan on one machine.
 #[must_use]
 pub fn default_shards(items: &[Item]) -> u32 {
     let bytes = items.iter().fold(0, |sum: u64, item| sum.saturating_add(item.size));
@@ -93,39 +91,39 @@ pub fn default_shards(items: &[Item]) -> u32 {
     by_size.max(by_number).clamp(1, 1000)
 }
 
-fn meet(input: Input, planning: &Planning<'_>) -> Met {
+fn look_at(input: Input, planning: &Planning<'_>) -> Planned {
     match input {
-        Input::File(path) => meet_file(path, planning),
-        Input::Special(_, kind) => Met::Without(kind.name(), None),
-        // Whoever checks it will tell what is in it, or why it cannot be read.
+        Input::File(path) => look_at_file(path, planning),
+        Input::Special(_, kind) => Planned::Without(kind.name(), None),
+        // Its check will report its contents, or why it cannot be read.
         Input::Image(path) | Input::Unreadable(path, _) => {
-            Met::Item(Item { path, size: 0, hash: None })
+            Planned::Item(Item { path, size: 0, hash: None })
         }
     }
 }
 
-fn meet_file(path: PathBuf, planning: &Planning<'_>) -> Met {
+fn look_at_file(path: PathBuf, planning: &Planning<'_>) -> Planned {
     let Ok(metadata) = fs::metadata(&path) else {
-        return Met::Item(Item { path, size: 0, hash: None });
+        return Planned::Item(Item { path, size: 0, hash: None });
     };
-    // Of one with large holes nobody reads all: it takes no shards of its own.
+    // A file with large holes is not read completely, so its size does not count.
     let size = if has_large_holes(&metadata) { 0 } else { metadata.len() };
     let Scanner { checker, known, .. } = planning.scanner;
     let options = checker.options;
     match known.find(&metadata) {
-        Some(Known::Content(hash)) => return Met::Item(Item { path, size, hash: Some(hash) }),
-        Some(Known::Without(NOT_ELF)) => return Met::Without(NOT_ELF, Some(metadata)),
+        Some(Known::Content(hash)) => return Planned::Item(Item { path, size, hash: Some(hash) }),
+        Some(Known::Without(NOT_ELF)) => return Planned::Without(NOT_ELF, Some(metadata)),
         Some(Known::Without(_)) | None => {}
     }
-    if options.raw.is_none() && is_of_no_interest(&path, options).unwrap_or(false) {
-        return Met::Without(NOT_ELF, Some(metadata));
+    if options.raw.is_none() && needs_no_check(&path, options).unwrap_or(false) {
+        return Planned::Without(NOT_ELF, Some(metadata));
     }
     let hash = if planning.hash { hash_of(&path).ok() } else { None };
-    Met::Item(Item { path, size, hash })
+    Planned::Item(Item { path, size, hash })
 }
 
-/// Whether a file's first bytes say that nothing in it is to be checked.
-fn is_of_no_interest(path: &Path, options: &CheckOptions) -> io::Result<bool> {
+/// Whether a file's first bytes show that it needs no check.
+fn needs_no_check(path: &Path, options: &CheckOptions) -> io::Result<bool> {
     let mut head = [0; HEAD];
     let length = open_file(path)?.read(&mut head)?;
     Ok(match Kind::of(head.get(..length).unwrap_or_default()) {

@@ -1,28 +1,28 @@
-//! Records as a store keeps them: lines of JSON.
+//! Records in a store, which are lines of JSON.
 
 use sframe_record::{FileName, Record, Status};
 
 use crate::render::json::Line;
 
-/// What a store keeps of a file.
-pub(super) enum Kept {
-    /// A record.
+/// The part of a record that a store keeps.
+pub(super) enum StoredRecord {
+    /// The whole record as a line.
     Record(Vec<u8>),
-    /// A count: there is nothing to say about the file but its kind.
+    /// A count by kind, if the record contains nothing else.
     Count(String),
 }
 
-/// What is no ELF file, as stores and summaries count it.
+/// The kind of files that are not ELF files, in stores and summaries.
 pub(super) const NOT_ELF: &str = "not-elf";
 
-/// What is kept of a record.
-pub(super) fn of(record: &Record<'_>) -> serde_json::Result<Kept> {
+/// The part of a record that is kept.
+pub(super) fn of(record: &Record<'_>) -> serde_json::Result<StoredRecord> {
     Ok(match record.status {
-        Status::NotElf => Kept::Count(NOT_ELF.to_owned()),
+        Status::NotElf => StoredRecord::Count(NOT_ELF.to_owned()),
         Status::Special => {
-            Kept::Count(record.reason.as_ref().map_or("", |kind| kind.as_str()).to_owned())
+            StoredRecord::Count(record.reason.as_ref().map_or("", |kind| kind.as_str()).to_owned())
         }
-        _ => Kept::Record(line(record)?),
+        _ => StoredRecord::Record(line(record)?),
     })
 }
 

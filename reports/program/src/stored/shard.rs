@@ -1,4 +1,4 @@
-//! One shard: its items are checked, and what is said of them is kept.
+//! Checks the items of a shard, and stores the results.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -14,27 +14,27 @@ use super::file::{check, hash_of};
 use super::{Error, Result};
 use crate::scan::{Checker, Event, Resources, Weigh, in_order};
 
-/// What checks items.
+/// Checks items.
 #[derive(Clone, Copy, Debug)]
 pub struct Scanner<'s> {
-    /// What checks a file.
+    /// Checks a file.
     pub checker: &'s Checker<'s>,
-    /// What an earlier scan has said.
+    /// The results of an earlier scan.
     pub previous: &'s Previous,
-    /// By what it knows files that have not changed.
+    /// The stamps by which it recognises unchanged files.
     pub known: &'s Stamps,
-    /// How many threads; 0 for as many as the machine has.
+    /// The number of threads; 0 is one per processor.
     pub threads: usize,
 }
 
 impl Scanner<'_> {
-    /// What a scan may take.
+    /// The limits of a scan.
     pub(super) const fn resources(&self) -> Resources {
         Resources { threads: self.threads, waiting: self.checker.options.waiting }
     }
 }
 
-/// What comes of an item: records, and in the end that it is done.
+/// A result for an item: a record or, at the end, that the item is done.
 enum Step {
     Record(Vec<u8>),
     Done(Done),
@@ -46,7 +46,7 @@ struct Done {
     item: u32,
     hash: Option<ContentHash>,
     without: Counts,
-    /// What the system said of the file before it was read.
+    /// The metadata of the file before it was read.
     metadata: Option<Metadata>,
 }
 
@@ -60,15 +60,15 @@ impl Weigh for Step {
     }
 }
 
-/// Checks the items of a shard, or finds it done. `each` is told of items that are done, with the
-/// bytes that they have, and of time that passes without.
+/// Checks the items of a shard, unless it is complete already. Calls `each` for each item that is done, with its size
+/// in bytes, and with `None` if some time passes without one.
 ///
-/// An item at which a process has died is checked in a process of its own: what ends that one is
-/// told in the item's record.
+/// An item during which a process died is checked in a separate process. If that process dies too, the item's record
+/// says so.
 ///
 /// # Errors
-/// Those of the store, and of threads and processes; and [`Error::Changed`], where the manifest has
-/// a file's hash and the file has another one.
+/// Returns errors of the store, of threads and of processes, and [`Error::Changed`] if the hash of a file differs
+/// from the one in the manifest.
 pub fn check_shard(
     store: &Store,
     shard: u32,
@@ -123,8 +123,8 @@ fn work(
         Some(Known::Content(hash)) => Some(hash),
         Some(Known::Without(_)) | None => None,
     });
-    // What cannot be read is told by who checks it, unless the planner could read it: then a disk
-    // is missing here, and another try may see it.
+    // The check reports files that cannot be read, except those that the planner could read: then a disk may be
+    // missing on this machine, and another attempt may succeed.
     let hash = known.or_else(|| hash_of(&item.path).ok());
     if item.hash.is_some() && item.hash != hash {
         return Err(Error::Changed(item.path.clone()));
@@ -150,13 +150,13 @@ fn work(
             without
         }
     };
-    // What was found in a file that changed meanwhile is nothing that its hash stands for.
+    // If a file has changed in the meantime, its hash does not belong to the results.
     let same = metadata.as_ref().zip(fs::metadata(&item.path).ok());
     let hash = hash.filter(|_| same.is_some_and(|(before, after)| is_unchanged(before, &after)));
     Ok(Done { item: number, hash, without, metadata })
 }
 
-/// Whether a file is the one that it was, and was not written to.
+/// Whether a file is still the same and was not written to.
 fn is_unchanged(before: &Metadata, after: &Metadata) -> bool {
     let stamp = |of: &Metadata| {
         let modified = (of.mtime(), of.mtime_nsec());

@@ -1,4 +1,4 @@
-//! The records of a store, and their sum.
+//! Reads the records of a store, and sums them up.
 
 use std::io;
 use std::str;

@@ -118,7 +118,7 @@ fn places_that_assemblers_cannot_say_are_told() {
     let (file, output) = (folder.join("factor.so"), folder.join("factor.s"));
     fs::write(&file, &data).expect("writable");
     let (status, told) = reassemble(&file, &output);
-    assert!(status == 2 && told.contains("an offset is no multiple"), "{told}");
+    assert!(status == 2 && told.contains("an offset is not a multiple"), "{told}");
     assert!(told.starts_with("0 functions"), "{told}");
 }
 

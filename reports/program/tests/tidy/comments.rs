@@ -20,6 +20,7 @@ const CHECKED: [&str; 13] = [
     "reports/harness/src",
     "reports/history",
     "reports/input",
+    "reports/program/src",
     "reports/record",
     "reports/store",
     "validator",

@@ -27,7 +27,7 @@ json or ndjson. A store keeps up to 100 findings of each rule and file, or all w
       sframe-check show --by-file scans/today
       sframe-check show --format ndjson scans/today | jq .path
 
-The exit status is that of the scan, or 2 if the scan did not reach its end.";
+The exit status is that of the scan, or 2 if the scan did not reach its end or its store is damaged.";
 
 pub(in crate::cli) const SHARDS_HELP: &str = "\
 A manifest lists what to check, and in which shard. Each shard is checked on its own, on any machine \

@@ -1,5 +1,5 @@
-//! The coverage of a file, or of many: bytes and functions by who describes them, and the causes
-//! of what CFI alone describes.
+//! The coverage of one or more files: bytes and functions by the tables that describe them, and why CFI alone
+//! describes some.
 
 use std::io::{self, Write};
 
@@ -28,7 +28,7 @@ pub(super) fn file(
     lines(out, coverage, with_section)
 }
 
-/// Writes the tables of all files.
+/// Writes the tables for all files together.
 pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
     let parts = [
         (&summary.compared, "with an SFrame section", true),
@@ -44,7 +44,7 @@ pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<(
     Ok(())
 }
 
-/// One line: how the files that were compared agree.
+/// One line about how far the files that were compared agree.
 pub(super) fn in_short(compared: &CoverageTotal<'_>) -> String {
     let bytes = &compared.coverage.bytes;
     let mut parts = vec![format!("{} bytes the same", grouped(bytes.equal))];
@@ -66,7 +66,7 @@ fn lines(out: &mut dyn Write, coverage: &Coverage<'_>, with_section: bool) -> io
     coverage.limits.iter().try_for_each(|limit| limited(out, limit))
 }
 
-/// Bytes by verdict, and functions where a verdict is about whole functions.
+/// The bytes of each verdict, and the functions if a verdict concerns whole functions.
 fn table(out: &mut dyn Write, bytes: &Verdicts, functions: &CoveredFunctions) -> io::Result<()> {
     let (total, partly) = (bytes.total(), functions.partly);
     let lines = [

@@ -1,4 +1,4 @@
-//! Two tables of rows over each other, with the machine code beside the lines that differ.
+//! Writes two merged tables of rows, with the machine code next to the lines that differ.
 
 use std::io::{self, Write};
 
@@ -11,15 +11,15 @@ const DIM: Style = Style::new().dimmed();
 const FIRST: Style = AnsiColor::Red.on_default();
 const SECOND: Style = AnsiColor::Green.on_default();
 
-/// What the two tables are called.
+/// The names of the two tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Titles<'t> {
     pub(crate) first: &'t str,
     pub(crate) second: &'t str,
 }
 
-/// Writes the lines of both tables, `indent` characters from the left, and the code beside the lines
-/// from PC `start` on. The tables are `cut` where they have more lines than these.
+/// Writes the lines of both tables, indented by `indent` characters, with the code next to the lines from PC `start`
+/// on. `cut` means that the tables have more lines.
 pub(crate) fn write(
     out: &mut dyn Write,
     (lines, cut): (&[TableLine<'_>], bool),
@@ -80,7 +80,7 @@ fn ra(line: &TableLine<'_>) -> String {
     format!("{}{signed}", line.ra)
 }
 
-/// How wide each column is.
+/// The width of each column.
 struct Widths {
     pc: usize,
     cfa: usize,

@@ -1,4 +1,4 @@
-//! The scan in numbers, after its files.
+//! The summary of a scan, after its files.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{KindCount, RuleCount, SectionCount, Severity, Summary};
 
 impl<W: Write> Text<W> {
-    /// Writes a scan in numbers, and nothing of any file.
+    /// Writes the summary of a scan.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Returns an error if writing fails.
     pub fn totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
         self.separate()?;
         let checked = counted(summary.checked, "file");
@@ -115,7 +115,7 @@ pub(super) const fn remedy(kind: Special) -> &'static str {
     }
 }
 
-/// Everything that was met and not checked, by kind.
+/// Everything that was found but not checked, by kind.
 fn left_out(summary: &Summary<'_>) -> Vec<String> {
     let mut kinds = Vec::new();
     if summary.crashed > 0 {
