@@ -36,6 +36,9 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
         scan(inputs, &options, args.resources.threads, sink)
     };
     let summary = report(&args.output, args.what.all, inputs, Input::held, scan)?;
+    if summary.inputs == 0 && !interrupted.load(Ordering::Relaxed) {
+        complain(&"nothing to check: no files were found")?;
+    }
     Ok(ended(&interrupted, exit(args.fail_on, &summary)))
 }
 
