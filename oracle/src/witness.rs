@@ -12,6 +12,7 @@ mod cursor;
 mod sframe;
 
 use core::fmt;
+
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 pub(crate) use cfi::{CfiWitness, Found, Lookup};

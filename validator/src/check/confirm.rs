@@ -1,9 +1,10 @@
 //! Unwind information from another source than the section. If a row has unusual values and another source has the
 //! same, the code really does that. It is worth a look, but not a defect.
 
+use core::cell::OnceCell;
+
 use crate::subject::RowContext;
 use crate::unwind::{CodeAddress, Frame};
-use core::cell::OnceCell;
 
 /// Another source of unwind information, which can confirm the values of a row.
 ///

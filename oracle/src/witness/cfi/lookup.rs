@@ -1,6 +1,7 @@
 //! Looks up CFI rows at single PCs, in any order.
 
 use core::cell::OnceCell;
+
 use sframe_validator::unwind::{CodeAddress, Row};
 
 use crate::cfi::{Cfi, Fde, RowContext};
