@@ -31,16 +31,17 @@ impl Sink for Reports {
             (Status::Unreadable, Some(reason)) => reason.to_string(),
             other => format!("{other:?}"),
         };
-        self.0.insert(record.path.as_str().into(), text);
+        let other = self.0.insert(record.path.as_str().into(), text);
+        assert_eq!(other, None, "{} is reported twice", record.path);
         Ok(())
     }
 
     fn tick(&mut self, _: &Summary<'_>) {}
 }
 
-/// Scans a folder on two threads. Files are hashed, as they are for a store.
+/// Scans a folder on two threads. Files are hashed, as they are for a store, and all findings are asked for.
 fn scanned(folder: &Path) -> Reports {
-    let options = CheckOptions { hash: true, ..CheckOptions::default() };
+    let options = CheckOptions { hash: true, all: true, ..CheckOptions::default() };
     let mut reports = Reports::default();
     let inputs = Selection::new(&[folder.into()], &[]);
     scan(inputs, &options, 2, &mut reports).expect("it ends in order");

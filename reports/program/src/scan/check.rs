@@ -254,8 +254,10 @@ impl<'o> Checker<'o> {
         if !self.options.all {
             return found(record.into());
         }
-        each_finding::hand_over(record, path, data, self.options, found);
-        if let Err(error) = intact(stored) {
+        let read_again = each_finding::hand_over(record, path, data, self.options, found);
+        if let Err(error) = intact(stored)
+            && read_again
+        {
             let record = Record::because(Status::Unreadable, plain_error(&error));
             found(record.named(name).into());
         }

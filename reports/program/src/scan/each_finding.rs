@@ -25,20 +25,23 @@ const MOST_HELD: u64 = 10_000;
 const AT_A_TIME: usize = 256;
 
 /// Hands over `record` of the file with the bytes `data`, with every finding. `path` is where the file is installed.
+/// Returns whether `data` was read for that.
 pub(super) fn hand_over(
     mut record: Record<'static>,
     path: &Path,
     data: &[u8],
     options: &CheckOptions,
     found: Found<'_>,
-) {
+) -> bool {
     let validator = Options { keep: Keep::All, ..options.validator };
     let options = &CheckOptions { validator, ..options.clone() };
     if number(&record).is_some_and(|number| number <= MOST_HELD) {
-        if !record.findings.is_empty() {
+        let has_findings = !record.findings.is_empty();
+        if has_findings {
             record.findings = all(path, data, options);
         }
-        return found(record.into());
+        found(record.into());
+        return has_findings;
     }
     record.findings.clear();
     let sections = record.sections.clone();
@@ -52,6 +55,7 @@ pub(super) fn hand_over(
     });
     found(Piece::Findings(some));
     found(Piece::End);
+    true
 }
 
 /// The maximum number of findings of the file; `None` if its record does not reveal it.
