@@ -61,9 +61,9 @@ pub enum Mismatch {
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Mismatch::NotElf => f.write_str("it is no ELF file"),
+            Mismatch::NotElf => f.write_str("it is not an ELF file"),
             Mismatch::Machine => f.write_str("it is for another machine"),
-            Mismatch::BuildId => f.write_str("its build-id is another"),
+            Mismatch::BuildId => f.write_str("its build-id is different"),
             Mismatch::Checksum { found, wanted } => {
                 write!(f, "its checksum is {found:#010x}, .gnu_debuglink says {wanted:#010x}")
             }

@@ -169,9 +169,9 @@ impl fmt::Display for ElfError {
                 f.write_str("unknown ELF class, byte order or version in e_ident")
             }
             ElfError::Malformed(what) => what.fmt(f),
-            ElfError::SharedBytes => {
-                f.write_str("the tables that headers lead to overlap: together they are too long")
-            }
+            ElfError::SharedBytes => f.write_str(
+                "the tables to which headers lead overlap, and together they are too long",
+            ),
             ElfError::SectionOutsideFile { index, offset, size } => write!(
                 f,
                 "section {index} at file offset {offset:#x}, {size:#x} bytes, ends outside the file"

@@ -147,7 +147,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             Some(_) => "CFI describes this code, SFrame has an entry without rows",
             None => "CFI describes this code, SFrame does not",
         };
-        let message = format!("{message}, and nothing in the CFI keeps it out");
+        let message = format!("{message}, although nothing in the CFI prevents it");
         let finding = self.finding(&UNEXPLAINED_LOSS, range, message);
         self.findings.push(finding);
     }

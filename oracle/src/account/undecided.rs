@@ -73,7 +73,7 @@ impl Reasons {
         for (name, error, count) in self.limits.values() {
             let mut reason = format!("{name}+{:#x}: {}", error.offset, error.kind);
             if *count > 1 {
-                reason.push_str(&format!(", and {} more of the kind", count - 1));
+                reason.push_str(&format!(", and {} more of this kind", count - 1));
             }
             found.push(Undecided { section: None, reason });
         }

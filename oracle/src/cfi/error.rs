@@ -165,7 +165,7 @@ impl fmt::Display for CfiErrorKind {
             CfiErrorKind::Truncated => f.write_str("the entry ends inside a field"),
             CfiErrorKind::NumberTooLarge => f.write_str("a LEB128 number has more than 64 bits"),
             CfiErrorKind::EntryLength { length, available } => {
-                write!(f, "entry length {length:#x}, {available:#x} bytes are left")
+                write!(f, "the entry has {length:#x} bytes, but {available:#x} are left")
             }
             CfiErrorKind::EntriesAfterTerminator => {
                 f.write_str("entries follow the zero terminator")
@@ -173,13 +173,13 @@ impl fmt::Display for CfiErrorKind {
             CfiErrorKind::BadCiePointer(to) => write!(f, "no CIE starts at {to:#x}"),
             CfiErrorKind::UnreadableCie(at) => write!(f, "the CIE at {at:#x} is not readable"),
             CfiErrorKind::CieVersion(version) => {
-                write!(f, "CIE version {version} is none of 1, 3, 4")
+                write!(f, "CIE version {version} is not 1, 3 or 4")
             }
             CfiErrorKind::Augmentation(letter) => {
                 write!(f, "augmentation '{}' has no known meaning here", letter.escape_ascii())
             }
             CfiErrorKind::AddressSize(size) => {
-                write!(f, "address size {size} is none of 2, 4, 8")
+                write!(f, "address size {size} is not 2, 4 or 8")
             }
             CfiErrorKind::PointerEncoding(encoding) => {
                 write!(f, "pointer encoding {encoding:#04x} is not defined here")

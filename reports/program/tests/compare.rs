@@ -122,5 +122,5 @@ fn a_separate_debug_file_is_used_and_named() {
     let outcome = run(&corpus(), &["--coverage", "--debug-dir", &path("debug"), &path("stripped")]);
     let (status, text) = (outcome.status, outcome.text);
     assert_eq!(status, 2);
-    assert!(text.contains("cdef.debug is not its debug file: it is no ELF file"), "{text}");
+    assert!(text.contains("cdef.debug is not its debug file: it is not an ELF file"), "{text}");
 }

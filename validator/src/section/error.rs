@@ -70,14 +70,14 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ErrorKind::Truncated { needed, available } => {
-                write!(f, "needs {needed} bytes, {available} are left")
+                write!(f, "needs {needed} bytes, but {available} are left")
             }
             ErrorKind::BadMagic(magic) => write!(f, "magic {magic:#06x} is not 0xdee2"),
             ErrorKind::UnknownVersion(version) => {
-                write!(f, "version {version} is none of 1, 2, 3")
+                write!(f, "version {version} is not 1, 2 or 3")
             }
-            ErrorKind::UnknownAbi(abi) => write!(f, "ABI identifier {abi} is none of 1 to 4"),
-            ErrorKind::UnknownFreType(kind) => write!(f, "FRE type {kind} is none of 0, 1, 2"),
+            ErrorKind::UnknownAbi(abi) => write!(f, "ABI identifier {abi} is not one of 1 to 4"),
+            ErrorKind::UnknownFreType(kind) => write!(f, "FRE type {kind} is not 0, 1 or 2"),
             ErrorKind::UnknownFdeType(kind) => write!(f, "FDE type {kind} is neither 0 nor 1"),
             ErrorKind::ReservedWordSize => {
                 f.write_str("data word size code 3 is reserved, so the row's length is unknown")
@@ -92,15 +92,15 @@ impl fmt::Display for ErrorKind {
                 f.write_str("the CFA's control word names no base register")
             }
             ErrorKind::UnknownRepeatSize => {
-                f.write_str("the size of the repeated block is not known")
+                f.write_str("the size of the repeated block is unknown")
             }
             ErrorKind::MissingRelocation => {
                 f.write_str("no relocation gives the function's start address")
             }
             ErrorKind::Discarded => f.write_str("the function was discarded by the linker"),
-            ErrorKind::SharedRows => {
-                f.write_str("the rows read are longer than the sub-section: functions share rows")
-            }
+            ErrorKind::SharedRows => f.write_str(
+                "the rows read are longer than the sub-section, so functions share rows",
+            ),
         }
     }
 }

@@ -70,7 +70,7 @@ impl fmt::Display for BuildError {
                 write!(f, "row {row} of function {function} has no encoding in this version")
             }
             BuildError::NotInVersion { function } => {
-                write!(f, "the version has no mark for what function {function} is")
+                write!(f, "the version cannot express a property of function {function}")
             }
             BuildError::StartOutOfRange { function } => {
                 write!(f, "function {function} is too far away for the version's start field")
