@@ -109,7 +109,7 @@ fn what_a_server_has_not_is_told() {
     let Some(folder) = folder("repo-http-none") else { return };
     let (address, _) = serve(folder.path("repository"));
     let (status, text) = folder.check(&["repo", &address]);
-    assert!(status == 2 && text.contains("name a suite (--suite)"), "{text}");
+    assert!(status == 2 && text.contains("it has no Packages in its root: name a suite"), "{text}");
     let (status, text) = folder.check(&[
         "repo",
         "-v",

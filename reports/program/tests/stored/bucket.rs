@@ -236,7 +236,7 @@ fn what_a_bucket_cannot_be_is_told() {
     assert_eq!(server.scan(&folder, "0", "s3://nights/half"), 0);
     let (status, _, error) = server.told(&folder, &["compare", "s3://nights/half", "m"]);
     assert_eq!(status, 3, "{error}");
-    assert!(error.contains("s3://nights/half: there is no store that was merged"), "{error}");
+    assert!(error.contains("s3://nights/half: there is no merged store"), "{error}");
     let (status, _, error) = server.told(&folder, &["--store", "s3://nights/x", "tree"]);
     assert_eq!(status, 3, "{error}");
     assert!(error.contains("keeps its results in a folder"), "{error}");
