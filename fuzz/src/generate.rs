@@ -133,7 +133,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan that `entropy` stands for. Any bytes are valid.
+    /// The plan that `entropy` encodes. Any bytes are valid.
     #[must_use]
     pub fn new(entropy: &[u8], configuration: &Configuration) -> Plan {
         let (head, rest) = entropy.split_at(entropy.len().min(HEADER_BLOCK));

@@ -46,7 +46,7 @@ fn has_row(version: Version, abi: Abi, frame: Frame) -> bool {
 }
 
 impl Twin {
-    /// The twin that `entropy` stands for, in a version. For s390x, version 1 is replaced by version 2.
+    /// The twin that `entropy` encodes, in a version. For s390x, version 1 is replaced by version 2.
     #[must_use]
     pub fn new(entropy: &[u8], version: Version) -> Twin {
         let of_abi = |abi| match abi {

@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-/// The frame that entropy stands for.
+/// The frame that entropy encodes.
 pub(super) fn frame(input: &mut Unstructured<'_>, kind: Kind) -> Result<Frame> {
     let class = input.arbitrary::<u8>()?;
     if class % 16 == 15 && kind.outermost {

@@ -83,7 +83,7 @@ impl FunctionPlan {
     }
 }
 
-/// The function that a block of entropy stands for, at or after `end`; `None` if there is no space left.
+/// The function that a block of entropy encodes, at or after `end`; `None` if there is no space left.
 pub(super) fn plan(
     block: &[u8],
     plan: &Plan,

@@ -41,7 +41,7 @@ impl Scope<'_> {
 }
 
 impl Program {
-    /// The program that `entropy` stands for, with functions from `start` on.
+    /// The program that `entropy` encodes, with functions from `start` on.
     #[must_use]
     pub fn new(entropy: &[u8], start: u64, scope: &Scope<'_>) -> Program {
         let (head, rest) = entropy.split_at(entropy.len().min(HEADER));

@@ -15,7 +15,7 @@ use sframe_validator::{Section, Version};
 
 use crate::generate::{Configuration, FunctionPlan, Plan, Warnings};
 
-/// Builds the section that `data` stands for. If the first byte is odd, the section may contain what rules warn about.
+/// Builds the section that `data` encodes. If the first byte is odd, the section may contain what rules warn about.
 ///
 /// # Panics
 /// Panics if a rule reports something unexpected, or a row that is read differs from the one that was written.

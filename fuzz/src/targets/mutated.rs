@@ -13,7 +13,7 @@ use sframe_validator::write::StoredSection;
 /// The number of bytes before the section's entropy: they select the mutation, its place, and the number of mutations.
 const HEAD: usize = 8;
 
-/// Builds the section that `data` stands for, and mutates it: first once, then several more times.
+/// Builds the section that `data` encodes, and mutates it: first once, then several more times.
 ///
 /// # Panics
 /// Panics if no rule that a defect declares reports it, if a variation changes a row, or if a reader panics.

@@ -49,7 +49,7 @@ fn program() -> PathBuf {
     programs.find(|path| path.exists()).expect("`ask-libsframe` is built with this program")
 }
 
-/// Reads `data` as a section if it starts like one; otherwise builds the section that it stands for. If the first byte
+/// Reads `data` as a section if it starts like one; otherwise builds the section that it encodes. If the first byte
 /// is odd, that section may contain what rules warn about. Without any libsframe, nothing is done.
 ///
 /// # Panics

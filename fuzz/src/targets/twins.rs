@@ -11,7 +11,7 @@ use sframe_validator::{Placement, Section, Version};
 use crate::seeded::Seeded;
 use crate::twin::{Disagreement, FAULTS, Fault, Twin, push};
 
-/// Builds the twin that `data` stands for, and a twin with a fault.
+/// Builds the twin that `data` encodes, and a twin with a fault.
 ///
 /// # Panics
 /// Panics if the comparison reports anything other than the expected differences.

@@ -7,7 +7,7 @@ use super::{
 };
 use sframe_record::Side;
 use sframe_record::numbers::{counted, grouped};
-use sframe_record::text::printable;
+use sframe_record::text::{column_width, printable};
 
 /// The maximum number of names in a list.
 const NAMES: usize = 5;
@@ -297,9 +297,6 @@ fn functions(functions: &[&UndescribedFunction], what: &str) -> Option<String> {
     (!names.is_empty()).then(|| format!("{what}: {}{more}", names.join(", ")))
 }
 
-/// The maximum width of a table column, because a value in a malicious record may be of any length.
-const WIDEST: usize = 80;
-
 /// The legend of a table.
 const TITLE: &str = "(- SFrame, + CFI)";
 /// The legend of a table merged from both scans.
@@ -319,13 +316,7 @@ pub(super) fn table(finding: &FindingChange) -> Vec<String> {
     let title = ["PC", "CFA", "RA", "FP"].map(str::to_owned);
     let rows: Vec<[String; 4]> =
         std::iter::once(title).chain(finding.table.iter().map(cells)).collect();
-    let width = |column: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count())
-            .max()
-            .map_or(0, |widest| widest.min(WIDEST))
-    };
+    let width = |column: usize| column_width(rows.iter().filter_map(|row| row.get(column)));
     let [a, b, c, d] = [0, 1, 2, 3].map(width);
     let marks = std::iter::once("  ".to_owned())
         .chain(finding.table.iter().map(|line| marks(line, changed)));
