@@ -137,14 +137,24 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
     File::open(folder).and_then(|open| open.sync_all()).map_err(Error::io("sync", folder))
 }
 
-/// Creates a temporary folder; dropping it removes it with its contents.
-pub(crate) fn draft_folder(folder: &Path) -> Result<tempfile::TempDir> {
-    tempfile::Builder::new()
-        .prefix(PREFIX)
-        .suffix(SUFFIX)
-        .permissions(fs::Permissions::from_mode(0o777))
-        .tempdir_in(folder)
-        .map_err(|error| Error::io("make a folder in", folder)(without_path(&error)))
+/// Creates a temporary folder in `folder` and locks it. Dropping it removes it with its contents; the lock shows
+/// sweeping processes that its writer is alive.
+pub(crate) fn draft_folder(folder: &Path) -> Result<(tempfile::TempDir, Flock<File>)> {
+    for _ in 0..TRIES {
+        let made = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .suffix(SUFFIX)
+            .permissions(fs::Permissions::from_mode(0o777))
+            .tempdir_in(folder)
+            .map_err(|error| Error::io("make a folder in", folder)(without_path(&error)))?;
+        // A sweep may remove the folder before it is locked.
+        match lock_folder(made.path()) {
+            Ok(Some(lock)) if made.path().exists() => return Ok((made, lock)),
+            Err(error) if made.path().exists() => return Err(error),
+            _ => {}
+        }
+    }
+    Err(Error::Busy { path: folder.to_owned() })
 }
 
 /// The system's error without the random name that `tempfile` appends to its message. The wrapper of `tempfile` does not
@@ -211,23 +221,27 @@ pub(crate) fn wait_for_folder(folder: &Path) -> Result<Flock<File>> {
 /// disappear meanwhile have been renamed.
 pub(crate) fn sweep(folder: &Path) -> Result<()> {
     for path in names_in(folder)? {
-        if is_temporary(&path) && is_abandoned(&path) {
-            let removed =
-                if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-            match removed {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::io("remove", &path)(error));
-                }
-                _ => {}
+        if !is_temporary(&path) {
+            continue;
+        }
+        // The lock is held until the file is removed: a writer that has created the file but not locked it yet must
+        // find it locked or gone, never lock it just before it disappears.
+        let Some(_lock) = lock_abandoned(&path) else { continue };
+        let removed =
+            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", &path)(error));
             }
+            _ => {}
         }
     }
     Ok(())
 }
 
-/// Whether the file exists and nobody holds a lock on it.
-pub(crate) fn is_abandoned(path: &Path) -> bool {
-    open_at_once(path).is_ok_and(|open| Flock::lock(open, FlockArg::LockExclusiveNonblock).is_ok())
+/// Locks a file whose writer is dead; `None` if it does not exist or is locked.
+pub(crate) fn lock_abandoned(path: &Path) -> Option<Flock<File>> {
+    Flock::lock(open_at_once(path).ok()?, FlockArg::LockExclusiveNonblock).ok()
 }
 
 /// Whether a name is that of a temporary file.

@@ -90,7 +90,10 @@ pub(crate) fn suspects(store: &Path, shard: u32) -> Result<BTreeMap<u32, u32>> {
     let of_shard = format!("{shard:05}-");
     for path in durable::names_in(&store.join(WORK))? {
         let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-        if name.starts_with(&of_shard) && name.ends_with(SUFFIX) && durable::is_abandoned(&path) {
+        if name.starts_with(&of_shard)
+            && name.ends_with(SUFFIX)
+            && durable::lock_abandoned(&path).is_some()
+        {
             for item in unfinished(&path)? {
                 *deaths.entry(item).or_insert(0) += 1;
             }
@@ -121,7 +124,7 @@ fn unfinished(path: &Path) -> Result<BTreeSet<u32>> {
 /// Removes the journals of dead processes, whose shards are complete by now.
 pub(crate) fn sweep(store: &Path) -> Result<()> {
     for path in durable::names_in(&store.join(WORK))? {
-        if durable::is_abandoned(&path) {
+        if let Some(_lock) = durable::lock_abandoned(&path) {
             let _ = fs::remove_file(&path);
         }
     }

@@ -37,9 +37,7 @@ pub const TABLES_FORMAT: u32 = 1;
 /// caller holds the store's lock.
 pub(crate) fn write(folder: &Path, manifest: &Manifest) -> Result<()> {
     let tables = folder.join(TABLES);
-    let draft = durable::draft_folder(folder)?;
-    // The lock shows sweeping processes that the writer is alive.
-    let lock = durable::wait_for_folder(draft.path())?;
+    let (draft, lock) = durable::draft_folder(folder)?;
     let mut number = 0;
     for shard in 0..manifest.shards() {
         let reader = ShardReader::open(shard_path(folder, shard), manifest, shard)?;
