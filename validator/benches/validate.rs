@@ -114,8 +114,8 @@ fn hostile(case: &str) -> Vec<u8> {
         "shared block" => {
             builder.function(block(FunctionBuilder::new(0x1000, 16)));
             for index in 1..3_200 {
-                builder.function(FunctionBuilder::new(0x1000 + index * 16, 16).with(|o| {
-                    (o.fre_offset, o.num_fres) = (Some(0), Some(65_535));
+                builder.function(FunctionBuilder::new(0x1000 + index * 16, 16).with(|f| {
+                    (f.fre_offset, f.num_fres) = (Some(0), Some(65_535));
                 }));
             }
         }
@@ -124,15 +124,15 @@ fn hostile(case: &str) -> Vec<u8> {
             builder.function(block(FunctionBuilder::new(0x1000, 16)));
             for index in 1..3_200_u32 {
                 let start = 0x1000 + u64::from(index) * 16;
-                builder.function(FunctionBuilder::new(start, 16).with(|o| {
-                    (o.fre_offset, o.num_fres) = (Some(index * 3), Some(60_000));
+                builder.function(FunctionBuilder::new(start, 16).with(|f| {
+                    (f.fre_offset, f.num_fres) = (Some(index * 3), Some(60_000));
                 }));
             }
         }
         // One function that claims to have 4,294,967,295 rows.
         "huge count" => {
             let function = block(FunctionBuilder::new(0x1000, 16));
-            builder.function(function.with(|o| o.num_fres = Some(u32::MAX)));
+            builder.function(function.with(|f| f.num_fres = Some(u32::MAX)));
         }
         // Each of 65,535 rows breaks several rules.
         _ => {

@@ -29,5 +29,5 @@ mod builder;
 pub mod elf;
 mod stored;
 
-pub use builder::{BuildError, Built, FunctionBuilder, FunctionOverrides, SectionBuilder};
+pub use builder::{BuildError, Built, FunctionBuilder, SectionBuilder};
 pub use stored::{StoredFunction, StoredHeader, StoredRow, StoredSection};

@@ -311,10 +311,7 @@ fn rebuild(section: &Section<'_>) -> Vec<u8> {
         // 2.44 writes a block size even if rows do not repeat.
         let attributes = function.attributes();
         let fre_type = function.fre_type().expect("known FRE type");
-        builder.function(copy.with(|o| {
-            o.fre_type = Some(fre_type);
-            o.rep_size = Some(attributes.rep_size);
-        }));
+        builder.function(copy.fre_type(fre_type).with(|f| f.rep_size = attributes.rep_size));
     }
     builder.build().expect("the section can be written").bytes
 }

@@ -57,7 +57,10 @@ impl FunctionPlan {
         if self.flexible {
             builder = builder.flexible();
         }
-        builder.with(|fields| fields.fre_type = self.fre_type)
+        if let Some(fre_type) = self.fre_type {
+            builder = builder.fre_type(fre_type);
+        }
+        builder
     }
 
     /// The number of bytes in which rows can start: those of the function, or of its block.

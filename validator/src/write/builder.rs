@@ -6,7 +6,7 @@
 mod encode;
 mod function;
 
-pub use function::{FunctionBuilder, FunctionOverrides};
+pub use function::FunctionBuilder;
 
 use alloc::vec::Vec;
 use core::fmt;

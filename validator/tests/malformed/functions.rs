@@ -11,15 +11,15 @@ use crate::sound::{
 };
 use sframe_validator::section::FreType;
 use sframe_validator::unwind::Frame;
-use sframe_validator::write::{FunctionBuilder, FunctionOverrides};
+use sframe_validator::write::{FunctionBuilder, StoredFunction};
 use sframe_validator::{Abi, Version};
 
 /// One function of 16 bytes with a row at 0, with changed fields.
-fn one(version: Version, abi: Abi, change: impl FnOnce(&mut FunctionOverrides)) -> Vec<u8> {
+fn one(version: Version, abi: Abi, change: impl FnOnce(&mut StoredFunction)) -> Vec<u8> {
     alone(version, abi, function().row(0, entry(abi)).with(change))
 }
 
-fn unchanged(_: &mut FunctionOverrides) {}
+fn unchanged(_: &mut StoredFunction) {}
 
 /// A stub of four blocks of 16 bytes, with rows at 0 and 11, as GNU ld writes it for AMD64.
 fn stub(start: u64) -> FunctionBuilder {
@@ -67,34 +67,34 @@ fn attributes() -> Vec<Case> {
             40,
             "sfdi_func_start_fre_off",
         ),
-        field("fre-type", sound(), one(V3, AMD64, |f| f.info = Some(3)), 46, "sfda_func_info"),
+        field("fre-type", sound(), one(V3, AMD64, |f| f.info = 3), 46, "sfda_func_info"),
         field(
             "function-info-reserved",
             sound(),
-            one(V3, AMD64, |f| f.info = Some(0x40)),
+            one(V3, AMD64, |f| f.info = 0x40),
             46,
             "sfda_func_info",
         ),
-        field("pauth-key", sound(), one(V3, AMD64, |f| f.info = Some(0x20)), 46, "sfda_func_info"),
-        field("fde-type", sound(), one(V3, AMD64, |f| f.info2 = Some(2)), 47, "sfda_func_info2"),
+        field("pauth-key", sound(), one(V3, AMD64, |f| f.info = 0x20), 46, "sfda_func_info"),
+        field("fde-type", sound(), one(V3, AMD64, |f| f.info2 = 2), 47, "sfda_func_info2"),
         field(
             "function-info2-reserved",
             sound(),
-            one(V3, AMD64, |f| f.info2 = Some(0x20)),
+            one(V3, AMD64, |f| f.info2 = 0x20),
             47,
             "sfda_func_info2",
         ),
         field(
             "function-padding",
             one(V2, AMD64, unchanged),
-            one(V2, AMD64, |f| f.padding = Some(0xbeef)),
+            one(V2, AMD64, |f| f.padding = 0xbeef),
             46,
             "sfde_func_padding2",
         ),
         field(
             "flexible-without-rows",
             no_rows(empty().row(0, entry(AMD64))),
-            no_rows(empty().with(|f| f.info2 = Some(1))),
+            no_rows(empty().with(|f| f.info2 = 1)),
             75,
             "sfda_func_info2",
         ),
@@ -115,7 +115,7 @@ fn attributes() -> Vec<Case> {
         field(
             "fre-type-wide",
             sound(),
-            one(V3, AMD64, |f| f.fre_type = Some(FreType::Addr4)),
+            alone(V3, AMD64, function().row(0, entry(AMD64)).fre_type(FreType::Addr4)),
             46,
             "sfda_func_info",
         ),
@@ -156,14 +156,14 @@ fn repeats() -> Vec<Case> {
         field(
             "repeat-size-zero",
             sound(),
-            alone(V3, AMD64, stub(0x1000).with(|f| f.rep_size = Some(0))),
+            alone(V3, AMD64, stub(0x1000).with(|f| f.rep_size = 0)),
             48,
             "sfda_func_rep_size",
         ),
         field(
             "repeat-size-unused",
             one(V3, AMD64, unchanged),
-            one(V3, AMD64, |f| f.rep_size = Some(16)),
+            one(V3, AMD64, |f| f.rep_size = 16),
             48,
             "sfda_func_rep_size",
         ),
@@ -224,7 +224,7 @@ fn places() -> Vec<Case> {
         |start| alone(V3, AARCH64, FunctionBuilder::new(start, 16).row(0, entry(AARCH64)));
     let unsorted = {
         // Each start field has the value that the other should have: 0x1010 - 28 and 0x1000 - 44.
-        let starts = |value| move |f: &mut FunctionOverrides| f.start_field = Some(value);
+        let starts = |value| move |f: &mut StoredFunction| f.start_field = Some(value);
         let a = first(AMD64, 0x1000).with(starts(0x1010 - 28));
         let b = second(AMD64, 0x1010).with(starts(0x1000 - 44));
         bytes(&of(V3, AMD64, [a, b]))

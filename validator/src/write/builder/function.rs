@@ -11,35 +11,12 @@ use crate::write::stored::{StoredFunction, StoredRow};
 /// A function to be written.
 #[derive(Clone, Debug)]
 pub struct FunctionBuilder {
-    start: u64,
-    size: u32,
+    /// The function without its rows.
+    function: StoredFunction,
     rows: Vec<Row>,
-    repeat: Option<u8>,
     signal: bool,
-    pauth_key_b: bool,
     flexible: bool,
-    overrides: FunctionOverrides,
-}
-
-/// Fields of the [`StoredFunction`] that are set explicitly instead of computed.
-#[derive(Clone, Debug, Default)]
-pub struct FunctionOverrides {
-    /// The stored start field.
-    pub start_field: Option<i64>,
-    /// The offset in bytes from the start of the FRE sub-section to the function's rows.
-    pub fre_offset: Option<u32>,
-    /// The number of rows.
-    pub num_fres: Option<u32>,
-    /// The first info byte.
-    pub info: Option<u8>,
-    /// The second info byte (version 3).
-    pub info2: Option<u8>,
-    /// The size of the repeated block (since version 2).
-    pub rep_size: Option<u8>,
-    /// The padding (version 2).
-    pub padding: Option<u16>,
-    /// The width of the rows' start fields. Starts that do not fit are truncated.
-    pub fre_type: Option<FreType>,
+    fre_type: Option<FreType>,
 }
 
 /// A row to be written.
@@ -61,36 +38,24 @@ impl FunctionBuilder {
     #[must_use]
     pub const fn new(start: u64, size: u32) -> FunctionBuilder {
         FunctionBuilder {
-            start,
-            size,
+            function: StoredFunction::new(start, size),
             rows: Vec::new(),
-            repeat: None,
             signal: false,
-            pauth_key_b: false,
             flexible: false,
-            overrides: FunctionOverrides {
-                start_field: None,
-                fre_offset: None,
-                num_fres: None,
-                info: None,
-                info2: None,
-                rep_size: None,
-                padding: None,
-                fre_type: None,
-            },
+            fre_type: None,
         }
     }
 
     /// Where the function starts.
     #[must_use]
     pub const fn start(&self) -> u64 {
-        self.start
+        self.function.start
     }
 
     /// Whether the version can express the function's properties.
     pub(super) fn fits(&self, version: Version) -> bool {
         let signal = self.signal && version < Version::V3;
-        let repeat = self.repeat.is_some_and(|size| size > 0) && version == Version::V1;
+        let repeat = self.function.rep_size > 0 && version == Version::V1;
         !signal && !repeat
     }
 
@@ -111,13 +76,15 @@ impl FunctionBuilder {
     /// Marks the rows as those of a block of `size` bytes that repeats.
     #[must_use]
     pub const fn repeat(mut self, size: u8) -> FunctionBuilder {
-        self.repeat = Some(size);
+        self.function.info |= FunctionInfo::PC_MASK;
+        self.function.rep_size = size;
         self
     }
 
     /// Marks a signal frame (version 3).
     #[must_use]
     pub const fn signal_frame(mut self) -> FunctionBuilder {
+        self.function.info |= FunctionInfo::SIGNAL;
         self.signal = true;
         self
     }
@@ -125,7 +92,7 @@ impl FunctionBuilder {
     /// Marks return addresses as signed with the B key (AArch64).
     #[must_use]
     pub const fn pauth_key_b(mut self) -> FunctionBuilder {
-        self.pauth_key_b = true;
+        self.function.info |= FunctionInfo::PAUTH_KEY_B;
         self
     }
 
@@ -136,10 +103,18 @@ impl FunctionBuilder {
         self
     }
 
-    /// Sets fields to values other than the right ones.
+    /// Sets the width of the rows' start fields instead of the smallest. Starts that do not fit are truncated.
     #[must_use]
-    pub fn with(mut self, change: impl FnOnce(&mut FunctionOverrides)) -> FunctionBuilder {
-        change(&mut self.overrides);
+    pub const fn fre_type(mut self, fre_type: FreType) -> FunctionBuilder {
+        self.fre_type = Some(fre_type);
+        self
+    }
+
+    /// Changes the function's fields, also to wrong values. In the info bytes, the builder sets the bits for the width
+    /// of start fields and for flexible rows in addition.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut StoredFunction)) -> FunctionBuilder {
+        change(&mut self.function);
         self
     }
 }
@@ -161,29 +136,17 @@ impl FunctionBuilder {
         relocatable: bool,
     ) -> Result<StoredFunction, usize> {
         let (flexible, rows) = self.stored_rows(version, abi)?;
-        let o = &self.overrides;
         let last = self.rows.iter().map(Row::start).max().unwrap_or(0);
-        let fre_type = o.fre_type.unwrap_or(FreType::for_start(last));
-        let bits = [
-            (self.repeat.is_some(), FunctionInfo::PC_MASK),
-            (self.pauth_key_b, FunctionInfo::PAUTH_KEY_B),
-            (self.signal, FunctionInfo::SIGNAL),
-        ];
-        let set = bits.iter().filter(|(set, _)| *set);
-        let info = set.fold(fre_type.code(), |info, (_, bit)| info | bit);
-        let info2 = if flexible { FunctionInfo2::FLEX } else { FunctionInfo2::DEFAULT };
-        Ok(StoredFunction {
-            start_field: o.start_field.or(relocatable.then_some(0)),
-            fre_offset: o.fre_offset,
-            num_fres: o.num_fres,
-            info: o.info.unwrap_or(info),
-            info2: o.info2.unwrap_or(info2),
-            rep_size: o.rep_size.or(self.repeat).unwrap_or(0),
-            padding: o.padding.unwrap_or(0),
-            fre_type,
-            rows,
-            ..StoredFunction::new(self.start, self.size)
-        })
+        let fre_type = self.fre_type.unwrap_or(FreType::for_start(last));
+        let mut function = self.function.clone();
+        function.fre_type = fre_type;
+        function.info |= fre_type.code();
+        function.info2 |= if flexible { FunctionInfo2::FLEX } else { FunctionInfo2::DEFAULT };
+        if relocatable {
+            function.start_field.get_or_insert(0);
+        }
+        function.rows = rows;
+        Ok(function)
     }
 
     /// Encodes all rows as default rows, or else all as flexible ones.

@@ -163,8 +163,8 @@ fn shared_rows(version: Version, functions: u32, rows: u32) -> SectionBuilder {
     let mut builder = sound::builder(version, ABI);
     builder.function(block(rows));
     for number in 1..functions {
-        builder.function(function(number).with(|o| {
-            (o.fre_offset, o.num_fres) = (Some(0), Some(rows));
+        builder.function(function(number).with(|f| {
+            (f.fre_offset, f.num_fres) = (Some(0), Some(rows));
         }));
     }
     builder
@@ -179,8 +179,8 @@ fn overlapping_rows(version: Version) -> Option<SectionBuilder> {
     let mut builder = sound::builder(version, ABI);
     builder.function(block(MOST_ROWS));
     for number in 1..FUNCTIONS {
-        builder.function(function(number).with(|o| {
-            (o.fre_offset, o.num_fres) = (Some(number * 3), Some(MOST_ROWS - FUNCTIONS));
+        builder.function(function(number).with(|f| {
+            (f.fre_offset, f.num_fres) = (Some(number * 3), Some(MOST_ROWS - FUNCTIONS));
         }));
     }
     Some(builder)
@@ -226,7 +226,7 @@ fn repeated_block(version: Version) -> SectionBuilder {
     let stubs = FunctionBuilder::new(0x1000, u32::MAX).row(0, at_entry(ABI));
     let mut builder = sound::builder(version, ABI);
     builder.function(match version {
-        Version::V1 => stubs.with(|o| o.info = Some(FunctionInfo::PC_MASK)),
+        Version::V1 => stubs.with(|f| f.info = FunctionInfo::PC_MASK),
         Version::V2 | Version::V3 => stubs.repeat(1),
     });
     builder
@@ -235,7 +235,7 @@ fn repeated_block(version: Version) -> SectionBuilder {
 /// A function that states the largest possible number of rows, and has a thousand.
 fn row_count(version: Version) -> SectionBuilder {
     let mut builder = sound::builder(version, ABI);
-    builder.function(block(1_000).with(|o| o.num_fres = Some(version.max_rows())));
+    builder.function(block(1_000).with(|f| f.num_fres = Some(version.max_rows())));
     builder
 }
 

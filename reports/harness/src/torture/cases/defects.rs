@@ -60,8 +60,8 @@ fn in_functions(version: Version) -> Vec<Defect> {
     };
     // Info bytes: bit 0 says that the CFA is based on SP, bits 1 to 4 count the words, bits 5 and 6 are their width.
     vec![
-        ("rows-offset-outside", of(entered().with(|o| o.fre_offset = Some(1_000)))),
-        ("fre-type", of(entered().with(|o| o.info = Some(3)))),
+        ("rows-offset-outside", of(entered().with(|f| f.fre_offset = Some(1_000)))),
+        ("fre-type", of(entered().with(|f| f.info = 3))),
         ("row-truncated", of(function().raw_row(0, 0x03, &[]))),
         ("word-size-reserved", of(function().raw_row(0, 0x63, &[8]))),
         ("word-count", of(function().raw_row(0, 0x5f, &[8; 60]))),
