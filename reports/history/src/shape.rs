@@ -119,26 +119,6 @@ pub(crate) fn without_addresses(text: &str) -> String {
     out
 }
 
-/// `text` with `#` in place of each word that starts with a digit.
-pub(crate) fn without_numbers(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut in_word, mut in_number) = (false, false);
-    for character in text.chars() {
-        let wordly = character.is_ascii_alphanumeric();
-        if wordly && !in_word {
-            in_number = character.is_ascii_digit();
-            if in_number {
-                out.push('#');
-            }
-        }
-        if !wordly || !in_number {
-            out.push(character);
-        }
-        in_word = wordly;
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +147,5 @@ mod tests {
         assert_eq!(value_class("sfdi_func_start_offset", "0x0"), "0x0");
         assert_eq!(value_class("sfp_flags", "0x05"), "0x05");
         assert_eq!(value_class("sfp_magic", "0xe2de"), "0xe2de");
-        assert_eq!(without_numbers("relocation 12 at 0x4f"), "relocation # at #");
     }
 }

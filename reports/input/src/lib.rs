@@ -24,7 +24,6 @@ pub use ahead::{Tally, ahead};
 pub use debug_file::{DebugBytes, DebugFile};
 pub use debug_package::DebugPackages;
 pub use found::{Input, Special, plain_error};
-pub use identity::PackageIdentity;
 pub use map::{FileBytes, Stamp, has_large_holes};
 pub use members::{MemberCount, NAME};
 pub use open::{Opened, open, open_file};

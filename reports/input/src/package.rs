@@ -29,7 +29,7 @@ use super::archive::Members;
 use super::found::plain_error;
 use super::kind::{HEAD, Kind, Package};
 use super::members::{MemberCount, NAME, size_text, with_remedy};
-use super::{FileBytes, PackageIdentity, Special, Stamp, has_large_holes};
+use super::{FileBytes, Special, Stamp, has_large_holes};
 use digest::Hashed;
 use limits::Meter;
 use stream::{fill, hold};
@@ -55,7 +55,7 @@ pub struct Member<'a> {
     /// What it is.
     pub content: Content<'a>,
     /// The innermost package that contains it, if known: all formats store this before their files.
-    pub package: Option<&'a Arc<PackageIdentity>>,
+    pub package: Option<&'a Arc<sframe_record::Package<'static>>>,
 }
 
 /// The content of a member.
@@ -189,7 +189,7 @@ struct Visit<'v> {
     /// A buffer, reused for each member that is held in memory.
     room: Vec<u8>,
     /// The innermost enclosing package whose identity is known.
-    package: Option<Arc<PackageIdentity>>,
+    package: Option<Arc<sframe_record::Package<'static>>>,
     visitor: &'v mut dyn Visitor,
     /// The visitor asked to stop.
     enough: bool,
@@ -390,10 +390,10 @@ impl Visit<'_> {
         self.enough |= self.visitor.found(Member { name, content, package }).is_break();
     }
 
-    /// Sets the identity of the package that is being read.
-    fn identify(&mut self, identity: Option<PackageIdentity>) {
-        if let Some(identity) = identity {
-            self.package = Some(Arc::new(identity));
+    /// Sets the package that is being read, if its metadata is valid.
+    fn enter(&mut self, package: Option<sframe_record::Package<'static>>) {
+        if let Some(package) = package {
+            self.package = Some(Arc::new(package));
         }
     }
 }

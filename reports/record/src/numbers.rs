@@ -31,9 +31,38 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
 }
 
+/// `text` with `#` in place of each word that starts with a digit: messages that differ only in numbers become equal.
+pub fn without_numbers(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut in_word, mut in_number) = (false, false);
+    for character in text.chars() {
+        let wordly = character.is_ascii_alphanumeric();
+        if wordly && !in_word {
+            in_number = character.is_ascii_digit();
+            if in_number {
+                out.push('#');
+            }
+        }
+        if !wordly || !in_number {
+            out.push(character);
+        }
+        in_word = wordly;
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{counted, grouped, percent};
+    use super::{counted, grouped, percent, without_numbers};
+
+    #[test]
+    fn messages_that_differ_only_in_numbers_become_equal() {
+        assert_eq!(without_numbers("relocation 12 at 0x4f"), "relocation # at #");
+        let one = without_numbers("damaged ELF file: section 12 ends at 0x1f0");
+        assert_eq!(one, without_numbers("damaged ELF file: section 7 ends at 0x2c"));
+        assert_ne!(one, without_numbers("damaged ELF file: segment 7 ends at 0x2c"));
+        assert_eq!(without_numbers("usr/lib64/x: 3 GiB"), "usr/lib64/x: # GiB");
+    }
 
     #[test]
     fn groups_of_three() {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::strings::{Id, Strings};
 use crate::shape;
+use sframe_record::numbers::without_numbers;
 use sframe_record::{
     Coverage, CoveredFunctions, Difference, Finding, FunctionPlace, Record, Severity, Side, Status,
     Text,
@@ -140,7 +141,7 @@ impl File {
             coverage: coverage.map(|coverage| Box::new(Covered::of(coverage, strings))),
             producers: producers(record, strings),
             undecided: (record.undecided.iter())
-                .map(|left| strings.id(&shape::without_numbers(&left.reason)))
+                .map(|left| strings.id(&without_numbers(&left.reason)))
                 .collect(),
         }
     }

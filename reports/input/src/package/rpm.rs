@@ -23,7 +23,7 @@ pub(super) fn visit(
     // Only the signature header is padded, to a multiple of 8 bytes.
     Part::new(stream, signature.size.next_multiple_of(8) - signature.size).skip()?;
     let header = Header::read(stream, signature.into_room())?;
-    visit.identify(header.identity());
+    visit.enter(header.package());
     let large = header.value::<8>(Tag::LongFileSizes, 0).is_some();
     let files = if large {
         Some(Files::of(header, visit.limits.members)?)

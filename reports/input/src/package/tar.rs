@@ -10,7 +10,7 @@ use super::image::{OTHER, called_by};
 use super::limits::Metered;
 use super::stream::{Part, drain};
 use super::{Content, Failure, HEADERS, Place, Visit, relative};
-use crate::{PackageIdentity, Special};
+use crate::{Special, identity};
 use sparse::Sparse;
 
 /// The buffer size for decompressed data.
@@ -91,8 +91,8 @@ fn content(
     stream: &mut dyn Read,
 ) -> Result<(), Failure> {
     let parse = match name {
-        b"DEBIAN/control" => PackageIdentity::of_control,
-        b".PKGINFO" => PackageIdentity::of_pkginfo,
+        b"DEBIAN/control" => identity::of_control,
+        b".PKGINFO" => identity::of_pkginfo,
         _ => match called_by(name) {
             Some(hash) => return blob(visit, place, hash, stream),
             None => return Ok(visit.content(place, stream)?),
@@ -100,7 +100,7 @@ fn content(
     };
     let mut text = Vec::new();
     stream.take(HEADERS).read_to_end(&mut text)?;
-    visit.identify(parse(&text));
+    visit.enter(parse(&text));
     Ok(visit.content(place, &mut text.chain(stream))?)
 }
 

@@ -64,7 +64,7 @@ impl Stanza<'_> {
         let text = |name| str::from_utf8(field(name)).unwrap_or_default();
         let name = text("Package");
         let of = |what: &str| {
-            let name = text_of(field("Package")).unwrap_or_else(|| "without a name".to_owned());
+            let name = text_of(field("Package")).unwrap_or_else(|| "without a name".into());
             format!("package {name}: {what}")
         };
         let size: u64 = text("Size").parse().map_err(|_| of("its size is not a number"))?;

@@ -5,11 +5,10 @@ use std::ops::ControlFlow;
 
 use super::piece::{Found, Piece};
 use super::verdict::Verdict;
-use sframe_input::PackageIdentity;
 use sframe_input::archive;
 use sframe_input::package::{self, Content, Limits, Member, Visitor};
 use sframe_input::repository::Listed;
-use sframe_record::{FileName, Record, Status};
+use sframe_record::{FileName, Package, Record, Status};
 
 /// Checks the members of a package.
 pub(super) trait Members {
@@ -79,7 +78,7 @@ impl Visitor for Checking<'_> {
     fn found(&mut self, member: Member<'_>) -> ControlFlow<()> {
         let checker = self.checker;
         let name = FileName { inside: member.name.map(<[u8]>::to_vec), ..self.name.clone() };
-        let package = member.package.map(|package| package_record(package));
+        let package = member.package.map(|package| Package::clone(package));
         let in_package = |record| Record { package: package.clone(), ..record };
         let mut found = |piece: Piece| (self.found)(piece.map(in_package));
         let verdict = match member.content {
@@ -103,15 +102,5 @@ impl Visitor for Checking<'_> {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
-    }
-}
-
-fn package_record(identity: &PackageIdentity) -> sframe_record::Package<'static> {
-    let PackageIdentity { name, version, architecture, source } = identity.clone();
-    sframe_record::Package {
-        name: name.into(),
-        version: version.map(Into::into),
-        architecture: architecture.map(Into::into),
-        source: source.map(Into::into),
     }
 }

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::super::stream::{Part, fill, hold};
 use super::super::{Failure, damaged};
-use crate::PackageIdentity;
 use crate::identity::text_of;
+use sframe_record::{Package, Text};
 
 /// Magic number and version.
 const MAGIC: [u8; 4] = [0x8e, 0xad, 0xe8, 1];
@@ -96,16 +96,18 @@ impl Header {
         new.then_some((tag, size(8)?, size(12)?))
     }
 
-    /// The identity that the package states.
-    pub(super) fn identity(&self) -> Option<PackageIdentity> {
+    /// The package that the header describes. Its version includes the release and, if there is one, the epoch: `2:1.0-3`.
+    pub(super) fn package(&self) -> Option<Package<'static>> {
         let text = |tag| text_of(self.text_at(&self.texts(tag)?.next()?)?);
         let version = text(Tag::Version).map(|version| {
+            let version = version.as_str();
             let epoch = self.value::<4>(Tag::Epoch, 0).map(u32::from_be_bytes);
             let epoch = epoch.map(|epoch| format!("{epoch}:")).unwrap_or_default();
-            let release = text(Tag::Release).map(|text| format!("-{text}")).unwrap_or_default();
-            format!("{epoch}{version}{release}")
+            let release =
+                text(Tag::Release).map(|text| format!("-{}", text.as_str())).unwrap_or_default();
+            Text::from(format!("{epoch}{version}{release}"))
         });
-        Some(PackageIdentity {
+        Some(Package {
             name: text(Tag::Name)?,
             version,
             architecture: text(Tag::Architecture),
