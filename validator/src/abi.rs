@@ -110,6 +110,16 @@ impl Abi {
         }
     }
 
+    /// The distance in bytes from the caller's SP up to the CFA: on s390x, the caller's frame begins with an area of 160
+    /// bytes in which its callee saves registers (ELF ABI s390x, "The stack frame").
+    #[must_use]
+    pub const fn sp_below_cfa(self) -> u64 {
+        match self {
+            Abi::S390x => 160,
+            Abi::Aarch64Big | Abi::Aarch64Little | Abi::Amd64 => 0,
+        }
+    }
+
     /// The alignment of instructions, in bytes.
     #[must_use]
     pub const fn instruction_alignment(self) -> u32 {

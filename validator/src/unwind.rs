@@ -4,7 +4,11 @@
 //! A [`Row`] is a range of PCs and the [`Frame`] that is valid there: how to find the canonical frame address (CFA),
 //! the return address (RA) and the caller's frame pointer (FP).
 
+mod apply;
+
 use core::fmt;
+
+pub use apply::{ApplyError, Caller, without_signature};
 
 use crate::abi::Abi;
 pub use crate::abi::Register;
