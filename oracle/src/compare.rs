@@ -2,7 +2,7 @@
 //!
 //! [`sweep`] merges the rows of two [witnesses](crate::witness). [`compare`] sweeps over the executable bytes of a file
 //! with SFrame and CFI, and assigns one [`Verdict`] to each range of PCs. The sums ([`Sums`]) add up to exactly the
-//! number of executable bytes.
+//! number of executable bytes. [`look_up`] answers for single PCs.
 //!
 //! Each witness is read as an unwinder reads it. Where functions overlap, the one that starts last is found, and no
 //! other after its end. If several rows have the same start, the last one is valid. A repeated block is valid again in
@@ -41,6 +41,7 @@ mod code;
 mod confirm;
 mod file;
 mod judge;
+mod look_up;
 mod range;
 mod sweep;
 mod unplaced;
@@ -50,6 +51,7 @@ pub use confirm::CfiConfirms;
 pub use file::compare;
 pub(crate) use file::{Sink, compare_file};
 pub use judge::{Judgement, Side, judge};
+pub use look_up::look_up;
 pub use range::Range;
 pub use sweep::{Observer, sweep};
 pub use verdict::{Fields, FunctionCounts, Sums, Totals, Verdict};

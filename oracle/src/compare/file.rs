@@ -15,7 +15,7 @@ use super::unplaced::Search;
 use super::verdict::{Totals, Verdict};
 use crate::cfi::{Cfi, CfiError, Fde, RowContext, same};
 use crate::witness::{
-    Budgets, CfiWitness, Current, Evidence, Found, Left, Lookup, Marks, Places, Says,
+    Budgets, CfiWitness, CodeRange, Current, Evidence, Found, Left, Lookup, Marks, Places, Says,
     SframeFunction, SframeWitness, Shared, Statement, Witness,
 };
 
@@ -24,7 +24,10 @@ pub(crate) trait Sink<'c> {
     /// Whether the sink needs ranges that neither side describes: there is one after most functions.
     const NEITHER: bool = false;
 
-    /// Receives a range whose verdict is not [`Verdict::Equal`], in the order of addresses.
+    /// Whether the sink needs ranges about which both agree.
+    const EQUAL: bool = false;
+
+    /// Receives a range whose verdict is not [`Verdict::Equal`], or any with [`Sink::EQUAL`], in the order of addresses.
     fn range(&mut self, range: &Range<'c>);
 
     /// Receives the size of the code of a function that no SFrame function describes. Returns false if the sink needs
@@ -104,7 +107,7 @@ impl<'c, S: Sink<'c>> Comparison<'c, '_, '_, S> {
             Says::Unread(function) if matches!(sframe, Says::Nothing) && !sought => {
                 self.sink.without_sframe(&function, bytes)
             }
-            _ => verdict == Verdict::Equal,
+            _ => verdict == Verdict::Equal && !S::EQUAL,
         };
         if settled {
             self.flush();
@@ -134,6 +137,9 @@ where
         sframe: &mut SframeWitness<'w, E>,
         cfi: &mut CfiWitness<'c, '_>,
     ) -> bool {
+        if S::EQUAL {
+            return false;
+        }
         let agree = sframe.all_over(place, end, |current, function, budget| {
             current.marks == cfi.marks()
                 && cfi.all_over(place, end, |rows| {
@@ -158,7 +164,7 @@ where
         cfi: &mut CfiWitness<'c, '_>,
     ) -> ControlFlow<()> {
         let equal = match (sframe.says(), cfi.says()) {
-            (Says::Row(_, row), Says::Row(_, other)) => {
+            (Says::Row(_, row), Says::Row(_, other)) if !S::EQUAL => {
                 let marks = sframe.current().map(|current| current.marks);
                 same(&row.frame, &other.frame) && marks == Some(cfi.marks())
             }
@@ -292,6 +298,17 @@ pub(crate) fn compare_file<'c>(
     cfi: &'c [Cfi<'c>],
     sink: &mut impl Sink<'c>,
 ) -> Totals {
+    compare_code(&code_of(elf), elf, sections, cfi, sink)
+}
+
+/// Like [`compare_file`], but only for `code`, which must be ordered and without overlaps.
+pub(super) fn compare_code<'c>(
+    code: &[CodeRange],
+    elf: &Elf<'_>,
+    sections: &[Section<'_>],
+    cfi: &'c [Cfi<'c>],
+    sink: &mut impl Sink<'c>,
+) -> Totals {
     let places = Places::of(sections);
     let version = sections.first().map_or(Version::V3, |section| section.header().version);
     let mut comparison = Comparison {
@@ -312,7 +329,7 @@ pub(crate) fn compare_file<'c>(
         SframeWitness::new(sections, &places.functions, origin, elf.abi(), &mut budgets, evidence);
     let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
     let mut cfi_witness = CfiWitness::new(cfi, &mut contexts);
-    sweep(&code_of(elf), &mut sframe_witness, &mut cfi_witness, &mut comparison);
+    sweep(code, &mut sframe_witness, &mut cfi_witness, &mut comparison);
     comparison.flush();
     comparison.totals
 }

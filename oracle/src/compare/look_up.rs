@@ -1,0 +1,59 @@
+//! Compares SFrame with CFI at single PCs.
+
+use sframe_validator::Section;
+use sframe_validator::elf::Elf;
+use sframe_validator::unwind::CodeAddress;
+
+use super::code::code_of;
+use super::file::{Sink, compare_code};
+use super::range::Range;
+use crate::cfi::Cfi;
+use crate::witness::CodeRange;
+
+/// Collects every range.
+#[derive(Default)]
+struct All<'c>(Vec<Range<'c>>);
+
+impl<'c> Sink<'c> for All<'c> {
+    const NEITHER: bool = true;
+    const EQUAL: bool = true;
+
+    fn range(&mut self, range: &Range<'c>) {
+        self.0.push(*range);
+    }
+}
+
+/// The statements of SFrame and CFI about each of `places`, in their order, with the verdict that [`compare`] has about
+/// them. `None` for a place that is not in the file's code.
+///
+/// The result's `start` and `end` are not those of the rows: only the place itself is certain to be between them.
+///
+/// [`compare`]: super::compare
+#[must_use]
+pub fn look_up<'c>(
+    elf: &Elf<'_>,
+    sections: &[Section<'_>],
+    cfi: &'c [Cfi<'c>],
+    places: &[CodeAddress],
+) -> Vec<Option<Range<'c>>> {
+    let code = code_of(elf);
+    let is_code = |place: &CodeAddress| {
+        let next = code.partition_point(|range| range.start <= *place);
+        let range = next.checked_sub(1).and_then(|last| code.get(last));
+        range.is_some_and(|range| range.start.section == place.section && place.address < range.end)
+    };
+    let mut wanted: Vec<CodeAddress> = places.iter().copied().filter(is_code).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let single = |start: CodeAddress| CodeRange { start, end: start.address.saturating_add(1) };
+    let code: Vec<CodeRange> = wanted.into_iter().map(single).collect();
+    let mut all = All::default();
+    compare_code(&code, elf, sections, cfi, &mut all);
+    let start = |range: &Range<'_>| CodeAddress { section: range.section, address: range.start };
+    let of = |place: &CodeAddress| {
+        let next = all.0.partition_point(|range| start(range) <= *place);
+        let range = all.0.get(next.checked_sub(1)?)?;
+        (range.section == place.section && place.address < range.end).then_some(*range)
+    };
+    places.iter().map(of).collect()
+}
