@@ -15,7 +15,6 @@
 //!
 //! [`Recovery::Unchanged`]: sframe_validator::unwind::Recovery::Unchanged
 
-mod compression;
 mod entry;
 mod error;
 mod evaluation;

@@ -1,4 +1,4 @@
-//! One step of a stack walk, with values computed by hand from the meaning of each rule (V3 3.3; DWARF 5, 6.4.1).
+//! One step of a stack walk, with values computed by hand from the meaning of each rule (V3 3.1 and 3.2; DWARF 5, 6.4.1).
 
 use sframe_validator::Abi;
 use sframe_validator::unwind::{ApplyError, Caller, Cfa, Expression, Frame, Recovery, Register};

@@ -6,11 +6,11 @@ use sframe_validator::elf::{
 };
 use sframe_validator::{Abi, Endian};
 
-use super::compression::{inflate, is_compressed};
 use super::error::CfiErrorKind;
 use super::layout::{Kind, Layout};
 use super::pointer::{Bases, Relocations, Slice};
 use super::section::Cfi;
+use crate::compression::{inflate, is_compressed};
 
 /// The data needed for reading a file's CFI: the file, and the decompressed bytes of compressed sections.
 ///

@@ -4,7 +4,6 @@ use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
 
-use super::code::code_of;
 use super::file::{Sink, compare_code};
 use super::range::Range;
 use crate::cfi::Cfi;
@@ -24,7 +23,8 @@ impl<'c> Sink<'c> for All<'c> {
 }
 
 /// The statements of SFrame and CFI about each of `places`, in their order, with the verdict that [`compare`] has about
-/// them. `None` for a place that is not in the file's code.
+/// them. Places outside of the file's code are looked up as well. `None` for the address 2^64 - 1, which no range can
+/// contain.
 ///
 /// The result's `start` and `end` are not those of the rows: only the place itself is certain to be between them.
 ///
@@ -36,13 +36,7 @@ pub fn look_up<'c>(
     cfi: &'c [Cfi<'c>],
     places: &[CodeAddress],
 ) -> Vec<Option<Range<'c>>> {
-    let code = code_of(elf);
-    let is_code = |place: &CodeAddress| {
-        let next = code.partition_point(|range| range.start <= *place);
-        let range = next.checked_sub(1).and_then(|last| code.get(last));
-        range.is_some_and(|range| range.start.section == place.section && place.address < range.end)
-    };
-    let mut wanted: Vec<CodeAddress> = places.iter().copied().filter(is_code).collect();
+    let mut wanted = places.to_vec();
     wanted.sort_unstable();
     wanted.dedup();
     let single = |start: CodeAddress| CodeRange { start, end: start.address.saturating_add(1) };

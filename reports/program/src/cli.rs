@@ -7,6 +7,7 @@ mod compare;
 mod diff;
 mod dump;
 mod interrupt;
+mod lookup;
 mod place;
 mod reassemble;
 mod repo;
@@ -87,6 +88,7 @@ pub fn run() -> Exit {
         Some(Command::Merge(args)) => Ok(shards::merge(&args)),
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Lookup(args)) => lookup::run(&args),
         Some(Command::Explain(args)) => explain(&args),
         Some(Command::Repo(args)) => repo::run(&args),
         Some(Command::Reassemble(args)) => reassemble::run(&args),

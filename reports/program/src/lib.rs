@@ -16,6 +16,7 @@ pub mod diff;
 pub mod disassembly;
 pub mod dump;
 pub mod explain;
+pub mod lookup;
 pub mod record;
 pub mod render;
 pub mod scan;

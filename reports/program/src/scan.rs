@@ -1,5 +1,6 @@
 //! Checks inputs in parallel, and hands over their records in input order, whatever the number of threads.
 
+mod cfi;
 mod check;
 mod compare;
 mod each_finding;
@@ -17,6 +18,8 @@ pub use check::Checker;
 pub use options::{Against, CheckOptions};
 pub use piece::{Found, Piece};
 
+pub(crate) use cfi::with_cfi;
+pub(crate) use compare::sections;
 pub(crate) use order::{Event, Resources, Weigh, in_order};
 pub use order::{MAX_THREADS, number_of_threads};
 

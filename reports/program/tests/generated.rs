@@ -43,6 +43,7 @@ fn the_schemas_are_current() {
     is_current("schema/report.schema.json", &pretty(&document_schema()));
     is_current("schema/report-line.schema.json", &pretty(&line_schema()));
     is_current("schema/diff.schema.json", &pretty(&sframe_check::diff::json::schema()));
+    is_current("schema/lookup.schema.json", &pretty(&sframe_check::lookup::schema()));
     is_current("schema/torture.schema.json", &pretty(&sframe_harness::torture::json::schema()));
 }
 
@@ -115,16 +116,28 @@ fn lines_and_document_agree() {
     assert_eq!(document["files"].as_array(), Some(&files));
 }
 
-#[test]
-fn differences_are_valid_by_their_schema() {
-    let schema = stored_schema("schema/diff.schema.json");
+/// Checks the output of a command against a schema, which must refuse a document without content.
+fn is_valid_by(schema: &str, arguments: &[&str]) {
+    let schema = stored_schema(schema);
     let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
         .current_dir(here("../../corpus/golden"))
-        .args(["diff", "--format", "json", "2.44/x86_64/cfi.o", "2.47.50/x86_64/cfi.o"])
+        .args(arguments)
         .output()
         .expect("the program runs");
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let errors: Vec<String> = schema.iter_errors(&document).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     assert!(!schema.is_valid(&serde_json::json!({ "format": 1 })));
+}
+
+#[test]
+fn differences_are_valid_by_their_schema() {
+    let files = ["2.44/x86_64/cfi.o", "2.47.50/x86_64/cfi.o"];
+    is_valid_by("schema/diff.schema.json", &["diff", "--format", "json", files[0], files[1]]);
+}
+
+#[test]
+fn answers_are_valid_by_their_schema() {
+    let arguments = ["lookup", "--format", "json", "2.47.50/x86_64/alloca.o", ".text+0x4", "large"];
+    is_valid_by("schema/lookup.schema.json", &arguments);
 }

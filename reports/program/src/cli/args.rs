@@ -17,6 +17,7 @@ use sframe_validator::rules::{Rule, Severity};
 
 use crate::dump::Style;
 use crate::explain;
+use crate::lookup::PlaceName;
 use crate::scan::MAX_THREADS;
 use raw::RawArgs;
 use sframe_input::is_pattern;
@@ -59,6 +60,8 @@ Examples:
   Look at a section:
       sframe-check dump libfoo.so
       sframe-check dump --style gnu libfoo.so
+  What do SFrame and CFI say about one address?
+      sframe-check lookup libfoo.so 0x1136 main+0x10
   How do two assemblers or two builds differ?
       sframe-check diff old/libfoo.so new/libfoo.so
   Process the findings with another program:
@@ -101,6 +104,10 @@ pub(super) struct Cli {
 pub(super) enum Command {
     /// Print a whole section: header, functions, rows
     Dump(DumpArgs),
+    /// Show what SFrame and CFI say about a PC
+    ///
+    /// The answer has the function, the source line, the instruction, the row of each witness, and whether they agree.
+    Lookup(LookupArgs),
     /// Compare the sections of two files
     ///
     /// The files may come from two assemblers, two builds, or contain two versions of the format.
@@ -269,6 +276,23 @@ pub(super) struct DumpArgs {
     pub(super) raw: RawArgs,
 }
 
+/// `lookup`.
+#[derive(Debug, Args)]
+pub(super) struct LookupArgs {
+    /// An ELF file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(super) file: PathBuf,
+    /// Places in its code: 0x1234, SYMBOL, SYMBOL+0x10 or SECTION+0x10
+    #[arg(value_name = "PC", required = true)]
+    pub(super) places: Vec<PlaceName>,
+    /// Also look for separate debug files below this folder
+    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath)]
+    pub(super) debug_dir: Vec<PathBuf>,
+    /// The format of the answers
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(super) format: DocumentFormat,
+}
+
 /// `diff`.
 #[derive(Debug, Args)]
 pub(super) struct DiffArgs {
@@ -284,7 +308,7 @@ pub(super) struct DiffArgs {
     pub(super) by: Option<MatchBy>,
     /// How to write what is found
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    pub(super) format: DiffFormat,
+    pub(super) format: DocumentFormat,
     /// Show each function that differs, not the first ten
     #[arg(long)]
     pub(super) all: bool,
@@ -299,9 +323,9 @@ pub(super) enum MatchBy {
     Symbol,
 }
 
-/// `diff --format`.
+/// The format of a command with a single result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum DiffFormat {
+pub(super) enum DocumentFormat {
     /// For people
     #[default]
     Text,

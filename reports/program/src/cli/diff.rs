@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use sframe_oracle::diff::Matching;
 use sframe_validator::finding::Keep;
 
-use super::args::{DiffArgs, DiffFormat, MatchBy};
+use super::args::{DiffArgs, DocumentFormat, MatchBy};
 use super::{Exit, stdout, styled_stdout};
 use crate::diff::{DiffOptions, Text, diff_files, json};
 use sframe_record::text::printable_path;
@@ -29,8 +29,8 @@ pub(super) fn run(args: &DiffArgs) -> io::Result<Exit> {
         }
     };
     match args.format {
-        DiffFormat::Text => Text::new(styled_stdout()).write(&report)?,
-        DiffFormat::Json => json::write(&mut stdout(), &report)?,
+        DocumentFormat::Text => Text::new(styled_stdout()).write(&report)?,
+        DocumentFormat::Json => json::write(&mut stdout(), &report)?,
     }
     Ok(if report.is_different() {
         Exit::Findings

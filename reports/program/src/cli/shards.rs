@@ -9,7 +9,7 @@ use sframe_store::{
 };
 
 use super::args::stored::{MergeArgs, PlanArgs, ScanArgs, ShardsArgs, StatusArgs};
-use super::args::{DiffFormat, WhatArgs};
+use super::args::{DocumentFormat, WhatArgs};
 use super::place::StorePlace;
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, stdout};
@@ -156,10 +156,10 @@ fn show_status(args: &StatusArgs) -> Result<Exit> {
     let status = status_in(&place, &manifest).map_err(|error| place.name_in(error))?;
     let mut out = stdout();
     match args.format {
-        DiffFormat::Text => {
+        DocumentFormat::Text => {
             writeln!(out, "{}", printable(status.to_string().as_bytes()))?;
         }
-        DiffFormat::Json => {
+        DocumentFormat::Json => {
             sframe_record::json::write(&mut out, &status)?;
             writeln!(out)?;
         }

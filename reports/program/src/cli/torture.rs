@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::args::DiffFormat;
+use super::args::DocumentFormat;
 use super::args::tools::{LimitedArgs, TortureArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout};
 use crate::render::{Display, Line, clock, time_left};
@@ -43,8 +43,8 @@ pub(super) fn run(args: &TortureArgs) -> io::Result<Exit> {
     let report = torture(&readers, &options, &follower)?;
     follower.line.into_inner().map_err(io::Error::other)?.finish();
     match args.format {
-        DiffFormat::Text => Text::new(styled_stdout()).write(&report)?,
-        DiffFormat::Json => json::write(&mut stdout(), &report)?,
+        DocumentFormat::Text => Text::new(styled_stdout()).write(&report)?,
+        DocumentFormat::Json => json::write(&mut stdout(), &report)?,
     }
     Ok(if report.interrupted {
         // It cannot be written if the terminal is closed.

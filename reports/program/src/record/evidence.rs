@@ -12,6 +12,8 @@ use crate::disassembly::disassemble;
 
 /// The number of instructions of the range that are shown.
 const MAX_INSTRUCTIONS: usize = 8;
+/// The size in bytes of the longest instruction (AMD64).
+const LONGEST: u64 = 15;
 /// The maximum number of bytes of a function that are decoded to find the start of an instruction.
 const MAX_DECODED: u64 = 1 << 16;
 
@@ -55,6 +57,17 @@ impl<'g> Gatherer<'g> {
             repeats: difference.repeats,
         })
     }
+}
+
+/// The instruction that contains `place`, in the function that begins at `function`.
+pub(crate) fn instruction_at(
+    elf: &Elf<'_>,
+    abi: Abi,
+    function: CodeAddress,
+    place: CodeAddress,
+) -> Option<Instruction<'static>> {
+    let end = place.address.saturating_add(LONGEST);
+    code(elf, abi, function, place.address, end).into_iter().next()
 }
 
 /// The instructions in `[start, end)` of the function that begins at `function`.

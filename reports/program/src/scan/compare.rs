@@ -1,19 +1,18 @@
 //! Compares the sections of a file with its CFI.
 
-use std::path::{Path, PathBuf};
-
 use sframe_oracle::account::{self, account_each};
-use sframe_oracle::cfi::{Cfi, CfiSource};
+use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::CfiConfirms;
 use sframe_validator::Section;
 use sframe_validator::check::{Confirm, Unconfirmed, check_contents, check_contents_each};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Report, Undecided};
 
+use super::cfi::with_cfi;
 use super::elf_file::ElfFile;
 use super::options::{Against, CheckOptions};
 use crate::record::{Comparison, Gatherer, Names, coverage, undecided};
-use sframe_input::{DebugFile, SectionSource};
+use sframe_input::SectionSource;
 use sframe_record::Difference;
 
 /// Whether a file's CFI is needed: to compare sections with it, or for the coverage.
@@ -89,32 +88,6 @@ pub(super) fn each_finding(
     });
 }
 
-/// The result of looking for a separate debug file.
-struct DebugResult {
-    path: Option<PathBuf>,
-    /// Why it cannot be used.
-    refused: Option<Undecided>,
-}
-
-/// Reads the CFI of `elf` and of its debug file, and hands it to `look`, or else the reason why it cannot be read.
-fn with_cfi<T>(
-    path: &Path,
-    elf: &Elf<'_>,
-    options: &CheckOptions,
-    look: impl FnOnce(Result<&[Cfi<'_>], &str>, DebugResult) -> T,
-) -> T {
-    let (debug_file, refused) = match debug_file(path, elf, options) {
-        Ok(found) => (found, None),
-        Err(reason) => (None, Some(Undecided { section: None, reason })),
-    };
-    let debug_elf = debug_file.as_ref().and_then(|file| Elf::parse(&file.data).ok());
-    let cfi: Vec<CfiSource<'_, '_>> =
-        [Some(elf), debug_elf.as_ref()].into_iter().flatten().map(CfiSource::of).collect();
-    let cfi = load(&cfi);
-    let path = debug_file.as_ref().map(|file| file.path.clone());
-    look(cfi.as_deref().map_err(String::as_str), DebugResult { path, refused })
-}
-
 fn confirm<'c>(confirms: &'c Result<CfiConfirms<'_>, &str>) -> &'c dyn Confirm {
     match confirms {
         Ok(confirms) => confirms,
@@ -149,26 +122,8 @@ fn comparable<'s, 'c>(
     }
 }
 
-/// The separate debug file of `elf`, from a folder or, if no folder contains it, from a package.
-fn debug_file(
-    path: &Path,
-    elf: &Elf<'_>,
-    options: &CheckOptions,
-) -> Result<Option<DebugFile>, String> {
-    let found = match options.debug_dirs.as_slice() {
-        [] => None,
-        folders => DebugFile::find(path, elf, folders)?,
-    };
-    if found.is_none()
-        && let Some(packages) = &options.debug_packages
-    {
-        return packages.find(elf);
-    }
-    Ok(found)
-}
-
 /// The sections in `report`. Their layout must be certain, because otherwise it is unknown which code they describe.
-fn sections<'s>(
+pub(crate) fn sections<'s>(
     sources: &'s [SectionSource<'_>],
     report: &Report,
 ) -> Result<Vec<Section<'s>>, String> {
@@ -179,11 +134,6 @@ fn sections<'s>(
         source.section.map_err(|error| format!("{}: {error}", source.name))
     };
     sources.iter().map(read).collect()
-}
-
-fn load<'c>(sources: &'c [CfiSource<'_, '_>]) -> Result<Vec<Cfi<'c>>, String> {
-    let loaded: Result<Vec<_>, _> = sources.iter().map(CfiSource::load_all).collect();
-    Ok(loaded.map_err(|error| error.to_string())?.into_iter().flatten().collect())
 }
 
 /// Reports all of the code as undecided, with the reason.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::{DiffFormat, Level, OutputArgs, WhatArgs};
+use super::{DocumentFormat, Level, OutputArgs, WhatArgs};
 
 pub(in crate::cli) const COMPARE_HELP: &str = "\
 A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format \
@@ -191,7 +191,7 @@ pub(in crate::cli) struct StatusArgs {
     pub(in crate::cli) shards: ShardsArgs,
     /// The format of the status
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    pub(in crate::cli) format: DiffFormat,
+    pub(in crate::cli) format: DocumentFormat,
 }
 
 /// `merge`.

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 
 use sframe_harness::limited::limits::{FILE_MIB, FILES_MIB, OUTPUT_MIB, WRITTEN_MIB};
 
-use super::DiffFormat;
+use super::DocumentFormat;
 
 /// The end of `torture --help`, with the limits that are not options.
 pub(in crate::cli) fn torture_help() -> String {
@@ -80,7 +80,7 @@ pub(in crate::cli) struct TortureArgs {
     pub(in crate::cli) keep: Option<PathBuf>,
     /// The format of the results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    pub(in crate::cli) format: DiffFormat,
+    pub(in crate::cli) format: DocumentFormat,
     /// Do not show progress on a terminal
     #[arg(short, long)]
     pub(in crate::cli) quiet: bool,

@@ -1,5 +1,6 @@
 //! Compressed sections (gABI, "Section Compression", and the older `.zdebug_*`).
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use flate2::read::ZlibDecoder;
@@ -19,14 +20,33 @@ enum Format {
     Zstd,
 }
 
-pub(super) fn is_compressed(section: &ElfSection<'_>) -> bool {
+pub(crate) fn is_compressed(section: &ElfSection<'_>) -> bool {
     section.flags & SHF_COMPRESSED != 0 || section.name.bytes().starts_with(b".zdebug_")
+}
+
+/// The bytes of a section, decompressed if necessary, if there are at most `room` of them.
+///
+/// # Errors
+/// The reason why the bytes cannot be read, for people.
+pub fn section_bytes<'a>(
+    elf: &Elf<'a>,
+    section: &ElfSection<'_>,
+    room: u64,
+) -> Result<Cow<'a, [u8]>, &'static str> {
+    let data = elf.section_data(section).map_err(|_| "it ends outside the file")?;
+    if is_compressed(section) {
+        inflate(elf, section, data, room).map(Cow::Owned)
+    } else if data.len() as u64 > room {
+        Err("it is too large")
+    } else {
+        Ok(Cow::Borrowed(data))
+    }
 }
 
 /// Decompresses the section whose bytes in the file are `data`, if the result has at most `room` bytes.
 ///
 /// Memory is allocated as bytes are decompressed, not according to the size stated in the header.
-pub(super) fn inflate(
+pub(crate) fn inflate(
     elf: &Elf<'_>,
     section: &ElfSection<'_>,
     data: &[u8],

@@ -1,0 +1,35 @@
+//! `sframe-check lookup FILE PC...`.
+
+use std::io::{self, Write};
+
+use super::args::{DocumentFormat, LookupArgs};
+use super::{Exit, stdout, styled_stdout};
+use crate::lookup::{look_up_file, write_json, write_text};
+use crate::scan::CheckOptions;
+use sframe_record::text::printable_path;
+
+pub(super) fn run(args: &LookupArgs) -> io::Result<Exit> {
+    let options = CheckOptions { debug_dirs: args.debug_dir.clone(), ..CheckOptions::default() };
+    let answers = match look_up_file(&args.file, &args.places, &options) {
+        Ok(answers) => answers,
+        Err(reason) => {
+            writeln!(io::stderr(), "{}: {reason}", printable_path(&args.file))?;
+            return Ok(Exit::Incomplete);
+        }
+    };
+    match args.format {
+        DocumentFormat::Text => {
+            let mut out = styled_stdout();
+            write_text(&mut out, &answers)?;
+            out.flush()?;
+        }
+        DocumentFormat::Json => write_json(&mut stdout(), &answers)?,
+    }
+    Ok(if answers.is_different() {
+        Exit::Findings
+    } else if answers.is_incomplete() {
+        Exit::Incomplete
+    } else {
+        Exit::Clean
+    })
+}

@@ -1,0 +1,208 @@
+//! Looks up single PCs: the row of every witness, with the function, the source line and the instruction.
+
+mod answer;
+mod place;
+mod source_line;
+mod text;
+
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use sframe_oracle::compare::look_up;
+use sframe_validator::check::{Unconfirmed, check_contents};
+use sframe_validator::elf::Elf;
+
+use crate::scan::{CheckOptions, sections, with_cfi};
+use answer::Reader;
+pub use place::PlaceName;
+use sframe_input::{FileBytes, SectionSource, archive, plain_error};
+use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
+use sframe_record::text::printable_path;
+use sframe_record::{Address, Instruction, Text};
+use source_line::DebugSections;
+pub use source_line::SourceLine;
+pub use text::write as write_text;
+
+/// The answers to a look-up; `lookup --format json` writes them.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "sframe-check lookup")]
+pub struct Answers {
+    /// Version of this format: 1.
+    pub format: u32,
+    /// The program that wrote it.
+    pub tool: Tool,
+    /// The path as given on the command line.
+    pub path: String,
+    /// The path's bytes in hexadecimal, if they are not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_hex: Option<String>,
+    /// The separate debug file that was read as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub debug_file: Option<String>,
+    /// Parts of the file that cannot be read, with the reason.
+    pub undecided: Vec<Text<'static>>,
+    /// One answer for each place, in the order of the command line. A symbol that occurs several times has several
+    /// answers.
+    pub places: Vec<Answer>,
+}
+
+/// The statements about a PC.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Answer {
+    /// The PC: an address, or an offset in `code_section`.
+    pub pc: Address,
+    /// The section that contains it; only in relocatable objects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code_section: Option<Text<'static>>,
+    /// The symbol at or before the PC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<Text<'static>>,
+    /// The symbol's name in hexadecimal, if it is not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_hex: Option<String>,
+    /// The offset in bytes from the symbol, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_offset: Option<u64>,
+    /// The source line, if there is debugging information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceLine>,
+    /// The instruction that contains the PC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<Instruction<'static>>,
+    /// The statement of SFrame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sframe: Option<Statement>,
+    /// The statement of call frame information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cfi: Option<Statement>,
+    /// `equal`, `limited`, `different`, `only-sframe`, `only-cfi`, `neither`, `undecided`, or `no-code` if nothing
+    /// describes the PC and it is not in the file's code.
+    pub verdict: &'static str,
+    /// The fields that differ or, if the verdict is `limited`, that the section's version cannot express.
+    pub fields: Vec<&'static str>,
+}
+
+/// The statement of a witness about a PC.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Statement {
+    /// The section that contains it.
+    pub section: Text<'static>,
+    /// The function's start: an address, or an offset in the answer's `code_section`.
+    pub function_start: Address,
+    /// The size of the function in bytes of code.
+    pub function_size: u64,
+    /// The row; absent if the function has none for the PC, or if it cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<FoundRow>,
+}
+
+/// A row, with the machine's names of registers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FoundRow {
+    /// The first PC of the row. Adjacent rows with the same content count as one.
+    pub start: Address,
+    /// The first PC after the row.
+    pub end: Address,
+    /// How to compute the CFA.
+    pub cfa: Text<'static>,
+    /// How to recover the return address.
+    pub ra: Text<'static>,
+    /// How to recover the caller's frame pointer.
+    pub fp: Text<'static>,
+    /// Whether the return address is signed (AArch64).
+    pub ra_signed: bool,
+}
+
+/// Writes the answers as one JSON document.
+///
+/// # Errors
+/// Returns an error if writing fails.
+pub fn write_json(out: &mut dyn Write, answers: &Answers) -> io::Result<()> {
+    sframe_record::json::write(&mut *out, answers)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+/// The schema of the document.
+#[must_use]
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Answers)
+}
+
+impl Answers {
+    /// Whether witnesses differ at a place.
+    #[must_use]
+    pub fn is_different(&self) -> bool {
+        self.places.iter().any(|answer| answer.verdict == "different")
+    }
+
+    /// Whether something could not be read or decided.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        let open = |answer: &Answer| matches!(answer.verdict, "undecided" | "no-code");
+        !self.undecided.is_empty() || self.places.iter().any(open)
+    }
+}
+
+/// Looks up `places` in the ELF file at `path`. Its separate debug file is looked for as a scan with `options` would.
+///
+/// # Errors
+/// The reason, for people, why the file cannot be read or a place cannot be found.
+pub fn look_up_file(
+    path: &Path,
+    places: &[PlaceName],
+    options: &CheckOptions,
+) -> Result<Answers, String> {
+    let data = FileBytes::open(path).map_err(|error| plain_error(&error))?;
+    if archive::is_archive(&data) {
+        return Err("an archive: extract the member to look at".to_owned());
+    }
+    let elf = Elf::parse(&data).map_err(|error| error.to_string())?;
+    let answers = look_up_elf(path, &elf, places, options)?;
+    data.intact().map_err(|error| plain_error(&error))?;
+    Ok(answers)
+}
+
+fn look_up_elf(
+    path: &Path,
+    elf: &Elf<'_>,
+    places: &[PlaceName],
+    options: &CheckOptions,
+) -> Result<Answers, String> {
+    let contents: Vec<_> = elf.sframe_contents().collect();
+    let sources: Vec<SectionSource<'_>> =
+        contents.iter().map(SectionSource::of).filter_map(Result::ok).collect();
+    let report = check_contents(elf, &contents, &options.validator, &Unconfirmed);
+    let mut undecided = Vec::new();
+    let sections = sections(&sources, &report).unwrap_or_else(|reason| {
+        undecided.push(format!("SFrame: {reason}"));
+        Vec::new()
+    });
+    with_cfi(path, elf, options, |cfi, debug| {
+        let cfi = cfi.unwrap_or_else(|reason| {
+            undecided.push(format!("CFI: {reason}"));
+            &[]
+        });
+        undecided.extend(debug.refused.map(|refused| refused.reason));
+        // A debug file has all symbols of the file from which it was split.
+        let named_by = debug.elf.unwrap_or(elf);
+        let found = place::find(elf, named_by, places)?;
+        let ranges = look_up(elf, &sections, cfi, &found);
+        let debug_sections = DebugSections::load(named_by);
+        let mut reader = Reader::new(elf, named_by, &debug_sections, &sections, &sources);
+        let answers = found.iter().zip(&ranges);
+        let places = answers.map(|(place, range)| reader.answer(*place, range.as_ref())).collect();
+        Ok(Answers {
+            format: FORMAT,
+            tool: TOOL,
+            path: name(path.as_os_str().as_bytes()),
+            path_hex: exact_name(path.as_os_str().as_bytes()),
+            debug_file: debug.path.as_deref().map(printable_path),
+            undecided: undecided.into_iter().map(Text::from).collect(),
+            places,
+        })
+    })
+}

@@ -1,0 +1,139 @@
+//! The answer about one PC.
+
+use sframe_oracle::cfi::{Fde, Kind};
+use sframe_oracle::compare::{Range, Verdict};
+use sframe_oracle::witness::{SframeFunction, Statement as Stated};
+use sframe_validator::elf::Elf;
+use sframe_validator::unwind::{CodeAddress, Frame, Named, Row};
+use sframe_validator::{Abi, Section};
+
+use super::source_line::{DebugSections, SourceLines};
+use super::{Answer, FoundRow, Statement};
+use crate::record::Names;
+use crate::record::evidence::instruction_at;
+use crate::record::rows::RowReader;
+use sframe_input::SectionSource;
+use sframe_record::json::exact_name;
+use sframe_record::{Address, Text};
+
+/// Makes answers from a file.
+pub(super) struct Reader<'r, 'a> {
+    elf: &'r Elf<'a>,
+    sections: &'r [Section<'r>],
+    /// The sources of `sections`.
+    sources: &'r [SectionSource<'r>],
+    names: Names<'r, 'r>,
+    lines: SourceLines<'r>,
+    rows: RowReader,
+}
+
+impl<'r, 'a> Reader<'r, 'a> {
+    /// Answers about `elf`. Symbols are those of `named_by`, which is the file itself or its debug file,
+    /// and source lines those of `debug`.
+    pub(super) fn new(
+        elf: &'r Elf<'a>,
+        named_by: &'r Elf<'r>,
+        debug: &'r DebugSections<'r>,
+        sections: &'r [Section<'r>],
+        sources: &'r [SectionSource<'r>],
+    ) -> Reader<'r, 'a> {
+        let names = Names::of(Some(named_by));
+        let lines = debug.lines();
+        Reader { elf, sections, sources, names, lines, rows: RowReader::new() }
+    }
+
+    /// The answer about `place`; `range` is the result of looking it up.
+    pub(super) fn answer(&mut self, place: CodeAddress, range: Option<&Range<'_>>) -> Answer {
+        let symbol = self.names.symbol(place);
+        let sframe = range.and_then(|range| range.sframe.as_ref());
+        let cfi = range.and_then(|range| range.cfi.as_ref());
+        let function = cfi.map(|stated| stated.function.start());
+        let function = function.or_else(|| sframe.map(|stated| stated.function.start));
+        let abi = self.elf.abi();
+        let instruction =
+            abi.and_then(|abi| instruction_at(self.elf, abi, function.unwrap_or(place), place));
+        let is_code = self.elf.code_bytes(place, 1).is_some_and(|bytes| !bytes.is_empty());
+        let (verdict, fields) = match range.map(|range| range.verdict) {
+            None | Some(Verdict::Neither) if !is_code => ("no-code", Vec::new()),
+            None => ("neither", Vec::new()),
+            Some(verdict) => named(verdict),
+        };
+        Answer {
+            pc: Address(place.address),
+            code_section: self.names.section(place).map(Text::from),
+            symbol_hex: symbol.as_ref().and_then(|symbol| exact_name(&symbol.name)),
+            symbol_offset: symbol.as_ref().map(|symbol| symbol.offset),
+            symbol: symbol.map(|s| String::from_utf8_lossy(&s.name).into_owned().into()),
+            source: self.lines.find(place),
+            instruction,
+            sframe: sframe.zip(abi).map(|(stated, abi)| self.sframe(abi, place, stated)),
+            cfi: cfi.zip(abi).map(|(stated, abi)| self.cfi(abi, place, stated)),
+            verdict,
+            fields,
+        }
+    }
+
+    fn sframe(
+        &mut self,
+        abi: Abi,
+        place: CodeAddress,
+        stated: &Stated<SframeFunction>,
+    ) -> Statement {
+        let function = stated.function;
+        let number = function.section as usize;
+        let read = self.sections.get(number).and_then(|section| {
+            let entry = section.entry(function.index)?.function().ok()?;
+            self.rows.of_function(&entry, place.address)
+        });
+        let whole = |frame| Row { start: function.start.address, end: function.end(), frame };
+        let found = read.and_then(|rows| rows.into_iter().find(|row| row.contains(place.address)));
+        Statement {
+            section: self.sources.get(number).map(|s| s.name.clone()).unwrap_or_default().into(),
+            function_start: Address(function.start.address),
+            function_size: function.size.into(),
+            // An outermost frame has no rows.
+            row: found.or_else(|| stated.frame.map(whole)).map(|row| found_row(abi, &row)),
+        }
+    }
+
+    fn cfi(&mut self, abi: Abi, place: CodeAddress, stated: &Stated<Fde<'_>>) -> Statement {
+        let function = stated.function;
+        let rows = self.rows.of_cfi(&function).unwrap_or_default();
+        let found = rows.into_iter().find(|row| row.contains(place.address));
+        let name = match function.cfi().kind() {
+            Kind::EhFrame => ".eh_frame",
+            Kind::DebugFrame => ".debug_frame",
+        };
+        Statement {
+            section: name.into(),
+            function_start: Address(function.start().address),
+            function_size: function.size(),
+            row: found.map(|row| found_row(abi, &row)),
+        }
+    }
+}
+
+fn found_row(abi: Abi, row: &Row) -> FoundRow {
+    let Frame { cfa, ra, fp, ra_signed } = row.frame;
+    FoundRow {
+        start: Address(row.start),
+        end: Address(row.end),
+        cfa: Named(abi, cfa).to_string().into(),
+        ra: Named(abi, ra).to_string().into(),
+        fp: Named(abi, fp).to_string().into(),
+        ra_signed,
+    }
+}
+
+/// The name of a verdict, and its fields.
+fn named(verdict: Verdict) -> (&'static str, Vec<&'static str>) {
+    match verdict {
+        Verdict::Equal => ("equal", Vec::new()),
+        Verdict::Limited(fields) => ("limited", fields.names().collect()),
+        Verdict::Different(fields) => ("different", fields.names().collect()),
+        Verdict::OnlyCfi => ("only-cfi", Vec::new()),
+        Verdict::OnlySframe => ("only-sframe", Vec::new()),
+        Verdict::Neither => ("neither", Vec::new()),
+        Verdict::Undecided => ("undecided", Vec::new()),
+    }
+}

@@ -1,0 +1,125 @@
+//! Answers for people.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::{Answer, Answers, FoundRow, Statement};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const DIFFERENT: Style = AnsiColor::Red.on_default().bold();
+
+/// Writes the answers, separated by empty lines.
+///
+/// # Errors
+/// Returns an error if writing fails.
+pub fn write(out: &mut dyn Write, answers: &Answers) -> io::Result<()> {
+    for reason in &answers.undecided {
+        writeln!(out, "undecided: {reason}")?;
+    }
+    for (number, answer) in answers.places.iter().enumerate() {
+        if number > 0 || !answers.undecided.is_empty() {
+            writeln!(out)?;
+        }
+        write_answer(out, answer)?;
+    }
+    Ok(())
+}
+
+fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+    let section = answer.code_section.as_ref();
+    let section = section.map(|section| format!("{section}+")).unwrap_or_default();
+    write!(out, "{BOLD}{section}{}{BOLD:#}", answer.pc)?;
+    if let Some(symbol) = &answer.symbol {
+        match answer.symbol_offset {
+            None | Some(0) => write!(out, "  {symbol}")?,
+            Some(offset) => write!(out, "  {symbol}+{offset:#x}")?,
+        }
+    }
+    if let Some(source) = &answer.source {
+        write!(out, "  {DIM}{}:{}{DIM:#}", source.file, source.line)?;
+    }
+    writeln!(out)?;
+    let widths = Widths::of(answer);
+    let range_width = widths.range;
+    if let Some(instruction) = &answer.instruction {
+        let start = instruction.address.to_string();
+        writeln!(out, "  code    {start:range_width$}  {}", instruction.text)?;
+    }
+    statement(out, "SFrame", answer.sframe.as_ref(), &widths)?;
+    statement(out, "CFI", answer.cfi.as_ref(), &widths)?;
+    let fields = answer.fields.join(", ");
+    match answer.verdict {
+        "equal" => writeln!(out, "  both agree"),
+        "limited" => {
+            writeln!(out, "  both agree, except for {fields}, which the version cannot express")
+        }
+        "different" => writeln!(out, "  {DIFFERENT}they differ{DIFFERENT:#} in {fields}"),
+        "only-cfi" => writeln!(out, "  only CFI describes this PC"),
+        "only-sframe" => writeln!(out, "  only SFrame describes this PC"),
+        "neither" => writeln!(out, "  neither SFrame nor CFI describes this PC"),
+        "no-code" => {
+            writeln!(out, "  not in the code of the file, and described by neither SFrame nor CFI")
+        }
+        _ => writeln!(out, "  undecided: one of the rows cannot be read or compared"),
+    }
+}
+
+/// The widths of the columns of both rows.
+struct Widths {
+    range: usize,
+    cfa: usize,
+    ra: usize,
+}
+
+impl Widths {
+    fn of(answer: &Answer) -> Widths {
+        let rows: Vec<&FoundRow> = [&answer.sframe, &answer.cfi]
+            .into_iter()
+            .flatten()
+            .filter_map(|s| s.row.as_ref())
+            .collect();
+        let widest = |text: fn(&FoundRow) -> String| {
+            rows.iter().map(|row| text(row).len()).max().unwrap_or(0)
+        };
+        Widths { range: widest(range), cfa: widest(|row| row.cfa.to_string()), ra: widest(ra) }
+    }
+}
+
+fn range(row: &FoundRow) -> String {
+    format!("{}..{}", row.start, row.end)
+}
+
+fn ra(row: &FoundRow) -> String {
+    let signed = if row.ra_signed { " signed" } else { "" };
+    format!("{}{signed}", row.ra)
+}
+
+fn statement(
+    out: &mut dyn Write,
+    witness: &str,
+    statement: Option<&Statement>,
+    widths: &Widths,
+) -> io::Result<()> {
+    let Some(statement) = statement else { return Ok(()) };
+    let start = statement.function_start;
+    match &statement.row {
+        Some(row) => {
+            let (range_width, cfa_width, ra_width) = (widths.range, widths.cfa, widths.ra);
+            let cfa = row.cfa.to_string();
+            let line = format!(
+                "  {witness:<6}  {:range_width$}  CFA={cfa:cfa_width$}  RA={:ra_width$}  FP={}",
+                range(row),
+                ra(row),
+                row.fp
+            );
+            writeln!(out, "{line}  {DIM}{}, function {start}{DIM:#}", statement.section)
+        }
+        None => writeln!(
+            out,
+            "  {witness:<6}  no row that can be read  {DIM}{}, function {start}{DIM:#}",
+            statement.section
+        ),
+    }
+}

@@ -1,0 +1,151 @@
+//! `lookup`: rows as GNU objdump prints them, source lines as GNU addr2line prints them.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use sframe_corpus::{printed, repository, tools};
+
+fn lookup(folder: &Path, file: &Path, places: &[String]) -> Value {
+    let mut arguments = vec!["lookup".to_owned(), "--format".to_owned(), "json".to_owned()];
+    arguments.push(file.display().to_string());
+    arguments.extend_from_slice(places);
+    let run = sframe_corpus::program::run(folder, &arguments);
+    assert!(run.status < 3, "{}: {run:?}", file.display());
+    serde_json::from_str(&run.text).expect("JSON")
+}
+
+/// A row that objdump prints, in the notation of `lookup`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PrintedRow {
+    start: String,
+    cfa: String,
+    ra: String,
+    fp: String,
+    ra_signed: bool,
+}
+
+/// The rows of functions that have code and no repeated blocks.
+fn printed_rows(file: &Path, text: &str) -> Vec<PrintedRow> {
+    let is_amd64 = file.to_string_lossy().contains("x86_64");
+    let (sp, fp) = if is_amd64 { ("rsp", "rbp") } else { ("sp", "x29") };
+    let recovery = |text: &str| match text.strip_prefix('c') {
+        Some(offset) => format!("*(CFA{offset})"),
+        // RA is at a fixed place on AMD64.
+        None if text == "f" => "*(CFA-8)".to_owned(),
+        None => "unchanged".to_owned(),
+    };
+    let mut rows: Vec<PrintedRow> = Vec::new();
+    let mut has_code = false;
+    for line in text.lines() {
+        if line.contains("func idx") {
+            has_code = !line.contains("size = 0 ");
+        }
+        // The rows of a repeated block have offsets.
+        has_code &= !line.contains("STARTPC[m]");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [start, cfa, saved_fp, saved_ra] = words[..] else { continue };
+        // A row with other cells is flexible.
+        let is_plain = |cell: &str| cell == "u" || cell == "f" || cell.starts_with('c');
+        if !is_plain(saved_fp) || !is_plain(saved_ra.trim_end_matches("[s]")) {
+            continue;
+        }
+        let address = u64::from_str_radix(start, 16).ok().filter(|_| start.len() == 16);
+        let Some(address) = address.filter(|_| has_code) else { continue };
+        rows.push(PrintedRow {
+            start: format!("{address:#x}"),
+            cfa: cfa.replace("sp", sp).replace("fp", fp),
+            ra: recovery(saved_ra.trim_end_matches("[s]")),
+            fp: recovery(saved_fp),
+            ra_signed: saved_ra.ends_with("[s]"),
+        });
+    }
+    // Of rows with the same start, the last one is valid; functions may also overlap.
+    let is_alone =
+        |row: &&PrintedRow| rows.iter().filter(|other| other.start == row.start).count() == 1;
+    rows.iter().filter(is_alone).cloned().collect()
+}
+
+#[test]
+fn rows_are_what_objdump_prints() {
+    let mut compared = 0;
+    for (file, text) in printed("objdump") {
+        let name = file.to_string_lossy();
+        let wanted = ["throw.so", "comdat.so", "shared.so", "sizes.so", "pauth.so"];
+        let is_wanted = wanted.iter().any(|wanted| name.ends_with(wanted));
+        let by_release = name.contains("/2.44/") || name.contains("/2.47.50/");
+        // s390x has registers of its own.
+        if !is_wanted || !by_release || name.contains("s390x") {
+            continue;
+        }
+        let rows = printed_rows(&file, &text);
+        let places: Vec<String> = rows.iter().map(|row| row.start.clone()).collect();
+        let answers = lookup(&repository(), &file, &places);
+        let answers = answers["places"].as_array().expect("a list");
+        assert_eq!(answers.len(), rows.len(), "{name}");
+        for (printed, answer) in rows.iter().zip(answers) {
+            let row = &answer["sframe"]["row"];
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let found = PrintedRow {
+                start: text(&answer["pc"]),
+                cfa: text(&row["cfa"]),
+                ra: text(&row["ra"]),
+                fp: text(&row["fp"]),
+                ra_signed: row["ra_signed"] == true,
+            };
+            assert_eq!(found, *printed, "{name}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 300, "only {compared} rows");
+}
+
+fn output_of(folder: &Path, tool: &str, arguments: &[String]) -> String {
+    let output = Command::new(tool).args(arguments).current_dir(folder).output().expect(tool);
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Debugging information in the file, compressed in it, and in a separate file.
+#[test]
+fn source_lines_are_what_addr2line_prints() {
+    let folder = sframe_corpus::folder!("lookup-source-lines");
+    let source = "static int twice(int x) {\n  return 2 * x;\n}\n\nint (*volatile f)(int) = twice;\n\n\
+                  int main(void) {\n  return f(1)\n    + f(2);\n}\n";
+    std::fs::write(folder.join("a.c"), source).expect("writable");
+    let build = "gcc -g -O1 -o plain a.c && gcc -g -gz -O1 -o compressed a.c && mkdir debug && cp plain stripped \
+                 && objcopy --only-keep-debug plain debug/stripped.debug \
+                 && objcopy -S --add-gnu-debuglink=debug/stripped.debug stripped";
+    if !tools::run(&folder, "gcc", build) || !tools::has("addr2line") {
+        return;
+    }
+    let symbols = output_of(&folder, "nm", &["plain".to_owned()]);
+    let main = symbols.lines().find_map(|line| line.strip_suffix(" T main")).expect("a symbol");
+    let main = u64::from_str_radix(main, 16).expect("an address");
+    let places: Vec<String> = (0..24).map(|offset| format!("main+{offset:#x}")).collect();
+    let addresses: Vec<String> = (main..main + 24).map(|address| format!("{address:#x}")).collect();
+    let arguments = [["-e".to_owned(), "plain".to_owned()].as_slice(), &addresses].concat();
+    let lines = output_of(&folder, "addr2line", &arguments);
+    assert!(lines.contains("a.c:8") && lines.contains("a.c:9"), "{lines}");
+    for (name, options) in
+        [("plain", vec![]), ("compressed", vec![]), ("stripped", vec!["--debug-dir", "debug"])]
+    {
+        let mut wanted: Vec<String> = options.into_iter().map(str::to_owned).collect();
+        wanted.extend(places.clone());
+        let answers = lookup(&folder, Path::new(name), &wanted);
+        for (number, line) in lines.lines().enumerate() {
+            let answer = &answers["places"][number];
+            let source = &answer["source"];
+            let found =
+                format!("{}:{}", source["file"].as_str().unwrap_or_default(), source["line"]);
+            // addr2line adds a discriminator to some lines.
+            let line = line.split(" (").next().unwrap_or_default();
+            assert_eq!(found, line, "{name}: {answer}");
+            assert_eq!(
+                (&answer["pc"], &answer["symbol"]),
+                (&addresses[number][..].into(), &"main".into())
+            );
+        }
+    }
+}
