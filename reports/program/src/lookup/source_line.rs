@@ -77,6 +77,8 @@ pub(super) struct SourceLines<'d> {
 impl SourceLines<'_> {
     /// The source line of the instruction at `place`.
     pub(super) fn find(&self, place: CodeAddress) -> Option<SourceLine> {
+        // addr2line adds 1 to the address.
+        place.address.checked_add(1)?;
         let found = self.context.as_ref()?.find_location(place.address).ok()??;
         Some(SourceLine { file: found.file?.to_owned().into(), line: found.line? })
     }
