@@ -4,12 +4,15 @@
 mod gnu;
 mod line;
 mod plain;
+mod selection;
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
+
+pub use selection::Selection;
 
 use sframe_input::archive::{self, Content};
 use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, plain_error};
@@ -24,6 +27,17 @@ pub enum Style {
     /// The output of GNU objdump without the lines that name the file: binutils 2.40 for version 1, 2.44 for version
     /// 2 with section-relative addresses, 2.47.50 for everything else.
     Gnu,
+}
+
+/// What a dump prints, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DumpOptions {
+    /// The layout.
+    pub style: Style,
+    /// If set, the file is a bare section with these properties.
+    pub raw: Option<RawOptions>,
+    /// The functions to print. [`Style::Gnu`] prints all of them.
+    pub selection: Selection,
 }
 
 /// The result of a dump.
@@ -42,12 +56,11 @@ pub struct Outcome {
 /// Returns an error if writing fails.
 pub fn dump_file(
     path: &Path,
-    style: Style,
-    raw: Option<RawOptions>,
+    options: &DumpOptions,
     out: &mut dyn Write,
     complaints: &mut dyn Write,
 ) -> io::Result<Outcome> {
-    let mut dump = Dump { style, out, complaints, outcome: Outcome::default() };
+    let mut dump = Dump { options, out, complaints, outcome: Outcome::default() };
     let name = printable_path(path);
     let data = match FileBytes::open(path) {
         Ok(data) => data,
@@ -56,10 +69,13 @@ pub fn dump_file(
             return Ok(dump.outcome);
         }
     };
-    match raw {
+    match options.raw {
         Some(raw) => dump.section(&name, &SectionSource::bare(&data, raw), None)?,
         None if archive::is_archive(&data) => dump.archive(path, &data)?,
         None => dump.elf(&name, &data)?,
+    }
+    if dump.outcome.sections == 0 && !options.selection.is_all() {
+        dump.complain(&name, "no such function")?;
     }
     if let Err(error) = data.intact() {
         dump.complain(&name, &plain_error(&error))?;
@@ -68,7 +84,7 @@ pub fn dump_file(
 }
 
 struct Dump<'w> {
-    style: Style,
+    options: &'w DumpOptions,
     out: &'w mut dyn Write,
     complaints: &'w mut dyn Write,
     outcome: Outcome,
@@ -104,7 +120,7 @@ impl Dump<'_> {
     }
 
     fn member(&mut self, name: &str, member: &str, data: &[u8]) -> io::Result<()> {
-        if let (Style::Gnu, Ok(elf)) = (self.style, Elf::parse(data)) {
+        if let (Style::Gnu, Ok(elf)) = (self.options.style, Elf::parse(data)) {
             writeln!(self.out, "\n{member}:     file format {}\n", gnu::target(&elf))?;
         }
         self.elf(name, data)
@@ -121,7 +137,7 @@ impl Dump<'_> {
             }
             Err(error) => return self.complain(name, &error.to_string()),
         };
-        let symbols = match self.style {
+        let symbols = match self.options.style {
             Style::Plain => SymbolTable::load(&elf).unwrap_or_default(),
             // objdump does not print names.
             Style::Gnu => SymbolTable::default(),
@@ -134,10 +150,10 @@ impl Dump<'_> {
                 Err(error) => self.complain(name, &error.to_string())?,
             }
         }
-        if !any && self.style == Style::Gnu {
+        if !any && self.options.style == Style::Gnu {
             self.outcome.unreadable += 1;
             writeln!(self.out, "No .sframe section present\n")?;
-        } else if !any {
+        } else if !any && self.options.selection.is_all() {
             self.complain(name, "no .sframe section")?;
         }
         Ok(())
@@ -156,11 +172,19 @@ impl Dump<'_> {
                 return self.complain(name, &format!("{} ({size} bytes): {error}", source.name));
             }
         };
+        let selection = &self.options.selection;
+        let symbols = file.map(|(_, symbols)| symbols);
+        if !section.entries().any(|entry| selection.contains(&entry, symbols))
+            && !selection.is_all()
+        {
+            return Ok(());
+        }
         self.outcome.sections += 1;
-        self.outcome.unreadable += match self.style {
+        self.outcome.unreadable += match self.options.style {
             Style::Gnu => gnu::write(self.out, source, section)?,
             Style::Plain => {
-                plain::write(self.out, &plain::SectionInFile { name, source, file }, section)?
+                let place = plain::SectionInFile { name, source, file };
+                plain::write(self.out, &place, section, selection)?
             }
         };
         Ok(())

@@ -17,7 +17,7 @@ use sframe_validator::elf::Elf;
 
 use crate::scan::{CheckOptions, sections, with_cfi};
 use answer::Reader;
-pub use place::PlaceName;
+pub use place::{PlaceName, hexadecimal};
 use sframe_input::{FileBytes, SectionSource, archive, plain_error};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable_path;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sframe_check::dump::{Style, dump_file};
+use sframe_check::dump::{DumpOptions, Style, dump_file};
 use sframe_input::RawOptions;
 
 const FUNCTIONS: u32 = 3_000;
@@ -28,7 +28,8 @@ fn dump(name: &str, bytes: &[u8], style: Style) -> String {
     fs::write(&path, bytes).expect("writable");
     let (mut out, mut complaints) = (Vec::new(), Vec::new());
     let raw = Some(RawOptions::default());
-    let outcome = dump_file(&path, style, raw, &mut out, &mut complaints).expect("readable");
+    let options = DumpOptions { style, raw, ..DumpOptions::default() };
+    let outcome = dump_file(&path, &options, &mut out, &mut complaints).expect("readable");
     assert!(outcome.unreadable > 0, "that rows are shared has to be said");
     String::from_utf8(out).expect("text")
 }

@@ -17,7 +17,7 @@ use sframe_validator::rules::{Rule, Severity};
 
 use crate::dump::Style;
 use crate::explain;
-use crate::lookup::PlaceName;
+use crate::lookup::{PlaceName, hexadecimal};
 use crate::scan::MAX_THREADS;
 use raw::RawArgs;
 use sframe_input::is_pattern;
@@ -272,6 +272,12 @@ pub(super) struct DumpArgs {
     /// The layout
     #[arg(long, value_enum, default_value_t)]
     pub(super) style: Style,
+    /// Print only functions with this symbol
+    #[arg(long, value_name = "NAME")]
+    pub(super) function: Vec<String>,
+    /// Print only functions that contain this address, or offset in a section of an object
+    #[arg(long, value_name = "0xPC", value_parser = hexadecimal)]
+    pub(super) pc: Vec<u64>,
     #[command(flatten)]
     pub(super) raw: RawArgs,
 }

@@ -12,7 +12,7 @@ use sframe_validator::unwind::{Cfa, CodeAddress, Recovery, Register};
 use sframe_validator::{Abi, Section, Version};
 
 use super::line::Line;
-use super::{endian_name, is_relocatable};
+use super::{Selection, endian_name, is_relocatable};
 use sframe_input::SectionSource;
 
 /// The section and its file.
@@ -27,6 +27,7 @@ pub(super) fn write(
     out: &mut dyn Write,
     place: &SectionInFile<'_, '_>,
     section: &Section<'_>,
+    selection: &Selection,
 ) -> io::Result<u64> {
     let mut writer = Writer {
         out,
@@ -38,9 +39,15 @@ pub(super) fn write(
         unreadable: 0,
     };
     writer.title()?;
-    writer.header()?;
-    for entry in section.entries() {
+    if selection.is_all() {
+        writer.header()?;
+    }
+    let symbols = place.file.map(|(_, symbols)| symbols);
+    for entry in section.entries().filter(|entry| selection.contains(entry, symbols)) {
         writer.function(&entry)?;
+    }
+    if !selection.is_all() {
+        return Ok(writer.unreadable);
     }
     if let Some(Err(error)) = section.functions().skip(section.entry_count() as usize).last() {
         writeln!(writer.out)?;
@@ -89,12 +96,12 @@ impl Writer<'_, '_> {
             format!("address {:#x}", source.placement.address)
         };
         let size = source.data.len();
-        writeln!(self.out, "{address}, file offset {:#x}, {size} bytes\n", source.file_offset)
+        writeln!(self.out, "{address}, file offset {:#x}, {size} bytes", source.file_offset)
     }
 
     fn header(&mut self) -> io::Result<()> {
         let header = *self.section.header();
-        writeln!(self.out, "Header")?;
+        writeln!(self.out, "\nHeader")?;
         for (place, value, meaning) in header_fields(&header) {
             let FieldPlace { offset, name, .. } = place;
             let line = format!("  {offset:#04x}  {name:<24} {value:<10} {meaning}");

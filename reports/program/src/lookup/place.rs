@@ -28,15 +28,15 @@ impl FromStr for PlaceName {
     /// Parses a place.
     ///
     /// # Errors
-    /// The reason, for people. Digits without `0x` are refused, because tools print hexadecimal addresses like that.
+    /// The reason, for people.
     fn from_str(text: &str) -> Result<PlaceName, String> {
         let is_number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
         if is_number(text) {
-            return number(text).map(PlaceName::Address);
+            return hexadecimal(text).map(PlaceName::Address);
         }
         match text.rsplit_once('+') {
             Some((name, offset)) if !name.is_empty() && is_number(offset) => {
-                Ok(PlaceName::Relative { name: name.to_owned(), offset: number(offset)? })
+                Ok(PlaceName::Relative { name: name.to_owned(), offset: hexadecimal(offset)? })
             }
             _ if text.is_empty() => Err("write an address or a symbol".to_owned()),
             _ => Ok(PlaceName::Relative { name: text.to_owned(), offset: 0 }),
@@ -44,7 +44,11 @@ impl FromStr for PlaceName {
     }
 }
 
-fn number(text: &str) -> Result<u64, String> {
+/// Parses an address with `0x`. Digits without it are refused, because tools print hexadecimal addresses like that.
+///
+/// # Errors
+/// The reason, for people.
+pub fn hexadecimal(text: &str) -> Result<u64, String> {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).map_err(|error| error.to_string()),
         None if u64::from_str_radix(text, 16).is_ok() => Err(format!("write 0x{text}")),
