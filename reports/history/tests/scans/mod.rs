@@ -34,7 +34,7 @@ pub(crate) fn scan(folder: &Path, arguments: &[&str]) -> String {
 pub(crate) fn scan_as(format: &str, folder: &Path, arguments: &[&str]) -> String {
     build();
     let outcome = run(folder, &[&["--format", format], arguments].concat());
-    assert_ne!(outcome.status, 3, "{}", outcome.complaints);
+    assert_ne!(outcome.status, 3, "{}", outcome.stderr);
     outcome.text
 }
 
