@@ -1,4 +1,4 @@
-//! What the program does with the whole corpus, and what the documents say of it. `cases` has the sessions of its users.
+//! The program on the whole corpus, and the samples in the documents. `cases` has tests of single sessions.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -8,7 +8,7 @@ use sframe_corpus::program::run;
 use sframe_corpus::{corpus, folder, read, repository};
 use sframe_validator::rules::{CATALOGUE, Severity};
 
-/// A sound file.
+/// A file without findings.
 const SOUND: &str = "golden/2.47.50/x86_64/static.exe";
 
 #[test]
@@ -24,9 +24,9 @@ fn each_malformed_file_is_reported_under_its_name() {
             arguments.push("--raw");
         }
         arguments.push(&name);
-        let told = run(&corpus(), &arguments);
+        let outcome = run(&corpus(), &arguments);
         let title = format!("{}[{}]", rule.severity, rule.name);
-        assert!(told.status == 1 && told.text.contains(&title), "{name}: {told:?}");
+        assert!(outcome.status == 1 && outcome.text.contains(&title), "{name}: {outcome:?}");
         if rule.severity == Severity::Error {
             arguments.retain(|a| !["--fail-on", "lint", "--pedantic"].contains(a));
             assert_eq!(run(&corpus(), &arguments).status, 1, "{name}");
@@ -42,7 +42,7 @@ fn results_are_in_input_order_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_file_that_is_cut_anywhere_is_reported() {
+fn a_file_truncated_anywhere_is_reported() {
     let folder = folder!("damaged");
     let sound = read(SOUND);
     for length in (0..sound.len()).step_by(97) {

@@ -184,7 +184,7 @@ fn comments_are_plain_english() {
         }
         assert!(read > 0, "{checked} has no comments");
     }
-    none(&faults, "say it as one would to a colleague");
+    none(&faults, "write what you would say to a colleague");
 }
 
 /// Comments are found in every language; code, strings, code in backticks and correct uses are not reported.
