@@ -1,4 +1,4 @@
-//! Shards: their text; which of damage, foreign shards and malicious data is noticed; and which of two writers wins.
+//! Shards: their text, the detection of damaged, foreign and malicious ones, and concurrent writers.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -53,7 +53,7 @@ fn a_shard_has_the_documented_text() {
 }
 
 #[test]
-fn the_same_scan_gives_the_same_bytes_and_is_done_once() {
+fn the_same_scan_writes_the_same_bytes_once() {
     let (one, two) = (folder("shard-same-1"), folder("shard-same-2"));
     let (first, second) = (whole(&one, 500, 3), whole(&two, 500, 3));
     for shard in 0..3 {
@@ -69,9 +69,9 @@ fn the_same_scan_gives_the_same_bytes_and_is_done_once() {
     drop(second);
 }
 
-/// A reader sees each item's records before the item, as they were written.
+/// A reader returns the records of an item unchanged, before the item.
 #[test]
-fn a_reader_sees_what_was_written() {
+fn a_reader_returns_the_written_records() {
     let folder = folder("shard-read");
     let store = whole(&folder, 300, 2);
     let (mut seen, mut records) = (0, Vec::new());
@@ -95,7 +95,7 @@ fn a_reader_sees_what_was_written() {
 }
 
 #[test]
-fn no_damage_goes_unnoticed() {
+fn any_damage_is_reported() {
     let folder = folder("shard-damage");
     let store = whole(&folder, 12, 1);
     let path = shard_path(&folder, 0);
@@ -114,12 +114,12 @@ fn no_damage_goes_unnoticed() {
             bytes[place] ^= 1 << bit;
             match state(&bytes) {
                 ShardState::Damaged(_) => {}
-                // RFC 8878 has bits without meaning: changing them leaves the lines the same.
+                // Some bits of zstd's format have no meaning (RFC 8878), so changing them does not change the lines.
                 _ => assert!(zstd::decode_all(&*bytes).is_ok_and(|text| text == lines)),
             }
         }
     }
-    // The same for changes below the compression.
+    // Changes of the uncompressed text are reported too.
     let text = String::from_utf8(lines).expect("UTF-8");
     for place in (0..text.len()).step_by(3) {
         let mut bytes = text.clone().into_bytes();
@@ -147,7 +147,7 @@ fn no_damage_goes_unnoticed() {
     );
 }
 
-/// Sound shards of other scans are distinguished from damaged ones, and never overwritten.
+/// Valid shards of other scans are distinguished from damaged ones, and never overwritten.
 #[test]
 fn shards_of_other_scans_are_refused() {
     let (ours, theirs) = (folder("shard-ours"), folder("shard-theirs"));
@@ -177,7 +177,7 @@ fn shards_of_other_scans_are_refused() {
         assert!(matches!(error, Error::Foreign { .. }) && !error.may_pass(), "{error}");
         assert!(fs::read(&path).expect("readable") == bytes);
     }
-    // The key is in the last line too, independently of the manifest.
+    // The last line also has the key, independently of the manifest.
     let text = decompressed(&shard_path(&ours, 1));
     let key = store.manifest().key().hash().to_string();
     let changed = text.replace(&key, &ContentHash::of(b"").to_string());
@@ -206,9 +206,8 @@ fn a_writer_accepts_records_and_items_only_in_order() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Two writers of the same shard, in one process or in two: it is written once.
 #[test]
-fn one_of_two_writers_wins_and_the_other_learns_of_it() {
+fn only_one_of_two_writers_writes_the_shard() {
     let folder = folder("shard-two");
     let manifest = scan::manifest(50, 40);
     let together = Barrier::new(2);
@@ -249,7 +248,7 @@ fn a_shard_with_other_contents_is_never_overwritten() {
     assert!(fs::read(shard_path(&folder, 0)).expect("readable") == bytes);
 }
 
-/// Small frames that decompress to more data than a store contains: none is held in memory as a whole.
+/// Small frames that decompress to more data than a store contains. None is kept in memory as a whole.
 #[test]
 fn bombs_are_refused() {
     let folder = folder("shard-bombs");
@@ -278,7 +277,6 @@ fn bombs_are_refused() {
     refused(&encoder.finish().expect("memory"), "too much memory");
 }
 
-/// Files of dead writers are removed, those of live ones are kept.
 #[test]
 fn files_of_dead_writers_are_removed_and_those_of_live_ones_kept() {
     let folder = folder("shard-leftovers");
