@@ -11,7 +11,7 @@ pub use known::{known, known_at_once};
 pub use reduce::reduce;
 pub use signature::signature;
 pub use symptoms::symptoms;
-pub use tools::{Assembler, Complaint, assemblers};
+pub use tools::{Assembler, AssemblerError, assemblers};
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Tests of the detection experiment on golden files, where the right results of its judges are known.
+//! Tests of the detection experiment on golden files, for which the right results are known.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use sframe_fuzz::detection::{Noticed, OtherReader, Reaction, experiment, other_r
 const VITAL: [&str; 4] = ["sfp_magic", "sfh_abi_arch", "sfh_num_fdes", "sfh_cfa_fixed_ra_offset"];
 
 #[test]
-fn every_change_is_judged_once() {
+fn every_change_is_made_once_and_detected() {
     for name in ["2.44/x86_64/shared.so", "2.47.50/x86_64/edges.so", "2.47.50/s390x/edges.so"] {
         let file = read(&format!("golden/{}", name));
         let mut bits: BTreeMap<usize, usize> = BTreeMap::new();
@@ -35,7 +35,7 @@ fn every_change_is_judged_once() {
 }
 
 #[test]
-fn what_is_broken_or_not_linked_is_left_out() {
+fn broken_and_unlinked_files_are_skipped() {
     for name in ["lld/x86_64/v3-shared.so", "2.47.50/x86_64/edges.o"] {
         assert_eq!(experiment(&read(&format!("golden/{}", name)), |_, _| panic!("{name}")), None);
     }
@@ -51,7 +51,7 @@ fn watcher() -> &'static Path {
 #[test]
 fn a_reader_that_cannot_be_run_is_an_error() {
     let reader = OtherReader::new("none", "/no/such/reader", watcher());
-    let error = reader.reactions(b"file", &[], true).expect_err("there is none");
+    let error = reader.reactions(b"file", &[], true).expect_err("no such program");
     assert_eq!(error.to_string(), "none cannot be run: No such file or directory (os error 2)");
 }
 

@@ -56,18 +56,18 @@ impl Known {
 }
 
 const KNOWN: &[Known] = &[
-    known_case("NOTES.md: restore before a row", OLD, "died", &["restore:*"]),
-    known_case("NOTES.md: cfa-register before a row", OLD, "died", &["cfa-register:*"]),
+    known_case("NOTES.md: restore before a row", OLD, "crashed", &["restore:*"]),
+    known_case("NOTES.md: cfa-register before a row", OLD, "crashed", &["cfa-register:*"]),
     known_case(
         "NOTES.md: restored state without a row",
         NEW,
-        "died",
+        "crashed",
         &["remember", "restore-state"],
     ),
     known_case(
         "regressions/llvm-mc-dies-of-state-that-was-not-remembered.s",
         LLVM,
-        "died",
+        "crashed",
         &["remember", "restore-state"],
     ),
     known_case("escape-of-directive", GNU, "lost", &["(*"]),
@@ -138,7 +138,7 @@ pub fn known(assembler: &Assembler, program: &Program, symptom: &str) -> Option<
 }
 
 fn is_field(symptom: &str) -> bool {
-    !["died", "lost", "only-sframe", "undecided", "misread"].contains(&symptom)
+    !["crashed", "lost", "only-sframe", "undecided", "misread"].contains(&symptom)
 }
 
 fn in_order(wanted: &[&str], words: &[&str]) -> bool {

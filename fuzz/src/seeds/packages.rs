@@ -130,9 +130,8 @@ mod tests {
     use sframe_input::package::{Content, Limits, Member, visit};
     use std::io::{Seek, Write};
 
-    /// Each package yields the bytes of the program.
     #[test]
-    fn the_program_is_in_all_of_them() {
+    fn every_package_contains_the_program() {
         let program = [b"\x7fELF".as_slice(), &[7; 100]].concat();
         let packages = packages(&program);
         let count = packages.len();

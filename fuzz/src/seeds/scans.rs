@@ -32,8 +32,7 @@ pub fn scans(corpus: &Path) -> Vec<Vec<u8>> {
     reports.into_iter().map(String::into_bytes).chain(stores).collect()
 }
 
-/// The scan of the fixed report some versions later: other names, findings in other functions and fields, and more
-/// entries.
+/// The fixed report as if some versions later: with other names, findings in other functions and fields, and more entries.
 fn after() -> String {
     let changes = [
         ("1.2", "1.3"),
@@ -120,7 +119,7 @@ fn store(report: &str, shards: u32) -> sframe_store::Result<Vec<u8>> {
     let mut parts = vec![named(run), decompressed(&folder.join("manifest.ndjson.zst"))];
     for shard in 0..2 {
         let Ok(ShardState::Whole(totals)) = store.state(shard) else {
-            // One list that does not belong to these files, and one that is to be made from them.
+            // Once with a list that does not match these files, and once without a list, so that it is made from them.
             let list = fs::read_to_string(folder.join("files.ndjson")).expect("merged");
             parts.push(if shards == 1 { list } else { String::new() });
             continue;
@@ -164,9 +163,9 @@ mod tests {
     use super::{BEFORE, after, store};
     use sframe_history::report;
 
-    /// The seeds are read to the end, and the store contains its own hashes by name.
+    /// The reports can be read to the end, and the store contains names instead of its own hashes.
     #[test]
-    fn the_fixed_reports_and_their_store_are_sound() {
+    fn the_fixed_reports_and_their_store_are_valid() {
         for report in [BEFORE, &after()] {
             let mut records = 0;
             let ending = report::read(report.as_bytes(), |_| records += 1).expect("a report");

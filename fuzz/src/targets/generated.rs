@@ -101,7 +101,7 @@ fn silent(report: &Report, warnings: &Warnings) {
     assert!(report.undecided.is_empty(), "{:?}", report.undecided);
     let found = at(Severity::Warning);
     let missing: Vec<_> = warnings.must.difference(&found).collect();
-    assert!(missing.is_empty(), "nothing is said of {missing:?}: {messages:#?}");
+    assert!(missing.is_empty(), "no report of {missing:?}: {messages:#?}");
     let more: Vec<_> = found
         .iter()
         .filter(|n| !warnings.must.contains(*n) && !warnings.may.contains(*n))

@@ -67,7 +67,7 @@ fn judge(file: &File, data: &[u8]) {
     });
     // Every listed member, and in addition one for each damaged container.
     assert!(members <= 2 * LIMITS.members + 1, "{members} members");
-    // Bytes that no decompressor produced are in the input itself, once for each container around them.
+    // Bytes that are not the output of a decompressor are in the input itself, once for each container around them.
     let stored = data.len() as u64 * u64::from(LIMITS.depth);
     assert!(held <= LIMITS.unpacked_size + stored, "{held} bytes held");
     assert!(ended.is_ok() || !data.is_empty(), "{ended:?} of nothing");

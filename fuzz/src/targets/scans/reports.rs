@@ -30,7 +30,7 @@ pub(super) fn run(data: &[u8]) {
     assert_eq!(there, other_order);
     let back = compared(data, before);
     opposites(&there, &back);
-    [itself, there, back].iter().for_each(tell);
+    [itself, there, back].iter().for_each(render);
 }
 
 fn compare(scans: [(When, &[u8]); 2]) -> Result<Changes, Error> {
@@ -65,7 +65,7 @@ fn opposites(there: &Changes, back: &Changes) {
     assert_eq!(described, [back.described_new, back.described_old]);
 }
 
-fn tell(changes: &Changes) {
+fn render(changes: &Changes) {
     for details in [0, 2, usize::MAX] {
         let options = Options { details };
         harmless(|out| changes::write_text(out, changes, &options));
@@ -86,7 +86,7 @@ fn render(mut renderer: impl Renderer, data: &[u8]) -> io::Result<()> {
     let mut summary = Summary::default();
     let each = |record: &Record<'_>| {
         summary.add(record);
-        renderer.file(record).expect("memory takes all");
+        renderer.file(record).expect("writing to memory");
     };
     report::read(data, each).expect("read before");
     renderer.end(&summary)
@@ -121,6 +121,6 @@ fn json(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
 
 fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Vec<u8> {
     let mut out = Vec::new();
-    write(&mut out).expect("memory takes all");
+    write(&mut out).expect("writing to memory");
     out
 }

@@ -123,7 +123,7 @@ fn shard(lines: &[u8]) -> Vec<u8> {
     let mut compressed = Vec::new();
     for frame in lines.split(|&byte| byte == FRAME) {
         let frame = filled(frame, Hashes::LINES, hash);
-        compressed.extend(zstd::bulk::compress(&frame, 1).expect("memory takes all"));
+        compressed.extend(zstd::bulk::compress(&frame, 1).expect("to memory"));
     }
     compressed
 }
