@@ -30,7 +30,7 @@ pub(super) fn run(data: &[u8]) {
     assert_eq!(there, other_order);
     let back = compared(data, before);
     opposites(&there, &back);
-    [itself, there, back].iter().for_each(render);
+    [itself, there, back].iter().for_each(render_changes);
 }
 
 fn compare(scans: [(When, &[u8]); 2]) -> Result<Changes, Error> {
@@ -65,7 +65,7 @@ fn opposites(there: &Changes, back: &Changes) {
     assert_eq!(described, [back.described_new, back.described_old]);
 }
 
-fn render(changes: &Changes) {
+fn render_changes(changes: &Changes) {
     for details in [0, 2, usize::MAX] {
         let options = Options { details };
         harmless(|out| changes::write_text(out, changes, &options));

@@ -271,11 +271,11 @@ mod tests {
         let mut out = BufWriter::with_capacity(1 << 16, display.above(&mut writes));
         let line = "0123456789\n";
         for _ in 0..20_000 {
-            // Like a renderer, which writes a line in parts.
+            // Renderers write a line in parts.
             let (start, rest) = line.as_bytes().split_at(5);
-            out.write_all(start).and_then(|()| out.write_all(rest)).expect("it is written");
+            out.write_all(start).and_then(|()| out.write_all(rest)).expect("writing to memory");
         }
-        out.flush().expect("it is written");
+        out.flush().expect("writing to memory");
         drop(out);
         assert!(writes.0.len() < 10, "{}", writes.0.len());
         assert!(writes.0.iter().all(|text| text.ends_with('\n')));

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_receiver_ends_the_work() {
+    fn an_error_of_the_receiver_stops_the_work() {
         let done = AtomicUsize::new(0);
         let work = |n, found: &mut dyn FnMut((u64, u64))| {
             done.fetch_add(1, Ordering::SeqCst);
