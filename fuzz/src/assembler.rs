@@ -61,8 +61,8 @@ fn initial(abi: Abi) -> Vec<Op> {
 pub fn examine(assembler: &Assembler, program: &Program) -> Vec<BTreeSet<String>> {
     match assembler.assemble(&program.assembly()) {
         Ok(object) => symptoms(&object, program),
-        Err(complaint) if program.functions.len() <= 1 => {
-            program.functions.iter().map(|_| BTreeSet::from([complaint.to_string()])).collect()
+        Err(error) if program.functions.len() <= 1 => {
+            program.functions.iter().map(|_| BTreeSet::from([error.to_string()])).collect()
         }
         Err(_) => {
             let alone = |function: &Function| alone(program, function);

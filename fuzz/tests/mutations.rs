@@ -37,7 +37,7 @@ fn defects_are_reported() {
 }
 
 #[test]
-fn variations_change_no_row() {
+fn variations_do_not_change_rows() {
     for variation in variations() {
         let mut random = Seeded::new(19);
         let made = (0..SECTIONS).filter(|_| {

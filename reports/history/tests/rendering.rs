@@ -56,7 +56,7 @@ fn json_matches_its_schema() {
 }
 
 #[test]
-fn text_starts_with_what_got_worse_and_shows_tables() {
+fn text_has_a_short_summary_and_shows_tables() {
     let (_, changes) = two_versions();
     let text = written(|out| write_text(out, &changes, &Options { details: usize::MAX }));
     let plain = without_colours(&text);

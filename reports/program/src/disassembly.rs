@@ -44,10 +44,10 @@ pub fn disassemble(
             Box::new(std::iter::empty())
         }
     };
-    let ends_behind = |instruction: &Instruction| {
+    let ends_after_start = |instruction: &Instruction| {
         instruction.address.saturating_add(instruction.bytes.len() as u64) > from
     };
-    instructions.skip_while(|instruction| !ends_behind(instruction)).take(limit).collect()
+    instructions.skip_while(|instruction| !ends_after_start(instruction)).take(limit).collect()
 }
 
 mod amd64 {

@@ -12,7 +12,7 @@ use sframe_validator::rules::{CATALOGUE, Severity};
 const SOUND: &str = "golden/2.47.50/x86_64/static.exe";
 
 #[test]
-fn each_malformed_file_is_reported_under_its_name() {
+fn each_malformed_file_is_reported_with_its_rule() {
     for rule in CATALOGUE {
         let name = ["sframe", "elf", "a"]
             .map(|extension| format!("malformed/{0}/{0}.{extension}", rule.name))
@@ -53,7 +53,7 @@ fn a_file_truncated_anywhere_is_reported() {
 }
 
 #[test]
-fn the_samples_in_the_documents_are_real() {
+fn the_samples_in_the_documents_are_current() {
     for (document, arguments) in [
         ("README.md", "corpus/differences/register-in-place/2.47.50.o"),
         ("docs/reports.md", "--raw corpus/malformed/function-overlap/function-overlap.sframe"),

@@ -202,7 +202,7 @@ fn damaged_stamps_are_refused() {
 /// Not a test: a process that finishes an item and dies while working on the next, or on the next two.
 #[test]
 #[ignore = "a part of another test"]
-fn the_death() {
+fn crash_while_working() {
     let folder = std::env::var_os("SFRAME_STORE").expect("a store");
     let store = Store::open(Path::new(&folder)).expect("a store");
     let journal = store.journal(0).expect("a journal");
@@ -222,7 +222,7 @@ fn items_in_progress_at_a_crash_are_suspects() {
     let mut store = Store::create(&folder, manifest).expect("a store");
     let die = |both: bool| {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
-        command.args(["--ignored", "--exact", "the_death"]).env("SFRAME_STORE", &folder);
+        command.args(["--ignored", "--exact", "crash_while_working"]).env("SFRAME_STORE", &folder);
         if both {
             command.env("SFRAME_BOTH", "1");
         }

@@ -100,10 +100,10 @@ fn recognized(text: &str) -> Option<(&str, Option<&str>, ProducerKind)> {
         return Some(("GCC", version, ProducerKind::Compiler));
     }
     KNOWN.iter().find_map(|(before, name, kind)| {
-        let (front, behind) = text.split_once(before)?;
+        let (front, rest) = text.split_once(before)?;
         // Distributions put their names before the version.
         let apart = front.is_empty() || front.ends_with(' ');
-        apart.then(|| (*name, first_word(behind), *kind))
+        apart.then(|| (*name, first_word(rest), *kind))
     })
 }
 

@@ -16,7 +16,7 @@ use sframe_record::{Record, RuleCount, Severity, Summary};
 /// Work that takes less time shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The minimum time for which a line is shown, so that it can be read.
-const STANDS: Duration = Duration::from_millis(100);
+const SHOWN: Duration = Duration::from_millis(100);
 /// The line is our own text, truncated to the terminal's width.
 const TEMPLATE: &str = "{spinner} {wide_msg}";
 
@@ -108,7 +108,7 @@ impl Line {
         if self.due == PATIENCE {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.due = elapsed + STANDS;
+        self.due = elapsed + SHOWN;
         bar.set_message(text(elapsed));
         bar.tick();
     }

@@ -9,7 +9,7 @@ use crate::{command, folder, golden_tree, records, run};
 const KILLS: u32 = 40;
 
 #[test]
-fn nothing_is_lost_or_doubled() {
+fn a_killed_scan_neither_loses_nor_duplicates_records() {
     let folder = folder("killed");
     for copy in 0..40 {
         golden_tree(&folder.join("tree").join(copy.to_string()));

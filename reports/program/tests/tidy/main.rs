@@ -4,6 +4,7 @@
 
 mod comments;
 mod imports;
+mod names;
 
 use std::fs;
 use std::path::{Path, PathBuf};

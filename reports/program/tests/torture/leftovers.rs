@@ -1,4 +1,4 @@
-//! Readers, and the program itself if it is killed, leave no processes or files behind.
+//! The processes and files of readers are removed, even if the program itself is killed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -169,7 +169,7 @@ fn a_second_signal_ends_the_program_at_once() {
 /// The verdict depends on the reader's own exit status. Processes that it started are killed, even those in a session of
 /// their own.
 #[test]
-fn processes_left_behind_by_a_reader_are_killed() {
+fn remaining_processes_of_a_reader_are_killed() {
     let place = folder("reader-with-children");
     let reader = script(
         "reader-with-children-script",
