@@ -28,7 +28,7 @@ fn every_change_is_made_once_and_detected() {
             // CFI covers the rows of this file, and has the same values.
             assert_ne!(noticed, Noticed::Nobody, "{name} {change:?}");
         });
-        assert!(subject.expect("a sound section").has_cfi);
+        assert!(subject.expect("a valid section").has_cfi);
         assert!(bits.len() > 100 && bits.keys().copied().eq(0..bits.len()), "{name}");
         assert!(bits.values().all(|count| *count == 8));
     }
@@ -70,7 +70,7 @@ fn other_readers_are_judged_file_by_file() {
         let section = experiment(&file, |change, _| {
             changes.push((change.offset as u64, change.values.1, change.field.to_owned()));
         });
-        let offset = section.expect("a sound section").offset;
+        let offset = section.expect("a valid section").offset;
         // These are more than fit in two processes, from all parts of the section.
         changes =
             changes.into_iter().enumerate().filter(|(n, _)| n % 5 == 0).map(|c| c.1).collect();

@@ -27,7 +27,7 @@ fn codes(program: &Program) -> BTreeSet<u8> {
         loop {
             let code = section.get(instructions.offset() as usize).copied().unwrap_or(0);
             match instructions.next() {
-                Some(decoded) => drop(decoded.expect("sound")),
+                Some(decoded) => drop(decoded.expect("valid")),
                 None => break,
             }
             codes.insert(if code & 0xc0 == 0 { code } else { code & 0xc0 });

@@ -29,7 +29,7 @@ fn generated_sections_are_restored() {
         let length = random.below(600);
         let plan = Plan::new(&random.bytes(length), &Configuration::ALL);
         let bytes = plan.build().expect("can be written").bytes;
-        let parts = StoredSection::read(&bytes, plan.address).expect("sound");
+        let parts = StoredSection::read(&bytes, plan.address).expect("valid");
         assert_eq!(parts.bytes(), bytes);
     }
 }

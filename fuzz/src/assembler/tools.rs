@@ -101,9 +101,9 @@ impl Assembler {
     /// # Panics
     /// The assembler cannot be run, or there is no room for temporary files.
     pub fn assemble(&self, text: &str) -> Result<Vec<u8>, AssemblerError> {
-        let folder = Folder::new().expect("room for temporary files");
+        let folder = Folder::new().expect("disk space");
         let source = folder.path().join("program.s");
-        std::fs::write(&source, text).expect("room for temporary files");
+        std::fs::write(&source, text).expect("disk space");
         let finished = Runner::new(&self.watcher, LIMITS)
             .run(&self.command(&source), folder)
             .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()));

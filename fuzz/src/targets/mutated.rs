@@ -24,7 +24,7 @@ pub fn run(data: &[u8]) {
     let configuration = Configuration { objects: false, ..Configuration::SILENT };
     let plan = Plan::new(entropy, &configuration);
     let sound = plan.build().expect("can be written").bytes;
-    let parts = StoredSection::read(&sound, plan.address).expect("sound");
+    let parts = StoredSection::read(&sound, plan.address).expect("valid");
     let mut random = Seeded::new(u64::from_le_bytes(bytes));
     let count = defects().count() + variations().count();
     let chosen = usize::from(bytes[0]) % count;
@@ -76,8 +76,8 @@ pub fn rows_are_unchanged(
     }
     let (before, after) = (sound.bytes(), parts.bytes());
     let placement = Placement::at(sound.address);
-    let old = Section::parse(&before, placement).expect("sound");
-    let new = Section::parse(&after, placement).expect("still sound");
+    let old = Section::parse(&before, placement).expect("valid");
+    let new = Section::parse(&after, placement).expect("still valid");
     if let Some((pc, old, new)) = view::differences(&old, &new).first() {
         panic!("{} changes {pc:#x} from {old:?} to {new:?}\n{parts:#x?}", variation.name);
     }

@@ -34,10 +34,10 @@ pub fn run(data: &[u8]) {
     ROOM.with_borrow_mut(|room| {
         let mut file = match room {
             Some(file) => &*file,
-            None => room.insert(tempfile::tempfile().expect("room for a file")),
+            None => room.insert(tempfile::tempfile().expect("disk space")),
         };
         file.set_len(0).and_then(|()| file.rewind()).expect("our own file");
-        file.write_all(data).and_then(|()| file.rewind()).expect("room for an input");
+        file.write_all(data).and_then(|()| file.rewind()).expect("disk space");
         judge(file, data);
     });
 }

@@ -38,14 +38,14 @@ fn shell(script: &str) -> Command {
 }
 
 fn run(command: &Command) -> Finished {
-    let folder = Folder::new().expect("room for temporary files");
+    let folder = Folder::new().expect("disk space");
     Runner::new(&own_path(), LIMITS).run(command, folder).expect("sh runs")
 }
 
 fn input_is_a_file() {
-    let folder = Folder::new().expect("room for temporary files");
+    let folder = Folder::new().expect("disk space");
     let file = folder.path().join("input");
-    fs::write(&file, "a\nb\n").expect("room for temporary files");
+    fs::write(&file, "a\nb\n").expect("disk space");
     let command = Command { input: Some(file.into()), ..shell("cat; exit 7") };
     let finished = Runner::new(&own_path(), LIMITS).run(&command, folder).expect("sh runs");
     assert_eq!((finished.ran.end, &finished.ran.output[..]), (End::Status(7), &b"a\nb\n"[..]));
@@ -85,7 +85,7 @@ fn files_exist_as_long_as_the_result() {
 }
 
 fn a_program_that_cannot_be_started_is_an_error() {
-    let folder = Folder::new().expect("room for temporary files");
+    let folder = Folder::new().expect("disk space");
     let path = folder.path().to_owned();
     let error = Runner::new(&own_path(), LIMITS).run(&Command::new(["/no/such"]), folder);
     let error = error.expect_err("there is no such program");
@@ -95,7 +95,7 @@ fn a_program_that_cannot_be_started_is_an_error() {
 }
 
 fn a_stopped_program_is_not_reported() {
-    let folder = Folder::new().expect("room for temporary files");
+    let folder = Folder::new().expect("disk space");
     let path = folder.path().to_owned();
     let started = path.join("work/started");
     let stop = || started.exists();
@@ -107,7 +107,7 @@ fn a_stopped_program_is_not_reported() {
 
 fn a_waiting_program_is_killed_at_the_time_limit() {
     let limits = Limits { seconds: 1, ..LIMITS };
-    let folder = Folder::new().expect("room for temporary files");
+    let folder = Folder::new().expect("disk space");
     let path = folder.path().to_owned();
     let result = Runner::new(&own_path(), limits).run(&shell("sleep 600 & sleep 600"), folder);
     let ran = result.expect("sh runs").into_ran();

@@ -346,6 +346,6 @@ fn the_severity_of_the_later_scan_applies() {
     lint["findings"][0]["severity"] = json!("lint");
     let error = with_findings("a.o", vec![finding("f", 0x1000, 1), finding("g", 0x2000, 2)]);
     let (lint, error) = ([lint], [error]);
-    let (there, back) = (compare(&lint, &error), compare(&error, &lint));
-    assert_eq!((there.summary.new.all(), back.summary.fixed.all()), (1, 1));
+    let (forward, backward) = (compare(&lint, &error), compare(&error, &lint));
+    assert_eq!((forward.summary.new.all(), backward.summary.fixed.all()), (1, 1));
 }

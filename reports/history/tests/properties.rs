@@ -176,25 +176,25 @@ fn a_planted_finding_is_new_and_a_removed_one_is_fixed() {
             vec![format!("{change} {} {}", rule.as_str().unwrap(), symbol.as_str().unwrap())]
         };
         let name = sound[file]["path"].as_str().unwrap();
-        let there = changes(&old, sound);
-        assert_eq!(there.files.len(), 1, "{there:#?}");
-        assert_eq!(findings(&there, name), expected("new"));
-        assert!(there.worse && there.files[0].counts.is_empty());
+        let forward = changes(&old, sound);
+        assert_eq!(forward.files.len(), 1, "{forward:#?}");
+        assert_eq!(findings(&forward, name), expected("new"));
+        assert!(forward.worse && forward.files[0].counts.is_empty());
         let address = &finding["code"]["start"];
         let address = if address.is_null() { &finding["function"]["start"] } else { address };
-        let new = there.files[0].findings[0].new.as_ref().unwrap();
+        let new = forward.files[0].findings[0].new.as_ref().unwrap();
         assert_eq!(new.address.as_deref(), address.as_str());
         // The result is the same if all addresses have moved.
         let mut moved = sound.to_vec();
         moved.iter_mut().for_each(|record| shift(record, 0x40));
         assert_eq!(findings(&changes(&old, &moved), name), expected("new"));
 
-        let back = changes(sound, &old);
-        assert_eq!(findings(&back, name), expected("fixed"));
-        assert!(!back.worse);
+        let backward = changes(sound, &old);
+        assert_eq!(findings(&backward, name), expected("fixed"));
+        assert!(!backward.worse);
         assert_eq!(
-            (there.summary.new, there.summary.fixed),
-            (back.summary.fixed, back.summary.new)
+            (forward.summary.new, forward.summary.fixed),
+            (backward.summary.fixed, backward.summary.new)
         );
     }
 }
@@ -247,14 +247,14 @@ fn a_growing_count_of_unlisted_findings_is_worse_and_undecided() {
     let mut new = sound.to_vec();
     let was = sound[file]["counts"][count]["count"].as_u64().unwrap();
     new[file]["counts"][count]["count"] = json!(was + 3);
-    let there = changes(sound, &new);
-    assert!(there.worse);
-    assert_eq!(there.summary.new.all(), 0);
-    let expected = &there.files[0].counts[0];
+    let forward = changes(sound, &new);
+    assert!(forward.worse);
+    assert_eq!(forward.summary.new.all(), 0);
+    let expected = &forward.files[0].counts[0];
     assert_eq!((expected.old, expected.new), (was, was + 3));
-    let back = changes(&new, sound);
-    assert!(!back.worse);
-    assert_eq!((back.files[0].counts[0].old, back.files[0].counts[0].new), (was + 3, was));
+    let backward = changes(&new, sound);
+    assert!(!backward.worse);
+    assert_eq!((backward.files[0].counts[0].old, backward.files[0].counts[0].new), (was + 3, was));
     // A listed finding that is replaced by another one is neither new nor fixed.
     let rule = &sound[file]["counts"][count]["rule"];
     let mut new = sound.to_vec();
@@ -281,24 +281,24 @@ fn fewer_described_functions_are_lost_coverage() {
     let cause = coverage["losses"][0]["cause"].as_str().unwrap().to_owned();
     let was = coverage["losses"][0]["functions"].as_u64().unwrap();
     coverage["losses"][0]["functions"] = json!(was + 1);
-    let there = changes(sound, &new);
-    assert_eq!(there.files.len(), 1);
-    let expected = there.files[0].coverage.as_ref().unwrap();
+    let forward = changes(sound, &new);
+    assert_eq!(forward.files.len(), 1);
+    let expected = forward.files[0].coverage.as_ref().unwrap();
     assert_eq!(expected.verdict, CoverageVerdict::MoreUndescribed);
     assert_eq!(
         (expected.causes[0].cause.as_str(), expected.causes[0].old, expected.causes[0].new),
         (&*cause, was, was + 1)
     );
-    assert!(!there.worse);
+    assert!(!forward.worse);
     let both = new[file]["coverage"]["functions"]["both"].as_u64().unwrap();
     new[file]["coverage"]["functions"]["both"] = json!(both - 1);
     let verdict = |changes: &Changes| changes.files[0].coverage.as_ref().unwrap().verdict;
-    let there = changes(sound, &new);
-    assert!(there.worse);
-    assert_eq!(verdict(&there), CoverageVerdict::Lost);
-    let back = changes(&new, sound);
-    assert!(!back.worse);
-    assert_eq!(verdict(&back), CoverageVerdict::Gained);
+    let forward = changes(sound, &new);
+    assert!(forward.worse);
+    assert_eq!(verdict(&forward), CoverageVerdict::Lost);
+    let backward = changes(&new, sound);
+    assert!(!backward.worse);
+    assert_eq!(verdict(&backward), CoverageVerdict::Gained);
 }
 
 #[test]
@@ -309,10 +309,10 @@ fn a_copy_of_a_file_is_new_or_gone() {
     let mut copy = sound[file].clone();
     copy["path"] = json!("quite/another/place.o");
     more.push(copy);
-    let there = changes(sound, &more);
-    assert_eq!((there.summary.came, there.summary.gone), (1, 0));
-    let back = changes(&more, sound);
-    assert_eq!((back.summary.came, back.summary.gone), (0, 1));
+    let forward = changes(sound, &more);
+    assert_eq!((forward.summary.came, forward.summary.gone), (1, 0));
+    let backward = changes(&more, sound);
+    assert_eq!((backward.summary.came, backward.summary.gone), (0, 1));
     // An incomplete scan cannot show that a file is gone.
     let cut: Vec<String> = sound.iter().skip(1).map(ToString::to_string).collect();
     let unknown = compare(&report_of(sound), &cut.join("\n"));

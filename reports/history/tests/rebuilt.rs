@@ -113,13 +113,16 @@ fn rebuilt(test: &str, old: &str, new: &str) -> Option<sframe_history::changes::
     let scan = |day: &str, folder_inside: &str| scan(&folder.join(day), &[folder_inside]);
     let (old, new) = (scan("monday", "foo-1.2"), scan("tuesday", "foo-1.3"));
     assert!(old.contains("cfa-mismatch") || new.contains("cfa-mismatch") || test.contains("lost"));
-    let there = compare(&old, &new);
+    let forward = compare(&old, &new);
     // With the scans swapped, new findings are fixed ones.
-    let back = compare(&new, &old);
-    assert_eq!((there.summary.new, there.summary.fixed), (back.summary.fixed, back.summary.new));
-    assert_eq!(there.summary.matched, 1);
-    assert_eq!(there.summary.renamed, 1);
-    Some(there)
+    let backward = compare(&new, &old);
+    assert_eq!(
+        (forward.summary.new, forward.summary.fixed),
+        (backward.summary.fixed, backward.summary.new)
+    );
+    assert_eq!(forward.summary.matched, 1);
+    assert_eq!(forward.summary.renamed, 1);
+    Some(forward)
 }
 
 const NEW_LIBRARY: &str = "foo-1.3/libfoo.so.1.2.4";

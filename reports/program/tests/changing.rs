@@ -64,7 +64,7 @@ fn a_shrinking_file_affects_only_its_own_report() {
     for attempt in 0..25 {
         fs::write(&large, &program).expect("writable");
         let file = File::options().write(true).open(&large).expect("writable");
-        file.set_len(LARGE).expect("room for holes");
+        file.set_len(LARGE).expect("disk space");
         let reports = thread::scope(|scope| {
             let scanning = scope.spawn(|| scanned(folder.path()));
             thread::sleep(Duration::from_millis(5 * attempt));

@@ -23,7 +23,7 @@ fn folder(name: &str) -> Folder {
     }
     for name in ["first", "second"] {
         let file = File::options().write(true).open(folder.path(name)).expect("writable");
-        file.set_len(LARGE).expect("room for holes");
+        file.set_len(LARGE).expect("disk space");
     }
     folder
 }

@@ -48,7 +48,7 @@ fn an_interrupted_scan_reports_the_files_it_checked() {
     let (status, text, stderr) = interrupted(&folder, 1);
     assert_eq!(status, Some(130), "{stderr}");
     assert!(stderr.contains("interrupted"), "{stderr}");
-    let document: Value = serde_json::from_str(&text).expect("JSON to its end");
+    let document: Value = serde_json::from_str(&text).expect("complete JSON");
     let files = document["files"].as_array().expect("files");
     assert_eq!(document["summary"]["inputs"], files.len());
     assert_eq!(files[0]["path"], "./a");

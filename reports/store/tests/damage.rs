@@ -226,7 +226,7 @@ fn intact_stores_are_not_reported() {
     let folder = folder("damage-none");
     let mut stamps = StampsWriter::start(&folder, &scan::key()).expect("writable");
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    stamps.note(&fs::metadata(sources).expect("there"), Known::Without("not-elf"));
+    stamps.note(&fs::metadata(sources).expect("it exists"), Known::Without("not-elf"));
     let mut store = whole(&folder, ITEMS, SHARDS);
     assert!(state(&folder).is_sound(), "not complete");
     store.merge().expect("all shards");
@@ -246,7 +246,7 @@ fn intact_stores_are_not_reported() {
     assert!(state(&copy).is_sound());
     let before = files(&copy);
     let resumed = Store::create(&copy, scan::manifest(ITEMS, SHARDS)).expect("a store");
-    assert!((0..SHARDS).all(|shard| scan::write(&resumed, shard).expect("there").is_none()));
+    assert!((0..SHARDS).all(|shard| scan::write(&resumed, shard).expect("it exists").is_none()));
     let merged = Store::open(&copy).and_then(|mut store| store.merge()).expect("complete");
     assert!(merged.found.is_empty() && files(&copy) == before);
 

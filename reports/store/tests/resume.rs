@@ -76,7 +76,8 @@ fn changed_items_are_not_found() {
     // A shard changes after the store was opened.
     let previous = Previous::open(&folder, &key()).expect("a store");
     fs::write(shard_path(&folder, 2), [0; 4000]).expect("writable");
-    let (item, _) = manifest.items_of(2).find(|(item, _)| item % 7 > 0).expect("one with records");
+    let (item, _) =
+        manifest.items_of(2).find(|(item, _)| item % 7 > 0).expect("an item with records");
     let error = previous.find(&path_of(item), &content(item)).expect_err("it is damaged");
     assert!(matches!(error, Error::Damaged { .. }), "{error}");
 }
@@ -130,7 +131,7 @@ fn only_unchanged_files_are_found_by_stamps() {
     }
     fs::hard_link(&same, &link).expect("writable");
     wait();
-    let status = |path: &PathBuf| fs::metadata(path).expect("there");
+    let status = |path: &PathBuf| fs::metadata(path).expect("it exists");
     let hash = ContentHash::of(b"content");
     let mut writer = StampsWriter::start(&folder, &key()).expect("writable");
     // A file written after the start of the scan is not trusted.
@@ -172,7 +173,7 @@ fn damaged_stamps_are_refused() {
     assert!(Stamps::load(&folder, &key()).expect("none").is_empty());
     file(&folder.join("file"), "content");
     wait();
-    let status = fs::metadata(folder.join("file")).expect("there");
+    let status = fs::metadata(folder.join("file")).expect("it exists");
     let mut writer = StampsWriter::start(&folder, &key()).expect("writable");
     writer.note(&status, Known::Content(content(1)));
     writer.save().expect("writable");
@@ -246,6 +247,6 @@ fn items_in_progress_at_a_crash_are_suspects() {
     fs::write(folder.join("work/00001-x.journal"), "+2\n").expect("writable");
     assert_eq!(suspects().into_keys().collect::<Vec<_>>(), [5, 6, 9]);
     scan::write(&store, 0).expect("a shard");
-    store.merge().expect("all is there");
+    store.merge().expect("complete");
     assert!(!folder.join("work").exists());
 }

@@ -59,10 +59,10 @@ fn the_same_scan_writes_the_same_bytes_once() {
     for shard in 0..3 {
         let bytes = fs::read(shard_path(&one, shard)).expect("readable");
         assert!(bytes == fs::read(shard_path(&two, shard)).expect("readable"));
-        let before = fs::metadata(shard_path(&one, shard)).expect("there");
+        let before = fs::metadata(shard_path(&one, shard)).expect("it exists");
         assert!(matches!(first.begin(shard), Ok(Shard::There(totals)) if totals.items > 100));
-        assert_eq!(write(&first, shard).expect("there"), None);
-        let after = fs::metadata(shard_path(&one, shard)).expect("there");
+        assert_eq!(write(&first, shard).expect("it exists"), None);
+        let after = fs::metadata(shard_path(&one, shard)).expect("it exists");
         assert_eq!((before.ino(), before.mtime_nsec()), (after.ino(), after.mtime_nsec()));
     }
     assert!(first.begin(3).is_err_and(|error| matches!(error, Error::Usage(_))));
@@ -76,7 +76,7 @@ fn a_reader_returns_the_written_records() {
     let store = whole(&folder, 300, 2);
     let (mut seen, mut records) = (0, Vec::new());
     for shard in 0..2 {
-        let mut reader = store.read(shard).expect("there");
+        let mut reader = store.read(shard).expect("it exists");
         while let Some(line) = reader.next_line().expect("whole") {
             match line {
                 ShardLine::Record(record) => records.push(record.to_vec()),
@@ -142,7 +142,7 @@ fn any_damage_is_reported() {
     fs::remove_file(&path).expect("removable");
     fs::create_dir(&path).expect("writable");
     assert_eq!(
-        store.state(0).expect("there"),
+        store.state(0).expect("it exists"),
         ShardState::Damaged("it is not a regular file".to_owned())
     );
 }
@@ -202,7 +202,7 @@ fn a_writer_accepts_records_and_items_only_in_order() {
     (0..3).for_each(|item| writer.item_done(item, None, Counts::default()).expect("it is next"));
     writer.record(br#"{"type":"file","path":"a"}"#).expect("a record");
     assert!(writer.finish().is_err());
-    let left: Vec<_> = fs::read_dir(folder.join("shards")).expect("there").collect();
+    let left: Vec<_> = fs::read_dir(folder.join("shards")).expect("it exists").collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
@@ -285,7 +285,7 @@ fn files_of_dead_writers_are_removed_and_those_of_live_ones_kept() {
     let shards = folder.join("shards");
     let dead = shards.join(".writing-dead.tmp");
     fs::write(&dead, "half").expect("writable");
-    let names = || fs::read_dir(&shards).expect("there").count();
+    let names = || fs::read_dir(&shards).expect("it exists").count();
     assert_eq!(names(), 2);
     drop(Store::create(&folder, scan::manifest(5, 1)).expect("a store"));
     assert!(!dead.exists());

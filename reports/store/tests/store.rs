@@ -23,7 +23,7 @@ fn a_store_belongs_to_one_scan() {
     scan::manifest(31, 3).save(&folder.join("manifest.ndjson.zst")).expect("writable");
     let error = Store::open(&folder).expect_err("not its manifest");
     assert!(matches!(error, Error::Foreign { .. }), "{error}");
-    let left: Vec<_> = fs::read_dir(&folder).expect("there").collect();
+    let left: Vec<_> = fs::read_dir(&folder).expect("it exists").collect();
     assert_eq!(left.len(), 3, "{left:?}");
 }
 
@@ -115,7 +115,7 @@ fn a_merge_needs_every_shard_exactly_once() {
     fs::remove_file(shard_path(&folder, 3)).expect("removable");
     assert_eq!(Store::open(&folder).expect("a store").run().totals, None);
 
-    let totals = store.merge().expect("all is there").totals;
+    let totals = store.merge().expect("complete").totals;
     // Of the items 0 to 69, the ten divisible by 7 have no record. The other sixty have one, and a second one if they are
     // divisible by 5, which are 14 items minus 0 and 35.
     assert_eq!((totals.items, totals.records), (70, 60 + 12));
@@ -178,7 +178,7 @@ fn a_full_disk_leaves_no_files_and_can_be_retried() {
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("\nrefused, may pass true: cannot write"), "{text}");
         assert!(text.contains("File too large"), "{text}");
-        let left: Vec<_> = fs::read_dir(folder.join("shards")).expect("there").collect();
+        let left: Vec<_> = fs::read_dir(folder.join("shards")).expect("it exists").collect();
         assert!(left.is_empty(), "{left:?}");
     }
     let output = in_a_process("one_shard_in_a_process", "", None, &folder);

@@ -247,7 +247,7 @@ fn an_invalid_record_is_reported_and_leaves_no_files() {
     assert!(matches!(error, Error::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("unknown variant `fine`"), "{error}");
     let mut names: Vec<_> = fs::read_dir(store.folder())
-        .expect("there")
+        .expect("it exists")
         .map(|entry| entry.expect("readable").file_name())
         .collect();
     names.sort();

@@ -48,7 +48,7 @@ impl Tally {
             kind.smallest = Some(data.len());
             let name = library.file_name().unwrap_or_default().to_string_lossy();
             let name = format!("{name} {what}.sframe").replace([' ', '/'], "-");
-            std::fs::write(Path::new(&folder).join(name), data).expect("room");
+            std::fs::write(Path::new(&folder).join(name), data).expect("disk space");
         }
     }
 }

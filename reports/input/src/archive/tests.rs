@@ -38,11 +38,11 @@ fn read(data: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
 
 /// Like [`read`], but parsed by the `object` crate.
 fn read_by_object(data: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let archive = object::read::archive::ArchiveFile::parse(data).expect("sound");
-    let members = archive.members().map(|member| member.expect("sound"));
+    let archive = object::read::archive::ArchiveFile::parse(data).expect("valid");
+    let members = archive.members().map(|member| member.expect("valid"));
     let bytes = |member: &object::read::archive::ArchiveMember<'_>| match archive.is_thin() {
         true => member.name().to_vec(),
-        false => member.data(data).expect("sound").to_vec(),
+        false => member.data(data).expect("valid").to_vec(),
     };
     members.map(|member| (member.name().to_vec(), bytes(&member))).collect()
 }
@@ -119,7 +119,7 @@ fn a_long_name_shared_by_all_members_is_cheap() {
     let mut found = members(&data, &mut count);
     let of_table = data.as_ptr_range();
     assert!(found.by_ref().all(|member| {
-        let name = member.expect("sound").name;
+        let name = member.expect("valid").name;
         name.len() == NAME && of_table.contains(&name.as_ptr())
     }));
     // The limit for names is 128 MiB, and each counts as 4096 bytes.

@@ -14,7 +14,7 @@ const SIZE: usize = 64 << 12;
 
 /// A file of `SIZE` non-zero bytes.
 fn file() -> tempfile::NamedTempFile {
-    let file = tempfile::NamedTempFile::new().expect("room for a file");
+    let file = tempfile::NamedTempFile::new().expect("disk space");
     fs::write(file.path(), vec![0xa5; SIZE]).expect("writable");
     file
 }

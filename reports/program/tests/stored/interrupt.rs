@@ -39,7 +39,8 @@ fn an_interrupted_scan_reports_its_finished_shards() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(130), "{error}");
     let kept = error.split_once("interrupted: ").and_then(|(_, kept)| kept.split_once(" of 2"));
-    let kept = kept.and_then(|(kept, _)| kept.parse::<u32>().ok()).expect("how many are kept");
+    let kept =
+        kept.and_then(|(kept, _)| kept.parse::<u32>().ok()).expect("the number of kept shards");
     assert_eq!(kept, 1, "{error}");
     assert!(text.contains(&format!("{kept} input")), "{kept} {text}");
 

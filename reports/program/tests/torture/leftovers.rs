@@ -129,7 +129,7 @@ fn an_interrupted_run_reports_the_finished_cases() {
     let output = program.child.wait_with_output().expect("it has exited");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(stderr.contains("interrupted"), "{stderr}");
-    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON to its end");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("complete JSON");
     assert_eq!(report["interrupted"], true);
     // There are 15 valid sections: 3 machines of version 1, and 4 each of both kinds of version 2 and of version 3.
     let cases = cases(&report);

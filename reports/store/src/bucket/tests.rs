@@ -28,7 +28,7 @@ fn bucket() -> Bucket {
 
 /// A local store with all shards, in whose records each path ends in `word`.
 fn copy(manifest: Manifest, word: &str) -> (TempDir, Store) {
-    let folder = tempfile::tempdir().expect("room");
+    let folder = tempfile::tempdir().expect("disk space");
     let store = Store::create(folder.path(), manifest).expect("a store");
     for shard in 0..2 {
         let Shard::ToDo(mut writer) = store.begin(shard).expect("a shard") else {
@@ -54,7 +54,7 @@ fn object(bucket: &Bucket, name: &str) -> Vec<u8> {
 fn place(bucket: &Bucket, name: &str, bytes: &[u8]) {
     let name = ObjectPath::from(format!("nights/one/{name}"));
     let put = bucket.objects.put(&name, bytes.to_vec().into());
-    bucket.runtime.block_on(put).expect("room");
+    bucket.runtime.block_on(put).expect("disk space");
 }
 
 const FIRST: &str = "shards/00000.ndjson.zst";
@@ -103,28 +103,28 @@ fn a_damaged_shard_is_replaced() {
 fn a_bucket_is_fetched_and_a_merged_store_is_uploaded() {
     let bucket = bucket();
     let (_folder, store) = copy(manifest("one"), "sound");
-    bucket.put_shard(&store, 1).expect("room");
+    bucket.put_shard(&store, 1).expect("disk space");
     place(&bucket, "shards/notes.txt", b"a stranger's");
     place(&bucket, "shards/deeper/00000.ndjson.zst", b"a stranger's");
 
-    let fetched = tempfile::tempdir().expect("room");
+    let fetched = tempfile::tempdir().expect("disk space");
     bucket.fetch(fetched.path()).expect("a bucket");
     let status = crate::status(store.manifest(), fetched.path()).expect("a copy");
     assert_eq!((status.missing, status.whole), (vec![0], vec![1]));
     assert_eq!(status.strange, ["deeper", "notes.txt"]);
 
     let bucket = self::bucket();
-    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("room")));
-    let copy = tempfile::tempdir().expect("room");
+    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("disk space")));
+    let copy = tempfile::tempdir().expect("disk space");
     bucket.fetch(copy.path()).expect("a bucket");
     let mut merged = Store::create(copy.path(), manifest("one")).expect("a store");
     merged.merge().expect("all shards");
-    bucket.put_merged(&merged).expect("room");
+    bucket.put_merged(&merged).expect("disk space");
     {
         let table = "tables/files/shard=00001/rows.parquet";
         assert_eq!(object(&bucket, table), fs::read(copy.path().join(table)).expect("readable"));
     }
-    let again = tempfile::tempdir().expect("room");
+    let again = tempfile::tempdir().expect("disk space");
     bucket.fetch(again.path()).expect("a bucket");
     let opened = Store::open(again.path()).expect("a store");
     assert_eq!(opened.run().totals.as_ref().map(|totals| totals.records), Some(3));
@@ -142,15 +142,15 @@ fn an_address_without_bucket_or_name_is_refused() {
 fn merged() -> (Bucket, TempDir) {
     let bucket = bucket();
     let (folder, mut store) = copy(manifest("one"), "sound");
-    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("room")));
+    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("disk space")));
     store.merge().expect("all shards");
-    bucket.put_merged(&store).expect("room");
+    bucket.put_merged(&store).expect("disk space");
     (bucket, folder)
 }
 
 /// A fresh copy of everything in the bucket, and its status.
 fn fetched(bucket: &Bucket) -> (TempDir, crate::Status) {
-    let copy = tempfile::tempdir().expect("room");
+    let copy = tempfile::tempdir().expect("disk space");
     bucket.fetch(copy.path()).expect("a bucket");
     bucket.fetch_tables(copy.path()).expect("a bucket");
     let status = crate::status(&manifest("one"), copy.path()).expect("a copy");
@@ -196,7 +196,7 @@ fn damaged_objects_are_reported() {
     let (copy, _) = fetched(&bucket);
     let mut store = Store::open(copy.path()).expect("a store");
     store.merge().expect("all shards");
-    bucket.put_merged(&store).expect("room");
+    bucket.put_merged(&store).expect("disk space");
     let status = fetched(&bucket).1;
     let names: Vec<&str> = status.files.iter().map(|file| file.file.as_str()).collect();
     assert_eq!(names, ["more", "notes"]);
@@ -208,7 +208,7 @@ fn oversized_objects_are_not_fetched() {
     assert_eq!(bucket.largest, 5 * 1024 * 1024 * 1024);
     let run = vec![b' '; Run::LONGEST + 1];
     place(&bucket, "run.json", &run);
-    let copy = tempfile::tempdir().expect("room");
+    let copy = tempfile::tempdir().expect("disk space");
     let error = bucket.fetch(copy.path()).expect_err("too large").to_string();
     assert_eq!(
         error,
@@ -221,7 +221,7 @@ fn oversized_objects_are_not_fetched() {
     for name in [FIRST, "manifest.ndjson.zst", "files.ndjson"] {
         let (sound, large) = (object(&bucket, name), [0; 10_000]);
         place(&bucket, name, &large);
-        let copy = tempfile::tempdir().expect("room");
+        let copy = tempfile::tempdir().expect("disk space");
         let error = bucket.fetch(copy.path()).expect_err("too large");
         assert!(matches!(&error, Error::Damaged { .. }), "{error}");
         assert!(error.to_string().contains(&format!("{name} is damaged: it has 10000 bytes")));
