@@ -59,8 +59,8 @@ golden_machines() {
 
 # --- sources to assembly, once for all assemblers ---------------------------------------------------------------------
 
-# Code is position independent, so that one object can be used in every kind of link. Options whose defaults differ between
-# distributions are set explicitly.
+# Code is position independent, so that one object can be used in every kind of link. Options whose defaults differ
+# between distributions are set explicitly.
 compiler_flags=(-O2 -fPIC -ffreestanding -fasynchronous-unwind-tables -fno-ident -fno-stack-protector)
 
 compile_all() {

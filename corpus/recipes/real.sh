@@ -93,8 +93,8 @@ real_as() {
 
 # --- one file with 280,000 functions ----------------------------------------------------------------------------------
 
-# Links many copies of SQLite and zlib. Their symbols are made local, so that the linker accepts the same objects any number
-# of times.
+# Links many copies of SQLite and zlib. Their symbols are made local, so that the linker accepts the same objects any
+# number of times.
 big_copies=${SFRAME_BIG_COPIES:-120}
 
 big() {

@@ -1,7 +1,7 @@
 //! Helpers for tests: the files of the corpus, the tools that results are compared with, and runs of `sframe-check`.
 //!
-//! This package is a development dependency of the others, and depends on none of them. Its functions panic if something
-//! is missing.
+//! This package is a development dependency of the others, and depends on none of them. Its functions panic if
+//! something is missing.
 
 pub mod program;
 pub mod tools;
@@ -28,8 +28,8 @@ pub fn read(name: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// All regular files below a folder, sorted by path. Links are not followed, and unreadable folders are skipped, so callers
-/// should check the number of files.
+/// All regular files below a folder, sorted by path. Links are not followed, and unreadable folders are skipped, so
+/// callers should check the number of files.
 #[must_use]
 pub fn files(root: &Path) -> Vec<PathBuf> {
     let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());
@@ -60,8 +60,8 @@ pub fn golden(extensions: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// The golden files for which the corpus has the output of a tool, with that output. The tool is named by the extension of
-/// the output: `objdump` or `readobj`.
+/// The golden files for which the corpus has the output of a tool, with that output. The tool is named by the
+/// extension of the output: `objdump` or `readobj`.
 #[must_use]
 pub fn printed(tool: &str) -> Vec<(PathBuf, String)> {
     let text = |path: &PathBuf| fs::read_to_string(path).expect("text");

@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The path of the program. Cargo builds it before the tests of its own package, but not before those of other packages.
+/// The path of the program. Cargo builds it before the tests of its own package, but not before those of other
+/// packages.
 #[must_use]
 pub fn path() -> PathBuf {
     let test = std::env::current_exe().expect("a path");

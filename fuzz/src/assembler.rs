@@ -1,5 +1,5 @@
-//! Assemblers on random [programs](mod@crate::program) with `.cfi_` directives. The comparison with CFI finds defects in
-//! their SFrame, and each is reduced to the smallest program that still shows it.
+//! Assemblers on random [programs](mod@crate::program) with `.cfi_` directives. The comparison with CFI finds defects
+//! in their SFrame, and each is reduced to the smallest program that still shows it.
 
 mod known;
 mod reduce;

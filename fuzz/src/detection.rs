@@ -1,8 +1,8 @@
 //! The detection experiment: flips every bit of a file's SFrame section, one at a time, sets every byte to 0x00 and to
 //! 0xff, and records which of these changes are detected.
 //!
-//! A rule may detect the change, or the comparison with the file's CFI. Some changes are invisible to readers, because the
-//! row of every PC stays the same. All other changes are listed by field.
+//! A rule may detect the change, or the comparison with the file's CFI. Some changes are invisible to readers,
+//! because the row of every PC stays the same. All other changes are listed by field.
 
 mod fields;
 mod readers;
@@ -134,9 +134,9 @@ impl Results {
     }
 }
 
-/// Makes each change to the only SFrame section of a linked file, and passes the result to `sink`. Returns `None` if there
-/// is no such section, if it cannot be read, or if the file already breaks a rule at error level, so that much of the
-/// section is not checked.
+/// Makes each change to the only SFrame section of a linked file, and passes the result to `sink`. Returns `None` if
+/// there is no such section, if it cannot be read, or if the file already breaks a rule at error level, so that much
+/// of the section is not checked.
 pub fn experiment(file: &[u8], mut sink: impl FnMut(Change<'_>, Noticed)) -> Option<Subject> {
     let elf = Elf::parse(file).ok()?;
     let mut headers = elf.sframe_sections();

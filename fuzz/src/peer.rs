@@ -1,9 +1,9 @@
 //! Another reader: libsframe, in a separate process (`ask-libsframe`), because it may crash or hang. The process reads
 //! section after section until then.
 //!
-//! This is a conversation with a program of this package, not a [run under limits](sframe_harness::limited) of a program
-//! of another project: the time limit is that of each answer, and a new process for each section would take longer than
-//! the answer.
+//! This is a conversation with a program of this package, not a [run under limits](sframe_harness::limited) of a
+//! program of another project: the time limit is that of each answer, and a new process for each section would take
+//! longer than the answer.
 //!
 //! A request is the length of the section and the number of PCs (32 bits each), the section, and the
 //! PCs (64 bits each, from the section's start), little-endian. An [`Answer`] comes as lines of
@@ -82,8 +82,8 @@ impl Peer {
         self.ask(section, pcs)
     }
 
-    /// Asks libsframe about a section and the rows at `pcs`. Earlier sections may have damaged the memory of its process, so
-    /// that it fails on a section that is not the cause.
+    /// Asks libsframe about a section and the rows at `pcs`. Earlier sections may have damaged the memory of its
+    /// process, so that it fails on a section that is not the cause.
     ///
     /// # Errors
     /// libsframe has crashed or hangs. The next section gets a new process.

@@ -1,5 +1,5 @@
-//! Tests of the harness for assemblers: they assemble its programs as intended, and their defects are found, reduced and
-//! recognised.
+//! Tests of the harness for assemblers: they assemble its programs as intended, and their defects are found, reduced
+//! and recognised.
 //!
 //! These tests need the assemblers that `corpus/build` unpacks. Without them, they print a message.
 

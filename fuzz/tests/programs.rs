@@ -1,5 +1,5 @@
-//! Checks that generated programs have every call frame instruction in every form. The target `cfi` compares their meaning
-//! with the oracle and gimli.
+//! Checks that generated programs have every call frame instruction in every form. The target `cfi` compares their
+//! meaning with the oracle and gimli.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Tests of the interface to libsframe, with a section written by hand from the specification, and a section that crashes
-//! libsframe.
+//! Tests of the interface to libsframe, with a section written by hand from the specification, and a section that
+//! crashes libsframe.
 //!
 //! These tests need libsframe 2.44, which `corpus/build` unpacks. Without it, they print a message.
 

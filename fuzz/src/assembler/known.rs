@@ -27,8 +27,8 @@ const OLD_AND_LLVM: &[&str] = &["2.40", "2.44", "llvm-23"];
 const NEW: &[&str] = &["2.47.50"];
 const LLVM: &[&str] = &["llvm-23"];
 
-/// The known defect that a function shows, if no reduction is needed. GNU as drops nearly every function with an escape,
-/// and to reduce all of them would take most of the time.
+/// The known defect that a function shows, if no reduction is needed. GNU as drops nearly every function with an
+/// escape, and to reduce all of them would take most of the time.
 #[must_use]
 pub fn known_at_once(
     assembler: &Assembler,

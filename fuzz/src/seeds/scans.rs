@@ -32,7 +32,8 @@ pub fn scans(corpus: &Path) -> Vec<Vec<u8>> {
     reports.into_iter().map(String::into_bytes).chain(stores).collect()
 }
 
-/// The fixed report as if some versions later: with other names, findings in other functions and fields, and more entries.
+/// The fixed report as if some versions later: with other names, findings in other functions and fields, and more
+/// entries.
 fn after() -> String {
     let changes = [
         ("1.2", "1.3"),

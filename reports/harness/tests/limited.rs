@@ -1,5 +1,5 @@
-//! Running programs under limits: their input, output and files, and the report of how they ended. The programs are shell
-//! scripts, so the expected values follow from POSIX.
+//! Running programs under limits: their input, output and files, and the report of how they ended. The programs are
+//! shell scripts, so the expected values follow from POSIX.
 //!
 //! This test program is its own watcher process, for which it needs its own `main`.
 

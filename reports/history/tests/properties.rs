@@ -1,5 +1,5 @@
-//! Properties that hold for any two scans, tested on scans of the whole corpus: a scan compared with itself has no changes;
-//! a planted change is reported at its place, and as its opposite if the scans are swapped.
+//! Properties that hold for any two scans, tested on scans of the whole corpus: a scan compared with itself has no
+//! changes; a planted change is reported at its place, and as its opposite if the scans are swapped.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -14,8 +14,8 @@ use sframe_corpus::corpus;
 use sframe_history::changes::{Changes, CoverageVerdict};
 use sframe_history::{Groups, report};
 
-/// Records of valid and broken files, archives and objects, with errors and warnings of all kinds. The lists of findings are
-/// complete if `all` is set.
+/// Records of valid and broken files, archives and objects, with errors and warnings of all kinds. The lists of
+/// findings are complete if `all` is set.
 fn records(all: bool) -> &'static [Value] {
     static RECORDS: [OnceLock<Vec<Value>>; 2] = [OnceLock::new(), OnceLock::new()];
     RECORDS[usize::from(all)].get_or_init(|| {

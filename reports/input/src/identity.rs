@@ -75,7 +75,8 @@ mod tests {
         Some(value.to_owned())
     }
 
-    /// Control files have case-insensitive names, multi-line values and several stanzas (Debian Policy 5.1, 5.3, 5.6.1).
+    /// Control files have case-insensitive names, multi-line values and several stanzas (Debian Policy 5.1, 5.3,
+    /// 5.6.1).
     #[test]
     fn control_files_are_parsed() {
         let control = b"PACKAGE: libx1\nSource: x (1.0-1)\nVersion:1:1.0-2~a\nDescription: text\n Architecture: no\n\

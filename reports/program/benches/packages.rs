@@ -1,7 +1,7 @@
 //! Checking Debian packages, compared with decompressing them with the same libraries.
 //!
-//! `cargo bench -p sframe-check --bench packages -- FOLDER...` reads folders of `.deb` files and tar archives. It prints
-//! user and system seconds of one thread, best of five, with the files in the page cache:
+//! `cargo bench -p sframe-check --bench packages -- FOLDER...` reads folders of `.deb` files and tar archives. It
+//! prints user and system seconds of one thread, best of five, with the files in the page cache:
 //!
 //! - *decompression*: decompressing everything that is compressed in the files, and nothing else;
 //! - *sframe-check*: the whole program with `--threads 1`, with and without `--coverage`.

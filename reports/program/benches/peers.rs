@@ -1,9 +1,9 @@
 //! `sframe-check` compared with other readers of SFrame, on the same file in the same run.
 //!
-//! `cargo bench -p sframe-check --bench peers [-- FILE...]`; without files, it reads the big libraries that `corpus/build
-//! big` makes. The other readers are in `SFRAME_TOOLCHAINS` (by default `target/toolchains`, where `corpus/build fetch`
-//! unpacks them); missing ones are reported. It prints user seconds (median of five) and peak memory of whole processes,
-//! with output to a null device.
+//! `cargo bench -p sframe-check --bench peers [-- FILE...]`; without files, it reads the big libraries that
+//! `corpus/build big` makes. The other readers are in `SFRAME_TOOLCHAINS` (by default `target/toolchains`, where
+//! `corpus/build fetch` unpacks them); missing ones are reported. It prints user seconds (median of five) and peak
+//! memory of whole processes, with output to a null device.
 
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 

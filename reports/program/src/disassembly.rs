@@ -116,7 +116,8 @@ mod tests {
         assert_eq!(texts(Abi::Amd64, &code, 0x1002).first(), all.get(1));
     }
 
-    /// The expected text is the output of `objdump -d -M no-aliases` for these bytes, except for the notation of numbers.
+    /// The expected text is the output of `objdump -d -M no-aliases` for these bytes, except for the notation of
+    /// numbers.
     #[test]
     fn aarch64_code_is_disassembled_like_objdump() {
         let code =

@@ -1,5 +1,5 @@
-//! The cost of a scan whose files have not changed: 16,000 ELF files, as in a large installation of a distribution, with
-//! records of the corpus, in 64 shards; and the cost of stamps for all files below /usr.
+//! The cost of a scan whose files have not changed: 16,000 ELF files, as in a large installation of a distribution,
+//! with records of the corpus, in 64 shards; and the cost of stamps for all files below /usr.
 //!
 //!     cargo bench -p sframe-store
 

@@ -55,8 +55,8 @@ fn named(status: &Status) -> BTreeSet<String> {
     damaged.chain(files).chain(strange).chain(missing).collect()
 }
 
-/// The offsets at which a file is changed: all in files that contain hashes of others; in other files, evenly spaced ones and
-/// those of the last bytes.
+/// The offsets at which a file is changed: all in files that contain hashes of others; in other files, evenly spaced
+/// ones and those of the last bytes.
 fn places(name: &str, length: usize) -> Vec<usize> {
     let step = if name.contains('/') { (length / PLACES).max(1) } else { 1 };
     (0..length).step_by(step).chain(length.saturating_sub(9)..length).collect()

@@ -1,5 +1,5 @@
-//! Scans that are repeatedly killed at random times and resumed. In the end, every record exists exactly once, and all bytes
-//! are the same as after an undisturbed scan.
+//! Scans that are repeatedly killed at random times and resumed. In the end, every record exists exactly once, and
+//! all bytes are the same as after an undisturbed scan.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 

@@ -67,8 +67,8 @@ fn best(loads: &[u64], shards: usize) -> u64 {
     place(loads, &mut vec![0; shards])
 }
 
-/// By Graham's bound, the heaviest of m shards has at most 4/3 - 1/(3m) times the optimal load. Opening a file counts as
-/// 4096 bytes.
+/// By Graham's bound, the heaviest of m shards has at most 4/3 - 1/(3m) times the optimal load. Opening a file counts
+/// as 4096 bytes.
 #[test]
 fn shards_are_balanced() {
     let mut numbers = Numbers(7);

@@ -37,8 +37,8 @@ fn create_at_once(folder: &Path) {
     assert!(made.iter().all(|store| store.run() == made[0].run()));
 }
 
-/// Creating a store removes the temporary files of dead writers. It must not remove those of live writers, even if they have
-/// not locked a new file yet, a moment that occurs only in a few of a hundred rounds.
+/// Creating a store removes the temporary files of dead writers. It must not remove those of live writers, even if
+/// they have not locked a new file yet, a moment that occurs only in a few of a hundred rounds.
 #[test]
 fn creating_a_store_does_not_disturb_others_creating_it() {
     for _ in 0..150 {
@@ -116,8 +116,8 @@ fn a_merge_needs_every_shard_exactly_once() {
     assert_eq!(Store::open(&folder).expect("a store").run().totals, None);
 
     let totals = store.merge().expect("complete").totals;
-    // Of the items 0 to 69, the ten divisible by 7 have no record. The other sixty have one, and a second one if they are
-    // divisible by 5, which are 14 items minus 0 and 35.
+    // Of the items 0 to 69, the ten divisible by 7 have no record. The other sixty have one, and a second one if they
+    // are divisible by 5, which are 14 items minus 0 and 35.
     assert_eq!((totals.items, totals.records), (70, 60 + 12));
     assert_eq!(totals.without.get("not-elf"), 1010);
     let run = fs::read(folder.join("run.json")).expect("readable");

@@ -1,6 +1,7 @@
 //! Tables: other Parquet readers can read them, and queries on them have the same results as `jq` on the records.
 //!
-//! `store/tools/readers` installs the readers. Missing ones are reported, and are a failure if `SFRAME_REQUIRE_TOOLS` is set.
+//! `store/tools/readers` installs the readers. Missing ones are reported, and are a failure if `SFRAME_REQUIRE_TOOLS`
+//! is set.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 

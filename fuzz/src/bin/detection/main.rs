@@ -1,7 +1,7 @@
 //! The detection experiment on files: `cargo run --release -p sframe-fuzz --bin detection -- [--readers] FILE...`
 //!
-//! Prints the share of flipped bits and of set bytes that are detected, by version and machine, and lists the fields with
-//! undetected changes. With `--readers`, the readers of the fetched toolchains get the same changes.
+//! Prints the share of flipped bits and of set bytes that are detected, by version and machine, and lists the fields
+//! with undetected changes. With `--readers`, the readers of the fetched toolchains get the same changes.
 
 mod tables;
 

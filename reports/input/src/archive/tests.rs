@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A member (ar(5)): a header with name, date, owner, group, mode, size and end mark, and content padded to an even size.
+/// A member (ar(5)): a header with name, date, owner, group, mode, size and end mark, and content padded to an even
+/// size.
 fn member(name: &str, size: usize, content: &[u8]) -> Vec<u8> {
     let mut bytes =
         format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644).into_bytes();

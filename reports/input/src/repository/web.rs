@@ -224,14 +224,15 @@ mod tests {
         started.elapsed()
     }
 
-    /// No read times out, but there are 10^9 of them. The limit for the body is two seconds, and the test allows three more.
+    /// No read times out, but there are 10^9 of them. The limit for the body is two seconds, and the test allows
+    /// three more.
     #[test]
     fn a_slow_download_fails() {
         assert!(time_to_failure(Duration::from_millis(20), IMPATIENT) < Duration::from_secs(5));
     }
 
-    /// Nothing follows the first byte, so that the read times out after 200 ms in each of three attempts, long before the
-    /// limit of an hour for the body.
+    /// Nothing follows the first byte, so that the read times out after 200 ms in each of three attempts, long before
+    /// the limit of an hour for the body.
     #[test]
     fn a_stalled_download_fails() {
         let patience = Patience { body: Duration::from_secs(3600), ..IMPATIENT };

@@ -1,5 +1,5 @@
-//! Sessions at a terminal, in Markdown files: the test runs their commands and compares the output.
-//! `CONTRIBUTING.md` says how to add one; `SFRAME_BLESS=1 cargo test -p sframe-check --test cases` regenerates the output.
+//! Sessions at a terminal, in Markdown files: the test runs their commands and compares the output. `CONTRIBUTING.md`
+//! says how to add one; `SFRAME_BLESS=1 cargo test -p sframe-check --test cases` regenerates the output.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 

@@ -10,8 +10,8 @@ use crate::tools::{Machine, folder, sframe_check, text};
 /// the rule into the CIE.
 const RESTORED: &str = "differences/restore-to-first-row/llvm-23.o";
 
-/// Reassembles a file of the corpus, replaces `from` with `to` once, assembles the result and compares it with the file.
-/// Returns the exit status and output of the comparison, or `None` without an assembler.
+/// Reassembles a file of the corpus, replaces `from` with `to` once, assembles the result and compares it with the
+/// file. Returns the exit status and output of the comparison, or `None` without an assembler.
 fn with_change(name: &str, file: &str, from: &str, to: &str) -> Option<(i32, String)> {
     let path = corpus().join(file);
     let data = fs::read(&path).expect("readable");

@@ -145,11 +145,12 @@ fn nested_functions_are_reported() {
     assert!(overlap.is_some_and(|overlap| overlap.starts_with(&line)), "{message}");
 }
 
-/// An AMD64 library with `count` functions of 16 bytes without symbols, after `count` symbols at one address. The format
-/// of the CFI is in LSB 5.0, "Exception Frames".
+/// An AMD64 library with `count` functions of 16 bytes without symbols, after `count` symbols at one address. The
+/// format of the CFI is in LSB 5.0, "Exception Frames".
 fn piled_symbols(count: u32) -> Vec<u8> {
     let code = vec![0; 16 * (count as usize + 1)];
-    // A CIE without augmentation, so that addresses are absolute: alignment factors 1 and -8, RA in column 16, CFA SP + 8.
+    // A CIE without augmentation, so that addresses are absolute: alignment factors 1 and -8, RA in column 16, CFA SP
+    // + 8.
     let mut cfi = vec![12, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 12, 7, 8];
     for number in 0..count {
         cfi.extend([20, 16 + number * 24 + 4].map(u32::to_le_bytes).concat());

@@ -136,7 +136,8 @@ fn is_known_failure(error: &str) -> bool {
     error.contains("Internal error") || error.contains("SmallVector unable to grow")
 }
 
-/// Rebuilds the files in SFRAME_SYSTEM, separated by colons, or else large libraries and programs that most systems have.
+/// Rebuilds the files in SFRAME_SYSTEM, separated by colons, or else large libraries and programs that most systems
+/// have.
 #[test]
 #[ignore = "minutes: cargo test --release -p sframe-check --test reassemble -- --ignored --nocapture"]
 fn system() {

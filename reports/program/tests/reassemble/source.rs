@@ -1,4 +1,5 @@
-//! Reassembling an object yields the CFI directives of the source that it was assembled from, for sources of the corpus.
+//! Reassembling an object yields the CFI directives of the source that it was assembled from, for sources of the
+//! corpus.
 
 use std::fs;
 
@@ -7,8 +8,8 @@ use sframe_corpus::corpus;
 use crate::tools::sframe_check;
 
 /// Sources and their objects. This leaves out sources with relative directives (`.cfi_adjust_cfa_offset`,
-/// `.cfi_rel_offset`), for which the object has absolute offsets, and sources with a `.cfi_restore` of a rule that GNU as
-/// moves into the CIE.
+/// `.cfi_rel_offset`), for which the object has absolute offsets, and sources with a `.cfi_restore` of a rule that
+/// GNU as moves into the CIE.
 const PAIRS: [(&str, &str); 13] = [
     ("differences/cfa-in-other-register/input.s", "differences/cfa-in-other-register/2.40.o"),
     ("differences/frame-pointer-only/input.s", "differences/frame-pointer-only/2.40.o"),

@@ -1,5 +1,6 @@
-//! Stores in buckets, on a server with the S3 protocol (moto), read with Amazon's own client (boto3). `store/tools/bucket`
-//! installs both. Without them, these tests are skipped, or fail if `SFRAME_REQUIRE_TOOLS` is set.
+//! Stores in buckets, on a server with the S3 protocol (moto), read with Amazon's own client (boto3).
+//! `store/tools/bucket` installs both. Without them, these tests are skipped, or fail if `SFRAME_REQUIRE_TOOLS` is
+//! set.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! A store with the largest possible numbers, which a damaged or malicious store may have: no command overflows, and sums
-//! saturate at 2^64 - 1.
+//! A store with the largest possible numbers, which a damaged or malicious store may have: no command overflows, and
+//! sums saturate at 2^64 - 1.
 
 use sframe_store::{Counts, Manifest, Shard, Store};
 

@@ -1,5 +1,5 @@
-//! Every command on stores reports refused accesses with their paths. Root has access to everything, so if the tests run as
-//! root, the commands run as another user.
+//! Every command on stores reports refused accesses with their paths. Root has access to everything, so if the tests
+//! run as root, the commands run as another user.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

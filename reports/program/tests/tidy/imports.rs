@@ -1,8 +1,8 @@
 //! Imports between the files of a package form no cycles, except between a module and its own children, and top-level
 //! modules import only from lower layers.
 //!
-//! Imports are read from the text: `use` items, and paths in the code that start with `crate`, `super`, `self` or a child
-//! module. Importing a name that a module re-exports counts as importing from the module that defines it.
+//! Imports are read from the text: `use` items, and paths in the code that start with `crate`, `super`, `self` or a
+//! child module. Importing a name that a module re-exports counts as importing from the module that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

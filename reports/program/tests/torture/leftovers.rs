@@ -95,8 +95,8 @@ fn reader_that_stays(name: &str, place: &Path) -> String {
     )
 }
 
-/// Readers, their child processes and temporary folders are removed when the program is killed, even by SIGKILL, which the
-/// program itself cannot handle.
+/// Readers, their child processes and temporary folders are removed when the program is killed, even by SIGKILL,
+/// which the program itself cannot handle.
 #[test]
 fn nothing_outlives_the_program() {
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGKILL] {
@@ -166,8 +166,8 @@ fn a_second_signal_ends_the_program_at_once() {
     assert!(eventually(|| alive(&place) == 0 && program.left() == 0));
 }
 
-/// The verdict depends on the reader's own exit status. Processes that it started are killed, even those in a session of
-/// their own.
+/// The verdict depends on the reader's own exit status. Processes that it started are killed, even those in a session
+/// of their own.
 #[test]
 fn remaining_processes_of_a_reader_are_killed() {
     let place = folder("reader-with-children");

@@ -4,7 +4,8 @@ use std::process::{Command, Stdio};
 
 use crate::script;
 
-/// The standard error of `torture` on a terminal, with a reader that takes a moment for each case. `None` without `script`.
+/// The standard error of `torture` on a terminal, with a reader that takes a moment for each case. `None` without
+/// `script`.
 fn shown(name: &str, more: &str) -> Option<String> {
     let reader = script(name, "sleep 0.02");
     let program = env!("CARGO_BIN_EXE_sframe-check");

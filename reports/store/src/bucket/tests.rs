@@ -54,7 +54,7 @@ fn object(bucket: &Bucket, name: &str) -> Vec<u8> {
 fn place(bucket: &Bucket, name: &str, bytes: &[u8]) {
     let name = ObjectPath::from(format!("nights/one/{name}"));
     let put = bucket.objects.put(&name, bytes.to_vec().into());
-    bucket.runtime.block_on(put).expect("disk space");
+    bucket.runtime.block_on(put).expect("an upload");
 }
 
 const FIRST: &str = "shards/00000.ndjson.zst";
@@ -103,7 +103,7 @@ fn a_damaged_shard_is_replaced() {
 fn a_bucket_is_fetched_and_a_merged_store_is_uploaded() {
     let bucket = bucket();
     let (_folder, store) = copy(manifest("one"), "sound");
-    bucket.put_shard(&store, 1).expect("disk space");
+    bucket.put_shard(&store, 1).expect("an upload");
     place(&bucket, "shards/notes.txt", b"a stranger's");
     place(&bucket, "shards/deeper/00000.ndjson.zst", b"a stranger's");
 
@@ -114,12 +114,12 @@ fn a_bucket_is_fetched_and_a_merged_store_is_uploaded() {
     assert_eq!(status.strange, ["deeper", "notes.txt"]);
 
     let bucket = self::bucket();
-    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("disk space")));
+    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("an upload")));
     let copy = tempfile::tempdir().expect("disk space");
     bucket.fetch(copy.path()).expect("a bucket");
     let mut merged = Store::create(copy.path(), manifest("one")).expect("a store");
     merged.merge().expect("all shards");
-    bucket.put_merged(&merged).expect("disk space");
+    bucket.put_merged(&merged).expect("an upload");
     {
         let table = "tables/files/shard=00001/rows.parquet";
         assert_eq!(object(&bucket, table), fs::read(copy.path().join(table)).expect("readable"));
@@ -142,9 +142,9 @@ fn an_address_without_bucket_or_name_is_refused() {
 fn merged() -> (Bucket, TempDir) {
     let bucket = bucket();
     let (folder, mut store) = copy(manifest("one"), "sound");
-    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("disk space")));
+    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("an upload")));
     store.merge().expect("all shards");
-    bucket.put_merged(&store).expect("disk space");
+    bucket.put_merged(&store).expect("an upload");
     (bucket, folder)
 }
 
@@ -196,7 +196,7 @@ fn damaged_objects_are_reported() {
     let (copy, _) = fetched(&bucket);
     let mut store = Store::open(copy.path()).expect("a store");
     store.merge().expect("all shards");
-    bucket.put_merged(&store).expect("disk space");
+    bucket.put_merged(&store).expect("an upload");
     let status = fetched(&bucket).1;
     let names: Vec<&str> = status.files.iter().map(|file| file.file.as_str()).collect();
     assert_eq!(names, ["more", "notes"]);
