@@ -74,7 +74,7 @@ fn answers_are_parsed() {
 #[test]
 fn the_next_section_is_read_after_a_crash() {
     let Some(mut peer) = peer() else { return };
-    let mut deadly = sframe_corpus::read("regressions/libsframe-copies-rows-behind-section.sframe");
+    let mut deadly = sframe_corpus::read("regressions/libsframe-copies-rows-past-section.sframe");
     // Make it version 2, without the PC-relative flag, which 2.44 does not know.
     deadly[2..4].copy_from_slice(&[2, 1]);
     for _ in 0..2 {

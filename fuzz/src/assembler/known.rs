@@ -65,7 +65,7 @@ const KNOWN: &[Known] = &[
         &["remember", "restore-state"],
     ),
     known_case(
-        "regressions/llvm-mc-dies-of-state-that-was-not-remembered.s",
+        "regressions/llvm-mc-aborts-at-state-that-was-not-remembered.s",
         LLVM,
         "crashed",
         &["remember", "restore-state"],
