@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # sourced by ../build; read_section looks at machine and toolchain
-# Checks that the tools still produce the checked-in files.
+# Checks that the tools still produce the files in the repository.
 #
 # Everything that today's packages can build is rebuilt in a temporary folder and compared byte for byte, including the
 # expectations. Debian's released suites (2.40, 2.44, gcc-12) keep their versions: a difference there is an error. If
@@ -53,7 +53,7 @@ depends_on() {
 	case $1 in *.readobj) echo llvm-23 ;; esac
 }
 
-# differs PATH: records an error, or a skipped file if the reason has been printed already.
+# differs PATH: records an error, or a skipped file if its toolchain has another version today.
 differs() {
 	local name
 	for name in $(depends_on "$1"); do
@@ -91,7 +91,7 @@ compare_tables() {
 	done
 }
 
-# Files that can no longer be rebuilt can still be read.
+# Reads the files that can no longer be rebuilt with today's objdump, and compares its output.
 reread_skipped() {
 	local path same=0 other=0 file machine toolchain scratch
 	[[ ${skipped[*]} ]] && have 2.47.50 || return 0
@@ -101,7 +101,7 @@ reread_skipped() {
 		[[ $path != *.objdump && -e $corpus/golden/$path.objdump ]] || continue
 		IFS=/ read -r toolchain machine file <<<"$path"
 		cp "$corpus/golden/$path" "$scratch/$file"
-		(cd "$scratch" && read_section "$file" && say_objdump "$file")
+		(cd "$scratch" && read_section "$file" && record_objdump "$file")
 		if cmp -s "$scratch/$file.objdump" "$corpus/golden/$path.objdump"; then
 			same=$((same + 1))
 		else

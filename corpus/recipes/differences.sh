@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2030,SC2031,SC2164 # sourced by ../build; each file is made in a subshell
 # shellcheck disable=SC2086 # a linker's arguments are a list of words
-# The judged differences: builds the files that show a difference from each minimal input, and prints both sides.
+# Builds the files that show a difference from each minimal input in differences/, and records both tables.
 #
 # The head of differences/NAME/input.s lists the files:
 #
@@ -85,7 +85,7 @@ make_difference() {
 	esac
 }
 
-# Prints the instructions, and below them both sides as GNU tools print them.
+# Prints the instructions, and below them both tables as GNU tools print them.
 print_difference() {
 	local version
 	read_section "$file"

@@ -7,16 +7,16 @@
 
 # expect FOLDER TOOLCHAIN MACHINE: reads the log of `keep`, writes the expectations, prints the lines of the manifest.
 expect() {
-	local toolchain=$2 machine=$3 file why commands messages said_objdump said_readobj
+	local toolchain=$2 machine=$3 file why commands messages objdump_result readobj_result
 	local sframe_version flags section_type section_size functions rows
 	(
 		cd "$1"
 		while IFS=$'\t' read -r file why commands messages; do
 			read_section "$file"
-			say_objdump "$file"
-			say_readobj "$file"
+			record_objdump "$file"
+			record_readobj "$file"
 			printf '%s\t' "$toolchain/$machine/$file" "$machine" "$sframe_version" "$flags" "$section_type" "$section_size" \
-				"$functions" "$rows" "$said_objdump" "$said_readobj" "$(sha256sum <"$file" | cut -d' ' -f1)" \
+				"$functions" "$rows" "$objdump_result" "$readobj_result" "$(sha256sum <"$file" | cut -d' ' -f1)" \
 				"$(made_with "$toolchain")" "$why" "$commands"
 			printf '%s\n' "$messages"
 		done
@@ -76,33 +76,33 @@ objdump_for() {
 	esac
 }
 
-# say_objdump FILE: writes FILE.objdump, sets said_objdump: version, exit status, complaint.
-say_objdump() {
+# record_objdump FILE: writes FILE.objdump, sets objdump_result: version, exit status, error message.
+record_objdump() {
 	local file=$1 version status=0
 	version=$(objdump_for)
-	said_objdump="$version: missing"
+	objdump_result="$version: missing"
 	have "$version" || return 0
-	{ timeout 60 "$cache/$version/bin/${machine%_be}-linux-gnu-objdump" --sframe=.sframe "$file" >"$scratch/said" 2>"$scratch/complaint" || status=$?; } 2>/dev/null
-	case $file in *.a) sed 1d "$scratch/said" ;; *) sed 1,3d "$scratch/said" ;; esac >"$file.objdump"
+	{ timeout 60 "$cache/$version/bin/${machine%_be}-linux-gnu-objdump" --sframe=.sframe "$file" >"$scratch/stdout" 2>"$scratch/stderr" || status=$?; } 2>/dev/null
+	case $file in *.a) sed 1d "$scratch/stdout" ;; *) sed 1,3d "$scratch/stdout" ;; esac >"$file.objdump"
 	[[ -s $file.objdump ]] || rm "$file.objdump"
-	said_objdump="$version: $status$(complaint)"
+	objdump_result="$version: $status$(error_message)"
 }
 
-say_readobj() {
+record_readobj() {
 	local file=$1 status=0
-	said_readobj=-
+	readobj_result=-
 	[[ $sframe_version == 2 ]] || return 0
-	said_readobj=missing
+	readobj_result=missing
 	have llvm-23 || return 0
-	timeout 60 "$cache/llvm-23/bin/llvm-readobj" --sframe "$file" >"$scratch/said" 2>"$scratch/complaint" || status=$?
-	case $file in *.a) cat "$scratch/said" ;; *) sed -n '/^SFrame section/,$p' "$scratch/said" ;; esac >"$file.readobj"
-	said_readobj="$status$(complaint)"
+	timeout 60 "$cache/llvm-23/bin/llvm-readobj" --sframe "$file" >"$scratch/stdout" 2>"$scratch/stderr" || status=$?
+	case $file in *.a) cat "$scratch/stdout" ;; *) sed -n '/^SFrame section/,$p' "$scratch/stdout" ;; esac >"$file.readobj"
+	readobj_result="$status$(error_message)"
 }
 
-complaint() {
-	[[ -s $scratch/complaint ]] || return 0
+error_message() {
+	[[ -s $scratch/stderr ]] || return 0
 	printf ', '
-	one_line "$scratch/complaint"
+	one_line "$scratch/stderr"
 }
 
 made_with() {

@@ -59,8 +59,8 @@ golden_machines() {
 
 # --- sources to assembly, once for all assemblers ---------------------------------------------------------------------
 
-# Position independent, so that one object can be used in every kind of link. Options that packagers of compilers may
-# change are set explicitly.
+# Code is position independent, so that one object can be used in every kind of link. Options whose defaults differ
+# between distributions are set explicitly.
 compiler_flags=(-O2 -fPIC -ffreestanding -fasynchronous-unwind-tables -fno-ident -fno-stack-protector)
 
 compile_all() {
@@ -218,8 +218,8 @@ one_line() {
 
 join_lines() { paste -sd'|' | sed 's/|/ ; /g'; }
 
-# A small page size, with code next to data: otherwise most of a small file would be padding. Default layouts are kept
-# too.
+# Links with a small page size and with code next to data, because otherwise most of a small file would be padding. Some
+# files have the default layout.
 compact=(-z noseparate-code -z max-page-size=4096)
 program=(program.o calls.o leaf.o frame-pointer.o alloca.o realign.o cleanup.o cold.o)
 
@@ -363,7 +363,7 @@ mixture() {
 	keep "mixed-$1-first.exe" "an object of another SFrame version, first"
 }
 
-# lld and gold append the sections of the inputs to each other.
+# Files linked by lld and gold, which append the sections of the inputs to each other.
 golden_lld() {
 	other_linker lld llvm/ "SFrame 2 from LLVM"
 	other_linker lld v3/ "SFrame 3" v3-

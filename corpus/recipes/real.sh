@@ -93,8 +93,8 @@ real_as() {
 
 # --- one file with 280,000 functions ----------------------------------------------------------------------------------
 
-# SQLite and zlib, many times. Their symbols are made local, so that the linker accepts the same objects any number of
-# times.
+# Links many copies of SQLite and zlib. Their symbols are made local, so that the linker accepts the same objects any
+# number of times.
 big_copies=${SFRAME_BIG_COPIES:-120}
 
 big() {
@@ -127,7 +127,7 @@ big_object() {
 	rm -r "$scratch"
 }
 
-# No test reads the instructions of this file, so they need not take disk space.
+# Punches a hole into the code of a file, to save disk space. No test reads the instructions of this file.
 forget_code() {
 	local offset size
 	read -r offset size < <(gnu "$toolchain" "$machine" readelf -SW "$1" | sed -E 's/^ *\[ *[0-9]+\] *//' | awk '$1 == ".text" { print $4, $5 }')

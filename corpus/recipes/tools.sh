@@ -24,7 +24,7 @@ gnu() {
 	"$cache/$version/bin/$machine-linux-gnu-$tool" "$@"
 }
 
-# Prints the option that tells `as` the byte order of a machine.
+# Prints the option of `as` for the byte order of a machine.
 byte_order() {
 	case $1 in *_be) echo -EB ;; esac
 }
@@ -48,5 +48,5 @@ machines() {
 version() {
 	local tool
 	tool=$(awk -v name="$1" '$1 == name { print $3 }' "$corpus/toolchains/list")
-	"$cache/$1/bin/$tool" --version | awk 'match($0, / [0-9]+\.[0-9]+[0-9.]*/) && !said { print substr($0, RSTART + 1, RLENGTH - 1); said = 1 }'
+	"$cache/$1/bin/$tool" --version | awk 'match($0, / [0-9]+\.[0-9]+[0-9.]*/) && !found { print substr($0, RSTART + 1, RLENGTH - 1); found = 1 }'
 }

@@ -1,4 +1,4 @@
-/* Stack space known only at run time: the CFA has to follow the frame pointer. */
+/* Stack space whose size is known only at run time: the CFA must be based on the frame pointer. */
 extern void fill(int *values, int count);
 
 int on_stack(int count)
@@ -8,7 +8,7 @@ int on_stack(int count)
 	return values[count - 1];
 }
 
-/* A frame of more than 64 KiB, so that offsets need four bytes, and one that needs two. */
+/* A frame of more than 64 KiB, whose offsets need four bytes, and one whose offsets need two. */
 int large(void)
 {
 	int values[30000];

@@ -1,4 +1,4 @@
-/* Exceptions from elsewhere pass through: a landing pad and a personality routine, in C. */
+/* A function that exceptions pass through: a landing pad and a personality routine, in C. */
 extern void acquire(int *);
 extern void release(int *);
 extern void may_throw(int);

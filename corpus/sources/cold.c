@@ -1,4 +1,4 @@
-/* The unlikely path moves to a section of its own: a second function entry, `check.cold`, that starts with a frame already built. */
+/* GCC moves the unlikely path to a separate section, as a second function, `check.cold`, which starts with a complete frame. */
 extern int input(void);
 extern void output(int);
 extern void complain(int, int, int) __attribute__((cold));

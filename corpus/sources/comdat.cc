@@ -1,4 +1,4 @@
-// Compiled twice with another NAME: both objects carry shared(), the linker keeps one of them.
+// Compiled twice with different NAMEs: both objects contain shared(), and the linker keeps one copy.
 int input();
 template <class T> [[gnu::noinline]] T shared(T x) { return x * input() + input(); }
 int NAME(int x) { return shared(x) + 1; }

@@ -1,4 +1,4 @@
-/* Calls to other modules, directly and through a pointer: the linker makes PLT entries of every kind it has. */
+/* Calls to other modules, directly and through a pointer: the linker makes all its kinds of PLT entries. */
 extern int input(void);
 extern void output(int);
 extern int both(int);

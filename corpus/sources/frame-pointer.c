@@ -1,4 +1,4 @@
-/* Compiled with a frame pointer: the CFA moves to it and back. */
+/* Compiled with a frame pointer: the CFA's base changes from SP to FP and back. */
 extern int input(void);
 extern void fill(int *values, int count);
 

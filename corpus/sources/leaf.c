@@ -1,4 +1,4 @@
-/* Leaf functions: no frame, one row each. Some are shorter than an index entry, so their distances to it shrink. */
+/* Leaf functions: no frame, one row each. Some are shorter than a table entry, so their start fields decrease. */
 int twice(int x) { return x * 2; }
 int sum(const int *values, int count)
 {

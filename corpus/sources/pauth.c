@@ -1,4 +1,4 @@
-/* Return addresses are signed: rows say so, and which key. */
+/* Return addresses are signed: SFrame records where, and with which key. */
 #ifndef NAME
 #define NAME key_a
 #endif

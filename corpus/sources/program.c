@@ -1,4 +1,4 @@
-/* Everything the other sources ask for, and a start: programs link without a C library. */
+/* The entry point, and everything else that the other sources need, because programs are linked without a C library. */
 int input(void) { return 7; }
 void output(int x) { static volatile int sink; sink = x; }
 int both(int x) { output(x); return input(); }

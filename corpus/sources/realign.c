@@ -1,5 +1,5 @@
-/* A local aligned beyond the ABI's stack alignment. On x86-64 the stack pointer is rounded down; where stack arguments are needed
-   besides, the caller's stack is reached through another register, which SFrame 1 and 2 cannot say. */
+/* A local variable with a larger alignment than the ABI's stack. On x86-64, the stack pointer is rounded down. If the function
+   also has stack arguments, the CFA is based on another register, which SFrame 1 and 2 cannot express. */
 extern void fill(int *values, int count);
 
 int aligned(void)

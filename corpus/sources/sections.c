@@ -1,4 +1,4 @@
-/* One section for each function: the linker's garbage collection keeps `kept` and what it calls. */
+/* One section for each function: the linker's garbage collection keeps only `kept` and the functions that it calls. */
 extern int input(void);
 
 int callee(int x) { return input() + x; }

@@ -1,4 +1,4 @@
-// Throw, catch, destructor, rethrow: landing pads, and cold parts of their own.
+// Throw, catch, destructor, rethrow: functions with landing pads and cold parts.
 struct Resource {
 	explicit Resource(int);
 	~Resource();

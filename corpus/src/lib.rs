@@ -1,7 +1,7 @@
-//! The corpus, for tests: its files, the tools that it is compared with, and runs of `sframe-check`.
+//! Helpers for tests: the files of the corpus, the tools that results are compared with, and runs of `sframe-check`.
 //!
-//! It is a development dependency of the other packages, and depends on none of them. What is missing ends a test: every
-//! function here may panic.
+//! This package is a development dependency of the others, and depends on none of them. Its functions panic if
+//! something is missing.
 
 pub mod program;
 pub mod tools;
@@ -28,8 +28,8 @@ pub fn read(name: &str) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// All regular files below a folder, in the order of their paths. Links are not followed, and folders that cannot be read are
-/// left out: callers know how many files there have to be.
+/// All regular files below a folder, sorted by path. Links are not followed, and unreadable folders are skipped, so
+/// callers should check the number of files.
 #[must_use]
 pub fn files(root: &Path) -> Vec<PathBuf> {
     let (mut folders, mut files) = (vec![root.to_owned()], Vec::new());
@@ -60,15 +60,15 @@ pub fn golden(extensions: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// The golden files of which a tool's output is in the corpus, and that output. The tool is the extension: `objdump`,
-/// `readobj`.
+/// The golden files for which the corpus has the output of a tool, with that output. The tool is named by the
+/// extension of the output: `objdump` or `readobj`.
 #[must_use]
 pub fn printed(tool: &str) -> Vec<(PathBuf, String)> {
     let text = |path: &PathBuf| fs::read_to_string(path).expect("text");
     golden(&[tool]).into_iter().map(|path| (path.with_extension(""), text(&path))).collect()
 }
 
-/// A folder of a test's own, empty at its start: `folder!("name")`.
+/// Makes an empty folder for a test: `folder!("name")`.
 #[macro_export]
 macro_rules! folder {
     ($name:expr) => {
@@ -76,7 +76,7 @@ macro_rules! folder {
     };
 }
 
-/// An empty folder; [`folder!`] says where tests have them.
+/// Makes an empty folder. Tests use [`folder!`].
 #[must_use]
 pub fn empty_folder(place: &str, name: &str) -> PathBuf {
     let folder = Path::new(place).join(name);

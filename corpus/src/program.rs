@@ -1,18 +1,19 @@
-//! Runs of `sframe-check`, which Cargo builds beside the test programs.
+//! Runs `sframe-check`, which Cargo builds in the same folder as the test programs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where the program is. Cargo builds it for the tests of its own package; others have to.
+/// The path of the program. Cargo builds it before the tests of its own package, but not before those of other
+/// packages.
 #[must_use]
 pub fn path() -> PathBuf {
     let test = std::env::current_exe().expect("a path");
-    // Test programs are in `deps` beside it.
+    // Test programs are in `deps`, in the program's folder.
     test.ancestors().nth(2).expect("two folders").join("sframe-check")
 }
 
-/// The program in a folder, without input.
+/// A command that runs the program in a folder, without input.
 #[must_use]
 pub fn command(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Command {
     let mut command = Command::new(path());
@@ -20,7 +21,7 @@ pub fn command(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Command {
     command
 }
 
-/// What a run printed, and its exit status.
+/// The exit status and output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The exit status.
@@ -28,16 +29,16 @@ pub struct Outcome {
     /// Standard output.
     pub text: String,
     /// Standard error.
-    pub complaints: String,
+    pub stderr: String,
 }
 
-/// Runs the program in a folder to its end.
+/// Runs the program in a folder.
 #[must_use]
 pub fn run(folder: &Path, arguments: &[impl AsRef<OsStr>]) -> Outcome {
     let output = command(folder, arguments).output().expect("the program runs");
     Outcome {
-        status: output.status.code().expect("it ends by itself"),
+        status: output.status.code().expect("not killed by a signal"),
         text: String::from_utf8(output.stdout).expect("UTF-8"),
-        complaints: String::from_utf8_lossy(&output.stderr).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }

@@ -1,6 +1,6 @@
-//! Other people's tools, which tests compare with and make inputs with.
+//! External tools, which make inputs for tests or whose output is compared with ours.
 //!
-//! Where one is missing, a test prints that it is skipped. With `SFRAME_REQUIRE_TOOLS`, as in CI, it fails instead.
+//! If a tool is missing, a test prints that it is skipped. With `SFRAME_REQUIRE_TOOLS`, as in CI, it fails instead.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,21 +11,21 @@ pub fn are_required() -> bool {
     std::env::var_os("SFRAME_REQUIRE_TOOLS").is_some()
 }
 
-/// Prints that something is missing, and ends the test where tools are required.
+/// Prints that something is missing, or fails the test if tools are required.
 pub fn missing(name: &str) {
     println!("skipped: {name} is missing");
     assert!(!are_required(), "{name} is missing");
 }
 
-/// Whether there is a tool of this name.
+/// Whether a tool is installed.
 #[must_use]
 pub fn has(tool: &str) -> bool {
     let mut shell = Command::new("sh");
     shell.args(["-c", "command -v \"$0\"", tool]).stdout(Stdio::null());
-    shell.status().expect("there is a shell").success()
+    shell.status().expect("sh runs").success()
 }
 
-/// Runs a shell command that uses a tool; `false` where the tool is missing, and may be.
+/// Runs a shell command that uses a tool. Returns `false` if the tool is missing and not required.
 #[must_use]
 pub fn run(folder: &Path, tool: &str, command: &str) -> bool {
     if !has(tool) {
@@ -33,19 +33,19 @@ pub fn run(folder: &Path, tool: &str, command: &str) -> bool {
         return false;
     }
     let output = Command::new("sh").args(["-e", "-c", command]).current_dir(folder).output();
-    let output = output.expect("there is a shell");
+    let output = output.expect("sh runs");
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     true
 }
 
-/// The folder of the toolchains that `corpus/build fetch` unpacks, or the one that `SFRAME_TOOLCHAINS` names.
+/// The folder with the toolchains: `SFRAME_TOOLCHAINS`, or the folder into which `corpus/build fetch` unpacks them.
 #[must_use]
 pub fn toolchains() -> PathBuf {
     let fetched = || crate::repository().join("target/toolchains");
     std::env::var_os("SFRAME_TOOLCHAINS").map_or_else(fetched, PathBuf::from)
 }
 
-/// The programs of a toolchain; `None` where it is missing, and may be.
+/// The folder with the programs of a toolchain, or `None` if it is missing and not required.
 #[must_use]
 pub fn toolchain(name: &str) -> Option<PathBuf> {
     let folder = toolchains().join(name).join("bin");

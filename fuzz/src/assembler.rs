@@ -1,5 +1,5 @@
-//! Assemblers on random [programs](mod@crate::program) with `.cfi_` directives. The comparison with CFI finds defects in
-//! their SFrame, and each is reduced to the smallest program that still shows it.
+//! Assemblers on random [programs](mod@crate::program) with `.cfi_` directives. The comparison with CFI finds defects
+//! in their SFrame, and each is reduced to the smallest program that still shows it.
 
 mod known;
 mod reduce;
@@ -11,7 +11,7 @@ pub use known::{known, known_at_once};
 pub use reduce::reduce;
 pub use signature::signature;
 pub use symptoms::symptoms;
-pub use tools::{Assembler, Complaint, assemblers};
+pub use tools::{Assembler, AssemblerError, assemblers};
 
 use std::collections::BTreeSet;
 
@@ -61,8 +61,8 @@ fn initial(abi: Abi) -> Vec<Op> {
 pub fn examine(assembler: &Assembler, program: &Program) -> Vec<BTreeSet<String>> {
     match assembler.assemble(&program.assembly()) {
         Ok(object) => symptoms(&object, program),
-        Err(complaint) if program.functions.len() <= 1 => {
-            program.functions.iter().map(|_| BTreeSet::from([complaint.to_string()])).collect()
+        Err(error) if program.functions.len() <= 1 => {
+            program.functions.iter().map(|_| BTreeSet::from([error.to_string()])).collect()
         }
         Err(_) => {
             let alone = |function: &Function| alone(program, function);

@@ -1,8 +1,8 @@
-//! The detection experiment: every bit of a file's SFrame section is flipped, one at a time, and
-//! every byte set to 0x00 and to 0xff. Who notices?
+//! The detection experiment: flips every bit of a file's SFrame section, one at a time, sets every byte to 0x00 and to
+//! 0xff, and records which of these changes are detected.
 //!
-//! A rule detects the change, or the comparison with the file's CFI does; or the change is provably invisible to
-//! readers, for the row of every PC is the same. All other changes are listed by field.
+//! A rule may detect the change, or the comparison with the file's CFI. Some changes are invisible to readers,
+//! because the row of every PC stays the same. All other changes are listed by field.
 
 mod fields;
 mod readers;
@@ -21,7 +21,7 @@ use crate::view;
 use fields::field_names;
 pub use readers::{ByteChange, OtherReader, Reaction, other_readers};
 
-/// Who noticed a change: the first one in this order.
+/// The first of these, in this order, that detected a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Noticed {
     /// A rule at error level.
@@ -34,16 +34,16 @@ pub enum Noticed {
     Comparison,
     /// A rule at lint level.
     Lint,
-    /// Nobody, but readers see the same row at every PC.
+    /// Nothing, but readers see the same row at every PC.
     Invisible,
-    /// Nobody: the comparison reports the row both before and after the change.
+    /// Nothing: the comparison reports the row both before and after the change.
     Before,
-    /// Nobody, although a reader sees another row.
+    /// Nothing, although a reader sees another row.
     Nobody,
 }
 
 impl Noticed {
-    /// Everything, in order.
+    /// All values, in order.
     pub const ALL: [Noticed; 8] = [
         Noticed::Error,
         Noticed::Warning,
@@ -84,7 +84,7 @@ pub struct Change<'f> {
     pub flipped: bool,
 }
 
-/// What kind of section a file has.
+/// The kind of section that a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// The version.
@@ -99,14 +99,14 @@ pub struct Subject {
 
 /// The results of the check and the comparison for a file.
 #[derive(Debug, PartialEq, Eq)]
-struct Said {
+struct Results {
     counts: BTreeMap<&'static str, (Severity, u64)>,
     undecided: Vec<String>,
     /// Ranges of PCs, and their verdicts.
     verdicts: Vec<(u32, u64, u64, Verdict)>,
 }
 
-fn said(file: &[u8], placement: Placement<'_>, data: &[u8]) -> Option<Said> {
+fn results(file: &[u8], placement: Placement<'_>, data: &[u8]) -> Option<Results> {
     let elf = Elf::parse(file).ok()?;
     let options = Options { pedantic: true, keep: Keep::First(0), ..Options::default() };
     let report = check_elf(&elf, &options);
@@ -117,16 +117,16 @@ fn said(file: &[u8], placement: Placement<'_>, data: &[u8]) -> Option<Said> {
     compare(&elf, &sections, &cfi, |range| {
         verdicts.push((range.section, range.start, range.end, range.verdict));
     });
-    Some(Said {
+    Some(Results {
         counts: counts.collect(),
         undecided: report.undecided.into_iter().map(|undecided| undecided.reason).collect(),
         verdicts,
     })
 }
 
-impl Said {
+impl Results {
     /// The severest rule that is broken more often than `before`.
-    fn worse_than(&self, before: &Said) -> Option<Severity> {
+    fn worse_than(&self, before: &Results) -> Option<Severity> {
         let more = self.counts.iter().filter(|(name, (_, count))| {
             before.counts.get(*name).is_none_or(|(_, before)| before < count)
         });
@@ -134,9 +134,9 @@ impl Said {
     }
 }
 
-/// Makes each change to the only SFrame section of a linked file, and passes the result to `sink`. Returns `None` if there
-/// is no such section, if it cannot be read, or if the file already breaks a rule at error level, so that much of the
-/// section is not checked.
+/// Makes each change to the only SFrame section of a linked file, and passes the result to `sink`. Returns `None` if
+/// there is no such section, if it cannot be read, or if the file already breaks a rule at error level, so that much
+/// of the section is not checked.
 pub fn experiment(file: &[u8], mut sink: impl FnMut(Change<'_>, Noticed)) -> Option<Subject> {
     let elf = Elf::parse(file).ok()?;
     let mut headers = elf.sframe_sections();
@@ -151,7 +151,7 @@ pub fn experiment(file: &[u8], mut sink: impl FnMut(Change<'_>, Noticed)) -> Opt
     let sound = file.get(start..end)?;
     let section = Section::parse(sound, placement).ok()?;
     let names = field_names(&section);
-    let before = said(file, placement, sound)?;
+    let before = results(file, placement, sound)?;
     if before.counts.values().any(|(severity, _)| *severity == Severity::Error) {
         return None;
     }
@@ -176,11 +176,11 @@ fn notice(
     file: &[u8],
     (start, end): (usize, usize),
     placement: Placement<'_>,
-    before: &Said,
+    before: &Results,
     section: &Section<'_>,
 ) -> Noticed {
     let data = &file[start..end];
-    let after = said(file, placement, data).expect("the file's headers are as they were");
+    let after = results(file, placement, data).expect("the file's headers have not changed");
     match after.worse_than(before) {
         Some(Severity::Error) => return Noticed::Error,
         Some(Severity::Warning) => return Noticed::Warning,

@@ -1,9 +1,9 @@
-//! Another reader: libsframe, in a process of its own (`ask-libsframe`), which may crash or hang. Until then the
-//! process reads section after section.
+//! Another reader: libsframe, in a separate process (`ask-libsframe`), because it may crash or hang. The process reads
+//! section after section until then.
 //!
-//! This is a conversation with a program of this package, not a [run under limits](sframe_harness::limited) of a program
-//! of another project: the time limit is that of each answer, and a new process for each section would take longer than
-//! the answer.
+//! This is a conversation with a program of this package, not a [run under limits](sframe_harness::limited) of a
+//! program of another project: the time limit is that of each answer, and a new process for each section would take
+//! longer than the answer.
 //!
 //! A request is the length of the section and the number of PCs (32 bits each), the section, and the
 //! PCs (64 bits each, from the section's start), little-endian. An [`Answer`] comes as lines of
@@ -28,11 +28,11 @@ use std::time::Duration;
 /// How long libsframe may take for a section.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why libsframe has not answered.
+/// The reason why libsframe has not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Failure {
-    /// Its process has ended, by this signal or with this status.
-    Died(i32),
+    /// Its process was killed by this signal, or exited with this status.
+    Crashed(i32),
     /// It has not answered in time.
     TimedOut,
     /// Its answer cannot be read.
@@ -70,7 +70,7 @@ impl Peer {
         &self.library
     }
 
-    /// What libsframe reads in a section, and at `pcs`, in a new process.
+    /// Asks libsframe about a section and the rows at `pcs`, in a new process.
     ///
     /// # Errors
     /// As [`Peer::ask`].
@@ -82,8 +82,8 @@ impl Peer {
         self.ask(section, pcs)
     }
 
-    /// What libsframe reads in a section, and at `pcs`. Earlier sections may have damaged its process, so that it
-    /// fails on a section that is not the cause.
+    /// Asks libsframe about a section and the rows at `pcs`. Earlier sections may have damaged the memory of its
+    /// process, so that it fails on a section that is not the cause.
     ///
     /// # Errors
     /// libsframe has crashed or hangs. The next section gets a new process.
@@ -111,7 +111,7 @@ impl Peer {
                 Err(RecvTimeoutError::Disconnected) => {
                     let status = process.child.wait().expect("our own child");
                     let number = status.signal().or(status.code());
-                    return Err(Failure::Died(number.expect("a signal or a status")));
+                    return Err(Failure::Crashed(number.expect("a signal or a status")));
                 }
             }
         }
@@ -133,7 +133,7 @@ impl Process {
             .stderr(Stdio::null())
             .spawn()?;
         let output = BufReader::new(child.stdout.take().expect("piped"));
-        // Bounded, so that an answer without end does not fill the memory.
+        // Bounded, so that an endless answer does not fill the memory.
         let (sender, lines) = sync_channel(1 << 12);
         let listener = std::thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {

@@ -16,7 +16,7 @@ use sframe_oracle::cfi::Kind;
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Frame, Register};
 
-/// The value that an expression computes.
+/// The value that a DWARF expression computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expression {
     /// The base register; if `None`, the CFA, which is already on the stack.

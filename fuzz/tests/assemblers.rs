@@ -1,4 +1,4 @@
-//! Tests of the harness for assemblers: they understand its programs as intended, and their defects are found, reduced
+//! Tests of the harness for assemblers: they assemble its programs as intended, and their defects are found, reduced
 //! and recognised.
 //!
 //! These tests need the assemblers that `corpus/build` unpacks. Without them, they print a message.
@@ -22,9 +22,8 @@ fn present() -> Vec<Assembler> {
     found
 }
 
-/// The assembler's CFI has the rows of the program, independent of SFrame.
 #[test]
-fn directives_mean_what_the_program_means() {
+fn assembled_cfi_has_the_rows_of_the_program() {
     for assembler in present() {
         let mut random = Seeded::new(5);
         let mut functions = 0;

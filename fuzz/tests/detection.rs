@@ -1,4 +1,4 @@
-//! Tests of the detection experiment on golden files, where the right results of its judges are known.
+//! Tests of the detection experiment on golden files, for which the right results are known.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use sframe_fuzz::detection::{Noticed, OtherReader, Reaction, experiment, other_r
 const VITAL: [&str; 4] = ["sfp_magic", "sfh_abi_arch", "sfh_num_fdes", "sfh_cfa_fixed_ra_offset"];
 
 #[test]
-fn every_change_is_judged_once() {
+fn every_change_is_made_once_and_detected() {
     for name in ["2.44/x86_64/shared.so", "2.47.50/x86_64/edges.so", "2.47.50/s390x/edges.so"] {
         let file = read(&format!("golden/{}", name));
         let mut bits: BTreeMap<usize, usize> = BTreeMap::new();
@@ -28,14 +28,14 @@ fn every_change_is_judged_once() {
             // CFI covers the rows of this file, and has the same values.
             assert_ne!(noticed, Noticed::Nobody, "{name} {change:?}");
         });
-        assert!(subject.expect("a sound section").has_cfi);
+        assert!(subject.expect("a valid section").has_cfi);
         assert!(bits.len() > 100 && bits.keys().copied().eq(0..bits.len()), "{name}");
         assert!(bits.values().all(|count| *count == 8));
     }
 }
 
 #[test]
-fn what_is_broken_or_not_linked_is_left_out() {
+fn broken_and_unlinked_files_are_skipped() {
     for name in ["lld/x86_64/v3-shared.so", "2.47.50/x86_64/edges.o"] {
         assert_eq!(experiment(&read(&format!("golden/{}", name)), |_, _| panic!("{name}")), None);
     }
@@ -51,7 +51,7 @@ fn watcher() -> &'static Path {
 #[test]
 fn a_reader_that_cannot_be_run_is_an_error() {
     let reader = OtherReader::new("none", "/no/such/reader", watcher());
-    let error = reader.reactions(b"file", &[], true).expect_err("there is none");
+    let error = reader.reactions(b"file", &[], true).expect_err("no such program");
     assert_eq!(error.to_string(), "none cannot be run: No such file or directory (os error 2)");
 }
 
@@ -70,7 +70,7 @@ fn other_readers_are_judged_file_by_file() {
         let section = experiment(&file, |change, _| {
             changes.push((change.offset as u64, change.values.1, change.field.to_owned()));
         });
-        let offset = section.expect("a sound section").offset;
+        let offset = section.expect("a valid section").offset;
         // These are more than fit in two processes, from all parts of the section.
         changes =
             changes.into_iter().enumerate().filter(|(n, _)| n % 5 == 0).map(|c| c.1).collect();

@@ -146,7 +146,7 @@ fn wanted() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_feature_is_reached() {
+fn every_feature_is_generated() {
     let found: BTreeSet<_> =
         plans(6_000, &Configuration::SILENT).flat_map(|plan| features(&plan)).collect();
     let mut wanted = wanted();
@@ -157,7 +157,7 @@ fn every_feature_is_reached() {
 }
 
 #[test]
-fn every_warning_is_reached() {
+fn every_warning_is_caused() {
     let mut found = BTreeSet::new();
     let mut seen: BTreeSet<String> = BTreeSet::new();
     for plan in plans(6_000, &Configuration::ALL) {
@@ -221,7 +221,7 @@ fn one_byte_changes_one_function() {
 }
 
 #[test]
-fn more_bytes_are_more_functions() {
+fn more_entropy_adds_functions() {
     let mut random = Seeded::new(13);
     for _ in 0..200 {
         let bytes = entropy(&mut random, 6);
@@ -232,7 +232,7 @@ fn more_bytes_are_more_functions() {
 }
 
 #[test]
-fn nothing_is_a_section_too() {
+fn a_plan_without_entropy_is_an_empty_section() {
     let plan = Plan::new(&[], &Configuration::ALL);
     assert_eq!(plan.version, Version::V1);
     assert_eq!(plan.build().expect("can be written").bytes.len(), 28);

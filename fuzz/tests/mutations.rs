@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sframe_fuzz::generate::{Configuration, FUNCTION_BLOCK, HEADER_BLOCK, Plan};
 use sframe_fuzz::mutate::{defects, in_place, variations};
 use sframe_fuzz::seeded::Seeded;
-use sframe_fuzz::targets::mutated::{noticed, unseen};
+use sframe_fuzz::targets::mutated::{defect_is_reported, rows_are_unchanged};
 use sframe_validator::rules::{CATALOGUE, Rule, Severity};
 use sframe_validator::write::StoredSection;
 use sframe_validator::write::elf::Image;
@@ -15,21 +15,21 @@ const SECTIONS: usize = 400;
 /// It must be possible in at least this many of them.
 const PLACES: usize = 5;
 
-fn sound(random: &mut Seeded) -> StoredSection {
+fn section(random: &mut Seeded) -> StoredSection {
     let length = HEADER_BLOCK + random.below(6) * FUNCTION_BLOCK;
     let configuration = Configuration { objects: false, ..Configuration::SILENT };
     let plan = Plan::new(&random.bytes(length), &configuration);
     let bytes = plan.build().expect("can be written").bytes;
-    StoredSection::read(&bytes, plan.address).expect("sound")
+    StoredSection::read(&bytes, plan.address).expect("valid")
 }
 
 #[test]
-fn defects_are_noticed() {
+fn defects_are_reported() {
     for defect in defects() {
         let mut random = Seeded::new(17);
         let made = (0..SECTIONS).filter(|_| {
-            let parts = sound(&mut random);
-            noticed(defect, &parts, &mut random)
+            let parts = section(&mut random);
+            defect_is_reported(defect, &parts, &mut random)
         });
         let made = made.count();
         assert!(made >= PLACES, "{}: {made}", defect.name);
@@ -37,12 +37,12 @@ fn defects_are_noticed() {
 }
 
 #[test]
-fn variations_change_no_row() {
+fn variations_do_not_change_rows() {
     for variation in variations() {
         let mut random = Seeded::new(19);
         let made = (0..SECTIONS).filter(|_| {
-            let parts = sound(&mut random);
-            unseen(variation, &parts, &mut random)
+            let parts = section(&mut random);
+            rows_are_unchanged(variation, &parts, &mut random)
         });
         let made = made.count();
         assert!(made >= PLACES, "{}: {made}", variation.name);
@@ -92,19 +92,19 @@ fn files_keep_their_size_and_sections_their_limit() {
     let mut random = Seeded::new(23);
     let (mut sections, mut files) = (0, 0);
     for seed in 0..400 {
-        let parts = sound(&mut random);
-        let section = parts.bytes();
-        let most = section.len() + 16;
-        let mut data = section.clone();
+        let parts = section(&mut random);
+        let bytes = parts.bytes();
+        let most = bytes.len() + 16;
+        let mut data = bytes.clone();
         data.resize(most, 0);
-        if let Some(size) = in_place(&mut data, section.len(), most, seed) {
+        if let Some(size) = in_place(&mut data, bytes.len(), most, seed) {
             assert!(size <= most);
-            sections += usize::from(data[..size] != section);
+            sections += usize::from(data[..size] != bytes);
         }
         let file = Image {
             abi: parts.abi,
             code: 0x1000..0x1100,
-            sframe: (&section, 0x4000),
+            sframe: (&bytes, 0x4000),
             typed: true,
             eh_frame: None,
         };

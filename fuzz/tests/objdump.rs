@@ -108,7 +108,8 @@ fn expected(plan: &Plan) -> Vec<String> {
 
 fn printed(plan: &Plan) -> Vec<String> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("generated.elf");
-    std::fs::write(&path, file(plan, &plan.build().expect("can be written").bytes)).expect("room");
+    std::fs::write(&path, file(plan, &plan.build().expect("can be written").bytes))
+        .expect("disk space");
     let output = Command::new(objdump(plan.abi)).arg("--sframe").arg(&path).output();
     let output = output.expect("objdump runs");
     let errors = String::from_utf8_lossy(&output.stderr);

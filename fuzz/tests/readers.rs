@@ -1,5 +1,5 @@
-//! Tests that libsframe can be asked and its answers are understood, with sections written by hand from the
-//! specification, and a section that crashes it.
+//! Tests of the interface to libsframe, with a section written by hand from the specification, and a section that
+//! crashes libsframe.
 //!
 //! These tests need libsframe 2.44, which `corpus/build` unpacks. Without it, they print a message.
 
@@ -60,7 +60,7 @@ fn expected() -> Answer {
 }
 
 #[test]
-fn answers_are_understood() {
+fn answers_are_parsed() {
     let Some(mut peer) = peer() else { return };
     let answer = peer.ask(&SECTION, &[0x103, 0x104, 0xff]);
     assert_eq!(answer, Ok(expected()));
@@ -72,13 +72,13 @@ fn answers_are_understood() {
 }
 
 #[test]
-fn a_death_is_noticed_and_the_next_section_served() {
+fn the_next_section_is_read_after_a_crash() {
     let Some(mut peer) = peer() else { return };
-    let mut deadly = sframe_corpus::read("regressions/libsframe-copies-rows-behind-section.sframe");
-    // The version, and no PC-relative flag, which 2.44 does not know.
+    let mut deadly = sframe_corpus::read("regressions/libsframe-copies-rows-past-section.sframe");
+    // Make it version 2, without the PC-relative flag, which 2.44 does not know.
     deadly[2..4].copy_from_slice(&[2, 1]);
     for _ in 0..2 {
-        assert_eq!(peer.ask(&deadly, &[]), Err(Failure::Died(11)));
+        assert_eq!(peer.ask(&deadly, &[]), Err(Failure::Crashed(11)));
         assert_eq!(peer.ask(&SECTION, &[0x103, 0x104, 0xff]), Ok(expected()));
     }
 }

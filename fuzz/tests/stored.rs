@@ -8,7 +8,7 @@ use sframe_fuzz::seeded::Seeded;
 use sframe_validator::write::StoredSection;
 
 #[test]
-fn written_by_assemblers_and_linkers() {
+fn sections_of_assemblers_and_linkers_are_restored() {
     let mut whole = 0;
     for file in corpus::sections() {
         let golden = file.path.components().any(|part| part.as_os_str() == "golden");
@@ -23,13 +23,13 @@ fn written_by_assemblers_and_linkers() {
 }
 
 #[test]
-fn generated() {
+fn generated_sections_are_restored() {
     let mut random = Seeded::new(3);
     for _ in 0..2_000 {
         let length = random.below(600);
         let plan = Plan::new(&random.bytes(length), &Configuration::ALL);
         let bytes = plan.build().expect("can be written").bytes;
-        let parts = StoredSection::read(&bytes, plan.address).expect("sound");
+        let parts = StoredSection::read(&bytes, plan.address).expect("valid");
         assert_eq!(parts.bytes(), bytes);
     }
 }

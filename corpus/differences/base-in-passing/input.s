@@ -1,11 +1,11 @@
-// The CFA counts from another register than SP and FP, and from SP again at the same place: the whole function is lost.
+// The CFA is based on a register other than SP and FP, and on SP again at the same PC: the whole function is lost.
 //
 // Machine: aarch64
 // File: 2.44.o     2.44
 // File: 2.47.50.o  2.47.50
 //
-// "non-SP/FP register 9 in .cfi_def_cfa". The rule holds at no PC, and there is no row that SFrame could not say.
-// (2.44 and LLVM 23 do the same on AMD64; 2.47.50 can say it there. Found by `assemblers` in `fuzz/`.)
+// "non-SP/FP register 9 in .cfi_def_cfa". The rule applies to no PC, and SFrame can express all rows.
+// (2.44 and LLVM 23 do the same on AMD64, where 2.47.50 can express it. Found by `assemblers` in `fuzz/`.)
 	.text
 	.globl	f
 	.type	f, %function

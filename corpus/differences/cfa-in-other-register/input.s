@@ -1,11 +1,11 @@
-# A CFA counted from a register that SFrame 1 has no name for: SP is written instead.
+# A CFA based on a register that SFrame 1 cannot express: SP is written instead.
 #
 # Machine: x86_64
 # File: 2.40.o  2.40
 #
-# SFrame 1 knows SP and FP as bases. The function should have been left out; SFrame says CFA = SP + 0.
-# From the `and` on SP is an unknown distance below the CFA, and R10 is the CFA itself. CFI is right. 2.44 and LLVM 23 leave the
-# function out, with a warning; SFrame 3 can say it, and 2.47.50 does.
+# In SFrame 1, the base is SP or FP. The function should have been left out, but SFrame says CFA = SP + 0.
+# From the `and` on, SP is at an unknown distance below the CFA, and R10 contains the CFA. CFI is right. 2.44 and LLVM 23 leave
+# the function out, with a warning. SFrame 3 can express it, and 2.47.50 does.
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,10 +1,10 @@
-# The caller's FP is kept in another register: ignored.
+# The caller's FP is in another register, which SFrame ignores.
 #
 # Machine: x86_64
 # File: llvm-23.o  llvm-23
 #
-# SFrame 2 has no place for that, and the function should have been left out; SFrame says that FP is unchanged.
-# After the `xor` FP is 0 and the caller's is in R9. CFI is right. 2.40 and 2.44 leave the function out; SFrame 3 can say it.
+# SFrame 2 cannot express this. The function should have been left out, but SFrame says that FP is unchanged.
+# After the `xor`, FP is 0 and the caller's FP is in R9. CFI is right. 2.40 and 2.44 leave the function out. SFrame 3 can express it.
 	.text
 	.globl	f
 	.type	f, @function

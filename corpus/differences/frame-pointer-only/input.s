@@ -1,11 +1,11 @@
-// FP is saved and the return address is not: the slot is said to be the return address's.
+// FP is saved and the return address is not: SFrame says that FP's slot has the return address.
 //
 // Machine: aarch64
 // File: 2.40.o  2.40
 //
-// On AArch64 the first word after the CFA is the return address's; FP alone cannot be said in version 1, and the function should
-// have been left out. SFrame says RA at CFA - 16 and FP unchanged.
-// The `str` has written x29 there; x30 has not been touched. CFI is right. 2.44 and 2.47.50 leave the function out, with a warning.
+// On AArch64, the first word after that of the CFA is for the return address. Version 1 cannot express that only FP is saved, and the
+// function should have been left out. SFrame says that RA is at CFA - 16 and FP is unchanged.
+// The `str` has written x29 there, and x30 is unchanged. CFI is right. 2.44 and 2.47.50 leave the function out, with a warning.
 	.text
 	.globl	f
 	.type	f, %function

@@ -1,12 +1,12 @@
-# The frame pointer is back where the first row has it, says `restore`: its control word is 0, and an offset follows.
+# After a `restore`, the frame pointer is where the first row has it: its control word is 0, and an offset follows.
 #
 # Machine: x86_64
 # File: 2.47.50.o  2.47.50
 #
-# The words of the third row are 0x39 0x10 0x00 0x00 0xf0: CFA = SP + 16, padding for RA, then 0 for FP's control word and -16. By
-# V3 3.2 a control word of 0 is padding, one word: the row has one word too many, and what the last one is remains open. objdump
-# prints the row as it was meant, "c-16", for which the control word is 0x02 (the first row has it). After the push the caller's
-# frame pointer is where SP points, at CFA - 16, and after the `xor` R11 is 0. CFI is right.
+# The words of the third row are 0x39 0x10 0x00 0x00 0xf0: CFA = SP + 16, padding for RA, then 0 for FP's control word and -16. In
+# V3 3.2, a control word of 0 is padding of one word, so the row has one word too many, whose meaning is undefined. objdump
+# prints the intended row, "c-16", for which the control word would be 0x02, as in the first row. After the push, the caller's
+# frame pointer is where SP points, at CFA - 16, and after the `xor`, R11 is 0. CFI is right.
 	.text
 	.globl	f
 	.type	f, @function

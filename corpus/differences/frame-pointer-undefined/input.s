@@ -1,12 +1,12 @@
-# The caller's FP is lost, says CFI: SFrame has it unchanged.
+# In CFI, the caller's FP is lost. In SFrame, it is unchanged.
 #
 # Machine: x86_64
 # File: 2.40.o     2.40
 # File: 2.44.o     2.44
 # File: llvm-23.o  llvm-23
 #
-# No version can say that FP is lost, and the function should have been left out.
-# After the `xor` FP is 0 and the caller's is nowhere. CFI is right. 2.47.50 leaves the function out, with a warning.
+# No version can express that FP is lost, and the function should have been left out.
+# After the `xor`, FP is 0 and there is no copy of the caller's FP. CFI is right. 2.47.50 leaves the function out, with a warning.
 	.text
 	.globl	f
 	.type	f, @function

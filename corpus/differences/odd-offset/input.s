@@ -1,11 +1,11 @@
-# A CFA offset that is no multiple of 8: rounded down.
+# A CFA offset that is not a multiple of 8 is rounded down.
 #
 # Machine: s390x
 # File: 2.47.50.o  2.47.50
 #
-# On s390x offsets are stored divided by 8, after 160 has been taken off. 161 has no encoding, and the function should have been
-# left out; SFrame says SP + 160.
-# `aghi` has taken 1 off SP, and the CFA was SP + 160 before: it is SP + 161. CFI is right.
+# On s390x, (offset - 160) / 8 is stored. 161 cannot be encoded, and the function should have been left out, but SFrame says
+# SP + 160.
+# The CFA was SP + 160 before `aghi` subtracted 1 from SP, so it is SP + 161. CFI is right.
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,11 +1,11 @@
-# Stubs of `.plt.got` are one slot off.
+# For stubs of `.plt.got`, the CFA is wrong by one slot.
 #
 # Machine: x86_64
 # File: 2.44.so     2.44     ld -shared input.o
 # File: 2.47.50.so  2.47.50  ld -shared input.o
 #
-# A function that is both called and taken the address of has a stub in `.plt.got`: one `jmp`, entered by a call. Nothing
-# is pushed, so the CFA is SP + 8. SFrame says SP + 16: a tracer that stops there takes the caller's frame for the return address.
+# A function that is called and whose address is taken has a stub in `.plt.got`: one `jmp`, entered by a call. Nothing is
+# pushed, so the CFA is SP + 8. SFrame says SP + 16, so an unwinder that stops there uses data of the caller as return address.
 # CFI is right. 2.40 does not describe the stubs.
 	.text
 	.globl	f

@@ -1,13 +1,13 @@
-# A new offset and a new register of the CFA at one place: the offset is forgotten.
+# A new offset and a new register of the CFA at the same PC: the offset is lost.
 #
 # Machine: x86_64
 # File: 2.40.o     2.40
 # File: 2.44.o     2.44
 # File: 2.47.50.o  2.47.50
 #
-# `def_cfa_register` takes the offset from the last row that was finished, the one before the push: SFrame says FP + 8.
-# At the pop FP is SP, and the caller's FP and the return address lie between it and the CFA: FP + 16. CFI is right, and so is LLVM 23.
-# No GNU as is, on any machine. `.cfi_def_cfa rbp, 16` in place of the two would have been heard.
+# `def_cfa_register` uses the offset of the last complete row, the one before the push: SFrame says FP + 8.
+# At the pop, FP equals SP, and the caller's FP and the return address are between it and the CFA: FP + 16. CFI and LLVM 23 are right.
+# Every GNU as is wrong, on every machine. With `.cfi_def_cfa rbp, 16` instead of the two directives, it would be right.
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,10 +1,10 @@
-# FP saved by `rel_offset`: ignored.
+# FP is saved with `rel_offset`, which SFrame ignores.
 #
 # Machine: x86_64
 # File: llvm-23.o  llvm-23
 #
-# `.cfi_rel_offset rbp, 0` is `.cfi_offset rbp, -16` counted from SP; SFrame says that FP is unchanged.
-# After the `xor` FP is 0 and the caller's is in the slot that the pop reads. CFI is right, also LLVM's own. GNU as is right too.
+# `.cfi_rel_offset rbp, 0` is `.cfi_offset rbp, -16` relative to SP. SFrame says that FP is unchanged.
+# After the `xor`, FP is 0 and the caller's FP is in the slot that the pop reads. CFI, including LLVM's own, is right. So is GNU as.
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,13 +1,13 @@
-# A rule and `remember_state` at one place: the rule is forgotten.
+# A rule and `remember_state` at the same PC: the rule is lost.
 #
 # Machine: x86_64
 # File: 2.40.o  2.40
 # File: 2.44.o  2.44
 #
-# What is remembered is the last row that was finished, not what holds. At 1 the row after the push is missing: SFrame has the
-# row before it, CFA = SP + 8, FP unchanged.
-# The only way to 1 is the jump after one push, so the CFA is SP + 16 and the caller's FP is in the slot that the pop reads.
-# CFI is right. 2.47.50 and LLVM 23 are too.
+# The assembler remembers the last complete row instead of the current rules. At 1, the row after the push is missing. SFrame has
+# the row before it, with CFA = SP + 8 and FP unchanged.
+# Label 1 is reached only by the jump after one push, so the CFA is SP + 16 and the caller's FP is in the slot that the pop reads.
+# CFI is right, and so are 2.47.50 and LLVM 23.
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,14 +1,14 @@
-# Two remembered states, one inside the other: only the second one is kept.
+# Two nested remembered states: only the second one is kept.
 #
 # Machine: x86_64
 # File: 2.40.o     2.40
 # File: 2.44.o     2.44
 # File: 2.47.50.o  2.47.50
 #
-# `remember_state` is a stack, the assemblers have one place. At 2 SFrame says CFA = FP + 16, which was remembered last and
-# has been restored at 1.
-# The jump to 2 comes from before FP is set: there FP is the caller's, and one push has moved SP, so the CFA is SP + 16.
-# After the pop it is SP + 8; SFrame stays at FP + 8. CFI is right, and so is LLVM 23. No other assembler on any machine is.
+# `remember_state` pushes to a stack, but the assemblers store only one state. At 2, SFrame says CFA = FP + 16, which is the last
+# remembered state, already restored at 1.
+# The jump to 2 is before FP is set. There, FP is that of the caller, and there was one push, so the CFA is SP + 16.
+# After the pop it is SP + 8, but SFrame says FP + 8. CFI and LLVM 23 are right. Every other assembler is wrong, on every machine.
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,13 +1,13 @@
-# `restore` of a rule that the function starts with: the rule stays.
+# `restore` of a rule that the function starts with: the rule remains in effect.
 #
 # Machine: x86_64
 # File: llvm-23.o  llvm-23
 #
-# `restore` goes back to the rule of the CIE. LLVM's CIE has none for FP, so that FP is unchanged; its SFrame goes back to the
-# function's first row instead, and says that the caller's FP is at CFA - 16.
-# At the return the pop has restored FP, and its slot, below SP by now, has been overwritten. CFI is right.
-# (GNU as puts the first rules into the CIE: the same source means something else there, and both of its sections agree. Where it does not,
-# see `restore-with-older-cie`.)
+# `restore` returns to the rule of the CIE. LLVM's CIE has none for FP, so FP is unchanged. Its SFrame returns to the function's
+# first row instead, and says that the caller's FP is at CFA - 16.
+# At the return, the pop has restored FP, and its slot, now below SP, has been overwritten. CFI is right.
+# (GNU as puts the first rules into the CIE, so that the same source has another meaning, on which both of its sections agree. If it does
+# not, see `restore-with-older-cie`.)
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,14 +1,14 @@
-# `restore` of a rule that the function starts with, behind another function: the rule stays.
+# `restore` of a rule that the function starts with, after another function: the rule remains in effect.
 #
 # Machine: x86_64
 # File: 2.40.o     2.40
 # File: 2.44.o     2.44
 # File: 2.47.50.o  2.47.50
 #
-# `restore` goes back to the rule of the CIE. GNU as puts a function's first rules into its CIE, but only where no older CIE is the start
-# of it: `g` has made one without, so that FP is unchanged. SFrame goes back to the function's first row nevertheless, and says that the caller's
-# FP is at CFA - 16. Without `g` both sections say that, and wrongly.
-# At the return the pop has restored FP, and its slot, below SP by now, has been overwritten. CFI is right. Found in the cold parts of
+# `restore` returns to the rule of the CIE. GNU as puts a function's first rules into its CIE, unless an existing CIE is a prefix of them.
+# Here, `g` has a CIE without a rule for FP, so FP is unchanged. SFrame nevertheless returns to the function's first row, and says that the
+# caller's FP is at CFA - 16. Without `g`, both sections say so, and both are wrong.
+# At the return, the pop has restored FP, and its slot, now below SP, has been overwritten. CFI is right. Found in the cold parts of
 # gcc's `cc1`, of gdb and of rustc.
 	.text
 	.globl	g

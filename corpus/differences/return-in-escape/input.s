@@ -1,10 +1,10 @@
-# The return address is somewhere else, says a `.cfi_escape`: ignored.
+# A `.cfi_escape` says that the return address is elsewhere, which SFrame ignores.
 #
 # Machine: x86_64
 # File: llvm-23.o  llvm-23
 #
-# LLVM looks into escapes for the CFA only. This one is an expression for the return address, RBP - 8, which SFrame 2 cannot say: the
-# function should have been left out. SFrame says CFA - 8, as everywhere.
+# LLVM decodes escapes only for the CFA. This one is an expression for the return address, RBP - 8, which SFrame 2 cannot express. The
+# function should have been left out, but SFrame says CFA - 8, as always.
 # The first two `mov` after the prologue copy the return address to RBP - 8, and the `movq` overwrites the original. CFI is right.
 # (Found by `assemblers` in `fuzz/`.)
 	.text

@@ -1,12 +1,12 @@
-# The return address is in a register: ignored.
+# The return address is in a register, which SFrame ignores.
 #
 # Machine: x86_64
 # File: 2.44.o     2.44
 # File: llvm-23.o  llvm-23
 #
-# Version 2 has no place for that, and the function should have been left out; SFrame says CFA - 8.
-# After the `movq` that place, below SP, holds 0; the return address is in R11 and nowhere else. CFI is right.
-# 2.40 leaves the function out; SFrame 3 can say it, and 2.47.50 does.
+# Version 2 cannot express this. The function should have been left out, but SFrame says CFA - 8.
+# After the `movq`, that slot, below SP, has 0, and the return address is only in R11. CFI is right.
+# 2.40 leaves the function out. SFrame 3 can express it, and 2.47.50 does.
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,10 +1,10 @@
-# The return address is back where the ABI has it, says `restore`: ignored.
+# A `restore` says that the return address is where the ABI requires it again, which SFrame ignores.
 #
 # Machine: x86_64
 # File: 2.47.50.o  2.47.50
 #
-# SFrame goes on to say that the return address is in R11; `.cfi_offset rip, -8` instead of `.cfi_restore rip` would have been heard.
-# After the push the return address is where SP points, at CFA - 8, and after the `xor` R11 is 0. CFI is right.
+# SFrame still says that the return address is in R11. With `.cfi_offset rip, -8` instead of `.cfi_restore rip`, it would be right.
+# After the push, the return address is where SP points, at CFA - 8, and after the `xor`, R11 is 0. CFI is right.
 	.text
 	.globl	f
 	.type	f, @function

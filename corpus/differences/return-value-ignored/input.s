@@ -1,4 +1,4 @@
-# The return address is computed from the CFA: said to be at CFA - 8.
+# The return address is computed from the CFA, but SFrame says that it is at CFA - 8.
 #
 # Machine: x86_64
 # File: 2.40.o     2.40
@@ -6,9 +6,9 @@
 # File: 2.47.50.o  2.47.50
 # File: llvm-23.o  llvm-23
 #
-# `f` drops its return address and goes on at what its caller has put on the stack behind it, which is code at the CFA. `.cfi_val_offset` says
-# so: the return address is the CFA itself. The slot below SP, where SFrame still looks, has been overwritten. CFI is right.
-# No SFrame version can say it, and the function should have been left out. (Found by `assemblers` in `fuzz/`.)
+# `f` drops its return address and continues at the code that its caller has put on the stack above it, at the CFA. As `.cfi_val_offset` says,
+# the return address is the CFA itself. The slot below SP, where SFrame has the return address, has been overwritten. CFI is right.
+# No SFrame version can express this, and the function should have been left out. (Found by `assemblers` in `fuzz/`.)
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,12 +1,12 @@
-# FP is no longer to be read from its slot, says `same_value`: ignored.
+# After a `same_value`, FP is no longer in its slot, which SFrame ignores.
 #
 # Machine: x86_64
 # File: 2.40.o     2.40
 # File: 2.44.o     2.44
 # File: llvm-23.o  llvm-23
 #
-# SFrame goes on to say that the caller's FP is at CFA - 16.
-# That slot holds 0 once the `movq` has run, and nothing has changed FP. CFI is right. 2.47.50 is too.
+# SFrame still says that the caller's FP is at CFA - 16.
+# After the `movq`, that slot has 0, and FP is unchanged. CFI is right, and so is 2.47.50.
 	.text
 	.globl	f
 	.type	f, @function

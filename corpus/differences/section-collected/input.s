@@ -1,4 +1,4 @@
-# `--gc-sections` throws `.sframe` away.
+# `--gc-sections` discards `.sframe`.
 #
 # Machine: x86_64
 # File: 2.40.exe  2.40     ld --gc-sections -e f input.o
@@ -6,7 +6,7 @@
 # File: gold.exe  2.44     gold --gc-sections -e f input.o
 # File: lld.exe   llvm-23  lld --gc-sections -e f input.o
 #
-# f is kept and its CFI with it, whose one row (CFA = SP + 8) SFrame can say. The input has said it. 2.47.50 and mold keep the section.
+# f and its CFI are kept. SFrame can express its only row (CFA = SP + 8), and the input has this row. 2.47.50 and mold keep the section.
 	.text
 	.globl	f
 	.type	f, @function

@@ -4,8 +4,8 @@
 # File: lld.so   llvm-23  lld -shared input.o input.o
 # File: gold.so  2.47.50  gold -shared input.o input.o
 #
-# The same object twice. The first header counts the functions of the first input, and no reader looks behind what it counts:
-# the second function, byte for byte like the first one, is lost. CFI is merged and has both.
+# The same object is linked twice. The first header has the number of functions of the first input, and readers do not look further,
+# so the second function is lost, although its section is the same. CFI is merged and has both.
 	.text
 	.type	f, @function
 f:

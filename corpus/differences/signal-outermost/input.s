@@ -1,12 +1,12 @@
-# A signal frame that SFrame cannot describe: it is marked as the outermost frame.
+# A signal frame that SFrame cannot describe is marked as the outermost frame.
 #
 # Machine: x86_64
 # File: 2.47.50.o  2.47.50
 #
-# The kernel has put the interrupted registers on the stack; system call 15 (rt_sigreturn) loads them from there: RIP from
-# RSP+168, RSP from RSP+160. CFI says so with expressions, which GNU as 2.47.50 does not translate. For an ordinary function
-# it then writes no entry. For a signal frame it says that it writes none, and writes one without rows, which marks an
-# outermost frame (V3 1.2): every reader ends the stack in front of the code that was interrupted. SFrame is wrong.
+# The kernel has put the interrupted registers on the stack, and system call 15 (rt_sigreturn) loads them from there: RIP from
+# RSP+168, RSP from RSP+160. CFI has expressions for this, which GNU as 2.47.50 does not translate. For an ordinary function,
+# it would write no entry. For a signal frame, it says that it writes none, but writes one without rows, which marks an
+# outermost frame (V3 1.2). Every reader then ends the stack before the interrupted code. SFrame is wrong.
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,11 +1,11 @@
-# The caller's FP is computed from the CFA: said to be unchanged.
+# The caller's FP is computed from the CFA, but SFrame says that it is unchanged.
 #
 # Machine: x86_64
 # File: llvm-23.o  llvm-23
 #
-# SFrame 2 cannot say it, and the function should have been left out.
-# `f` is entered with FP = SP before the call, which is the CFA. After the `xor` FP is 0; the `lea` finds the caller's where CFI says. CFI is
-# right. (Found by `assemblers` in `fuzz/`.)
+# SFrame 2 cannot express this, and the function should have been left out.
+# At entry, FP is the value of SP before the call, which is the CFA. After the `xor`, FP is 0, and the `lea` computes the caller's FP as CFI
+# says. CFI is right. (Found by `assemblers` in `fuzz/`.)
 	.text
 	.globl	f
 	.type	f, @function

@@ -1,4 +1,4 @@
-// Hand-written CFI: what compilers rarely write and assemblers accept.
+// Hand-written CFI that compilers rarely emit and assemblers accept.
 	.macro	function name
 	.globl	\name
 	.type	\name, %function
@@ -32,7 +32,7 @@ function remembers
 	.cfi_endproc
 done remembers
 
-// The return address alone is saved: two words a row.
+// Only the return address is saved: rows have two words.
 function return_only
 	.cfi_startproc
 	str	x30, [sp, -16]!
@@ -46,7 +46,7 @@ function return_only
 	.cfi_endproc
 done return_only
 
-// The frame pointer alone is saved: no version has a place for that.
+// Only the frame pointer is saved, which no version can express.
 function frame_pointer_only
 	.cfi_startproc
 	str	x29, [sp, -16]!
@@ -60,7 +60,7 @@ function frame_pointer_only
 	.cfi_endproc
 done frame_pointer_only
 
-// Signed by hand, in the middle of a function.
+// The return address is signed in the middle of a function.
 function signed_for_a_while
 	.cfi_startproc
 	nop

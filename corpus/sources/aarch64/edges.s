@@ -1,4 +1,4 @@
-// The edges of a function's range: no bytes at all, in the middle and at the end of the section; a rule at the end.
+// Functions without bytes, in the middle and at the end of the section, and a rule that starts at the end of a function.
 	.macro	function name
 	.globl	\name
 	.type	\name, %function

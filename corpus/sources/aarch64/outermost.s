@@ -1,4 +1,4 @@
-// The first frame of a thread: no return address, all through or from some instruction on.
+// The outermost frame of a thread: no return address in the whole function, or from some instruction on.
 	.text
 	.globl	thread_start
 	.type	thread_start, %function

@@ -1,4 +1,4 @@
-// Offsets on both sides of the limits of one and two bytes, mixed in one function.
+// Offsets just below and above the limits of one and two bytes, mixed in one function.
 	.text
 	.globl	growing
 	.type	growing, %function

@@ -1,4 +1,4 @@
-# Hand-written CFI: what compilers rarely write and assemblers accept.
+# Hand-written CFI that compilers rarely emit and assemblers accept.
 	.macro	function name
 	.globl	\name
 	.type	\name, @function
@@ -35,7 +35,7 @@ function remembers
 	.cfi_endproc
 done remembers
 
-# A leaf keeps what it must save in floating-point registers.
+# A leaf function saves registers in floating-point registers.
 function saved_in_registers
 	.cfi_startproc
 	ldgr	%f2, %r11
@@ -62,7 +62,7 @@ function frame_pointer_in_register_return_on_stack
 	.cfi_endproc
 done frame_pointer_in_register_return_on_stack
 
-# The frame pointer alone is saved: the word of the return address is padding.
+# Only the frame pointer is saved: the word for the return address is padding.
 function frame_pointer_only
 	.cfi_startproc
 	stg	%r11, 88(%r15)
@@ -96,7 +96,7 @@ function other_base
 	.cfi_endproc
 done other_base
 
-# No multiple of eight: the encoding has no room for that.
+# The CFA's offset is not a multiple of eight, so it cannot be encoded.
 function odd_offset
 	.cfi_startproc
 	nopr

@@ -1,4 +1,4 @@
-# Functions on both sides of the limits of one and two bytes of row start, in a section without contents.
+# Functions whose sizes are just below and above the limits of row starts with one and two bytes, in a NOBITS section.
 	.section .sizes, "ax", @nobits
 	.macro	sized name, size
 	.globl	\name

@@ -1,4 +1,4 @@
-# Offsets on both sides of the limits of one and two bytes, which are eight times as far away as elsewhere.
+# Offsets just below and above the limits of one and two bytes, which are multiplied by eight on this machine.
 	.text
 	.globl	growing
 	.type	growing, @function

@@ -1,4 +1,4 @@
-# Hand-written CFI: what compilers rarely write and assemblers accept.
+# Hand-written CFI that compilers rarely emit and assemblers accept.
 	.macro	function name
 	.globl	\name
 	.type	\name, @function
@@ -36,7 +36,7 @@ function remembers
 	.cfi_endproc
 done remembers
 
-# Two changes without an instruction between them: the second one counts.
+# Two changes without an instruction between them: only the second one applies.
 function changes_in_place
 	.cfi_startproc
 	sub	$24, %rsp
@@ -74,7 +74,7 @@ function below_the_cfa
 	.cfi_endproc
 done below_the_cfa
 
-# The stack pointer is moved to another stack: base registers that are neither SP nor FP.
+# The stack pointer is switched to another stack, and the CFA's base is neither SP nor FP.
 function other_base
 	.cfi_startproc
 	lea	8(%rsp), %r10
@@ -120,7 +120,7 @@ function frame_pointer_in_register
 	.cfi_endproc
 done frame_pointer_in_register
 
-# Not the place of the return address that the ABI fixes.
+# The return address is not where the ABI requires it.
 function return_elsewhere
 	.cfi_startproc
 	nop
@@ -131,7 +131,7 @@ function return_elsewhere
 	.cfi_endproc
 done return_elsewhere
 
-# No initial rules at all.
+# A function that starts without rules.
 function simple_with_rules
 	.cfi_startproc simple
 	.cfi_def_cfa rsp, 16
@@ -148,7 +148,7 @@ function simple_without_rules
 	.cfi_endproc
 done simple_without_rules
 
-# Registers other than RA and FP are not SFrame's business.
+# Registers other than RA and FP, which SFrame does not record.
 function saves_others
 	.cfi_startproc
 	push	%rbx

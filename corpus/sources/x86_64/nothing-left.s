@@ -1,4 +1,4 @@
-# CFI, but no function that SFrame 1 or 2 can describe: a header without functions is left.
+# No function has CFI that SFrame 1 or 2 can express, so the section has only a header.
 	.text
 	.globl	beyond
 	.type	beyond, @function

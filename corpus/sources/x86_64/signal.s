@@ -1,4 +1,4 @@
-# Signal frames: one that every rule can describe, one whose CFA is an expression.
+# Signal frames: one with plain rules, and one whose CFA is an expression.
 	.text
 	.globl	restorer
 	.type	restorer, @function

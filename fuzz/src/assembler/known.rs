@@ -27,8 +27,8 @@ const OLD_AND_LLVM: &[&str] = &["2.40", "2.44", "llvm-23"];
 const NEW: &[&str] = &["2.47.50"];
 const LLVM: &[&str] = &["llvm-23"];
 
-/// The known defect that a function shows, if no reduction is needed. GNU as drops nearly every function with an escape,
-/// and to reduce all of them would take most of the time.
+/// The known defect that a function shows, if no reduction is needed. GNU as drops nearly every function with an
+/// escape, and to reduce all of them would take most of the time.
 #[must_use]
 pub fn known_at_once(
     assembler: &Assembler,
@@ -56,18 +56,18 @@ impl Known {
 }
 
 const KNOWN: &[Known] = &[
-    known_case("NOTES.md: restore before a row", OLD, "died", &["restore:*"]),
-    known_case("NOTES.md: cfa-register before a row", OLD, "died", &["cfa-register:*"]),
+    known_case("NOTES.md: restore before a row", OLD, "crashed", &["restore:*"]),
+    known_case("NOTES.md: cfa-register before a row", OLD, "crashed", &["cfa-register:*"]),
     known_case(
         "NOTES.md: restored state without a row",
         NEW,
-        "died",
+        "crashed",
         &["remember", "restore-state"],
     ),
     known_case(
-        "regressions/llvm-mc-dies-of-state-that-was-not-remembered.s",
+        "regressions/llvm-mc-aborts-at-state-that-was-not-remembered.s",
         LLVM,
-        "died",
+        "crashed",
         &["remember", "restore-state"],
     ),
     known_case("escape-of-directive", GNU, "lost", &["(*"]),
@@ -138,7 +138,7 @@ pub fn known(assembler: &Assembler, program: &Program, symptom: &str) -> Option<
 }
 
 fn is_field(symptom: &str) -> bool {
-    !["died", "lost", "only-sframe", "undecided", "misread"].contains(&symptom)
+    !["crashed", "lost", "only-sframe", "undecided", "misread"].contains(&symptom)
 }
 
 fn in_order(wanted: &[&str], words: &[&str]) -> bool {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use sframe_harness::limited::{Command, End, Folder, Limits, Runner};
 use sframe_validator::Abi;
 
-/// What an assembler may use for one program, of which it needs a fraction.
+/// Limits of an assembler for one program, of which it needs a fraction.
 const LIMITS: Limits = Limits { seconds: 10, memory_mib: 4096 };
 /// The object's name in the assembler's folder.
 const OBJECT: &str = "program.o";
@@ -25,20 +25,20 @@ pub struct Assembler {
     watcher: PathBuf,
 }
 
-/// Why there is no object.
+/// The reason why an assembler made no object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Complaint {
-    /// The assembler has crashed, or was ended at a limit: its last message.
-    Died(String),
-    /// The assembler has refused its input: its first error.
+pub enum AssemblerError {
+    /// The assembler crashed or exceeded a limit. Contains its last message.
+    Crashed(String),
+    /// The assembler refused its input. Contains its first error.
     Refused(String),
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for AssemblerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Complaint::Died(words) => write!(f, "died: {words}"),
-            Complaint::Refused(words) => write!(f, "refused: {words}"),
+            AssemblerError::Crashed(words) => write!(f, "crashed: {words}"),
+            AssemblerError::Refused(words) => write!(f, "refused: {words}"),
         }
     }
 }
@@ -89,7 +89,7 @@ impl Assembler {
         if self.abi == Abi::Aarch64Big {
             words.push("-EB".into());
         }
-        // As standard input, whose name in messages is always the same.
+        // From standard input, whose name in messages is always the same.
         Command { input: Some(source.into()), ..Command::new(words) }
     }
 
@@ -100,18 +100,18 @@ impl Assembler {
     ///
     /// # Panics
     /// The assembler cannot be run, or there is no room for temporary files.
-    pub fn assemble(&self, text: &str) -> Result<Vec<u8>, Complaint> {
-        let folder = Folder::new().expect("room for temporary files");
+    pub fn assemble(&self, text: &str) -> Result<Vec<u8>, AssemblerError> {
+        let folder = Folder::new().expect("disk space");
         let source = folder.path().join("program.s");
-        std::fs::write(&source, text).expect("room for temporary files");
+        std::fs::write(&source, text).expect("disk space");
         let finished = Runner::new(&self.watcher, LIMITS)
             .run(&self.command(&source), folder)
             .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()));
-        let said = String::from_utf8_lossy(&finished.ran.errors);
-        let words = |part: &str| said.lines().find(|line| line.contains(part)).map(last_words);
-        let last = said.lines().next_back().map(last_words).unwrap_or_default();
+        let stderr = String::from_utf8_lossy(&finished.ran.errors);
+        let words = |part: &str| stderr.lines().find(|line| line.contains(part)).map(last_words);
+        let last = stderr.lines().next_back().map(last_words).unwrap_or_default();
         if let Some(words) = words("Internal error").or(words("Assertion")) {
-            return Err(Complaint::Died(words));
+            return Err(AssemblerError::Crashed(words));
         }
         match finished.ran.end {
             End::Status(0) => {
@@ -119,10 +119,10 @@ impl Assembler {
             }
             // A shell, which some assemblers are wrapped in, reports a signal as a status above 128.
             End::Signal(signal) | End::Status(signal @ 128..) => {
-                Err(Complaint::Died(format!("signal {}", signal % 128)))
+                Err(AssemblerError::Crashed(format!("signal {}", signal % 128)))
             }
-            End::Status(_) => Err(Complaint::Refused(words("rror: ").unwrap_or(last))),
-            limit => Err(Complaint::Died(limit.to_string())),
+            End::Status(_) => Err(AssemblerError::Refused(words("rror: ").unwrap_or(last))),
+            limit => Err(AssemblerError::Crashed(limit.to_string())),
         }
     }
 }

@@ -114,5 +114,6 @@ fn keep(arguments: &Arguments, assembler: &Assembler, number: u32, name: &str, t
     let Some(folder) = &arguments.keep else { return };
     let path = folder.join(format!("{}-{:?}-{number}.s", assembler.name, assembler.abi));
     let comment = if assembler.abi.is_aarch64() { "//" } else { "#" };
-    std::fs::write(path, format!("{comment} {} {name}\n{text}", assembler.name)).expect("room");
+    std::fs::write(path, format!("{comment} {} {name}\n{text}", assembler.name))
+        .expect("disk space");
 }

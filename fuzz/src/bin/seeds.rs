@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         let folder = folder.join(target);
         std::fs::create_dir_all(&folder).expect("can be made");
         for (number, input) in inputs.iter().enumerate() {
-            std::fs::write(folder.join(format!("{number:04}")), input).expect("room");
+            std::fs::write(folder.join(format!("{number:04}")), input).expect("disk space");
         }
         println!("{target}: {} inputs", inputs.len());
     }

@@ -14,9 +14,9 @@ use tempfile::TempDir;
 const BATCH: usize = 128;
 /// Limits of a process. A batch of sound files needs a fraction of both.
 const LIMITS: Limits = Limits { seconds: 1, memory_mib: 1024 };
-/// How many bytes of a process's output are kept: more than it can print in time.
+/// The number of bytes of a process's output to keep, which is more than it can print in time.
 const KEEP: usize = 64 << 20;
-/// SIGXCPU, on every machine that Linux runs on but MIPS and PA-RISC.
+/// SIGXCPU on Linux, except on MIPS and PA-RISC.
 const SIGXCPU: i32 = 24;
 /// Observed: GNU readelf 2.44 on other versions, on standard output and with exit status 0.
 const GIVES_UP: &str = "SFrame version not supported";
@@ -32,10 +32,10 @@ pub struct OtherReader {
     watcher: PathBuf,
 }
 
-/// What a reader does with a change.
+/// The reaction of a reader to a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reaction {
-    /// It ends by a signal.
+    /// It is killed by a signal.
     Crash,
     /// It takes longer than the limit, or prints or writes more.
     Hang,
@@ -205,7 +205,7 @@ impl OtherReader {
     }
 }
 
-/// What a process did.
+/// The results of a process.
 struct Run {
     end: End,
     /// Indexes of the files that it printed messages about, in order.

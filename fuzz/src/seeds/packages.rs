@@ -47,21 +47,21 @@ pub fn packages(program: &[u8]) -> Vec<Vec<u8>> {
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::best());
-    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("room")
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("disk space")
 }
 
 fn xz(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 6);
-    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("room")
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("disk space")
 }
 
 fn zstd(bytes: &[u8]) -> Vec<u8> {
-    ::zstd::encode_all(bytes, 3).expect("room")
+    ::zstd::encode_all(bytes, 3).expect("disk space")
 }
 
 fn bzip2(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ::bzip2::write::BzEncoder::new(Vec::new(), ::bzip2::Compression::best());
-    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("room")
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("disk space")
 }
 
 fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
@@ -70,17 +70,17 @@ fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
         let mut header = ::tar::Header::new_ustar();
         header.set_size(bytes.len() as u64);
         header.set_mode(0o644);
-        builder.append_data(&mut header, name, *bytes).expect("room");
+        builder.append_data(&mut header, name, *bytes).expect("disk space");
     }
-    builder.into_inner().expect("room")
+    builder.into_inner().expect("disk space")
 }
 
 fn zip(program: &[u8], method: ::zip::CompressionMethod) -> Vec<u8> {
     let mut writer = ::zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options = ::zip::write::SimpleFileOptions::default().compression_method(method);
-    writer.start_file("foo/_native.so", options).expect("room");
-    writer.write_all(program).expect("room");
-    writer.finish().expect("room").into_inner()
+    writer.start_file("foo/_native.so", options).expect("disk space");
+    writer.write_all(program).expect("disk space");
+    writer.finish().expect("disk space").into_inner()
 }
 
 /// ar(5): a header of 60 bytes of text for each member, and an even number of bytes.
@@ -130,15 +130,14 @@ mod tests {
     use sframe_input::package::{Content, Limits, Member, visit};
     use std::io::{Seek, Write};
 
-    /// Each package yields the bytes of the program.
     #[test]
-    fn the_program_is_in_all_of_them() {
+    fn every_package_contains_the_program() {
         let program = [b"\x7fELF".as_slice(), &[7; 100]].concat();
         let packages = packages(&program);
         let count = packages.len();
         for (number, package) in packages.into_iter().enumerate() {
-            let mut file = tempfile::tempfile().expect("room");
-            file.write_all(&package).and_then(|()| file.rewind()).expect("room");
+            let mut file = tempfile::tempfile().expect("disk space");
+            file.write_all(&package).and_then(|()| file.rewind()).expect("disk space");
             let mut found = 0;
             let ended = visit(&file, &Limits::default(), &mut |member: Member<'_>| match member
                 .content

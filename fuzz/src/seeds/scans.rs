@@ -27,12 +27,12 @@ pub fn scans(corpus: &Path) -> Vec<Vec<u8>> {
     let folders = folders(corpus);
     reports.extend(folders.iter().map(|folder| report(corpus, folder, false)));
     let stores = reports.iter().zip([2, 1, 1, 2]).map(|(report, shards)| store(report, shards));
-    let stores: Vec<_> = stores.map(|store| store.expect("room for a store")).collect();
+    let stores: Vec<_> = stores.map(|store| store.expect("disk space")).collect();
     reports.extend(folders.iter().take(3).map(|folder| report(corpus, folder, true)));
     reports.into_iter().map(String::into_bytes).chain(stores).collect()
 }
 
-/// The scan of the fixed report some versions later: other names, findings in other functions and fields, and more
+/// The fixed report as if some versions later: with other names, findings in other functions and fields, and more
 /// entries.
 fn after() -> String {
     let changes = [
@@ -72,13 +72,13 @@ fn report(corpus: &Path, folder: &Path, document: bool) -> String {
     let summary = scan(inputs, &options, 1, &mut sink).expect("checked in");
     renderer.end(&summary).expect("memory");
     drop(renderer);
-    let report = String::from_utf8(out).expect("JSON is text");
+    let report = String::from_utf8(out).expect("UTF-8");
     report.replace(&format!("{}/", corpus.display()), "")
 }
 
 /// A complete store of a report's records, as the target takes it.
 fn store(report: &str, shards: u32) -> sframe_store::Result<Vec<u8>> {
-    let room = tempfile::tempdir().expect("room");
+    let room = tempfile::tempdir().expect("disk space");
     let folder = room.path();
     let records: Vec<_> = report.lines().filter_map(|line| Some((line, path(line)?))).collect();
     let rules = ContentHash::of(b"rules");
@@ -120,7 +120,7 @@ fn store(report: &str, shards: u32) -> sframe_store::Result<Vec<u8>> {
     let mut parts = vec![named(run), decompressed(&folder.join("manifest.ndjson.zst"))];
     for shard in 0..2 {
         let Ok(ShardState::Whole(totals)) = store.state(shard) else {
-            // One list that does not belong to these files, and one that is to be made from them.
+            // Once with a list that does not match these files, and once without a list, so that it is made from them.
             let list = fs::read_to_string(folder.join("files.ndjson")).expect("merged");
             parts.push(if shards == 1 { list } else { String::new() });
             continue;
@@ -156,7 +156,7 @@ fn stamps(folder: &Path, key: &Key) -> sframe_store::Result<()> {
 
 fn decompressed(path: &Path) -> String {
     let bytes = zstd::decode_all(fs::File::open(path).expect("written")).expect("written by zstd");
-    String::from_utf8(bytes).expect("JSON is text")
+    String::from_utf8(bytes).expect("UTF-8")
 }
 
 #[cfg(test)]
@@ -164,15 +164,15 @@ mod tests {
     use super::{BEFORE, after, store};
     use sframe_history::report;
 
-    /// The seeds are read to the end, and the store contains its own hashes by name.
+    /// The reports can be read to the end, and the store contains names instead of its own hashes.
     #[test]
-    fn the_fixed_reports_and_their_store_are_sound() {
+    fn the_fixed_reports_and_their_store_are_valid() {
         for report in [BEFORE, &after()] {
             let mut records = 0;
             let ending = report::read(report.as_bytes(), |_| records += 1).expect("a report");
             assert!(ending.complete && records == 4);
         }
-        let store = store(BEFORE, 2).expect("room");
+        let store = store(BEFORE, 2).expect("disk space");
         let text = String::from_utf8_lossy(&store);
         for hash in ["\"manifest\": \"@manifest\"", "\"key\":\"@key\"", "\"hash\":\"@lines\""] {
             assert!(text.contains(hash), "{hash}");

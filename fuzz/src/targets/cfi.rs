@@ -198,7 +198,7 @@ fn function<'a, S: UnwindSection<Slice<'a>>>(
     }
 }
 
-/// Checks that one side may have stopped.
+/// Checks that an error of one side is allowed.
 fn excuse(ours: Option<CfiError>, theirs: Option<gimli::Error>, sound: bool, fde: &Fde<'_>) {
     let excused = match (&ours, &theirs) {
         (None, None) => true,

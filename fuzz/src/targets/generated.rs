@@ -37,18 +37,18 @@ pub fn check_plan(plan: &Plan, warned: bool) {
     silent(&check_section(&built.bytes, placement, &Options::default()), &plan.warnings(warned));
     if plan.fits_file() {
         let file = file(plan, &built.bytes);
-        let elf = Elf::parse(&file).expect("a sound file");
+        let elf = Elf::parse(&file).expect("a valid file");
         silent(&check_elf(&elf, &Options::default()), &plan.warnings_in_file(warned));
     }
     if plan.fits_object() {
         let file = object(plan, &built.bytes, &relocations);
-        let elf = Elf::parse(&file).expect("a sound object");
+        let elf = Elf::parse(&file).expect("a valid object");
         silent(&check_elf(&elf, &Options::default()), &plan.warnings_in_object(warned));
-        let content = elf.sframe_contents().next().expect("it has one");
-        let source = SectionSource::of(&content).expect("a sound section");
-        read(plan, &source.section.expect("a sound header"));
+        let content = elf.sframe_contents().next().expect("a section");
+        let source = SectionSource::of(&content).expect("a valid section");
+        read(plan, &source.section.expect("a valid header"));
     }
-    let section = Section::parse(&built.bytes, placement).expect("a sound header");
+    let section = Section::parse(&built.bytes, placement).expect("a valid header");
     read(plan, &section);
 }
 
@@ -101,7 +101,7 @@ fn silent(report: &Report, warnings: &Warnings) {
     assert!(report.undecided.is_empty(), "{:?}", report.undecided);
     let found = at(Severity::Warning);
     let missing: Vec<_> = warnings.must.difference(&found).collect();
-    assert!(missing.is_empty(), "nothing is said of {missing:?}: {messages:#?}");
+    assert!(missing.is_empty(), "no report of {missing:?}: {messages:#?}");
     let more: Vec<_> = found
         .iter()
         .filter(|n| !warnings.must.contains(*n) && !warnings.may.contains(*n))

@@ -24,15 +24,15 @@ pub fn run(data: &[u8]) {
     let configuration = Configuration { objects: false, ..Configuration::SILENT };
     let plan = Plan::new(entropy, &configuration);
     let sound = plan.build().expect("can be written").bytes;
-    let parts = StoredSection::read(&sound, plan.address).expect("sound");
+    let parts = StoredSection::read(&sound, plan.address).expect("valid");
     let mut random = Seeded::new(u64::from_le_bytes(bytes));
     let count = defects().count() + variations().count();
     let chosen = usize::from(bytes[0]) % count;
     let applied = match defects().nth(chosen) {
-        Some(defect) => noticed(defect, &parts, &mut random),
+        Some(defect) => defect_is_reported(defect, &parts, &mut random),
         None => {
             let variation = variations().nth(chosen - defects().count()).expect("counted");
-            unseen(variation, &parts, &mut random)
+            rows_are_unchanged(variation, &parts, &mut random)
         }
     };
     if applied {
@@ -44,7 +44,7 @@ pub fn run(data: &[u8]) {
 ///
 /// # Panics
 /// Panics if none of the declared rules reports it.
-pub fn noticed(defect: &Defect, sound: &StoredSection, random: &mut Seeded) -> bool {
+pub fn defect_is_reported(defect: &Defect, sound: &StoredSection, random: &mut Seeded) -> bool {
     let mut parts = sound.clone();
     if !defect.apply(&mut parts, random) {
         return false;
@@ -52,9 +52,9 @@ pub fn noticed(defect: &Defect, sound: &StoredSection, random: &mut Seeded) -> b
     let bytes = parts.bytes();
     let placement = Placement::at(sound.address).with_endian(Some(sound.endian));
     let report = check_section(&bytes, placement, &Options::default());
-    let heard = report.counts.iter().any(|(rule, _)| defect.noticed_by.contains(&rule.name));
+    let is_reported = report.counts.iter().any(|(rule, _)| defect.noticed_by.contains(&rule.name));
     assert!(
-        heard,
+        is_reported,
         "{}: none of {:?}, but {:?} and {:?}\n{parts:#x?}",
         defect.name, defect.noticed_by, report.counts, report.undecided
     );
@@ -65,15 +65,19 @@ pub fn noticed(defect: &Defect, sound: &StoredSection, random: &mut Seeded) -> b
 ///
 /// # Panics
 /// Panics if the row at any PC changes.
-pub fn unseen(variation: &Variation, sound: &StoredSection, random: &mut Seeded) -> bool {
+pub fn rows_are_unchanged(
+    variation: &Variation,
+    sound: &StoredSection,
+    random: &mut Seeded,
+) -> bool {
     let mut parts = sound.clone();
     if !variation.apply(&mut parts, random) {
         return false;
     }
     let (before, after) = (sound.bytes(), parts.bytes());
     let placement = Placement::at(sound.address);
-    let old = Section::parse(&before, placement).expect("sound");
-    let new = Section::parse(&after, placement).expect("as sound");
+    let old = Section::parse(&before, placement).expect("valid");
+    let new = Section::parse(&after, placement).expect("still valid");
     if let Some((pc, old, new)) = view::differences(&old, &new).first() {
         panic!("{} changes {pc:#x} from {old:?} to {new:?}\n{parts:#x?}", variation.name);
     }

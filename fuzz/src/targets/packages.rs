@@ -34,10 +34,10 @@ pub fn run(data: &[u8]) {
     ROOM.with_borrow_mut(|room| {
         let mut file = match room {
             Some(file) => &*file,
-            None => room.insert(tempfile::tempfile().expect("room for a file")),
+            None => room.insert(tempfile::tempfile().expect("disk space")),
         };
         file.set_len(0).and_then(|()| file.rewind()).expect("our own file");
-        file.write_all(data).and_then(|()| file.rewind()).expect("room for an input");
+        file.write_all(data).and_then(|()| file.rewind()).expect("disk space");
         judge(file, data);
     });
 }
@@ -67,7 +67,7 @@ fn judge(file: &File, data: &[u8]) {
     });
     // Every listed member, and in addition one for each damaged container.
     assert!(members <= 2 * LIMITS.members + 1, "{members} members");
-    // Bytes that no decompressor produced are in the input itself, once for each container around them.
+    // Bytes that are not the output of a decompressor are in the input itself, once for each container around them.
     let stored = data.len() as u64 * u64::from(LIMITS.depth);
     assert!(held <= LIMITS.unpacked_size + stored, "{held} bytes held");
     assert!(ended.is_ok() || !data.is_empty(), "{ended:?} of nothing");

@@ -1,4 +1,4 @@
-//! Reads the results of scans again, which may come from other machines: reports and stores.
+//! Reads reports and stores, which may come from other machines.
 
 mod reports;
 mod stores;

@@ -43,11 +43,11 @@ pub fn fault_is_reported(fault: &Fault, twin: &Twin, random: &mut Seeded) -> boo
 /// The ranges that the comparison reports, which must be the expected ones; `None` if the section cannot be written.
 fn disagreements(twin: &Twin) -> Option<Vec<Disagreement>> {
     let file = twin.file()?;
-    let elf = Elf::parse(&file).expect("a sound file");
+    let elf = Elf::parse(&file).expect("a valid file");
     let header = elf.sframe_sections().next().expect("one section");
     let data = elf.section_data(header).expect("in the file");
     let placement = Placement::at(header.address).with_abi(elf.abi());
-    let sections = [Section::parse(data, placement).expect("a sound header")];
+    let sections = [Section::parse(data, placement).expect("a valid header")];
     let cfi = Cfi::load_all(&elf).expect("a linked file");
     assert!(cfi.iter().all(|cfi| cfi.defects().is_empty()), "{:?}", cfi[0].defects());
     let mut found = Vec::new();

@@ -29,8 +29,7 @@ from distributed import Client, LocalCluster, Status, get_worker
 
 DONE, REFUSED, NEVER_RETRY, RETRY, INTERRUPTED = 0, 1, 64, 75, 130
 
-# Intervals in seconds: how often a worker checks whether its shard is still wanted, how often the driver checks for
-# finished
+# Intervals in seconds: for a worker to check whether its shard is still wanted, for the driver to check for finished
 # shards and for the number of workers, and the longest pause before another round.
 WATCH, POLL, COUNT, LONGEST_PAUSE = 1.0, 0.1, 5.0, 60.0
 
@@ -73,9 +72,8 @@ def scan_shard(command: list[str], shard: int) -> None:
                 _, errors = process.communicate(timeout=WATCH)
                 break
             except subprocess.TimeoutExpired:
-                # Dask does not end running tasks. It marks a task as cancelled when the driver gives up or is gone. A
-                # worker that
-                # closes because it lost its scheduler waits for the task.
+                # Dask does not end running tasks. It marks a task as cancelled when the driver gives up or disappears.
+                # A worker that closes because it lost its scheduler waits for the task.
                 if task.state == "cancelled" or worker.status in (Status.closing, Status.closed):
                     process.kill()
     if process.returncode != DONE:

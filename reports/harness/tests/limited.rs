@@ -1,7 +1,7 @@
-//! Programs under limits, as a caller sees them: what they get, what they leave, and how their end is reported. The programs
-//! are shell scripts, so that the expected values are what POSIX says of the shell.
+//! Running programs under limits: their input, output and files, and the report of how they ended. The programs are
+//! shell scripts, so the expected values follow from POSIX.
 //!
-//! This program is its own watcher, for which it needs its own `main`.
+//! This test program is its own watcher process, for which it needs its own `main`.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -20,12 +20,12 @@ fn main() -> ExitCode {
         return status;
     }
     input_is_a_file();
-    streams_are_apart_or_together();
+    streams_are_separate_or_merged();
     the_start_of_a_stream_is_kept();
-    files_last_as_long_as_the_result();
+    files_exist_as_long_as_the_result();
     a_program_that_cannot_be_started_is_an_error();
     a_stopped_program_is_not_reported();
-    a_program_that_waits_is_ended_by_the_clock();
+    a_waiting_program_is_killed_at_the_time_limit();
     ExitCode::SUCCESS
 }
 
@@ -38,30 +38,30 @@ fn shell(script: &str) -> Command {
 }
 
 fn run(command: &Command) -> Finished {
-    let folder = Folder::new().expect("room for temporary files");
+    let folder = Folder::new().expect("disk space");
     Runner::new(&own_path(), LIMITS).run(command, folder).expect("sh runs")
 }
 
 fn input_is_a_file() {
-    let folder = Folder::new().expect("room for temporary files");
+    let folder = Folder::new().expect("disk space");
     let file = folder.path().join("input");
-    fs::write(&file, "a\nb\n").expect("room for temporary files");
+    fs::write(&file, "a\nb\n").expect("disk space");
     let command = Command { input: Some(file.into()), ..shell("cat; exit 7") };
     let finished = Runner::new(&own_path(), LIMITS).run(&command, folder).expect("sh runs");
     assert_eq!((finished.ran.end, &finished.ran.output[..]), (End::Status(7), &b"a\nb\n"[..]));
     assert!(run(&shell("cat")).ran.output.is_empty());
 }
 
-fn streams_are_apart_or_together() {
-    let apart = shell("echo 1; echo 2 >&2; echo 3");
-    let ran = run(&apart).into_ran();
+fn streams_are_separate_or_merged() {
+    let separate = shell("echo 1; echo 2 >&2; echo 3");
+    let ran = run(&separate).into_ran();
     assert_eq!((&ran.output[..], &ran.errors[..], ran.printed), (&b"1\n3\n"[..], &b"2\n"[..], 6));
-    let ran = run(&Command { together: true, ..apart }).into_ran();
+    let ran = run(&Command { together: true, ..separate }).into_ran();
     assert_eq!((&ran.output[..], &ran.errors[..], ran.printed), (&b"1\n2\n3\n"[..], &b""[..], 6));
 }
 
 fn the_start_of_a_stream_is_kept() {
-    // 10 digits and a line feed.
+    // Each line has 10 digits and a line feed, 11 bytes.
     let script = shell("i=0; while [ $i -lt 30000 ]; do echo 0123456789; i=$((i + 1)); done");
     let (default, all) = (run(&script).into_ran(), Command { keep: 1 << 20, ..script });
     assert_eq!((default.output.len(), default.printed), (64 << 10, 330_000));
@@ -70,22 +70,22 @@ fn the_start_of_a_stream_is_kept() {
     assert!(all.output.starts_with(&default.output) && all.output.ends_with(b"9\n"));
 }
 
-fn files_last_as_long_as_the_result() {
+fn files_exist_as_long_as_the_result() {
     let finished = run(&shell("echo made > file; mktemp; pwd"));
     let work = finished.folder().work();
-    assert_eq!(fs::read(work.join("file")).expect("it is there"), b"made\n");
+    assert_eq!(fs::read(work.join("file")).expect("it exists"), b"made\n");
     let printed = String::from_utf8(finished.ran.output.clone()).expect("UTF-8");
     let paths: Vec<&Path> = printed.lines().map(Path::new).collect();
     let [temporary, current] = paths[..] else { panic!("{printed}") };
     assert!(temporary.starts_with(&work) && temporary.exists());
-    assert_eq!(current, work.canonicalize().expect("it is there"));
+    assert_eq!(current, work.canonicalize().expect("it exists"));
     let folder = finished.folder().path().to_owned();
     drop(finished);
     assert!(!folder.exists());
 }
 
 fn a_program_that_cannot_be_started_is_an_error() {
-    let folder = Folder::new().expect("room for temporary files");
+    let folder = Folder::new().expect("disk space");
     let path = folder.path().to_owned();
     let error = Runner::new(&own_path(), LIMITS).run(&Command::new(["/no/such"]), folder);
     let error = error.expect_err("there is no such program");
@@ -95,7 +95,7 @@ fn a_program_that_cannot_be_started_is_an_error() {
 }
 
 fn a_stopped_program_is_not_reported() {
-    let folder = Folder::new().expect("room for temporary files");
+    let folder = Folder::new().expect("disk space");
     let path = folder.path().to_owned();
     let started = path.join("work/started");
     let stop = || started.exists();
@@ -105,9 +105,9 @@ fn a_stopped_program_is_not_reported() {
     assert!(matches!(result, Err(NotRun::Stopped)) && !path.exists());
 }
 
-fn a_program_that_waits_is_ended_by_the_clock() {
+fn a_waiting_program_is_killed_at_the_time_limit() {
     let limits = Limits { seconds: 1, ..LIMITS };
-    let folder = Folder::new().expect("room for temporary files");
+    let folder = Folder::new().expect("disk space");
     let path = folder.path().to_owned();
     let result = Runner::new(&own_path(), limits).run(&shell("sleep 600 & sleep 600"), folder);
     let ran = result.expect("sh runs").into_ran();

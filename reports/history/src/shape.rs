@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_lose_their_numbers_and_keep_registers_and_distance() {
+    fn registers_and_distances_of_values_are_kept() {
         let both = |ours, truth| {
             let (ours, truth) = both_values(ours, truth);
             format!("{ours} | {truth}")

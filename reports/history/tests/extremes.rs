@@ -128,7 +128,7 @@ fn sums_of_the_largest_numbers_saturate() {
     let of_difference = of_difference.expect("a cause");
     assert_eq!((of_difference.findings, of_difference.functions), (u64::MAX, u64::MAX));
 
-    // All files' findings are new, or all are gone.
+    // The findings of all files are new, or all are gone.
     let none: Vec<Value> =
         ["a", "b", "c"].map(|path| json!({"path": path, "status": "checked"})).into();
     for (old, new) in [(&none, &records), (&records, &none)] {
@@ -140,7 +140,7 @@ fn sums_of_the_largest_numbers_saturate() {
         // Listed findings: three warnings, and three errors that represent all others.
         assert_eq!([came.errors, came.warnings, came.lints], [u64::MAX, 3, 0]);
         assert_eq!((came.all(), other.all()), (u64::MAX, 0));
-        // Findings that are only counted.
+        // The findings that are only counted.
         assert_eq!(changes.rules.len(), 3);
         assert!(changes.rules.iter().all(|rule| rule.old.max(rule.new) == u64::MAX));
     }
@@ -179,7 +179,7 @@ fn no_number_makes_the_comparison_panic() {
     }
 }
 
-/// Each finding has a different shape, and so a cause of its own, up to a limit. No finding is lost.
+/// Each finding has a different shape, and therefore its own cause, up to a limit. No finding is lost.
 #[test]
 fn the_number_of_causes_is_bounded() {
     let mut groups = Groups::default();

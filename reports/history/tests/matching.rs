@@ -53,10 +53,10 @@ fn in_package(name: &str, architecture: &str, path: &str, inside: &str) -> Value
     record
 }
 
-/// How the only file of both scans was matched.
+/// How the only file of the old scan and that of the new one were matched.
 fn matched(old: &Value, new: &Value) -> Option<Matched> {
     let mut new = new.clone();
-    // Something undecided, so that the file is listed.
+    // Add something undecided, so that the file is listed.
     new["undecided"] = json!([{"reason": "x"}]);
     let changes = compare(std::slice::from_ref(old), &[new]);
     changes.files.first().and_then(|change| change.matched)
@@ -91,7 +91,7 @@ fn names_match_without_versions_only() {
     let new = in_package("foo", "arm64", "updates/y.deb", "usr/lib/libfoo.so.1");
     assert_eq!(matched(&old, &new), None);
 
-    // The same bytes under another name.
+    // A file with the same bytes and another name.
     let content = |path: &str, hash: &str| {
         let mut record = file(path);
         record["content"] = json!({"size": 1, "hash": hash.repeat(64)});
@@ -168,7 +168,7 @@ fn functions_are_matched_by_symbol_at_any_address() {
 }
 
 #[test]
-fn the_defect_matters_more_than_the_place_in_the_function() {
+fn findings_are_matched_by_defect_before_offset() {
     let at = |offset: u64, value: &str| {
         let mut finding = finding("f", 0x1000, 1);
         let (start, end) = (format!("{:#x}", 0x1000 + offset), format!("{:#x}", 0x1001 + offset));
@@ -201,11 +201,11 @@ fn truncated_lists_are_compared_by_count() {
 }
 
 #[test]
-fn copies_are_matched_without_their_numbers_last() {
+fn numbered_copies_of_functions_match_if_nothing_else_does() {
     let copies = |names: &[&str]| names.iter().map(|name| finding(name, 0, 0)).collect::<Vec<_>>();
     assert_eq!(outcome(copies(&["f.part.0"]), copies(&["f.part.1"])), [0, 0, 0, 0]);
     assert_eq!(outcome(copies(&["f.isra.0.cold"]), copies(&["f.isra.3.cold"])), [0, 0, 0, 0]);
-    // A different kind of copy is a different function; and exact matches come first.
+    // A different kind of copy is a different function, and exact matches come first.
     assert_eq!(outcome(copies(&["f.part.0"]), copies(&["f.isra.0"])), [1, 1, 0, 0]);
     let (one, two) = (copies(&["f.part.0"]), copies(&["f.part.0", "f.part.1"]));
     assert_eq!(outcome(one.clone(), two.clone()), [1, 0, 0, 0]);
@@ -217,11 +217,11 @@ fn without_symbols_unknown_changes_are_undecided() {
     let stripped = |starts: &[u64]| {
         (0..).zip(starts).map(|(index, start)| finding("", *start, index)).collect::<Vec<_>>()
     };
-    // Nothing has moved: the additional one is new.
+    // Nothing has moved: the additional finding is new.
     assert_eq!(outcome(stripped(&[0, 16]), stripped(&[0, 16, 32])), [1, 0, 0, 0]);
     // All have moved, but their number is the same.
     assert_eq!(outcome(stripped(&[0, 16]), stripped(&[64, 96])), [0, 0, 0, 0]);
-    // One more, but it is unknown which one.
+    // One finding is new, but it is unknown which one.
     assert_eq!(outcome(stripped(&[0, 16]), stripped(&[64, 96, 128])), [0, 0, 0, 1]);
     // The file was stripped between the scans.
     assert_eq!(outcome(vec![finding("f", 0, 0)], stripped(&[64])), [0, 0, 0, 2]);
@@ -284,7 +284,7 @@ fn with_patterns(findings: Vec<Value>, count: u64) -> Value {
 }
 
 #[test]
-fn a_pattern_is_one_finding_whichever_function_shows_it_first() {
+fn a_pattern_is_one_finding_whichever_function_represents_it() {
     let of = |symbol: &str, functions| pattern(symbol, 0x40, "rsp+16", "rsp+8", functions);
     let other = |functions| pattern("g", 0x90, "rsp+240", "rsp+232", functions);
     let changes =
@@ -346,6 +346,6 @@ fn the_severity_of_the_later_scan_applies() {
     lint["findings"][0]["severity"] = json!("lint");
     let error = with_findings("a.o", vec![finding("f", 0x1000, 1), finding("g", 0x2000, 2)]);
     let (lint, error) = ([lint], [error]);
-    let (there, back) = (compare(&lint, &error), compare(&error, &lint));
-    assert_eq!((there.summary.new.all(), back.summary.fixed.all()), (1, 1));
+    let (forward, backward) = (compare(&lint, &error), compare(&error, &lint));
+    assert_eq!((forward.summary.new.all(), backward.summary.fixed.all()), (1, 1));
 }

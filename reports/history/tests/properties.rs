@@ -1,5 +1,5 @@
-//! Properties that hold for any two scans, tested on scans of the whole corpus: without changes nothing is reported; a
-//! planted change is found at its place, and in reverse order is reported as the opposite.
+//! Properties that hold for any two scans, tested on scans of the whole corpus: a scan compared with itself has no
+//! changes; a planted change is reported at its place, and as its opposite if the scans are swapped.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -14,8 +14,8 @@ use sframe_corpus::corpus;
 use sframe_history::changes::{Changes, CoverageVerdict};
 use sframe_history::{Groups, report};
 
-/// Records with errors and warnings of all kinds, of sound and broken files, archives and objects, with truncated or
-/// complete lists.
+/// Records of valid and broken files, archives and objects, with errors and warnings of all kinds. The lists of
+/// findings are complete if `all` is set.
 fn records(all: bool) -> &'static [Value] {
     static RECORDS: [OnceLock<Vec<Value>>; 2] = [OnceLock::new(), OnceLock::new()];
     RECORDS[usize::from(all)].get_or_init(|| {
@@ -56,7 +56,7 @@ impl Numbers {
 }
 
 #[test]
-fn a_scan_does_not_differ_from_itself() {
+fn a_scan_compared_with_itself_has_no_changes() {
     for all in [false, true] {
         let records = records(all);
         let found: usize = records.iter().map(|r| r["findings"].as_array().unwrap().len()).sum();
@@ -163,7 +163,7 @@ fn without(record: &Value, place: usize) -> Value {
 }
 
 #[test]
-fn a_planted_finding_is_new_and_in_reverse_fixed() {
+fn a_planted_finding_is_new_and_a_removed_one_is_fixed() {
     let sound = records(true);
     let errors = listed_errors(sound);
     assert!(errors.len() > 50, "{}", errors.len());
@@ -176,25 +176,25 @@ fn a_planted_finding_is_new_and_in_reverse_fixed() {
             vec![format!("{change} {} {}", rule.as_str().unwrap(), symbol.as_str().unwrap())]
         };
         let name = sound[file]["path"].as_str().unwrap();
-        let there = changes(&old, sound);
-        assert_eq!(there.files.len(), 1, "{there:#?}");
-        assert_eq!(findings(&there, name), expected("new"));
-        assert!(there.worse && there.files[0].counts.is_empty());
+        let forward = changes(&old, sound);
+        assert_eq!(forward.files.len(), 1, "{forward:#?}");
+        assert_eq!(findings(&forward, name), expected("new"));
+        assert!(forward.worse && forward.files[0].counts.is_empty());
         let address = &finding["code"]["start"];
         let address = if address.is_null() { &finding["function"]["start"] } else { address };
-        let new = there.files[0].findings[0].new.as_ref().unwrap();
+        let new = forward.files[0].findings[0].new.as_ref().unwrap();
         assert_eq!(new.address.as_deref(), address.as_str());
-        // The same with all addresses moved.
+        // The result is the same if all addresses have moved.
         let mut moved = sound.to_vec();
         moved.iter_mut().for_each(|record| shift(record, 0x40));
         assert_eq!(findings(&changes(&old, &moved), name), expected("new"));
 
-        let back = changes(sound, &old);
-        assert_eq!(findings(&back, name), expected("fixed"));
-        assert!(!back.worse);
+        let backward = changes(sound, &old);
+        assert_eq!(findings(&backward, name), expected("fixed"));
+        assert!(!backward.worse);
         assert_eq!(
-            (there.summary.new, there.summary.fixed),
-            (back.summary.fixed, back.summary.new)
+            (forward.summary.new, forward.summary.fixed),
+            (backward.summary.fixed, backward.summary.new)
         );
     }
 }
@@ -202,7 +202,7 @@ fn a_planted_finding_is_new_and_in_reverse_fixed() {
 #[test]
 fn a_different_row_of_a_table_is_a_change() {
     let sound = records(true);
-    // An outermost frame without rows has no row in the table.
+    // If a function without rows marks an outermost frame, SFrame has no line in the table.
     let with_table = |(file, place): &&(usize, usize)| {
         let table = sound[*file]["findings"][*place]["difference"]["table"].as_array();
         table.is_some_and(|lines| lines.iter().any(|line| line["side"] == "sframe"))
@@ -247,14 +247,14 @@ fn a_growing_count_of_unlisted_findings_is_worse_and_undecided() {
     let mut new = sound.to_vec();
     let was = sound[file]["counts"][count]["count"].as_u64().unwrap();
     new[file]["counts"][count]["count"] = json!(was + 3);
-    let there = changes(sound, &new);
-    assert!(there.worse);
-    assert_eq!(there.summary.new.all(), 0);
-    let expected = &there.files[0].counts[0];
+    let forward = changes(sound, &new);
+    assert!(forward.worse);
+    assert_eq!(forward.summary.new.all(), 0);
+    let expected = &forward.files[0].counts[0];
     assert_eq!((expected.old, expected.new), (was, was + 3));
-    let back = changes(&new, sound);
-    assert!(!back.worse);
-    assert_eq!((back.files[0].counts[0].old, back.files[0].counts[0].new), (was + 3, was));
+    let backward = changes(&new, sound);
+    assert!(!backward.worse);
+    assert_eq!((backward.files[0].counts[0].old, backward.files[0].counts[0].new), (was + 3, was));
     // A listed finding that is replaced by another one is neither new nor fixed.
     let rule = &sound[file]["counts"][count]["rule"];
     let mut new = sound.to_vec();
@@ -268,7 +268,7 @@ fn a_growing_count_of_unlisted_findings_is_worse_and_undecided() {
 }
 
 #[test]
-fn more_undescribed_and_fewer_described_functions_are_lost_coverage() {
+fn fewer_described_functions_are_lost_coverage() {
     let sound = records(false);
     let has_loss = |record: &Value| {
         record["status"] == "checked"
@@ -281,38 +281,38 @@ fn more_undescribed_and_fewer_described_functions_are_lost_coverage() {
     let cause = coverage["losses"][0]["cause"].as_str().unwrap().to_owned();
     let was = coverage["losses"][0]["functions"].as_u64().unwrap();
     coverage["losses"][0]["functions"] = json!(was + 1);
-    let there = changes(sound, &new);
-    assert_eq!(there.files.len(), 1);
-    let expected = there.files[0].coverage.as_ref().unwrap();
+    let forward = changes(sound, &new);
+    assert_eq!(forward.files.len(), 1);
+    let expected = forward.files[0].coverage.as_ref().unwrap();
     assert_eq!(expected.verdict, CoverageVerdict::MoreUndescribed);
     assert_eq!(
         (expected.causes[0].cause.as_str(), expected.causes[0].old, expected.causes[0].new),
         (&*cause, was, was + 1)
     );
-    assert!(!there.worse);
+    assert!(!forward.worse);
     let both = new[file]["coverage"]["functions"]["both"].as_u64().unwrap();
     new[file]["coverage"]["functions"]["both"] = json!(both - 1);
     let verdict = |changes: &Changes| changes.files[0].coverage.as_ref().unwrap().verdict;
-    let there = changes(sound, &new);
-    assert!(there.worse);
-    assert_eq!(verdict(&there), CoverageVerdict::Lost);
-    let back = changes(&new, sound);
-    assert!(!back.worse);
-    assert_eq!(verdict(&back), CoverageVerdict::Gained);
+    let forward = changes(sound, &new);
+    assert!(forward.worse);
+    assert_eq!(verdict(&forward), CoverageVerdict::Lost);
+    let backward = changes(&new, sound);
+    assert!(!backward.worse);
+    assert_eq!(verdict(&backward), CoverageVerdict::Gained);
 }
 
 #[test]
-fn files_come_and_go_and_are_never_matched_twice() {
+fn a_copy_of_a_file_is_new_or_gone() {
     let sound = records(false);
     let file = sound.iter().position(|record| record["status"] == "checked").unwrap();
     let mut more = sound.to_vec();
     let mut copy = sound[file].clone();
     copy["path"] = json!("quite/another/place.o");
     more.push(copy);
-    let there = changes(sound, &more);
-    assert_eq!((there.summary.came, there.summary.gone), (1, 0));
-    let back = changes(&more, sound);
-    assert_eq!((back.summary.came, back.summary.gone), (0, 1));
+    let forward = changes(sound, &more);
+    assert_eq!((forward.summary.came, forward.summary.gone), (1, 0));
+    let backward = changes(&more, sound);
+    assert_eq!((backward.summary.came, backward.summary.gone), (0, 1));
     // An incomplete scan cannot show that a file is gone.
     let cut: Vec<String> = sound.iter().skip(1).map(ToString::to_string).collect();
     let unknown = compare(&report_of(sound), &cut.join("\n"));
@@ -321,7 +321,7 @@ fn files_come_and_go_and_are_never_matched_twice() {
 }
 
 #[test]
-fn causes_contain_each_finding_once() {
+fn each_finding_has_one_cause() {
     for all in [false, true] {
         let causes = groups(records(all));
         let counts = records(all).iter().flat_map(|record| record["counts"].as_array().unwrap());
@@ -340,8 +340,8 @@ fn causes_contain_each_finding_once() {
 }
 
 #[test]
-fn malicious_records_take_time_linear_in_their_length() {
-    // Each loss has a different cause and lists one of its two functions; each reason occurs once.
+fn malicious_records_are_compared_in_linear_time() {
+    // Each loss has a different cause, and lists one of its two functions. All reasons differ.
     let many = |word: &str| {
         let losses: Vec<Value> = (0..60_000)
             .map(|n| {

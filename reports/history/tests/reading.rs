@@ -1,4 +1,4 @@
-//! Reading reports in both formats, sound and damaged.
+//! Reading valid and damaged reports in both formats.
 
 mod scans;
 
@@ -26,7 +26,7 @@ fn both_formats_have_the_same_records() {
     assert_ne!(lines, document);
     let all = |text: &str| {
         let mut all = Vec::new();
-        // In pieces, like from a file.
+        // A small buffer, so that the input arrives in pieces.
         let input = BufReader::with_capacity(61, text.as_bytes());
         let ending = report::read(input, |record| all.push(format!("{record:?}")));
         (all, ending.expect("a report"))
@@ -42,7 +42,7 @@ fn a_record_has_the_values_of_its_line() {
     let line = scan(&corpus(), &["differences/plt-got/2.44.so"]);
     let mut seen = 0;
     let each = |record: &sframe_history::Record<'_>| {
-        // corpus/differences/plt-got: the stub at 0x200 is one slot off.
+        // In corpus/differences/plt-got, the CFA of the stub at 0x200 is wrong by 8 bytes.
         let finding =
             record.findings.iter().find(|f| *f.rule == *"cfa-mismatch").expect("an error");
         let difference = finding.difference.as_ref().expect("tables");
@@ -57,7 +57,7 @@ fn a_record_has_the_values_of_its_line() {
 }
 
 #[test]
-fn incomplete_reports_are_recognized() {
+fn incomplete_reports_are_recognised() {
     let (paths, ending) = read(&format!("{FILE}\n\n{FILE}\n{SUMMARY}")).expect("a report");
     assert_eq!((paths.len(), ending.complete, ending.tool.as_deref()), (2, true, Some("9.8.7")));
     let (paths, ending) = read(FILE).expect("a report");
@@ -68,7 +68,7 @@ fn incomplete_reports_are_recognized() {
     let (paths, _) =
         read(&format!("{{\"type\":\"note\",\"x\":1}}\n{more}\n{SUMMARY}")).expect("a report");
     assert_eq!(paths, ["b"]);
-    // As another program might format it.
+    // Another program may format JSON differently.
     let document = "{ \"files\": [ {\"status\":\"special\",\"path\":\"\\u0061\"} ],\n \"format\": 1, \"summary\": {} }";
     let (paths, ending) = read(document).expect("a report");
     assert_eq!((paths, ending.complete), (vec!["a".to_owned()], true));
@@ -121,7 +121,7 @@ fn damage_is_reported_with_its_position() {
 }
 
 #[test]
-fn reading_that_fails_is_an_error() {
+fn read_errors_are_reported() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -135,6 +135,6 @@ fn reading_that_fails_is_an_error() {
 #[test]
 fn a_line_that_never_ends_is_refused() {
     let endless = BufReader::new(br#"{"type":"file","#.chain(io::repeat(b' ')));
-    let error = report::read(endless, |_| ()).expect_err("it has no end");
+    let error = report::read(endless, |_| ()).expect_err("the line is too long");
     assert_eq!(error.to_string(), "line 1, column 0: a line of more than 268435456 bytes");
 }

@@ -1,8 +1,8 @@
-//! Programs assembled twice, whose changes are known from the source and from the defects of assemblers shown in
-//! `corpus/differences`.
+//! Two versions of assembled programs, whose changes are known from the source and from defects of assemblers
+//! (`corpus/differences`).
 //!
-//! Some tests need the toolchains of `corpus/build fetch`. If these are missing, the test says so, and fails if
-//! `SFRAME_REQUIRE_TOOLS` is set, as it is in CI.
+//! Some tests need the toolchains of `corpus/build fetch`. Missing ones are reported, and are a failure if
+//! `SFRAME_REQUIRE_TOOLS` is set, as in CI.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -17,7 +17,7 @@ use sframe_corpus::corpus;
 use sframe_corpus::tools::toolchain;
 use sframe_history::changes::{Became, CoverageVerdict, Matched};
 
-/// A sound function.
+/// A function that GNU as 2.44 describes correctly.
 const SOUND: &str = r"
 	.globl	sound
 	.type	sound, @function
@@ -32,7 +32,7 @@ sound:
 	.size	sound, .-sound
 ";
 
-/// A function whose CFA GNU as 2.44 gets wrong (`corpus/differences/register-in-place`).
+/// A function that GNU as 2.44 describes with a wrong CFA (`corpus/differences/register-in-place`).
 fn broken(name: &str) -> String {
     format!(
         r"
@@ -104,7 +104,7 @@ fn build(bin: &Path, library: &Path, source: &str) {
     }
 }
 
-/// Builds two versions of a library, in a folder each and with versions in their names. Returns the changes.
+/// Builds two versions of a library, with the versions in the names of folders and files, and returns the changes.
 fn rebuilt(test: &str, old: &str, new: &str) -> Option<sframe_history::changes::Changes> {
     let bin = toolchain("2.44")?;
     let folder = folder(test);
@@ -113,19 +113,22 @@ fn rebuilt(test: &str, old: &str, new: &str) -> Option<sframe_history::changes::
     let scan = |day: &str, folder_inside: &str| scan(&folder.join(day), &[folder_inside]);
     let (old, new) = (scan("monday", "foo-1.2"), scan("tuesday", "foo-1.3"));
     assert!(old.contains("cfa-mismatch") || new.contains("cfa-mismatch") || test.contains("lost"));
-    let there = compare(&old, &new);
-    // In reverse order, new findings are fixed.
-    let back = compare(&new, &old);
-    assert_eq!((there.summary.new, there.summary.fixed), (back.summary.fixed, back.summary.new));
-    assert_eq!(there.summary.matched, 1);
-    assert_eq!(there.summary.renamed, 1);
-    Some(there)
+    let forward = compare(&old, &new);
+    // With the scans swapped, new findings are fixed ones.
+    let backward = compare(&new, &old);
+    assert_eq!(
+        (forward.summary.new, forward.summary.fixed),
+        (backward.summary.fixed, backward.summary.new)
+    );
+    assert_eq!(forward.summary.matched, 1);
+    assert_eq!(forward.summary.renamed, 1);
+    Some(forward)
 }
 
 const NEW_LIBRARY: &str = "foo-1.3/libfoo.so.1.2.4";
 
 #[test]
-fn moved_code_is_no_change() {
+fn moved_code_is_not_a_change() {
     let old = format!("{SOUND}{}", broken("f"));
     let new = format!("{UNUSED}{SOUND}\tnop\n{}", broken("f"));
     let Some(changes) = rebuilt("moved", &old, &new) else { return };
@@ -133,7 +136,7 @@ fn moved_code_is_no_change() {
 }
 
 #[test]
-fn a_nop_inside_the_function_is_no_change() {
+fn a_nop_inside_the_function_is_not_a_change() {
     let old = broken("f");
     let new = old.replace("\tpop\t%rbp\n", "\tnop\n\tpop\t%rbp\n");
     assert_ne!(old, new);
@@ -142,7 +145,7 @@ fn a_nop_inside_the_function_is_no_change() {
 }
 
 #[test]
-fn one_more_function_with_the_pattern_is_a_change() {
+fn another_function_with_the_same_pattern_is_a_change() {
     // Both functions have the same pattern, so the report has one finding for them.
     let (old, new) = (broken("f"), format!("{}{}", broken("f"), broken("g")));
     let Some(changes) = rebuilt("more", &old, &new) else { return };
@@ -156,19 +159,19 @@ fn one_more_function_with_the_pattern_is_a_change() {
 }
 
 #[test]
-fn the_defect_in_a_sound_library_is_new() {
+fn a_defect_in_a_library_without_findings_is_new() {
     let (old, new) = (SOUND.to_owned(), format!("{UNUSED}{SOUND}{}", broken("g")));
     let Some(changes) = rebuilt("new", &old, &new) else { return };
     assert!(changes.worse);
     assert_eq!(findings(&changes, NEW_LIBRARY), ["new cfa-mismatch g"]);
     assert_eq!(changes.files[0].matched, Some(Matched::Version));
-    // The assembler forgets the offset of 16; `mov %rsp, %rbp` is 3 bytes long and follows the push.
+    // The assembler loses the offset of 16 at the end of `mov %rsp, %rbp`, after instructions of 1 and 3 bytes.
     let place = changes.files[0].findings[0].new.as_ref().unwrap();
     assert_eq!((place.offset, place.message.as_str()), (Some(4), "CFA is rbp+8, CFI says rbp+16"));
 }
 
 #[test]
-fn the_defect_in_another_function_is_one_new_and_one_fixed() {
+fn the_same_defect_in_another_function_is_new_and_the_old_one_fixed() {
     let old = format!("{}{}", broken("f"), SOUND);
     let new = format!("{}{}", broken("g"), SOUND);
     let Some(changes) = rebuilt("other", &old, &new) else { return };
@@ -178,11 +181,11 @@ fn the_defect_in_another_function_is_one_new_and_one_fixed() {
 }
 
 #[test]
-fn a_function_that_loses_its_entry_is_named_with_the_cause() {
+fn a_function_that_is_no_longer_described_is_listed_with_the_cause() {
     let old = format!("{SOUND}{}", based_on("h", "rsp, 8"));
     let new = format!("{UNUSED}{SOUND}{}", based_on("h", "rbx, 0"));
     let Some(changes) = rebuilt("lost", &old, &new) else { return };
-    // One more function is described and one fewer, so the numbers alone do not decide.
+    // Another function is described now, so the number of described functions is the same.
     let coverage = changes.files[0].coverage.as_ref().expect("a change");
     assert_eq!(coverage.verdict, CoverageVerdict::MoreUndescribed);
     let function = &coverage.functions[0];
@@ -196,19 +199,18 @@ fn a_function_that_loses_its_entry_is_named_with_the_cause() {
     assert!(changes.worse);
 }
 
-/// The same source assembled by two versions; `corpus/differences/README.md` lists their defects. These files are
-/// checked in.
+/// The same source assembled by two versions of GNU as, whose defects `corpus/differences/README.md` lists.
 #[test]
 fn another_assembler_fixes_its_known_defects() {
     let golden = corpus().join("golden");
     let of = |version: &str| scan(&golden, &["--all", &format!("{version}/x86_64/cfi.o")]);
     let changes = compare(&of("2.44"), &of("2.47.50"));
     let found = findings(&changes, "2.47.50/x86_64/cfi.o");
-    // `remembered-in-place` and `return-elsewhere`: only GNU as 2.40 and 2.44.
+    // Only GNU as 2.40 and 2.44 have the defects `remembered-in-place` and `return-elsewhere`.
     for fixed in ["fixed cfa-mismatch remembers", "fixed ra-mismatch return_elsewhere"] {
         assert!(found.iter().any(|found| found == fixed), "{fixed}: {found:?}");
     }
-    // `simple-outermost`: only GNU as 2.47.50; 2.44 writes no entry.
+    // Only GNU as 2.47.50 has the defect `simple-outermost`; 2.44 writes no entry for this function.
     assert!(
         found.iter().any(|found| found == "new outermost-mismatch simple_without_rules"),
         "{found:?}"
@@ -216,7 +218,7 @@ fn another_assembler_fixes_its_known_defects() {
     assert_eq!(changes.summary.new.errors, 1, "{found:?}");
 }
 
-/// docs/comparison.md, `diff`: GNU as 2.44 does not describe `aligned_and_sized`, 2.47.50 does.
+/// GNU as 2.47.50 describes `aligned_and_sized`, and 2.44 does not (docs/comparison.md, `diff`).
 #[test]
 fn another_assembler_describes_one_more_function() {
     let golden = corpus().join("golden");
@@ -230,9 +232,9 @@ fn another_assembler_describes_one_more_function() {
     assert_eq!(compare(&of("2.47.50"), &of("2.44")).summary.coverage_lost, 1);
 }
 
-/// A truncated file can no longer be read; its findings are not fixed by that.
+/// The findings of a file that can no longer be read are not fixed.
 #[test]
-fn a_truncated_file_fixes_nothing() {
+fn findings_of_a_truncated_file_are_undecided() {
     let folder = folder("truncated");
     let file = folder.join("cfi.o");
     let bytes = fs::read(corpus().join("golden/2.44/x86_64/cfi.o")).expect("readable");
@@ -246,9 +248,8 @@ fn a_truncated_file_fixes_nothing() {
     assert!(changes.summary.undecided > 0);
 }
 
-/// `strip -R .sframe` removes the section, and everything with it.
 #[test]
-fn a_missing_section_is_worse() {
+fn a_removed_section_is_worse() {
     let folder = folder("section");
     let golden = corpus().join("golden/2.44/x86_64/cfi.o");
     fs::copy(&golden, folder.join("cfi.o")).expect("writable");

@@ -1,4 +1,4 @@
-//! The renderings of changes and causes.
+//! Changes and causes as text, Markdown and JSON.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -27,7 +27,7 @@ fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// Compares the schemas with the checked-in ones; `SFRAME_BLESS=1` writes them.
+/// Also compares the schemas with the files in the repository, which `SFRAME_BLESS=1` updates.
 #[test]
 fn json_matches_its_schema() {
     let (old, changes) = two_versions();
@@ -46,7 +46,7 @@ fn json_matches_its_schema() {
             fs::write(&path, &now).expect("writable");
         }
         let known = fs::read_to_string(&path).unwrap_or_default();
-        assert_eq!(known, now, "SFRAME_BLESS=1 writes {} again", path.display());
+        assert_eq!(known, now, "{} is out of date: SFRAME_BLESS=1 writes it", path.display());
         let validator = jsonschema::validator_for(&serde_json::from_str(&known).unwrap()).unwrap();
         let value: Value = serde_json::from_str(&text).expect("JSON");
         let errors: Vec<String> = validator.iter_errors(&value).map(|e| e.to_string()).collect();
@@ -56,13 +56,13 @@ fn json_matches_its_schema() {
 }
 
 #[test]
-fn text_starts_with_what_got_worse_and_shows_tables() {
+fn text_has_a_short_summary_and_shows_tables() {
     let (_, changes) = two_versions();
     let text = written(|out| write_text(out, &changes, &Options { details: usize::MAX }));
     let plain = without_colours(&text);
     let summary = plain.split("\n\n").next().unwrap();
     assert!(summary.lines().count() < 24, "{summary}");
-    // corpus/differences/README.md: `return-elsewhere`, fixed after 2.44.
+    // The defect `return-elsewhere` (corpus/differences/README.md) was fixed after 2.44.
     let fixed = plain.find("fixed error[ra-mismatch]: RA is *(CFA-8), CFI says *(CFA-16)");
     let shown = fixed.and_then(|at| plain.get(at..)).expect("the finding");
     let lines: Vec<&str> = shown.lines().take(8).collect();
@@ -75,7 +75,7 @@ fn text_starts_with_what_got_worse_and_shows_tables() {
         lines.iter().any(|l| l.trim_start().starts_with("+ 0x") && l.contains("*(CFA-16)")),
         "{shown}"
     );
-    // Truncated, it states how many are omitted.
+    // A truncated list says that there are more.
     let cut = without_colours(&written(|out| write_text(out, &changes, &Options { details: 1 })));
     assert!(cut.contains("(--all shows each)") && cut.len() < plain.len());
 }
@@ -86,9 +86,8 @@ fn without_colours(text: &str) -> String {
     first + &parts.map(|part| part.split_once('m').map_or("", |(_, rest)| rest)).collect::<String>()
 }
 
-/// Text from files cannot contain control sequences or markup.
 #[test]
-fn hostile_names_stay_names() {
+fn control_characters_and_markup_in_names_are_escaped() {
     const NAME: &str = "\\u001b[2J`` ` <img src=x> @all\\n# [x](y) | \\u202e";
     let line = |count: u32| {
         let finding = format!(
@@ -154,7 +153,7 @@ fn outside_spans(mut line: &str) -> String {
     out + line
 }
 
-/// Format widths are limited to 65,535.
+/// The width in a format string is limited to 65,535, and these values are longer.
 #[test]
 fn values_of_any_length_are_written() {
     let report = |cfa: &str| {

@@ -97,7 +97,7 @@ mod tests {
         assert!(taken.eq(0..10_000));
     }
 
-    /// 64 MiB, one batch waiting to be sent, and one that was received.
+    /// The limit is 64 MiB, plus one batch waiting to be sent, and one that was received.
     #[test]
     fn names_stay_within_their_memory_limit() {
         let (numbers, walked) = inputs(200_000);

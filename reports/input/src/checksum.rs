@@ -29,9 +29,9 @@ mod tests {
     use super::*;
     use std::time::Instant;
 
-    /// The polynomial is that of RFC 1952; `gzip -l -v` prints 352441c2 for "abc".
+    /// The expected CRC is that of RFC 1952: `gzip -l -v` prints 352441c2 for "abc".
     #[test]
-    fn a_file_is_read_once() {
+    fn a_file_is_hashed_once() {
         let file = tempfile::NamedTempFile::new().expect("room for a file");
         std::fs::write(file.path(), "abc").expect("writable");
         let open = || FileBytes::open(file.path()).expect("readable");

@@ -60,9 +60,10 @@ mod tests {
         Some(value.into())
     }
 
-    /// Debian Policy 5.3, 5.6.1 and 5.1: case-insensitive names, multi-line values, several stanzas.
+    /// Control files have case-insensitive names, multi-line values and several stanzas (Debian Policy 5.1, 5.3,
+    /// 5.6.1).
     #[test]
-    fn control_files() {
+    fn control_files_are_parsed() {
         let control = b"PACKAGE: libx1\nSource: x (1.0-1)\nVersion:1:1.0-2~a\nDescription: text\n Architecture: no\n\
                         Architecture: arm64  \n\nPackage: other\nSection: libs\n";
         let identity = of_control(control).expect("it has a name");
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn pkginfo_files() {
+    fn pkginfo_files_are_parsed() {
         let arch = b"# makepkg\npkgname = x\npkgbase = y\npkgver = 1-2\npkgdesc = pkgver = 3\narch = x86_64\n";
         let identity = of_pkginfo(arch).expect("it has a name");
         assert_eq!((identity.name.as_str(), identity.source), ("x", text("y")));

@@ -1,10 +1,10 @@
-//! Debian packages against what decompressing them costs, with the same libraries.
+//! Checking Debian packages, compared with decompressing them with the same libraries.
 //!
-//! `cargo bench -p sframe-check --bench packages -- FOLDER...`, folders of `.deb` files; tar archives, compressed or
-//! not, count as well. User and system seconds of one thread, best of five, files in the page cache:
+//! `cargo bench -p sframe-check --bench packages -- FOLDER...` reads folders of `.deb` files and tar archives. It
+//! prints user and system seconds of one thread, best of five, with the files in the page cache:
 //!
-//! - *decompression*: all that is compressed in the files, and nothing else;
-//! - *sframe-check*: the whole program, `--threads 1`, and with `--coverage`.
+//! - *decompression*: decompressing everything that is compressed in the files, and nothing else;
+//! - *sframe-check*: the whole program with `--threads 1`, with and without `--coverage`.
 
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 
@@ -46,7 +46,7 @@ fn main() {
     println!("sframe-check --coverage  {coverage:>8.3} s, {:.2} times", coverage / floor);
 }
 
-/// Processor seconds of this process and the children that have ended.
+/// The processor seconds used by this process and its finished child processes.
 fn spent() -> f64 {
     let seconds = |usage: Usage| {
         [usage.user_time(), usage.system_time()]
@@ -65,7 +65,7 @@ fn program(folders: &[OsString], options: &[&str]) {
     assert!(status.is_ok_and(|status| status.code().is_some_and(|code| code < 3)));
 }
 
-/// The bytes that come out.
+/// Decompresses all files, and returns the number of decompressed bytes.
 fn decompress(folders: &[OsString]) -> u64 {
     let files = Selection::new(folders, &[]).filter_map(|input| match input {
         Input::File(path) => Some(path),
@@ -84,7 +84,7 @@ fn package(mut reader: BufReader<File>) -> io::Result<u64> {
     if !head.starts_with(b"!<arch>\n") {
         return output(&head, &mut reader);
     }
-    // The head is behind: from here on, the archive's members are to be found from the start.
+    // Go back to the end of the magic number, where the first member starts.
     reader.seek_relative(8 - i64::try_from(head.len()).unwrap_or_default())?;
     let mut sum = 0;
     let mut header = [0; 60];
@@ -101,7 +101,7 @@ fn package(mut reader: BufReader<File>) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// What comes out of `head` and the rest behind it; nothing of what is not compressed.
+/// The number of bytes that `head` and the rest after it decompress to, or 0 if they are not compressed.
 fn output(head: &[u8], rest: &mut dyn Read) -> io::Result<u64> {
     let stream = BufReader::with_capacity(1 << 17, head.chain(rest));
     let Some(compression) = Compression::of(head) else { return Ok(0) };

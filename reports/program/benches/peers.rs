@@ -1,9 +1,9 @@
-//! `sframe-check` against the programs that people use today, on the same file in the same run.
+//! `sframe-check` compared with other readers of SFrame, on the same file in the same run.
 //!
-//! `cargo bench -p sframe-check --bench peers [-- FILE...]`; without files, the big libraries that
-//! `corpus/build big` makes. Peers are found by `SFRAME_TOOLCHAINS` (default `target/toolchains`,
-//! where `corpus/build fetch` puts them); one that is missing is said to be. User seconds and peak
-//! memory of whole processes, median of five, output to a null device.
+//! `cargo bench -p sframe-check --bench peers [-- FILE...]`; without files, it reads the big libraries that
+//! `corpus/build big` makes. The other readers are in `SFRAME_TOOLCHAINS` (by default `target/toolchains`, where
+//! `corpus/build fetch` unpacks them); missing ones are reported. It prints user seconds (median of five) and peak
+//! memory of whole processes, with output to a null device.
 
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 
@@ -15,14 +15,14 @@ use sframe_validator::elf::Elf;
 use sframe_validator::{Placement, Section, Version};
 
 const RUNS: usize = 5;
-/// The argument that makes this program run one command and print what it took.
+/// The argument that makes this program run one command and print its time and memory.
 const MEASURE: &str = "--measure-one-command";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     match arguments.split_first() {
         Some((first, command)) if first == MEASURE => measure(command),
-        // What `cargo bench -- --test` asks of every benchmark: that it can run.
+        // `cargo bench -- --test` only checks that the benchmark runs.
         Some((first, _)) if first == "--test" => println!("peers: nothing to test without files"),
         Some(_) => arguments.iter().for_each(|file| compare(Path::new(file))),
         None => ["2.40", "2.44", "2.47.50"].into_iter().for_each(|version| {
@@ -40,7 +40,7 @@ fn tool(version: &str, name: &str) -> PathBuf {
     cache.unwrap_or_else(|| target().join("toolchains")).join(version).join("bin").join(name)
 }
 
-/// Runs the command in this process's name, so that the figures of its children are its own.
+/// Runs the command as the only child of this process, and prints the resources of all children.
 fn measure(command: &[String]) {
     let Some((program, arguments)) = command.split_first() else { return };
     let run =
@@ -100,7 +100,7 @@ fn compare(file: &Path) {
     }
 }
 
-/// The peers that read the version of the file's section.
+/// The readers that support the version of the file's section.
 fn readers(file: &Path) -> &'static [(&'static str, &'static str)] {
     let data = std::fs::read(file).unwrap_or_default();
     let version = Elf::parse(&data).ok().and_then(|elf| {

@@ -1,12 +1,12 @@
-//! The coverage of a whole system against what reading the same CFI costs at least.
+//! The coverage of a whole system, compared with the minimal cost of reading the same CFI.
 //!
-//! `cargo bench -p sframe-check --bench system [-- FOLDER...]`; without folders, `/usr/lib` and
-//! `/usr/bin`. Wall seconds on two threads, best of five, files in the page cache:
+//! `cargo bench -p sframe-check --bench system [-- FOLDER...]`; the default folders are `/usr/lib` and `/usr/bin`. It
+//! prints wall seconds on two threads, best of five, with the files in the page cache:
 //!
-//! - *floor*: every ELF file is mapped as the program does it, the bytes of `.eh_frame` are summed
-//!   up, and gimli's instruction iterator walks over all functions;
-//! - *sframe-check*: the whole program on the same files, `--coverage --threads 2`;
-//! - *folders*: the same, and it has to find the ELF files among all others.
+//! - *floor*: mapping every ELF file as the program does, adding up the bytes of `.eh_frame`, and iterating over the
+//!   instructions of all functions with gimli;
+//! - *sframe-check*: the whole program on the same ELF files, with `--coverage --threads 2`;
+//! - *folders*: the same on the folders, among whose files it must find the ELF files.
 
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 
@@ -63,12 +63,12 @@ fn elf_files(folders: &[OsString]) -> Vec<PathBuf> {
     Selection::new(folders, &[]).filter_map(file).collect()
 }
 
-/// The time that the program takes; `None` where it does not start, as with too many arguments.
+/// The time that the program takes, or `None` if it cannot be started, for example with too many arguments.
 fn program(paths: &[impl AsRef<OsStr>]) -> Option<Duration> {
     let start = Instant::now();
     let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
     command.args(["--coverage", "--fail-on", "never", "--threads", &THREADS.to_string()]);
-    // The floor unpacks nothing.
+    // No packages, because the floor does not unpack any.
     command.args(["--max-depth", "0"]);
     let status = command.args(paths).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.ok().map(|_| start.elapsed())
@@ -98,7 +98,7 @@ fn floor(files: &[PathBuf]) -> Walked {
     files.par_iter().map(walk).reduce(Walked::default, Walked::and)
 }
 
-/// The bytes of an ELF file; nothing of any other.
+/// The bytes of a file, or `None` if it is not an ELF file.
 fn elf_bytes(path: &Path) -> Option<FileBytes> {
     let mut file = File::open(path).ok()?;
     let mut head = [0; 8];

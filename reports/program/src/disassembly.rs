@@ -44,10 +44,10 @@ pub fn disassemble(
             Box::new(std::iter::empty())
         }
     };
-    let ends_behind = |instruction: &Instruction| {
+    let ends_after_start = |instruction: &Instruction| {
         instruction.address.saturating_add(instruction.bytes.len() as u64) > from
     };
-    instructions.skip_while(|instruction| !ends_behind(instruction)).take(limit).collect()
+    instructions.skip_while(|instruction| !ends_after_start(instruction)).take(limit).collect()
 }
 
 mod amd64 {
@@ -103,9 +103,9 @@ mod tests {
         instructions.into_iter().map(|i| (i.address, i.text)).collect()
     }
 
-    /// The output of `objdump -d` for these bytes.
+    /// The expected text is the output of `objdump -d` for these bytes.
     #[test]
-    fn amd64_code() {
+    fn amd64_code_is_disassembled_like_objdump() {
         let code = [0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20, 0xe8, 0, 0, 0, 0, 0xc9, 0xc3];
         let all = texts(Abi::Amd64, &code, 0x1000);
         let wanted =
@@ -116,9 +116,10 @@ mod tests {
         assert_eq!(texts(Abi::Amd64, &code, 0x1002).first(), all.get(1));
     }
 
-    /// The output of `objdump -d -M no-aliases` for these bytes, except for the notation of the number.
+    /// The expected text is the output of `objdump -d -M no-aliases` for these bytes, except for the notation of
+    /// numbers.
     #[test]
-    fn aarch64_code() {
+    fn aarch64_code_is_disassembled_like_objdump() {
         let code =
             [0xfd, 0x7b, 0xbf, 0xa9, 0xfd, 0x03, 0, 0x91, 0x3f, 0x23, 3, 0xd5, 0xc0, 3, 0x5f, 0xd6];
         let all = texts(Abi::Aarch64Little, &code, 0x1000);

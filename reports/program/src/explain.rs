@@ -238,7 +238,7 @@ mod tests {
     use super::{distance, sentence};
 
     #[test]
-    fn distances_between_names() {
+    fn distances_count_edits() {
         assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("same", "same"), 0);

@@ -1,4 +1,4 @@
-//! `--all` on a section with more findings than a record holds: each is listed once, and none is held.
+//! `--all` on a section with more findings than a record holds: each is listed once, and none is kept in memory.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -14,13 +14,13 @@ use tempfile::NamedTempFile;
 const FUNCTIONS: u32 = 4_000;
 const FINDINGS: usize = 4 * FUNCTIONS as usize;
 
-/// Findings that take 0.7 KiB each: to hold them takes 150 MiB.
+/// Enough functions that their findings, at 0.7 KiB each, would need 150 MiB of memory.
 const MANY_FUNCTIONS: u32 = 40_000;
 const MOST_KIB: i64 = 100 << 10;
 
-/// A section of version 2 for AMD64. Each function breaks four rules: its padding is not zero
-/// (`function-padding`), two bits of its information are reserved (`function-info-reserved`), its rows have
-/// a type that does not exist (`fre-type`), and start after the section (`rows-offset-outside`).
+/// A version 2 section for AMD64. Each function breaks four rules: its padding is not zero (`function-padding`),
+/// two reserved bits of its info byte are set (`function-info-reserved`), its rows have a type that does not
+/// exist (`fre-type`), and they start past the end of the section (`rows-offset-outside`).
 fn section(functions: u32) -> Vec<u8> {
     let mut section = vec![0xe2, 0xde, 2, 0, 3, 0, 0xf8, 0];
     let length = 20 * functions;
@@ -31,7 +31,7 @@ fn section(functions: u32) -> Vec<u8> {
         for number in [0x1000 + 16 * index, 16, 0x7fff_0000, 1] {
             section.extend(number.to_le_bytes());
         }
-        // The type is 15; bits 6 and 7 are reserved.
+        // The info byte: FRE type 15, and both reserved bits (6 and 7) set.
         section.extend([0xcf, 0, 1, 0]);
     }
     section.extend([0; 4]);
@@ -57,7 +57,7 @@ fn run(format: &str, path: &Path) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// How often each rule is listed: four rules, once in each function.
+/// The number of findings. Checks that no rule is listed twice for the same function.
 fn listed(findings: &Value) -> usize {
     let findings = findings.as_array().expect("findings");
     let mut places: Vec<(&str, u64)> = findings
@@ -73,10 +73,10 @@ fn listed(findings: &Value) -> usize {
     findings.len()
 }
 
-/// One test, for the system reports the memory of all children of a process together, and counts what a
-/// child shares with it before it starts.
+/// A single test, because the system reports the peak memory of all child processes together, and includes
+/// the memory that a child shares with its parent before it starts the program.
 #[test]
-fn every_finding_is_listed_and_none_is_held() {
+fn all_findings_are_listed_without_being_kept_in_memory() {
     let many = file(MANY_FUNCTIONS);
     for format in ["text", "ndjson"] {
         let status = command(format, many.path()).stdout(Stdio::null()).status();

@@ -1,4 +1,4 @@
-//! Files that would block whoever opens or reads them: the program ends at once, and says what they are.
+//! Files on which opening or reading blocks: the program does not wait, and reports what they are.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,14 +12,14 @@ use sframe_check::scan::{CheckOptions, Checker};
 use sframe_input::Input;
 use sframe_record::Status;
 
-/// What takes longer waits for something.
+/// A command that takes longer than this is blocked.
 const LONG: Duration = Duration::from_secs(20);
 
 fn pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo runs").success());
 }
 
-/// Runs the program in a folder; what it says, once it has ended by itself.
+/// Runs the program in a folder and returns its output. Panics if the program does not exit in time.
 fn run(folder: &Path, arguments: &[&str]) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
         .args(arguments)
@@ -29,21 +29,21 @@ fn run(folder: &Path, arguments: &[&str]) -> String {
         .spawn()
         .expect("the program runs");
     let started = Instant::now();
-    while child.try_wait().expect("it is there").is_none() {
+    while child.try_wait().expect("a child process").is_none() {
         if started.elapsed() > LONG {
-            child.kill().expect("it is there");
+            child.kill().expect("a child process");
             panic!("{arguments:?} blocks");
         }
         thread::sleep(Duration::from_millis(10));
     }
-    let output = child.wait_with_output().expect("it has ended");
+    let output = child.wait_with_output().expect("it has exited");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     text(output.stdout) + &text(output.stderr)
 }
 
-/// A pipe that took the place of a file after the walk had met the file.
+/// The walk found a regular file, which a pipe has replaced since.
 #[test]
-fn a_pipe_in_place_of_a_file_is_not_waited_for() {
+fn a_pipe_that_replaced_a_file_does_not_block() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("pipe");
     pipe(&path);
@@ -57,12 +57,12 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
             sender.send(is_pipe).expect("the test waits");
         });
     });
-    assert!(checked.recv_timeout(LONG).expect("it does not block"), "it is reported as a pipe");
+    assert!(checked.recv_timeout(LONG).expect("it does not block"), "not reported as a pipe");
 }
 
-/// A thin archive has one member, which the pipe has the name of.
+/// The file of a thin archive's only member is a pipe.
 #[test]
-fn a_thin_archive_may_name_a_pipe() {
+fn a_pipe_as_member_of_a_thin_archive_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let header = format!("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", "f/", 0, 0, 0, 644, 100);
     fs::write(folder.path().join("thin.a"), format!("!<thin>\n{header}")).expect("writable");
@@ -73,9 +73,9 @@ fn a_thin_archive_may_name_a_pipe() {
     }
 }
 
-/// Reading /proc/kmsg waits for the next message of the kernel (proc(5)).
+/// Reading `/proc/kmsg` blocks until the kernel's next message (proc(5)).
 #[test]
-fn a_link_to_messages_of_the_kernel_is_not_read() {
+fn a_link_to_kernel_messages_does_not_block() {
     let folder = tempfile::tempdir().expect("a folder");
     symlink("/proc/kmsg", folder.path().join("link")).expect("writable");
     for arguments in
@@ -94,9 +94,9 @@ fn a_link_to_messages_of_the_kernel_is_not_read() {
     }
 }
 
-/// Every other way to name a file: each ends with a message.
+/// Every command and option that takes a file reports a pipe.
 #[test]
-fn no_command_waits_for_a_pipe() {
+fn no_command_blocks_on_a_pipe() {
     let folder = tempfile::tempdir().expect("a folder");
     let sound = sframe_corpus::corpus().join("golden/2.47.50/x86_64/static.exe");
     fs::copy(sound, folder.path().join("sound")).expect("it can be copied");

@@ -14,12 +14,12 @@ use sframe_input::Selection;
 use sframe_record::{Status, Summary};
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
-/// Other sound files, before and after the one that changes.
+/// Valid files, before and after the changing file in the order of the scan.
 const OTHERS: [&str; 4] = ["a", "b", "y", "z"];
-/// Bytes of the file that changes: to hash them takes a part of a second.
+/// The size of the changing file. Hashing it takes a fraction of a second.
 const LARGE: u64 = 512 << 20;
 
-/// What is reported of each file: of one that could not be read, why.
+/// The outcome for each file: the number of sections, or the reason why it could not be read.
 #[derive(Default)]
 struct Reports(BTreeMap<PathBuf, String>);
 
@@ -39,22 +39,23 @@ impl Sink for Reports {
     fn tick(&mut self, _: &Summary<'_>) {}
 }
 
-/// Scans a folder on two threads. Files are hashed, as they are for a store, and all findings are asked for.
+/// Scans a folder on two threads, with file hashes (as for a store) and all findings.
 fn scanned(folder: &Path) -> Reports {
     let options = CheckOptions { hash: true, all: true, ..CheckOptions::default() };
     let mut reports = Reports::default();
     let inputs = Selection::new(&[folder.into()], &[]);
-    scan(inputs, &options, 2, &mut reports).expect("it ends in order");
+    scan(inputs, &options, 2, &mut reports).expect("no output error");
     reports
 }
 
-/// 25 times a file shrinks at another moment. Without a handler of SIGBUS the first of them ends this process.
+/// A file shrinks during a scan, 25 times, each time a little later. Without a SIGBUS handler, the first time would
+/// kill this process.
 #[test]
-fn a_file_that_shrinks_costs_its_own_report_alone() {
+fn a_shrinking_file_affects_only_its_own_report() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = sframe_corpus::read(PROGRAM);
     for name in OTHERS {
-        // One byte more each, so that they are not known by their bytes.
+        // A different last byte for each, so that none is recognised as a copy of another.
         fs::write(folder.path().join(name), [program.as_slice(), name.as_bytes()].concat())
             .expect("writable");
     }
@@ -63,7 +64,7 @@ fn a_file_that_shrinks_costs_its_own_report_alone() {
     for attempt in 0..25 {
         fs::write(&large, &program).expect("writable");
         let file = File::options().write(true).open(&large).expect("writable");
-        file.set_len(LARGE).expect("room for holes");
+        file.set_len(LARGE).expect("disk space");
         let reports = thread::scope(|scope| {
             let scanning = scope.spawn(|| scanned(folder.path()));
             thread::sleep(Duration::from_millis(5 * attempt));
@@ -75,6 +76,6 @@ fn a_file_that_shrinks_costs_its_own_report_alone() {
         }
         changed += usize::from(reports.0[&large] == "it changed while it was read");
     }
-    // Now and then it has shrunk before it was opened, or after it was checked.
+    // In some attempts, the file shrinks before it is opened or after it is checked.
     assert!(changed > 5, "{changed} of 25 shrank while they were read");
 }

@@ -1,5 +1,5 @@
-//! Coverage of the golden files. The truth is other tools': the code sections that readelf prints, and what the assemblers
-//! said when they left a function out.
+//! Coverage of the golden files, compared with other tools: the code sections that readelf lists, and the warnings of
+//! assemblers about functions for which they wrote no SFrame data.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -15,9 +15,9 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// Loaded, executable sections by `readelf -SW`: every byte has one verdict.
+/// The sections that `readelf -SW` lists as loaded and executable: each of their bytes has exactly one verdict.
 #[test]
-fn bytes_of_coverage_add_up_to_the_code() {
+fn coverage_accounts_for_every_byte_of_code() {
     let document = json(&["--coverage", "golden"]);
     let mut files = 0;
     for file in document["files"].as_array().expect("files") {
@@ -30,18 +30,18 @@ fn bytes_of_coverage_add_up_to_the_code() {
     assert!(files > 400, "{files}");
 }
 
-/// Why the assembler says that it leaves a function out, by the cause that this is.
+/// Parts of the assembler's warnings about skipped functions, with the cause that we report.
 const MESSAGES: [(&str, &str); 5] = [
     ("non-SP/FP register", "cfa-register"),
     ("FP without RA on stack", "fp-without-ra"),
     ("in .cfi_register", "register-save"),
     (".cfi_escape with op (0xf)", "cfa-expression"),
-    // 2.44 does not say which escape; all of the corpus's are DW_CFA_def_cfa_expression.
+    // 2.44 does not name the escape; in the corpus it is always DW_CFA_def_cfa_expression.
     ("CFI insn CFI_escape", "cfa-expression"),
 ];
 
-/// The functions that an assembler has said to leave out, by cause.
-fn left_out(messages: &str) -> BTreeMap<&'static str, u64> {
+/// The number of functions that an assembler reported as skipped, by cause.
+fn skipped(messages: &str) -> BTreeMap<&'static str, u64> {
     let mut causes = BTreeMap::new();
     for message in messages.split(';').filter(|part| !part.contains("Warning")) {
         for (text, cause) in MESSAGES {
@@ -53,11 +53,11 @@ fn left_out(messages: &str) -> BTreeMap<&'static str, u64> {
     causes
 }
 
-/// GNU as names a reason for each function that it leaves out. Ours are the same.
+/// GNU as warns about each function that it skips, with a reason. We report the same reasons.
 #[test]
-fn causes_are_the_assemblers_reasons() {
+fn causes_match_the_assemblers_warnings() {
     let manifest = fs::read_to_string(corpus().join("golden/MANIFEST.tsv")).expect("readable");
-    let mut said = 0;
+    let mut warnings = 0;
     for line in manifest.lines().skip(1) {
         let columns: Vec<&str> = line.split('\t').collect();
         let (path, messages) = (columns[0], columns[14]);
@@ -65,9 +65,9 @@ fn causes_are_the_assemblers_reasons() {
         if !(gnu && path.ends_with(".o") && messages.contains("SFrame FDE")) {
             continue;
         }
-        let mut wanted = left_out(messages);
-        // 2.47.50 says so of the signal frame as well, and writes an entry without rows all the same:
-        // no loss, but a difference (`corpus/differences/signal-outermost`).
+        let mut wanted = skipped(messages);
+        // 2.47.50 also warns about the signal frame, but does write an entry, without rows. We report
+        // a difference there, not a loss (`corpus/differences/signal-outermost`).
         if path.starts_with("2.47.50/") && path.ends_with("/signal.o") {
             assert_eq!(wanted.remove("cfa-expression"), Some(1), "{path}");
         }
@@ -79,13 +79,13 @@ fn causes_are_the_assemblers_reasons() {
                 let functions = loss["functions"].as_u64().expect("a number");
                 (loss["cause"].as_str().expect("text"), functions)
             })
-            // `.cfi_startproc simple` without rules: it says nothing about that.
+            // The assembler does not warn about `.cfi_startproc simple` without rules.
             .filter(|(cause, _)| *cause != "no-initial-rules")
             .collect();
         assert_eq!(ours, wanted, "{path}: {messages}");
-        said += wanted.values().sum::<u64>();
+        warnings += wanted.values().sum::<u64>();
     }
-    assert!(said > 20, "{said}");
+    assert!(warnings > 20, "{warnings}");
 }
 
 /// A stripped program without `.eh_frame`: its CFI is in `.debug_frame` of its debug file.
@@ -115,7 +115,7 @@ fn a_separate_debug_file_is_used_and_named() {
     let debug = coverage(&["--debug-dir", &path("debug")]);
     assert_eq!(debug["functions"]["only_cfi"], 1);
     assert_eq!(debug["debug_file"], path("debug/.build-id/ab/cdef.debug"));
-    // A file of that name that belongs to another build.
+    // A file with the right name that is not the debug file.
     fs::copy(folder.join("debug/.build-id/ab/cdef.debug"), folder.join("right")).expect("copied");
     fs::copy(folder.join("program.c"), folder.join("debug/.build-id/ab/cdef.debug"))
         .expect("copied");

@@ -1,5 +1,5 @@
-//! The bytes around a defect, for every bare section of the malformed corpus: they are the bytes of the file, and the
-//! blamed one is among them.
+//! The bytes that a finding quotes, for every bare section of the malformed corpus: they are the bytes in the file, and
+//! include the byte at the finding's offset.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 #[test]
-fn the_context_of_a_finding_has_the_blamed_byte() {
+fn the_context_of_a_finding_includes_its_offset() {
     let mut findings = 0;
     let files = sframe_corpus::files(&sframe_corpus::corpus().join("malformed"));
     let sections = files.iter().filter(|path| path.extension().is_some_and(|of| of == "sframe"));
@@ -41,5 +41,5 @@ fn the_context_of_a_finding_has_the_blamed_byte() {
             findings += 1;
         }
     }
-    assert!(findings > 50, "only {findings} findings have a context");
+    assert!(findings > 50, "only {findings} findings have context");
 }

@@ -1,4 +1,4 @@
-//! Packages of debug files: members are compared with the CFI that is in them, as with `--debug-dir`.
+//! `--debug-packages`: members are compared with the CFI of debug files in packages, as with `--debug-dir`.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -7,8 +7,8 @@ mod packing;
 use packing::Folder;
 use serde_json::Value;
 
-/// Two stripped programs without `.eh_frame` in `x.deb`; their debug files in `debug/x-dbgsym.deb`, and
-/// unpacked below `unpacked`.
+/// A folder with two stripped programs without `.eh_frame` in `x.deb`. Their debug files are in
+/// `debug/x-dbgsym.deb`, and unpacked below `unpacked`.
 fn folder(name: &str) -> Option<Folder> {
     let folder = Folder::new(name);
     folder.write("a.c", b"int _start(void) { return 7; }\n");
@@ -30,7 +30,7 @@ fn folder(name: &str) -> Option<Folder> {
     (folder.make("objcopy", "true") && folder.make("dpkg-deb", &commands)).then_some(folder)
 }
 
-/// What is told of the two programs.
+/// The reports about the two programs.
 fn programs(folder: &Folder, arguments: &[&str]) -> Vec<Value> {
     let arguments = [&["--coverage", "--format", "json"], arguments, &["x.deb"]].concat();
     let (_, text) = folder.check(&arguments);
@@ -60,9 +60,9 @@ fn members_are_compared_with_their_debug_files() {
     }
 }
 
-/// In RPM's packages, build-ids are links, and the files have names of their own.
+/// RPM packages name debug files after the program, and have a link from the build-id to the file.
 #[test]
-fn the_build_id_counts_and_not_the_name() {
+fn debug_files_are_found_by_build_id_not_by_name() {
     let Some(folder) = folder("debug-names") else { return };
     let link = "cd unpacked && mkdir -p usr/lib/debug/usr/bin && mv usr/lib/debug/.build-id/ab/cdef.debug \
                 usr/lib/debug/usr/bin/a-1.x86_64.debug && ln -s ../../usr/bin/a-1.x86_64.debug usr/lib/debug/.build-id/ab/cdef.debug \
@@ -77,7 +77,7 @@ fn the_build_id_counts_and_not_the_name() {
 }
 
 #[test]
-fn of_two_packages_with_a_build_id_the_first_counts() {
+fn the_first_package_with_a_build_id_is_used() {
     let Some(folder) = folder("debug-twice") else { return };
     assert!(folder.make("cp", "cp debug/x-dbgsym.deb a.deb && cp a.deb b.deb"));
     for (packages, first) in [(["a.deb", "b.deb"], "a.deb!"), (["b.deb", "a.deb"], "b.deb!")] {
@@ -89,7 +89,7 @@ fn of_two_packages_with_a_build_id_the_first_counts() {
 }
 
 #[test]
-fn packages_that_are_of_no_use_are_told() {
+fn unusable_packages_are_reported() {
     let Some(folder) = folder("debug-useless") else { return };
     let (status, text) = folder.check(&["-v", "--debug-packages", "x.deb", "x.deb"]);
     assert!(
@@ -100,15 +100,15 @@ fn packages_that_are_of_no_use_are_told() {
     folder.write("cut.deb", &bytes[..bytes.len() / 2]);
     let (status, text) = folder.check(&["-v", "--debug-packages", "cut.deb", "x.deb"]);
     assert!(status == 2 && text.contains("cut.deb: cannot be read: "), "{text}");
-    // Of a package in which a file cannot be read, that is named.
+    // If a file in a package cannot be read, the message names the file.
     let large = "cp unpacked/usr/lib/debug/.build-id/ab/cdef.debug unpacked/usr/lib/debug/large \
                  && truncate -s 3M unpacked/usr/lib/debug/large && tar -cf large.tar -C unpacked usr/lib/debug/large";
     assert!(folder.make("tar", large));
     let limited = ["-v", "--max-member-size", "2", "--debug-packages", "large.tar", "x.deb"];
     let (status, text) = folder.check(&limited);
-    let told = "large.tar: cannot be read: usr/lib/debug/large: it is larger than 2 MiB";
-    assert!(status == 2 && text.contains(told), "{text}");
-    // A path that leads nowhere is wrong usage; a pattern may match next time.
+    let message = "large.tar: cannot be read: usr/lib/debug/large: it is larger than 2 MiB";
+    assert!(status == 2 && text.contains(message), "{text}");
+    // A pattern that matches nothing is reported, unlike a missing path, which is a usage error.
     let (status, text) = folder.check(&["-v", "--debug-packages", "nowhere*", "x.deb"]);
     assert!(status == 2 && text.contains("nowhere*: cannot be read: no file matches"), "{text}");
 }

@@ -1,5 +1,5 @@
-//! The golden files as the reader decodes them, against llvm-readobj: the place and size of every
-//! function, and of every row all that it says, RA included. `golden.rs` compares what is printed.
+//! Our reader against llvm-readobj on the golden files: the address and size of every function, and the start, CFA, RA
+//! and FP of every row. `golden.rs` compares the output of `dump` with readelf and objdump.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -32,12 +32,12 @@ struct LlvmFunction {
 }
 
 #[test]
-fn rows_are_what_llvm_readobj_prints() {
+fn functions_and_rows_match_llvm_readobj() {
     let mut compared = 0;
     let mut failures = Vec::new();
     for (file, expected) in printed("readobj") {
         if file.extension().is_some_and(|extension| extension == "a") {
-            // Members are among the golden files by themselves.
+            // The members of archives are golden files of their own.
             continue;
         }
         let expected = parse_readobj(&expected);
@@ -61,7 +61,7 @@ fn rows_are_what_llvm_readobj_prints() {
 
 fn parse_readobj(text: &str) -> Vec<LlvmFunction> {
     let mut functions: Vec<LlvmFunction> = Vec::new();
-    // `Start Address` is the function's in its first lines, a row's further down.
+    // `Start Address` is that of the function at first, and that of a row once a row has begun.
     let mut in_row = false;
     for line in text.lines().map(str::trim) {
         if line.starts_with("FuncDescEntry [") {
@@ -95,7 +95,7 @@ fn hex(value: &str) -> u64 {
     u64::from_str_radix(value.trim_start_matches("0x"), 16).unwrap()
 }
 
-/// The functions of a file's first SFrame section, by our reader.
+/// The functions of a file's first SFrame section, as our reader decodes them.
 fn decode(file: &Path) -> Vec<LlvmFunction> {
     let data = fs::read(file).unwrap();
     let elf = Elf::parse(&data).unwrap();

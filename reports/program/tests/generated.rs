@@ -1,5 +1,5 @@
-//! Files that are made from the program's own definitions are current, and what the program writes
-//! is valid by the written schemas. `SFRAME_BLESS=1 cargo test -p sframe-check` writes them again.
+//! Files generated from the program's definitions are up to date, and the program's output is valid under the
+//! generated schemas. `SFRAME_BLESS=1 cargo test -p sframe-check` regenerates the files.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -15,14 +15,14 @@ fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Compares a file with what it is made from, or writes it where that is asked for.
-fn is_current(path: &str, made: &str) {
+/// Checks that a file has the generated text, and writes it first if `SFRAME_BLESS` is set.
+fn is_current(path: &str, generated: &str) {
     let path = here(path);
     if std::env::var_os("SFRAME_BLESS").is_some() {
-        fs::write(&path, made).expect("the file can be written");
+        fs::write(&path, generated).expect("the file can be written");
     }
     let stored = fs::read_to_string(&path).unwrap_or_default();
-    assert!(stored == made, "{} is out of date: SFRAME_BLESS=1 writes it", path.display());
+    assert!(stored == generated, "{} is out of date: SFRAME_BLESS=1 writes it", path.display());
 }
 
 fn pretty(schema: &schemars::Schema) -> String {
@@ -33,9 +33,9 @@ fn pretty(schema: &schemars::Schema) -> String {
 
 #[test]
 fn the_list_of_rules_is_current() {
-    let mut made = Vec::new();
-    explain::markdown(&mut made).expect("writing to memory");
-    is_current("../../docs/RULES.md", &String::from_utf8(made).expect("text"));
+    let mut text = Vec::new();
+    explain::markdown(&mut text).expect("writing to memory");
+    is_current("../../docs/RULES.md", &String::from_utf8(text).expect("text"));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn stored_schema(name: &str) -> jsonschema::Validator {
     jsonschema::validator_for(&schema).expect("a schema")
 }
 
-/// What the program prints for files with all kinds of findings, and for some that are no ELF.
+/// The program's report on files with all kinds of findings, and on one that is not an ELF file.
 fn printed(format: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
         .current_dir(here("../../corpus"))
@@ -65,19 +65,19 @@ fn printed(format: &str) -> String {
 }
 
 #[test]
-fn json_is_valid_by_its_schema() {
+fn json_is_valid_under_its_schema() {
     let schema = stored_schema("schema/report.schema.json");
     let document: Value = serde_json::from_str(&printed("json")).expect("JSON");
     let errors: Vec<String> = schema.iter_errors(&document).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     let files = document["files"].as_array().expect("files");
     assert!(files.iter().any(|file| file["findings"].as_array().is_some_and(|f| !f.is_empty())));
-    // A schema that lets everything pass would prove nothing.
+    // Make sure that the schema does not accept everything.
     assert!(!schema.is_valid(&serde_json::json!({ "format": 1, "files": 7 })));
 }
 
 #[test]
-fn each_line_of_ndjson_is_valid_by_its_schema() {
+fn each_line_of_ndjson_is_valid_under_its_schema() {
     let schema = stored_schema("schema/report-line.schema.json");
     let text = printed("ndjson");
     let lines: Vec<Value> =
@@ -90,7 +90,7 @@ fn each_line_of_ndjson_is_valid_by_its_schema() {
 }
 
 #[test]
-fn the_report_about_readers_is_valid_by_its_schema() {
+fn the_report_of_torture_is_valid_under_its_schema() {
     let schema = stored_schema("schema/torture.schema.json");
     let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
         .args(["torture", "--format", "json", "--reader", "true", "--reader", "/no/such/reader"])
@@ -102,9 +102,8 @@ fn the_report_about_readers_is_valid_by_its_schema() {
     assert!(!schema.is_valid(&serde_json::json!({ "format": 1, "readers": [{}] })));
 }
 
-/// Both formats say the same.
 #[test]
-fn lines_and_document_agree() {
+fn ndjson_and_json_have_the_same_records() {
     let document: Value = serde_json::from_str(&printed("json")).expect("JSON");
     let text = printed("ndjson");
     let mut files: Vec<Value> =
@@ -117,7 +116,7 @@ fn lines_and_document_agree() {
 }
 
 /// Checks the output of a command against a schema, which must refuse a document without content.
-fn is_valid_by(schema: &str, arguments: &[&str]) {
+fn is_valid_under(schema: &str, arguments: &[&str]) {
     let schema = stored_schema(schema);
     let output = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
         .current_dir(here("../../corpus/golden"))
@@ -131,13 +130,13 @@ fn is_valid_by(schema: &str, arguments: &[&str]) {
 }
 
 #[test]
-fn differences_are_valid_by_their_schema() {
+fn the_report_of_diff_is_valid_under_its_schema() {
     let files = ["2.44/x86_64/cfi.o", "2.47.50/x86_64/cfi.o"];
-    is_valid_by("schema/diff.schema.json", &["diff", "--format", "json", files[0], files[1]]);
+    is_valid_under("schema/diff.schema.json", &["diff", "--format", "json", files[0], files[1]]);
 }
 
 #[test]
-fn answers_are_valid_by_their_schema() {
+fn the_answers_of_lookup_are_valid_under_their_schema() {
     let arguments = ["lookup", "--format", "json", "2.47.50/x86_64/alloca.o", ".text+0x4", "large"];
-    is_valid_by("schema/lookup.schema.json", &arguments);
+    is_valid_under("schema/lookup.schema.json", &arguments);
 }

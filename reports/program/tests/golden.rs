@@ -1,5 +1,5 @@
-//! `dump --style gnu` prints what GNU objdump prints, byte for byte, for every golden file; and
-//! llvm-readobj's rows are ours, where it reads the version.
+//! The output of `dump` on the golden files: `--style gnu` matches GNU objdump byte for byte, and the rows of
+//! `--style plain` match llvm-readobj, for the versions that it can read.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -13,21 +13,21 @@ fn dump(file: &Path, style: &str) -> String {
     run(file.parent().expect("in a folder"), &["dump", "--style", style, name]).text
 }
 
-/// Files of which objdump prints no dump, but a complaint: their section has no bytes.
-fn is_complaint(text: &str) -> bool {
+/// Whether objdump printed an error message instead of a dump, because the section is empty.
+fn is_error(text: &str) -> bool {
     !text.contains("Contents of the SFrame section")
 }
 
 #[test]
-fn gnu_style_is_what_objdump_prints() {
+fn gnu_style_matches_objdump() {
     let mut compared = 0;
     let mut failures = Vec::new();
     for (file, text) in printed("objdump") {
-        if is_complaint(&text) {
+        if is_error(&text) {
             continue;
         }
         let ours = dump(&file, "gnu");
-        // objdump 2.40 ends at a member without section, where others go on.
+        // objdump 2.40 stops at an archive member without an SFrame section; later versions continue.
         let early =
             file.ends_with("archive.a") && file.components().any(|c| c.as_os_str() == "2.40");
         let same = match early {
@@ -39,21 +39,22 @@ fn gnu_style_is_what_objdump_prints() {
         }
         compared += 1;
     }
-    assert!(failures.is_empty(), "objdump prints something else: {failures:#?}");
+    assert!(failures.is_empty(), "the output differs from objdump's: {failures:#?}");
     assert!(compared > 300, "only {compared} files compared");
 }
 
-/// A row as both programs print it: distance from the function's first row, base and offset of the
-/// CFA, FP, signed.
+/// The parts of a row that both programs print.
 #[derive(Debug, PartialEq, Eq)]
 struct PrintedRow {
+    /// The distance from the function's first row.
     start: u64,
+    /// The base register and the offset of the CFA.
     cfa: String,
     fp: Option<i64>,
     signed: bool,
 }
 
-/// The value behind `name: `.
+/// The value after `name: `.
 fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     line.trim().strip_prefix(name)?.strip_prefix(": ")
 }
@@ -85,7 +86,7 @@ fn read_readobj(text: &str) -> Vec<Vec<PrintedRow>> {
             }
         }
     }
-    // It prints places, in functions of objects counted from the section.
+    // It prints addresses; in object files, these are offsets in the section.
     for rows in &mut functions {
         let first = rows.first().map_or(0, |row: &PrintedRow| row.start);
         rows.iter_mut().for_each(|row| row.start -= first);
@@ -93,7 +94,7 @@ fn read_readobj(text: &str) -> Vec<Vec<PrintedRow>> {
     functions
 }
 
-/// Our own layout's rows: `offset address CFA RA FP`, registers by the machine's names.
+/// Reads rows of our own layout: `offset address CFA RA FP`, with the machine's names for registers.
 fn read_plain(text: &str) -> Vec<Vec<PrintedRow>> {
     let mut functions: Vec<Vec<PrintedRow>> = Vec::new();
     let mut start = 0;
@@ -125,7 +126,7 @@ fn read_plain(text: &str) -> Vec<Vec<PrintedRow>> {
 }
 
 #[test]
-fn rows_are_those_that_llvm_readobj_prints() {
+fn plain_rows_match_llvm_readobj() {
     let (mut compared, mut rows) = (0, 0);
     for (file, text) in printed("readobj") {
         if file.extension().is_some_and(|extension| extension == "a") || text.is_empty() {

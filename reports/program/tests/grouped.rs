@@ -1,4 +1,4 @@
-//! Scans of more than a few files are reported by root cause, each once.
+//! Scans of more than a few files are reported by root cause, each cause once.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -6,11 +6,11 @@ use serde_json::Value;
 use sframe_corpus::corpus;
 use sframe_corpus::program::run;
 
-fn told(arguments: &[&str]) -> String {
+fn output(arguments: &[&str]) -> String {
     run(&corpus(), arguments).text
 }
 
-/// `12 findings, 3 functions, 1 file` after the name of the rule.
+/// The number of findings in a line such as `error[rule]: 12 findings, 3 functions, 1 file`.
 fn findings(line: &str) -> Option<u64> {
     let (name, extent) = line.split_once("]: ")?;
     let is_cause = name.starts_with("error[") || name.starts_with("warning[");
@@ -18,12 +18,12 @@ fn findings(line: &str) -> Option<u64> {
     Some(number.replace(',', "").parse().expect("a number"))
 }
 
-/// The truth is the report for programs, which lists nothing by cause: every finding is in one cause.
+/// The expected number of findings is from the JSON report, which is not grouped by cause.
 #[test]
 fn causes_add_up_to_all_findings() {
-    let json = told(&["--format", "json", "golden"]);
+    let json = output(&["--format", "json", "golden"]);
     let json: Value = serde_json::from_str(&json).expect("JSON");
-    let text = told(&["golden"]);
+    let text = output(&["golden"]);
     let listed: u64 = text.lines().filter_map(findings).sum();
     let (_, rest) = text.split_once(" more causes of ").expect("more causes");
     let rest: u64 = rest.split(' ').next().expect("a number").parse().expect("a number");
@@ -31,10 +31,10 @@ fn causes_add_up_to_all_findings() {
     assert_eq!(listed + rest, number("errors") + number("warnings"));
 }
 
-/// Two screens of 50 lines.
+/// A screen has 50 lines.
 #[test]
 fn the_first_command_fits_two_screens() {
-    let text = told(&["golden"]);
+    let text = output(&["golden"]);
     assert!(text.lines().count() <= 100, "{text}");
     assert!(text.contains("`sframe-check explain RULE`") && text.contains("--by-file"), "{text}");
 }

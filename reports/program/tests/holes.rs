@@ -1,4 +1,4 @@
-//! Files with large holes: they take no space on a disk, and no time in a scan.
+//! Files with large holes, which take no space on disk, take no time in a scan either.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use packing::Folder;
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
-/// Bytes of a file with a hole: to read them takes a minute.
+/// The size of a file with a hole. Reading it takes a minute.
 const LARGE: u64 = 64 << 30;
-/// What takes longer has read them.
+/// A scan that takes longer than this has read the holes.
 const LONG: Duration = Duration::from_secs(15);
 
 /// A folder with a program in it, and two copies with large holes after their last byte.
@@ -23,7 +23,7 @@ fn folder(name: &str) -> Folder {
     }
     for name in ["first", "second"] {
         let file = File::options().write(true).open(folder.path(name)).expect("writable");
-        file.set_len(LARGE).expect("room for holes");
+        file.set_len(LARGE).expect("disk space");
     }
     folder
 }
@@ -36,7 +36,7 @@ fn quickly(folder: &Folder, arguments: &[&str]) -> String {
     text
 }
 
-/// Files that have the same size and start alike are compared by their bytes, but for these.
+/// Copies are recognised by comparing the bytes of files with the same size and start, but not for these files.
 #[test]
 fn files_with_large_holes_are_checked_without_reading_them() {
     let folder = folder("plain");
@@ -44,7 +44,7 @@ fn files_with_large_holes_are_checked_without_reading_them() {
     assert!(text.contains("3 files checked, 3 with an SFrame section"), "{text}");
 }
 
-/// A store has the hash of each file, but for these: another night checks them again.
+/// Files with large holes are not hashed for a store, so `--previous` does not recognise them.
 #[test]
 fn a_store_has_no_hash_of_files_with_large_holes() {
     let folder = folder("store");
@@ -55,9 +55,9 @@ fn a_store_has_no_hash_of_files_with_large_holes() {
     assert!(text.contains("3 files checked, 3 with an SFrame section"), "{text}");
 }
 
-/// A package is read from start to end.
+/// A package would have to be read from start to end.
 #[test]
-fn a_package_with_large_holes_is_not_read() {
+fn a_package_with_large_holes_is_refused() {
     let folder = folder("package");
     if !folder.make("tar", "tar -cf x.tar program && truncate -s 64G x.tar") {
         return;

@@ -1,4 +1,4 @@
-//! Sections made to cost time: what a dump prints stays in proportion to the section's bytes.
+//! Sections made to waste time: the output of `dump` stays proportional to the size of the section.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use sframe_input::RawOptions;
 const FUNCTIONS: u32 = 3_000;
 const ROWS: u32 = 20_000;
 
-/// A version 2 section whose functions all point at the same rows; `num_fdes` as told.
+/// A version 2 section whose functions all refer to the same rows, with `num_fdes` in the header.
 fn shared_rows(num_fdes: u32) -> Vec<u8> {
     let row = [0, 0x03, 8]; // at +0, one 1-byte word, base SP
     let words = |values: &[u32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
@@ -26,11 +26,11 @@ fn shared_rows(num_fdes: u32) -> Vec<u8> {
 fn dump(name: &str, bytes: &[u8], style: Style) -> String {
     let path: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, bytes).expect("writable");
-    let (mut out, mut complaints) = (Vec::new(), Vec::new());
+    let (mut out, mut messages) = (Vec::new(), Vec::new());
     let raw = Some(RawOptions::default());
     let options = DumpOptions { style, raw, ..DumpOptions::default() };
-    let outcome = dump_file(&path, &options, &mut out, &mut complaints).expect("readable");
-    assert!(outcome.unreadable > 0, "that rows are shared has to be said");
+    let outcome = dump_file(&path, &options, &mut out, &mut messages).expect("readable");
+    assert!(outcome.unreadable > 0, "shared rows must be reported");
     String::from_utf8(out).expect("text")
 }
 
@@ -45,10 +45,10 @@ fn shared_rows_are_printed_once() {
 }
 
 #[test]
-fn a_count_beyond_the_section_costs_nothing() {
+fn a_function_count_past_the_section_is_cheap() {
     for (name, style) in [("count-gnu", Style::Gnu), ("count-plain", Style::Plain)] {
         let mut bytes = shared_rows(u32::MAX);
-        // Only the table is left, and of it every entry that fits.
+        // Keep only the function table.
         bytes.truncate(28 + 20 * FUNCTIONS as usize);
         let text = dump(name, &bytes, style);
         let functions = text.lines().filter(|line| {

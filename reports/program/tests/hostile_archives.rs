@@ -1,4 +1,4 @@
-//! Archives made to cost memory: members that all refer to one long name, and more members than anybody has.
+//! Archives made to waste memory: many members that share one long name, and an excessive number of members.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -18,7 +18,7 @@ fn folder(name: &str) -> Folder {
     folder
 }
 
-/// A header of a member: name, date, owner, group and mode, size, end (ar(5)).
+/// A member's header: name, date, owner, group, mode, size, end (ar(5)).
 fn header(name: &str, size: usize) -> Vec<u8> {
     format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644).into_bytes()
 }
@@ -41,20 +41,20 @@ fn tar(name: &str, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Runs the program in the folder with 1 GiB of address space, of which threads and the program itself take some 200 MiB.
+/// Runs the program in the folder with 1 GiB of address space, about 200 MiB of which it needs for any input.
 fn bounded(folder: &Folder, arguments: &str) -> (Option<i32>, String) {
     let Output { status, stdout, stderr } = Command::new("sh")
         .args(["-c", &format!("ulimit -v 1048576 && exec \"$0\" --threads 1 {arguments}")])
         .arg(env!("CARGO_BIN_EXE_sframe-check"))
         .current_dir(folder.path(""))
         .output()
-        .expect("there is a shell");
+        .expect("sh runs");
     let text = String::from_utf8_lossy(&stdout).into_owned();
     assert!(status.code().is_some(), "{status}: {}", String::from_utf8_lossy(&stderr));
     (status.code(), text)
 }
 
-/// 4 GB of names where each member has its own copy.
+/// If each member had its own copy of the name, the names would take 4 GB.
 #[test]
 fn one_long_name_of_many_members_is_read_once() {
     let folder = folder("names");
@@ -66,9 +66,10 @@ fn one_long_name_of_many_members_is_read_once() {
     assert!(text.contains("8,001 inputs: 1 file checked"), "{text}");
 }
 
-/// 128 MiB of names of 4096 bytes, of an archive by itself and in a package; then what stands beside them.
+/// Names of more than 128 MiB in total, in an archive and in an archive in a package. The file after them is still
+/// checked.
 #[test]
-fn names_that_are_too_many_are_one_report() {
+fn too_many_names_are_reported_once_per_archive() {
     let folder = folder("limit");
     let archive = long_names(1_000_000, 40_000);
     folder.write("x.a", &archive);
@@ -81,14 +82,14 @@ fn names_that_are_too_many_are_one_report() {
     assert!(text.contains(&format!("x.tar: {reason}; read up to there:")), "{text}");
 }
 
-/// The name of an archive goes with the name of each of its members.
+/// The full name of a member includes the name of its archive.
 #[test]
-fn a_long_name_of_an_archive_counts_for_each_member() {
+fn the_archives_name_counts_once_per_member() {
     let folder = folder("own-name");
     let name = "n".repeat(3_000);
     let mut archive = b"!<arch>\n".to_vec();
     archive.extend(header("x/", 0).repeat(100_000));
-    // GNU tar's form of a long name: a member before the one that is called so.
+    // GNU tar stores a long name as the content of a member of its own, before the named member.
     let mut package = tar_header("././@LongLink", name.len() as u64 + 1, b'L');
     package.extend(name.as_bytes());
     package.resize(package.len().next_multiple_of(512), 0);
@@ -102,9 +103,9 @@ fn a_long_name_of_an_archive_counts_for_each_member() {
     );
 }
 
-/// Members of archives count as the package's other members do, all taken together: two archives of 6 members each.
+/// A package with two archives of 6 members each has 14 members.
 #[test]
-fn members_of_archives_count() {
+fn members_of_archives_count_as_members_of_the_package() {
     let folder = folder("members");
     let mut archive = b"!<arch>\n".to_vec();
     archive.extend(header("x/", 0).repeat(6));

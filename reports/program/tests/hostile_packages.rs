@@ -1,5 +1,4 @@
-//! Packages that are damaged, or made to cost: the reason is told, and what stands beside is still
-//! checked.
+//! Damaged packages, and packages made to waste memory: the reason is reported, and other files are still checked.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -18,8 +17,8 @@ fn folder(name: &str) -> Folder {
     folder
 }
 
-/// Checks a package beside a sound file: the scan goes on, and is not complete. What was told of the
-/// package.
+/// Checks a broken package and a valid file, and returns the output. The file must be checked, and the exit status
+/// must say that something could not be read.
 fn refused(folder: &Folder, arguments: &[&str], package: &str) -> String {
     let (status, text) = folder.check(&[&["-v"], arguments, &[package, "program"]].concat());
     assert_eq!(status, 2, "{text}");
@@ -27,7 +26,7 @@ fn refused(folder: &Folder, arguments: &[&str], package: &str) -> String {
     text
 }
 
-/// Every container this program knows, with one program in it.
+/// Writes a package with one program in it, in each format for which there is a tool; returns their names.
 fn each(folder: &Folder) -> Vec<&'static str> {
     let program = folder.read("program");
     let mut cpio = newc_member("program", 0o10_0755, 1, &program);
@@ -58,31 +57,31 @@ fn each(folder: &Folder) -> Vec<&'static str> {
 }
 
 #[test]
-fn truncated_packages_are_told() {
+fn truncated_packages_are_reported() {
     let folder = folder("truncated");
     for name in each(&folder) {
         let bytes = folder.read(name);
-        // The last kilobyte of a tar archive is its end, of which a part may be missing.
+        // A tar archive ends in padding, and is complete without some of it.
         let end = if name == "x.tar" { bytes.len() - 10_240 } else { bytes.len() - 1 };
         for length in
             [600, bytes.len() / 3, bytes.len() / 2, bytes.len() * 2 / 3, end.min(bytes.len() - 10)]
         {
             folder.write("cut", &bytes[..length]);
             let text = refused(&folder, &[], "cut");
-            let told =
+            let reported =
                 text.lines().any(|line| line.starts_with("cut") && line.contains("cannot be read"));
-            assert!(told, "{name}, {length} of {}: {text}", bytes.len());
+            assert!(reported, "{name}, {length} of {}: {text}", bytes.len());
         }
     }
 }
 
-/// No panic, no endless loop, and an exit status that says something.
+/// The program neither panics nor loops, and exits with a documented status.
 #[test]
-fn flipped_bytes_end_in_a_report() {
+fn packages_with_flipped_bits_do_not_crash_the_program() {
     let folder = folder("flipped");
     for name in each(&folder) {
         let bytes = folder.read(name);
-        // Headers are at the start; of a zip, its table is at the end.
+        // Headers are at the start, except that a zip archive's table is at the end.
         let places =
             (0..700).step_by(23).chain((0..200).step_by(13).map(|back| bytes.len() - 1 - back));
         for (turn, place) in places.filter(|place| *place < bytes.len()).enumerate() {
@@ -95,9 +94,9 @@ fn flipped_bytes_end_in_a_report() {
     }
 }
 
-/// A package of 512 MiB passes through 300 MiB of address space.
+/// A package that unpacks to 512 MiB is checked in 300 MiB of address space.
 #[test]
-fn memory_is_that_of_the_largest_member() {
+fn memory_depends_on_the_largest_member_only() {
     let folder = folder("memory");
     let command = "for n in $(seq 64); do cp program $n && truncate -s 8M $n; done && tar -c [0-9]* | gzip -1 > x \
                    && rm [0-9]*";
@@ -109,7 +108,7 @@ fn memory_is_that_of_the_largest_member() {
         .arg(env!("CARGO_BIN_EXE_sframe-check"))
         .current_dir(folder.path(""))
         .output()
-        .expect("there is a shell");
+        .expect("sh runs");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("64 files checked, 64 with an SFrame section"), "{output:?}");
 }

@@ -1,4 +1,4 @@
-//! Reports that another program wrote, or damaged, as text: whatever their strings hold, rendering neither
+//! Rendering a report as text that another program wrote or damaged: whatever its strings contain, rendering neither
 //! panics nor writes a control character.
 
 use std::io;
@@ -6,10 +6,10 @@ use std::io;
 use sframe_check::render::{Grouped, Renderer, Text, TextOptions};
 use sframe_record::{Record, Summary};
 
-/// More than the formatting of strings can pad to: 65,535.
+/// More than the maximum width of a format string, 65,535.
 const LONG: usize = 70_000;
 
-/// Bold, dim, red, green, yellow, cyan, and their end.
+/// Bold, dim, red, green, yellow, cyan, and reset.
 const STYLES: [&str; 7] =
     ["\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[36m", "\x1b[0m"];
 
@@ -20,9 +20,9 @@ fn rendered(line: &str) -> String {
     let options =
         TextOptions { verbose: true, all: true, coverage: true, ..TextOptions::default() };
     let mut out = Vec::new();
-    write(&mut Text::new(&mut out, options), &record, &summary).expect("memory takes all");
-    write(&mut Grouped::new(&mut out, options), &record, &summary).expect("memory takes all");
-    // Styles are taken out by the stream that the program writes to. Only they are removed here.
+    write(&mut Text::new(&mut out, options), &record, &summary).expect("writing to memory");
+    write(&mut Grouped::new(&mut out, options), &record, &summary).expect("writing to memory");
+    // The program's output stream strips these styles, and nothing else, if it is not a terminal.
     let text = String::from_utf8(out).expect("text");
     STYLES.iter().fold(text, |text, style| text.replace(style, ""))
 }
@@ -33,7 +33,7 @@ fn write(
     summary: &Summary<'_>,
 ) -> io::Result<()> {
     renderer.begin()?;
-    // More files than are listed one by one.
+    // Enough files that they are grouped by cause.
     (0..5).try_for_each(|_| renderer.file(record))?;
     renderer.end(summary)
 }
@@ -56,8 +56,8 @@ fn long_cells_do_not_widen_their_columns() {
 }
 
 #[test]
-fn no_string_reaches_the_terminal_as_it_is() {
-    // Each string of the record holds what would end a line, colour the rest, or turn it around.
+fn all_strings_of_a_record_are_escaped() {
+    // Clears the screen, ends the line, and reverses the direction of the text that follows.
     let evil = r"\u001b[2J\r\n\u202e";
     let line = format!(
         r#"{{"path":"{evil}","inside":"{evil}","member":"{evil}","status":"checked","reason":"{evil}",
@@ -79,7 +79,7 @@ fn no_string_reaches_the_terminal_as_it_is() {
         let text = rendered(&line.replace("checked", status));
         let harmful = |c: &char| (c.is_control() && *c != '\n') || *c == '\u{202e}';
         assert_eq!(text.chars().find(harmful), None, "{status}: {text:?}");
-        // The escaped form of ESC is there, so the strings were printed.
+        // An escaped ESC shows that the strings were printed.
         assert!(text.contains(r"\x1b"), "{status}: {text:?}");
     }
 }

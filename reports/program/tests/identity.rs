@@ -1,4 +1,4 @@
-//! Which package a member is from, and which bytes a file has: what stands beside an outcome.
+//! The parts of a record that identify its file: the package that a member is from, and the hash of a file's content.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -37,7 +37,7 @@ fn reports(folder: &Folder, names: &[&str], hash: bool) -> Vec<Record<'static>> 
     kept.0
 }
 
-/// The identity of each member by its name.
+/// The package that each member is from, by the member's name.
 fn identities(folder: &Folder, name: &str) -> BTreeMap<String, Option<Package<'static>>> {
     let member = |record: Record<'static>| {
         let inside = record.inside.unwrap_or_default();
@@ -57,7 +57,7 @@ fn identity(name: &str, version: &str, machine: &str, source: Option<&str>) -> P
 }
 
 #[test]
-fn debian_packages_say_who_they_are() {
+fn debian_packages_are_identified() {
     let folder = Folder::new("identity-deb");
     folder.copy(PROGRAM, "program");
     let control = "Package: libx1\\nSource: x (1.0-1)\\nVersion: 2:1.0-1+b1\\nArchitecture: amd64\\n\
@@ -65,24 +65,24 @@ fn debian_packages_say_who_they_are() {
     let command = format!(
         "mkdir -p d/DEBIAN d/usr/bin && cp program d/usr/bin && printf '{control}' > d/DEBIAN/control \
          && dpkg-deb --root-owner-group -b d x.deb && tar -cf outer x.deb program \
-         && dpkg-deb -W --showformat '${{Package}} ${{Version}} ${{Architecture}}' x.deb > said"
+         && dpkg-deb -W --showformat '${{Package}} ${{Version}} ${{Architecture}}' x.deb > shown"
     );
     if !folder.make("dpkg-deb", &command) {
         return;
     }
-    let said = String::from_utf8(folder.read("said")).expect("UTF-8");
+    let shown = String::from_utf8(folder.read("shown")).expect("UTF-8");
     let wanted = identity("libx1", "2:1.0-1+b1", "amd64", Some("x (1.0-1)"));
-    assert_eq!(said, "libx1 2:1.0-1+b1 amd64");
+    assert_eq!(shown, "libx1 2:1.0-1+b1 amd64");
     let found = identities(&folder, "x.deb");
     assert_eq!(found["usr/bin/program"], Some(wanted.clone()));
-    // Beside the package is not in it.
+    // `program` is next to the package in `outer`, not in it.
     let found = identities(&folder, "outer");
     assert_eq!(found["x.deb!usr/bin/program"], Some(wanted));
     assert_eq!(found["program"], None);
 }
 
 #[test]
-fn alpine_and_arch_packages_say_who_they_are() {
+fn alpine_and_arch_packages_are_identified() {
     let folder = Folder::new("identity-pkginfo");
     folder.copy(PROGRAM, "program");
     folder.write(".SIGN.RSA.x", b"x");
@@ -102,12 +102,12 @@ fn alpine_and_arch_packages_say_who_they_are() {
 }
 
 #[test]
-fn rpm_packages_say_who_they_are() {
+fn rpm_packages_are_identified() {
     let folder = Folder::new("identity-rpm");
     folder.copy(PROGRAM, "program");
     let mut cpio = newc_member("./program", 0o10_0755, 1, &folder.read("program"));
     cpio.extend(newc_member("TRAILER!!!", 0, 1, b""));
-    // The numbers are those of "Header Tags": name, version, release, epoch, architecture, source.
+    // Tags of RPM's "Header Tags": name, version, release, architecture, source. 1003 is the epoch.
     let mut tags = vec![
         (1000, Value::Text("x-libs")),
         (1001, Value::Text("1.0")),
@@ -127,9 +127,9 @@ fn rpm_packages_say_who_they_are() {
     assert_eq!(identities(&folder, "x.rpm")["program"], None);
 }
 
-/// A file that says it is large is not held for its name's sake.
+/// A large control file is not kept in memory as a whole.
 #[test]
-fn a_control_file_without_end_is_read_in_part() {
+fn only_the_start_of_a_large_control_file_is_read() {
     let folder = Folder::new("identity-large");
     folder.write("head", b"pkgname = x\n");
     let command =
@@ -140,7 +140,7 @@ fn a_control_file_without_end_is_read_in_part() {
 }
 
 #[test]
-fn content_is_told_of_every_elf_file_where_it_is_asked_for() {
+fn elf_files_have_a_content_hash_if_requested() {
     let folder = Folder::new("content");
     folder.copy(PROGRAM, "program");
     folder.copy("golden/2.47.50/x86_64/archive.a", "archive.a");

@@ -1,4 +1,4 @@
-//! Ctrl-C, `--quiet` and `--memory-limit`.
+//! Interrupting a scan with Ctrl-C.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use packing::Folder;
 use serde_json::Value;
 
-/// A program, then many packages that take a second each, as this is built, then a program.
+/// A folder with a program, many packages that take a second each in a debug build, and another program.
 fn slow(name: &str) -> Option<Folder> {
     let folder = Folder::new(name);
     folder.copy("golden/2.47.50/x86_64/static.exe", "a");
@@ -21,7 +21,7 @@ fn slow(name: &str) -> Option<Folder> {
     folder.make("gzip", command).then_some(folder)
 }
 
-/// Starts a scan, and interrupts it soon; its status, and all that it printed.
+/// Starts a scan and interrupts it `times` times. Returns its exit status and output.
 fn interrupted(folder: &Folder, times: u32) -> (Option<i32>, String, String) {
     let child = Command::new(env!("CARGO_BIN_EXE_sframe-check"))
         .current_dir(folder.path(""))
@@ -31,7 +31,7 @@ fn interrupted(folder: &Folder, times: u32) -> (Option<i32>, String, String) {
         .spawn()
         .expect("the program runs");
     let pid = Pid::from_raw(child.id().try_into().expect("a process"));
-    // Until it has begun, there is nothing to wait for.
+    // Give the scan time to begin. Nothing is printed that the test could wait for.
     std::thread::sleep(Duration::from_millis(700));
     for _ in 0..times {
         kill(pid, Signal::SIGINT).expect("it runs");
@@ -43,21 +43,21 @@ fn interrupted(folder: &Folder, times: u32) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn what_is_known_is_told_at_the_end() {
+fn an_interrupted_scan_reports_the_files_it_checked() {
     let Some(folder) = slow("interrupt") else { return };
-    let (status, text, complaints) = interrupted(&folder, 1);
-    assert_eq!(status, Some(130), "{complaints}");
-    assert!(complaints.contains("interrupted"), "{complaints}");
-    let document: Value = serde_json::from_str(&text).expect("JSON to its end");
+    let (status, text, stderr) = interrupted(&folder, 1);
+    assert_eq!(status, Some(130), "{stderr}");
+    assert!(stderr.contains("interrupted"), "{stderr}");
+    let document: Value = serde_json::from_str(&text).expect("complete JSON");
     let files = document["files"].as_array().expect("files");
     assert_eq!(document["summary"]["inputs"], files.len());
     assert_eq!(files[0]["path"], "./a");
-    // What stands behind has not been looked at.
+    // The last file has not been checked.
     assert!(files.iter().all(|file| file["path"] != "./z"), "{text}");
 }
 
 #[test]
-fn the_second_time_ends_it_at_once() {
+fn a_second_interrupt_exits_at_once() {
     let Some(folder) = slow("interrupt-twice") else { return };
     let (status, text, _) = interrupted(&folder, 2);
     assert_eq!(status, Some(130));

@@ -1,4 +1,4 @@
-//! Output that cannot be written, and input that tries to write to the terminal itself.
+//! Output that cannot be written, and control characters in input that must not reach the terminal.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -13,7 +13,7 @@ fn run(arguments: &[&str]) -> Output {
     command(&corpus(), arguments).output().expect("the program runs")
 }
 
-/// Reads one line and closes the pipe, as `head -1` does; the exit status.
+/// The exit status of the program if the reader of its output closes the pipe after one line, as `head -1` does.
 fn after_one_line(arguments: &[&str]) -> Option<i32> {
     let mut child = command(&corpus(), arguments).stdout(Stdio::piped()).spawn().expect("it runs");
     let mut lines = BufReader::with_capacity(16, child.stdout.take().expect("piped"));
@@ -22,9 +22,9 @@ fn after_one_line(arguments: &[&str]) -> Option<i32> {
     child.wait().expect("it ends").code()
 }
 
-/// 128 + SIGPIPE, as a shell reports `cat` before `head`.
+/// 141 is 128 + SIGPIPE, the status with which a shell reports `cat` in `cat | head`.
 #[test]
-fn a_closed_pipe_is_no_clean_check() {
+fn a_closed_pipe_is_not_a_success() {
     let sound = "golden/2.47.50/x86_64";
     assert_eq!(after_one_line(&["--verbose", "--all", "--fail-on", "never", "golden"]), Some(141));
     assert_eq!(after_one_line(&["--format", "ndjson", sound, "golden"]), Some(141));
@@ -32,7 +32,7 @@ fn a_closed_pipe_is_no_clean_check() {
 }
 
 #[test]
-fn a_closed_pipe_needs_no_message() {
+fn a_closed_pipe_prints_no_message() {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let dump = ["dump", "golden/2.47.50/x86_64/handwritten.so"];
@@ -42,18 +42,18 @@ fn a_closed_pipe_needs_no_message() {
 }
 
 #[test]
-fn a_full_device_is_a_failure() {
+fn a_full_device_is_reported() {
     for arguments in [&["--help"] as &[&str], &["-h"], &["--version"], &["explain"], &["golden"]] {
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
         let output = command(&corpus(), arguments).stdout(full).output().expect("it runs");
-        let complaint = String::from_utf8(output.stderr).expect("UTF-8");
+        let stderr = String::from_utf8(output.stderr).expect("UTF-8");
         assert_eq!(output.status.code(), Some(3), "{arguments:?}");
-        assert!(complaint.contains("No space left on device"), "{arguments:?}: {complaint}");
+        assert!(stderr.contains("No space left on device"), "{arguments:?}: {stderr}");
     }
 }
 
-/// Whether nothing in it can move the cursor, end a line early or turn text: only whole lines, and
-/// none of the characters that Unicode and ECMA-48 give such a meaning.
+/// Whether text has no character, other than newlines, that moves the cursor, ends a line, or changes the direction of
+/// text (Unicode, ECMA-48).
 fn is_harmless(text: &[u8]) -> bool {
     let text = std::str::from_utf8(text).expect("UTF-8");
     let bidi = ['\u{61c}', '\u{200e}', '\u{200f}'];
@@ -66,9 +66,9 @@ fn is_harmless(text: &[u8]) -> bool {
     })
 }
 
-/// Names that hold control sequences and lines of a forged report.
+/// The names in these files contain control sequences and lines of a forged report.
 #[test]
-fn names_in_files_do_not_reach_the_terminal() {
+fn names_in_files_are_escaped() {
     let files = ["regressions/name-of-section-escapes.o", "regressions/name-of-symbol-escapes.so"];
     for file in files {
         for format in ["text", "json", "ndjson"] {

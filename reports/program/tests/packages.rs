@@ -1,7 +1,7 @@
-//! Packages: what is found in a member is what is found in the plain file, whatever holds it. The
-//! packages are made by the tools that everybody makes them with.
+//! Findings in members of packages are the same as in plain files, for every package format. The packages are made
+//! with the usual tools.
 //!
-//! What tool is missing is said, and is a failure where `SFRAME_REQUIRE_TOOLS` is set.
+//! A missing tool is reported, and is a failure if `SFRAME_REQUIRE_TOOLS` is set.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -14,8 +14,8 @@ use packing::{Folder, newc, rpm};
 use serde_json::Value;
 use sframe_corpus::{corpus, tools};
 
-/// What the program says of files, by the path of each below `base`; what differs between a file and a member,
-/// its name and its package, is left out.
+/// The report on each file, by its path below `base`. The name and the package are removed, because they differ
+/// between a file and a member.
 fn findings(folder: &Folder, arguments: &[&str], base: &str) -> BTreeMap<String, Value> {
     let (_, text) = folder.check(&[&["--format", "json", "--pedantic"], arguments].concat());
     let document: Value = serde_json::from_str(&text).expect("JSON");
@@ -35,12 +35,12 @@ fn findings(folder: &Folder, arguments: &[&str], base: &str) -> BTreeMap<String,
     document["files"].as_array().expect("files").iter().map(named).collect()
 }
 
-/// A tree as packages have it, from the corpus: programs, a library, objects, an archive, text.
+/// Writes a tree of programs, libraries, objects, an archive and text files from the corpus; returns their reports.
 fn tree(folder: &Folder) -> BTreeMap<String, Value> {
     let golden = corpus().join("golden/2.47.50/x86_64");
     fs::create_dir_all(folder.path("tree/usr/lib")).expect("writable");
     let mut copied = 0;
-    for entry in fs::read_dir(golden).expect("the corpus is there") {
+    for entry in fs::read_dir(golden).expect("a folder of the corpus") {
         let path = entry.expect("readable").path();
         let to = folder.path("tree/usr/lib").join(path.file_name().expect("a name"));
         fs::copy(&path, to).expect("it can be copied");
@@ -55,7 +55,7 @@ fn tree(folder: &Folder) -> BTreeMap<String, Value> {
 }
 
 #[test]
-fn members_are_checked_as_files_are() {
+fn members_are_checked_like_files() {
     let folder = Folder::new("as-files");
     let plain = tree(&folder);
     let packed = [
@@ -98,7 +98,7 @@ fn alpine_and_arch_packages_are_read() {
     let folder = Folder::new("apk");
     let plain = tree(&folder);
     fs::write(folder.path(".PKGINFO"), "pkgname = x\n").expect("writable");
-    // abuild-tar --cut takes the end off the first part: the parts are one archive then.
+    // `abuild-tar --cut` removes the end of the first archive, so that both together are one archive.
     let apk = "tar -c .PKGINFO | head -c 1024 | gzip > x.apk && tar -c -C tree usr | gzip >> x.apk";
     let arch = "tar -c .PKGINFO -C tree usr | zstd -q > x.pkg.tar.zst";
     for (name, tool, command) in [("x.apk", "gzip", apk), ("x.pkg.tar.zst", "zstd", arch)] {
@@ -139,7 +139,7 @@ fn rpm_packages_are_read() {
             "rpmbuild -bb --quiet --define \"_topdir $PWD/rpmbuild\" --define \"_binary_payload {payload}\" \
              --define \"source $PWD/tree/usr\" x.spec && mv rpmbuild/RPMS/*/x-1-1.*.rpm x.rpm"
         );
-        // On Debian it is no tool that is there anyway: never required.
+        // Debian does not install rpmbuild by default, so it is never required.
         if tools::has("rpmbuild") && folder.make("rpmbuild", &command) {
             assert!(findings(&folder, &["x.rpm"], "") == plain, "{payload}");
         }

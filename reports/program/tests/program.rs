@@ -1,4 +1,4 @@
-//! What the program does with the whole corpus, and what the documents say of it. `cases` has the sessions of its users.
+//! The program on the whole corpus, and the samples in the documents. `cases` has tests of single sessions.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -8,11 +8,11 @@ use sframe_corpus::program::run;
 use sframe_corpus::{corpus, folder, read, repository};
 use sframe_validator::rules::{CATALOGUE, Severity};
 
-/// A sound file.
+/// A file without findings.
 const SOUND: &str = "golden/2.47.50/x86_64/static.exe";
 
 #[test]
-fn each_malformed_file_is_reported_under_its_name() {
+fn each_malformed_file_is_reported_with_its_rule() {
     for rule in CATALOGUE {
         let name = ["sframe", "elf", "a"]
             .map(|extension| format!("malformed/{0}/{0}.{extension}", rule.name))
@@ -24,9 +24,9 @@ fn each_malformed_file_is_reported_under_its_name() {
             arguments.push("--raw");
         }
         arguments.push(&name);
-        let told = run(&corpus(), &arguments);
+        let outcome = run(&corpus(), &arguments);
         let title = format!("{}[{}]", rule.severity, rule.name);
-        assert!(told.status == 1 && told.text.contains(&title), "{name}: {told:?}");
+        assert!(outcome.status == 1 && outcome.text.contains(&title), "{name}: {outcome:?}");
         if rule.severity == Severity::Error {
             arguments.retain(|a| !["--fail-on", "lint", "--pedantic"].contains(a));
             assert_eq!(run(&corpus(), &arguments).status, 1, "{name}");
@@ -42,7 +42,7 @@ fn results_are_in_input_order_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_file_that_is_cut_anywhere_is_reported() {
+fn a_file_truncated_anywhere_is_reported() {
     let folder = folder!("damaged");
     let sound = read(SOUND);
     for length in (0..sound.len()).step_by(97) {
@@ -53,7 +53,7 @@ fn a_file_that_is_cut_anywhere_is_reported() {
 }
 
 #[test]
-fn the_samples_in_the_documents_are_real() {
+fn the_samples_in_the_documents_are_current() {
     for (document, arguments) in [
         ("README.md", "corpus/differences/register-in-place/2.47.50.o"),
         ("docs/reports.md", "--raw corpus/malformed/function-overlap/function-overlap.sframe"),

@@ -1,4 +1,4 @@
-//! The progress display, on a terminal that `script` makes.
+//! The progress display, on a terminal made by `script`.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use packing::Folder;
 
-/// Runs the program on a terminal until that shows one of `wanted`, or to its end; what the terminal has got.
+/// Runs the program on a terminal until one of `wanted` is shown or the program exits. Returns everything shown.
 fn shown(folder: &Folder, arguments: &str, wanted: &[&str]) -> String {
     let command = format!("stty cols 200; exec \"$PROGRAM\" --threads 1 {arguments}");
     let mut child = Command::new("script")
@@ -29,13 +29,13 @@ fn shown(folder: &Folder, arguments: &str, wanted: &[&str]) -> String {
             length => text.push_str(&String::from_utf8_lossy(&bytes[..length])),
         }
     }
-    // The terminal goes with it, and with that the program.
+    // This closes the terminal, which ends the program.
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
     text
 }
 
-/// A folder with 400 packages that take a moment each, and two programs.
+/// A folder with 400 packages that take a moment each, and a program inside and outside of the scanned folder.
 fn folder(name: &str) -> Option<Folder> {
     let folder = Folder::new(name);
     std::fs::create_dir(folder.path("in")).expect("writable");
@@ -45,9 +45,9 @@ fn folder(name: &str) -> Option<Folder> {
     (folder.make("gzip", command) && folder.make("script", "true")).then_some(folder)
 }
 
-/// Folders and patterns: what is in them is counted while it is checked.
+/// The files in folders and patterns are counted while the scan runs.
 #[test]
-fn what_is_left_of_folders_is_told() {
+fn the_remaining_files_and_time_are_shown() {
     let Some(folder) = folder("progress") else { return };
     for (arguments, total) in [("in", 401), ("a 'in/b*'", 401)] {
         let text = shown(&folder, arguments, &[" left ("]);
@@ -57,7 +57,7 @@ fn what_is_left_of_folders_is_told() {
 }
 
 #[test]
-fn quiet_is_quiet_on_terminals() {
+fn quiet_shows_no_progress() {
     let Some(folder) = folder("progress-quiet") else { return };
     assert_eq!(shown(&folder, "-q 'in/b1[01]*'", &["checked"]), "");
 }

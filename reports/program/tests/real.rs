@@ -1,8 +1,8 @@
 //! `dump --style gnu` against objdump itself, on the real libraries that `corpus/build real` makes.
 //!
-//! Needs those libraries and the toolchains of `corpus/build fetch`. What is missing is said, and
-//! is a failure where `SFRAME_REQUIRE_TOOLS` is set, as CI does; binutils 2.47.50 comes from a
-//! suite that moves on, so it may be missing there.
+//! Needs those libraries and the toolchains of `corpus/build fetch`. Missing ones are reported, and are a failure if
+//! `SFRAME_REQUIRE_TOOLS` is set, as in CI. Binutils 2.47.50 may always be missing, because it is from a suite that
+//! does not keep old versions.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use sframe_corpus::program::run;
 use sframe_corpus::repository;
 use sframe_corpus::tools::{are_required, toolchains};
 
-/// Standard output without the three lines that name the file.
+/// The output of objdump without the first three lines, which name the file.
 fn objdump(version: &str, machine: &str, file: &Path) -> Vec<u8> {
     let tool = toolchains().join(format!("{version}/bin/{machine}-linux-gnu-objdump"));
     let output = Command::new(&tool).arg("--sframe=.sframe").arg(file).output();
@@ -21,7 +21,7 @@ fn objdump(version: &str, machine: &str, file: &Path) -> Vec<u8> {
 }
 
 #[test]
-fn gnu_style_is_what_objdump_prints_of_real_libraries() {
+fn gnu_style_matches_objdump_on_real_libraries() {
     let required = are_required();
     for version in ["2.40", "2.44", "2.47.50"] {
         let mut compared = 0;

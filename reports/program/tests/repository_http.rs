@@ -1,4 +1,4 @@
-//! A repository on a server on loopback, that fails now and then as servers do.
+//! A repository on a local HTTP server that sometimes fails.
 
 #![cfg(feature = "http")]
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
@@ -13,19 +13,19 @@ use std::sync::{Arc, Mutex};
 
 use packing::Folder;
 
-/// What a request says: its path, and where it goes on.
+/// The path of each request, and the first byte of its range.
 type Requests = Arc<Mutex<Vec<(String, Option<usize>)>>>;
 
-/// Serves the files of a folder; its address, and what was asked for. The first request for a package is
-/// answered with 503, the second with half of the body.
+/// Serves the files of a folder; returns the server's address and the requests so far. The first request for a package
+/// is answered with 503, the second with half of the body.
 fn serve(folder: PathBuf) -> (String, Requests) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
     let requests = Requests::default();
-    let told = requests.clone();
+    let log = requests.clone();
     std::thread::spawn(move || {
         for connection in listener.incoming() {
-            let _ = answer(&folder, connection.expect("a connection"), &told);
+            let _ = answer(&folder, connection.expect("a connection"), &log);
         }
     });
     (address, requests)
@@ -44,7 +44,7 @@ fn answer(folder: &Path, mut connection: TcpStream, requests: &Requests) -> std:
     let before = {
         let mut requests = requests.lock().expect("not poisoned");
         requests.push((path.clone(), start));
-        requests.iter().filter(|(asked, _)| *asked == path).count() - 1
+        requests.iter().filter(|(requested, _)| *requested == path).count() - 1
     };
     let package = path.ends_with(".deb");
     let Ok(body) = fs::read(folder.join(path.replace("%2B", "+").replace("%25", "%"))) else {
@@ -72,7 +72,7 @@ fn answer(folder: &Path, mut connection: TcpStream, requests: &Requests) -> std:
     connection.write_all(&rest[..most])
 }
 
-/// A repository with one package, which has a name that URLs have no letters for.
+/// A repository with one package, in whose name some characters must be escaped in a URL.
 fn folder(name: &str) -> Option<Folder> {
     let folder = Folder::new(name);
     folder.copy("golden/2.47.50/x86_64/static.exe", "program");
@@ -86,7 +86,7 @@ fn folder(name: &str) -> Option<Folder> {
 }
 
 #[test]
-fn packages_come_from_a_server_that_fails_now_and_then() {
+fn interrupted_downloads_are_resumed() {
     let Some(folder) = folder("repo-http") else { return };
     let (address, requests) = serve(folder.path("repository"));
     let (status, text) = folder.check(&["repo", "-v", "--suite", "sid", &address]);
@@ -96,33 +96,33 @@ fn packages_come_from_a_server_that_fails_now_and_then() {
     );
     assert_eq!(status, 0, "{text}");
     let requests = requests.lock().expect("not poisoned");
-    let asked: Vec<_> = requests.iter().filter(|(path, _)| path.ends_with(".deb")).collect();
-    assert_eq!(asked.len(), 3, "{asked:?}");
-    assert_eq!((asked[0].1, asked[1].1), (None, None));
+    let requests: Vec<_> = requests.iter().filter(|(path, _)| path.ends_with(".deb")).collect();
+    assert_eq!(requests.len(), 3, "{requests:?}");
+    assert_eq!((requests[0].1, requests[1].1), (None, None));
     let size =
-        fs::metadata(folder.path("repository/pool/x_1%3a1+b1.deb")).expect("it is there").len();
-    assert_eq!(asked[2].1.map(|start| start as u64), Some(size / 2));
+        fs::metadata(folder.path("repository/pool/x_1%3a1+b1.deb")).expect("it exists").len();
+    assert_eq!(requests[2].1.map(|start| start as u64), Some(size / 2));
 }
 
 #[test]
-fn what_a_server_has_not_is_told() {
+fn missing_indexes_and_packages_are_reported() {
     let Some(folder) = folder("repo-http-none") else { return };
     let (address, _) = serve(folder.path("repository"));
     let (status, text) = folder.check(&["repo", &address]);
     assert!(status == 2 && text.contains("it has no Packages in its root: name a suite"), "{text}");
-    let of_none = ["--suite", "none", "--component", "main", "--architecture", "amd64"];
-    let arguments = [&["repo", "-v"], of_none.as_slice(), &[address.as_str()]].concat();
+    let missing_suite = ["--suite", "none", "--component", "main", "--architecture", "amd64"];
+    let arguments = [&["repo", "-v"], missing_suite.as_slice(), &[address.as_str()]].concat();
     let outcome = sframe_corpus::program::run(&folder.path("."), &arguments);
     assert_eq!(outcome.status, 2, "{}", outcome.text);
-    assert!(outcome.complaints.contains("nothing to check: no index of"), "{}", outcome.complaints);
-    fs::remove_file(folder.path("repository/pool/x_1%3a1+b1.deb")).expect("it is there");
+    assert!(outcome.stderr.contains("nothing to check: no index of"), "{}", outcome.stderr);
+    fs::remove_file(folder.path("repository/pool/x_1%3a1+b1.deb")).expect("it exists");
     let (status, text) = folder.check(&["repo", "-v", "--suite", "sid", &address]);
     assert!(status == 2 && text.contains("cannot be read: the server has no such file"), "{text}");
 }
 
-/// Standard output and error of all that is said of a repository whose URL has a user and a password.
+/// The URL of the repository has a user name and a password; neither is on standard output or standard error.
 #[test]
-fn credentials_are_in_no_report() {
+fn credentials_are_not_printed() {
     let Some(folder) = folder("repo-http-credentials") else { return };
     let (address, requests) = serve(folder.path("repository"));
     let address = address.replace("http://", "http://user:secret@");

@@ -1,4 +1,4 @@
-//! The same bytes in many places: each place has its report, as if it were the only one.
+//! Copies of a file: each is reported as if it were the only one.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -15,7 +15,7 @@ const FILES: [(&str, &str); 4] = [
     ("golden/2.47.50/x86_64/archive.a", "archive.a"),
 ];
 
-/// The reports without the first part of each name.
+/// The reports, without the paths of the files.
 fn reports(folder: &Folder, arguments: &[&str]) -> Vec<Value> {
     let (_, text) = folder.check(&[&["--format", "json", "--coverage"], arguments].concat());
     let document: Value = serde_json::from_str(&text).expect("JSON");
@@ -29,7 +29,7 @@ fn reports(folder: &Folder, arguments: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn copies_are_reported_each_as_if_alone() {
+fn each_copy_is_reported_as_if_alone() {
     let folder = Folder::new("seen-copies");
     std::fs::create_dir(folder.path("a")).expect("writable");
     for (from, to) in FILES {
@@ -41,7 +41,7 @@ fn copies_are_reported_each_as_if_alone() {
     if !folder.make("gzip", copies) {
         return;
     }
-    // In a tar archive, members are in the order of the folder.
+    // The members of the tar archive are not sorted by name.
     let sorted = |mut reports: Vec<Value>| {
         reports.sort_by_cached_key(Value::to_string);
         reports
@@ -56,9 +56,9 @@ fn copies_are_reported_each_as_if_alone() {
     }
 }
 
-/// The same stripped program twice: where its debug file stands beside it, there is CFI.
+/// Two copies of a stripped program. One has its debug file, with CFI, next to it.
 #[test]
-fn what_stands_beside_a_file_is_not_in_its_bytes() {
+fn copies_with_different_debug_files_are_checked_separately() {
     let folder = Folder::new("seen-beside");
     folder.write("program.c", b"int main(void) { return 0; }\n");
     let flags =

@@ -1,5 +1,5 @@
-//! Sparse files in tar archives: what is found in one is what is found in the file itself. GNU tar makes the
-//! archives; libarchive's tar as well, where it is there.
+//! Sparse files in tar archives: the findings are the same as in the files themselves. The archives are made by GNU
+//! tar, and by libarchive's tar if it is installed.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -13,23 +13,23 @@ use serde_json::Value;
 use sframe_corpus::tools::has;
 
 const PROGRAM: &str = "golden/2.47.50/x86_64/static.exe";
-/// Where the section headers of a file with holes are: behind one.
+/// The offset of the section headers of a file with holes, after a hole.
 const FAR: usize = 1 << 19;
 
-/// The commands that store sparse files as such: GNU tar's own form and its three of POSIX, and libarchive's.
+/// Commands that store sparse files: in GNU tar's own formats and its three POSIX formats, and libarchive's.
 fn makers() -> Vec<String> {
     let posix = ["0.0", "0.1", "1.0"].map(|version| format!("posix --sparse-version={version}"));
     let formats = ["gnu", "oldgnu"].into_iter().map(str::to_owned).chain(posix);
     let gnu = "tar --sparse --hole-detection=raw";
     let mut makers: Vec<String> = formats.map(|form| format!("{gnu} --format={form}")).collect();
-    // No tool that is there anyway: never required.
+    // Few systems have it installed, so it is never required.
     if has("bsdtar") {
         makers.push("bsdtar --format=pax".to_owned());
     }
     makers
 }
 
-/// The program of `from`, whose section headers are moved to [`FAR`], then a hole again.
+/// Copies a program, with its section headers moved to [`FAR`], between two holes.
 fn with_holes(folder: &Folder, from: &str, to: &str) {
     folder.copy(from, to);
     let mut bytes = folder.read(to);
@@ -38,12 +38,12 @@ fn with_holes(folder: &Folder, from: &str, to: &str) {
     let headers = bytes.split_off(usize::try_from(place).expect("small"));
     bytes[0x28..0x30].copy_from_slice(&(FAR as u64).to_le_bytes());
     folder.write(to, &bytes);
-    let file = File::options().write(true).open(folder.path(to)).expect("it is there");
+    let file = File::options().write(true).open(folder.path(to)).expect("it exists");
     file.write_all_at(&headers, FAR as u64).expect("writable");
     file.set_len(1 << 20).expect("writable");
 }
 
-/// What the program says of each file, without the package's name.
+/// The report on each file, without the package's name.
 fn findings(folder: &Folder, name: &str) -> Vec<(String, Value)> {
     let (_, text) = folder.check(&["--format", "json", "--pedantic", name]);
     let document: Value = serde_json::from_str(&text).expect("JSON");
@@ -58,15 +58,15 @@ fn findings(folder: &Folder, name: &str) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn members_with_holes_are_checked_as_files_are() {
+fn members_with_holes_are_checked_like_files() {
     let folder = Folder::new("sparse");
     std::fs::create_dir(folder.path("tree")).expect("writable");
     let long = format!("tree/{}", "n".repeat(200));
     with_holes(&folder, "golden/2.47.50/x86_64/edges.so", "tree/edges.so");
     with_holes(&folder, PROGRAM, &long);
     folder.copy(PROGRAM, "tree/plain");
-    let more = "cd tree && truncate -s 1M hole && cp ../tree/plain behind \
-                && dd if=plain of=behind bs=64K seek=1 conv=notrunc status=none && truncate -s 1M behind";
+    let more = "cd tree && truncate -s 1M hole && cp ../tree/plain after \
+                && dd if=plain of=after bs=64K seek=1 conv=notrunc status=none && truncate -s 1M after";
     assert!(folder.make("dd", more));
     let mut plain = findings(&folder, "tree");
     assert_eq!(plain.len(), 5);
@@ -83,13 +83,13 @@ fn members_with_holes_are_checked_as_files_are() {
     }
 }
 
-/// A file of a container image is called by its SHA-256, which is compared with its bytes.
+/// The name of a file in a container image is its SHA-256, which the program verifies.
 #[test]
-fn each_byte_is_where_it_was() {
+fn sparse_members_are_restored_byte_for_byte() {
     let folder = Folder::new("sparse-bytes");
     folder.write("file", b"");
-    let file = File::options().write(true).open(folder.path("file")).expect("it is there");
-    // Parts of all lengths, and holes of all lengths between them, as far as blocks let them.
+    let file = File::options().write(true).open(folder.path("file")).expect("it exists");
+    // Data and holes of many lengths.
     for number in 1..30_u64 {
         let part = vec![
             u8::try_from(number).expect("small");
@@ -106,14 +106,14 @@ fn each_byte_is_where_it_was() {
         }
         assert!(folder.read("x").len() < 1 << 20, "{maker}: no holes");
         let (status, text) = folder.check(&["-v", "x"]);
-        // Nothing to check is no success.
+        // The status is 2 because there was nothing to check.
         assert!(status == 2 && text.contains("1 not ELF\n"), "{maker}: {text}");
     }
 }
 
-/// What comes out of a hole costs as what comes out of a decompressor.
+/// Zeros from a hole count towards the limits, as decompressed bytes do.
 #[test]
-fn a_hole_of_a_terabyte_is_told() {
+fn a_hole_of_a_terabyte_is_reported() {
     let folder = Folder::new("sparse-large");
     folder.copy(PROGRAM, "program");
     let files = "cp program one && truncate -s 1T one && cp one two && cp one three && cp program last && truncate -s 1T text";
@@ -121,7 +121,7 @@ fn a_hole_of_a_terabyte_is_told() {
         return;
     }
     for maker in makers() {
-        // Not to look for data in a terabyte, the file system is asked.
+        // tar asks the file system for holes here, rather than searching a terabyte for zeros.
         let maker = maker.replace("=raw", "=seek");
         assert!(folder.make("tar", &format!("{maker} -cf x text one program two three last")));
         let (status, text) = folder.check(&["-v", "--max-member-size", "4", "x"]);
@@ -130,8 +130,8 @@ fn a_hole_of_a_terabyte_is_told() {
             "{maker}: {text}"
         );
         for name in ["one", "two", "three"] {
-            let told = format!("x!{name}: cannot be read: it is larger than 4 MiB");
-            assert!(text.contains(&told), "{maker}: {text}");
+            let message = format!("x!{name}: cannot be read: it is larger than 4 MiB");
+            assert!(text.contains(&message), "{maker}: {text}");
         }
         assert!(text.contains("x!last: .sframe V3"), "{maker}: {text}");
         let limits = ["-v", "--max-member-size", "4", "--max-unpacked-size", "10", "x"];
@@ -143,20 +143,20 @@ fn a_hole_of_a_terabyte_is_told() {
             "{maker}: {text}"
         );
     }
-    // What copies or counts files here would take them for what they say.
+    // Other programs that copy this folder might not keep the holes.
     assert!(folder.make("rm", "rm one two three text"));
 }
 
-/// The archive ends in the data behind a map.
+/// The archive ends within the data of a sparse member.
 #[test]
-fn what_is_cut_off_is_told() {
+fn truncated_sparse_members_are_reported() {
     let folder = Folder::new("sparse-cut");
     with_holes(&folder, PROGRAM, "program");
     for maker in makers() {
         if !folder.make("tar", &format!("{maker} -cf x program")) {
             continue;
         }
-        // The last kilobytes are the archive's end.
+        // The archive ends in kilobytes of zeros.
         let cut = folder.read("x").iter().rposition(|byte| *byte != 0).expect("headers") - 600;
         let bytes = folder.read("x");
         folder.write("x", &bytes[..cut]);

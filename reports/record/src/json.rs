@@ -86,11 +86,11 @@ mod tests {
 
     fn written(text: &str) -> String {
         let mut out = Vec::new();
-        write(&mut out, text).expect("a vector takes it");
+        write(&mut out, text).expect("writing to memory");
         String::from_utf8(out).expect("JSON is UTF-8")
     }
 
-    /// RFC 8259, 7: any character may be escaped as its UTF-16 code units.
+    /// In JSON, any character may be escaped as its UTF-16 code units (RFC 8259, 7).
     #[test]
     fn unsafe_characters_are_escaped_and_read_back() {
         assert_eq!(written("é\u{9b}31m\u{202e}\u{7f}"), r#""é\u009b31m\u202e\u007f""#);

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_three() {
+    fn digits_are_grouped_by_three() {
         let numbers = [0, 999, 1000, 1_234_567].map(grouped);
         assert_eq!(numbers, ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(counted(1, "row"), "1 row");

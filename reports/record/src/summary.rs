@@ -222,7 +222,7 @@ mod tests {
     use crate::bounded::MOST;
     use crate::{Record, Severity};
 
-    /// The sum of two files' records, added up by hand.
+    /// The expected sums were added up by hand.
     #[test]
     fn a_summary_is_the_sum_of_records() {
         let lines = [
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!((summary.inputs, summary.checked, summary.with_section), (3, 2, 2));
         assert_eq!((summary.functions, summary.rows, summary.code_bytes), (4, 8, u64::MAX));
         assert_eq!((summary.errors, summary.warnings, summary.lints), (6, 3, 1));
-        // In the order of the catalogue; a rule that only a later program knows comes last.
+        // Rules are in the order of the catalogue, and unknown ones, from a later version, come last.
         let rules: Vec<_> =
             summary.rules.iter().map(|of| (of.rule.as_str(), of.count, of.files)).collect();
         let wanted = [
@@ -265,7 +265,7 @@ mod tests {
         assert!(!summary.is_incomplete());
     }
 
-    /// A report from elsewhere may name a different rule, kind and machine in each line.
+    /// A malicious report may have a different rule, kind and machine in each line.
     #[test]
     fn lists_are_bounded_and_sums_are_not() {
         let mut summary = Summary::default();

@@ -1,5 +1,5 @@
 //! The cost of a scan whose files have not changed: 16,000 ELF files, as in a large installation of a distribution,
-//! with records like the corpus's, in 64 shards; and the stamps of all files below /usr.
+//! with records of the corpus, in 64 shards; and the cost of stamps for all files below /usr.
 //!
 //!     cargo bench -p sframe-store
 
@@ -84,14 +84,14 @@ static FILES_OF_USR: LazyLock<Vec<Metadata>> = LazyLock::new(|| {
     files
 });
 
-/// Writes all shards, with everything synced.
+/// Writes all shards, and syncs them to disk.
 #[divan::bench(sample_count = 5)]
 fn write_shards(bencher: Bencher<'_, '_>) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-write");
     bencher.bench(|| write(&folder));
 }
 
-/// Opens the earlier scan's store, which reads all its shards and verifies their hashes.
+/// Opens the store of an earlier scan, which reads all shards and verifies their hashes.
 #[divan::bench(sample_count = 20)]
 fn open_previous(bencher: Bencher<'_, '_>) {
     let folder = STORE.folder();
@@ -111,7 +111,7 @@ fn find_in_input_order(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// Loads the stamps of all files and finds each file; one in twenty is an ELF file.
+/// Loads the stamps of all files, and finds each file. One in twenty counts as an ELF file.
 #[divan::bench(sample_count = 20)]
 fn stamps(bencher: Bencher<'_, '_>) {
     let folder = STORE.folder();

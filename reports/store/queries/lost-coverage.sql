@@ -1,4 +1,4 @@
--- Where stack traces end, and why: code of files with an SFrame section that only CFI describes, by cause. The cause
+-- Code without SFrame, where stack traces end: code in files with an SFrame section that only CFI describes, by cause. The cause
 -- `none` means a defect of the producer. The last column is the share of all code of those files.
 SELECT coverage.cause, count(*) AS files, sum(coverage.functions) AS functions, sum(coverage.bytes) AS bytes,
     100 * CAST(sum(coverage.bytes) AS DOUBLE)

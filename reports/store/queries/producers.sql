@@ -1,4 +1,4 @@
--- Which producers cause which findings: of the files that name a producer, how many break each rule.
+-- Findings by producer: of the files that name a producer, the number that violate each rule.
 SELECT producers.producer, producers.producer_version, counts.rule, count(DISTINCT counts.file) AS files,
     sum(counts.count) AS findings, made.files AS out_of
 FROM producers

@@ -1,4 +1,4 @@
--- What is broken: each rule that is violated, the most serious and the most frequent first, in how many packages and files.
+-- The violated rules, the most serious and the most frequent first, with the number of packages, files and findings.
 SELECT severity, rule, count(DISTINCT package) AS packages, count(*) AS files, sum(count) AS findings
 FROM counts
 WHERE severity <> 'lint'

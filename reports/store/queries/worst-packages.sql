@@ -1,4 +1,4 @@
--- Which packages are worst: by errors, then by code that SFrame and CFI describe differently, then by code whose stack traces end.
+-- The worst packages: by errors, then by code that SFrame and CFI describe differently, then by code that only CFI describes.
 SELECT source, package, version, count(*) AS files, sum(errors) AS errors, sum(warnings) AS warnings,
     sum(different_bytes) AS different_bytes, sum(only_cfi_bytes) AS lost_bytes
 FROM files

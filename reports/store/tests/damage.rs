@@ -1,4 +1,4 @@
-//! Damage in complete stores: any changed byte, and any missing or additional file, is noticed and named.
+//! Damage in complete stores: any changed byte, and any missing or additional file, is reported with the file's name.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -15,7 +15,7 @@ use sframe_store::{
 
 const ITEMS: u32 = 40;
 const SHARDS: u32 = 2;
-/// In how many places a larger file is changed.
+/// The number of places in which a larger file is changed.
 const PLACES: usize = 32;
 
 fn complete(name: &str) -> PathBuf {
@@ -55,15 +55,15 @@ fn named(status: &Status) -> BTreeSet<String> {
     damaged.chain(files).chain(strange).chain(missing).collect()
 }
 
-/// The places where a file is changed: every byte in files that contain the hashes of others; elsewhere evenly spaced,
-/// plus the last bytes.
+/// The offsets at which a file is changed: all in files that contain hashes of others; in other files, evenly spaced
+/// ones and those of the last bytes.
 fn places(name: &str, length: usize) -> Vec<usize> {
     let step = if name.contains('/') { (length / PLACES).max(1) } else { 1 };
     (0..length).step_by(step).chain(length.saturating_sub(9)..length).collect()
 }
 
 #[test]
-fn each_changed_byte_is_noticed_and_named() {
+fn any_changed_byte_is_reported() {
     let store = complete("damage-bytes");
     let mut changes = 0;
     for (name, sound) in files(&store) {
@@ -80,12 +80,12 @@ fn each_changed_byte_is_noticed_and_named() {
         }
         fs::write(&path, sound).expect("writable");
     }
-    // 2 shards, 6 tables for each, a manifest, a list and run.json.
+    // 2 shards with 6 tables each, and every byte of the manifest, the list of files and run.json.
     assert!(changes > 14 * PLACES + 2000, "{changes}");
     assert!(state(&store).is_sound());
 }
 
-/// The damage done to a file: deleted, emptied, extended, and truncated to several lengths.
+/// Damaged versions of a file: deleted, empty, extended, and truncated to several lengths.
 fn damages(sound: &[u8]) -> Vec<Option<Vec<u8>>> {
     let mut damages = vec![None, Some(Vec::new()), Some([sound, b"\n"].concat())];
     let lengths = [1, sound.len() / 3, sound.len() / 2, sound.len() - 1];
@@ -101,7 +101,7 @@ fn damage(path: &Path, damage: Option<&[u8]>) {
 }
 
 #[test]
-fn truncated_extended_and_missing_files_are_named_and_restored() {
+fn truncated_extended_and_missing_files_are_reported_and_restored() {
     let store = complete("damage-files");
     let before = files(&store);
     for (name, sound) in &before {
@@ -139,7 +139,7 @@ fn truncated_extended_and_missing_files_are_named_and_restored() {
 }
 
 #[test]
-fn additional_files_are_noticed_and_named() {
+fn additional_files_are_reported() {
     let store = complete("damage-surplus");
     let before = files(&store);
     for (name, remedy) in [
@@ -166,7 +166,7 @@ fn additional_files_are_noticed_and_named() {
     }
 }
 
-/// `compare` and `--previous` read stores in this way.
+/// This is how `compare` and `--previous` read stores.
 #[test]
 fn readers_verify_what_they_read() {
     let folder = complete("damage-readers");
@@ -203,9 +203,9 @@ fn readers_verify_what_they_read() {
     assert_eq!(previous.unusable().iter().map(|shard| shard.shard).collect::<Vec<_>>(), [1]);
 }
 
-/// Scanning a damaged shard again restores the same file.
+/// Scanning the shard again yields the same bytes.
 #[test]
-fn rescanning_a_damaged_shard_makes_the_store_sound() {
+fn rescanning_a_damaged_shard_repairs_the_store() {
     let folder = complete("damage-again");
     let before = files(&folder);
     let path = scan::shard_path(&folder, 1);
@@ -213,7 +213,7 @@ fn rescanning_a_damaged_shard_makes_the_store_sound() {
     let mut store = Store::open(&folder).expect("a store");
     assert!(scan::write(&store, 1).expect("a shard").is_some());
     assert!(state(&folder).is_sound());
-    // A file with the same lines but other bytes (zstd at another level) is recorded anew.
+    // If a file has the same lines but other bytes (from another zstd level), merging records its new hash.
     fs::write(&path, scan::compressed(&scan::decompressed(&path))).expect("writable");
     assert_eq!(named(&state(&folder)), BTreeSet::from(["shards/00001.ndjson.zst".to_owned()]));
     assert_eq!(store.merge().expect("all shards").found.len(), 1);
@@ -222,11 +222,11 @@ fn rescanning_a_damaged_shard_makes_the_store_sound() {
 }
 
 #[test]
-fn there_are_no_false_alarms() {
+fn intact_stores_are_not_reported() {
     let folder = folder("damage-none");
     let mut stamps = StampsWriter::start(&folder, &scan::key()).expect("writable");
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    stamps.note(&fs::metadata(sources).expect("there"), Known::Without("not-elf"));
+    stamps.note(&fs::metadata(sources).expect("it exists"), Known::Without("not-elf"));
     let mut store = whole(&folder, ITEMS, SHARDS);
     assert!(state(&folder).is_sound(), "not complete");
     store.merge().expect("all shards");
@@ -237,7 +237,7 @@ fn there_are_no_false_alarms() {
     assert!(state(&folder).is_sound(), "{}", state(&folder));
     drop(journal);
 
-    // The same for a copy, and for a scan that is resumed.
+    // A copy is intact as well, also after resuming its scan.
     let copy = self::folder("damage-copied");
     for (name, bytes) in files(&folder) {
         fs::create_dir_all(copy.join(&name).parent().expect("a folder")).expect("writable");
@@ -246,11 +246,11 @@ fn there_are_no_false_alarms() {
     assert!(state(&copy).is_sound());
     let before = files(&copy);
     let resumed = Store::create(&copy, scan::manifest(ITEMS, SHARDS)).expect("a store");
-    assert!((0..SHARDS).all(|shard| scan::write(&resumed, shard).expect("there").is_none()));
+    assert!((0..SHARDS).all(|shard| scan::write(&resumed, shard).expect("it exists").is_none()));
     let merged = Store::open(&copy).and_then(|mut store| store.merge()).expect("complete");
     assert!(merged.found.is_empty() && files(&copy) == before);
 
-    // Stamps are not results, and have a hash of their own.
+    // Stamps are not part of the results, and have their own hash.
     let stamps = copy.join("stamps");
     let mut bytes = fs::read(&stamps).expect("saved");
     bytes[40] ^= 1;
@@ -262,8 +262,7 @@ fn there_are_no_false_alarms() {
     assert!(state(&copy).is_sound());
 }
 
-/// The store looks as version 0.1.0 wrote it before stores had hashes: no `files` and `hash` in `run.json`, and no
-/// list.
+/// An old development version of 0.1.0 wrote neither `files` and `hash` in `run.json` nor the list of files.
 #[test]
 fn stores_without_hashes_are_read_and_get_them() {
     let folder = complete("damage-old");
@@ -279,7 +278,7 @@ fn stores_without_hashes_are_read_and_get_them() {
     assert!(store.lacks_hashes());
     assert!(matches!(store.state(1), Ok(ShardState::Whole(_))));
     assert!(Previous::open(&folder, &scan::key()).expect("a store").lacks_hashes());
-    // Its manifest is still verified, by its own hash.
+    // The manifest is still verified, because run.json has its hash.
     fs::write(folder.join("manifest.ndjson.zst"), "").expect("writable");
     assert_eq!(named(&state(&folder)), BTreeSet::from(["manifest.ndjson.zst".to_owned()]));
     store.merge().expect("all shards");

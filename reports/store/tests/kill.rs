@@ -1,5 +1,5 @@
-//! Scans that are killed at random points, many times, and resumed. In the end every record exists exactly once, and
-//! all bytes equal those of an undisturbed scan.
+//! Scans that are repeatedly killed at random times and resumed. In the end, every record exists exactly once, and
+//! all bytes are the same as after an undisturbed scan.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -84,7 +84,7 @@ fn a_killed_scan_neither_loses_nor_duplicates_records() {
     let (mut kills, mut with_shards, mut scans) = (0, 0, 0);
     while kills < KILLS {
         let mut child = start(&store);
-        // Slightly longer than a scan takes, so that the last moments are covered too.
+        // Up to slightly longer than a scan takes, so that the last moments are covered too.
         let longest = u64::try_from(takes.as_micros()).expect("seconds") * 9 / 8;
         let delay = numbers.below(longest + 1);
         std::thread::sleep(Duration::from_micros(delay));

@@ -50,7 +50,7 @@ fn a_manifest_has_the_documented_text() {
     assert_eq!(Manifest::open(&packed).expect("a manifest"), manifest);
 }
 
-/// The smallest possible load of the heaviest of `shards`, found by trying all distributions.
+/// The smallest possible load of the heaviest shard, found by trying all distributions.
 fn best(loads: &[u64], shards: usize) -> u64 {
     fn place(rest: &[u64], bins: &mut [u64]) -> u64 {
         let Some((load, rest)) = rest.split_first() else {
@@ -67,7 +67,8 @@ fn best(loads: &[u64], shards: usize) -> u64 {
     place(loads, &mut vec![0; shards])
 }
 
-/// Graham's bound: the heaviest shard is at most 4/3 - 1/(3m) of the optimum. Opening a file costs 4096 bytes.
+/// By Graham's bound, the heaviest of m shards has at most 4/3 - 1/(3m) times the optimal load. Opening a file counts
+/// as 4096 bytes.
 #[test]
 fn shards_are_balanced() {
     let mut numbers = Numbers(7);
@@ -87,7 +88,7 @@ fn shards_are_balanced() {
 }
 
 #[test]
-fn every_item_is_in_one_shard_in_input_order_and_order_does_not_matter() {
+fn every_item_is_in_one_shard_for_any_order_of_inputs() {
     let items = scan::items(1000);
     let manifest = Manifest::plan(plan(items.clone(), 7)).expect("a plan");
     let mut seen = vec![0; items.len()];
@@ -119,9 +120,9 @@ fn empty_files_are_spread_and_duplicate_paths_are_dropped() {
     }
 }
 
-/// Replacements in the text of a sound manifest, and the error that each causes.
+/// Each case is a replacement in the text of a valid manifest, and the error that it causes.
 #[test]
-fn defects_are_reported_by_line_field_value_and_allowed_values() {
+fn defects_are_reported_with_line_field_and_allowed_values() {
     let folder = folder("manifest-defects");
     let path = folder.join("manifest");
     let items = vec![item(b"a", 1), item(b"caf\xe9", 2)];
@@ -200,7 +201,7 @@ fn defects_are_reported_by_line_field_value_and_allowed_values() {
     assert!(Manifest::open(&folder.join("none")).is_err_and(|error| error.may_pass()));
 }
 
-/// No changed byte goes unnoticed: reading fails, or the manifest is a different one.
+/// After any change of a byte, reading fails or the manifest's hash is different.
 #[test]
 fn a_changed_manifest_is_refused_or_different() {
     let folder = folder("manifest-changed");
@@ -214,7 +215,7 @@ fn a_changed_manifest_is_refused_or_different() {
             bytes[place] ^= 1;
             fs::write(&path, &bytes).expect("writable");
             let same = Manifest::open(&path).is_ok_and(|read| read.hash() == manifest.hash());
-            // RFC 8878 has bits without meaning: changing them leaves the lines the same.
+            // Some bits of zstd's format have no meaning (RFC 8878), so changing them does not change the lines.
             assert!(!same || zstd::decode_all(&*bytes).ok() == zstd::decode_all(&*sound).ok());
             fs::write(&path, &sound[..place]).expect("writable");
             assert!(Manifest::open(&path).is_err(), "{name} of {place} bytes");

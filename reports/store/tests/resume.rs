@@ -1,5 +1,4 @@
-//! Repeated scans: unchanged items are found again, and nothing else is; and the items that a process died of are
-//! known.
+//! Repeated scans: only unchanged items are found in an earlier store, and items that crashed a process are known.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -29,7 +28,7 @@ fn found(previous: &Previous, item: u32) -> Option<(Vec<String>, Counts)> {
 #[test]
 fn unchanged_items_are_found_again() {
     let folder = folder("resume-found");
-    // This works whether or not the store is complete.
+    // The store need not be merged.
     whole(&folder, 5000, 5);
     let previous = Previous::open(&folder, &key()).expect("a store");
     assert_eq!(previous.len(), 5000);
@@ -60,10 +59,10 @@ fn changed_items_are_not_found() {
     let find = |path: &Path, hash| previous.find(path, &hash).expect("readable");
     assert!(find(&path_of(1), content(1)).is_some());
     assert_eq!(find(&path_of(1), content(2)), None);
-    // The record contains the path, so another path is not found.
+    // Records contain paths, so a file with the same content and another path is not found.
     assert_eq!(find(&path_of(2), content(1)), None);
     assert!(Previous::open(&folder, &other_key()).expect("a store").is_empty());
-    // With one shard missing and one damaged, the others can still be used.
+    // If one shard is missing and one is damaged, the others can still be used.
     fs::remove_file(shard_path(&folder, 0)).expect("removable");
     let bytes = fs::read(shard_path(&folder, 1)).expect("readable");
     fs::write(shard_path(&folder, 1), &bytes[..bytes.len() - 5]).expect("writable");
@@ -77,12 +76,13 @@ fn changed_items_are_not_found() {
     // A shard changes after the store was opened.
     let previous = Previous::open(&folder, &key()).expect("a store");
     fs::write(shard_path(&folder, 2), [0; 4000]).expect("writable");
-    let (item, _) = manifest.items_of(2).find(|(item, _)| item % 7 > 0).expect("one with records");
+    let (item, _) =
+        manifest.items_of(2).find(|(item, _)| item % 7 > 0).expect("an item with records");
     let error = previous.find(&path_of(item), &content(item)).expect_err("it is damaged");
     assert!(matches!(error, Error::Damaged { .. }), "{error}");
 }
 
-/// An item with more records than a frame holds, and a record longer than a frame.
+/// Items with more records than a frame holds, and with a record longer than a frame.
 #[test]
 fn large_items_are_found_whole() {
     let folder = folder("resume-large");
@@ -108,7 +108,7 @@ fn large_items_are_found_whole() {
     }
 }
 
-/// Writes a file that seems to have been modified an hour ago; its status change time is now.
+/// Writes a file with a modification time of an hour ago. Its status change time is now.
 fn file(path: &Path, text: &str) {
     fs::write(path, text).expect("writable");
     let hour_ago = SystemTime::now() - Duration::from_secs(3600);
@@ -116,13 +116,13 @@ fn file(path: &Path, text: &str) {
     file.set_times(FileTimes::new().set_modified(hour_ago)).expect("ours");
 }
 
-/// Waits until the status change time of a file, which cannot be set, counts as old: 2 s.
+/// Waits for 2 seconds, after which the status change time of a file counts as old. It cannot be set.
 fn wait() {
     std::thread::sleep(Duration::from_millis(2100));
 }
 
 #[test]
-fn stamps_know_unchanged_files_only() {
+fn only_unchanged_files_are_found_by_stamps() {
     let folder = folder("resume-stamps");
     let names = ["same", "written", "replaced", "longer", "text", "link", "fresh"];
     let [same, written, replaced, longer, text, link, fresh] = names.map(|name| folder.join(name));
@@ -131,10 +131,10 @@ fn stamps_know_unchanged_files_only() {
     }
     fs::hard_link(&same, &link).expect("writable");
     wait();
-    let status = |path: &PathBuf| fs::metadata(path).expect("there");
+    let status = |path: &PathBuf| fs::metadata(path).expect("it exists");
     let hash = ContentHash::of(b"content");
     let mut writer = StampsWriter::start(&folder, &key()).expect("writable");
-    // Racily clean: written after the scan has started.
+    // A file written after the start of the scan is not trusted.
     file(&fresh, "content");
     for path in [&same, &written, &replaced, &longer, &link, &fresh] {
         writer.note(&status(path), Known::Content(hash));
@@ -142,7 +142,7 @@ fn stamps_know_unchanged_files_only() {
     writer.note(&status(&text), Known::Without("not-elf"));
     writer.save().expect("writable");
 
-    // The same size and, as far as programs can set it, the same time.
+    // The same size and modification time; the status change time cannot be set.
     let time = status(&written).modified().expect("a time");
     fs::write(&written, "CONTENT").expect("writable");
     let open = File::options().write(true).open(&written).expect("ours");
@@ -161,7 +161,7 @@ fn stamps_know_unchanged_files_only() {
     for path in [&written, &replaced, &longer, &fresh] {
         assert_eq!(known(path), None, "{}", path.display());
     }
-    // A content hash is valid for any program; the decision that a file has no record is not.
+    // A content hash is valid for any version of the program, but that a file has no record is not.
     let stamps = Stamps::load(&folder, &other_key()).expect("whole");
     assert_eq!(stamps.find(&status(&same)), Some(Known::Content(hash)));
     assert_eq!(stamps.find(&status(&text)), None);
@@ -173,7 +173,7 @@ fn damaged_stamps_are_refused() {
     assert!(Stamps::load(&folder, &key()).expect("none").is_empty());
     file(&folder.join("file"), "content");
     wait();
-    let status = fs::metadata(folder.join("file")).expect("there");
+    let status = fs::metadata(folder.join("file")).expect("it exists");
     let mut writer = StampsWriter::start(&folder, &key()).expect("writable");
     writer.note(&status, Known::Content(content(1)));
     writer.save().expect("writable");
@@ -188,7 +188,7 @@ fn damaged_stamps_are_refused() {
         fs::write(&path, &sound[..place]).expect("writable");
         assert!(Stamps::load(&folder, &key()).is_err(), "{place} bytes");
     }
-    // Counts that announce more entries than there are, with a correct hash.
+    // Changed bytes with a correct hash, among them counts of more entries than there are.
     for place in 48..sound.len() - 32 {
         let mut bytes = sound[..sound.len() - 32].to_vec();
         bytes[place] = 0xff;
@@ -200,10 +200,10 @@ fn damaged_stamps_are_refused() {
     }
 }
 
-/// Not a test: works on two items and dies of the second while a third is being worked on.
+/// Not a test: a process that finishes an item and dies while working on the next, or on the next two.
 #[test]
 #[ignore = "a part of another test"]
-fn the_death() {
+fn crash_while_working() {
     let folder = std::env::var_os("SFRAME_STORE").expect("a store");
     let store = Store::open(Path::new(&folder)).expect("a store");
     let journal = store.journal(0).expect("a journal");
@@ -217,13 +217,13 @@ fn the_death() {
 }
 
 #[test]
-fn items_in_work_at_a_death_are_suspects() {
+fn items_in_progress_at_a_crash_are_suspects() {
     let folder = folder("resume-deaths");
     let manifest = Manifest::plan(scan::plan(scan::items(10), 1)).expect("a plan");
     let mut store = Store::create(&folder, manifest).expect("a store");
     let die = |both: bool| {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
-        command.args(["--ignored", "--exact", "the_death"]).env("SFRAME_STORE", &folder);
+        command.args(["--ignored", "--exact", "crash_while_working"]).env("SFRAME_STORE", &folder);
         if both {
             command.env("SFRAME_BOTH", "1");
         }
@@ -242,11 +242,11 @@ fn items_in_work_at_a_death_are_suspects() {
     drop(working);
     drop(journal);
     assert_eq!(suspects().len(), 2);
-    // Half a line, and lines that are not notes.
+    // Journals of dead processes, with incomplete and invalid lines.
     fs::write(folder.join("work/00000-x.journal"), "+8\n-8\n+9\nx\n+-1\n+3").expect("writable");
     fs::write(folder.join("work/00001-x.journal"), "+2\n").expect("writable");
     assert_eq!(suspects().into_keys().collect::<Vec<_>>(), [5, 6, 9]);
     scan::write(&store, 0).expect("a shard");
-    store.merge().expect("all is there");
+    store.merge().expect("complete");
     assert!(!folder.join("work").exists());
 }

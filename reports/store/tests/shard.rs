@@ -1,4 +1,4 @@
-//! Shards: their text; which of damage, foreign shards and malicious data is noticed; and which of two writers wins.
+//! Shards: their text, the detection of damaged, foreign and malicious ones, and concurrent writers.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -53,30 +53,30 @@ fn a_shard_has_the_documented_text() {
 }
 
 #[test]
-fn the_same_scan_gives_the_same_bytes_and_is_done_once() {
+fn the_same_scan_writes_the_same_bytes_once() {
     let (one, two) = (folder("shard-same-1"), folder("shard-same-2"));
     let (first, second) = (whole(&one, 500, 3), whole(&two, 500, 3));
     for shard in 0..3 {
         let bytes = fs::read(shard_path(&one, shard)).expect("readable");
         assert!(bytes == fs::read(shard_path(&two, shard)).expect("readable"));
-        let before = fs::metadata(shard_path(&one, shard)).expect("there");
+        let before = fs::metadata(shard_path(&one, shard)).expect("it exists");
         assert!(matches!(first.begin(shard), Ok(Shard::There(totals)) if totals.items > 100));
-        assert_eq!(write(&first, shard).expect("there"), None);
-        let after = fs::metadata(shard_path(&one, shard)).expect("there");
+        assert_eq!(write(&first, shard).expect("it exists"), None);
+        let after = fs::metadata(shard_path(&one, shard)).expect("it exists");
         assert_eq!((before.ino(), before.mtime_nsec()), (after.ino(), after.mtime_nsec()));
     }
     assert!(first.begin(3).is_err_and(|error| matches!(error, Error::Usage(_))));
     drop(second);
 }
 
-/// A reader sees each item's records before the item, as they were written.
+/// A reader returns the records of an item unchanged, before the item.
 #[test]
-fn a_reader_sees_what_was_written() {
+fn a_reader_returns_the_written_records() {
     let folder = folder("shard-read");
     let store = whole(&folder, 300, 2);
     let (mut seen, mut records) = (0, Vec::new());
     for shard in 0..2 {
-        let mut reader = store.read(shard).expect("there");
+        let mut reader = store.read(shard).expect("it exists");
         while let Some(line) = reader.next_line().expect("whole") {
             match line {
                 ShardLine::Record(record) => records.push(record.to_vec()),
@@ -95,7 +95,7 @@ fn a_reader_sees_what_was_written() {
 }
 
 #[test]
-fn no_damage_goes_unnoticed() {
+fn any_damage_is_reported() {
     let folder = folder("shard-damage");
     let store = whole(&folder, 12, 1);
     let path = shard_path(&folder, 0);
@@ -114,12 +114,12 @@ fn no_damage_goes_unnoticed() {
             bytes[place] ^= 1 << bit;
             match state(&bytes) {
                 ShardState::Damaged(_) => {}
-                // RFC 8878 has bits without meaning: changing them leaves the lines the same.
+                // Some bits of zstd's format have no meaning (RFC 8878), so changing them does not change the lines.
                 _ => assert!(zstd::decode_all(&*bytes).is_ok_and(|text| text == lines)),
             }
         }
     }
-    // The same for changes below the compression.
+    // Changes of the uncompressed text are reported too.
     let text = String::from_utf8(lines).expect("UTF-8");
     for place in (0..text.len()).step_by(3) {
         let mut bytes = text.clone().into_bytes();
@@ -142,12 +142,12 @@ fn no_damage_goes_unnoticed() {
     fs::remove_file(&path).expect("removable");
     fs::create_dir(&path).expect("writable");
     assert_eq!(
-        store.state(0).expect("there"),
+        store.state(0).expect("it exists"),
         ShardState::Damaged("it is not a regular file".to_owned())
     );
 }
 
-/// Sound shards of other scans are distinguished from damaged ones, and never overwritten.
+/// Valid shards of other scans are distinguished from damaged ones, and never overwritten.
 #[test]
 fn shards_of_other_scans_are_refused() {
     let (ours, theirs) = (folder("shard-ours"), folder("shard-theirs"));
@@ -177,7 +177,7 @@ fn shards_of_other_scans_are_refused() {
         assert!(matches!(error, Error::Foreign { .. }) && !error.may_pass(), "{error}");
         assert!(fs::read(&path).expect("readable") == bytes);
     }
-    // The key is in the last line too, independently of the manifest.
+    // The last line also has the key, independently of the manifest.
     let text = decompressed(&shard_path(&ours, 1));
     let key = store.manifest().key().hash().to_string();
     let changed = text.replace(&key, &ContentHash::of(b"").to_string());
@@ -202,13 +202,12 @@ fn a_writer_accepts_records_and_items_only_in_order() {
     (0..3).for_each(|item| writer.item_done(item, None, Counts::default()).expect("it is next"));
     writer.record(br#"{"type":"file","path":"a"}"#).expect("a record");
     assert!(writer.finish().is_err());
-    let left: Vec<_> = fs::read_dir(folder.join("shards")).expect("there").collect();
+    let left: Vec<_> = fs::read_dir(folder.join("shards")).expect("it exists").collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Two writers of the same shard, in one process or in two: it is written once.
 #[test]
-fn one_of_two_writers_wins_and_the_other_learns_of_it() {
+fn only_one_of_two_writers_writes_the_shard() {
     let folder = folder("shard-two");
     let manifest = scan::manifest(50, 40);
     let together = Barrier::new(2);
@@ -249,7 +248,7 @@ fn a_shard_with_other_contents_is_never_overwritten() {
     assert!(fs::read(shard_path(&folder, 0)).expect("readable") == bytes);
 }
 
-/// Small frames that decompress to more data than a store contains: none is held in memory as a whole.
+/// Small frames that decompress to more data than a store contains. None is kept in memory as a whole.
 #[test]
 fn bombs_are_refused() {
     let folder = folder("shard-bombs");
@@ -278,7 +277,6 @@ fn bombs_are_refused() {
     refused(&encoder.finish().expect("memory"), "too much memory");
 }
 
-/// Files of dead writers are removed, those of live ones are kept.
 #[test]
 fn files_of_dead_writers_are_removed_and_those_of_live_ones_kept() {
     let folder = folder("shard-leftovers");
@@ -287,7 +285,7 @@ fn files_of_dead_writers_are_removed_and_those_of_live_ones_kept() {
     let shards = folder.join("shards");
     let dead = shards.join(".writing-dead.tmp");
     fs::write(&dead, "half").expect("writable");
-    let names = || fs::read_dir(&shards).expect("there").count();
+    let names = || fs::read_dir(&shards).expect("it exists").count();
     assert_eq!(names(), 2);
     drop(Store::create(&folder, scan::manifest(5, 1)).expect("a store"));
     assert!(!dead.exists());

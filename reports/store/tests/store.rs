@@ -1,4 +1,4 @@
-//! Stores: creation by several processes at once, merging when all shards are complete, and errors of the system.
+//! Stores: concurrent creation, merging of complete shards, and system errors.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -23,11 +23,11 @@ fn a_store_belongs_to_one_scan() {
     scan::manifest(31, 3).save(&folder.join("manifest.ndjson.zst")).expect("writable");
     let error = Store::open(&folder).expect_err("not its manifest");
     assert!(matches!(error, Error::Foreign { .. }), "{error}");
-    let left: Vec<_> = fs::read_dir(&folder).expect("there").collect();
+    let left: Vec<_> = fs::read_dir(&folder).expect("it exists").collect();
     assert_eq!(left.len(), 3, "{left:?}");
 }
 
-/// Creates a store in eight threads at once; each must find the same store.
+/// Creates a store in eight threads at once, all of which must get the same store.
 fn create_at_once(folder: &Path) {
     let made: Vec<Store> = std::thread::scope(|scope| {
         let make = || Store::create(folder, scan::manifest(30, 3)).expect("a store");
@@ -37,8 +37,8 @@ fn create_at_once(folder: &Path) {
     assert!(made.iter().all(|store| store.run() == made[0].run()));
 }
 
-/// Each creation sweeps away the temporary files of dead writers, and must leave those of live ones alone, also of
-/// writers that have created a file but not locked it yet. Few rounds out of a hundred meet that moment.
+/// Creating a store removes the temporary files of dead writers. It must not remove those of live writers, even if
+/// they have not locked a new file yet, a moment that occurs only in a few of a hundred rounds.
 #[test]
 fn creating_a_store_does_not_disturb_others_creating_it() {
     for _ in 0..150 {
@@ -66,7 +66,7 @@ fn a_damaged_run_is_reported() {
     }
 }
 
-/// The engines parse this output.
+/// Engines parse this output.
 #[test]
 fn the_status_lists_each_shard() {
     let folder = folder("store-status");
@@ -115,9 +115,9 @@ fn a_merge_needs_every_shard_exactly_once() {
     fs::remove_file(shard_path(&folder, 3)).expect("removable");
     assert_eq!(Store::open(&folder).expect("a store").run().totals, None);
 
-    let totals = store.merge().expect("all is there").totals;
-    // Of 0 to 69, ten are divisible by 7 and have no record. Of the other sixty, those divisible by 5 have two records:
-    // 14 minus 0 and 35.
+    let totals = store.merge().expect("complete").totals;
+    // Of the items 0 to 69, the ten divisible by 7 have no record. The other sixty have one, and a second one if they
+    // are divisible by 5, which are 14 items minus 0 and 35.
     assert_eq!((totals.items, totals.records), (70, 60 + 12));
     assert_eq!(totals.without.get("not-elf"), 1010);
     let run = fs::read(folder.join("run.json")).expect("readable");
@@ -142,7 +142,7 @@ fn in_a_process(test: &str, shell: &str, user: Option<u32>, store: &Path) -> Out
     command.output().expect("a shell")
 }
 
-/// Not a test: what [`in_a_process`] runs.
+/// Not a test: [`in_a_process`] runs this.
 #[test]
 #[ignore = "a part of other tests"]
 fn one_shard_in_a_process() {
@@ -167,7 +167,7 @@ fn one_shard_in_a_process() {
     }
 }
 
-/// A limit on the size of files, which interrupts a write in the middle like a full disk.
+/// A limit on the size of files interrupts a write as a full disk would.
 #[test]
 fn a_full_disk_leaves_no_files_and_can_be_retried() {
     let folder = folder("store-full");
@@ -178,7 +178,7 @@ fn a_full_disk_leaves_no_files_and_can_be_retried() {
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("\nrefused, may pass true: cannot write"), "{text}");
         assert!(text.contains("File too large"), "{text}");
-        let left: Vec<_> = fs::read_dir(folder.join("shards")).expect("there").collect();
+        let left: Vec<_> = fs::read_dir(folder.join("shards")).expect("it exists").collect();
         assert!(left.is_empty(), "{left:?}");
     }
     let output = in_a_process("one_shard_in_a_process", "", None, &folder);
@@ -193,7 +193,7 @@ fn a_folder_that_cannot_be_written_to_is_reported() {
     fs::write(&file, "").expect("writable");
     let error = Store::create(&file.join("store"), scan::manifest(1, 1)).expect_err("no folder");
     assert!(matches!(error, Error::Io { .. }) && error.may_pass(), "{error}");
-    // Root may write anywhere, but can become a user who may not.
+    // Root may write anywhere, so if this is root, the process runs as another user.
     let nobody = is_root().then_some(65_534);
     let read_only = folder.join("read-only");
     fs::create_dir(&read_only).expect("writable");
@@ -210,9 +210,9 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Two processes merge at once: one does the work, the other gets an error or finds it done.
+/// If several threads merge at once, one does the work, and the others get an error or find it done.
 #[test]
-fn only_one_merges_at_a_time() {
+fn only_one_merge_runs_at_a_time() {
     let folder = folder("store-busy");
     drop(whole(&folder, 400, 20));
     let merge = || Store::open(&folder).and_then(|mut store| store.merge());
@@ -227,7 +227,6 @@ fn only_one_merges_at_a_time() {
     assert!(Store::open(&folder).expect("a store").run().totals.is_some());
 }
 
-/// Keys that differ in any part are different.
 #[test]
 fn keys_distinguish_tools_rules_and_options() {
     let key = scan::key();

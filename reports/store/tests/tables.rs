@@ -1,8 +1,7 @@
-//! Tables: independent readers of Parquet read them, and queries give the same answers as `jq` does from the lines of
-//! the records.
+//! Tables: other Parquet readers can read them, and queries on them have the same results as `jq` on the records.
 //!
-//! `store/tools/readers` installs the readers. If they are missing, the test says so, and fails if
-//! `SFRAME_REQUIRE_TOOLS` is set.
+//! `store/tools/readers` installs the readers. Missing ones are reported, and are a failure if `SFRAME_REQUIRE_TOOLS`
+//! is set.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -20,8 +19,7 @@ fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The program's output for files of the corpus, with packages and producers added by hand: see
-/// tests/records/README.md.
+/// The program's output for files of the corpus, with packages and producers added by hand (tests/records/README.md).
 fn lines() -> Vec<String> {
     let text = fs::read_to_string(here("tests/records/records.ndjson")).expect("readable");
     text.lines().map(str::to_owned).collect()
@@ -56,7 +54,7 @@ fn python() -> Option<PathBuf> {
 
 /// The output of a program.
 fn printed(command: &mut Command) -> String {
-    let output = command.output().expect("the program is there");
+    let output = command.output().expect("the program runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
@@ -76,9 +74,8 @@ fn the_documentation_is_current() {
     assert!(stored == tables::markdown(), "TABLES.md is out of date: SFRAME_BLESS=1 writes it");
 }
 
-/// Each query gives the answer that `jq` computes from the lines.
 #[test]
-fn queries_give_the_answers_computed_from_the_lines() {
+fn queries_match_results_of_jq_on_the_records() {
     let Some(python) = python() else { return };
     let mut store = store("tables-queries", &lines());
     store.merge().expect("all shards");
@@ -95,13 +92,13 @@ fn queries_give_the_answers_computed_from_the_lines() {
     }
 }
 
-/// All values arrive: as many as `jq` counts, in the columns that the documentation has.
+/// Each column has as many values as `jq` counts in the records, and is documented.
 #[test]
-fn pandas_sees_every_value() {
+fn pandas_reads_all_values() {
     let Some(python) = python() else { return };
     let mut store = store("tables-pandas", &lines());
     store.merge().expect("all shards");
-    // By table and column, the values that the lines have.
+    // Tables, columns, and the filters for their values in the records.
     let counts = [
         ("files", "path", ".[].path"),
         ("files", "path_hex", ".[].path_hex // empty"),
@@ -137,10 +134,9 @@ fn pandas_sees_every_value() {
     }
 }
 
-/// Values as they stand, escapes and both tables with them; the expected ones are read off the
-/// lines.
+/// Values are stored unchanged, with escapes and large numbers. The expected ones are copied from the record below.
 #[test]
-fn tables_have_the_values_of_the_lines() {
+fn tables_have_the_values_of_the_records() {
     let Some(python) = python() else { return };
     let mut odd = lines();
     odd.truncate(3);
@@ -196,12 +192,11 @@ fn tables_have_the_values_of_the_lines() {
     );
 }
 
-/// More rows than a row group holds.
 #[test]
 fn tables_of_several_row_groups_are_complete() {
     let Some(python) = python() else { return };
     let count = r#"{"rule":"r","severity":"error","count":1,"files":1},"#;
-    // Lists of two, one and no elements, in a period that the size of a row group is not a multiple of.
+    // Lists of two, one and no elements. The size of a row group is not a multiple of three.
     let loss = r#"{"cause":"c","functions":1,"bytes":1,"examples":[{"start":"0x1","size":1},{"start":"0x2","size":1}]},
 {"cause":"c","functions":1,"bytes":1,"examples":[{"start":"0x1","size":1}]},{"cause":"c","functions":1,"bytes":1},"#;
     let record = |n: u32| {
@@ -227,8 +222,8 @@ fn tables_of_several_row_groups_are_complete() {
     assert_eq!(rows, "error\tr\t0\t200000\t200000\n");
 }
 
-/// Fields missing from a record are null in a table, neither an error nor 0: a report that lists each range of a
-/// difference has no `similar`.
+/// Fields that a record lacks are null in a table. For example, a report that lists each range of a difference has no
+/// `similar`.
 #[test]
 fn missing_fields_are_null() {
     let record = |similar: &str| {
@@ -253,7 +248,7 @@ fn an_invalid_record_is_reported_and_leaves_no_files() {
     assert!(matches!(error, Error::Damaged { .. }), "{error}");
     assert!(error.to_string().contains("unknown variant `fine`"), "{error}");
     let mut names: Vec<_> = fs::read_dir(store.folder())
-        .expect("there")
+        .expect("it exists")
         .map(|entry| entry.expect("readable").file_name())
         .collect();
     names.sort();

@@ -1,8 +1,7 @@
 //! The detection experiment on files: `cargo run --release -p sframe-fuzz --bin detection -- [--readers] FILE...`
 //!
-//! Prints the share of flipped bits and of set bytes that each judge notices, by version and machine, and lists the
-//! fields whose changes nobody notices. With `--readers`, the same changes are given to the readers of the fetched
-//! toolchains.
+//! Prints the share of flipped bits and of set bytes that are detected, by version and machine, and lists the fields
+//! with undetected changes. With `--readers`, the readers of the fetched toolchains get the same changes.
 
 mod tables;
 

@@ -19,7 +19,7 @@ pub(crate) struct Table {
 /// The results of changes of a kind.
 #[derive(Default)]
 pub(crate) struct Counts {
-    /// The numbers by who noticed the change.
+    /// The number of changes by what detected them.
     noticed: BTreeMap<Noticed, u64>,
     /// The results by other reader.
     readers: BTreeMap<String, OfReader>,
@@ -86,7 +86,7 @@ impl Counts {
     }
 }
 
-/// Prints who noticed flipped bits, or set bytes.
+/// Prints the shares of flipped bits, or of set bytes, by what detected them.
 pub(crate) fn print(title: &str, tables: &Tables, flipped: bool) {
     print!("{title:<27}{:>6}{:>6}{:>10}", "files", "CFI", "changes");
     Noticed::ALL.iter().for_each(|noticed| print!("{:>10}", noticed.name()));
@@ -104,7 +104,7 @@ pub(crate) fn print(title: &str, tables: &Tables, flipped: bool) {
     println!();
 }
 
-/// Prints the reactions of another reader next to what this project notices of the same changes.
+/// Prints the reactions of another reader next to the share of the same changes that this project detects.
 pub(crate) fn print_reader(reader: &str, tables: &Tables) {
     let columns = ["changes", "notices", "crashes", "hangs", "we notice", "it alone"];
     print!("{reader:<27}{:>6}", "");

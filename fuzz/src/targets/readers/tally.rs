@@ -1,4 +1,4 @@
-//! What libsframe got wrong, counted by library.
+//! Counts the errors of libsframe, by library.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,9 +31,9 @@ impl Tally {
 
     pub(super) fn failed(&mut self, library: &Path, failure: Failure, sound: bool, data: &[u8]) {
         let how = match failure {
-            Failure::Died(signal) => format!("died of signal {signal}"),
-            Failure::TimedOut => "came to no end".to_owned(),
-            Failure::Garbled => "answered nonsense".to_owned(),
+            Failure::Crashed(signal) => format!("crashed with signal {signal}"),
+            Failure::TimedOut => "timed out".to_owned(),
+            Failure::Garbled => "gave an invalid answer".to_owned(),
         };
         let soundness = if sound { "sound" } else { "malformed" };
         let version = data.get(2).copied().unwrap_or_default();
@@ -48,7 +48,7 @@ impl Tally {
             kind.smallest = Some(data.len());
             let name = library.file_name().unwrap_or_default().to_string_lossy();
             let name = format!("{name} {what}.sframe").replace([' ', '/'], "-");
-            std::fs::write(Path::new(&folder).join(name), data).expect("room");
+            std::fs::write(Path::new(&folder).join(name), data).expect("disk space");
         }
     }
 }
@@ -56,7 +56,7 @@ impl Tally {
 impl Drop for Tally {
     fn drop(&mut self) {
         for (library, count) in &self.sections {
-            eprintln!("{}: {count} sections survived", library.display());
+            eprintln!("{}: {count} sections read", library.display());
         }
         for ((library, what), kind) in &self.kinds {
             eprintln!("{}: {} x {what}", library.display(), kind.count);

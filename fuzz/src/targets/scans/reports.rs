@@ -24,13 +24,13 @@ pub(super) fn run(data: &[u8]) {
     let compared = |old, new| compare([(When::Old, old), (When::New, new)]).expect("read before");
     let itself = compared(data, data);
     nothing_new(&itself);
-    let there = compared(before, data);
+    let forward = compared(before, data);
     // The changes do not depend on which of the scans is read first.
     let other_order = compare([(When::New, data), (When::Old, before)]).expect("read before");
-    assert_eq!(there, other_order);
-    let back = compared(data, before);
-    opposites(&there, &back);
-    [itself, there, back].iter().for_each(tell);
+    assert_eq!(forward, other_order);
+    let backward = compared(data, before);
+    opposites(&forward, &backward);
+    [itself, forward, backward].iter().for_each(render_changes);
 }
 
 fn compare(scans: [(When, &[u8]); 2]) -> Result<Changes, Error> {
@@ -55,17 +55,23 @@ fn nothing_new(changes: &Changes) {
 
 /// Checks that new findings in one direction are fixed in the other. Severities are left out: if the scans give a rule
 /// different severities, that of the later scan is used.
-fn opposites(there: &Changes, back: &Changes) {
-    let (there, back) = (&there.summary, &back.summary);
-    assert_eq!((there.new.all(), there.fixed.all()), (back.fixed.all(), back.new.all()));
-    assert_eq!((there.came, there.gone), (back.gone, back.came));
-    assert_eq!((there.changed.all(), there.undecided), (back.changed.all(), back.undecided));
-    assert_eq!((there.matched, there.unmatched), (back.matched, back.unmatched));
-    let described = [there.described_old, there.described_new];
-    assert_eq!(described, [back.described_new, back.described_old]);
+fn opposites(forward: &Changes, backward: &Changes) {
+    let (forward, backward) = (&forward.summary, &backward.summary);
+    assert_eq!(
+        (forward.new.all(), forward.fixed.all()),
+        (backward.fixed.all(), backward.new.all())
+    );
+    assert_eq!((forward.came, forward.gone), (backward.gone, backward.came));
+    assert_eq!(
+        (forward.changed.all(), forward.undecided),
+        (backward.changed.all(), backward.undecided)
+    );
+    assert_eq!((forward.matched, forward.unmatched), (backward.matched, backward.unmatched));
+    let described = [forward.described_old, forward.described_new];
+    assert_eq!(described, [backward.described_new, backward.described_old]);
 }
 
-fn tell(changes: &Changes) {
+fn render_changes(changes: &Changes) {
     for details in [0, 2, usize::MAX] {
         let options = Options { details };
         harmless(|out| changes::write_text(out, changes, &options));
@@ -86,7 +92,7 @@ fn render(mut renderer: impl Renderer, data: &[u8]) -> io::Result<()> {
     let mut summary = Summary::default();
     let each = |record: &Record<'_>| {
         summary.add(record);
-        renderer.file(record).expect("memory takes all");
+        renderer.file(record).expect("writing to memory");
     };
     report::read(data, each).expect("read before");
     renderer.end(&summary)
@@ -121,6 +127,6 @@ fn json(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
 
 fn written(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Vec<u8> {
     let mut out = Vec::new();
-    write(&mut out).expect("memory takes all");
+    write(&mut out).expect("writing to memory");
     out
 }

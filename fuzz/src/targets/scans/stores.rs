@@ -45,7 +45,7 @@ pub(super) fn run(data: &[u8]) {
     let mut next = || parts.next().unwrap_or_default();
     let [run, manifest, first, second, files, stamps] =
         [next(), next(), next(), next(), next(), next()];
-    let room = room().expect("room for a store");
+    let room = room().expect("disk space");
     let folder = room.path();
     write(folder, "manifest.ndjson.zst", manifest);
     let Ok(manifest) = Manifest::open(&folder.join("manifest.ndjson.zst")) else { return };
@@ -56,7 +56,7 @@ pub(super) fn run(data: &[u8]) {
     let (of_manifest, key) = (manifest.hash(), manifest.key().hash());
     let known =
         |text: &[u8]| filled(&filled(text, Hashes::MANIFEST, of_manifest), Hashes::KEY, key);
-    fs::create_dir(folder.join("shards")).expect("room");
+    fs::create_dir(folder.join("shards")).expect("disk space");
     for (name, lines) in [("shards/00000.ndjson.zst", first), ("shards/00001.ndjson.zst", second)] {
         write(folder, name, &shard(&known(lines)));
     }
@@ -80,7 +80,7 @@ fn room() -> io::Result<TempDir> {
 }
 
 fn write(folder: &Path, name: &str, bytes: &[u8]) {
-    fs::write(folder.join(name), bytes).expect("room");
+    fs::write(folder.join(name), bytes).expect("disk space");
 }
 
 /// Replaces a name by a hash everywhere in a text.
@@ -123,7 +123,7 @@ fn shard(lines: &[u8]) -> Vec<u8> {
     let mut compressed = Vec::new();
     for frame in lines.split(|&byte| byte == FRAME) {
         let frame = filled(frame, Hashes::LINES, hash);
-        compressed.extend(zstd::bulk::compress(&frame, 1).expect("memory takes all"));
+        compressed.extend(zstd::bulk::compress(&frame, 1).expect("to memory"));
     }
     compressed
 }
@@ -131,7 +131,7 @@ fn shard(lines: &[u8]) -> Vec<u8> {
 /// Checks that a manifest stays the same when it is written and read again.
 fn saved(manifest: &Manifest, folder: &Path) {
     let path = folder.join("copy");
-    manifest.save(&path).expect("room");
+    manifest.save(&path).expect("disk space");
     let copy = Manifest::open(&path).expect("just written");
     assert_eq!((copy.key(), copy.inputs()), (manifest.key(), manifest.inputs()));
     assert_eq!((copy.items(), copy.without()), (manifest.items(), manifest.without()));

@@ -50,7 +50,7 @@ def count(folder: Path, shard: str) -> int:
 
 
 def hold(command: list[str], folder: Path, shard: str, store: Path) -> int:
-    """Stops the program in the middle of its work: when it has started to write its shard."""
+    """Stops the program when it has started to write its shard."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     worker = os.getppid()
     with subprocess.Popen(command) as program:

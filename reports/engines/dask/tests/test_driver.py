@@ -1,4 +1,4 @@
-"""Failing machines and processes: every shard's result arrives exactly once, and no process is left over."""
+"""Failing machines and processes: every shard's result is stored exactly once, and no process is left running."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def finish(driver: subprocess.Popen[str]) -> tuple[int, str]:
     return driver.returncode, errors
 
 
-def test_cluster_of_its_own(run: Run, expected: dict[str, bytes]) -> None:
+def test_temporary_cluster(run: Run, expected: dict[str, bytes]) -> None:
     status, errors = finish(run.start("--workers", "2"))
     assert (status, errors.splitlines()[-1]) == (0, ALL_DONE), errors
     assert [run.attempts(shard) for shard in range(SHARDS)] == [1] * SHARDS
@@ -62,7 +62,7 @@ def test_worker_frozen_writes_late(run: Run, expected: dict[str, bytes]) -> None
 
 
 @pytest.mark.skipif(not network.available(), reason="needs network namespaces: root and iproute2")
-def test_worker_partitioned_away(run: Run, expected: dict[str, bytes]) -> None:
+def test_worker_disconnected(run: Run, expected: dict[str, bytes]) -> None:
     run.hinder(4, "hold")
     with network.Network(4) as net:
         prefixes = [net.prefix(machine) for machine in range(4)]
@@ -101,7 +101,7 @@ def test_scheduler_killed_and_restarted(run: Run, expected: dict[str, bytes]) ->
         run.assert_nothing_runs()
 
 
-def test_never_again(run: Run, expected: dict[str, bytes]) -> None:
+def test_status_64_is_not_retried(run: Run, expected: dict[str, bytes]) -> None:
     run.hinder(5, 64, 64, 64)
     status, errors = finish(run.start("--workers", "2"))
     assert status == 64
@@ -116,7 +116,7 @@ def test_never_again(run: Run, expected: dict[str, bytes]) -> None:
     run.assert_nothing_runs()
 
 
-def test_twice_later_then_done(run: Run, expected: dict[str, bytes]) -> None:
+def test_status_75_is_retried(run: Run, expected: dict[str, bytes]) -> None:
     run.hinder(5, 75, 75)
     status, errors = finish(run.start("--workers", "2"))
     assert (status, errors.splitlines()[-1]) == (0, ALL_DONE), errors
@@ -136,7 +136,7 @@ def test_retries_are_bounded(run: Run) -> None:
 
 @pytest.mark.parametrize("own_cluster", [True, False])
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_driver_ends_in_the_middle(
+def test_driver_is_killed(
     run: Run, expected: dict[str, bytes], signal_number: signal.Signals, own_cluster: bool
 ) -> None:
     run.hinder(4, "hold")

@@ -1,4 +1,4 @@
-"""Consecutive nights, interrupted nights and nights that get worse; which stores are kept, and where `latest` leads."""
+"""Consecutive nights, interrupted nights and nights with new defects; the stores that are kept, and the link `latest`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORSE = REPOSITORY / "corpus" / "differences" / "register-in-place" / "2.47.50.o
 
 
 class Nights:
-    """A folder of stores, and a mirror with one sound file."""
+    """A folder of stores, and a mirror with one file without findings."""
 
     def __init__(self, folder: Path) -> None:
         self.program = Path(os.environ.get("SFRAME_CHECK", REPOSITORY / "target" / "release" / "sframe-check")).resolve()
@@ -81,7 +81,7 @@ def test_something_got_worse(nights: Nights) -> None:
     shutil.copy(WORSE, nights.mirror)
     worse = nights.night("2026-11-21")
     assert worse.returncode == 1, worse
-    # The known finding for corpus/differences/register-in-place.
+    # The finding of corpus/differences/register-in-place.
     assert "cfa-mismatch" in worse.stdout
     assert (nights.stores / "2026-11-21.md").read_text() in worse.stdout
     # A second start reports the same changes, without another scan.
@@ -91,7 +91,7 @@ def test_something_got_worse(nights: Nights) -> None:
 
 def test_cut_short(nights: Nights) -> None:
     nights.night("2026-11-20")
-    # If the program is killed before its last step, it leaves a store with all shards that is not merged.
+    # A program that is killed before its last step leaves a store with all shards, but not merged.
     manifest = nights.commands / "manifest"
     killed = nights.command(
         "killed",

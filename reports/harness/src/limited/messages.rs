@@ -80,7 +80,7 @@ mod tests {
 
     /// A reply arrives in parts, and its output may contain any bytes.
     #[test]
-    fn incomplete_replies_are_recognized() {
+    fn incomplete_replies_are_recognised() {
         let cost = Some(Cost { processor_ms: 3, peak_kib: 4 });
         let (output, errors) = (b"\n{}\n\xff".to_vec(), b"\n".to_vec());
         let ran = Ran { end: End::Signal(11), output, errors, printed: 70_000, cost };

@@ -110,7 +110,7 @@ fn written_by(process: i32) -> u64 {
 mod tests {
     use super::Process;
 
-    /// proc(5): the name is the first 15 bytes of the file name, and may contain any bytes.
+    /// The name in `stat` is the first 15 bytes of the program's file name, which may be any bytes (proc(5)).
     #[test]
     fn a_name_cannot_forge_a_number() {
         let stat = b"17 (a) S 1 1 1 (\xff) R 3 4 5 0 -1 4194304";

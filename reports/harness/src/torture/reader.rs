@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn known_names() {
+    fn known_readers_get_their_options() {
         for name in ["readelf", "/opt/bin/aarch64-linux-gnu-objdump", "llvm-readobj-23"] {
             assert_eq!(command(name, "f"), [name, "--sframe", "f"]);
         }

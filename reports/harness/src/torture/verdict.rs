@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_follows_from_the_end_and_the_messages() {
+    fn the_verdict_follows_from_status_and_messages() {
         let quiet = |end| verdict(end, b"", 1000, 64);
         assert_eq!(quiet(End::Status(0)), Verdict::Accept);
         assert_eq!(quiet(End::Status(1)), Verdict::Reject);
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(quiet(End::Signal(11)), Verdict::Crash);
         assert_eq!(quiet(End::Signal(24)), Verdict::Hang);
         assert_eq!(quiet(End::Signal(9)), Verdict::Memory);
-        // signal(7): SIGXFSZ is 25.
+        // 25 is SIGXFSZ (signal(7)).
         assert_eq!(quiet(End::Signal(25)), Verdict::Writes);
         assert_eq!(quiet(End::Status(128 + 25)), Verdict::Writes);
         assert_eq!(quiet(End::Printed), Verdict::Writes);
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_above_half_of_the_limit_are_due_to_memory() {
+    fn failures_with_half_of_the_memory_limit_are_due_to_memory() {
         let failed = |peak| verdict(End::Signal(6), b"", peak, 64);
         assert_eq!(failed(32 * 1024), Verdict::Memory);
         assert_eq!(failed(32 * 1024 - 1), Verdict::Crash);

@@ -1,4 +1,4 @@
-//! Scans made by the program itself, and what they are compared with.
+//! Scans made by the program itself, and their comparison.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -10,12 +10,12 @@ use sframe_corpus::program::run;
 use sframe_history::changes::{Change, Changes, FindingChange, Scan};
 use sframe_history::{Comparison, When, report};
 
-/// A folder of a test's own, empty at its start.
+/// An empty folder for a test.
 pub(crate) fn folder(name: &str) -> PathBuf {
     sframe_corpus::folder!(name)
 }
 
-/// Builds the program from the sources beside this package: Cargo does that only for the program's own tests.
+/// Builds the program, which Cargo does only for tests of the program's own package.
 fn build() {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -25,20 +25,20 @@ fn build() {
     });
 }
 
-/// Runs the program in a folder: its NDJSON.
+/// Runs the program in a folder, and returns its report as NDJSON.
 pub(crate) fn scan(folder: &Path, arguments: &[&str]) -> String {
     scan_as("ndjson", folder, arguments)
 }
 
-/// Runs the program in a folder: what it prints in a format.
+/// Runs the program in a folder, and returns its report in a format.
 pub(crate) fn scan_as(format: &str, folder: &Path, arguments: &[&str]) -> String {
     build();
     let outcome = run(folder, &[&["--format", format], arguments].concat());
-    assert_ne!(outcome.status, 3, "{}", outcome.complaints);
+    assert_ne!(outcome.status, 3, "{}", outcome.stderr);
     outcome.text
 }
 
-/// What changed between two reports.
+/// The changes between two reports.
 pub(crate) fn compare(old: &str, new: &str) -> Changes {
     let mut comparison = Comparison::new(Scan::complete("old"), Scan::complete("new"));
     for (when, text) in [(When::Old, old), (When::New, new)] {
@@ -53,10 +53,10 @@ pub(crate) fn compare(old: &str, new: &str) -> Changes {
 /// The findings that changed in a file, as `CHANGE RULE SYMBOL`.
 pub(crate) fn findings(changes: &Changes, file: &str) -> Vec<String> {
     let files = changes.files.iter().filter(|change| change.name().is_some_and(|n| n.path == file));
-    files.flat_map(|change| &change.findings).map(told).collect()
+    files.flat_map(|change| &change.findings).map(described).collect()
 }
 
-fn told(finding: &FindingChange) -> String {
+fn described(finding: &FindingChange) -> String {
     let change = match finding.change {
         Change::New => "new",
         Change::Changed => "changed",

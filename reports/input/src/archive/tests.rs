@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A member as ar(5) lays it out: name, date, owner, group, mode, size and end mark; the content is padded to even
-/// offsets.
+/// A member (ar(5)): a header with name, date, owner, group, mode, size and end mark, and content padded to an even
+/// size.
 fn member(name: &str, size: usize, content: &[u8]) -> Vec<u8> {
     let mut bytes =
         format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{size:<10}`\n", 0, 0, 0, 644).into_bytes();
@@ -39,18 +39,18 @@ fn read(data: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
 
 /// Like [`read`], but parsed by the `object` crate.
 fn read_by_object(data: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let archive = object::read::archive::ArchiveFile::parse(data).expect("sound");
-    let members = archive.members().map(|member| member.expect("sound"));
+    let archive = object::read::archive::ArchiveFile::parse(data).expect("valid");
+    let members = archive.members().map(|member| member.expect("valid"));
     let bytes = |member: &object::read::archive::ArchiveMember<'_>| match archive.is_thin() {
         true => member.name().to_vec(),
-        false => member.data(data).expect("sound").to_vec(),
+        false => member.data(data).expect("valid").to_vec(),
     };
     members.map(|member| (member.name().to_vec(), bytes(&member))).collect()
 }
 
-/// GNU names end with a slash, long COFF names with a NUL; long BSD names precede the content.
+/// GNU names end with a slash, and long COFF names with a NUL. Long BSD names precede the content.
 #[test]
-fn members_match_those_that_object_reads() {
+fn members_match_the_object_crate() {
     let names = b"a long name with spaces.o/\nsub/folder/another.o/\n";
     let tail = [stored("x.o/", b"odd"), stored("spaces in.o/", b""), stored("plain.o", b"even")];
     let named = [&[stored("/0", b"first"), stored("/27", b"second")], &tail[..]].concat();
@@ -84,7 +84,7 @@ fn members_match_those_that_object_reads() {
     assert_eq!(read(&thin), read_by_object(&thin));
 }
 
-/// A damaged member affects only itself; a damaged header ends the list of members.
+/// Damage in a member affects only this member, but a damaged header ends the list of members.
 #[test]
 fn damage_is_reported_for_the_damaged_member() {
     let sound = stored("sound.o/", b"1234");
@@ -107,9 +107,9 @@ fn damage_is_reported_for_the_damaged_member() {
     );
 }
 
-/// 100,000 members share a name of one megabyte: copying and scanning it for each would process 100 GB.
+/// 100,000 members share a name of one megabyte. Copying or searching it for each member would process 100 GB.
 #[test]
-fn one_long_name_for_all_members_costs_nothing() {
+fn a_long_name_shared_by_all_members_is_cheap() {
     let mut table = vec![b'a'; 1 << 20];
     table.extend(b"/\n");
     let mut data = archive(b"!<arch>\n", &[stored("//", &table)]);
@@ -120,10 +120,10 @@ fn one_long_name_for_all_members_costs_nothing() {
     let mut found = members(&data, &mut count);
     let of_table = data.as_ptr_range();
     assert!(found.by_ref().all(|member| {
-        let name = member.expect("sound").name;
+        let name = member.expect("valid").name;
         name.len() == NAME && of_table.contains(&name.as_ptr())
     }));
-    // 128 MiB of names of 4096 bytes.
+    // The limit for names is 128 MiB, and each counts as 4096 bytes.
     assert_eq!(count.members(), (1 << 27) / 4096 + 1);
     assert_eq!(count.reached().as_deref(), Some("the names in it take more than 128 MiB"));
     let mut count = MemberCount::new(1_000_000, 1 << 20, "a remedy");

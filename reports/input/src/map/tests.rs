@@ -4,7 +4,7 @@ use super::*;
 use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// One of these tests uses up all map slots, so they must not run at the same time.
+/// Makes these tests run one after the other, because one of them uses all map slots.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -14,7 +14,7 @@ const SIZE: usize = 64 << 12;
 
 /// A file of `SIZE` non-zero bytes.
 fn file() -> tempfile::NamedTempFile {
-    let file = tempfile::NamedTempFile::new().expect("room for a file");
+    let file = tempfile::NamedTempFile::new().expect("disk space");
     fs::write(file.path(), vec![0xa5; SIZE]).expect("writable");
     file
 }
@@ -43,7 +43,7 @@ fn missing_pages_read_as_zeros() {
     assert!(other.intact().is_ok() && other.iter().all(|byte| *byte == 0xa5));
 }
 
-/// Bytes that were replaced by zeros once are invalid, even if the file is restored.
+/// Once bytes have been replaced by zeros, the map is invalid, even if the file is restored.
 #[test]
 fn a_broken_map_stays_broken() {
     let _alone = alone();
@@ -56,9 +56,8 @@ fn a_broken_map_stays_broken() {
     assert!(bytes.intact().is_err());
 }
 
-/// A file that is overwritten but keeps its size.
 #[test]
-fn overwritten_bytes_are_a_change() {
+fn overwriting_without_changing_the_size_is_a_change() {
     let _alone = alone();
     let file = file();
     let bytes = FileBytes::open(file.path()).expect("readable");
@@ -79,9 +78,8 @@ fn files_that_cannot_be_mapped_are_read() {
     assert!(matches!(open().bytes, Bytes::Mapped(_)));
 }
 
-/// Threads read a file while it shrinks.
 #[test]
-fn threads_survive_files_that_shrink() {
+fn threads_survive_shrinking_files() {
     let _alone = alone();
     std::thread::scope(|scope| {
         for _ in 0..8 {

@@ -156,7 +156,6 @@ impl<R: Read> Read for Metered<'_, R> {
 mod tests {
     use super::*;
 
-    /// Exactly as many bytes as the limit are accepted; one more is not.
     #[test]
     fn a_limit_is_inclusive() {
         let limits = Limits { unpacked_size: 100, ..Limits::default() };

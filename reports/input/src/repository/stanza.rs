@@ -96,9 +96,9 @@ impl Stanza<'_> {
 mod tests {
     use super::*;
 
-    /// The part past the limit is not dropped silently. The text has three stanzas of 11 bytes each.
+    /// The text has three stanzas of 11 bytes each, and empty lines between them.
     #[test]
-    fn an_index_that_is_too_long_is_reported() {
+    fn an_index_past_the_limit_is_an_error() {
         let text: &[u8] = b"Package: x\n\nPackage: y\n\nPackage: z\n";
         let read = |most| {
             let mut found = 0;

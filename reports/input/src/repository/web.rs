@@ -216,26 +216,27 @@ mod tests {
         address
     }
 
-    /// How long it takes to give up on a body with an error.
-    fn given_up(pause: Duration, patience: Patience) -> Duration {
+    /// The time until the download of a body fails.
+    fn time_to_failure(pause: Duration, patience: Patience) -> Duration {
         let mut body = Web::with(&dribbling(pause), patience).open("x").expect("it answers");
         let started = Instant::now();
         assert!(io::copy(&mut body, &mut io::sink()).is_err());
         started.elapsed()
     }
 
-    /// Each read is in time, but there are 10^9 of them: the limit of two seconds applies, plus three for slack.
+    /// No read times out, but there are 10^9 of them. The limit for the body is two seconds, and the test allows
+    /// three more.
     #[test]
-    fn a_slow_body_is_given_up() {
-        assert!(given_up(Duration::from_millis(20), IMPATIENT) < Duration::from_secs(5));
+    fn a_slow_download_fails() {
+        assert!(time_to_failure(Duration::from_millis(20), IMPATIENT) < Duration::from_secs(5));
     }
 
-    /// Nothing follows the first byte: the read times out after 200 ms, in each of three tries, long before the hour
-    /// for the body.
+    /// Nothing follows the first byte, so that the read times out after 200 ms in each of three attempts, long before
+    /// the limit of an hour for the body.
     #[test]
-    fn a_body_that_stalls_is_given_up() {
+    fn a_stalled_download_fails() {
         let patience = Patience { body: Duration::from_secs(3600), ..IMPATIENT };
-        assert!(given_up(Duration::from_secs(60), patience) < Duration::from_secs(10));
+        assert!(time_to_failure(Duration::from_secs(60), patience) < Duration::from_secs(10));
     }
 
     #[test]

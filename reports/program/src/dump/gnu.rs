@@ -195,7 +195,7 @@ impl Writer<'_, '_> {
         };
         // Rows of a repeated block are printed by their place in the block.
         let base = if function.attributes().info.is_pc_mask() { 0 } else { pc };
-        let mut said = false;
+        let mut is_noted = false;
         for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
@@ -204,8 +204,8 @@ impl Writer<'_, '_> {
             if let Err(error) = self.budget.charge(&entry) {
                 return self.note_error(&error);
             }
-            if !self.dialect.survives(entry.start, function.size()) && !said {
-                said = true;
+            if !self.dialect.survives(entry.start, function.size()) && !is_noted {
+                is_noted = true;
                 self.note(&format!(
                     "objdump {} aborts here: the row starts at or past the function's end",
                     self.dialect.release()

@@ -29,7 +29,7 @@ impl From<Content> for sframe_record::Content<'static> {
 mod tests {
     use super::Content;
 
-    /// The hash of "abc" as `b3sum` prints it.
+    /// The expected hash of "abc" is the output of `b3sum`.
     #[test]
     fn content_is_size_and_hash() {
         let content = sframe_record::Content::from(Content::of(b"abc"));

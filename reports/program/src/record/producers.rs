@@ -100,10 +100,10 @@ fn recognized(text: &str) -> Option<(&str, Option<&str>, ProducerKind)> {
         return Some(("GCC", version, ProducerKind::Compiler));
     }
     KNOWN.iter().find_map(|(before, name, kind)| {
-        let (front, behind) = text.split_once(before)?;
+        let (front, rest) = text.split_once(before)?;
         // Distributions put their names before the version.
         let apart = front.is_empty() || front.ends_with(' ');
-        apart.then(|| (*name, first_word(behind), *kind))
+        apart.then(|| (*name, first_word(rest), *kind))
     })
 }
 
@@ -139,9 +139,9 @@ fn start_of(string: &[u8]) -> String {
 mod tests {
     use super::producer;
 
-    /// Strings as these programs write them.
+    /// The strings are those that these programs write.
     #[test]
-    fn strings_in_comment_name_producers() {
+    fn producers_are_parsed_from_comment_strings() {
         let cases = [
             ("GCC: (GNU) 13.2.1 20230801 (Red Hat 13.2.1-7)", "GCC", Some("13.2.1")),
             ("GCC: (Ubuntu 11.4.0-1ubuntu1~22.04) 11.4.0", "GCC", Some("11.4.0")),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_of_gold_has_its_version() {
+    fn the_version_of_gold_is_read_from_its_note() {
         let note = [b"\x04\0\0\0\x09\0\0\0\x04\0\0\0GNU\0".as_slice(), b"gold 1.16\0\0\0"].concat();
         let [gold] = super::gold(&note).try_into().expect("one");
         assert_eq!((gold.kind.as_str(), gold.version.as_deref()), ("linker", Some("1.16")));

@@ -147,7 +147,7 @@ mod tests {
         assert!(!tables.cut);
     }
 
-    /// A row is split where the other table starts a new row: 0x2 is a line of both.
+    /// A row is split where the other table starts a new row, so both have a line at 0x2.
     #[test]
     fn lines_of_the_same_pc_are_next_to_each_other() {
         let sframe = [row(0, 1, 8), row(1, 9, 16)];

@@ -209,7 +209,7 @@ mod tests {
     use super::{Causes, MOST_REASONS};
     use sframe_record::{FileName, Record, Status};
 
-    /// Memory does not grow with the number of hostile members.
+    /// Each member of a malicious archive has a different reason.
     #[test]
     fn the_number_of_reasons_is_bounded() {
         let mut causes = Causes::default();

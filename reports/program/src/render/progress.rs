@@ -16,7 +16,7 @@ use sframe_record::{Record, RuleCount, Severity, Summary};
 /// Work that takes less time shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The minimum time for which a line is shown, so that it can be read.
-const STANDS: Duration = Duration::from_millis(100);
+const SHOWN: Duration = Duration::from_millis(100);
 /// The line is our own text, truncated to the terminal's width.
 const TEMPLATE: &str = "{spinner} {wide_msg}";
 
@@ -108,7 +108,7 @@ impl Line {
         if self.due == PATIENCE {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.due = elapsed + STANDS;
+        self.due = elapsed + SHOWN;
         bar.set_message(text(elapsed));
         bar.tick();
     }
@@ -271,11 +271,11 @@ mod tests {
         let mut out = BufWriter::with_capacity(1 << 16, display.above(&mut writes));
         let line = "0123456789\n";
         for _ in 0..20_000 {
-            // Like a renderer, which writes a line in parts.
+            // Renderers write a line in parts.
             let (start, rest) = line.as_bytes().split_at(5);
-            out.write_all(start).and_then(|()| out.write_all(rest)).expect("it is written");
+            out.write_all(start).and_then(|()| out.write_all(rest)).expect("writing to memory");
         }
-        out.flush().expect("it is written");
+        out.flush().expect("writing to memory");
         drop(out);
         assert!(writes.0.len() < 10, "{}", writes.0.len());
         assert!(writes.0.iter().all(|text| text.ends_with('\n')));

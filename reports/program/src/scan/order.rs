@@ -24,7 +24,8 @@ const TICK: Duration = Duration::from_millis(100);
 const LOOK: Duration = Duration::from_millis(1);
 /// Results are passed on in groups of up to this weight in bytes.
 const GROUP: usize = 1 << 16;
-/// The maximum number of threads of a scan. Each takes memory, and threads far beyond the number of processors only wait.
+/// The maximum number of threads of a scan. Each takes memory, and threads far beyond the number of processors only
+/// wait.
 pub const MAX_THREADS: usize = 1024;
 
 /// The limits of the work.
@@ -59,8 +60,8 @@ pub fn number_of_threads(threads: usize) -> usize {
     }
 }
 
-/// Processes every input with `work`, and passes each result to `report`: in input order, and for one input in the order
-/// in which `work` produces them.
+/// Processes every input with `work`, and passes each result to `report`: in input order, and for one input in the
+/// order in which `work` produces them.
 ///
 /// # Errors
 /// Returns errors of `report`, which end the work, and an error if threads cannot be started.
@@ -398,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_receiver_ends_the_work() {
+    fn an_error_of_the_receiver_stops_the_work() {
         let done = AtomicUsize::new(0);
         let work = |n, found: &mut dyn FnMut((u64, u64))| {
             done.fetch_add(1, Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! The program as its users meet it: sessions at a terminal, in Markdown files. Each is run again, and compared as a whole.
-//! `CONTRIBUTING.md` says how to add one; `SFRAME_BLESS=1 cargo test -p sframe-check --test cases` writes them again.
+//! Sessions at a terminal, in Markdown files: the test runs their commands and compares the output. `CONTRIBUTING.md`
+//! says how to add one; `SFRAME_BLESS=1 cargo test -p sframe-check --test cases` regenerates the output.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A test for each subject, which is the name of a folder with hyphens instead of underscores.
+/// Defines a test for each subject, which is a folder of cases, with underscores instead of hyphens.
 macro_rules! subjects {
     ($($subject:ident)*) => {
         const SUBJECTS: &[&str] = &[$(stringify!($subject)),*];
@@ -45,12 +45,12 @@ fn run(subject: &str) {
             failures.push(format!("{}: {failure}", case.display()));
         }
     }
-    let again = "if this is as it should be, SFRAME_BLESS=1 writes the files again";
-    assert!(failures.is_empty(), "{}\n{again}", failures.join("\n"));
+    let remedy = "if the new output is right, run the test with SFRAME_BLESS=1 to update the files";
+    assert!(failures.is_empty(), "{}\n{remedy}", failures.join("\n"));
 }
 
 #[test]
-fn every_folder_of_cases_is_run() {
+fn every_folder_of_cases_has_a_test() {
     let is_subject = |path: &PathBuf| path.is_dir() && !path.ends_with("fixtures");
     let folders = entries(&cases()).into_iter().filter(is_subject);
     let name =

@@ -1,15 +1,15 @@
-//! A case: a Markdown file whose `console` blocks are sessions of a shell.
+//! A case: a Markdown file whose `console` blocks are shell sessions.
 //!
 //! ```console
-//! $ a command; its further lines start with >
+//! $ a command, continued on lines that start with >
 //! ? 2
-//! what it prints
-//! 2> what it prints on standard error
+//! a line of standard output
+//! 2> a line of standard error
 //! ```
 //!
-//! The line with the exit status is missing where that is 0. In outputs, `[..]` is any text in a line, and `...` any lines.
-//! The commands of a file run in one folder, which is empty but for a link to the corpus, and a link `input` to the folder
-//! beside the case that has its name, if there is one.
+//! The line with the exit status is omitted if that is 0. In outputs, `[..]` matches any text in a line, and `...` any
+//! lines. The commands of a file run in one folder. At first, it has only a link `corpus`, and a link `input` to the
+//! folder next to the case with the same name, if there is one.
 
 use std::fmt::Write;
 use std::fs;
@@ -25,7 +25,7 @@ use sframe_corpus::{corpus, folder, program, tools};
 use crate::fixtures;
 
 const FENCE: &str = "```";
-/// What an output ends with that has no newline there.
+/// Printed after an output that does not end with a newline.
 const UNFINISHED: &str = "(no newline at the end)";
 
 /// A part of a case: text, or a command with its expected output.
@@ -73,7 +73,7 @@ fn fault(text: &str, parts: &[Part]) -> Option<&'static str> {
     if !text.starts_with("# ") {
         Some("the first line says what the case shows, as a title")
     } else if !text.chars().all(is_harmless) {
-        Some("it has control characters, or some that turn text")
+        Some("it has control characters, or characters that change the direction of text")
     } else if ours.is_empty() {
         Some("it does not run sframe-check")
     } else if ours.iter().all(|(_, expected)| expected.is_empty()) {
@@ -85,19 +85,19 @@ fn fault(text: &str, parts: &[Part]) -> Option<&'static str> {
     }
 }
 
-/// Whether every output would be the expected one.
+/// Whether any output would match.
 fn is_anything(expected: &[String]) -> bool {
     let mut lines = expected.iter().filter(|line| !line.starts_with("? ")).peekable();
     lines.peek().is_some() && lines.all(|line| line == "...")
 }
 
-/// Whether a character neither moves the cursor nor turns text, as Unicode and ECMA-48 define them.
+/// Whether a character neither moves the cursor nor changes the direction of text (Unicode, ECMA-48).
 fn is_harmless(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c == '\n' || !c.is_control() && !turns
+    let is_bidi = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c == '\n' || !c.is_control() && !is_bidi
 }
 
-/// A tool that a case needs, in a line `Needs: ...`, and that is missing here.
+/// The first tool in the case's line `Needs: ...` that is not installed.
 fn missing(parts: &[Part]) -> Option<&str> {
     let needs = parts.iter().filter_map(|part| match part {
         Part::Text(line) => line.strip_prefix("Needs: "),
@@ -106,7 +106,7 @@ fn missing(parts: &[Part]) -> Option<&str> {
     needs.flat_map(|names| names.split(", ")).find(|name| !tools::has(name))
 }
 
-/// Runs the commands of a case, and compares what they print with the file, or writes it where that is asked for.
+/// Runs the commands of a case and compares their output with the file, or writes the file if `SFRAME_BLESS` is set.
 pub(crate) fn replay(case: &Path) -> Result<(), String> {
     let text = fs::read_to_string(case).map_err(|error| error.to_string())?;
     let parts = parts(&text);
@@ -142,7 +142,7 @@ pub(crate) fn replay(case: &Path) -> Result<(), String> {
 /// Placeholders for text that differs from one machine, run or version to another.
 fn places(folder: &Path) -> Redactions {
     let mut places = Redactions::new();
-    let corpus = corpus().canonicalize().expect("the corpus is there");
+    let corpus = corpus().canonicalize().expect("the corpus exists");
     for (word, path) in [("[HERE]", folder), ("[CORPUS]", &*corpus)] {
         let path = path.to_str().expect("UTF-8").to_owned();
         places.insert(word, path).expect("a word in brackets");
@@ -153,7 +153,7 @@ fn places(folder: &Path) -> Redactions {
     places
 }
 
-/// A new folder for a case, with a link to the corpus, and to the case's own files if it has a folder of its name.
+/// Makes the folder in which a case runs, with a link to the corpus, and one to the case's own files if it has any.
 fn folder(case: &Path) -> PathBuf {
     let subject = case.parent().and_then(Path::file_name).expect("a folder");
     let name = case.file_stem().expect("a name");
@@ -163,10 +163,10 @@ fn folder(case: &Path) -> PathBuf {
     if own.is_dir() {
         symlink(own, folder.join("input")).expect("a link can be made");
     }
-    folder.canonicalize().expect("it is there")
+    folder.canonicalize().expect("it exists")
 }
 
-/// The lines after a command: its status, if not 0, and what it printed.
+/// Runs a command, and returns the lines after it: the exit status, if not 0, and the output.
 fn outcome(folder: &Path, script: &str) -> String {
     if let Some(name) = script.strip_prefix("fixture ") {
         fixtures::make(name, folder);
@@ -210,7 +210,7 @@ fn shell(folder: &Path, script: &str) -> Output {
         .env("TZ", "UTC")
         .stdin(Stdio::null())
         .output()
-        .expect("there is a shell")
+        .expect("sh runs")
 }
 
 #[test]
@@ -232,9 +232,9 @@ fn a_session_has_commands_and_outputs() {
 }
 
 #[test]
-fn cases_that_prove_nothing_are_refused() {
+fn cases_that_cannot_fail_are_refused() {
     let session = |commands: &str| format!("# T\n```console\n{commands}\n```\n");
-    for (text, sound) in [
+    for (text, is_valid) in [
         (session("$ sframe-check x\n? 3\n2> error: x"), true),
         (session("$ sframe-check -q x\n$ sframe-check x\nx"), true),
         (session("$ sframe-check x\n? 3").replace("# T", "T"), false),
@@ -246,6 +246,6 @@ fn cases_that_prove_nothing_are_refused() {
         (session("$ echo x\nx"), false),
         (String::from("# T\n"), false),
     ] {
-        assert_eq!(fault(&text, &parts(&text)).is_none(), sound, "{text}");
+        assert_eq!(fault(&text, &parts(&text)).is_none(), is_valid, "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Packages for tests: made by tools, or byte by byte where none is at hand.
+//! Packages for tests: made by tools, or byte by byte where no tool is available.
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -10,15 +10,16 @@ use serde_json::Value as Json;
 use sframe_corpus::program::run;
 use sframe_corpus::{folder, read, tools};
 
-/// An empty folder of a test's own.
+/// A test's own folder, in which it makes packages and runs the program.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
+    /// An empty folder.
     pub(crate) fn new(name: &str) -> Folder {
         Folder(folder!(format!("packages/{name}")))
     }
 
-    /// A folder that is there.
+    /// An existing folder.
     pub(crate) fn at(path: &Path) -> Folder {
         Folder(path.to_owned())
     }
@@ -40,20 +41,20 @@ impl Folder {
         self.write(to, &read(from));
     }
 
-    /// Runs a shell command here; `false` where `tool`, which it uses, is missing and may be.
+    /// Runs a shell command here. Returns `false` if `tool`, which the command needs, is missing and not required.
     pub(crate) fn make(&self, tool: &str, command: &str) -> bool {
         tools::run(&self.0, tool, command)
     }
 
-    /// Runs the program here; its status, and what it printed.
+    /// Runs the program here, and returns its exit status and output.
     pub(crate) fn check(&self, arguments: &[&str]) -> (i32, String) {
         let outcome = run(&self.0, arguments);
-        assert!(outcome.complaints.is_empty(), "{arguments:?}: {}", outcome.complaints);
+        assert!(outcome.stderr.is_empty(), "{arguments:?}: {}", outcome.stderr);
         (outcome.status, outcome.text)
     }
 }
 
-/// A tar header as POSIX lays it out: name, mode, owners, size, time, sum, type, magic number.
+/// A tar header (POSIX ustar), with name, mode, size, checksum, type and magic number.
 pub(crate) fn tar_header(name: &str, size: u64, kind: u8) -> Vec<u8> {
     let mut header = vec![0; 512];
     header[..name.len()].copy_from_slice(name.as_bytes());
@@ -65,7 +66,7 @@ pub(crate) fn tar_header(name: &str, size: u64, kind: u8) -> Vec<u8> {
     header
 }
 
-/// Puts the right sum into a tar header.
+/// Sets the checksum of a tar header.
 pub(crate) fn tar_sum(header: &mut [u8]) {
     header[148..156].copy_from_slice(b"        ");
     let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
@@ -88,7 +89,7 @@ pub(crate) fn newc_member(name: &str, mode: usize, links: usize, content: &[u8])
     member
 }
 
-/// The files of a tree that a check has named, as a `newc` archive.
+/// The files of a tree as a `newc` archive. Members of archives among the names are replaced by their archives.
 pub(crate) fn newc(tree: &Path, names: &BTreeMap<String, Json>) -> Vec<u8> {
     let mut archive = newc_member("./usr", 0o4_0755, 2, b"");
     for name in names.keys().filter(|name| !name.contains('(')) {
@@ -103,8 +104,8 @@ pub(crate) fn newc(tree: &Path, names: &BTreeMap<String, Json>) -> Vec<u8> {
     archive
 }
 
-/// An RPM package around a payload: lead, a signature header of a size that has to be padded, a
-/// header (RPM's "Package Format V4").
+/// An RPM package around a payload: lead, a signature header that needs padding, and a header (RPM's "Package Format
+/// V4").
 pub(crate) fn rpm(payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0xed, 0xab, 0xee, 0xdb, 3, 0];
     bytes.resize(96, 0);
@@ -115,7 +116,7 @@ pub(crate) fn rpm(payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A value of a header's tag.
+/// The value of a tag in an RPM header.
 pub(crate) enum Value {
     Text(&'static str),
     Texts(Vec<String>),
@@ -124,8 +125,8 @@ pub(crate) enum Value {
     Longs(Vec<u64>),
 }
 
-/// An RPM package whose header has these tags ("Header Structure": types 3 to 6 and 8, numbers in
-/// big-endian order at multiples of their size).
+/// An RPM package whose header has these tags (RPM's "Header Structure": types 3 to 6 and 8, big-endian and aligned to
+/// their size).
 pub(crate) fn rpm_with(tags: &[(u32, Value)], payload: &[u8]) -> Vec<u8> {
     let (mut index, mut store) = (Vec::new(), Vec::<u8>::new());
     for (tag, value) in tags {
@@ -158,7 +159,7 @@ fn number(count: usize) -> u32 {
     count.try_into().expect("small")
 }
 
-/// A header with one index entry and some bytes of data.
+/// An RPM header with one index entry and some bytes of data.
 fn rpm_header(data: u8) -> Vec<u8> {
     let mut header = vec![0x8e, 0xad, 0xe8, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, data];
     header.extend([0; 16]);

@@ -1,4 +1,4 @@
-//! `--compare` against changes whose outcome is known: one line of the assembly is another.
+//! `reassemble --compare` finds known changes, made by replacing a line of the assembly.
 
 use std::fs;
 
@@ -6,12 +6,12 @@ use sframe_corpus::corpus;
 
 use crate::tools::{Machine, folder, sframe_check, text};
 
-/// A rule the function starts with, and a `.cfi_restore` of it (`corpus/differences`): GNU as must not
-/// move the rule into the CIE.
+/// A function that starts with a rule and later has a `.cfi_restore` of it (`corpus/differences`). GNU as must not move
+/// the rule into the CIE.
 const RESTORED: &str = "differences/restore-to-first-row/llvm-23.o";
 
-/// Reassembles a file of the corpus, replaces `from` by `to` once, assembles, and compares. The
-/// status and what is said; `None` without an assembler.
+/// Reassembles a file of the corpus, replaces `from` with `to` once, assembles the result and compares it with the
+/// file. Returns the exit status and output of the comparison, or `None` without an assembler.
 fn with_change(name: &str, file: &str, from: &str, to: &str) -> Option<(i32, String)> {
     let path = corpus().join(file);
     let data = fs::read(&path).expect("readable");
@@ -19,29 +19,30 @@ fn with_change(name: &str, file: &str, from: &str, to: &str) -> Option<(i32, Str
     let toolchain = machine.assemblers().into_iter().find(|name| *name != "llvm-23")?;
     let folder = folder(name);
     let (source, object) = (folder.join("changed.s"), folder.join("changed.o"));
-    let (status, _, told) = sframe_check(&["reassemble".as_ref(), &*path, "-o".as_ref(), &source]);
-    assert_eq!(status, 0, "{told}");
+    let (status, _, stderr) =
+        sframe_check(&["reassemble".as_ref(), &*path, "-o".as_ref(), &source]);
+    assert_eq!(status, 0, "{stderr}");
     let assembly = fs::read_to_string(&source).expect("written");
     assert!(assembly.contains(from), "{from}: {assembly}");
     fs::write(&source, assembly.replacen(from, to, 1)).expect("writable");
     let output = machine.assemble_plainly(toolchain, &source, &object);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let (status, said, told) =
+    let (status, printed, stderr) =
         sframe_check(&["reassemble".as_ref(), &*path, "--compare".as_ref(), &object]);
-    Some((status, said + &told))
+    Some((status, printed + &stderr))
 }
 
 #[test]
 fn restored_rules_stay_out_of_the_cie() {
-    let Some((status, said)) = with_change("restored", RESTORED, "", "") else { return };
-    // The rows of `corpus/differences/restore-to-first-row/llvm-23.txt`, on the right.
-    assert_eq!((status, &*said), (0, "1 function with 2 rows the same, 0 different\n"));
+    let Some((status, printed)) = with_change("restored", RESTORED, "", "") else { return };
+    // The number of rows is from `corpus/differences/restore-to-first-row/llvm-23.txt`, right column.
+    assert_eq!((status, &*printed), (0, "1 function with 2 rows the same, 0 different\n"));
 }
 
 #[test]
-fn a_change_is_found_where_it_is() {
+fn changes_are_reported_at_their_address() {
     let rows = "other rules from";
-    // The function is `pop %rbp`, one byte; `movq $0, -8(%rsp)`, nine; `ret`.
+    // The function is `pop %rbp` (1 byte), `movq $0, -8(%rsp)` (9 bytes), `ret`.
     for (turn, (from, to, wanted)) in [
         (
             "\t.cfi_offset 6, -16\n",
@@ -72,12 +73,15 @@ fn a_change_is_found_where_it_is() {
     .enumerate()
     {
         let name = format!("change-{turn}");
-        let Some((status, said)) = with_change(&name, RESTORED, from, to) else { return };
+        let Some((status, printed)) = with_change(&name, RESTORED, from, to) else { return };
         let expected = match wanted {
             _ if wanted.starts_with("no symbol") => 2,
             _ if wanted.ends_with("the same") => 0,
             _ => 1,
         };
-        assert!(status == expected && said.contains(wanted), "{from:?} {to:?}: {status} {said}");
+        assert!(
+            status == expected && printed.contains(wanted),
+            "{from:?} {to:?}: {status} {printed}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Where entries stand and what their CIEs have, in objects made for it.
+//! Reassembling objects with unusual CFI: sections, states at entry, and large CIEs.
 
 use std::fs;
 
@@ -6,8 +6,8 @@ use crate::tools::{Machine, folder, sframe_check, text};
 
 const AMD64: Machine = Machine { name: "x86_64", big_endian_aarch64: false };
 
-/// Assembles `source`, reassembles that, assembles and compares. What the first and the last step
-/// say; `None` without an assembler.
+/// Assembles `source`, reassembles the object, assembles the result and compares both objects. Returns the messages of
+/// `reassemble` and of `reassemble --compare`, or `None` without an assembler.
 fn twice(name: &str, source: &str) -> Option<(String, String)> {
     let toolchain = AMD64.assemblers().into_iter().find(|name| *name != "llvm-23")?;
     let folder = folder(name);
@@ -20,11 +20,11 @@ fn twice(name: &str, source: &str) -> Option<(String, String)> {
     fs::write(folder.join("first.s"), source).expect("writable");
     let first = assemble("first.s", "first.o");
     let again = folder.join("again.s");
-    let (_, _, told) = sframe_check(&["reassemble".as_ref(), &*first, "-o".as_ref(), &again]);
+    let (_, _, message) = sframe_check(&["reassemble".as_ref(), &*first, "-o".as_ref(), &again]);
     let rebuilt = assemble("again.s", "again.o");
-    let (_, said, complaint) =
+    let (_, compared, stderr) =
         sframe_check(&["reassemble".as_ref(), &*first, "--compare".as_ref(), &rebuilt]);
-    Some((told, said + &complaint))
+    Some((message, compared + &stderr))
 }
 
 const FUNCTION: &str = "
@@ -40,18 +40,18 @@ f:	.cfi_startproc
 ";
 
 #[test]
-fn debug_frame_counts_where_eh_frame_is_missing() {
+fn debug_frame_is_used_if_eh_frame_is_missing() {
     for (name, sections) in [("debug", ".debug_frame"), ("both", ".eh_frame, .debug_frame")] {
         let source = format!("\t.cfi_sections {sections}\n{FUNCTION}");
-        let Some((told, said)) = twice(name, &source) else { return };
-        assert_eq!(told, "1 function in 1 section, 3 bytes of code\n", "{sections}");
-        assert_eq!(said, "1 function with 3 rows the same, 0 different\n", "{sections}");
+        let Some((message, compared)) = twice(name, &source) else { return };
+        assert_eq!(message, "1 function in 1 section, 3 bytes of code\n", "{sections}");
+        assert_eq!(compared, "1 function with 3 rows the same, 0 different\n", "{sections}");
     }
 }
 
-/// A state at entry that no machine has, and one without a CFA.
+/// States at function entry that differ from the machine's usual one, one of them without a CFA.
 #[test]
-fn entry_states_of_their_own_come_back() {
+fn unusual_entry_states_are_preserved() {
     let other = "
 	.cfi_startproc simple
 	.cfi_def_cfa rbx, 24
@@ -72,22 +72,22 @@ fn entry_states_of_their_own_come_back() {
 	nop
 	.cfi_endproc
 ";
-    let Some((told, said)) = twice("simple", &format!("{FUNCTION}{other}")) else { return };
-    assert_eq!(told, "4 functions in 1 section, 8 bytes of code\n");
-    assert_eq!(said, "4 functions with 8 rows the same, 0 different\n");
+    let Some((message, compared)) = twice("simple", &format!("{FUNCTION}{other}")) else { return };
+    assert_eq!(message, "4 functions in 1 section, 8 bytes of code\n");
+    assert_eq!(compared, "4 functions with 8 rows the same, 0 different\n");
 }
 
-/// GNU as moves the rules to the CIE.
+/// GNU as moves rules at the start of a function into the CIE.
 #[test]
-fn cies_with_very_many_rules_are_told() {
+fn cies_with_too_many_rules_are_reported() {
     let rules = |count: u32| {
         let rules = (0..count).map(|number| format!("\t.cfi_same_value {}\n", 100 + number));
         format!("f:\t.cfi_startproc\n{}\tret\n\t.cfi_endproc\n", rules.collect::<String>())
     };
-    // With the return address these are 64, and 65.
-    let Some((_, said)) = twice("rules-63", &rules(63)) else { return };
-    assert_eq!(said, "1 function with 1 row the same, 0 different\n");
-    let Some((told, _)) = twice("rules-64", &rules(64)) else { return };
-    assert!(told.contains("left out: 1 function, the first at 0x0 of section 1"), "{told}");
-    assert!(told.contains("the CIE has more than 64 rules"), "{told}");
+    // With the rule for the return address, the CIEs have 64 and 65 rules.
+    let Some((_, compared)) = twice("rules-63", &rules(63)) else { return };
+    assert_eq!(compared, "1 function with 1 row the same, 0 different\n");
+    let Some((message, _)) = twice("rules-64", &rules(64)) else { return };
+    assert!(message.contains("left out: 1 function, the first at 0x0 of section 1"), "{message}");
+    assert!(message.contains("the CIE has more than 64 rules"), "{message}");
 }

@@ -1,5 +1,5 @@
-//! Files that are made to break things: what cannot be carried is told, what comes out can be
-//! assembled, and there is no more of it than the file accounts for.
+//! Reassembling damaged files: functions that cannot be expressed are reported, the output can be assembled, and its
+//! size is bounded by the size of the input.
 
 use std::fs;
 use std::path::Path;
@@ -16,11 +16,11 @@ use crate::tools::{Machine, folder, sframe_check, text};
 const FILE: &str = "golden/2.47.50/x86_64/throw.so";
 
 fn reassemble(file: &Path, output: &Path) -> (i32, String) {
-    let (status, _, told) = sframe_check(&["reassemble".as_ref(), file, "-o".as_ref(), output]);
-    (status, told)
+    let (status, _, message) = sframe_check(&["reassemble".as_ref(), file, "-o".as_ref(), output]);
+    (status, message)
 }
 
-/// The range of the file that a section has.
+/// The bytes of the file that a section occupies.
 fn range(data: &[u8], name: &str) -> std::ops::Range<usize> {
     let file = object::File::parse(data).expect("ELF");
     let section = file.section_by_name(name).expect("a section");
@@ -29,7 +29,7 @@ fn range(data: &[u8], name: &str) -> std::ops::Range<usize> {
 }
 
 #[test]
-fn damaged_cfi_still_makes_assembly() {
+fn damaged_cfi_still_yields_valid_assembly() {
     let folder = folder("damaged");
     let sound = fs::read(corpus().join(FILE)).expect("readable");
     let machine = Machine::of(&object::File::parse(&*sound).expect("ELF")).expect("known");
@@ -41,21 +41,24 @@ fn damaged_cfi_still_makes_assembly() {
         let mut data = sound.clone();
         data[place] ^= [0x01, 0x80, 0xff, 0x0e, 0x40][turn % 5];
         fs::write(&damaged, &data).expect("writable");
-        let (status, told) = reassemble(&damaged, &source);
+        let (status, message) = reassemble(&damaged, &source);
         left_out += u64::from(status == 2);
-        assert!(status == 0 || status == 2 && told.contains("left out:"), "{place:#x}: {told}");
+        assert!(
+            status == 0 || status == 2 && message.contains("left out:"),
+            "{place:#x}: {message}"
+        );
         let Some(toolchain) = assemblers.iter().find(|name| **name != "llvm-23") else { continue };
         let output = machine.assemble_plainly(toolchain, &source, &object);
         assert!(output.status.success(), "{place:#x}: {}", text(&output.stderr));
-        let (compared, said, complaint) =
+        let (compared, stdout, stderr) =
             sframe_check(&["reassemble".as_ref(), &*damaged, "--compare".as_ref(), &object]);
-        assert_eq!(compared, status, "{place:#x}: {said}{complaint}");
+        assert_eq!(compared, status, "{place:#x}: {stdout}{stderr}");
     }
     assert!(left_out > 20, "{left_out}");
 }
 
-/// The places in the file of the FDEs of `.eh_frame`, and where their functions start. Ranges are a
-/// PC-relative start of 4 bytes and a size.
+/// The file offset of each FDE in `.eh_frame`, and the address of its function. In this file, addresses are PC-relative
+/// and have 4 bytes.
 fn entries(data: &[u8]) -> Vec<(usize, u64)> {
     let section = range(data, ".eh_frame");
     let word = |at: usize| u32::from_le_bytes(data[at..at + 4].try_into().expect("four bytes"));
@@ -74,7 +77,8 @@ fn entries(data: &[u8]) -> Vec<(usize, u64)> {
     found
 }
 
-/// Gives functions other sizes; what is told, and how many functions come out.
+/// Changes the sizes of functions and reassembles the file. Returns the exit status, the messages and the number of
+/// functions in the output.
 fn with_sizes(name: &str, size: impl Fn(u64) -> u64) -> (i32, String, usize) {
     let folder = folder(name);
     let mut data = fs::read(corpus().join(FILE)).expect("readable");
@@ -84,25 +88,25 @@ fn with_sizes(name: &str, size: impl Fn(u64) -> u64) -> (i32, String, usize) {
     }
     let (file, output) = (folder.join("sizes.so"), folder.join("sizes.s"));
     fs::write(&file, &data).expect("writable");
-    let (status, told) = reassemble(&file, &output);
+    let (status, message) = reassemble(&file, &output);
     let assembly = fs::read_to_string(&output).expect("written");
     assert!(assembly.len() < 10 * data.len());
-    (status, told, assembly.matches(".cfi_startproc").count())
+    (status, message, assembly.matches(".cfi_startproc").count())
 }
 
 #[test]
-fn ranges_that_no_code_has_are_told() {
-    let (status, told, functions) = with_sizes("outside", |_| 0x7fff_ffff);
-    assert!(status == 2 && functions == 0, "{told}");
-    assert!(told.contains("the range is not in one code section"), "{told}");
-    let (status, told, functions) = with_sizes("empty", |_| 0);
-    assert!(status == 2 && functions == 0, "{told}");
-    assert!(told.contains("the range has no bytes"), "{told}");
+fn ranges_outside_of_code_are_reported() {
+    let (status, message, functions) = with_sizes("outside", |_| 0x7fff_ffff);
+    assert!(status == 2 && functions == 0, "{message}");
+    assert!(message.contains("the range is not in one code section"), "{message}");
+    let (status, message, functions) = with_sizes("empty", |_| 0);
+    assert!(status == 2 && functions == 0, "{message}");
+    assert!(message.contains("the range has no bytes"), "{message}");
 }
 
-/// Assemblers divide the places of registers by 8, and have no directive that changes it.
+/// Assemblers always use a data alignment factor of -8, so offsets must be multiples of 8.
 #[test]
-fn places_that_assemblers_cannot_say_are_told() {
+fn offsets_that_assemblers_cannot_express_are_reported() {
     let folder = folder("factor");
     let mut data = fs::read(corpus().join(FILE)).expect("readable");
     let eh_frame = &mut data[range(&fs::read(corpus().join(FILE)).expect("readable"), ".eh_frame")];
@@ -117,14 +121,14 @@ fn places_that_assemblers_cannot_say_are_told() {
     assert!(changed > 0);
     let (file, output) = (folder.join("factor.so"), folder.join("factor.s"));
     fs::write(&file, &data).expect("writable");
-    let (status, told) = reassemble(&file, &output);
-    assert!(status == 2 && told.contains("an offset is not a multiple"), "{told}");
-    assert!(told.starts_with("0 functions"), "{told}");
+    let (status, message) = reassemble(&file, &output);
+    assert!(status == 2 && message.contains("an offset is not a multiple"), "{message}");
+    assert!(message.starts_with("0 functions"), "{message}");
 }
 
-/// All functions of `.text` reach to its end: the first one has it all.
+/// All functions of `.text` extend to its end, so that the first one contains the others.
 #[test]
-fn functions_in_functions_are_told() {
+fn nested_functions_are_reported() {
     let data = fs::read(corpus().join(FILE)).expect("readable");
     let file = object::File::parse(&*data).expect("ELF");
     let text = file.section_by_name(".text").expect("a section");
@@ -132,20 +136,21 @@ fn functions_in_functions_are_told() {
     let inside = |start: u64| start >= text.address() && start < end;
     let others = entries(&data).iter().filter(|(_, start)| inside(*start)).count() - 1;
     assert!(others > 1, "{others}");
-    // Functions elsewhere, as the stubs, have no bytes.
+    // Functions in other sections, such as PLT stubs, get no bytes.
     let size = |start| if inside(start) { end - start } else { 0 };
-    let (status, told, functions) = with_sizes("overlap", size);
-    assert!(status == 2 && functions == 1, "{told}");
+    let (status, message, functions) = with_sizes("overlap", size);
+    assert!(status == 2 && functions == 1, "{message}");
     let line = format!("left out: {others} functions");
-    let overlap = told.lines().find(|line| line.contains("overlaps another function's"));
-    assert!(overlap.is_some_and(|told| told.starts_with(&line)), "{told}");
+    let overlap = message.lines().find(|line| line.contains("overlaps another function's"));
+    assert!(overlap.is_some_and(|overlap| overlap.starts_with(&line)), "{message}");
 }
 
-/// An AMD64 library of `count` functions of 16 bytes, without symbols, and before them `count` symbols at one place:
-/// LSB 5.0, "Exception Frames".
+/// An AMD64 library with `count` functions of 16 bytes without symbols, after `count` symbols at one address. The
+/// format of the CFI is in LSB 5.0, "Exception Frames".
 fn piled_symbols(count: u32) -> Vec<u8> {
     let code = vec![0; 16 * (count as usize + 1)];
-    // A CIE without augmentation, so that addresses are absolute: factors 1 and -8, RA in 16, CFA is SP + 8.
+    // A CIE without augmentation, so that addresses are absolute: alignment factors 1 and -8, RA in column 16, CFA SP
+    // + 8.
     let mut cfi = vec![12, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 12, 7, 8];
     for number in 0..count {
         cfi.extend([20, 16 + number * 24 + 4].map(u32::to_le_bytes).concat());
@@ -164,14 +169,17 @@ fn piled_symbols(count: u32) -> Vec<u8> {
     file.finish().expect("it is not that large")
 }
 
-/// A function without a symbol does not look at all symbols before it: 100,000 of each took minutes.
+/// Finding the symbol of a function does not search all symbols before it. With 100,000 of each, that took minutes.
 #[test]
-fn symbols_at_one_place_cost_no_more_than_others() {
+fn many_symbols_at_one_address_are_fast() {
     let folder = folder("piled");
     let (file, output) = (folder.join("piled.so"), folder.join("piled.s"));
     fs::write(&file, piled_symbols(100_000)).expect("writable");
     let start = std::time::Instant::now();
-    let (status, told) = reassemble(&file, &output);
-    assert!(status == 0 && told.starts_with("100,000 functions in 1 section"), "{status} {told}");
+    let (status, message) = reassemble(&file, &output);
+    assert!(
+        status == 0 && message.starts_with("100,000 functions in 1 section"),
+        "{status} {message}"
+    );
     assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
 }

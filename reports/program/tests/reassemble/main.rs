@@ -1,5 +1,5 @@
-//! `reassemble`: what is assembled from its output has the original's rows, for all registers, says
-//! gimli; and the directives are the ones that the original's own source has.
+//! `reassemble`: an object assembled from its output has the same rows for all registers as the original, according to
+//! gimli, and the directives match the original's source.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -19,14 +19,14 @@ use serde_json::Value;
 use sframe_corpus::{corpus, golden};
 use tools::{Machine, folder, sframe_check, text};
 
-/// What became of a file and an assembler.
+/// The results of rebuilding files with an assembler.
 #[derive(Debug, Default)]
 struct Counts {
     functions: u64,
     rows: u64,
-    /// Functions that the assembler wrote SFrame for.
+    /// Functions for which the assembler wrote SFrame data.
     described: u64,
-    /// Findings by their rule.
+    /// The number of findings by rule.
     findings: BTreeMap<String, u64>,
 }
 
@@ -41,20 +41,17 @@ impl Counts {
     }
 }
 
-/// Takes `path` apart, puts it together again with each assembler, and compares. By assembler; one
-/// that ended itself has no counts, but what it said.
+/// Reassembles `path`, assembles the result with each assembler, and compares. Returns, for each assembler, the counts,
+/// or its error message if it failed.
 fn rebuild(path: &Path, folder: &Path) -> Vec<(&'static str, Result<Counts, String>)> {
     let data = fs::read(path).expect("readable");
     let file = object::File::parse(&*data).expect("ELF");
     let Some(machine) = Machine::of(&file) else { return Vec::new() };
     let source = folder.join("rebuilt.s");
     let arguments = ["reassemble".as_ref(), path, "-o".as_ref(), &source];
-    let (status, _, told) = sframe_check(&arguments);
-    assert!(
-        status == 0
-            || status == 2 && (told.contains("left out:") || told.starts_with("0 functions")),
-        "{path:?}: {told}"
-    );
+    let (status, _, message) = sframe_check(&arguments);
+    let is_partial = message.contains("left out:") || message.starts_with("0 functions");
+    assert!(status == 0 || status == 2 && is_partial, "{path:?}: {message}");
     let sections = rows::code_sections(&file);
     let original = rows::functions(&file, &sections);
     let mut outcomes = Vec::new();
@@ -69,15 +66,15 @@ fn rebuild(path: &Path, folder: &Path) -> Vec<(&'static str, Result<Counts, Stri
         machine.link(toolchain, &object, &library);
         for rebuilt in [&object, &library] {
             let arguments = ["reassemble".as_ref(), path, "--compare".as_ref(), rebuilt];
-            let (compared, said, complaint) = sframe_check(&arguments);
-            assert_eq!(compared, status, "{path:?} by {toolchain}: {said}{complaint}");
+            let (compared, stdout, stderr) = sframe_check(&arguments);
+            assert_eq!(compared, status, "{path:?} by {toolchain}: {stdout}{stderr}");
         }
         let rebuilt_data = fs::read(&library).expect("readable");
         let rebuilt = object::File::parse(&*rebuilt_data).expect("ELF");
         let moved = rows::moved_sections(&sections, &rebuilt);
         let rebuilt = rows::functions(&rebuilt, &moved);
         let mut counts = checked(&object);
-        // All that could be carried, and nothing else.
+        // The rebuilt file has all functions that are not reported as left out, and no others.
         if let (Some(original), Some(rebuilt)) = (&original, rebuilt) {
             for (place, function) in &rebuilt {
                 let same = original.get(place) == Some(function);
@@ -97,7 +94,7 @@ fn rebuild(path: &Path, folder: &Path) -> Vec<(&'static str, Result<Counts, Stri
     outcomes
 }
 
-/// What `sframe-check` says of the SFrame that the assembler wrote.
+/// The findings and functions that `sframe-check` reports for the SFrame data of the assembler.
 fn checked(object: &Path) -> Counts {
     let arguments = ["--format".as_ref(), "json".as_ref(), "--all".as_ref(), object];
     let (_, report, _) = sframe_check(&arguments);
@@ -114,17 +111,17 @@ fn checked(object: &Path) -> Counts {
 }
 
 #[test]
-fn golden_files_come_back_row_by_row() {
+fn rebuilt_golden_files_have_the_same_rows() {
     let folder = folder("golden");
     let mut sums: BTreeMap<&str, Counts> = BTreeMap::new();
-    // One version of ld's output has all shapes of CFI; all of them take minutes.
+    // The files of one version of ld have all kinds of CFI, and those of all versions would take minutes.
     for path in
         golden(&["so", "exe"]).iter().filter(|path| path.iter().any(|part| part == "2.47.50"))
     {
         for (toolchain, outcome) in rebuild(path, &folder) {
             match outcome {
                 Ok(counts) => sums.entry(toolchain).or_default().add(counts),
-                Err(said) => assert!(gives_up(&said), "{path:?} by {toolchain}: {said}"),
+                Err(error) => assert!(is_known_failure(&error), "{path:?} by {toolchain}: {error}"),
             }
         }
     }
@@ -134,13 +131,13 @@ fn golden_files_come_back_row_by_row() {
     }
 }
 
-/// Whether an assembler has ended itself, as `corpus/NOTES.md` and `corpus/differences` say.
-fn gives_up(said: &str) -> bool {
-    said.contains("Internal error") || said.contains("SmallVector unable to grow")
+/// Whether an assembler failed with one of the internal errors in `corpus/NOTES.md` and `corpus/differences`.
+fn is_known_failure(error: &str) -> bool {
+    error.contains("Internal error") || error.contains("SmallVector unable to grow")
 }
 
-/// The largest libraries and programs that are usually there; or the files in SFRAME_SYSTEM,
-/// separated by colons.
+/// Rebuilds the files in SFRAME_SYSTEM, separated by colons, or else large libraries and programs that most systems
+/// have.
 #[test]
 #[ignore = "minutes: cargo test --release -p sframe-check --test reassemble -- --ignored --nocapture"]
 fn system() {
@@ -182,9 +179,9 @@ fn system() {
                     sum.0 += 1;
                     sum.1.add(counts);
                 }
-                Err(said) => {
-                    println!("{}: {toolchain} gives up", path.display());
-                    assert!(gives_up(&said), "{path:?} by {toolchain}: {said}");
+                Err(error) => {
+                    println!("{}: {toolchain} fails", path.display());
+                    assert!(is_known_failure(&error), "{path:?} by {toolchain}: {error}");
                 }
             }
         }
@@ -192,7 +189,7 @@ fn system() {
     for ((machine, toolchain), (files, counts)) in &sums {
         println!("{machine} {toolchain}: {files} files, {counts:?}");
     }
-    assert!(!sums.is_empty(), "no file of these is there");
+    assert!(!sums.is_empty(), "none of these files exists");
 }
 
 fn machine_of(path: &Path) -> &'static str {

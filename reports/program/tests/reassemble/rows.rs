@@ -1,4 +1,4 @@
-//! The rows of a linked file's `.eh_frame` for all registers, as gimli makes them.
+//! The rows of a linked file's `.eh_frame`, for all registers, as gimli evaluates them.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use gimli::{
 };
 use object::{Architecture, Endianness, Object, ObjectSection, ObjectSymbol, SectionFlags};
 
-/// A function: its size, and where which rules hold, as text.
+/// A function's size and its rows: the offset at which each starts, and its rules as text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Function {
     pub(crate) size: u64,
     pub(crate) rows: Vec<(u64, String)>,
 }
 
-/// By the number of the code section in the original file and the offset in it.
+/// Functions by the number of their code section in the original file and their offset in it.
 pub(crate) type Functions = BTreeMap<(usize, u64), Function>;
 
 type Slice<'a> = gimli::EndianSlice<'a, RunTimeEndian>;
@@ -30,7 +30,7 @@ pub(crate) fn code_sections(file: &object::File<'_>) -> Vec<(usize, u64, u64)> {
     sections.map(|section| (section.index().0, section.address(), section.size())).collect()
 }
 
-/// Where these have come to stand in a rebuilt file, by the symbols that say it.
+/// The addresses of these sections in a rebuilt file, from the symbols that `reassemble` writes for them.
 pub(crate) fn moved_sections(
     sections: &[(usize, u64, u64)],
     rebuilt: &object::File<'_>,
@@ -43,8 +43,8 @@ pub(crate) fn moved_sections(
     sections.iter().filter_map(moved).collect()
 }
 
-/// The functions in `sections`; `None` where gimli cannot read the file: it has entries with the
-/// letters `B` or `G`.
+/// The functions in `sections`, or `None` if gimli cannot read the file because of the augmentation characters `B` or
+/// `G`.
 pub(crate) fn functions(
     file: &object::File<'_>,
     sections: &[(usize, u64, u64)],
@@ -106,7 +106,7 @@ fn rule_text(section: &EhFrame<Slice<'_>>, rule: &RegisterRule<usize>) -> String
     }
 }
 
-/// An expression, which gimli names by its place.
+/// The bytes of an expression, for which gimli has only the location.
 fn bytes(section: &EhFrame<Slice<'_>>, expression: &UnwindExpression<usize>) -> String {
     let expression = expression.get(section).expect("inside the section");
     format!("{:02x?}", expression.0.slice())

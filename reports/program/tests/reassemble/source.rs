@@ -1,5 +1,5 @@
-//! The directives that come out are those that went in: the sources of the corpus against what is
-//! made of the objects that were assembled from them.
+//! Reassembling an object yields the CFI directives of the source that it was assembled from, for sources of the
+//! corpus.
 
 use std::fs;
 
@@ -7,9 +7,9 @@ use sframe_corpus::corpus;
 
 use crate::tools::sframe_check;
 
-/// Sources and their objects. Left out are sources with directives that count from the place before
-/// (`.cfi_adjust_cfa_offset`, `.cfi_rel_offset`), of which the object has the sum, and with rules that GNU as
-/// moves into the CIE and `.cfi_restore` goes back to.
+/// Sources and their objects. This leaves out sources with relative directives (`.cfi_adjust_cfa_offset`,
+/// `.cfi_rel_offset`), for which the object has absolute offsets, and sources with a `.cfi_restore` of a rule that
+/// GNU as moves into the CIE.
 const PAIRS: [(&str, &str); 13] = [
     ("differences/cfa-in-other-register/input.s", "differences/cfa-in-other-register/2.40.o"),
     ("differences/frame-pointer-only/input.s", "differences/frame-pointer-only/2.40.o"),
@@ -56,14 +56,14 @@ fn directives(source: &str) -> Vec<String> {
 }
 
 #[test]
-fn directives_are_those_of_the_source() {
+fn directives_match_the_source() {
     let mut wrong = Vec::new();
     for (source, object) in PAIRS {
         let source = fs::read_to_string(corpus().join(source)).expect("readable");
         let path = corpus().join(object);
-        let (status, assembly, told) =
+        let (status, assembly, stderr) =
             sframe_check(&["reassemble".as_ref(), path.as_os_str(), "-o".as_ref(), "-".as_ref()]);
-        assert_eq!(status, 0, "{object}: {told}");
+        assert_eq!(status, 0, "{object}: {stderr}");
         let (wanted, found) = (directives(&source), directives(&assembly));
         assert!(wanted.len() > 2, "{object}");
         if wanted != found {

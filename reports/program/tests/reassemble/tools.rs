@@ -1,4 +1,4 @@
-//! The assemblers that emit SFrame, as `corpus/build fetch` unpacks them.
+//! The assemblers that emit SFrame, which `corpus/build fetch` unpacks.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::process::{Command, Output};
 use sframe_corpus::tools::{are_required, toolchains};
 use sframe_corpus::{program, repository};
 
-/// Runs the program; its status, standard output and standard error.
+/// Runs the program, and returns its exit status, standard output and standard error.
 pub(crate) fn sframe_check<I: AsRef<OsStr>>(arguments: &[I]) -> (i32, String, String) {
     let outcome = program::run(&repository(), arguments);
-    (outcome.status, outcome.text, outcome.complaints)
+    (outcome.status, outcome.text, outcome.stderr)
 }
 
 /// A new empty folder.
@@ -18,10 +18,12 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     sframe_corpus::folder!(format!("reassemble/{name}"))
 }
 
-/// A machine's name before GNU tools' names, and the option for its byte order.
+/// A machine that assemblers support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Machine {
+    /// The machine's name in the names of GNU tools.
     pub(crate) name: &'static str,
+    /// Whether the tools need the option for big-endian byte order.
     pub(crate) big_endian_aarch64: bool,
 }
 
@@ -38,23 +40,22 @@ impl Machine {
         Some(Machine { name, big_endian_aarch64 })
     }
 
-    /// The assemblers for it that are there. binutils 2.47.50 and LLVM come from a suite that moves
-    /// on, so they may be missing; where the others are, that is said, and a failure where
-    /// `SFRAME_REQUIRE_TOOLS` is set.
+    /// The installed assemblers for the machine. Missing ones are reported, and are a failure if `SFRAME_REQUIRE_TOOLS`
+    /// is set, except for binutils 2.47.50 and LLVM, which are from a suite that does not keep old versions.
     pub(crate) fn assemblers(self) -> Vec<&'static str> {
         let emitting: &[&str] = match self.name {
             "x86_64" => &["2.40", "2.44", "2.47.50", "llvm-23"],
             "aarch64" => &["2.40", "2.44", "2.47.50"],
             _ => &["2.47.50"],
         };
-        let there = |toolchain: &&str| toolchains().join(toolchain).join("bin").exists();
-        let missing: Vec<_> = emitting.iter().filter(|name| !there(name)).collect();
+        let exists = |toolchain: &&str| toolchains().join(toolchain).join("bin").exists();
+        let missing: Vec<_> = emitting.iter().filter(|name| !exists(name)).collect();
         if !missing.is_empty() {
             println!("skipped for {}: {missing:?}", self.name);
             let released = |name: &&&str| ["2.40", "2.44"].contains(*name);
             assert!(!are_required() || !missing.iter().any(released), "{missing:?} are missing");
         }
-        emitting.iter().copied().filter(|name| there(name)).collect()
+        emitting.iter().copied().filter(|name| exists(name)).collect()
     }
 
     fn gnu(self, toolchain: &str, tool: &str) -> Command {
@@ -83,8 +84,8 @@ impl Machine {
         self.gnu(toolchain, "as").arg(source).arg("-o").arg(object).output().expect("it runs")
     }
 
-    /// Links an object into a library. SFrame is left out: GNU ld 2.40 and 2.44 do not survive all
-    /// that their assemblers write (`corpus/NOTES.md`), and what is wanted is the CFI.
+    /// Links an object into a library, without SFrame data. Only the CFI is needed, and GNU ld 2.40 and 2.44 crash on
+    /// some of their own assemblers' SFrame sections (`corpus/NOTES.md`).
     pub(crate) fn link(self, toolchain: &str, object: &Path, library: &Path) {
         let toolchain = if toolchain == "llvm-23" { "2.44" } else { toolchain };
         let bare = object.with_extension("bare.o");

@@ -1,6 +1,6 @@
-//! Stores in buckets, behind a server that speaks S3's protocol (moto) and looked at with Amazon's
-//! own client (boto3): what `store/tools/bucket` installs. Without it these tests are skipped, and
-//! fail where `SFRAME_REQUIRE_TOOLS` is set.
+//! Stores in buckets, on a server with the S3 protocol (moto), read with Amazon's own client (boto3).
+//! `store/tools/bucket` installs both. Without them, these tests are skipped, or fail if `SFRAME_REQUIRE_TOOLS` is
+//! set.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,13 +12,13 @@ use serde_json::Value;
 
 use crate::{folder, golden_tree};
 
-/// The server, with a bucket `nights`; gone with this.
+/// A server with a bucket `nights`. It is stopped when this is dropped.
 struct Server {
     process: Child,
     port: u16,
 }
 
-/// Reads all objects of a store, or writes one; bytes are hexadecimal.
+/// Prints all objects of a store, or writes one. Bytes are in hexadecimal.
 const CLIENT: &str = "
 import boto3, json, sys, time
 client = boto3.client('s3')
@@ -41,7 +41,7 @@ elif command == 'put':
 ";
 
 impl Server {
-    /// `None` where it is not installed.
+    /// Starts the server, or returns `None` if it is not installed.
     fn start() -> Option<Server> {
         let python = python()?;
         let free = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr());
@@ -57,7 +57,7 @@ impl Server {
         Some(server)
     }
 
-    /// Variables by which the program and boto3 find it.
+    /// Sets the environment variables with which the program and boto3 find the server.
     fn variables(&self, command: &mut Command) {
         command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", self.port)).envs([
             ("AWS_ALLOW_HTTP", "true"),
@@ -95,8 +95,8 @@ impl Server {
         command
     }
 
-    /// Status and complaints.
-    fn told(&self, folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    /// Runs the program, and returns its exit status, standard output and standard error.
+    fn run(&self, folder: &Path, arguments: &[&str]) -> (i32, String, String) {
         let output = self.command(folder, arguments).output().expect("the program runs");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.code().expect("not killed"), text(&output.stdout), text(&output.stderr))
@@ -104,7 +104,7 @@ impl Server {
 
     fn scan(&self, folder: &Path, shard: &str, store: &str) -> i32 {
         let scan = ["scan", "--manifest", "m", "--shard", shard, "--store", store];
-        let (status, _, error) = self.told(folder, &scan);
+        let (status, _, error) = self.run(folder, &scan);
         eprint!("{error}");
         status
     }
@@ -136,7 +136,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 fn planned(name: &str) -> PathBuf {
     let folder = folder(name);
     golden_tree(&folder.join("tree"));
-    let (status, _, error) = crate::told(&folder, &["plan", "tree", "--shards", "3", "-o", "m"]);
+    let (status, _, error) = crate::outcome(&folder, &["plan", "tree", "--shards", "3", "-o", "m"]);
     assert_eq!(status, 0, "{error}");
     folder
 }
@@ -159,7 +159,7 @@ fn files(store: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn a_bucket_has_what_a_folder_would() {
+fn a_bucket_has_the_same_files_as_a_folder() {
     let Some(server) = Server::start() else { return };
     let folder = planned("bucket");
     let store = "s3://nights/monday";
@@ -168,27 +168,27 @@ fn a_bucket_has_what_a_folder_would() {
     for shard in ["2", "0", "0"] {
         assert_eq!(server.scan(&folder, shard, store), 0);
     }
-    let (status, text, _) = server.told(&folder, &on("status"));
+    let (status, text, _) = server.run(&folder, &on("status"));
     assert_eq!((status, text.as_str()), (1, "2 of 3 whole; shard 1 is missing\n"));
-    assert_eq!(server.told(&folder, &on("merge")).0, 1);
+    assert_eq!(server.run(&folder, &on("merge")).0, 1);
     assert_eq!(server.scan(&folder, "1", store), 0);
-    assert_eq!(server.told(&folder, &on("merge")).0, 0);
+    assert_eq!(server.run(&folder, &on("merge")).0, 0);
 
     for shard in ["0", "1", "2"] {
         assert_eq!(server.scan(&folder, shard, "folder"), 0);
     }
     let merge = ["merge", "--manifest", "m", "--store", "folder"];
-    assert_eq!(server.told(&folder, &merge).0, 0);
-    let (there, here) = (server.objects("monday"), files(&folder.join("folder")));
-    assert!(there.keys().eq(here.keys()), "{:?} {:?}", there.keys(), here.keys());
-    assert!(there == here);
+    assert_eq!(server.run(&folder, &merge).0, 0);
+    let (objects, files) = (server.objects("monday"), files(&folder.join("folder")));
+    assert!(objects.keys().eq(files.keys()), "{:?} {:?}", objects.keys(), files.keys());
+    assert!(objects == files);
 
-    // Another night takes over from it, and is held against it.
+    // The next scan takes over unchanged files from the bucket, and is compared with it.
     let night = ["--store", "tuesday", "--previous", store, "tree", "--fail-on", "never"];
-    let (status, _, error) = server.told(&folder, &night);
+    let (status, _, error) = server.run(&folder, &night);
     assert_eq!(status, 0, "{error}");
     let (status, text, error) =
-        server.told(&folder, &["compare", store, "folder", "--format", "json"]);
+        server.run(&folder, &["compare", store, "folder", "--format", "json"]);
     assert_eq!(status, 0, "{error}");
     let changes: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(changes["files"], Value::Array(Vec::new()));
@@ -196,7 +196,7 @@ fn a_bucket_has_what_a_folder_would() {
 }
 
 #[test]
-fn writers_of_one_shard_do_not_spoil_it() {
+fn concurrent_writers_of_one_shard_do_not_damage_it() {
     let Some(server) = Server::start() else { return };
     let folder = planned("bucket-writers");
     let store = "s3://nights/writers";
@@ -209,50 +209,50 @@ fn writers_of_one_shard_do_not_spoil_it() {
     let object = "shards/00000.ndjson.zst";
     let whole = server.objects("writers").remove(object).expect("a shard");
 
-    // A damaged one is made anew, another scan's is left alone.
+    // A damaged shard is replaced, but not that of another scan.
     server.put(&format!("writers/{object}"), &whole[..whole.len() / 2]);
     assert_eq!(server.scan(&folder, "0", store), 0);
     assert!(server.objects("writers")[object] == whole);
     let other = planned("bucket-writers-of-others");
-    fs::remove_file(other.join("tree/2.40/static.exe")).expect("it is there");
+    fs::remove_file(other.join("tree/2.40/static.exe")).expect("it exists");
     let plan = ["plan", "tree", "--shards", "3", "-o", "m"];
-    assert_eq!(crate::told(&other, &plan).0, 0);
-    let (status, _, error) = server.told(&other, &scan);
+    assert_eq!(crate::outcome(&other, &plan).0, 0);
+    let (status, _, error) = server.run(&other, &scan);
     assert_eq!(status, 64, "{error}");
     assert!(error.contains("another scan"), "{error}");
     assert!(server.objects("writers")[object] == whole);
 }
 
 #[test]
-fn what_a_bucket_cannot_be_is_told() {
+fn unusable_buckets_are_reported() {
     let Some(server) = Server::start() else { return };
     let folder = planned("bucket-refused");
     assert_eq!(server.scan(&folder, "0", "s3://nights"), 64);
-    // A bucket may be made yet.
+    // The bucket does not exist yet: status 75 says that a retry may succeed.
     let (status, _, error) =
-        server.told(&folder, &["merge", "--manifest", "m", "--store", "s3://nowhere/x"]);
+        server.run(&folder, &["merge", "--manifest", "m", "--store", "s3://nowhere/x"]);
     assert_eq!(status, 75, "{error}");
     assert!(error.contains("s3://nowhere/x") && error.contains("NoSuchBucket"), "{error}");
     assert_eq!(server.scan(&folder, "0", "s3://nights/half"), 0);
-    let (status, _, error) = server.told(&folder, &["compare", "s3://nights/half", "m"]);
+    let (status, _, error) = server.run(&folder, &["compare", "s3://nights/half", "m"]);
     assert_eq!(status, 3, "{error}");
     assert!(error.contains("s3://nights/half: there is no merged store"), "{error}");
-    let (status, _, error) = server.told(&folder, &["--store", "s3://nights/x", "tree"]);
+    let (status, _, error) = server.run(&folder, &["--store", "s3://nights/x", "tree"]);
     assert_eq!(status, 3, "{error}");
     assert!(error.contains("keeps its results in a folder"), "{error}");
 }
 
-/// What a file does to its checker is known to the second try, also where the first has left
-/// nothing behind in the bucket.
+/// The checker that is restarted after a crash skips the file that caused it, although the crashed one has not written
+/// anything to the bucket.
 #[test]
-fn a_file_that_ends_its_checker_is_a_record_in_the_bucket() {
+fn a_file_that_crashes_the_checker_is_recorded_in_the_bucket() {
     let Some(server) = Server::start() else { return };
     let folder = folder("bucket-crashed");
     golden_tree(&folder.join("tree"));
     crate::crash::package(&folder.join("tree/2.44/large.tar.gz"));
     let what = ["--max-member-size", "1000", "--max-ratio", "100000"];
     let plan = [&["plan", "tree", "--shards", "1", "-o", "m"], what.as_slice()].concat();
-    assert_eq!(crate::told(&folder, &plan).0, 0);
+    assert_eq!(crate::outcome(&folder, &plan).0, 0);
     let program = env!("CARGO_BIN_EXE_sframe-check");
     let line = format!(
         "ulimit -v 450000; exec {program} scan --manifest m --shard 0 --store s3://nights/crashed {}",

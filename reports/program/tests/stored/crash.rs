@@ -1,4 +1,4 @@
-//! A file at which the checker dies.
+//! A file that crashes the checker.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::{folder, golden_tree, records};
 
-/// A package with a member that does not fit into the memory there is.
+/// Writes a package with a member of 300 MiB, which does not fit into the memory that the tests allow.
 pub(crate) fn package(path: &Path) {
     let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(
         File::create(path).expect("a file"),
@@ -22,7 +22,7 @@ pub(crate) fn package(path: &Path) {
 }
 
 #[test]
-fn it_becomes_a_record_and_stops_nothing_else() {
+fn a_crash_is_recorded_and_the_scan_continues() {
     let folder = folder("crashed");
     golden_tree(&folder.join("tree"));
     package(&folder.join("tree/2.44/large.tar.gz"));
@@ -43,6 +43,6 @@ fn it_becomes_a_record_and_stops_nothing_else() {
     assert!(records.len() >= 10, "{} records", records.len());
     let run = fs::read_to_string(folder.join("store/run.json")).expect("run.json");
     assert!(run.contains("\"complete\""), "{run}");
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.contains("1 that crashed the checker"), "{told}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("1 that crashed the checker"), "{stdout}");
 }

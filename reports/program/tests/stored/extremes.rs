@@ -1,14 +1,14 @@
-//! A store whose numbers are as large as they can be, as another machine may have written it: no
-//! command overflows, and sums end at the largest number, 2^64 - 1.
+//! A store with the largest possible numbers, which a damaged or malicious store may have: no command overflows, and
+//! sums saturate at 2^64 - 1.
 
 use sframe_store::{Counts, Manifest, Shard, Store};
 
-use crate::{folder, golden_tree, told};
+use crate::{folder, golden_tree, outcome};
 
 const LARGEST: u64 = u64::MAX;
 const LARGEST_TEXT: &str = "18,446,744,073,709,551,615";
 
-/// A record with the largest numbers, of a rule that the program knows.
+/// A record with the largest number in every count.
 fn record(path: &str) -> String {
     let section = format!(
         r#"{{"size":{LARGEST},"functions":{LARGEST},"rows":{LARGEST},"covered_bytes":{LARGEST},"header":{{"version":2}}}}"#
@@ -39,10 +39,10 @@ fn record(path: &str) -> String {
 }
 
 #[test]
-fn the_largest_numbers_are_added_up() {
+fn sums_of_the_largest_numbers_saturate() {
     let folder = folder("extremes");
     golden_tree(&folder.join("tree"));
-    assert_eq!(told(&folder, &["plan", "tree", "--shards", "1", "-o", "m"]).0, 0);
+    assert_eq!(outcome(&folder, &["plan", "tree", "--shards", "1", "-o", "m"]).0, 0);
     let manifest = Manifest::open(&folder.join("m")).expect("a manifest");
     let store = Store::create(&folder.join("s"), manifest).expect("a store");
     let Shard::ToDo(mut writer) = store.begin(0).expect("a shard") else { panic!("a new store") };
@@ -56,17 +56,17 @@ fn the_largest_numbers_are_added_up() {
     }
     writer.finish().expect("a shard");
 
-    let (status, _, error) = told(&folder, &["merge", "--manifest", "m", "--store", "s"]);
+    let (status, _, error) = outcome(&folder, &["merge", "--manifest", "m", "--store", "s"]);
     assert_eq!(status, 0, "{error}");
     assert!(error.contains(&format!("{LARGEST_TEXT} files without")), "{error}");
-    assert_eq!(told(&folder, &["status", "--manifest", "m", "--store", "s"]).0, 0);
-    let (status, text, error) = told(&folder, &["--store", "s", "--resume", "-v", "tree"]);
+    assert_eq!(outcome(&folder, &["status", "--manifest", "m", "--store", "s"]).0, 0);
+    let (status, text, error) = outcome(&folder, &["--store", "s", "--resume", "-v", "tree"]);
     assert_eq!(status, 1, "{error}");
     for sum in ["inputs", "functions", "rows", "errors", "warnings"] {
         assert!(text.contains(&format!("{LARGEST_TEXT} {sum}")), "{sum}: {text}");
     }
     for format in ["text", "json", "markdown"] {
-        let (status, _, error) = told(&folder, &["compare", "s", "s", "--format", format]);
+        let (status, _, error) = outcome(&folder, &["compare", "s", "s", "--format", format]);
         assert_eq!(status, 0, "{error}");
     }
 }

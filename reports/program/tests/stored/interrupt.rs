@@ -1,4 +1,4 @@
-//! Ctrl-C in a scan whose results are kept.
+//! Interrupting a scan with a store.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::{command, folder, golden_tree, told};
+use crate::{command, folder, golden_tree, outcome};
 
 #[test]
-fn what_the_shards_say_that_are_there_is_told() {
+fn an_interrupted_scan_reports_its_finished_shards() {
     let folder = folder("interrupt");
     golden_tree(&folder.join("golden"));
-    // Each fills a shard, and takes a while to hash.
+    // Each of these files fills a shard, and takes a while to hash.
     fs::create_dir(folder.join("tree")).expect("a folder");
     for name in ["a", "b"] {
         let path = folder.join("tree").join(name);
@@ -23,7 +23,7 @@ fn what_the_shards_say_that_are_there_is_told() {
         let file = File::options().write(true).open(&path).expect("a file");
         file.set_len(260 << 20).expect("a hole");
     }
-    // As a terminal does it: both processes are of one group.
+    // A terminal sends the signal to the process group, which has the program and its checker.
     let mut scan = command(&folder, &["--store", "store", "tree", "-j", "1"]);
     let scan = scan.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
     let scan = scan.spawn().expect("it runs");
@@ -39,11 +39,12 @@ fn what_the_shards_say_that_are_there_is_told() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(130), "{error}");
     let kept = error.split_once("interrupted: ").and_then(|(_, kept)| kept.split_once(" of 2"));
-    let kept = kept.and_then(|(kept, _)| kept.parse::<u32>().ok()).expect("how many are kept");
+    let kept =
+        kept.and_then(|(kept, _)| kept.parse::<u32>().ok()).expect("the number of kept shards");
     assert_eq!(kept, 1, "{error}");
     assert!(text.contains(&format!("{kept} input")), "{kept} {text}");
 
-    let (status, text, error) = told(&folder, &["--store", "store", "--resume", "tree"]);
+    let (status, text, error) = outcome(&folder, &["--store", "store", "--resume", "tree"]);
     assert_eq!(status, 0, "{error}");
     assert!(text.contains("2 inputs: 2 files checked"), "{text}");
 }

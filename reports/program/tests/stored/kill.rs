@@ -1,4 +1,4 @@
-//! A scan that is killed, at whatever moment, goes on where it was.
+//! A scan that is killed at any moment can be resumed.
 
 use std::os::unix::process::ExitStatusExt;
 use std::thread;
@@ -9,7 +9,7 @@ use crate::{command, folder, golden_tree, records, run};
 const KILLS: u32 = 40;
 
 #[test]
-fn nothing_is_lost_or_doubled() {
+fn a_killed_scan_neither_loses_nor_duplicates_records() {
     let folder = folder("killed");
     for copy in 0..40 {
         golden_tree(&folder.join("tree").join(copy.to_string()));
@@ -20,7 +20,7 @@ fn nothing_is_lost_or_doubled() {
     let expected = records(&folder.join("whole"));
     assert!(expected.len() >= 9 * 40, "{} records", expected.len());
     let (mut killed, mut number) = (0, 0);
-    // Moments spread over the time that it takes, and never the same.
+    // Different moments, spread over the time that a scan takes.
     for round in 0..KILLS {
         let store = format!("store-{number}");
         let mut child =
@@ -36,11 +36,11 @@ fn nothing_is_lost_or_doubled() {
         }
     }
     let store = format!("store-{number}");
-    // What the killed process had started ends with it, and does not stand in the way.
+    // The checkers of the killed processes have ended with them, and do not hold a lock on the store.
     let last = run(&folder, &["--store", &store, "--resume", "tree"]);
     assert_eq!(last.status.code(), whole.status.code());
     assert_eq!(last.stdout, whole.stdout);
     assert_eq!(records(&folder.join(&store)), expected);
-    assert!(killed >= KILLS / 4, "{killed} of {KILLS} came in time");
+    assert!(killed >= KILLS / 4, "only {killed} of {KILLS} scans were killed before their end");
     println!("{killed} kills in {KILLS} scans");
 }

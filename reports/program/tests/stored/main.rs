@@ -1,4 +1,4 @@
-//! Scans whose results last, as their users meet them: stores, shards, nights.
+//! Scans with a store: shards, resuming, nightly scans, and printing a stored scan.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -24,7 +24,7 @@ use serde_json::Value;
 use sframe_corpus::corpus;
 use sframe_corpus::program::command;
 
-/// An empty folder of this test's own.
+/// An empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     sframe_corpus::folder!(format!("stored/{name}"))
 }
@@ -33,13 +33,13 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     command(folder, arguments).output().expect("the program runs")
 }
 
-/// Its status, and what it wrote to both streams.
-fn told(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+/// Runs the program, and returns its exit status, standard output and standard error.
+fn outcome(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     let outcome = sframe_corpus::program::run(folder, arguments);
-    (outcome.status, outcome.text, outcome.complaints)
+    (outcome.status, outcome.text, outcome.stderr)
 }
 
-/// Golden files of all versions and machines, linked ones and objects.
+/// Copies golden files of all versions to a folder, and adds a text file.
 fn golden_tree(folder: &Path) {
     let golden = corpus().join("golden");
     for version in ["2.40", "2.44", "2.47.50"] {
@@ -55,7 +55,7 @@ fn golden_tree(folder: &Path) {
     fs::write(folder.join("notes.txt"), "no ELF file").expect("a file");
 }
 
-/// The lines of a store's shards: records by path, inside and member, as the plain tools read them.
+/// The records in a store's shards by path, inside and member, read without the store's own code.
 fn records(store: &Path) -> BTreeMap<String, Value> {
     let mut records = BTreeMap::new();
     for shard in fs::read_dir(store.join("shards")).expect("shards") {
@@ -67,14 +67,14 @@ fn records(store: &Path) -> BTreeMap<String, Value> {
             let line: Value = serde_json::from_str(line).expect("JSON");
             if line["type"] == "file" {
                 let name = format!("{} {} {}", line["path"], line["inside"], line["member"]);
-                assert!(records.insert(name, line).is_none(), "a record that is there twice");
+                assert!(records.insert(name, line).is_none(), "a record occurs twice");
             }
         }
     }
     records
 }
 
-/// The same by `sframe-check --format ndjson`, which knows of no store.
+/// The records of `sframe-check --format ndjson`, which uses no store.
 fn plain_records(folder: &Path, path: &str) -> BTreeMap<String, Value> {
     let output = run(folder, &["--format", "ndjson", "--coverage", path]);
     let text = String::from_utf8(output.stdout).expect("UTF-8");

@@ -1,12 +1,12 @@
-//! From one night to the next: what has not changed is taken over, what has is compared.
+//! Nightly scans: results for unchanged files are taken over from the previous store.
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::{folder, golden_tree, records, run, told};
+use crate::{folder, golden_tree, outcome, records, run};
 
-/// Files that were changed just before a scan are not trusted by their stamps.
+/// Sets modification times to an hour ago. The program does not trust the timestamps of recently changed files.
 fn age(folder: &Path) {
     let old = SystemTime::now() - Duration::from_secs(3600);
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -25,10 +25,10 @@ fn unchanged_files_are_taken_over_and_changed_ones_are_not() {
     let folder = folder("nights");
     golden_tree(&folder.join("tree"));
     age(&folder.join("tree"));
-    // When their status changed nobody can set: it has to be two seconds ago as well.
+    // The status change time cannot be set, and must be two seconds ago as well.
     std::thread::sleep(Duration::from_millis(2100));
     run(&folder, &["--store", "monday", "tree"]);
-    // Each ELF file and the text are known by their stamps: 48 bytes and 17 (store/src/stamps.rs).
+    // Each ELF file has a stamp of 48 bytes, and the text file one of 17 (store/src/stamps.rs).
     let stamps = fs::metadata(folder.join("monday/stamps")).expect("stamps").len();
     let files = records(&folder.join("monday")).len() as u64;
     assert!(files >= 9 && stamps >= 48 * files + 17, "{stamps} bytes for {files} files");
@@ -38,8 +38,8 @@ fn unchanged_files_are_taken_over_and_changed_ones_are_not() {
     let at = bytes.windows(3).position(|w| w == [0xe2, 0xde, 2]).expect("a section");
     bytes[at] = 0;
     fs::write(&path, bytes).expect("a file");
-    fs::remove_file(folder.join("tree/2.40/calls.o")).expect("it is there");
-    let (status, ..) = told(&folder, &["--store", "tuesday", "--previous", "monday", "tree"]);
+    fs::remove_file(folder.join("tree/2.40/calls.o")).expect("it exists");
+    let (status, ..) = outcome(&folder, &["--store", "tuesday", "--previous", "monday", "tree"]);
     assert_eq!(status, 1);
     run(&folder, &["--store", "anew", "tree"]);
     let (monday, tuesday) = (records(&folder.join("monday")), records(&folder.join("tuesday")));
@@ -48,12 +48,12 @@ fn unchanged_files_are_taken_over_and_changed_ones_are_not() {
 }
 
 #[test]
-fn all_causes_are_told_where_all_are_asked_for() {
+fn all_causes_are_listed_with_the_option_all() {
     let folder = folder("causes");
     let golden = sframe_corpus::corpus().join("golden");
     let golden = golden.to_str().expect("UTF-8");
-    let some = told(&folder, &["-q", "--store", "some", golden]).1;
-    let all = told(&folder, &["-q", "--store", "all", "--all", golden]).1;
+    let some = outcome(&folder, &["-q", "--store", "some", golden]).1;
+    let all = outcome(&folder, &["-q", "--store", "all", "--all", golden]).1;
     let (_, more) = some.split_once("\nand ").expect("more causes");
     let more: usize = more.split(' ').next().and_then(|more| more.parse().ok()).expect("a number");
     let causes = |text: &str| {
@@ -61,6 +61,6 @@ fn all_causes_are_told_where_all_are_asked_for() {
         text.lines().filter(is_cause).count()
     };
     assert_eq!(causes(&some), 10);
-    // With --all, every range of a function is there, and may have a shape of its own.
+    // With `--all`, a store has every range of a function, so there may be additional causes.
     assert!(!all.contains("\nand ") && causes(&all) >= 10 + more, "{all}");
 }

@@ -1,16 +1,15 @@
-//! Standard output that cannot be written: no status says that all was printed, and the store is
-//! complete all the same.
+//! Standard output that cannot be written: the exit status reports it, and the store is complete nevertheless.
 
 use std::fs::OpenOptions;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::{command, folder, golden_tree, told};
+use crate::{command, folder, golden_tree, outcome};
 
-/// 128 + SIGPIPE, as shells report it.
+/// 128 + SIGPIPE, the status that shells report.
 const UNREAD: Option<i32> = Some(141);
 
-/// The status where the reader has gone before anything was printed.
+/// The exit status if the pipe is closed before anything is printed.
 fn unread(folder: &Path, arguments: &[&str]) -> Option<i32> {
     let mut command = command(folder, arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it runs");
@@ -18,7 +17,7 @@ fn unread(folder: &Path, arguments: &[&str]) -> Option<i32> {
     child.wait().expect("it ends").code()
 }
 
-/// The status where the device is full, and what is said of it.
+/// The exit status and standard error if the device is full.
 fn full(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     let output = command(folder, arguments).stdout(full).output().expect("it runs");
@@ -26,7 +25,7 @@ fn full(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_store_is_complete_where_its_findings_cannot_be_printed() {
+fn a_store_is_complete_even_if_its_findings_cannot_be_printed() {
     let folder = folder("output-store");
     golden_tree(&folder.join("tree"));
     let scan = |name: &'static str| ["--store", name, "--fail-on", "never", "tree"];
@@ -34,14 +33,15 @@ fn a_store_is_complete_where_its_findings_cannot_be_printed() {
     let (status, error) = full(&folder, &scan("full"));
     assert_eq!(status, Some(3));
     assert!(error.contains("No space left on device"), "{error}");
-    let expected = told(&folder, &scan("printed"));
+    let expected = outcome(&folder, &scan("printed"));
     assert_eq!(expected.0, 0);
     for name in ["unread", "full"] {
         let manifest = format!("{name}/manifest.ndjson.zst");
         let (status, text, _) =
-            told(&folder, &["status", "--manifest", &manifest, "--store", name]);
+            outcome(&folder, &["status", "--manifest", &manifest, "--store", name]);
         assert_eq!((status, text.as_str()), (0, "1 of 1 whole\n"));
-        let resumed = told(&folder, &["--store", name, "--resume", "--fail-on", "never", "tree"]);
+        let resumed =
+            outcome(&folder, &["--store", name, "--resume", "--fail-on", "never", "tree"]);
         assert_eq!(resumed, expected);
         assert_eq!(unread(&folder, &["compare", name, "printed"]), UNREAD);
         assert_eq!(full(&folder, &["compare", name, "printed"]).0, Some(3));
@@ -53,7 +53,7 @@ fn shards_and_their_merging_do_not_depend_on_output() {
     let folder = folder("output-shards");
     golden_tree(&folder.join("tree"));
     let shard = |shard: &'static str| ["scan", "--manifest", "m", "--store", "s", "--shard", shard];
-    // They print nothing there.
+    // These commands print nothing to standard output.
     assert_eq!(unread(&folder, &["plan", "tree", "--shards", "2", "-o", "m"]), Some(0));
     assert_eq!(unread(&folder, &shard("0")), Some(0));
     assert_eq!(full(&folder, &shard("1")).0, Some(0));
@@ -64,6 +64,6 @@ fn shards_and_their_merging_do_not_depend_on_output() {
         let (code, error) = full(&folder, &status);
         assert_eq!(code, Some(75));
         assert!(error.contains("No space left on device"), "{error}");
-        assert_eq!(told(&folder, &status).0, 0);
+        assert_eq!(outcome(&folder, &status).0, 0);
     }
 }

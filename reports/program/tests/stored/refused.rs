@@ -1,24 +1,24 @@
-//! What the system refuses is reported with the path that it was about, by every command on stores.
-//! Root may read and write everything: where this is root, it is tried as somebody else.
+//! Every command on stores reports refused accesses with their paths. Root has access to everything, so if the tests
+//! run as root, the commands run as another user.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-use crate::{command, folder, golden_tree, told};
+use crate::{command, folder, golden_tree, outcome};
 
 /// A folder with a file `f`, the manifest `m` of two shards and its complete store `s`.
 fn prepared(name: &str) -> std::path::PathBuf {
     let folder = folder(name);
     golden_tree(&folder.join("tree"));
     fs::write(folder.join("f"), "").expect("a file");
-    assert_eq!(told(&folder, &["plan", "tree", "--shards", "2", "-o", "m"]).0, 0);
+    assert_eq!(outcome(&folder, &["plan", "tree", "--shards", "2", "-o", "m"]).0, 0);
     for shard in ["0", "1"] {
         let scan = ["scan", "--manifest", "m", "--shard", shard, "--store", "s"];
-        assert_eq!(told(&folder, &scan).0, 0);
+        assert_eq!(outcome(&folder, &scan).0, 0);
     }
-    assert_eq!(told(&folder, &["merge", "--manifest", "m", "--store", "s"]).0, 0);
+    assert_eq!(outcome(&folder, &["merge", "--manifest", "m", "--store", "s"]).0, 0);
     folder
 }
 
@@ -27,7 +27,7 @@ fn mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn what_may_not_be_read_or_written_is_named() {
+fn permission_errors_name_the_path() {
     let folder = prepared("refused-mode");
     let is_root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
     let nobody = is_root.then_some(65_534);

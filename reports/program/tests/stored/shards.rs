@@ -1,32 +1,32 @@
-//! Plans, shards and their merging: what an engine relies on.
+//! Plans, shards and merging, for engines that distribute a scan.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{folder, golden_tree, plain_records, records, told};
+use crate::{folder, golden_tree, outcome, plain_records, records};
 
 fn planned(name: &str) -> std::path::PathBuf {
     let folder = folder(name);
     golden_tree(&folder.join("tree"));
-    let (status, _, error) = told(&folder, &["plan", "tree", "--shards", "3", "-o", "m"]);
+    let (status, _, error) = outcome(&folder, &["plan", "tree", "--shards", "3", "-o", "m"]);
     assert_eq!(status, 0, "{error}");
     folder
 }
 
 fn scan(folder: &Path, shard: &str, store: &str) -> i32 {
-    told(folder, &["scan", "--manifest", "m", "--shard", shard, "--store", store]).0
+    outcome(folder, &["scan", "--manifest", "m", "--shard", shard, "--store", store]).0
 }
 
 #[test]
-fn shards_in_any_order_say_what_one_scan_does() {
+fn shards_in_any_order_have_the_records_of_one_scan() {
     let folder = planned("any-order");
     for shard in ["2", "0", "1", "0"] {
         assert_eq!(scan(&folder, shard, "store"), 0);
     }
-    assert_eq!(told(&folder, &["merge", "--manifest", "m", "--store", "store"]).0, 0);
-    // The manifest has whole paths: shards are checked wherever their process runs.
+    assert_eq!(outcome(&folder, &["merge", "--manifest", "m", "--store", "store"]).0, 0);
+    // The manifest has absolute paths, so that a shard can be checked from any folder.
     let tree = folder.join("tree");
     let tree = tree.to_str().expect("UTF-8");
     let (stored, plain) = (records(&folder.join("store")), plain_records(&folder, tree));
@@ -47,7 +47,7 @@ fn shards_in_any_order_say_what_one_scan_does() {
 }
 
 #[test]
-fn a_shard_is_the_same_bytes_wherever_it_is_made() {
+fn a_shard_has_the_same_bytes_in_every_store() {
     let folder = planned("same-bytes");
     for shard in ["0", "1", "2"] {
         assert_eq!((scan(&folder, shard, "one"), scan(&folder, shard, "two")), (0, 0));
@@ -56,8 +56,6 @@ fn a_shard_is_the_same_bytes_wherever_it_is_made() {
     }
 }
 
-/// BLAKE3 of the planned files as `b3sum` prints it is not to be had everywhere: a file of no bytes
-/// has the hash that its authors publish.
 #[test]
 fn a_manifest_names_each_file_with_its_hash() {
     let folder = planned("hashes");

@@ -1,8 +1,8 @@
-//! No package has import cycles between its files, a module and its own children aside, and rooms import only from
-//! the rooms before them.
+//! Imports between the files of a package form no cycles, except between a module and its own children, and top-level
+//! modules import only from lower layers.
 //!
-//! Imports are read from the text: `use` items, and paths in the code that start at `crate`, `super`, `self` or a child
-//! module. A name that a module exports again counts as an import of where it is defined.
+//! Imports are read from the text: `use` items, and paths in the code that start with `crate`, `super`, `self` or a
+//! child module. Importing a name that a module re-exports counts as importing from the module that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,7 +32,7 @@ const PACKAGES: [&str; 10] = [
 ];
 
 #[test]
-fn no_file_imports_itself_by_a_detour() {
+fn files_do_not_import_each_other_in_cycles() {
     for package in PACKAGES {
         let graph = Package::read(&repository().join(package).join("src")).graph();
         let cycle = cycle(&graph);
@@ -44,8 +44,8 @@ fn no_file_imports_itself_by_a_detour() {
     }
 }
 
-/// The rooms of a package, as DESIGN.md draws them: each imports only from those before it.
-const ROOMS: [(&str, &[&str]); 5] = [
+/// The layers of a package, which are its top-level modules. Each imports only from those before it.
+const LAYERS: [(&str, &[&str]); 5] = [
     (
         "validator",
         &[
@@ -88,16 +88,13 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 #[test]
-fn imports_follow_the_order_of_rooms() {
-    for (package, rooms) in ROOMS {
+fn imports_follow_the_order_of_layers() {
+    for (package, layers) in LAYERS {
         let package_files = Package::read(&repository().join(package).join("src"));
         let place = |module: &Module| {
-            let room = module.first()?;
-            let place = rooms.iter().position(|known| known == room);
-            assert!(
-                place.is_some(),
-                "{package}/src/{room}: add this room to `ROOMS`, at its place"
-            );
+            let layer = module.first()?;
+            let place = layers.iter().position(|known| known == layer);
+            assert!(place.is_some(), "{package}/src/{layer}: add this module to `LAYERS`");
             place
         };
         package_files.files.keys().for_each(|module| _ = place(module));
@@ -105,12 +102,12 @@ fn imports_follow_the_order_of_rooms() {
         let wrong = wrong_way(&graph, place);
         assert!(
             wrong.is_empty(),
-            "{package}/src: imports from a room after their own; move down what is needed: {wrong:?}"
+            "{package}/src: imports from a later layer: move what is needed to an earlier one: {wrong:?}"
         );
     }
 }
 
-/// The imports from a room that comes later.
+/// The imports from a later layer.
 fn wrong_way(
     graph: &BTreeMap<Module, BTreeSet<Module>>,
     place: impl Fn(&Module) -> Option<usize>,
@@ -120,7 +117,7 @@ fn wrong_way(
 }
 
 #[test]
-fn an_import_from_a_later_room_is_seen() {
+fn an_import_from_a_later_layer_is_found() {
     let module = |name: &str| vec![name.to_owned()];
     let package = Package {
         files: BTreeMap::from([
@@ -128,13 +125,12 @@ fn an_import_from_a_later_room_is_seen() {
             (module("rules"), String::new()),
         ]),
     };
-    let place = |module: &Module| ["reader", "rules"].iter().position(|room| *room == module[0]);
+    let place = |module: &Module| ["reader", "rules"].iter().position(|layer| *layer == module[0]);
     assert_eq!(wrong_way(&package.graph(), place), [(&module("reader"), &module("rules"))]);
 }
 
-/// The test has to see a cycle when there is one.
 #[test]
-fn a_cycle_is_seen() {
+fn a_cycle_is_found() {
     let text = |text: &str| text.to_owned();
     let package = Package {
         files: BTreeMap::from([
@@ -144,7 +140,7 @@ fn a_cycle_is_seen() {
             (vec![text("c")], text("pub use crate::b::{self, Name};")),
         ]),
     };
-    // `a` imports from `b`, where the name is defined that `c` exports again, and `b` from `a`.
+    // `a` imports a name from `c`, which re-exports it from `b`, and `b` imports from `a`.
     assert_eq!(cycle(&package.graph()).len(), 2);
     let straight = Package {
         files: BTreeMap::from([
@@ -178,7 +174,7 @@ impl Package {
         Package { files }
     }
 
-    /// Which files each file imports from.
+    /// The files that each file imports from.
     fn graph(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         let mut exports: BTreeMap<Item, Item> = BTreeMap::new();
         let mut uses: Vec<(Module, Item)> = Vec::new();
@@ -220,7 +216,7 @@ impl Package {
         graph
     }
 
-    /// The file that a path leads to, and the name in it.
+    /// The file that a path refers to, and the name in it.
     fn resolved(&self, module: &Module, path: &str) -> Option<Item> {
         let mut parts = path.split("::").map(str::trim).peekable();
         let mut base = match *parts.peek()? {
@@ -256,7 +252,7 @@ impl Package {
     }
 }
 
-/// A file's code without comments, texts and its tests.
+/// A file's code without comments, string literals and unit tests.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let mut out = String::new();
@@ -280,17 +276,17 @@ fn code(text: &str) -> String {
     out
 }
 
-/// `use TREE` at the end of a statement, and what is before it.
+/// Splits a statement that ends in `use TREE` into the text before it and the tree.
 fn use_item(statement: &str) -> Option<(&str, &str)> {
     let place = statement.rfind("use ")?;
     let (before, tree) = statement.split_at(place);
     let alone = before.chars().next_back().is_none_or(char::is_whitespace);
     let tree = tree.strip_prefix("use ")?;
-    // A block after it would be code.
+    // Text with these characters is code, not the tree of a `use` item.
     (alone && !tree.contains(['(', '=', '<'])).then_some((before, tree))
 }
 
-/// `a::{b, c::d}` as `a::b` and `a::c::d`.
+/// Expands `a::{b, c::d}` to `a::b` and `a::c::d`.
 fn expanded(tree: &str) -> Vec<String> {
     let tree = tree.trim();
     let Some((front, rest)) = tree.split_once('{') else {
@@ -317,14 +313,14 @@ fn expanded(tree: &str) -> Vec<String> {
     found
 }
 
-/// Paths of at least two parts.
+/// The paths in the code that have at least two parts.
 fn paths(code: &str) -> Vec<String> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let words = code.split(|c: char| !is_part(c)).filter(|word| word.contains("::"));
     words.map(|word| word.trim_matches(':').to_owned()).collect()
 }
 
-/// Modules that import each other in a circle, empty where there are none.
+/// The modules of an import cycle, or nothing if there is none.
 fn cycle(graph: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Module> {
     for start in graph.keys() {
         let mut seen = BTreeSet::new();

@@ -1,9 +1,10 @@
-//! The house in order: what no compiler checks about the repository's sources and documents. `DESIGN.md` says why.
+//! Conventions for the repository's sources and documents that no compiler checks. `DESIGN.md` has the reasons.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod comments;
 mod imports;
+mod names;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use sframe_corpus::repository;
 
 /// The longest source file, in lines.
 const LONGEST: usize = 500;
-/// The README, in lines, and the width of each, in characters.
+/// The maximum number of lines of the README, and of characters in a line.
 const README: (usize, usize) = (120, 120);
 /// Phrases that a native speaker would not write, and what to write instead.
 const BANNED: [(&str, &str); 10] = [
@@ -28,7 +29,7 @@ const BANNED: [(&str, &str); 10] = [
     ("those of writing", "errors of writing"),
 ];
 
-/// The files below a folder whose names end in `.` and `extension`, without what builds and hidden folders hold.
+/// The files below a folder with this extension, except in hidden folders and build folders.
 fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = fs::read_dir(folder)
         .expect("a folder")
@@ -60,7 +61,7 @@ fn none(faults: &[String], remedy: &str) {
 }
 
 #[test]
-fn source_files_have_one_subject_and_are_short() {
+fn source_files_are_short() {
     let lines = |path: &PathBuf| fs::read_to_string(path).expect("text").lines().count();
     let long = all("rs").into_iter().map(|path| (lines(&path), path));
     let long = long.filter(|(lines, _)| *lines > LONGEST);
@@ -70,7 +71,7 @@ fn source_files_have_one_subject_and_are_short() {
 }
 
 #[test]
-fn a_rules_file_is_named_after_the_rule() {
+fn the_file_of_a_rule_is_named_after_it() {
     let mut faults = Vec::new();
     for rules in ["validator/src/rules", "oracle/src/rules"] {
         let folders = fs::read_dir(repository().join(rules)).expect("a folder");
@@ -90,9 +91,8 @@ fn a_rules_file_is_named_after_the_rule() {
     none(&faults, "name these files after their rules, with underscores");
 }
 
-/// Every rule has a file of its own: there are as many as `explain` lists.
 #[test]
-fn every_rule_has_a_file() {
+fn every_rule_has_its_own_file() {
     for rule in sframe_record::catalogue::all() {
         let name = format!("{}.rs", rule.name.replace('-', "_"));
         let found = ["validator", "oracle"].iter().any(|package| {
@@ -110,7 +110,7 @@ fn every_rule_has_a_file() {
 fn documents_are_plain_english() {
     let mut faults = Vec::new();
     for path in all("md") {
-        // The changelog has the words of its time; RULES.md and TABLES.md are made from the sources.
+        // Old entries of the changelog are not rewritten; RULES.md and TABLES.md are generated from the sources.
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         if ["CHANGELOG.md", "RULES.md", "TABLES.md"].contains(&name.as_str()) {
             continue;
@@ -124,7 +124,7 @@ fn documents_are_plain_english() {
             }
         }
     }
-    none(&faults, "say it as one would to a colleague");
+    none(&faults, "write what you would say to a colleague");
 }
 
 #[test]

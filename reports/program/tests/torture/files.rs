@@ -1,4 +1,4 @@
-//! The files that readers get.
+//! The files that `torture` gives to readers.
 
 use std::fs;
 use std::path::Path;
@@ -8,9 +8,9 @@ use object::{Endianness, Object, ObjectSection};
 
 use crate::{cases, folder, report, torture};
 
-/// The program carries the whole corpus, and what it wraps up is an ELF file with these bytes.
+/// The program contains the whole corpus. Bare sections are wrapped in ELF files with the same bytes.
 #[test]
-fn the_corpus_is_what_readers_get() {
+fn readers_get_the_whole_corpus() {
     let kept = folder("cases-of-the-corpus");
     torture(&["--reader", "/no/such/reader", "--keep", kept.to_str().expect("UTF-8")]);
     let corpus = sframe_corpus::corpus().join("malformed");
@@ -26,26 +26,25 @@ fn the_corpus_is_what_readers_get() {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("txt") => continue,
             Some("sframe") => {
-                let file = fs::read(kept.join(name.with_extension("elf"))).expect("there");
+                let file = fs::read(kept.join(name.with_extension("elf"))).expect("kept");
                 let file = ElfFile64::<Endianness>::parse(&*file).expect("an ELF file");
                 let section = file.section_by_name(".sframe").expect("a section");
                 assert_eq!(section.data().expect("in the file"), bytes, "{}", path.display());
             }
-            _ => assert!(fs::read(kept.join(&name)).expect("there") == bytes, "{name:?}"),
+            _ => assert!(fs::read(kept.join(&name)).expect("kept") == bytes, "{name:?}"),
         }
         files += 1;
     }
     assert_eq!(fs::read_dir(kept.join("malformed")).expect("readable").count(), files);
 }
 
-/// A field of an ELF file, or of a header at `place` of one, in little-endian order (gABI, "ELF Header",
-/// "Section Header", "Program Header").
+/// A little-endian field of an ELF file at `place` (gABI, "ELF Header", "Section Header", "Program Header").
 fn field(file: &[u8], place: u64, size: usize) -> u64 {
     let start = usize::try_from(place).expect("small");
     file[start..start + size].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// The section headers of type `sh_type`: where each starts in the file.
+/// The file offsets of the section headers of type `sh_type`.
 fn headers(file: &[u8], sh_type: u64) -> Vec<u64> {
     let (start, count) = (field(file, 0x28, 8), field(file, 0x3c, 2));
     (0..count)
@@ -54,14 +53,13 @@ fn headers(file: &[u8], sh_type: u64) -> Vec<u64> {
         .collect()
 }
 
-/// What a file promises is more than it has, or the same many times over, as its name says: the program's own verdict
-/// does not show it, for it survives sound files as well.
+/// Each of these ELF files has the defect in its name: a size beyond the file's, or one part described many times. The
+/// program's own verdict would not show a missing defect, since it also survives valid files.
 #[test]
-fn elf_files_promise_what_their_names_say() {
+fn elf_bombs_have_the_defect_in_their_name() {
     let kept = folder("cases-of-headers");
     torture(&["--reader", "/no/such/reader", "--keep", kept.to_str().expect("UTF-8")]);
-    let read =
-        |name: &str| fs::read(kept.join(format!("bombs/elf-{name}.elf"))).expect("it is there");
+    let read = |name: &str| fs::read(kept.join(format!("bombs/elf-{name}.elf"))).expect("a case");
     let (symtab, rela, progbits) = (2, 4, 1);
     let size = |file: &[u8], place: u64| field(file, place + 32, 8);
     let entry_size = |file: &[u8], place: u64| field(file, place + 56, 8);
@@ -102,7 +100,7 @@ fn elf_files_promise_what_their_names_say() {
     assert!(field(&file, 0x38, 2) > 3_900);
 }
 
-/// A sentence of each bomb says why, as data and beside the failure. The count is the folder's.
+/// The reason is a sentence, in the JSON report and after the failure in the text report.
 #[test]
 fn each_bomb_has_a_reason() {
     let (_, all) = report(&["--reader", "true"]);

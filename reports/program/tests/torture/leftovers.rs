@@ -1,4 +1,4 @@
-//! What readers, and this program when it is ended, leave behind: nothing.
+//! The processes and files of readers are removed, even if the program itself is killed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use crate::{cases, folder, report, script};
 
-/// The processes whose numbers are the names of the files in a folder, as far as they live.
+/// The number of running processes among those whose IDs are the names of files in a folder.
 fn alive(place: &Path) -> usize {
     let names = fs::read_dir(place).expect("readable").map(|e| e.expect("readable").file_name());
     let numbers = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
     numbers.filter(|number| is_alive(*number)).count()
 }
 
-/// Whether a process is there and no zombie that nobody waits for.
+/// Whether a process exists and is not a zombie.
 fn is_alive(number: u32) -> bool {
     let state = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
     state.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
@@ -31,7 +31,7 @@ fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     })
 }
 
-/// The program at work, with a place for temporary files of its own.
+/// The running program, with its own folder for temporary files.
 struct Program {
     child: Child,
     temporary: PathBuf,
@@ -40,7 +40,7 @@ struct Program {
 impl Program {
     fn start(name: &str, arguments: &[&str]) -> Program {
         let temporary = folder(&format!("{name}-temporary"));
-        // Few files at a time, for what goes down a folder with one for each level.
+        // A low limit of open files, which would be exceeded by opening each level of a deep folder.
         let child = Command::new("sh")
             .args(["-c", "ulimit -n 256; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_sframe-check")])
             .args(["torture", "--format", "json", "--threads", "2"])
@@ -63,25 +63,25 @@ impl Program {
         fs::read_dir(&self.temporary).expect("readable").count()
     }
 
-    /// Its exit status, soon; before that it must not write more than a pipe holds.
+    /// Waits for the program to exit. Its output must fit into a pipe.
     fn status(&mut self) -> Option<i32> {
         let mut status = None;
-        let ended = eventually(|| {
-            status = self.child.try_wait().expect("it is there");
+        let has_exited = eventually(|| {
+            status = self.child.try_wait().expect("a child process");
             status.is_some()
         });
-        if !ended {
-            // What it has started ends with it.
-            self.child.kill().expect("it is there");
+        if !has_exited {
+            // This also ends the processes that it has started.
+            self.child.kill().expect("a child process");
         }
-        assert!(ended, "it does not end");
+        assert!(has_exited, "the program does not exit");
         status.and_then(|status| status.code())
     }
 }
 
-/// A reader that writes its number into `place`, has a child, and an orphan in a session of its own, and stays on all
-/// cases but those of sound sections.
-fn stays(name: &str, place: &Path) -> String {
+/// A reader that does not exit, except for valid sections. It has a child, and an orphan in a session of its own; each
+/// makes a file in `place` that is named after its process ID.
+fn reader_that_stays(name: &str, place: &Path) -> String {
     script(
         name,
         &format!(
@@ -95,14 +95,14 @@ fn stays(name: &str, place: &Path) -> String {
     )
 }
 
-/// Readers, what they have started, and temporary folders go with the program, whatever ends it; SIGKILL leaves it no
-/// time to do anything.
+/// Readers, their child processes and temporary folders are removed when the program is killed, even by SIGKILL,
+/// which the program itself cannot handle.
 #[test]
 fn nothing_outlives_the_program() {
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGKILL] {
         let name = format!("reader-that-stays-{signal}");
         let place = folder(&name);
-        let reader = stays(&format!("{name}-script"), &place);
+        let reader = reader_that_stays(&format!("{name}-script"), &place);
         let mut program = Program::start(&name, &["--timeout", "600", "--reader", &reader]);
         assert!(eventually(|| alive(&place) >= 6), "readers do not run");
         assert!(program.left() > 0);
@@ -116,29 +116,29 @@ fn nothing_outlives_the_program() {
     }
 }
 
-/// The cases that had run are in the report, and it says that there are others.
+/// The report has the cases that were run, and says that the run was interrupted.
 #[test]
-fn an_interrupted_run_reports_what_is_known() {
+fn an_interrupted_run_reports_the_finished_cases() {
     let place = folder("reader-to-interrupt");
-    let reader = stays("reader-to-interrupt-script", &place);
+    let reader = reader_that_stays("reader-to-interrupt-script", &place);
     let arguments = ["--timeout", "600", "--reader", &reader, "--reader", "true"];
     let mut program = Program::start("interrupted", &arguments);
     assert!(eventually(|| alive(&place) >= 6), "readers do not run");
     program.signal(Signal::SIGINT);
     assert_eq!(program.status(), Some(130));
-    let output = program.child.wait_with_output().expect("it has ended");
-    let complaint = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(complaint.contains("interrupted"), "{complaint}");
-    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON to its end");
+    let output = program.child.wait_with_output().expect("it has exited");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(stderr.contains("interrupted"), "{stderr}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("complete JSON");
     assert_eq!(report["interrupted"], true);
-    // 15 sound sections: 3 machines of version 1, and 4 each of both kinds of version 2 and of version 3.
+    // There are 15 valid sections: 3 machines of version 1, and 4 each of both kinds of version 2 and of version 3.
     let cases = cases(&report);
     assert_eq!(cases.len(), 15);
     assert!(cases.values().all(|case| case["kind"] == "sound" && case["verdict"] == "accept"));
     assert_eq!(report["readers"][1]["cases"].as_array().map(Vec::len), Some(0));
 }
 
-/// A reader that keeps its watcher from ending makes the program wait; nobody has to wait with it.
+/// This reader stops the process that watches it, so that the program waits after the first signal.
 #[test]
 fn a_second_signal_ends_the_program_at_once() {
     let place = folder("reader-that-stops-its-watcher");
@@ -150,25 +150,26 @@ fn a_second_signal_ends_the_program_at_once() {
     assert!(eventually(|| alive(&place) >= 2), "readers do not run");
     program.signal(Signal::SIGINT);
     std::thread::sleep(Duration::from_millis(300));
-    assert!(program.child.try_wait().expect("it is there").is_none());
+    assert!(program.child.try_wait().expect("a process").is_none());
     program.signal(Signal::SIGINT);
-    let ended = |program: &mut Program| program.child.try_wait().expect("it is there");
+    let status = |program: &mut Program| program.child.try_wait().expect("a child process");
     assert!((0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
-        ended(&mut program).is_some()
+        status(&mut program).is_some()
     }));
-    assert_eq!(program.child.wait().expect("it has ended").code(), Some(130));
+    assert_eq!(program.child.wait().expect("it has exited").code(), Some(130));
     for entry in fs::read_dir(&place).expect("readable") {
         let name = entry.expect("readable").file_name();
         let number = name.to_str().and_then(|name| name.parse().ok()).expect("a number");
-        kill(Pid::from_raw(number), Signal::SIGCONT).expect("it is there");
+        kill(Pid::from_raw(number), Signal::SIGCONT).expect("a process");
     }
     assert!(eventually(|| alive(&place) == 0 && program.left() == 0));
 }
 
-/// The exit status of the reader counts; what it has started ends with it, in a session of its own or not.
+/// The verdict depends on the reader's own exit status. Processes that it started are killed, even those in a session
+/// of their own.
 #[test]
-fn processes_that_a_reader_leaves_behind_are_ended() {
+fn remaining_processes_of_a_reader_are_killed() {
     let place = folder("reader-with-children");
     let reader = script(
         "reader-with-children-script",
@@ -191,10 +192,10 @@ fn processes_that_a_reader_leaves_behind_are_ended() {
     assert_eq!(alive(&place), 0);
 }
 
-/// Folders that are deeper than any path is long, and than there may be open files, that nobody may look into, and that
-/// have the names which this program gives.
+/// Folders nested deeper than the limits of path lengths and open files, folders without permissions, and folders with
+/// the names that the program itself uses while removing others.
 #[test]
-fn no_folder_is_too_odd_to_be_removed() {
+fn unusual_temporary_folders_are_removed() {
     let reader = script(
         "reader-with-odd-folders",
         r#"case "$1" in

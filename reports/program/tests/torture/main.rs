@@ -1,5 +1,4 @@
-//! `sframe-check torture`: with readers whose misbehaviour is known, because they are scripts that
-//! do just that; with this program; and with a real one.
+//! `sframe-check torture` with scripts that misbehave in known ways as readers, with this program, and with readelf.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -18,7 +17,7 @@ use serde_json::Value;
 use sframe_corpus::program::command;
 use sframe_corpus::tools;
 
-/// An empty folder of this test's own.
+/// An empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     sframe_corpus::folder!(name)
 }
@@ -29,20 +28,20 @@ fn torture(arguments: &[&str]) -> Output {
     command.output().expect("the program runs")
 }
 
-/// The exit status, and the report.
+/// Runs `torture`, and returns its exit status and its JSON report.
 fn report(arguments: &[&str]) -> (Option<i32>, Value) {
     let output = torture(&[&["--format", "json"], arguments].concat());
     let report = serde_json::from_slice(&output.stdout).expect("JSON");
     (output.status.code(), report)
 }
 
-/// A reader's cases by file.
+/// The cases of the first reader, by file name.
 fn cases(report: &Value) -> BTreeMap<&str, &Value> {
     let cases = report["readers"][0]["cases"].as_array().expect("cases");
     cases.iter().map(|case| (case["file"].as_str().expect("a name"), case)).collect()
 }
 
-/// A command that runs `script`, whose `$1` is the file.
+/// A command that runs `script`, with the file as `$1`.
 fn script(name: &str, script: &str) -> String {
     let path = folder(name).join("reader");
     fs::write(&path, script).expect("writable");
@@ -50,7 +49,7 @@ fn script(name: &str, script: &str) -> String {
 }
 
 #[test]
-fn misbehaviour_is_called_by_its_name() {
+fn each_kind_of_misbehaviour_is_recognised() {
     let reader = script(
         "reader-that-misbehaves",
         r#"case "$1" in
@@ -90,7 +89,7 @@ fn misbehaviour_is_called_by_its_name() {
 }
 
 #[test]
-fn a_reader_that_accepts_everything_accepts_what_has_no_reading() {
+fn a_reader_that_accepts_everything_fails_where_it_must_refuse() {
     let (status, all) = report(&["--reader", "true"]);
     assert_eq!(status, Some(1));
     for (file, case) in cases(&all) {
@@ -113,11 +112,11 @@ fn without_measurements(mut report: Value) -> Value {
 }
 
 #[test]
-fn refusals_of_a_reader_that_reads_nothing_say_nothing() {
+fn refusals_count_only_for_versions_that_a_reader_can_read() {
     let (status, all) = report(&["--reader", "false"]);
     assert_eq!(status, Some(2));
     assert!(cases(&all).values().all(|case| case["judgement"] == "out-of-scope"));
-    // One that reads version 2 alone, with starts that count from the section.
+    // A reader that accepts valid sections only of version 2, and only those with section-relative start addresses.
     let only = script(
         "reader-of-version-2",
         r#"case "$1" in */sound/v2-amd64.elf) ;; */v3-shared-rows.elf) ;; *) exit 1 ;; esac"#,
@@ -149,7 +148,7 @@ fn text_has_the_failures_and_the_scoreboard() {
     );
 }
 
-/// This program, on everything that it asks of others; and each defect is what its name says.
+/// The program passes its own test, and reports for each case with a defect the rule that it is named after.
 #[test]
 fn the_program_itself_conforms() {
     let kept = folder("cases-for-itself");
@@ -174,9 +173,9 @@ fn the_program_itself_conforms() {
     }
 }
 
-/// What is reported of a real reader is what the system says when it runs by itself.
+/// The verdicts on readelf match its exit status and output when it is run directly.
 #[test]
-fn a_real_readelf_ends_as_reported() {
+fn verdicts_on_readelf_match_its_exit_status() {
     let toolchain = tools::toolchains().join("2.44/bin/readelf");
     let readelf =
         std::env::var("SFRAME_READELF").unwrap_or_else(|_| toolchain.display().to_string());
@@ -192,7 +191,7 @@ fn a_real_readelf_ends_as_reported() {
     let version = report["readers"][0]["version"].as_str().expect("a version");
     assert!(version.starts_with("GNU readelf"), "{version}");
     let mut ends = BTreeMap::new();
-    // Where parts lie outside the section, readelf reads what happens to be in memory behind it.
+    // If parts are outside of the section, readelf reads memory after it, so the result depends on chance.
     let by_chance = |file: &str| ["outside", "truncated"].iter().any(|word| file.contains(word));
     for (file, case) in cases(&report) {
         if case["kind"] == "bomb" || by_chance(file) {

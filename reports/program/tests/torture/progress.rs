@@ -1,10 +1,11 @@
-//! The progress display, on a terminal that `script` makes.
+//! The progress display of `torture`, on a terminal made by `script`.
 
 use std::process::{Command, Stdio};
 
 use crate::script;
 
-/// What a terminal gets on standard error while a reader runs that takes a moment for each case.
+/// The standard error of `torture` on a terminal, with a reader that takes a moment for each case. `None` without
+/// `script`.
 fn shown(name: &str, more: &str) -> Option<String> {
     let reader = script(name, "sleep 0.02");
     let program = env!("CARGO_BIN_EXE_sframe-check");
@@ -15,13 +16,13 @@ fn shown(name: &str, more: &str) -> Option<String> {
         .env("TERM", "xterm")
         .stdin(Stdio::null())
         .output();
-    // util-linux has it, and not every machine has that.
+    // `script` is from util-linux, which not every system has.
     let output = output.map_err(|_| println!("skipped: no `script`")).ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[test]
-fn a_terminal_shows_how_far_it_is() {
+fn a_terminal_shows_the_progress() {
     let Some(text) = shown("reader-with-progress", "") else { return };
     let cases = crate::cases(&crate::report(&["--reader", "true"]).1).len();
     assert!(text.contains(&format!(" of {cases} cases, 0:0")), "{text}");

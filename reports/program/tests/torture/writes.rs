@@ -4,9 +4,9 @@ use std::fs;
 
 use crate::{cases, folder, report, script};
 
-/// Each limit ends a reader that would stay for long. The limits are in `torture --help`.
+/// Each of these readers exceeds one of the limits in `torture --help`, and would then run for minutes.
 #[test]
-fn who_writes_too_much_is_ended() {
+fn readers_that_write_too_much_are_killed() {
     let elsewhere = folder("reader-that-writes-elsewhere");
     let reader = script(
         "reader-that-writes",
@@ -53,18 +53,19 @@ fn who_writes_too_much_is_ended() {
         (&of("bad-magic")["verdict"], &of("bad-magic")["exit_status"]),
         (&"reject".into(), &3.into())
     );
-    fs::remove_dir_all(elsewhere).expect("it is there");
+    fs::remove_dir_all(elsewhere).expect("it exists");
 }
 
-/// Relative words of a command mean the folder that the program was started in.
+/// Each run of a reader has its own working folder. Relative paths in the command are still relative to the folder in
+/// which the program was started.
 #[test]
-fn a_reader_has_a_folder_of_its_own() {
+fn each_run_of_a_reader_has_its_own_folder() {
     let place = folder("reader-in-a-folder");
     script(
         "reader-in-a-folder-script",
         &format!("pwd >> {0}/$$; echo $TMPDIR >> {0}/$$", place.display()),
     );
-    // `report` starts the program in the tests' folder.
+    // `report` starts the program in the folder of test files, which has the script.
     report(&["--reader", "sh reader-in-a-folder-script/reader"]);
     let mut folders = Vec::new();
     for entry in fs::read_dir(&place).expect("readable") {

@@ -1,4 +1,4 @@
-//! Tests with a bucket in memory. The program's tests use one on a server.
+//! Tests with a bucket in memory. The tests of the program use one on a server.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -26,9 +26,9 @@ fn bucket() -> Bucket {
     Bucket::of(Box::new(InMemory::new()), name, "s3://b/nights/one".to_owned()).expect("a bucket")
 }
 
-/// A copy with all shards, in whose records each path ends in `word`.
+/// A local store with all shards, in whose records each path ends in `word`.
 fn copy(manifest: Manifest, word: &str) -> (TempDir, Store) {
-    let folder = tempfile::tempdir().expect("room");
+    let folder = tempfile::tempdir().expect("disk space");
     let store = Store::create(folder.path(), manifest).expect("a store");
     for shard in 0..2 {
         let Shard::ToDo(mut writer) = store.begin(shard).expect("a shard") else {
@@ -45,7 +45,7 @@ fn copy(manifest: Manifest, word: &str) -> (TempDir, Store) {
     (folder, store)
 }
 
-fn there(bucket: &Bucket, name: &str) -> Vec<u8> {
+fn object(bucket: &Bucket, name: &str) -> Vec<u8> {
     let name = ObjectPath::from(format!("nights/one/{name}"));
     let bytes = bucket.runtime.block_on(async { bucket.objects.get(&name).await?.bytes().await });
     bytes.expect("an object").to_vec()
@@ -54,21 +54,21 @@ fn there(bucket: &Bucket, name: &str) -> Vec<u8> {
 fn place(bucket: &Bucket, name: &str, bytes: &[u8]) {
     let name = ObjectPath::from(format!("nights/one/{name}"));
     let put = bucket.objects.put(&name, bytes.to_vec().into());
-    bucket.runtime.block_on(put).expect("room");
+    bucket.runtime.block_on(put).expect("an upload");
 }
 
 const FIRST: &str = "shards/00000.ndjson.zst";
 
 #[test]
-fn a_sound_shard_is_uploaded_once_and_never_replaced() {
+fn a_valid_shard_is_uploaded_once_and_never_replaced() {
     let bucket = bucket();
     let (_folder, store) = copy(manifest("one"), "sound");
     assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
     assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::There(_))));
-    let bytes = there(&bucket, FIRST);
+    let bytes = object(&bucket, FIRST);
     assert_eq!(bytes, fs::read(layout::shard_path(store.folder(), 0)).expect("readable"));
 
-    // Another writer has other contents; a writer of another scan comes later.
+    // Neither a shard with other contents nor a shard of another scan replaces it.
     let (_folder, other) = copy(manifest("one"), "contradicted");
     let error = bucket.put_shard(&other, 0).expect_err("another shard");
     assert!(matches!(&error, Error::Different { .. }), "{error}");
@@ -79,7 +79,7 @@ fn a_sound_shard_is_uploaded_once_and_never_replaced() {
     let (_folder, other) = copy(manifest("two"), "sound");
     let error = bucket.put_shard(&other, 0).expect_err("another scan");
     assert!(matches!(error, Error::Foreign { .. }), "{error}");
-    assert_eq!(there(&bucket, FIRST), bytes);
+    assert_eq!(object(&bucket, FIRST), bytes);
 }
 
 #[test]
@@ -90,41 +90,41 @@ fn a_damaged_shard_is_replaced() {
     for damaged in [&whole[..whole.len() / 2], b"", b"<html>"] {
         place(&bucket, FIRST, damaged);
         assert!(matches!(bucket.put_shard(&store, 0), Ok(Finished::Written(_))));
-        assert_eq!(there(&bucket, FIRST), whole);
+        assert_eq!(object(&bucket, FIRST), whole);
     }
     // A shard that is damaged in the copy is not uploaded.
     fs::write(layout::shard_path(store.folder(), 1), b"half").expect("writable");
     assert!(matches!(bucket.put_shard(&store, 1), Err(Error::Damaged { .. })));
     place(&bucket, "shards/00001.ndjson.zst", b"as it was");
-    assert_eq!(there(&bucket, "shards/00001.ndjson.zst"), b"as it was");
+    assert_eq!(object(&bucket, "shards/00001.ndjson.zst"), b"as it was");
 }
 
 #[test]
 fn a_bucket_is_fetched_and_a_merged_store_is_uploaded() {
     let bucket = bucket();
     let (_folder, store) = copy(manifest("one"), "sound");
-    bucket.put_shard(&store, 1).expect("room");
+    bucket.put_shard(&store, 1).expect("an upload");
     place(&bucket, "shards/notes.txt", b"a stranger's");
     place(&bucket, "shards/deeper/00000.ndjson.zst", b"a stranger's");
 
-    let fetched = tempfile::tempdir().expect("room");
+    let fetched = tempfile::tempdir().expect("disk space");
     bucket.fetch(fetched.path()).expect("a bucket");
     let status = crate::status(store.manifest(), fetched.path()).expect("a copy");
     assert_eq!((status.missing, status.whole), (vec![0], vec![1]));
     assert_eq!(status.strange, ["deeper", "notes.txt"]);
 
     let bucket = self::bucket();
-    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("room")));
-    let copy = tempfile::tempdir().expect("room");
+    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("an upload")));
+    let copy = tempfile::tempdir().expect("disk space");
     bucket.fetch(copy.path()).expect("a bucket");
     let mut merged = Store::create(copy.path(), manifest("one")).expect("a store");
     merged.merge().expect("all shards");
-    bucket.put_merged(&merged).expect("room");
+    bucket.put_merged(&merged).expect("an upload");
     {
         let table = "tables/files/shard=00001/rows.parquet";
-        assert_eq!(there(&bucket, table), fs::read(copy.path().join(table)).expect("readable"));
+        assert_eq!(object(&bucket, table), fs::read(copy.path().join(table)).expect("readable"));
     }
-    let again = tempfile::tempdir().expect("room");
+    let again = tempfile::tempdir().expect("disk space");
     bucket.fetch(again.path()).expect("a bucket");
     let opened = Store::open(again.path()).expect("a store");
     assert_eq!(opened.run().totals.as_ref().map(|totals| totals.records), Some(3));
@@ -132,7 +132,7 @@ fn a_bucket_is_fetched_and_a_merged_store_is_uploaded() {
 }
 
 #[test]
-fn an_address_names_a_bucket_and_something_in_it() {
+fn an_address_without_bucket_or_name_is_refused() {
     for none in ["s3://", "s3://bucket", "s3://bucket/", "s3:///night", "night"] {
         let error = Bucket::new(Path::new(none)).expect_err("no address");
         assert!(matches!(error, Error::Usage(_)), "{error}");
@@ -142,24 +142,24 @@ fn an_address_names_a_bucket_and_something_in_it() {
 fn merged() -> (Bucket, TempDir) {
     let bucket = bucket();
     let (folder, mut store) = copy(manifest("one"), "sound");
-    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("room")));
+    (0..2).for_each(|shard| drop(bucket.put_shard(&store, shard).expect("an upload")));
     store.merge().expect("all shards");
-    bucket.put_merged(&store).expect("room");
+    bucket.put_merged(&store).expect("an upload");
     (bucket, folder)
 }
 
 /// A fresh copy of everything in the bucket, and its status.
 fn fetched(bucket: &Bucket) -> (TempDir, crate::Status) {
-    let copy = tempfile::tempdir().expect("room");
+    let copy = tempfile::tempdir().expect("disk space");
     bucket.fetch(copy.path()).expect("a bucket");
     bucket.fetch_tables(copy.path()).expect("a bucket");
     let status = crate::status(&manifest("one"), copy.path()).expect("a copy");
     (copy, status)
 }
 
-/// Every object of a complete store is changed, truncated and deleted in turn; then an object is added.
+/// Each object of a complete store is changed, truncated and deleted in turn; then objects are added.
 #[test]
-fn damage_in_a_bucket_is_noticed_and_named() {
+fn damaged_objects_are_reported() {
     let (bucket, folder) = merged();
     assert!(fetched(&bucket).1.is_sound());
     let files: Vec<PathBuf> = files::files_below(folder.path()).expect("readable");
@@ -173,7 +173,7 @@ fn damage_in_a_bucket_is_noticed_and_named() {
             let object = ObjectPath::from(format!("nights/one/{name}"));
             match bytes {
                 Some(bytes) => place(&bucket, &name, bytes),
-                None => bucket.runtime.block_on(bucket.objects.delete(&object)).expect("there"),
+                None => bucket.runtime.block_on(bucket.objects.delete(&object)).expect("deleted"),
             }
             let status = fetched(&bucket).1;
             let shard = layout::shard_of(name.trim_start_matches("shards/"));
@@ -196,7 +196,7 @@ fn damage_in_a_bucket_is_noticed_and_named() {
     let (copy, _) = fetched(&bucket);
     let mut store = Store::open(copy.path()).expect("a store");
     store.merge().expect("all shards");
-    bucket.put_merged(&store).expect("room");
+    bucket.put_merged(&store).expect("an upload");
     let status = fetched(&bucket).1;
     let names: Vec<&str> = status.files.iter().map(|file| file.file.as_str()).collect();
     assert_eq!(names, ["more", "notes"]);
@@ -208,20 +208,20 @@ fn oversized_objects_are_not_fetched() {
     assert_eq!(bucket.largest, 5 * 1024 * 1024 * 1024);
     let run = vec![b' '; Run::LONGEST + 1];
     place(&bucket, "run.json", &run);
-    let copy = tempfile::tempdir().expect("room");
+    let copy = tempfile::tempdir().expect("disk space");
     let error = bucket.fetch(copy.path()).expect_err("too large").to_string();
     assert_eq!(
         error,
         "s3://b/nights/one/run.json is damaged: it has 16777217 bytes, allowed: 16777216"
     );
     place(&bucket, "run.json", &run[1..]);
-    bucket.fetch(copy.path()).expect("as large as may be");
+    bucket.fetch(copy.path()).expect("the largest allowed size");
 
     bucket.largest = 9_999;
     for name in [FIRST, "manifest.ndjson.zst", "files.ndjson"] {
-        let (sound, large) = (there(&bucket, name), [0; 10_000]);
+        let (sound, large) = (object(&bucket, name), [0; 10_000]);
         place(&bucket, name, &large);
-        let copy = tempfile::tempdir().expect("room");
+        let copy = tempfile::tempdir().expect("disk space");
         let error = bucket.fetch(copy.path()).expect_err("too large");
         assert!(matches!(&error, Error::Damaged { .. }), "{error}");
         assert!(error.to_string().contains(&format!("{name} is damaged: it has 10000 bytes")));

@@ -1,4 +1,4 @@
-//! A small scan to store: its plan, and the results for each item, which depend only on the item's number.
+//! A small scan for tests of stores: its plan, and the results for each item, which depend only on the item's number.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -45,7 +45,7 @@ pub(crate) fn manifest(number: u32, shards: u32) -> Manifest {
 const FINDING: &str =
     r#"{"rule":"cfa-mismatch","severity":"error","group":"rows","message":"fact"},"#;
 
-/// The records of an item, of various lengths: none for every seventh item, two for every fifth, one for the others.
+/// The records of an item, of various lengths: none for every seventh item, two for every fifth, and one for others.
 pub(crate) fn records(item: u32) -> Vec<String> {
     let number = if item.is_multiple_of(7) { 0 } else { 1 + u32::from(item.is_multiple_of(5)) };
     let record = |record: u32| {
@@ -60,7 +60,7 @@ pub(crate) fn records(item: u32) -> Vec<String> {
     (0..number).map(record).collect()
 }
 
-/// The counts of files without a record in an item.
+/// The number of files in an item that have no record.
 pub(crate) fn without(item: u32) -> Counts {
     let mut counts = Counts::default();
     counts.add("not-elf", u64::from(item.is_multiple_of(7)));

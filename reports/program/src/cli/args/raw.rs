@@ -83,7 +83,7 @@ mod tests {
     use super::number;
 
     #[test]
-    fn numbers() {
+    fn numbers_are_decimal_or_hexadecimal() {
         assert_eq!(number("0x7f00"), Ok(0x7f00));
         assert_eq!(number("12"), Ok(12));
         assert!(number("0x").is_err());

@@ -86,7 +86,7 @@ mod tests {
     use super::size;
 
     #[test]
-    fn sizes() {
+    fn sizes_have_units() {
         assert_eq!(size("4096"), Ok(4096));
         assert_eq!(size("3K"), Ok(3072));
         assert_eq!(size("2g"), Ok(2_147_483_648));

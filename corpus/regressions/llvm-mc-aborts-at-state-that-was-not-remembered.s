@@ -1,7 +1,7 @@
 # llvm-mc 23 --gsframe -filetype=obj -triple x86_64-linux-gnu: "SmallVector unable to grow", aborted.
 #
-# Where a function has no row yet, LLVM does not remember a state for SFrame ("skipping SFrame FDE; .cfi_remember_state without prior SFrame FRE
-# state"), but goes back to one all the same, and then has -1 of them.
+# If a function has no row yet, LLVM does not remember a state for SFrame ("skipping SFrame FDE; .cfi_remember_state without prior SFrame FRE
+# state"), but restores one nevertheless, and then has -1 remembered states.
 	.text
 	.type	f, @function
 f:
