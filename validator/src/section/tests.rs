@@ -2,6 +2,7 @@
 
 #![allow(clippy::cast_possible_truncation, clippy::indexing_slicing, reason = "tests may panic")]
 
+mod fields;
 mod lookup;
 
 use std::vec;
