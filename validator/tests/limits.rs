@@ -19,10 +19,14 @@ mod header;
 #[path = "malformed/host.rs"]
 #[allow(dead_code, missing_docs, unreachable_pub, clippy::cast_possible_truncation)]
 mod host;
+#[path = "limits/reader.rs"]
+mod reader;
 #[path = "limits/relocations.rs"]
 mod relocations;
 #[path = "limits/rows.rs"]
 mod rows;
+#[path = "limits/shortcuts.rs"]
+mod shortcuts;
 #[path = "malformed/sound.rs"]
 #[allow(dead_code, missing_docs, unreachable_pub)]
 mod sound;
