@@ -328,6 +328,16 @@ fn values_that_do_not_fit_are_refused() {
     assert!(auxiliary(255) && !auxiliary(256));
 }
 
+/// A message names the function and the row.
+#[test]
+fn refusals_name_the_place() {
+    let text = BuildError::NotRepresentable { function: 3, row: 7 }.to_string();
+    assert!(text.starts_with("row 7 of function 3 "), "{text}");
+    assert!(BuildError::NotInVersion { function: 3 }.to_string().ends_with("function 3"));
+    assert!(BuildError::StartOutOfRange { function: 3 }.to_string().starts_with("function 3 "));
+    assert!(BuildError::TooLarge.to_string().contains("too large"));
+}
+
 /// A builder's stored section is the one that it builds, and fields of rows can be changed there.
 #[test]
 fn a_builder_leads_to_the_stored_section() {

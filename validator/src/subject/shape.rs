@@ -179,7 +179,11 @@ impl FunctionShape {
     #[inline(always)]
     pub(crate) fn key(&self) -> u64 {
         let FunctionShape { attributes, start, is_empty, rows } = *self;
-        let order = |order: Ordering| (order as i8 + 1).unsigned_abs();
+        let order = |order: Ordering| match order {
+            Ordering::Less => 0,
+            Ordering::Equal => 1,
+            Ordering::Greater => 2_u8,
+        };
         let bits = |key: u64, (width, fact): (u32, u16)| key << width | u64::from(fact);
         let attributes = attributes.map_or(0, |attributes| {
             let AttributesShape { info, info2, rep_size, padding, has_rows, has_whole_blocks } =
