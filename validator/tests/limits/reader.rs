@@ -92,6 +92,71 @@ fn relocations_without_addends() {
     assert_eq!(finding.message, "2 relocations have no addend (SHT_REL)");
 }
 
+/// `SHT_CREL` (LLVM's "CREL relocation format"): a header, 2 relocations with addends; the first at 28 with symbol 1 and
+/// type 24; the second 16 bytes later, with an addend that is 16 larger.
+#[test]
+fn compact_relocations() {
+    let data = relocatable().with(|host| {
+        let mut header = host.sections[2].header;
+        (header.sh_type, header.flags, header.info, header.link) = (0x4000_0014, 0, 2, 5);
+        (header.offset, header.size, header.entry_size) = (0, 0, 1);
+        host.relocations.clear();
+        let data = vec![2 << 3 | 4, 0xe3, 1, 1, 24, 0x84, 1, 16];
+        host.sections.push(Section { name: ".crel.sframe", header, data });
+    });
+    assert!(broken(&data.bytes()).is_empty(), "{:?}", broken(&data.bytes()));
+}
+
+/// Sections of relocations for the same bytes of the file: reading them all would take longer than the file is long.
+#[test]
+fn relocations_that_share_bytes_are_undecided() {
+    let file = |copies: u32| {
+        let many = |host: &mut Host| {
+            let none = host.relocations[0];
+            host.relocations.resize(
+                100,
+                sframe_validator::write::elf::Relocation { kind: 0, symbol: 0, ..none },
+            );
+        };
+        let plain = relocatable().with(many).bytes();
+        let elf = Elf::parse(&plain).expect("readable");
+        let table = *elf.sections().iter().find(|s| s.name == b".rela.sframe").expect("there");
+        let copied = relocatable().with(many).with(|host| {
+            let mut header = host.sections[2].header;
+            (header.sh_type, header.flags, header.info) = (table.sh_type, 0, 2);
+            (header.offset, header.size, header.entry_size) = (table.offset, table.size, 24);
+            header.link = copies + 5;
+            let copy = Section { name: ".rela.sframe", header, data: Vec::new() };
+            host.sections.extend((0..copies).map(|_| copy.clone()));
+        });
+        check(&copied.bytes())
+    };
+    assert!(reasons(&file(0)).is_empty());
+    let report = file(20);
+    let reason = format!("relocations of the section not checked: {}", ElfError::SharedBytes);
+    assert_eq!(reasons(&report), [reason]);
+    assert!(report.counts.iter().all(|(rule, _)| rule.group.name() != "relocations"));
+}
+
+/// `SHT_RELR` (gABI): an even entry is an address. An odd one is a bitmap of the 63 words of 8 bytes after it.
+#[test]
+fn compact_dynamic_relocations() {
+    let at = |entries: &[u64]| {
+        let data = shared().with(|host| {
+            let mut header = host.sections[2].header;
+            (header.sh_type, header.flags, header.address) = (19, 2, 0x1000);
+            (header.offset, header.size, header.entry_size) = (0, 0, 8);
+            let data = entries.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+            host.sections.push(Section { name: ".relr.dyn", header, data });
+        });
+        findings(&data.bytes(), "dynamic-relocation").first().and_then(|finding| finding.offset)
+    };
+    assert_eq!(at(&[SFRAME + 8]), Some(8));
+    assert_eq!(at(&[SFRAME - 8]), None);
+    // The second word after the address: bit 2.
+    assert_eq!(at(&[SFRAME - 8, 0b101]), Some(8));
+}
+
 /// A global symbol is the better name; a local one may reach further. A symbol reaches up to its size.
 #[test]
 fn symbols_of_places() {

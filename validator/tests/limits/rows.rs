@@ -210,6 +210,18 @@ fn rows_start_inside_the_sub_section() {
     assert_eq!(outside(V2, 10, 1), (Some(56), "at most 0x9".to_owned()));
     assert_eq!(outside(V2, 11, 1), (Some(56), "at most 0x9".to_owned()));
     assert_eq!(outside(V2, 11, 0), (Some(56), "at most 0xa".to_owned()));
+    // Nothing else is reported about rows that are not there, not even if two functions share them.
+    for (version, offset) in [(V3, 16), (V3, 17), (V2, 10), (V2, 11)] {
+        assert_eq!(broken(&second_at(version, offset, 1)), [OUTSIDE]);
+    }
+    let outside = |start| second(AMD64, start).with(|f| f.fre_offset = Some(0xffff_0000));
+    for version in [V2, V3] {
+        let both = bytes(&of(version, AMD64, [outside(0x1000), outside(0x1010)]));
+        assert_eq!(broken(&both), [OUTSIDE]);
+    }
+    let unknown = |start| second(AMD64, start).with(|f| (f.fre_offset, f.info) = (Some(0), 3));
+    let both = bytes(&of(V2, AMD64, [unknown(0x1000), unknown(0x1010)]));
+    assert_eq!(broken(&both), ["fre-type"]);
     // The end of the sub-section is a possible place for no rows.
     let without = broken(&second_at(V2, 10, 0));
     assert_eq!(without, ["function-without-rows", "rows-unused"]);

@@ -166,3 +166,43 @@ fn sections_are_summed_up() {
     assert_eq!((header.version, header.flags.0, header.abi), (V3, 5, Some(AMD64)));
     assert_eq!(header.fixed_offsets, (0, -8));
 }
+
+/// Lints about a row and the preceding one see every row, also those whose content and place are known to be sound.
+#[test]
+fn every_row_is_compared_with_the_preceding_one() {
+    for version in [V2, V3] {
+        let section = |repeated: &[u64]| {
+            let mut builder = of(version, AMD64, []);
+            for index in 0..6 {
+                let function = FunctionBuilder::new(0x1000 + 16 * index, 16).row(0, entry(AMD64));
+                let same = repeated.contains(&index);
+                let later = if same { entry(AMD64) } else { saved(AMD64) };
+                builder.function(function.row(4, later).row(8, based(AMD64, AMD64.sp(), 24)));
+            }
+            bytes(&builder)
+        };
+        for repeated in [&[5][..], &[3, 5], &[0, 1, 2]] {
+            let found = findings(&section(repeated), "row-redundant");
+            let found: Vec<_> =
+                found.iter().map(|f| (f.function.map(|f| u64::from(f.index)), f.row)).collect();
+            let expected: Vec<_> = repeated.iter().map(|index| (Some(*index), Some(1))).collect();
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+/// The section of a file has the name in its header, up to 64 bytes.
+#[test]
+fn names_of_sections_are_truncated() {
+    let name = |name: &'static str| {
+        let mut builder = of(V3, AMD64, [first(AMD64, crate::host::TEXT)]);
+        builder.address(crate::host::SFRAME);
+        let host = crate::host::linked(bytes(&builder));
+        let report = check(&host.with(|host| host.sections[1].name = name).bytes());
+        report.sections[0].name.clone()
+    };
+    assert_eq!(name(".sframe"), ".sframe");
+    const LONG: &str = "0123456789012345678901234567890123456789012345678901234567890123456789";
+    assert_eq!(name(LONG), LONG[..64]);
+    assert_eq!(name("a\nb"), "a\\x0ab");
+}
