@@ -224,24 +224,49 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::section::{Placement, Section, Version};
+    use crate::abi::Endian;
+    use crate::section::{Placement, Section};
     use crate::subject::FileKind;
-    use crate::unwind::Frame;
-    use crate::write::{FunctionBuilder, SectionBuilder};
 
-    /// A version 3 section at address 0 with these functions, of which each has one row without words.
-    fn section(abi: Abi, functions: &[FunctionBuilder]) -> Vec<u8> {
-        let mut builder = SectionBuilder::new(Version::V3, abi);
-        // The table is not sorted, so the order of the functions is kept.
-        builder.with(|section| section.header.flags = 4);
-        for function in functions {
-            builder.function(function.clone().row(0, Frame::OUTERMOST));
+    /// A function: its start, its size, and the size of its repeated block if its rows repeat.
+    #[derive(Clone, Copy)]
+    struct Written(u64, u32, Option<u8>);
+
+    /// A version 3 section with these functions, in this order (V3 2.1 to 2.4). Starts count from the section, which is
+    /// at address 0. Each function has 5 bytes of attributes and a row of 2 bytes, without words.
+    fn section(abi: Abi, functions: &[Written]) -> Vec<u8> {
+        let number = |number: u32| match abi.endian() {
+            Endian::Little => number.to_le_bytes(),
+            Endian::Big => number.to_be_bytes(),
+        };
+        let count = u32::try_from(functions.len()).expect("few");
+        let fixed_ra = abi.fixed_ra_offset().cast_unsigned();
+        let mut bytes = match abi.endian() {
+            Endian::Little => vec![0xe2, 0xde],
+            Endian::Big => vec![0xde, 0xe2],
+        };
+        bytes.extend([3, 0, abi.id(), 0, fixed_ra, 0]);
+        let rows = functions.len() * 7;
+        let counts = [count, count, u32::try_from(rows).expect("few"), 0, 16 * count];
+        bytes.extend(counts.into_iter().flat_map(number));
+        for (Written(start, size, _), index) in functions.iter().zip(0..) {
+            match abi.endian() {
+                Endian::Little => bytes.extend(start.to_le_bytes()),
+                Endian::Big => bytes.extend(start.to_be_bytes()),
+            }
+            bytes.extend([number(*size), number(7 * index)].concat());
         }
-        builder.build().expect("it fits").bytes
+        for Written(_, _, block) in functions {
+            let count = if abi.endian() == Endian::Little { [1, 0] } else { [0, 1] };
+            let info = if block.is_some() { FunctionInfo::PC_MASK } else { 0 };
+            bytes.extend(count);
+            bytes.extend([info, 0, block.unwrap_or(0), 0, 0]);
+        }
+        bytes
     }
 
     /// The shape of the last function and whether a few facts determine it, after the functions before it.
-    fn shape_in(code: &CodeMap, abi: Abi, functions: &[FunctionBuilder]) -> (FunctionShape, bool) {
+    fn shape_in(code: &CodeMap, abi: Abi, functions: &[Written]) -> (FunctionShape, bool) {
         let bytes = section(abi, functions);
         let section = Section::parse(&bytes, Placement::at(0)).expect("a header");
         let whole = SectionContext { section: &section, kind: FileKind::Linked };
@@ -262,8 +287,8 @@ mod tests {
         (source.shape(), source.ordinary_key().is_some())
     }
 
-    fn function(start: u64, size: u32) -> FunctionBuilder {
-        FunctionBuilder::new(start, size)
+    const fn function(start: u64, size: u32) -> Written {
+        Written(start, size, None)
     }
 
     /// The place of a function after another one, inside code.
@@ -363,7 +388,7 @@ mod tests {
     #[test]
     fn repeated_blocks_are_compared_with_start_and_size() {
         let facts = |start, size, block| {
-            let functions = [function(0x100, 0x10), function(start, size).repeat(block)];
+            let functions = [function(0x100, 0x10), Written(start, size, Some(block))];
             let (shape, ordinary) = shape_in(&CodeMap::unknown(), Abi::Amd64, &functions);
             assert!(!ordinary);
             let aligned = shape.start.expect("known").is_block_aligned;
