@@ -1,6 +1,8 @@
 //! The facts that decide whether a row starts at a sound place in its function. They are few, and the same for nearly
 //! all rows of a section, so the walk can remember which of them broke no rule.
 
+use core::cmp::Ordering;
+
 use crate::abi::Abi;
 use crate::section::Function;
 
@@ -54,18 +56,20 @@ impl RowSpace {
 
     /// The place of a row that starts at `start` and follows one that starts at `before`.
     pub(crate) fn place(&self, start: u32, before: Option<u32>) -> RowPlace {
-        let fact = |is: bool, fact: u8| if is { fact } else { 0 };
-        let order = match before {
-            Some(before) => {
-                fact(start == before, RowPlace::DUPLICATE) | fact(start < before, RowPlace::EARLIER)
-            }
+        let order = match before.map(|before| start.cmp(&before)) {
             None => RowPlace::FIRST,
+            Some(Ordering::Less) => RowPlace::EARLIER,
+            Some(Ordering::Equal) => RowPlace::DUPLICATE,
+            Some(Ordering::Greater) => 0,
         };
-        let row = order
-            | fact(start == 0, RowPlace::AT_START)
-            | fact(start & self.misalignment != 0, RowPlace::UNALIGNED)
-            | fact(start == self.length, RowPlace::AT_END)
-            | fact(start > self.length, RowPlace::PAST_END);
+        let end = match start.cmp(&self.length) {
+            Ordering::Less => 0,
+            Ordering::Equal => RowPlace::AT_END,
+            Ordering::Greater => RowPlace::PAST_END,
+        };
+        let at_start = if start == 0 { RowPlace::AT_START } else { 0 };
+        let unaligned = if start & self.misalignment == 0 { 0 } else { RowPlace::UNALIGNED };
+        let row = [order, end, at_start, unaligned].into_iter().sum();
         RowPlace { row, function: self.function }
     }
 }

@@ -235,6 +235,23 @@ fn bytes_after_the_section_in_its_segment() {
     assert_eq!(followed_by(&[0, 0, 0, 0, 1]), ["segment-long"]);
 }
 
+/// A section of size 0 has no bytes after it: the segment itself is the defect, whatever it contains.
+#[test]
+fn segments_over_empty_sections() {
+    for byte in [0, 1] {
+        let empty = |host: &mut Host| {
+            host.sframe().clear();
+            let mut other = host.sections[2].clone();
+            (other.header.flags, other.header.address) = (0, 0);
+            (other.header.offset, other.data) = (SFRAME, vec![byte; 28]);
+            host.sections.push(other);
+            (host.segment().file_size, host.segment().memory_size) = (28, 28);
+            host.symbols.clear();
+        };
+        assert_eq!(with(empty), ["segment-over-empty", "section-empty"]);
+    }
+}
+
 /// A section of linker stubs at 0x1f0..0x200, and a function there.
 fn stubs(name: &'static str, start: u64, size: u32, block: Option<u8>) -> Vec<&'static str> {
     let stub = FunctionBuilder::new(start, size).row(0, entry(AMD64));

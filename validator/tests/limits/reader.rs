@@ -138,6 +138,22 @@ fn relocations_that_share_bytes_are_undecided() {
     assert!(report.counts.iter().all(|(rule, _)| rule.group.name() != "relocations"));
 }
 
+/// Many sections of relocations may refer to the same symbols, which are read once.
+#[test]
+fn many_sections_of_relocations_are_read() {
+    let data = relocatable().with(|host| {
+        let mut header = host.sections[2].header;
+        (header.sh_type, header.flags, header.info, header.link) = (4, 0, 2, 30 + 5);
+        (header.offset, header.size, header.entry_size) = (0, 0, 24);
+        let copy = Section { name: ".rela.sframe", header, data: vec![0; 24] };
+        host.sections.extend((0..30).map(|_| copy.clone()));
+    });
+    let report = check(&data.bytes());
+    assert!(report.undecided.is_empty(), "{:?}", report.undecided);
+    let [finding] = &findings(&data.bytes(), "relocation-none")[..] else { panic!("one") };
+    assert_eq!(finding.message, "30 of the section's 32 relocations are R_*_NONE");
+}
+
 /// `SHT_RELR` (gABI): an even entry is an address. An odd one is a bitmap of the 63 words of 8 bytes after it.
 #[test]
 fn compact_dynamic_relocations() {
