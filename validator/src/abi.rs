@@ -179,3 +179,36 @@ impl fmt::Display for Register {
         write!(f, "r{}", self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+    use std::vec::Vec;
+
+    use super::*;
+
+    /// Format sheet 1.4 and 1.7: identifiers, byte orders, and the DWARF numbers of SP, FP and RA.
+    #[test]
+    fn abis_have_these_properties() {
+        use Endian::{Big, Little};
+        let properties = |abi: Abi| {
+            let registers = [abi.sp(), abi.fp(), abi.ra()].map(|register| register.0);
+            (abi.id(), abi.endian(), registers, abi.fixed_ra_offset(), abi.instruction_alignment())
+        };
+        let expected = [
+            (1, Big, [31, 29, 30], 0, 4),
+            (2, Little, [31, 29, 30], 0, 4),
+            (3, Little, [7, 6, 16], -8, 1),
+            (4, Big, [15, 11, 14], 0, 2),
+        ];
+        assert_eq!(Abi::ALL.map(properties), expected);
+        assert_eq!(Abi::ALL.map(Abi::is_aarch64), [true, true, false, false]);
+        let known: Vec<Abi> = (0..=u8::MAX).filter_map(Abi::from_id).collect();
+        assert_eq!(known, Abi::ALL);
+        let names = Abi::ALL.map(|abi| abi.to_string());
+        assert_eq!(names, ["AArch64-BE", "AArch64", "AMD64", "s390x"]);
+        assert_eq!(Register(5).to_string(), "r5");
+        assert_eq!(Abi::Amd64.register_name(Register(16)), Some("ra"));
+        assert_eq!(Abi::Amd64.register_name(Register(17)), None);
+    }
+}

@@ -185,3 +185,32 @@ impl Report {
         covered.fold(0, u64::saturating_add)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::CATALOGUE;
+
+    #[test]
+    fn as_many_findings_as_wanted_are_kept() {
+        let rooms = |keep: Keep| [0, 1, 2, 3].map(|kept| keep.has_room(kept));
+        assert_eq!(rooms(Keep::First(0)), [false; 4]);
+        assert_eq!(rooms(Keep::First(2)), [true, true, false, false]);
+        assert_eq!(rooms(Keep::All), [true; 4]);
+    }
+
+    #[test]
+    fn findings_are_counted_by_severity() {
+        let rule = |severity| CATALOGUE.iter().copied().find(|rule| rule.severity == severity);
+        let rules = [Severity::Lint, Severity::Warning, Severity::Error].map(rule);
+        let [Some(lint), Some(warning), Some(error)] = rules else { panic!("each exists") };
+        let report = |counts| Report { counts, ..Report::default() };
+        let all = report(alloc::vec![(lint, 3), (error, 4), (warning, 5), (error, 6)]);
+        assert_eq!(all.count(Severity::Lint), 3);
+        assert_eq!(all.count(Severity::Warning), 5);
+        assert_eq!(all.count(Severity::Error), 10);
+        assert_eq!(all.worst(), Some(Severity::Error));
+        assert_eq!(report(alloc::vec![(warning, 1), (lint, 1)]).worst(), Some(Severity::Warning));
+        assert_eq!((report(Vec::new()).worst(), Report::default().covered_bytes()), (None, 0));
+    }
+}

@@ -228,3 +228,60 @@ impl fmt::Display for Group {
         f.pad(self.name())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use std::path::Path;
+
+    use super::*;
+    use crate::rules::CATALOGUE;
+
+    /// CONTRIBUTING.md: a rule is the file `rules/GROUP/RULE.rs`.
+    #[test]
+    fn a_rule_is_in_the_folder_of_its_group() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rules");
+        for rule in CATALOGUE {
+            let file = format!("{}/{}.rs", rule.group.name(), rule.name.replace('-', "_"));
+            assert!(folder.join(&file).is_file(), "{file}");
+            assert_eq!(
+                (Rule::find(rule.name), format!("{rule:?}")),
+                (Some(*rule), rule.name.into())
+            );
+        }
+        let elsewhere = ["comparison", "cfi"]
+            .map(|name| Group::ALL.into_iter().find(|group| group.name() == name));
+        assert_eq!(elsewhere, [Some(Group::Comparison), Some(Group::Cfi)]);
+        assert_eq!(Rule::find("no-such-rule"), None);
+        let other = CATALOGUE.last().expect("not empty");
+        assert!(CATALOGUE.iter().filter(|rule| rule == &other).count() == 1);
+    }
+
+    /// Names in tables are padded like other text.
+    #[test]
+    fn names_are_printed_and_padded() {
+        let names = [Severity::Lint, Severity::Warning, Severity::Error].map(Severity::name);
+        assert_eq!(names, ["lint", "warning", "error"]);
+        assert_eq!(format!("{:>6}{}", Severity::Lint, Severity::Error), "  linterror");
+        assert_eq!(format!("{:>7}{}", Group::Rows, Group::Cfi), "   rowscfi");
+    }
+
+    /// A set contains the versions and ABIs that its name says, and no others.
+    #[test]
+    fn sets_contain_what_they_name() {
+        let versions = |set: Versions| Version::ALL.map(|version| set.contains(version));
+        assert_eq!(versions(Versions::ALL), [true; 3]);
+        assert_eq!(versions(Versions::V1), [true, false, false]);
+        assert_eq!(versions(Versions::V2), [false, true, false]);
+        assert_eq!(versions(Versions::V3), [false, false, true]);
+        assert_eq!(versions(Versions::UP_TO_2), [true, true, false]);
+        assert_eq!(versions(Versions::SINCE_2), [false, true, true]);
+        let abis = |set: Abis| Abi::ALL.map(|abi| set.contains(abi));
+        assert_eq!(abis(Abis::ALL), [true; 4]);
+        assert_eq!(abis(Abis::AARCH64), [true, true, false, false]);
+        assert_eq!(abis(Abis::AMD64), [false, false, true, false]);
+        assert_eq!(abis(Abis::S390X), [false, false, false, true]);
+        assert_eq!(abis(Abis::AMD64.or(Abis::S390X)), [false, false, true, true]);
+        assert_eq!(abis(Abis::AMD64.or(Abis::AMD64)), [false, false, true, false]);
+    }
+}

@@ -104,4 +104,21 @@ mod tests {
         let ends = "\n\r\u{b}\u{c}\u{85}\u{2028}\u{2029}";
         assert!(turns.chars().chain(ends.chars()).all(|character| !is_plain(character)));
     }
+
+    /// ECMA-48 and Unicode: what is invisible is escaped, and everything else is printed as it is.
+    #[test]
+    fn invisible_characters_are_escaped() {
+        assert!("\u{feff}\u{fff9}\u{fffb}\0\u{7f}".chars().all(|character| !is_plain(character)));
+        assert!(" ~aé\u{fffd}\u{2027}\u{202f}\u{2065}".chars().all(is_plain));
+    }
+
+    #[test]
+    fn texts_are_compared_by_their_bytes() {
+        let text = Text::of(b".plt");
+        assert!(
+            text == b".plt" && text != b".pls" && text != b".plt0" && text == Text::of(b".plt")
+        );
+        assert!(!text.is_empty() && Text::of(b"").is_empty());
+        assert_eq!((text.bytes(), alloc::format!("{text:?}")), (&b".plt"[..], "\".plt\"".into()));
+    }
 }

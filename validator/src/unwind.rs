@@ -226,3 +226,66 @@ impl fmt::Display for Frame {
         if self.ra_signed { f.write_str(" RA-signed") } else { Ok(()) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn a_row_contains_its_start_and_not_its_end() {
+        let row = Row { start: 4, end: 8, frame: Frame::OUTERMOST };
+        assert_eq!([3, 4, 7, 8].map(|pc| row.contains(pc)), [false, true, true, false]);
+        assert!(!Row { end: 4, ..row }.contains(4));
+    }
+
+    /// The notation of `objdump --sframe` and of the DWARF texts: an offset has its sign, and a load is `*(...)`.
+    #[test]
+    fn values_are_written_as_expressions() {
+        let register = Register(6);
+        let expression = Expression { offset: 0x1f, length: 3 };
+        let cfa = [
+            (Cfa::RegisterOffset { register, offset: 8 }, "r6+8", "rbp+8"),
+            (Cfa::Dereference { register, offset: -8 }, "*(r6-8)", "*(rbp-8)"),
+            (Cfa::Expression(expression), "expression@0x1f", "expression@0x1f"),
+            (Cfa::Undefined, "undefined", "undefined"),
+        ];
+        for (value, plain, named) in cfa {
+            assert_eq!(value.to_string(), plain);
+            assert_eq!(Named(Abi::Amd64, value).to_string(), named);
+        }
+        let recoveries = [
+            (Recovery::Unchanged, "unchanged", "unchanged"),
+            (Recovery::AtCfa(-16), "*(CFA-16)", "*(CFA-16)"),
+            (Recovery::CfaOffset(16), "CFA+16", "CFA+16"),
+            (Recovery::AtRegister { register, offset: 0 }, "*(r6+0)", "*(rbp+0)"),
+            (Recovery::RegisterOffset { register, offset: 0 }, "r6", "rbp"),
+            (Recovery::RegisterOffset { register, offset: -4 }, "r6-4", "rbp-4"),
+            (Recovery::AtExpression(expression), "*expression@0x1f", "*expression@0x1f"),
+            (Recovery::Expression(expression), "expression@0x1f", "expression@0x1f"),
+            (Recovery::Undefined, "undefined", "undefined"),
+        ];
+        for (value, plain, named) in recoveries {
+            assert_eq!(value.to_string(), plain);
+            assert_eq!(Named(Abi::Amd64, value).to_string(), named);
+        }
+        let cfa = Cfa::RegisterOffset { register, offset: 8 };
+        let frame =
+            Frame { cfa, ra: Recovery::AtCfa(-8), fp: Recovery::Unchanged, ra_signed: false };
+        assert_eq!(frame.to_string(), "CFA=r6+8 RA=*(CFA-8) FP=unchanged");
+        let signed = Frame { ra_signed: true, ..frame };
+        assert_eq!(signed.to_string(), "CFA=r6+8 RA=*(CFA-8) FP=unchanged RA-signed");
+    }
+
+    /// The machines' own names; a register without a name has its number.
+    #[test]
+    fn registers_have_the_names_of_their_machine() {
+        let name = |abi, number| Named(abi, Register(number)).to_string();
+        assert_eq!(name(Abi::Amd64, 7), "rsp");
+        assert_eq!(name(Abi::Amd64, 17), "r17");
+        assert_eq!(name(Abi::Aarch64Big, 31), "sp");
+        // ELF ABI s390x: f0 is 16, and f2 is 17.
+        assert_eq!((name(Abi::S390x, 15), name(Abi::S390x, 17)), ("r15".into(), "f2".into()));
+    }
+}

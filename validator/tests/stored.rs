@@ -156,6 +156,22 @@ fn each_field_of_a_function_can_be_set() {
     assert_eq!(set(&V3, |f| f.rep_size = 9), [(48, 9)]);
 }
 
+/// Attributes that nobody uses are read and written as well: the info bytes' unused bits, the block's size, the padding.
+#[test]
+fn unused_attributes_are_kept() {
+    let kept = |mut bytes: Vec<u8>, at: usize, value: u8| {
+        bytes[at] |= value;
+        let read = StoredSection::read(&bytes, 0).expect("sound");
+        assert_eq!(read.bytes(), bytes, "{at}");
+    };
+    for at in [44, 45, 46, 47] {
+        kept(V2.to_vec(), at, 0x60);
+    }
+    for at in [46, 47, 48] {
+        kept(V3.to_vec(), at, 0x60);
+    }
+}
+
 /// Bytes between and after the parts are at the expected places, and the header's fields account for them.
 #[test]
 fn space_between_the_parts_is_kept() {
@@ -326,6 +342,16 @@ fn values_that_do_not_fit_are_refused() {
         builder.with(|s| s.auxiliary = vec![0; length]).build().is_ok()
     };
     assert!(auxiliary(255) && !auxiliary(256));
+}
+
+/// A message names the function and the row.
+#[test]
+fn refusals_name_the_place() {
+    let text = BuildError::NotRepresentable { function: 3, row: 7 }.to_string();
+    assert!(text.starts_with("row 7 of function 3 "), "{text}");
+    assert!(BuildError::NotInVersion { function: 3 }.to_string().ends_with("function 3"));
+    assert!(BuildError::StartOutOfRange { function: 3 }.to_string().starts_with("function 3 "));
+    assert!(BuildError::TooLarge.to_string().contains("too large"));
 }
 
 /// A builder's stored section is the one that it builds, and fields of rows can be changed there.

@@ -190,6 +190,15 @@ fn objects_relocate_their_start_fields() {
         assert_eq!((words[0], &words[1][..8]), ("000000000000001c", "00000001"));
         assert_eq!(words[3..], ["0000000000000000", ".text", "+", "20"]);
         assert!(text.contains("Relocation section '.rela.sframe' at offset 0x"), "{text}");
+        // The code follows the file header of 64 bytes, although it has no bytes in the file.
+        let code = [".text", "NOBITS", "0000000000000000", "000040", "000040", "00", "AX"];
+        let last = ["0", "0", "8"];
+        assert_eq!(section(&text, "1"), [&code[..], &last].concat());
+        let sframe = section(&text, "2");
+        let size = format!("{:06x}", built.bytes.len());
+        assert!(["LOOS+0xffffff4", "GNU_SFRAME"].contains(&sframe[1]), "{text}");
+        assert_eq!((sframe[0], &sframe[4..7]), (".sframe", &[&size[..], "00", "A"][..]));
+        assert_eq!(sframe[7..], last);
         // The fields link and info: .symtab is section 3, and .sframe is section 2.
         assert_eq!(section(&text, "5")[5..], ["18", "I", "3", "2", "8"]);
         assert!(text.contains("0000000000000000     0 SECTION LOCAL  DEFAULT    1"), "{text}");

@@ -34,3 +34,43 @@ impl SoundFunctions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::SoundFunctions;
+
+    /// Keys like those of a real section's shapes, which differ in a few bits.
+    const KEYS: [u64; 10] = [
+        0x1_0000_2000_c00d,
+        0x1_0000_2000_c00f,
+        0x1_0000_2000_e00d,
+        0x1_0100_2000_c00d,
+        0x1_1010_2000_c00d,
+        0x1_8000_2000_c00d,
+        0x1_2000_2000_c00d,
+        0x1_0001_2000_c00d,
+        0,
+        u64::MAX >> 1,
+    ];
+
+    #[test]
+    fn only_what_was_inserted_is_contained() {
+        for inserted in KEYS {
+            let mut sound = SoundFunctions::new();
+            assert!(!sound.contains(inserted));
+            sound.insert(inserted);
+            for key in KEYS {
+                assert_eq!(sound.contains(key), key == inserted, "{key:#x}");
+            }
+        }
+    }
+
+    /// Otherwise, the check would be slower than it has to be.
+    #[test]
+    fn the_shapes_of_a_section_are_remembered_together() {
+        let mut sound = SoundFunctions::new();
+        KEYS.iter().for_each(|key| sound.insert(*key));
+        let kept = KEYS.iter().filter(|key| sound.contains(**key)).count();
+        assert!(kept >= 8, "{kept}");
+    }
+}

@@ -116,7 +116,7 @@ impl RowLayout {
             6 => (Some(2), Some(4)),
             _ => return Err(word_count(row)),
         };
-        if (words.count() == 5) != (words.count() > 2 && words.unsigned(2) == Some(0)) {
+        if (words.count() == 5) != (words.unsigned(2) == Some(0)) {
             return Err(Error::new(row.word_offset(2), "sfre_data", ErrorKind::FlexLayout));
         }
         let (control, _) = word_pair(0).ok_or_else(|| word_count(row))?;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::cast_possible_truncation, clippy::indexing_slicing, reason = "tests may panic")]
 
+mod fields;
 mod lookup;
 
 use std::vec;
@@ -85,7 +86,7 @@ fn parse(bytes: &[u8]) -> Section<'_> {
 }
 
 /// The rows of a section's only function, which are its last bytes. Also checks that they are the same if more bytes
-/// follow.
+/// follow, whatever these are.
 fn rows(bytes: &[u8]) -> Vec<Result<Row, Error>> {
     let read = |bytes: &[u8]| -> Vec<_> {
         let section = parse(bytes);
@@ -93,15 +94,17 @@ fn rows(bytes: &[u8]) -> Vec<Result<Row, Error>> {
         function.rows().expect("rows").collect()
     };
     let rows = read(bytes);
-    let mut longer = bytes.to_vec();
     let length = parse(bytes).header().fre_len + 16;
     let length = match parse(bytes).endian() {
         Endian::Little => length.to_le_bytes(),
         Endian::Big => length.to_be_bytes(),
     };
-    longer[16..20].copy_from_slice(&length);
-    longer.extend([0xff; 16]);
-    assert_eq!(read(&longer), rows);
+    for byte in [0, 0xff] {
+        let mut longer = bytes.to_vec();
+        longer[16..20].copy_from_slice(&length);
+        longer.extend([byte; 16]);
+        assert_eq!(read(&longer), rows);
+    }
     rows
 }
 
@@ -202,19 +205,22 @@ fn wide_words_and_starts_are_signed_and_unsigned() {
 #[cfg(feature = "elf")]
 #[test]
 fn short_rows_have_the_words_their_info_byte_counts() {
-    for info in 0..=u8::MAX {
+    for (info, width) in (0..=u8::MAX).flat_map(|info| [(info, 1), (info, 2), (info, 4)]) {
         // V3 2.4.1: bits 1 to 4 are the number of words, and bits 5 and 6 encode their size of 1, 2 or 4 bytes.
         let length = usize::from(info >> 1 & 0xf) << (info >> 5 & 3);
         let readable = info >> 5 & 3 != 3 && length <= 8;
-        let mut bytes = one(Abi::Amd64, 1, 0, 0, &[0, info]);
-        bytes[16] = 2 + 16;
+        let mut row = vec![0; width];
+        row.push(info);
+        // The FRE type is 0, 1 or 2.
+        let mut bytes = one(Abi::Amd64, 1, width as u8 / 2, 0, &row);
+        bytes[16] += 16;
         bytes.extend(0xf0..=0xff);
         let section = parse(&bytes);
         let function = section.functions().next().expect("a function").expect("readable");
         let entries = function.frame_row_entries().expect("rows");
         let words = entries.short().map(|row| (row.size, row.packed_words()));
         let all = 0xf7f6_f5f4_f3f2_f1f0_u128;
-        let expected = (2 + length, (all & ((1 << (8 * length.min(8))) - 1)) as u64);
+        let expected = (width + 1 + length, (all & ((1 << (8 * length.min(8))) - 1)) as u64);
         assert_eq!(words, readable.then_some(expected), "{info:#x}");
     }
 }

@@ -63,11 +63,9 @@ impl CodeMap {
             return size;
         }
         let end = start.address.saturating_add(size);
+        let after = CodeAddress { address: end, ..start };
         let first = self.ranges.partition_point(|range| range.start <= start).saturating_sub(1);
-        let overlapping = self.ranges.iter().skip(first).take_while(|range| {
-            range.start.section < start.section
-                || range.start.section == start.section && range.start.address < end
-        });
+        let overlapping = self.ranges.iter().skip(first).take_while(|range| range.start < after);
         overlapping
             .filter(|range| range.start.section == start.section)
             .map(|range| {
@@ -95,5 +93,89 @@ impl CodeRange {
         let before = place.address.checked_sub(self.start.address);
         let left = before.and_then(|before| self.size.checked_sub(before));
         place.section == self.start.section && left.is_some_and(|left| size <= left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Overlapping, nested, adjacent, separate and empty ranges, unsorted, in two sections.
+    const RANGES: [(u32, u64, u64); 9] = [
+        (1, 5, 4),
+        (0, 8, 4),
+        (0, 2, 4),
+        (0, 4, 3),
+        (0, 3, 2),
+        (0, 20, 0),
+        (0, 12, 2),
+        (1, 7, 4),
+        (2, 0, 1),
+    ];
+
+    fn map() -> CodeMap {
+        let range = |(section, address, size)| (CodeAddress { section, address }, size);
+        CodeMap::of(RANGES.into_iter().map(range))
+    }
+
+    /// Looks at each range.
+    fn is_code(section: u32, byte: u64) -> bool {
+        RANGES
+            .iter()
+            .any(|(of, start, size)| *of == section && (*start..start + size).contains(&byte))
+    }
+
+    #[test]
+    fn ranges_that_overlap_are_one() {
+        let ranges: Vec<_> =
+            map().ranges.iter().map(|r| (r.start.section, r.start.address, r.size)).collect();
+        let expected = [(0, 2, 5), (0, 8, 4), (0, 12, 2), (1, 5, 6), (2, 0, 1)];
+        assert_eq!(ranges, expected);
+        assert_eq!(map().size(), 5 + 4 + 2 + 6 + 1);
+        assert!(map().is_known() && !CodeMap::unknown().is_known());
+    }
+
+    #[test]
+    fn a_byte_is_in_the_range_that_contains_it() {
+        for (section, address) in (0..4).flat_map(|section| (0..24).map(move |at| (section, at))) {
+            let map = map();
+            let found = map.containing(CodeAddress { section, address });
+            assert_eq!(found.is_some(), is_code(section, address), "{section} {address}");
+            let contains = |range: &CodeRange| {
+                range.start.section == section
+                    && (range.start.address..range.start.address + range.size).contains(&address)
+            };
+            assert!(found.is_none_or(contains), "{section} {address}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_counted_as_if_one_by_one() {
+        for (section, start) in (0..4).flat_map(|section| (0..24).map(move |at| (section, at))) {
+            for size in 0..24 {
+                let count = (start..start + size).filter(|byte| is_code(section, *byte)).count();
+                let place = CodeAddress { section, address: start };
+                assert_eq!(map().bytes_in(place, size), count as u64, "{section} {start} {size}");
+                assert_eq!(CodeMap::unknown().bytes_in(place, size), size);
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_ends_after_its_last_byte() {
+        let ends: Vec<_> = (1..24).filter(|at| map().ends_at(CodeAddress::absolute(*at))).collect();
+        // Ranges are asked about only where none contains the place.
+        let outside: Vec<_> = ends.into_iter().filter(|at| !is_code(0, *at)).collect();
+        assert_eq!(outside, [7, 14]);
+    }
+
+    #[test]
+    fn a_range_contains_what_ends_with_it() {
+        let range = CodeRange { start: CodeAddress { section: 3, address: 8 }, size: 4 };
+        let contains =
+            |section, address, size| range.contains(CodeAddress { section, address }, size);
+        assert!(contains(3, 8, 4) && contains(3, 9, 3) && contains(3, 12, 0));
+        assert!(!contains(3, 8, 5) && !contains(3, 9, 4) && !contains(3, 7, 1));
+        assert!(!contains(3, 13, 0) && !contains(2, 8, 4) && !contains(3, 11, u64::MAX));
     }
 }

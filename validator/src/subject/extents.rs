@@ -63,12 +63,11 @@ impl Extents {
         let mut covered = CodeAddress::absolute(0);
         let mut sum: u64 = 0;
         for extent in &self.code {
-            let from = extent.start.max(covered);
-            let end = extent.end();
-            if from < end && from.section == end.section {
-                sum = sum.saturating_add(code.bytes_in(from, end.address - from.address));
-                covered = end;
-            }
+            // The extents are in order, so `from` is in the same section as the extent.
+            let (from, end) = (extent.start.max(covered), extent.end());
+            let size = end.address.saturating_sub(from.address);
+            sum = sum.saturating_add(code.bytes_in(from, size));
+            covered = covered.max(end);
         }
         sum
     }
@@ -142,21 +141,18 @@ fn overlaps<T: Copy, End: Ord>(
                 before = Some(item);
                 continue;
             }
-            let mut furthest = reaching;
+            let mut further = None;
             let mut overlap: Option<Overlap<T>> = None;
             while let Some(item) = items.next_if(|item| inside(&reaching, item)) {
                 let group =
                     overlap.get_or_insert(Overlap { before: reaching, first: item, count: 0 });
                 group.count += 1;
-                if end(&furthest) <= end(&item) {
-                    furthest = item;
-                    if end(&reaching) < end(&item) {
-                        break;
-                    }
+                if end(&reaching) < end(&item) {
+                    further = Some(item);
+                    break;
                 }
             }
-            let moved = end(&reaching) < end(&furthest);
-            before = if moved { Some(furthest) } else { items.next() };
+            before = further.or_else(|| items.next());
             if overlap.is_some() {
                 return overlap;
             }
@@ -182,8 +178,10 @@ impl CodeExtent {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "tests may panic")]
 mod tests {
     use super::*;
+    use core::ops::Range;
 
     fn extents(blocks: &[(u32, u32)]) -> Extents {
         let blocks =
@@ -219,5 +217,90 @@ mod tests {
     fn bytes_outside_all_blocks_are_unused() {
         let unused: Vec<_> = extents(&[(2, 5), (5, 7), (300, 400)]).unused(10).collect();
         assert_eq!(unused, [(0, 2), (7, 10)]);
+    }
+
+    /// Intervals below 12, in every order of starts and ends that three of them can have, and a few more.
+    fn triples() -> impl Iterator<Item = [(u32, u32); 3]> {
+        let all = (0..4_u32).flat_map(|start| (start..4).map(move |end| (start * 3, end * 3)));
+        all.clone().flat_map(move |a| {
+            let all = all.clone();
+            all.clone().flat_map(move |b| all.clone().map(move |c| [a, b, c]))
+        })
+    }
+
+    /// The expected functions are found by comparing each pair of blocks.
+    #[test]
+    fn blocks_with_a_common_byte_share_rows() {
+        for blocks in triples() {
+            let shares = |index: usize| {
+                let common = |&(other, (start, end)): &(usize, (u32, u32))| {
+                    other != index && start.max(blocks[index].0) < end.min(blocks[index].1)
+                };
+                blocks.into_iter().enumerate().any(|other| common(&other))
+            };
+            let expected: Vec<u32> = (0..3).filter(|&index| shares(index as usize)).collect();
+            let extents = extents(&blocks);
+            assert_eq!(extents.sharing_rows(), expected, "{blocks:?}");
+            let found = extents.overlapping_blocks().next().is_some();
+            assert_eq!(found, !expected.is_empty(), "{blocks:?}");
+        }
+    }
+
+    /// The expected bytes are found by looking at each byte.
+    #[test]
+    fn unused_bytes_are_in_no_block() {
+        for blocks in triples() {
+            let used = |byte| blocks.iter().any(|(start, end)| (*start..*end).contains(&byte));
+            let expected: Vec<u32> = (0..11).filter(|byte| !used(*byte)).collect();
+            let ranges: Vec<_> = extents(&blocks).unused(11).collect();
+            assert!(ranges.iter().all(|(start, end)| start < end), "{blocks:?}: {ranges:?}");
+            let found: Vec<u32> = ranges.into_iter().flat_map(|(start, end)| start..end).collect();
+            assert_eq!(found, expected, "{blocks:?}");
+        }
+    }
+
+    #[test]
+    fn an_item_is_grouped_with_the_one_that_reaches_furthest() {
+        // Equal blocks; a block that ends with the long one; one that reaches further; a pair after a group.
+        assert_eq!(overlaps(&[(0, 10), (0, 10), (0, 10)]), [(0, 1, 2)]);
+        assert_eq!(overlaps(&[(0, 40), (10, 40), (20, 30)]), [(0, 1, 2)]);
+        assert_eq!(overlaps(&[(0, 40), (10, 50), (20, 30), (45, 48)]), [(0, 1, 1), (1, 2, 2)]);
+        assert_eq!(overlaps(&[(0, 40), (10, 20), (40, 50), (45, 60)]), [(0, 1, 1), (2, 3, 1)]);
+        assert_eq!(overlaps(&[(0, 5), (5, 9), (9, 9), (9, 12), (11, 12)]), [(3, 4, 1)]);
+    }
+
+    /// The code of three functions in each of two sections, and the code of the file; each byte is counted by looking
+    /// at it.
+    #[test]
+    fn each_byte_of_code_is_counted_once() {
+        let place = |section, address: u32| CodeAddress { section, address: address.into() };
+        let code: [(u32, Range<u32>); 3] = [(0, 0..4), (0, 7..10), (1, 2..9)];
+        let map = CodeMap::of(code.iter().map(|(section, range)| {
+            (place(*section, range.start), u64::from(range.end - range.start))
+        }));
+        for functions in triples() {
+            let extent = |section, (index, (start, end)): (u32, (u32, u32))| CodeExtent {
+                start: place(section, start),
+                size: end - start,
+                index,
+            };
+            let both = |section| (0..).zip(functions).map(move |f| extent(section, f));
+            let mut extents =
+                Extents { code: both(1).chain(both(0)).collect(), blocks: Vec::new() };
+            extents.sort();
+            let described =
+                |byte: &u32| functions.iter().any(|(start, end)| (*start..*end).contains(byte));
+            let bytes = |section| (0..12).filter(described).map(move |byte| (section, byte));
+            let is_code = |(section, byte): &(u32, u32)| {
+                code.iter().any(|(of, range)| of == section && range.contains(byte))
+            };
+            let counted = bytes(0).chain(bytes(1));
+            assert_eq!(
+                extents.covered_bytes(&map),
+                counted.clone().filter(is_code).count() as u64,
+                "{functions:?}"
+            );
+            assert_eq!(extents.covered_bytes(&CodeMap::unknown()), counted.count() as u64);
+        }
     }
 }

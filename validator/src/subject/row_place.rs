@@ -1,6 +1,8 @@
 //! The facts that decide whether a row starts at a sound place in its function. They are few, and the same for nearly
 //! all rows of a section, so the walk can remember which of them broke no rule.
 
+use core::cmp::Ordering;
+
 use crate::abi::Abi;
 use crate::section::Function;
 
@@ -54,18 +56,20 @@ impl RowSpace {
 
     /// The place of a row that starts at `start` and follows one that starts at `before`.
     pub(crate) fn place(&self, start: u32, before: Option<u32>) -> RowPlace {
-        let fact = |is: bool, fact: u8| if is { fact } else { 0 };
-        let order = match before {
-            Some(before) => {
-                fact(start == before, RowPlace::DUPLICATE) | fact(start < before, RowPlace::EARLIER)
-            }
+        let order = match before.map(|before| start.cmp(&before)) {
             None => RowPlace::FIRST,
+            Some(Ordering::Less) => RowPlace::EARLIER,
+            Some(Ordering::Equal) => RowPlace::DUPLICATE,
+            Some(Ordering::Greater) => 0,
         };
-        let row = order
-            | fact(start == 0, RowPlace::AT_START)
-            | fact(start & self.misalignment != 0, RowPlace::UNALIGNED)
-            | fact(start == self.length, RowPlace::AT_END)
-            | fact(start > self.length, RowPlace::PAST_END);
+        let end = match start.cmp(&self.length) {
+            Ordering::Less => 0,
+            Ordering::Equal => RowPlace::AT_END,
+            Ordering::Greater => RowPlace::PAST_END,
+        };
+        let at_start = if start == 0 { RowPlace::AT_START } else { 0 };
+        let unaligned = if start & self.misalignment == 0 { 0 } else { RowPlace::UNALIGNED };
+        let row = [order, end, at_start, unaligned].into_iter().sum();
         RowPlace { row, function: self.function }
     }
 }
@@ -164,5 +168,82 @@ impl SoundPlaces {
         if let Some(known) = self.known.get_mut(usize::from(place.function)) {
             *known |= 1 << (place.row & 63);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RowPlace, RowSpace, SoundPlaces};
+
+    /// A function of 16 bytes on a machine with instructions at multiples of 4.
+    const SPACE: RowSpace = RowSpace { length: 16, misalignment: 3, function: 0 };
+
+    /// The facts in the order in which [`RowPlace`] lists them: the place relative to the preceding row, to the
+    /// function's start, to instructions, and to the function's end.
+    fn facts(place: RowPlace) -> ([bool; 3], bool, bool, [bool; 2]) {
+        (
+            [place.is_first(), place.is_duplicate(), place.is_earlier()],
+            place.is_at_start(),
+            place.is_aligned(),
+            [place.is_at_end(), place.is_past_end()],
+        )
+    }
+
+    #[test]
+    fn a_place_has_the_facts_that_its_numbers_say() {
+        let befores = (0..40).map(Some).chain([None]);
+        for (start, before) in (0..40).flat_map(|start| befores.clone().map(move |b| (start, b))) {
+            let order = match before {
+                None => [true, false, false],
+                Some(before) => [false, start == before, start < before],
+            };
+            let expected = (order, start == 0, start % 4 == 0, [start == 16, start > 16]);
+            let place = SPACE.place(start, before);
+            assert_eq!(facts(place), expected, "{start} after {before:?}");
+            assert!(!place.repeats() && !place.is_in_block() && !place.is_in_empty_function());
+            // An ordinary place is at an instruction inside the function, at its start or after the preceding row.
+            let in_order = if before.is_none() { start == 0 } else { order == [false; 3] };
+            let ordinary = in_order && start % 4 == 0 && start < 16;
+            assert_eq!(SPACE.is_ordinary(start, before), ordinary, "{start} after {before:?}");
+        }
+    }
+
+    #[test]
+    fn facts_about_the_function_are_separate() {
+        for function in 0..8_u8 {
+            let place = RowSpace { function, ..SPACE }.place(16, Some(20));
+            let facts = [place.repeats(), place.is_in_block(), place.is_in_empty_function()];
+            assert_eq!(facts, [1, 2, 4].map(|bit| function & bit == bit));
+        }
+    }
+
+    #[test]
+    fn only_places_that_were_inserted_are_contained() {
+        let places =
+            || (0..8).flat_map(|function| (0..64).map(move |row| RowPlace { row, function }));
+        for inserted in places() {
+            let mut sound = SoundPlaces::default();
+            sound.insert(inserted);
+            sound.insert(RowPlace { row: 17, function: 5 });
+            for place in places() {
+                let known = place == inserted || place == RowPlace { row: 17, function: 5 };
+                assert_eq!(sound.contains(place), known, "{place:?}");
+            }
+        }
+    }
+
+    /// Both a first row and a later one must have been found sound, in a function of the same kind.
+    #[test]
+    fn ordinary_places_are_known_together() {
+        let other = RowSpace { function: 1, ..SPACE };
+        let (first, later) = (SPACE.place(0, None), SPACE.place(4, Some(0)));
+        let mut sound = SoundPlaces::default();
+        sound.insert(later);
+        assert!(!sound.contains_ordinary(&SPACE));
+        sound.insert(first);
+        assert!(sound.contains_ordinary(&SPACE) && !sound.contains_ordinary(&other));
+        let mut sound = SoundPlaces::default();
+        sound.insert(first);
+        assert!(!sound.contains_ordinary(&SPACE));
     }
 }

@@ -25,9 +25,7 @@ pub(super) fn check(total: &TotalContext<'_>, report: &mut Reporter<'_>) {
     // If there is a gap or an overlap, a function's count is wrong, and not the header's.
     let tiled = !blocks_overlap(total)
         && total.extents.unused(total.whole.header().fre_len).next().is_none();
-    // Up to version 2, a separate rule covers sections without any row.
-    let counted = total.totals.rows > 0 || stored > 0;
-    if total.totals.complete && tiled && counted && u64::from(stored) != total.totals.rows {
+    if total.totals.complete && tiled && u64::from(stored) != total.totals.rows {
         report.field(
             field::NUM_FRES,
             stored,

@@ -148,3 +148,158 @@ fn pack(start: u32, base_sp: bool, mangled: bool, words: &[Word]) -> StoredRow {
     row.words = words.iter().map(|word| word.bits() & mask).collect();
     row
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AMD64: Abi = Abi::Amd64;
+    const ARM: Abi = Abi::Aarch64Little;
+    const S390X: Abi = Abi::S390x;
+    const NONE: Recovery = Recovery::Unchanged;
+
+    const fn at(offset: i64) -> Recovery {
+        Recovery::AtCfa(offset)
+    }
+
+    const fn in_register(register: u32) -> Recovery {
+        Recovery::RegisterOffset { register: Register(register), offset: 0 }
+    }
+
+    /// CFA = register + offset, with these recoveries.
+    const fn frame(register: u32, offset: i64, ra: Recovery, fp: Recovery) -> Frame {
+        let cfa = Cfa::RegisterOffset { register: Register(register), offset };
+        Frame { cfa, ra, fp, ra_signed: false }
+    }
+
+    /// The info byte and the words, as numbers of their width.
+    fn stored(row: Option<StoredRow>) -> Option<(u8, Vec<u32>)> {
+        row.map(|row| (row.stored_info(), row.words))
+    }
+
+    fn default(version: Version, abi: Abi, frame: &Frame) -> Option<(u8, Vec<u32>)> {
+        stored(encode_default(version, abi, 0, frame))
+    }
+
+    fn words(info: u8, words: &[u32]) -> Option<(u8, Vec<u32>)> {
+        Some((info, words.to_vec()))
+    }
+
+    /// Format sheet 1.6 and 1.7. SP is register 7, and FP 6.
+    #[test]
+    fn default_rows_of_amd64() {
+        let amd64 = |frame: Frame| default(Version::V2, AMD64, &frame);
+        assert_eq!(amd64(frame(7, 8, at(-8), NONE)), words(0x03, &[8]));
+        assert_eq!(amd64(frame(6, 16, at(-8), at(-16))), words(0x04, &[16, 0xf0]));
+        assert_eq!(amd64(frame(7, 127, at(-8), at(-128))), words(0x05, &[127, 0x80]));
+        assert_eq!(amd64(frame(7, 128, at(-8), at(-16))), words(0x25, &[128, 0xfff0]));
+        assert_eq!(amd64(frame(7, 16, at(-8), at(-129))), words(0x25, &[16, 0xff7f]));
+        assert_eq!(amd64(frame(7, 0x8000, at(-8), NONE)), words(0x43, &[0x8000]));
+        assert_eq!(amd64(frame(7, 0x7fff_ffff, at(-8), NONE)), words(0x43, &[0x7fff_ffff]));
+        assert_eq!(amd64(frame(7, 16, at(-8), at(0))), words(0x05, &[16, 0]));
+        assert_eq!(amd64(Frame::OUTERMOST), words(0, &[]));
+        assert_eq!(default(Version::V1, AMD64, &Frame::OUTERMOST), None);
+        for refused in [
+            frame(7, 0x8000_0000, at(-8), NONE),
+            frame(10, 16, at(-8), NONE),
+            frame(7, 16, at(-16), NONE),
+            frame(7, 16, NONE, NONE),
+            frame(7, 16, at(-8), in_register(3)),
+            frame(7, 16, at(-8), Recovery::Undefined),
+            frame(7, 16, at(-8), Recovery::CfaOffset(-16)),
+            Frame { ra_signed: true, ..frame(7, 16, at(-8), NONE) },
+            Frame { cfa: Cfa::Undefined, ..frame(7, 16, at(-8), NONE) },
+        ] {
+            assert_eq!(amd64(refused), None, "{refused}");
+        }
+    }
+
+    /// SP is register 31, and FP 29. There is no word for FP without one for RA.
+    #[test]
+    fn default_rows_of_aarch64() {
+        let aarch64 = |frame: Frame| default(Version::V3, ARM, &frame);
+        assert_eq!(aarch64(frame(31, 16, NONE, NONE)), words(0x03, &[16]));
+        assert_eq!(aarch64(frame(31, 16, at(-8), NONE)), words(0x05, &[16, 0xf8]));
+        assert_eq!(aarch64(frame(29, 16, at(-8), at(-16))), words(0x06, &[16, 0xf8, 0xf0]));
+        let signed = Frame { ra_signed: true, ..frame(31, 16, NONE, NONE) };
+        assert_eq!(aarch64(signed), words(0x83, &[16]));
+        assert_eq!(aarch64(frame(31, 16, NONE, at(-16))), None);
+        assert_eq!(aarch64(frame(7, 16, NONE, NONE)), None);
+        assert_eq!(aarch64(frame(31, 16, at(0), NONE)), words(0x05, &[16, 0]));
+        assert_eq!(aarch64(frame(31, 16, at(-7), NONE)), words(0x05, &[16, 0xf9]));
+        assert_eq!(aarch64(frame(31, 16, in_register(9), NONE)), None);
+    }
+
+    /// SP is register 15, and FP 11. The CFA's offset is stored as (offset - 160) / 8, RA's word is 0 if only FP is
+    /// saved, and odd words are registers in version 2.
+    #[test]
+    fn default_rows_of_s390x() {
+        let s390x = |frame: Frame| default(Version::V2, S390X, &frame);
+        assert_eq!(s390x(frame(15, 160, NONE, NONE)), words(0x03, &[0]));
+        assert_eq!(s390x(frame(15, 168, NONE, NONE)), words(0x03, &[1]));
+        assert_eq!(s390x(frame(15, 152, NONE, NONE)), words(0x03, &[0xff]));
+        assert_eq!(s390x(frame(11, 320, at(-48), NONE)), words(0x04, &[20, 0xd0]));
+        assert_eq!(s390x(frame(15, 320, NONE, at(-72))), words(0x07, &[20, 0, 0xb8]));
+        assert_eq!(s390x(frame(15, 160, in_register(16), NONE)), words(0x05, &[0, 33]));
+        assert_eq!(s390x(frame(15, 160, NONE, in_register(17))), words(0x07, &[0, 0, 35]));
+        assert_eq!(s390x(frame(15, 160, in_register(0), NONE)), words(0x05, &[0, 1]));
+        let most = frame(15, 160, in_register((1 << 30) - 1), NONE);
+        assert_eq!(s390x(most), words(0x45, &[0, 0x7fff_ffff]));
+        let far = Recovery::RegisterOffset { register: Register(16), offset: 8 };
+        for refused in [
+            frame(15, 164, NONE, NONE),
+            frame(15, 161, NONE, NONE),
+            frame(15, i64::MIN, NONE, NONE),
+            frame(15, 160, at(0), NONE),
+            frame(15, 160, NONE, at(0)),
+            frame(15, 320, at(-47), NONE),
+            frame(15, 160, far, NONE),
+            frame(15, 160, in_register(1 << 30), NONE),
+            frame(15, 160, in_register(1 << 31), NONE),
+        ] {
+            assert_eq!(s390x(refused), None, "{refused}");
+        }
+        // Version 3 has no registers in default rows, so an odd word is a slot.
+        let third = |frame: Frame| default(Version::V3, S390X, &frame);
+        assert_eq!(third(frame(15, 160, in_register(16), NONE)), None);
+        assert_eq!(third(frame(15, 320, at(-47), NONE)), words(0x05, &[20, 0xd1]));
+        assert_eq!(third(frame(15, 320, at(-48), at(-72))), words(0x07, &[20, 0xd0, 0xb8]));
+    }
+
+    /// Format sheet 1.8, with GNU as's encodings of its examples.
+    #[test]
+    fn flexible_rows() {
+        let amd64 = |frame: Frame| stored(encode_flexible(Version::V3, AMD64, 0, &frame));
+        assert_eq!(amd64(frame(10, 0, at(-8), NONE)), words(0x04, &[0x51, 0]));
+        let load = |register, offset| Cfa::Dereference { register: Register(register), offset };
+        let realigned = Frame {
+            cfa: load(6, -8),
+            fp: Recovery::AtRegister { register: Register(6), offset: 0 },
+            ..frame(0, 0, at(-8), NONE)
+        };
+        assert_eq!(amd64(realigned), words(0x0a, &[0x33, 0xf8, 0, 0x33, 0]));
+        assert_eq!(amd64(frame(7, 8, at(-8), at(-16))), words(0x0a, &[0x39, 8, 0, 2, 0xf0]));
+        assert_eq!(amd64(frame(7, 8, in_register(11), NONE)), words(0x08, &[0x39, 8, 0x59, 0]));
+        let both = frame(7, 8, at(-24), at(-16));
+        assert_eq!(amd64(both), words(0x0c, &[0x39, 8, 2, 0xe8, 2, 0xf0]));
+        assert_eq!(amd64(frame(7, 8, NONE, NONE)), None);
+        assert_eq!(amd64(Frame::OUTERMOST), words(0, &[]));
+        // A control word is unsigned: register 31 needs one byte, and 32 two.
+        assert_eq!(amd64(frame(31, 0, at(-8), NONE)), words(0x04, &[0xf9, 0]));
+        assert_eq!(amd64(frame(32, -1, at(-8), NONE)), words(0x24, &[0x101, 0xffff]));
+        let most = frame((1 << 29) - 1, 0, at(-8), NONE);
+        assert_eq!(amd64(most), words(0x44, &[0xffff_fff9, 0]));
+        assert_eq!(amd64(frame(1 << 29, 0, at(-8), NONE)), None);
+        assert_eq!(amd64(frame(7, 8, at(-8), Recovery::CfaOffset(-16))), None);
+        assert_eq!(amd64(Frame { ra_signed: true, ..frame(7, 8, at(-8), NONE) }), None);
+        assert_eq!(amd64(Frame { cfa: Cfa::Undefined, ..frame(7, 8, at(-8), NONE) }), None);
+        let s390x = |frame: Frame| stored(encode_flexible(Version::V3, S390X, 0, &frame));
+        assert_eq!(s390x(frame(15, 320, NONE, NONE)), words(0x04, &[0x79, 20]));
+        assert_eq!(
+            s390x(frame(15, 320, NONE, in_register(16))),
+            words(0x0a, &[0x79, 20, 0, 0x81, 0])
+        );
+        let signed = Frame { ra_signed: true, ..frame(31, 16, NONE, NONE) };
+        assert_eq!(stored(encode_flexible(Version::V3, ARM, 0, &signed)), words(0x84, &[0xf9, 16]));
+    }
+}
