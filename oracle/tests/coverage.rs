@@ -222,6 +222,10 @@ fn another_register_in_a_register() {
     amd64(&[ADVANCE, 0x09, 3, 10], other);
     aarch64(&[ADVANCE, 0x09, 19, 20], other);
     amd64(&[ADVANCE, 0x09, 12, 12], other);
+    // Beside an escape that 2.47.50 interprets.
+    let escape = Cause::UnsupportedEscape;
+    let beside = [escape, escape, Cause::Unexplained];
+    amd64(&[ADVANCE, 0x10, 3, 2, 0x77, 8, 0x09, 12, 10], beside);
     // At the function's start, the instruction is written into the CIE.
     let initial = [AMD64, &[0x09, 3, 10]].concat();
     check(&section(Abi::Amd64, 16, &initial, 0x10, &[]), Abi::Amd64, other);
@@ -296,6 +300,13 @@ fn more_rows_than_can_be_counted() {
     check(&full, Abi::Amd64, [Cause::Unexplained; 3]);
     let over = section(Abi::Amd64, 16, AMD64, 0x10000, &program);
     check(&over, Abi::Amd64, [Cause::Unexplained, Cause::Unexplained, Cause::RowLimit]);
+    // The same with a CFA based on R10, which only version 3 can express.
+    let register = Cause::CfaRegister;
+    for (rows, cause) in [(0xffff, Cause::Unexplained), (0x10000, Cause::RowLimit)] {
+        let initial = [0x0c, 10, 8, 0x90, 1];
+        let bytes = section(Abi::Amd64, 16, &initial, 0x10000, &program[..3 * (rows - 1)]);
+        check(&bytes, Abi::Amd64, [register, register, cause]);
+    }
 }
 
 #[test]
