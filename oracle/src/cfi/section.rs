@@ -317,3 +317,17 @@ impl<'a> Cfi<'a> {
         self.fdes.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The memory for functions is reserved once: a short entry has 32 bytes.
+    #[test]
+    fn memory_is_reserved_for_as_many_functions_as_fit() {
+        for count in [0, 1, 100] {
+            let cfi = Cfi::from_bytes(&[0; 3200][..32 * count], Kind::EhFrame, 0, Abi::Amd64);
+            assert!((count..=count + 8).contains(&cfi.fdes.capacity()));
+        }
+    }
+}
