@@ -417,6 +417,7 @@ mod tests {
             pending: None,
             sink: &mut Described(Vec::new()),
         };
+        assert!(!sframe_witness.describes() && !cfi_witness.describes());
         let mut counting = Counting(comparison, 0);
         sweep(&code_of(&elf), &mut sframe_witness, &mut cfi_witness, &mut counting);
         assert_eq!(counting.0.totals.bytes, totals.bytes);

@@ -243,8 +243,7 @@ where
         self.list(function, span.start, span.start.saturating_add(length));
         let Budgets { pieces, block, repetitions, .. } = &mut *self.budgets;
         block.clear();
-        let row =
-            |piece: &Piece| piece.row.map(|row| Row { start: piece.start, end: piece.end, ..row });
+        let row = |piece: &Piece| piece.row.map(|row| Row { start: piece.start, ..row });
         block.extend(pieces.iter().filter_map(row));
         let readable = block.len() == pieces.len();
         let evidence = &mut self.evidence;
@@ -370,7 +369,6 @@ where
 
     #[inline]
     fn finish(&mut self, left: &mut impl FnMut(Left<SframeFunction, Self::Error>)) {
-        self.cursor.leave();
         if let Some(current) = self.current.take() {
             left(Left { function: current.place, shared: self.shared, error: None });
         }

@@ -140,7 +140,6 @@ impl<'c, 'x> Stream<'c, 'x> {
     #[inline]
     pub(super) fn leave(&mut self, left: &mut impl FnMut(Left<Fde<'c>, CfiError>)) {
         let Some(function) = self.function.take() else { return };
-        self.cursor.leave();
         // Instructions after the last requested place may be malformed.
         while self.progress == Progress::Row {
             self.step();
