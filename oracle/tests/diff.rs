@@ -150,9 +150,21 @@ fn a_file_equals_itself_by_address() {
         assert!(totals.equal > 0 && totals.matched > 0);
     }
     // In relocatable objects, functions are addressed relative to their own section.
-    let (found, _) =
-        compared("2.47.50/x86_64/sections.o", "2.44/x86_64/sections.o", Matching::Address);
+    let (path, other) = ("2.47.50/x86_64/sections.o", "2.44/x86_64/sections.o");
+    let (found, totals) = compared(path, other, Matching::Address);
     assert_eq!(found, []);
+    assert_eq!(totals.equal, described(path));
+}
+
+/// The number of bytes of a file's functions, which must not overlap.
+fn described(path: &str) -> u64 {
+    let mut bytes = 0;
+    with_set(path, &mut |set| {
+        let entries = set.sections.iter().flat_map(Section::entries);
+        bytes = entries.map(|entry| u64::from(entry.size())).sum();
+    });
+    assert!(bytes > 0);
+    bytes
 }
 
 /// `readelf -sW` lists no symbol for the stubs of `.plt`, `.plt.got` and `.plt.sec`. They are matched by section, in

@@ -1,6 +1,8 @@
 //! Tests of DWARF expressions with a simple meaning, and of those without, as bytes. The operations and what they do to
 //! the stack are those of DWARF 5 2.5.1 and 7.7.1; 6.4.2 says which values are on the stack at first.
 
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
 mod common;
 
 use common::by_hand::{eh_frame, entry};

@@ -1,6 +1,8 @@
 //! Tests of CFI sections in ELF files written by hand: bases of pointers, relocations, classes, and sections that share
 //! bytes.
 
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
 mod common;
 
 use common::by_hand::{eh_frame, entry};
@@ -45,8 +47,11 @@ fn of<T>(file: ElfWriter<'_>, look: impl FnOnce(&[Cfi<'_>]) -> T) -> T {
     look(&Cfi::load_all(&elf).expect("readable"))
 }
 
+/// A defect: its place and its kind.
+type Defect = (u64, CfiErrorKind);
+
 /// The places of the functions, and the defects.
-fn content(cfi: &Cfi<'_>) -> (Vec<(CodeAddress, u64)>, Vec<(u64, CfiErrorKind)>) {
+fn content(cfi: &Cfi<'_>) -> (Vec<(CodeAddress, u64)>, Vec<Defect>) {
     let functions = cfi.functions().map(|function| (function.start(), function.size()));
     let defects = cfi.defects().iter().map(|defect| (defect.offset, defect.kind));
     (functions.collect(), defects.collect())
@@ -87,7 +92,9 @@ fn relocations_give_the_start_if_they_fit_the_field() {
     let wide = [0; 16];
     let narrow = [0; 8];
     let kind = |kind| Err((START, CfiErrorKind::RelocationType(kind)));
-    let cases: [(u8, &[u8], u64, u32, u16, Result<(), (u64, CfiErrorKind)>); 16] = [
+    /// The encoding, the range, the relocation's offset and type, the symbol's section, and the result.
+    type Case<'r> = (u8, &'r [u8], u64, u32, u16, Result<(), Defect>);
+    let cases: [Case<'_>; 16] = [
         (0x00, &wide, START, 1, 1, Ok(())),
         (0x50, &wide, START + 4, 1, 1, Ok(())),
         (0x0b, &narrow, START, 10, 1, Ok(())),

@@ -326,7 +326,8 @@ mod tests {
     #[test]
     fn memory_is_reserved_for_as_many_functions_as_fit() {
         for count in [0, 1, 100] {
-            let cfi = Cfi::from_bytes(&[0; 3200][..32 * count], Kind::EhFrame, 0, Abi::Amd64);
+            let bytes = vec![0; 32 * count];
+            let cfi = Cfi::from_bytes(&bytes, Kind::EhFrame, 0, Abi::Amd64);
             assert!((count..=count + 8).contains(&cfi.fdes.capacity()));
         }
     }
