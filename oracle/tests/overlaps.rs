@@ -248,6 +248,11 @@ fn blocks_of_unknown_size() {
     assert_eq!(found, []);
     let (found, _) = compared(Version::V2, functions(), &[(0, 16, program)]);
     assert_eq!(found, [(0, 16, Verdict::Undecided, false)]);
+    // Rows out of order: a reader stops at the row at 12, and the last row is valid from there on.
+    let out_of_order = plain(0, 16).row(12, sp(24)).row(8, sp(16));
+    let program: &[u8] = &[0x4c, 0x0e, 16];
+    let (found, _) = compared(Version::V1, vec![block(out_of_order)], &[(0, 16, program)]);
+    assert_eq!(found, []);
     // Two rows with the same frame are right whatever the size of the block is.
     let same = vec![block(plain(0, 48).row(11, sp(8)))];
     let (found, totals) = compared(Version::V1, same, &[(0, 48, &[])]);
