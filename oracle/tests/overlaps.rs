@@ -190,6 +190,14 @@ fn code_before_the_first_row_is_not_described() {
     let (found, totals) = compared(Version::V2, vec![at(0, 16).row(8, sp(16))], &[(0, 16, LATER)]);
     assert_eq!(found, [(0, 8, Verdict::OnlyCfi, false)]);
     assert_eq!((totals.bytes.equal, totals.functions), (8, counts(0, 1, 0, 0)));
+    let (found, totals) = compared(Version::V2, vec![at(0, 16).row(8, sp(8))], &[(0, 16, &[])]);
+    assert_eq!((found, totals.bytes.equal), (vec![(0, 8, Verdict::OnlyCfi, false)], 8));
+    // Of two rows with one start, the last is valid.
+    let functions = vec![plain(0, 16).row(8, sp(24)).row(8, sp(16))];
+    assert_eq!(compared(Version::V2, functions, &[(0, 16, LATER)]).0, []);
+    let functions = vec![plain(0, 16).row(8, sp(16)).row(8, sp(24))];
+    let (found, _) = compared(Version::V2, functions, &[(0, 16, LATER)]);
+    assert_eq!(found, [(8, 16, DIFFERENT, true)]);
     // A row out of order is valid only from the latest start before it on: a reader stops at the row at 12.
     let functions = vec![plain(0, 16).row(12, sp(24)).row(8, sp(16))];
     let (found, _) = compared(Version::V2, functions, &[(0, 16, LATER)]);

@@ -134,7 +134,7 @@ where
     ) -> bool {
         let agree = sframe.all_over(place, end, |current, function, budget| {
             current.marks == cfi.marks()
-                && cfi.all_over(place, end, |rows| {
+                && cfi.all_over(place, |rows| {
                     agree_all_over(function, budget, rows, place.address, end)
                 })
         });
