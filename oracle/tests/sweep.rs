@@ -1,4 +1,4 @@
-//! Tests of the sweep with witnesses of its own, which say what they are told to.
+//! Tests of the sweep with witnesses whose statements are fixed, instead of SFrame and CFI.
 
 use core::ops::ControlFlow;
 
