@@ -15,6 +15,7 @@
 //!
 //! [`Recovery::Unchanged`]: sframe_validator::unwind::Recovery::Unchanged
 
+mod compression;
 mod entry;
 mod error;
 mod evaluation;
@@ -31,6 +32,7 @@ mod section;
 mod state;
 mod traces;
 
+pub use compression::section_bytes;
 pub use entry::Cie;
 pub use error::{CfiError, CfiErrorKind};
 pub(crate) use evaluation::Evaluation;

@@ -251,10 +251,9 @@ fn of_traces(traces: Traces, version: Version) -> Option<Cause> {
 }
 
 /// An instruction in a form that assemblers do not accept, although rows could express its meaning or need not. Used
-/// only if no other cause is found.
+/// only if no other cause is found, so before version 3 there are no expressions.
 fn of_instructions(function: &Fde<'_>, version: Version, traces: Traces) -> Option<Cause> {
-    let expressions = version == Version::V3 && traces.contains(Traces::EXPRESSION);
-    if !expressions && version != Version::V1 {
+    if !traces.contains(Traces::EXPRESSION) && version != Version::V1 {
         return None;
     }
     let cfi = function.cfi();
@@ -263,10 +262,10 @@ fn of_instructions(function: &Fde<'_>, version: Version, traces: Traces) -> Opti
     let causes = instructions.filter_map(|instruction| match instruction {
         // observed: GNU as 2.40 drops a function with any `.cfi_register` without a message.
         Instruction::Register(..) if version == Version::V1 => Some(Cause::OtherRegisterSave),
-        Instruction::DefCfaExpression(expression) if expressions => {
+        Instruction::DefCfaExpression(expression) => {
             of_cfa_expression(cfi.expression(expression), cfi.abi())
         }
-        Instruction::Expression(register, expression) if expressions => {
+        Instruction::Expression(register, expression) => {
             of_expression(register, cfi.expression(expression), cfi.abi())
         }
         _ => None,
@@ -298,5 +297,51 @@ fn of_expression(register: Register, operations: &[u8], abi: Abi) -> Option<Caus
         None
     } else {
         Some(Cause::ExpressionForm)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stub_section_contains_its_bytes_and_not_its_end() {
+        let stubs = Stubs { ranges: vec![(0x10, 0x20), (0x30, 0x38)] };
+        let inside: Vec<_> = (0..0x40).filter(|address| stubs.contains(*address)).collect();
+        assert_eq!(inside, (0x10..0x20).chain(0x30..0x38).collect::<Vec<_>>());
+    }
+
+    /// The frames that version 1 can express on AMD64 (`format`, "Frame row entries"): SP (7) or FP (6) plus an
+    /// offset, and slots relative to the CFA.
+    #[test]
+    fn usual_frames_are_those_of_every_version() {
+        let cfa = |register, offset| Cfa::RegisterOffset { register: Register(register), offset };
+        let base = Frame {
+            cfa: cfa(7, 8),
+            ra: Recovery::AtCfa(-8),
+            fp: Recovery::Unchanged,
+            ra_signed: false,
+        };
+        let far = 1 << 31;
+        let saved = Recovery::AtCfa(-16);
+        let elsewhere = Recovery::RegisterOffset { register: Register(3), offset: 0 };
+        for (frame, usual) in [
+            (base, true),
+            (Frame { cfa: cfa(6, 16), fp: saved, ..base }, true),
+            (Frame { cfa: cfa(7, far - 1), fp: saved, ..base }, true),
+            (Frame { cfa: cfa(10, 8), ..base }, false),
+            (Frame { cfa: cfa(7, far), ..base }, false),
+            (Frame { cfa: Cfa::Undefined, ..base }, false),
+            (Frame { cfa: Cfa::Dereference { register: Register(6), offset: 8 }, ..base }, false),
+            (Frame { fp: elsewhere, ..base }, false),
+            (Frame { fp: Recovery::Undefined, ..base }, false),
+            (Frame { fp: Recovery::AtCfa(far), ..base }, false),
+            (Frame { ra: elsewhere, ..base }, false),
+            (Frame { ra: elsewhere, fp: saved, ..base }, false),
+            (Frame { ra: Recovery::Unchanged, ..base }, false),
+            (Frame { ra: Recovery::AtCfa(far), ..base }, false),
+        ] {
+            assert_eq!(is_usual(&frame, [Register(7), Register(6)]), usual, "{frame}");
+        }
     }
 }

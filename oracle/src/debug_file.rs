@@ -115,13 +115,17 @@ fn id_in(mut notes: &[u8], endian: Endian) -> Option<&[u8]> {
 #[must_use]
 pub fn debug_link<'a>(elf: &Elf<'a>) -> Option<DebugLink<'a>> {
     let section = elf.sections().iter().find(|section| section.name == b".gnu_debuglink")?;
-    let data = elf.section_data(section).ok()?;
+    link_in(elf.section_data(section).ok()?, elf.endian())
+}
+
+/// The link in the bytes of `.gnu_debuglink`.
+fn link_in(data: &[u8], endian: Endian) -> Option<DebugLink<'_>> {
     let length = data.iter().position(|byte| *byte == 0)?;
     let name = data.get(..length)?;
     // The checksum follows the name, at a multiple of 4.
     let checksum = data.get((length + 1).next_multiple_of(4)..)?.first_chunk().copied()?;
     let plain = !name.is_empty() && !name.contains(&b'/') && name != b"." && name != b"..";
-    plain.then(|| DebugLink { name, checksum: number(checksum, elf.endian()) })
+    plain.then(|| DebugLink { name, checksum: number(checksum, endian) })
 }
 
 fn number(bytes: [u8; 4], endian: Endian) -> u32 {
@@ -224,6 +228,9 @@ mod tests {
         notes.extend(note(3, b"GNU\0", &[0xab, 0xcd, 0xef]));
         assert_eq!(id_in(&notes, Endian::Little), Some([0xab, 0xcd, 0xef].as_slice()));
         assert_eq!(id_in(&notes[..notes.len() - 4], Endian::Little), None);
+        // An empty one identifies nothing.
+        notes.splice(..0, note(3, b"GNU\0", &[]));
+        assert_eq!(id_in(&notes, Endian::Little), Some([0xab, 0xcd, 0xef].as_slice()));
     }
 
     #[test]
@@ -233,5 +240,43 @@ mod tests {
         assert_eq!(id_in(&notes, Endian::Little), None);
         assert_eq!(id_in(&[0xff; 12], Endian::Big), None);
         assert_eq!(id_in(&[], Endian::Big), None);
+    }
+
+    /// GDB, "Debugging Information in Separate Files": a name, a zero byte, padding to a multiple of 4 bytes, and the
+    /// checksum in the file's byte order. The checksum that CRC-32's catalogues give for "123456789" is 0xcbf43926.
+    #[test]
+    fn links_are_plain_names_with_a_checksum() {
+        let link = |name: &[u8]| {
+            let mut data = [name, &[0]].concat();
+            data.resize(data.len().next_multiple_of(4), 0);
+            data.extend(checksum(b"123456789").to_be_bytes());
+            link_in(&data, Endian::Big).map(|link| (link.name.to_vec(), link.checksum))
+        };
+        for name in [b"a".as_slice(), b"abc", b"abcd", b"abcde", b"..a", b"a.."] {
+            assert_eq!(link(name), Some((name.to_vec(), 0xcbf4_3926)));
+        }
+        for name in [b"".as_slice(), b".", b"..", b"/a", b"../a", b"a/"] {
+            assert_eq!(link(name), None);
+        }
+        let little = link_in(b"abc\0\x26\x39\xf4\xcb", Endian::Little);
+        assert_eq!(little.map(|link| link.checksum), Some(0xcbf4_3926));
+        assert_eq!(link_in(b"abc\0\x26\x39\xf4", Endian::Little), None);
+        assert_eq!(link_in(b"abc", Endian::Little), None);
+    }
+
+    #[test]
+    fn mismatches_are_sentences() {
+        for (mismatch, says) in [
+            (Mismatch::NotElf, "it is not an ELF file"),
+            (Mismatch::Machine, "it is for another machine"),
+            (Mismatch::BuildId, "its build-id is different"),
+            (
+                Mismatch::Checksum { found: 0xab, wanted: 0xcbf4_3926 },
+                "its checksum is 0x000000ab, .gnu_debuglink says 0xcbf43926",
+            ),
+            (Mismatch::Unnamed, "the file has neither build-id nor .gnu_debuglink"),
+        ] {
+            assert_eq!(mismatch.to_string(), says);
+        }
     }
 }

@@ -4,8 +4,7 @@
 //! [`cfi`] reads `.eh_frame` and `.debug_frame` of linked files and relocatable objects. A [`witness`] is a source of
 //! rows: SFrame or CFI. [`compare`] sweeps over code with any two witnesses, and accounts for every byte of a file's
 //! code. [`coverage`] determines from a function's own CFI why SFrame does not describe it. [`diff`] compares SFrame
-//! with SFrame. [`debug_file`] finds the separate file that may contain a stripped file's CFI, and [`compression`] reads
-//! its compressed sections.
+//! with SFrame. [`debug_file`] finds the separate file that may contain a stripped file's CFI.
 //!
 //! ```
 //! use sframe_oracle::cfi::{Cfi, RowContext};
@@ -32,7 +31,6 @@
 pub mod account;
 pub mod cfi;
 pub mod compare;
-pub mod compression;
 pub mod coverage;
 pub mod debug_file;
 pub mod diff;

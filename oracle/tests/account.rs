@@ -11,6 +11,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use common::by_hand::{eh_frame, entry};
 use common::{ALL, ALL_BY_PATTERN, counts, golden, golden_files, members, of_file, open};
 use object::{Object, ObjectSection};
 use sframe_oracle::account::{Account, Options, Similar, account};
@@ -61,6 +62,9 @@ fn check(elf: &Elf<'_>, sections: &[Section<'_>], cfi: &[Cfi<'_>]) {
     let listed: Vec<_> =
         listed.map(|d| (d.start.section, d.start.address, d.end, d.fields)).collect();
     assert_eq!(listed, ranges);
+    // A pattern counts once per function.
+    let first = all.differences.iter().filter(|difference| !difference.repeats).count();
+    assert_eq!(of_differences, first as u64);
     for difference in &all.differences {
         assert!(counts.contains_key(difference.finding.rule.name));
         assert_eq!(difference.similar, None);
@@ -221,24 +225,6 @@ fn coverage_alone_counts_every_byte() {
         files += 1;
     }
     assert!(files > 200, "{files}");
-}
-
-/// An entry of `.eh_frame`.
-fn entry(id: u32, body: &[u8]) -> Vec<u8> {
-    let mut bytes = (body.len() as u32 + 4).to_le_bytes().to_vec();
-    bytes.extend(id.to_le_bytes());
-    bytes.extend(body);
-    bytes
-}
-
-/// A CIE (code 1, data -8, column 16, CFA = SP + 8), and an FDE for each range and program.
-fn eh_frame(functions: &[(u64, u64, &[u8])]) -> Vec<u8> {
-    let mut bytes = entry(0, &[1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1]);
-    for (start, size, program) in functions {
-        let body = [&start.to_le_bytes(), &size.to_le_bytes(), *program].concat();
-        bytes.extend(entry(bytes.len() as u32 + 4, &body));
-    }
-    bytes
 }
 
 /// The account of a golden file's code with CFI written by hand.

@@ -302,6 +302,10 @@ fn properties_that_a_version_cannot_express_are_limits() {
     let limit = Verdict::Limited(Fields::UNDEFINED_RA);
     assert_eq!(judged(plain(), outermost, Version::V1, Abi::Amd64), limit);
     assert_eq!(judged(plain(), outermost, Version::V2, Abi::Amd64), limit);
+    // If the outermost frame has other rules too, they are compared. The frame without a rule for the CFA has none.
+    let other = Frame { cfa: Cfa::RegisterOffset { register: SP, offset: 16 }, ..outermost };
+    assert_eq!(judged(plain(), other, Version::V2, Abi::Amd64), Verdict::Different(Fields::CFA));
+    assert_eq!(judged(plain(), Frame::OUTERMOST, Version::V2, Abi::Amd64), limit);
     // An outermost frame has no caller, so its other rules do not matter.
     assert_eq!(judged(Frame::OUTERMOST, outermost, Version::V3, Abi::Amd64), Verdict::Equal);
     let signal = |version, in_sframe, in_cfi| {
@@ -315,6 +319,26 @@ fn properties_that_a_version_cannot_express_are_limits() {
     assert_eq!(signal(Version::V3, false, true), Verdict::Different(Fields::SIGNAL));
     assert_eq!(signal(Version::V3, true, false), Verdict::Different(Fields::SIGNAL));
     assert_eq!(signal(Version::V3, true, true), Verdict::Equal);
+}
+
+/// `format`: the key matters only while the return address is signed, and only on AArch64.
+#[test]
+fn keys_are_compared_where_the_return_address_is_signed() {
+    let key = |signed, in_sframe, in_cfi, abi| {
+        let frame = Frame { ra_signed: signed, ..plain() };
+        let side = |key_b, version| {
+            let marks = Marks { signal: false, key_b };
+            Side { frame: &frame, marks, version }
+        };
+        judge(side(in_sframe, Some(Version::V3)), side(in_cfi, None), abi).verdict
+    };
+    let different = Verdict::Different(Fields::RA_SIGNING);
+    for (one, other) in [(false, true), (true, false)] {
+        assert_eq!(key(true, one, other, Abi::Aarch64Little), different);
+        assert_eq!(key(false, one, other, Abi::Aarch64Little), Verdict::Equal);
+        assert_eq!(key(true, one, other, Abi::Amd64), Verdict::Equal);
+    }
+    assert_eq!(key(true, true, true, Abi::Aarch64Little), Verdict::Equal);
 }
 
 /// The verdict on two rules for the same field if the CFI's CFA or the rule itself is an expression, whose value is

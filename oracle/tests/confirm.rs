@@ -4,12 +4,13 @@
 
 mod common;
 
+use common::by_hand::eh_frame;
 use common::{golden_files, members, open};
-use sframe_oracle::cfi::{Cfi, RowContext};
+use sframe_oracle::cfi::{Cfi, Kind, RowContext};
 use sframe_oracle::compare::CfiConfirms;
-use sframe_validator::Section;
 use sframe_validator::check::Confirm;
-use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
+use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Register};
+use sframe_validator::{Abi, Section};
 
 /// A row and its place: start, end, and frame.
 type Question = (CodeAddress, u64, Frame);
@@ -104,6 +105,26 @@ fn rows_are_confirmed_only_over_their_whole_range() {
     });
 }
 
+/// Written by hand: SP+8 in 0..0x20, in which a function without bytes is at 8, and SP+16 in 0x10..0x18, which hides the
+/// rest of the first function.
+#[test]
+fn functions_in_another_one_hide_it_if_they_have_bytes() {
+    let bytes = eh_frame(&[(0x1000, 0x20, &[]), (0x1008, 0, &[]), (0x1010, 8, &[0x0e, 16])]);
+    let cfi = [Cfi::from_bytes(&bytes, Kind::EhFrame, 0x8000, Abi::Amd64)];
+    let source = CfiConfirms::new(&cfi);
+    let confirms = |start: u64, end: u64, offset| {
+        let cfa = Cfa::RegisterOffset { register: Register(7), offset };
+        let (ra, fp) = (Recovery::AtCfa(-8), Recovery::Unchanged);
+        let frame = Frame { cfa, ra, fp, ra_signed: false };
+        source.confirms(CodeAddress::absolute(0x1000 + start), 0x1000 + end, &frame)
+    };
+    assert!(confirms(0, 0x10, 8) && confirms(8, 9, 8) && confirms(0x10, 0x18, 16));
+    assert!(!confirms(0, 0x11, 8) && !confirms(0x10, 0x11, 8) && !confirms(0x10, 0x19, 16));
+    assert!(!confirms(0x18, 0x20, 8) && !confirms(0, 0x10, 16));
+    // A range without bytes has nothing that could be wrong.
+    assert!(confirms(0, 0, 16));
+}
+
 /// Two functions alternate, so each question needs the other function's rows. The work is limited by the bytes of the
 /// CFI, and later questions are not confirmed.
 #[test]
@@ -120,7 +141,19 @@ fn questions_in_a_hostile_order_end() {
         let answers: Vec<_> = (0..100_000).map(|_| (ask(&first), ask(&last))).collect();
         // The rows read last still answer questions.
         assert_eq!((answers[0], answers[99_999]), ((true, true), (false, true)));
+        // Each question reads the instructions of a function again, at least one byte, until four times the bytes of
+        // the CFI have been read.
         let bytes: usize = cfi.iter().map(|cfi| cfi.data().len()).sum();
-        assert!(answers.iter().filter(|(one, two)| *one && *two).count() < 4 * bytes);
+        let cost = |(start, ..): &Question| {
+            let function = cfi.iter().find_map(|cfi| cfi.find(*start)).expect("described");
+            let mut instructions = function.instructions();
+            let start = instructions.offset();
+            while instructions.next().is_some() {}
+            usize::try_from(instructions.offset() - start).expect("short").max(1)
+        };
+        let (one, two) = (cost(&first), cost(&last));
+        assert!(one + two > 2, "{one} {two}");
+        let both = answers.iter().filter(|(one, two)| *one && *two).count();
+        assert_eq!(both, 4 * bytes / (one + two));
     });
 }

@@ -81,11 +81,13 @@ fn remember_state_before_another_row() {
     let first = Cause::RememberFirst;
     let none = Cause::Unexplained;
     let end = [ADVANCE, 0x0e, 24, ADVANCE, RESTORE];
-    let cases: [(&[u8], [Cause; 3]); 7] = [
+    let cases: [(&[u8], [Cause; 3]); 8] = [
         (&[REMEMBER], [first, first, none]),
         (&[ADVANCE, REMEMBER], [none, first, none]),
         (&[0x0e, 16, REMEMBER], [first, first, none]),
         (&[ADVANCE, 0x83, 2, ADVANCE, REMEMBER], [none, first, none]),
+        // The same value again: LLVM prints it for this, too, and 2.40 and 2.47.50 do not.
+        (&[ADVANCE, 0x0e, 8, REMEMBER], [none, first, none]),
         (&[ADVANCE, 0x0e, 16, REMEMBER], [none; 3]),
         (&[ADVANCE, 0x0e, 16, ADVANCE, REMEMBER], [none; 3]),
         (&[ADVANCE, 0x0e, 16, ADVANCE, 0x0e, 8, ADVANCE, REMEMBER], [none; 3]),
@@ -222,6 +224,10 @@ fn another_register_in_a_register() {
     amd64(&[ADVANCE, 0x09, 3, 10], other);
     aarch64(&[ADVANCE, 0x09, 19, 20], other);
     amd64(&[ADVANCE, 0x09, 12, 12], other);
+    // Beside an escape that 2.47.50 interprets.
+    let escape = Cause::UnsupportedEscape;
+    let beside = [escape, escape, Cause::Unexplained];
+    amd64(&[ADVANCE, 0x10, 3, 2, 0x77, 8, 0x09, 12, 10], beside);
     // At the function's start, the instruction is written into the CIE.
     let initial = [AMD64, &[0x09, 3, 10]].concat();
     check(&section(Abi::Amd64, 16, &initial, 0x10, &[]), Abi::Amd64, other);
@@ -270,6 +276,8 @@ fn each_cause() {
     // val_offset of FP and SP.
     amd64(&[0x14, 6, 2], [ValueOffset; 3]);
     amd64(&[0x14, 7, 0], [ValueOffset; 3]);
+    // All three assemblers write `.cfi_val_offset 3, -16`, which is about RBX.
+    amd64(&[0x14, 3, 2], [Unexplained; 3]);
     amd64(&[0x07, 6], [UndefinedFp; 3]);
     amd64(&[0x07, 7], [UndefinedFp; 3]);
     amd64(&[0x2e, 16], [UnsupportedEscape; 3]);
@@ -296,6 +304,13 @@ fn more_rows_than_can_be_counted() {
     check(&full, Abi::Amd64, [Cause::Unexplained; 3]);
     let over = section(Abi::Amd64, 16, AMD64, 0x10000, &program);
     check(&over, Abi::Amd64, [Cause::Unexplained, Cause::Unexplained, Cause::RowLimit]);
+    // The same with a CFA based on R10, which only version 3 can express.
+    let register = Cause::CfaRegister;
+    for (rows, cause) in [(0xffff, Cause::Unexplained), (0x10000, Cause::RowLimit)] {
+        let initial = [0x0c, 10, 8, 0x90, 1];
+        let bytes = section(Abi::Amd64, 16, &initial, 0x10000, &program[..3 * (rows - 1)]);
+        check(&bytes, Abi::Amd64, [register, register, cause]);
+    }
 }
 
 #[test]

@@ -11,8 +11,11 @@ use sframe_validator::{Placement, Section};
 type Found = (String, u64, u64, Change);
 
 fn with_set(path: &str, use_set: &mut dyn FnMut(&Set<'_>)) {
-    let data = sframe_corpus::read(&format!("golden/{path}"));
-    let elf = Elf::parse(&data).expect("ELF");
+    with_set_of(&sframe_corpus::read(&format!("golden/{path}")), use_set);
+}
+
+fn with_set_of(data: &[u8], use_set: &mut dyn FnMut(&Set<'_>)) {
+    let elf = Elf::parse(data).expect("ELF");
     let symbols = SymbolTable::load(&elf).expect("symbols");
     let headers: Vec<_> = elf.sframe_sections().copied().collect();
     let starts: Vec<_> = headers
@@ -147,9 +150,21 @@ fn a_file_equals_itself_by_address() {
         assert!(totals.equal > 0 && totals.matched > 0);
     }
     // In relocatable objects, functions are addressed relative to their own section.
-    let (found, _) =
-        compared("2.47.50/x86_64/sections.o", "2.44/x86_64/sections.o", Matching::Address);
+    let (path, other) = ("2.47.50/x86_64/sections.o", "2.44/x86_64/sections.o");
+    let (found, totals) = compared(path, other, Matching::Address);
     assert_eq!(found, []);
+    assert_eq!(totals.equal, described(path));
+}
+
+/// The number of bytes of a file's functions, which must not overlap.
+fn described(path: &str) -> u64 {
+    let mut bytes = 0;
+    with_set(path, &mut |set| {
+        let entries = set.sections.iter().flat_map(Section::entries);
+        bytes = entries.map(|entry| u64::from(entry.size())).sum();
+    });
+    assert!(bytes > 0);
+    bytes
 }
 
 /// `readelf -sW` lists no symbol for the stubs of `.plt`, `.plt.got` and `.plt.sec`. They are matched by section, in
@@ -182,4 +197,36 @@ fn functions_without_a_name_are_not_compared_by_symbol() {
     assert!(totals.unnamed_first > 0);
     assert_eq!(totals.unnamed_first, totals.unnamed_second);
     assert_eq!(totals.matched + totals.unnamed_first, by_address.matched);
+}
+
+/// The relocation of the first function's start is moved by 4 bytes in one file, and those of the first two in the
+/// other, so that these starts cannot be read.
+#[test]
+fn functions_with_unknown_starts_are_counted() {
+    let path = "2.47.50/x86_64/calls.o";
+    let moved = |count: usize| {
+        let mut data = sframe_corpus::read(&format!("golden/{path}"));
+        let elf = Elf::parse(&data).expect("ELF");
+        let table = elf.sections().iter().find(|section| section.name == b".rela.sframe");
+        let start = usize::try_from(table.expect("one").offset).expect("in memory");
+        for index in 0..count {
+            data[start + 24 * index] += 4;
+        }
+        data
+    };
+    let (one, two) = (moved(1), moved(2));
+    let mut totals = Vec::new();
+    with_set_of(&one, &mut |first| {
+        with_set_of(&two, &mut |second| {
+            for matching in [Matching::Address, Matching::Symbol] {
+                totals.push(diff(first, second, matching, |_| {}));
+            }
+        });
+    });
+    let (_, whole) = by_symbol(path, path);
+    for totals in totals {
+        assert_eq!(totals.unplaced, 3);
+        assert_eq!((totals.functions_only_first, totals.functions_only_second), (1, 0));
+        assert_eq!(totals.matched, whole.matched - 2);
+    }
 }

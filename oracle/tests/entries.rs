@@ -133,6 +133,9 @@ fn augmentations() {
         &[0, 0x10, 0, 0, 9, 0, 0, 0, 4, 5, 6, 7, 8, 0x0e, 16],
     );
     assert_eq!(range(&read(&full)), (0x1000, 9));
+    // A personality that is omitted has no bytes.
+    let omitted = fde(cie(b"zPR", &[0xff, 0x03]), &plain);
+    assert_eq!(range(&read(&omitted)), (0x1000, 9));
     // gcc 2's "eh": a pointer follows the string.
     let mut body = b"\x01eh\0\x11\x22\x33\x44\x55\x66\x77\x88".to_vec();
     body.extend([1, 0x78, 16, 0x0c, 7, 8]);
@@ -144,7 +147,8 @@ fn augmentations() {
 
 #[test]
 fn unknown_augmentations_affect_only_their_functions() {
-    for (augmentation, letter) in [(&b"zX"[..], b'X'), (b"R", b'R'), (b"RzS", b'R')] {
+    let cases = [(&b"zX"[..], b'X'), (b"R", b'R'), (b"RzS", b'R'), (b"Sz", b'z'), (b"L", b'L')];
+    for (augmentation, letter) in cases {
         let mut section = fde(cie(augmentation, &[0]), &[0; 16]);
         // Valid entries follow.
         let at = section.len() as u32;
@@ -204,6 +208,79 @@ fn debug_frame_of_each_version_and_format() {
     let section = debug_frame(false, 2);
     let cfi = Cfi::from_bytes(&section, Kind::DebugFrame, 0, Abi::Amd64);
     assert_eq!(kinds(&cfi)[0].1, CfiErrorKind::CieVersion(2));
+}
+
+/// One function precedes its CIE, and one follows it: both are in the order of the file.
+#[test]
+fn functions_before_their_cie_keep_their_place() {
+    let range = |start: u64| [start.to_le_bytes(), 9_u64.to_le_bytes()].concat();
+    let first = entry(24, &range(0x1000));
+    let cie = entry(u32::MAX, &[1, 0, 1, 0x78, 16, 0x0c, 7, 8]);
+    let section = [first, cie, entry(24, &range(0x2000))].concat();
+    let cfi = Cfi::from_bytes(&section, Kind::DebugFrame, 0, Abi::Amd64);
+    let functions: Vec<_> = cfi.functions().map(|f| (f.offset(), f.start().address)).collect();
+    assert_eq!((functions, kinds(&cfi)), (vec![(0, 0x1000), (40, 0x2000)], vec![]));
+}
+
+/// Zeros that pad the section are not an entry; other bytes are one that is cut off.
+#[test]
+fn bytes_after_the_last_entry() {
+    let section = fde(cie(b"zR", &[0x03]), &[0, 0x10, 0, 0, 9, 0, 0, 0, 0]);
+    for padding in [&[0][..], &[0, 0], &[0, 0, 0], &[0, 0, 0, 0], &[0; 8]] {
+        assert_eq!(range(&read(&[&section, padding].concat())), (0x1000, 9));
+    }
+    let at = section.len() as u64;
+    for rest in [&[1][..], &[0, 1], &[0, 0, 1], &[0xff, 0xff, 0xff, 0xff, 0]] {
+        let section = [&section, rest].concat();
+        assert_eq!(kinds(&read(&section)), [(at, CfiErrorKind::Truncated)], "{rest:x?}");
+    }
+    // An entry that is too short for its id does not end the section.
+    let section = [&[2, 0, 0, 0, 9, 9], section.as_slice()].concat();
+    let cfi = read(&section);
+    assert_eq!((kinds(&cfi), cfi.len()), (vec![(0, CfiErrorKind::Truncated)], 1));
+}
+
+#[test]
+fn the_first_thousand_defects_are_listed() {
+    let mut section = cie(b"zR", &[0x03]);
+    for _ in 0..1500 {
+        section = fde(section, &[0, 0x10, 0, 0, 0, 0, 0, 0, 0]);
+    }
+    section.extend([1, 0, 0]);
+    let cfi = read(&section);
+    // The last bytes are found before the order of the functions is examined.
+    assert_eq!(cfi.defects().len(), 1000);
+    let counts: Vec<_> = cfi.defect_counts().iter().map(|c| (c.first.kind, c.count)).collect();
+    assert_eq!(counts, [(CfiErrorKind::Truncated, 1), (CfiErrorKind::EmptyRange, 1500)]);
+}
+
+/// In version 4, the CIE states the sizes of addresses and of segment selectors, which precede a function's start. The
+/// fields are at 10 and 11; an error is found after both.
+#[test]
+fn sizes_of_addresses_and_segments() {
+    let sized = |address: u8, segment: u8| {
+        let mut section = entry(u32::MAX, &[4, 0, address, segment, 1, 0x78, 16, 0x0c, 7, 8]);
+        let selector = vec![0xaa; segment.into()];
+        let field = |value: u64| value.to_le_bytes()[..usize::from(address.min(8))].to_vec();
+        section.extend(entry(0, &[selector, field(0x1000), field(9)].concat()));
+        section
+    };
+    let read = |section: &[u8]| {
+        let cfi = Cfi::from_bytes(section, Kind::DebugFrame, 0, Abi::Amd64);
+        let functions = cfi.functions().map(|f| (f.start().address, f.size()));
+        (functions.collect::<Vec<_>>(), kinds(&cfi).first().copied())
+    };
+    for (address, segment) in [(2, 0), (4, 0), (8, 0), (4, 2), (2, 8), (8, 8)] {
+        assert_eq!(
+            read(&sized(address, segment)),
+            (vec![(0x1000, 9)], None),
+            "{address} {segment}"
+        );
+    }
+    for (address, segment, wrong) in [(1, 0, 1), (3, 0, 3), (16, 0, 16), (8, 9, 9), (8, 16, 16)] {
+        let error = Some((12, CfiErrorKind::AddressSize(wrong)));
+        assert_eq!(read(&sized(address, segment)), (vec![], error), "{address} {segment}");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Tests with sections that claim to contain far more than they do. The work must depend on the bytes. No test asserts
 //! a time, but a walk that followed the claims would not end.
 
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
 use sframe_oracle::cfi::{Cfi, Kind, RowContext};
 use sframe_validator::Abi;
 
@@ -32,6 +34,25 @@ fn a_linkage_table_as_large_as_the_address_space() {
     let program = [0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22];
     let bytes = section(10_000, &program);
     assert!(rows(&bytes) <= bytes.len());
+}
+
+/// A file cannot have more blocks of 16 bytes than its own size allows. The addresses are far apart, so the size of the
+/// function counts, and not where it is.
+#[test]
+fn a_linkage_table_as_large_as_the_file() {
+    let program = [0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22];
+    let mut bytes = section(1, &program);
+    let blocks = bytes.len() / 16;
+    // The CIE has 18 bytes, so the FDE's range starts at 18 + 8, and its size at 18 + 16.
+    let mut split = |size: usize| {
+        bytes[34..42].copy_from_slice(&(size as u64).to_le_bytes());
+        rows(&bytes)
+    };
+    // Two rows for each block, and one for the beginning of another.
+    assert_eq!(split(16 * blocks), 2 * blocks);
+    assert_eq!(split(16 * blocks + 1), 2 * blocks + 1);
+    assert_eq!(split(16 * blocks + 15), 2 * blocks + 2);
+    assert_eq!(split(16 * blocks + 16), 1);
 }
 
 #[test]

@@ -209,6 +209,45 @@ fn register_rules() {
 }
 
 #[test]
+fn a_register_saved_in_itself_is_unchanged() {
+    check(
+        &[0x41, 0x86, 2, 0x41, 0x09, 6, 6],
+        &[
+            "0..1 CFA=r7+8 RA=*(CFA-8) FP=unchanged",
+            "1..2 CFA=r7+8 RA=*(CFA-8) FP=*(CFA-16)",
+            "2..100 CFA=r7+8 RA=*(CFA-8) FP=unchanged",
+        ],
+    );
+}
+
+/// 6.4.2.2: half of the CFA's rule can be changed only if the rule is a register and an offset, and not an expression,
+/// even one for the same value (r7+8).
+#[test]
+fn half_of_an_expression_cannot_be_changed() {
+    let before = "0..1 CFA=r7+8 RA=*(CFA-8) FP=unchanged";
+    for change in [&[0x0e, 16][..], &[0x0e, 0x80, 1], &[0x0d, 6], &[0x13, 0x7c]] {
+        let program = [&[0x41, 0x0f, 2, 0x77, 8], change].concat();
+        check(&program, &[before, "error cfi-cfa-not-register"]);
+    }
+    // Another rule and a remembered one are a register and an offset again.
+    let program = [0x0a, 0x41, 0x0f, 2, 0x76, 8, 0x0c, 6, 16, 0x0e, 24];
+    check(&program, &[before, "1..100 CFA=r6+24 RA=*(CFA-8) FP=unchanged"]);
+    let program = [0x0a, 0x41, 0x0f, 2, 0x76, 8, 0x0b, 0x0e, 24];
+    check(&program, &[before, "1..100 CFA=r7+24 RA=*(CFA-8) FP=unchanged"]);
+}
+
+/// An offset that does not fit in 64 bits when multiplied matters only for registers that are compared: -2^62 times -8.
+#[test]
+fn offsets_of_other_registers_may_overflow() {
+    let before = "0..1 CFA=r7+8 RA=*(CFA-8) FP=unchanged";
+    let offset = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x40];
+    let of = |register| [&[0x41, 0x11, register], offset.as_slice()].concat();
+    check(&of(3), &["0..100 CFA=r7+8 RA=*(CFA-8) FP=unchanged"]);
+    check(&of(6), &[before, "error cfi-offset-overflow"]);
+    check(&of(16), &[before, "error cfi-offset-overflow"]);
+}
+
+#[test]
 fn expressions_start_with_the_cfa() {
     let before = "0..1 CFA=r7+8 RA=*(CFA-8) FP=unchanged";
     // expression: plus_uconst 32; val_expression: const1s -8, plus.
@@ -291,6 +330,16 @@ fn negate_ra_state() {
     check_arm(b"z", &[0x41, 0x2c, 0x41, 0x2c], &signed); // with_pc
     // val_expression of RA_SIGN_STATE: lit1, and restored.
     check_arm(b"z", &[0x41, 0x16, 34, 1, 0x31, 0x41, 0x06, 34], &signed);
+    // Register 34 is that state only on AArch64, and other registers do not change it: restore x19 and x29, and
+    // val_expression of x29, sp+0.
+    check(&[0x41, 0x16, 34, 1, 0x31], &["0..100 CFA=r7+8 RA=*(CFA-8) FP=unchanged"]);
+    let stays = [
+        "0..4 CFA=r31+0 RA=unchanged FP=unchanged",
+        "4..100 CFA=r31+0 RA=unchanged FP=unchanged RA-signed",
+    ];
+    check_arm(b"z", &[0x41, 0x2d, 0x41, 0xd3, 0x41, 0xdd], &stays);
+    let expression = [stays[0], "4..100 CFA=r31+0 RA=unchanged FP=r31 RA-signed"];
+    check_arm(b"z", &[0x41, 0x2d, 0x16, 29, 2, 0x8f, 0], &expression);
     // The signing state is remembered together with the rules.
     check_arm(b"z", &[0x0a, 0x41, 0x2d, 0x41, 0x0b], &signed);
 }
@@ -305,6 +354,21 @@ fn rows_at_one_place_and_equal_neighbours_are_merged() {
             "3..100 CFA=r7+32 RA=*(CFA-8) FP=unchanged",
         ],
     );
+    // An advance by nothing, in each width, and set_loc to the same place: 16 is valid nowhere, 8 goes on.
+    let nothing: [&[u8]; 6] = [
+        &[0x40],
+        &[0x02, 0],
+        &[0x03, 0, 0],
+        &[0x04, 0, 0, 0, 0],
+        &[0x1d, 0, 0, 0, 0, 0, 0, 0, 0],
+        &[0x01, 0x01, 0x10, 0, 0, 0, 0, 0, 0],
+    ];
+    for advance in nothing {
+        let program = [&[0x41, 0x0e, 16], advance, &[0x0e, 8, 0x41, 0x0e, 32]].concat();
+        let rows =
+            ["0..2 CFA=r7+8 RA=*(CFA-8) FP=unchanged", "2..100 CFA=r7+32 RA=*(CFA-8) FP=unchanged"];
+        check(&program, &rows);
+    }
     // The last advance leads to the end of the function, to an empty row.
     check(&[0x03, 0, 1, 0x0e, 16], &["0..100 CFA=r7+8 RA=*(CFA-8) FP=unchanged"]);
 }

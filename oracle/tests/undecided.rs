@@ -33,6 +33,8 @@ fn functions_with_unknown_starts_are_not_also_lost() {
             // The reasons why a function is not in SFrame do not depend on the place of its entry.
             let lost: u64 = account.losses.iter().map(|loss| loss.bytes).sum();
             assert_eq!(account.sums.undecided + lost, *size, "{index}: {:?}", account.sums);
+            let functions: u64 = account.losses.iter().map(|loss| loss.functions).sum();
+            assert_eq!(account.functions.only_cfi + account.functions.partly, functions);
             let plural = if *size == 1 { "" } else { "s" };
             let reason = format!(
                 "not compared with CFI: the start of 1 function is not known, which may describe 1 \

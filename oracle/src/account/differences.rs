@@ -297,10 +297,22 @@ mod tests {
         assert_ne!(of(&frame(6, 16, -8), &frame(7, 8, -8)), known);
         let both = Fields::CFA.with(Fields::RA);
         assert_ne!(Pattern::of(both, &frame(7, 16, -8), &frame(7, 8, -16)), known);
+        // The same for RA, also where one side has none.
+        let plain = frame(7, 8, -8);
+        let ra = |fields, sframe, cfi| Pattern::of(fields, &frame(7, 8, sframe), &frame(7, 8, cfi));
+        assert_eq!(ra(Fields::RA, -8, -16), ra(Fields::RA, -16, -24));
+        assert_ne!(ra(Fields::RA, -8, -16), ra(Fields::RA, -8, -24));
+        let outermost = Frame { ra: Recovery::Undefined, ..plain };
+        let ended = |other| Pattern::of(Fields::UNDEFINED_RA, &outermost, &other);
+        let saved = Recovery::RegisterOffset { register: Register(3), offset: 0 };
+        assert_ne!(ended(plain), ended(Frame { ra: saved, ..plain }));
+        // The direction of a signature.
+        let signed = Frame { ra_signed: true, ..plain };
+        let signing = |a, b| Pattern::of(Fields::RA_SIGNING, a, b);
+        assert_ne!(signing(&plain, &signed), signing(&signed, &plain));
         // A kind without an offset has no distance.
         let lost = Frame { fp: Recovery::AtCfa(-16), ..frame(7, 8, -8) };
         let elsewhere = Frame { fp: Recovery::AtCfa(-24), ..frame(7, 8, -8) };
-        let plain = frame(7, 8, -8);
         assert_eq!(
             Pattern::of(Fields::FP, &plain, &lost),
             Pattern::of(Fields::FP, &plain, &elsewhere)

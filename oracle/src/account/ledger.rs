@@ -95,7 +95,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
     fn lost(&mut self, range: &Range<'c>) {
         let Some(Statement { function, .. }) = range.cfi else { return };
         let (cause, first) = self.count_bytes(&function, range.end - range.start);
-        if first && cause == Cause::Unexplained && !self.sections.is_empty() {
+        if first && cause == Cause::Unexplained {
             self.unexplained(range);
         }
     }

@@ -78,3 +78,66 @@ pub(super) fn difference(fields: Fields, sframe: Marked, cfi: Marked, abi: Abi) 
 pub(super) fn late(row: u32, start: u32, from: u64) -> String {
     format!("; row {row} starts at +{start:#x}, CFI says the same from +{from:#x} on")
 }
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::unwind::{Cfa, Register};
+
+    use super::*;
+
+    fn marked(frame: Frame) -> Marked {
+        Marked { frame, marks: Marks::default(), no_rows: false }
+    }
+
+    #[test]
+    fn messages_state_both_values_of_each_field() {
+        let base = Frame {
+            cfa: Cfa::RegisterOffset { register: Register(31), offset: 16 },
+            ra: Recovery::AtCfa(-8),
+            fp: Recovery::AtCfa(-16),
+            ra_signed: false,
+        };
+        let plain = marked(base);
+        let further = Cfa::RegisterOffset { register: Register(29), offset: 32 };
+        let cfa = marked(Frame { cfa: further, ..base });
+        let fp = marked(Frame { fp: Recovery::Unchanged, ..base });
+        let ra = Recovery::RegisterOffset { register: Register(30), offset: 0 };
+        let ra = marked(Frame { ra, ..base });
+        let outermost = marked(Frame { ra: Recovery::Undefined, ..base });
+        let without_rows = Marked { no_rows: true, ..marked(Frame::OUTERMOST) };
+        let signed = marked(Frame { ra_signed: true, ..base });
+        let key_b = Marked { marks: Marks { key_b: true, ..Marks::default() }, ..signed };
+        let unsigned = Marked { frame: base, ..key_b };
+        let signal = Marked { marks: Marks { signal: true, ..Marks::default() }, ..plain };
+        for (field, sframe, cfi, says) in [
+            (Fields::CFA, plain, cfa, "CFA is sp+16, CFI says x29+32"),
+            (Fields::FP, fp, plain, "FP is unchanged, CFI says *(CFA-16)"),
+            (Fields::RA, plain, ra, "RA is *(CFA-8), CFI says x30"),
+            (
+                Fields::UNDEFINED_RA,
+                outermost,
+                plain,
+                "RA is undefined (an outermost frame), CFI says *(CFA-8)",
+            ),
+            (
+                Fields::UNDEFINED_RA,
+                without_rows,
+                plain,
+                "RA is undefined (the function has no rows, which marks an outermost frame), CFI says \
+                 *(CFA-8)",
+            ),
+            (Fields::RA_SIGNING, signed, plain, "RA is signed with key A, CFI says not signed"),
+            (Fields::RA_SIGNING, unsigned, key_b, "RA is not signed, CFI says signed with key B"),
+            (
+                Fields::SIGNAL,
+                plain,
+                signal,
+                "the signal frame mark is none, CFI says a signal frame",
+            ),
+        ] {
+            assert_eq!(difference(field, sframe, cfi, Abi::Aarch64Little), says);
+        }
+        let both = difference(Fields::CFA.with(Fields::FP), plain, fp, Abi::Aarch64Little);
+        assert_eq!(both, "CFA is sp+16, CFI says sp+16; FP is *(CFA-16), CFI says unchanged");
+    }
+}

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use sframe_validator::Section;
 use sframe_validator::finding::FunctionId;
-use sframe_validator::section::{Error, FrameRowEntry, Function, RowBudget, RowLayout};
+use sframe_validator::section::{Error, FrameRowEntry, Function, RowLayout};
 use sframe_validator::unwind::Frame;
 
 /// A row to be found.
@@ -35,26 +35,24 @@ pub(super) struct Place {
     pub(super) late: Option<u32>,
 }
 
-/// Finds all requested rows. Each function's rows are read only once, however many requests there are.
+/// Finds all requested rows. Each function's rows are read only once, however many requests there are. The sweep has read
+/// them within its budget, up to the row after the last request.
 pub(super) fn find_rows(sections: &[Section<'_>], wanted: &mut [Wanted]) {
     wanted.sort_by_key(|wanted| (wanted.section, wanted.function, wanted.address));
-    let mut budgets: Vec<_> = sections.iter().map(Section::row_budget).collect();
     for group in wanted.chunk_by_mut(|a, b| (a.section, a.function) == (b.section, b.function)) {
         let Some(Wanted { section, function, .. }) = group.first() else { continue };
         let Ok(number) = usize::try_from(*section) else { continue };
-        let (Some(section), Some(budget)) = (sections.get(number), budgets.get_mut(number)) else {
-            continue;
-        };
+        let Some(section) = sections.get(number) else { continue };
         let function = section.entry(*function).and_then(|entry| entry.function().ok());
         if let Some(function) = function {
-            find_in(&function, budget, group);
+            find_in(&function, group);
         }
     }
 }
 
 /// A reader stops at the first row that starts after the PC, and uses the one before. If that first row has CFI's
 /// values at the PC, its start is what is wrong.
-fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted]) {
+fn find_in(function: &Function<'_>, wanted: &mut [Wanted]) {
     let (Ok(start), Ok(repeat), Ok(entries)) =
         (function.start(), repeat_of(function), function.frame_row_entries())
     else {
@@ -87,7 +85,7 @@ fn find_in(function: &Function<'_>, budget: &mut RowBudget, wanted: &mut [Wanted
                 _ => found(&last),
             };
         }
-        if left.peek().is_none() || budget.charge(&row).is_err() {
+        if left.peek().is_none() {
             return;
         }
         last = Some((number, row));

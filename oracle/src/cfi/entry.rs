@@ -254,7 +254,7 @@ fn fde_fields<'c>(
     *at = layout.offset_of(input);
     // The size has the format of the start, without its base. A negative size, in a signed format, ends past the
     // address space.
-    let size = read_value(input, cie.encoding & 0xf, cie.address_size)?;
+    let size = read_value(input, cie.encoding, cie.address_size)?;
     start.address.checked_add(size).ok_or(CfiErrorKind::AddressOverflow)?;
     *at = layout.offset_of(input);
     if cie.sized {

@@ -228,3 +228,59 @@ impl fmt::Display for CfiErrorKind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_sentences_with_their_values() {
+        use CfiErrorKind as Kind;
+        for (kind, says) in [
+            (
+                Kind::UnreadableSection("it is compressed"),
+                "the section is not readable: it is compressed",
+            ),
+            (Kind::Truncated, "the entry ends inside a field"),
+            (Kind::NumberTooLarge, "a LEB128 number has more than 64 bits"),
+            (
+                Kind::EntryLength { length: 0x20, available: 0x1f },
+                "the entry has 0x20 bytes, but 0x1f are left",
+            ),
+            (Kind::EntriesAfterTerminator, "entries follow the zero terminator"),
+            (Kind::BadCiePointer(0x10), "no CIE starts at 0x10"),
+            (Kind::UnreadableCie(0x10), "the CIE at 0x10 is not readable"),
+            (Kind::CieVersion(2), "CIE version 2 is not 1, 3 or 4"),
+            (Kind::Augmentation(b'Q'), "augmentation 'Q' has no known meaning here"),
+            (Kind::Augmentation(1), "augmentation '\\x01' has no known meaning here"),
+            (Kind::AddressSize(3), "address size 3 is not 2, 4 or 8"),
+            (Kind::PointerEncoding(5), "pointer encoding 0x05 is not defined here"),
+            (Kind::IndirectPointer(0x9b), "pointer encoding 0x9b leads to memory of a process"),
+            (Kind::AddressOverflow, "the address does not fit in 64 bits"),
+            (Kind::OffsetOverflow, "the offset does not fit in 64 bits"),
+            (Kind::RegisterNumber(1 << 32), "register number 4294967296 does not fit in 32 bits"),
+            (Kind::EmptyRange, "the range has no bytes"),
+            (Kind::Overlap(0x10), "the FDE at 0x10 describes the same code"),
+            (Kind::UnknownInstruction(0x3f), "call frame instruction 0x3f is not defined"),
+            (Kind::UnbalancedRestoreState, "restore_state without a remembered state"),
+            (Kind::TooManyStates, "more than 1024 states are remembered"),
+            (Kind::CfaNotRegister, "the CFA rule to be changed is not a register and an offset"),
+            (Kind::NotInitial(0x41), "instruction 0x41 is not allowed in a CIE"),
+            (
+                Kind::AdvancePastEnd { address: 0x1011, end: 0x1010 },
+                "location 0x1011 is past the end of the function, 0x1010",
+            ),
+            (
+                Kind::SetLocBackwards { from: 0x1010, to: 0x1000 },
+                "set_loc leads back from 0x1010 to 0x1000, or elsewhere",
+            ),
+            (Kind::MissingRelocation, "no relocation gives the address"),
+            (Kind::Discarded, "the function was discarded by the linker"),
+            (Kind::UnresolvedRelocation, "the relocation's symbol is not defined in this object"),
+            (Kind::RelocationType(9), "relocation type 9 does not fit the field"),
+        ] {
+            assert_eq!(kind.to_string(), says);
+            assert_eq!(kind.at(0x2b).to_string(), format!("CFI section offset 0x2b: {says}"));
+        }
+    }
+}

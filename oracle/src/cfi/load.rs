@@ -1,16 +1,15 @@
 //! The CFI sections of an ELF file.
 
-use gimli::RunTimeEndian;
+use sframe_validator::Abi;
 use sframe_validator::elf::{
     Class, Elf, ElfError, ElfKind, ElfSection, RelocationTable, SHT_NOBITS,
 };
-use sframe_validator::{Abi, Endian};
 
+use super::compression::{inflate, is_compressed};
 use super::error::CfiErrorKind;
 use super::layout::{Kind, Layout};
-use super::pointer::{Bases, Relocations, Slice};
+use super::pointer::{Bases, Relocations, Slice, byte_order};
 use super::section::Cfi;
-use crate::compression::{inflate, is_compressed};
 
 /// The data needed for reading a file's CFI: the file, and the decompressed bytes of compressed sections.
 ///
@@ -40,7 +39,11 @@ impl<'e, 'a> CfiSource<'e, 'a> {
     /// Memory is allocated as bytes are decompressed, up to 256 MiB for the whole file.
     #[must_use]
     pub fn of(elf: &'e Elf<'a>) -> CfiSource<'e, 'a> {
-        let mut room = 1 << 28;
+        CfiSource::within(elf, 1 << 28)
+    }
+
+    /// Like [`CfiSource::of`], with room for this many decompressed bytes.
+    fn within(elf: &'e Elf<'a>, mut room: u64) -> CfiSource<'e, 'a> {
         let mut budget = Budget::of(elf);
         let mut inflated = Vec::new();
         for section in sections(elf).map(|(section, _)| section).filter(|s| is_compressed(s)) {
@@ -114,10 +117,7 @@ fn load<'b>(
     } else {
         None
     };
-    let endian = match elf.endian() {
-        Endian::Little => RunTimeEndian::Little,
-        Endian::Big => RunTimeEndian::Big,
-    };
+    let endian = byte_order(elf.endian());
     let layout = Layout {
         whole: Slice::new(data.unwrap_or_default(), endian),
         kind,
@@ -176,5 +176,43 @@ fn kind_of(section: &ElfSection<'_>) -> Option<Kind> {
         b".eh_frame" => Some(Kind::EhFrame),
         b".debug_frame" | b".zdebug_frame" => Some(Kind::DebugFrame),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::write::elf::{ElfWriter, SectionHeader};
+
+    use super::*;
+
+    /// 16 bytes as zlib stores them uncompressed (RFC 1950 and 1951): two bytes of header, the mark of the last block,
+    /// its length and the complement, the bytes, and their Adler-32 checksum, which is 0x100001 for zeros.
+    const STORED: [u8; 27] = [
+        0x78, 1, 1, 16, 0, 0xef, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0,
+        1,
+    ];
+
+    /// Three sections of 16 bytes each, with room for 40 or 48.
+    #[test]
+    fn decompressed_sections_share_the_room() {
+        let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Executable);
+        // Elf64_Chdr: ELFCOMPRESS_ZLIB, padding, size, alignment.
+        let head = [[1, 0, 0, 0, 0, 0, 0, 0], 16_u64.to_le_bytes(), 8_u64.to_le_bytes()].concat();
+        let header = SectionHeader { sh_type: 1, flags: 0x800, ..SectionHeader::default() };
+        for _ in 0..3 {
+            file.section_of(".debug_frame", &[head.as_slice(), &STORED].concat(), header);
+        }
+        let bytes = file.finish().expect("a file");
+        let elf = Elf::parse(&bytes).expect("ELF");
+        let inflated = |room| {
+            let source = CfiSource::within(&elf, room);
+            let of = |bytes: &Result<Vec<u8>, _>| bytes.as_ref().map(Vec::len).map_err(|why| *why);
+            source.inflated.iter().map(|(_, bytes)| of(bytes)).collect::<Vec<_>>()
+        };
+        assert_eq!(inflated(48), [Ok(16), Ok(16), Ok(16)]);
+        let full = Err("it is too large when decompressed");
+        assert_eq!(inflated(40), [Ok(16), Ok(16), full]);
+        assert_eq!(inflated(31), [Ok(16), full, full]);
+        assert_eq!(inflated(15), [full, full, full]);
     }
 }

@@ -80,3 +80,54 @@ fn by_distance(fdes: &[FdeRecord]) -> Option<Vec<u32>> {
     let index = |place: &u64| u32::try_from(place & ((1 << INDEX_BITS) - 1)).ok();
     places.is_sorted_by(apart).then(|| places.iter().filter_map(index).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::unwind::CodeAddress;
+
+    use super::*;
+
+    /// Functions with these sections, starts and sizes, at offsets 0, 0x10, and so on.
+    fn functions(ranges: &[(u32, u64, u64)]) -> Vec<FdeRecord> {
+        let record = |((section, address, size), offset): (&(u32, u64, u64), u32)| {
+            let start = CodeAddress { section: *section, address: *address };
+            FdeRecord { start, size: *size, offset: offset * 0x10, cie: 0, instructions: (0, 0) }
+        };
+        ranges.iter().zip(0..).map(record).collect()
+    }
+
+    #[test]
+    fn functions_of_one_section_are_sorted_by_their_distance() {
+        let far = 1 << 40;
+        let near = functions(&[(1, 0x40, 8), (1, 0x10, 8), (1, 0x10 + far - 1, 8), (1, 0x20, 8)]);
+        assert_eq!(by_distance(&near), Some(vec![1, 3, 0, 2]));
+        assert_eq!(by_address(&near), [1, 3, 0, 2]);
+        assert_eq!(by_distance(&[]), None);
+    }
+
+    #[test]
+    fn functions_without_a_distance_of_their_own_are_sorted_by_address() {
+        let far = functions(&[(1, 0x10 + (1 << 40), 8), (1, 0x10, 8)]);
+        assert_eq!((by_distance(&far), by_address(&far)), (None, vec![1, 0]));
+        let sections = functions(&[(2, 0x20, 8), (1, 0x10, 8)]);
+        assert_eq!((by_distance(&sections), by_address(&sections)), (None, vec![1, 0]));
+        let same = functions(&[(1, 0x20, 8), (1, 0x10, 9), (1, 0x10, 8)]);
+        assert_eq!((by_distance(&same), by_address(&same)), (None, vec![2, 1, 0]));
+    }
+
+    /// Each function that overlaps an earlier one is reported with the earlier one that ends last.
+    #[test]
+    fn overlaps_name_the_function_that_reaches_furthest() {
+        let defects = |ranges: &[(u32, u64, u64)]| {
+            let (_, defects) = Order::of(&functions(ranges));
+            defects.into_iter().map(|error| (error.offset, error.kind)).collect::<Vec<_>>()
+        };
+        let overlap = |this, other| (this, CfiErrorKind::Overlap(other));
+        let nested = [(1, 0, 0x40), (1, 0x10, 0x10), (1, 0x30, 0x20), (1, 0x48, 8), (1, 0x50, 8)];
+        assert_eq!(defects(&nested), [overlap(0x10, 0), overlap(0x20, 0), overlap(0x30, 0x20)]);
+        // Adjacent, in another section, or without bytes.
+        assert_eq!(defects(&[(1, 0, 0x10), (1, 0x10, 0x10), (2, 0, 0x10)]), []);
+        let empty = (0x10, CfiErrorKind::EmptyRange);
+        assert_eq!(defects(&[(1, 0, 0x10), (1, 8, 0), (1, 0x10, 8)]), [empty]);
+    }
+}

@@ -2,12 +2,21 @@
 
 use gimli::constants as dw;
 use gimli::{DwEhPe, EndianSlice, Reader, RunTimeEndian};
+use sframe_validator::Endian;
 use sframe_validator::elf::{EM_AARCH64, EM_S390, EM_X86_64, Relocation};
 use sframe_validator::unwind::CodeAddress;
 
 use super::error::CfiErrorKind;
 
 pub(crate) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
+
+/// gimli's name of a byte order.
+pub(crate) const fn byte_order(endian: Endian) -> RunTimeEndian {
+    match endian {
+        Endian::Little => RunTimeEndian::Little,
+        Endian::Big => RunTimeEndian::Big,
+    }
+}
 
 /// `DW_EH_PE_indirect` as a bit.
 const INDIRECT: u8 = 0x80;
@@ -99,14 +108,14 @@ pub(crate) struct Bases {
     pub(crate) relocations: Option<Relocations>,
 }
 
-/// The signed 4-byte distance from the field to the target.
-const PC_RELATIVE: u8 = dw::DW_EH_PE_pcrel.0 | dw::DW_EH_PE_sdata4.0;
+/// The signed 4-byte distance from the field to the target: `DW_EH_PE_pcrel` and `DW_EH_PE_sdata4`.
+const PC_RELATIVE: u8 = 0x1b;
 
-/// Whether a pointer encoding is defined and denotes an address, whatever its base.
+/// Whether a pointer encoding is defined and denotes an address, whatever its base. The format of `DW_EH_PE_omit` is not
+/// defined.
 pub(crate) const fn is_defined(encoding: u8) -> bool {
     let format = matches!(encoding & 0xf, 0..=4 | 9..=12);
-    let base = encoding & 0x70 <= dw::DW_EH_PE_aligned.0;
-    format && base && encoding != dw::DW_EH_PE_omit.0
+    format && encoding & 0x70 <= dw::DW_EH_PE_aligned.0
 }
 
 /// Reads an integer in the encoding's format, sign-extended if the format is signed.
@@ -220,5 +229,108 @@ impl Bases {
         };
         let base = base.ok_or(CfiErrorKind::PointerEncoding(encoding))?;
         Ok(CodeAddress::absolute(clip(base.wrapping_add(value), address_size)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The psABIs of AMD64 (table "Relocation Types"), AArch64 ("Static Data relocations") and s390x ("Relocation
+    /// Types"): the computation, and the width in bytes.
+    #[test]
+    fn relocation_types_of_addresses() {
+        let absolute = [
+            (EM_X86_64, 1, 8),
+            (EM_X86_64, 10, 4),
+            (EM_X86_64, 11, 4),
+            (EM_AARCH64, 257, 8),
+            (EM_AARCH64, 258, 4),
+            (EM_S390, 4, 4),
+            (EM_S390, 22, 8),
+        ];
+        let relative = [
+            (EM_X86_64, 2, 4),
+            (EM_X86_64, 24, 8),
+            (EM_AARCH64, 260, 8),
+            (EM_AARCH64, 261, 4),
+            (EM_S390, 5, 4),
+            (EM_S390, 23, 8),
+        ];
+        // R_X86_64_NONE, R_X86_64_PLT32, R_AARCH64_ABS16, R_390_16, and a number of another machine.
+        let other =
+            [(EM_X86_64, 0), (EM_X86_64, 4), (EM_AARCH64, 259), (EM_S390, 3), (EM_AARCH64, 2)];
+        let formula = |machine, kind| Relocations { entries: Vec::new(), machine }.formula(kind);
+        for (machine, kind, width) in absolute {
+            assert!(formula(machine, kind) == Some((Formula::Absolute, width)), "{machine} {kind}");
+        }
+        for (machine, kind, width) in relative {
+            let wanted = Some((Formula::PcRelative, width));
+            assert!(formula(machine, kind) == wanted, "{machine} {kind}");
+        }
+        for (machine, kind) in other {
+            assert!(formula(machine, kind).is_none(), "{machine} {kind}");
+        }
+    }
+
+    /// LSB 10.5.1: formats 0 to 4 and 9 to 12, applications 0 (absolute) to 0x50 (aligned), and the bit for an indirect
+    /// address. 0xff means that there is no value.
+    #[test]
+    fn encodings_of_the_lsb() {
+        for encoding in 0..=0xff_u8 {
+            let format = [0, 1, 2, 3, 4, 9, 10, 11, 12].contains(&(encoding % 16));
+            let application = encoding / 16 % 8 <= 5;
+            assert_eq!(is_defined(encoding), format && application, "{encoding:#x}");
+        }
+        assert!(!is_defined(0xff));
+    }
+
+    /// A section of 4 GiB would be needed to reach these addresses otherwise.
+    #[test]
+    fn sums_wrap_at_the_size_of_an_address() {
+        let bases =
+            |section| Bases { section, text: Some(0x20), data: Some(0x30), relocations: None };
+        // The distance -0x20, in each width, and in the size of an address.
+        let bytes = [0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+        for (encoding, address_size, section, wanted) in [
+            (0x1b, 8, 0x10, u64::MAX - 0xf),
+            (0x1b, 4, 0x10, 0xffff_fff0),
+            (0x1b, 2, 0x10, 0xfff0),
+            (0x1a, 4, 0x10, 0xffff_fff0),
+            (0x1b, 4, 0x1_0020, 0x1_0000),
+            (0x1b, 2, 0x1_0020, 0),
+            (0x2b, 4, 0, 0),
+            (0x3b, 4, 0, 0x10),
+            (0x0b, 4, 0, 0xffff_ffe0),
+            (0x00, 2, 0, 0xffe0),
+            (0x00, 4, 0, 0xffff_ffe0),
+            (0x00, 8, 0, u64::MAX - 0x1f),
+        ] {
+            let whole = Slice::new(&bytes, RunTimeEndian::Little);
+            let mut input = whole;
+            let read = bases(section).read(&mut input, whole, encoding, address_size);
+            let wanted = Ok(CodeAddress::absolute(wanted));
+            assert_eq!(read, wanted, "{encoding:#x} {address_size} {section:#x}");
+        }
+    }
+
+    /// Padding makes the field's address, which is the section's plus the offset, a multiple of the address size.
+    #[test]
+    fn padding_depends_on_the_address() {
+        for (section, size, padding) in
+            [(0, 8, 0), (1, 8, 7), (7, 8, 1), (8, 8, 0), (6, 4, 2), (5, 2, 1), (4, 2, 0)]
+        {
+            let bases = Bases { section, text: None, data: None, relocations: None };
+            let whole = Slice::new(&[0; 16], RunTimeEndian::Little);
+            let mut input = whole;
+            assert_eq!(bases.skip(&mut input, whole, 0x50, size), Ok(()));
+            assert_eq!(16 - input.len(), padding + usize::from(size), "{section} {size}");
+            // Without padding, and without a value.
+            for (encoding, width) in [(0x00, usize::from(size)), (0x1a, 2), (0x9b, 4), (0xff, 0)] {
+                let mut input = whole;
+                assert_eq!(bases.skip(&mut input, whole, encoding, size), Ok(()));
+                assert_eq!(16 - input.len(), width, "{encoding:#x}");
+            }
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! A section of call frame information: its entries, read once, and their defects.
 
-use gimli::{Reader, RunTimeEndian};
+use gimli::Reader;
+use sframe_validator::Abi;
 use sframe_validator::unwind::Expression;
-use sframe_validator::{Abi, Endian};
 
 use super::entry::{self, Cie, Entry, FdeRecord, read_cie, read_fde, read_prefix};
 use super::error::{CfiError, CfiErrorKind};
@@ -10,7 +10,7 @@ use super::instruction::{Environment, Instructions};
 use super::layout::{Kind, Layout};
 use super::machine::initial_state;
 use super::order::Order;
-use super::pointer::{Bases, Slice};
+use super::pointer::{Bases, Slice, byte_order};
 use super::state::State;
 
 /// The maximum number of defects that are listed; further ones are only counted.
@@ -70,10 +70,7 @@ impl<'a> Cfi<'a> {
     pub fn from_bytes(data: &'a [u8], kind: Kind, address: u64, abi: Abi) -> Cfi<'a> {
         let bases = Bases { section: address, text: None, data: None, relocations: None };
         let data = if u32::try_from(data.len()).is_ok() { data } else { &[] };
-        let endian = match abi.endian() {
-            Endian::Little => RunTimeEndian::Little,
-            Endian::Big => RunTimeEndian::Big,
-        };
+        let endian = byte_order(abi.endian());
         let whole = Slice::new(data, endian);
         let layout = Layout { whole, kind, endian, address_size: 8, bases };
         Cfi::read(layout, abi, 0, data.len() as u64)
@@ -318,5 +315,20 @@ impl<'a> Cfi<'a> {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.fdes.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The memory for functions is reserved once: a short entry has 32 bytes.
+    #[test]
+    fn memory_is_reserved_for_as_many_functions_as_fit() {
+        for count in [0, 1, 100] {
+            let bytes = vec![0; 32 * count];
+            let cfi = Cfi::from_bytes(&bytes, Kind::EhFrame, 0, Abi::Amd64);
+            assert!((count..=count + 8).contains(&cfi.fdes.capacity()));
+        }
     }
 }

@@ -44,3 +44,48 @@ pub(crate) fn same(a: &Frame, b: &Frame) -> bool {
     };
     cfa && rule(&a.ra, &b.ra) && rule(&a.fp, &b.fp) && a.ra_signed == b.ra_signed
 }
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::unwind::{Expression, Register};
+
+    use super::*;
+
+    /// The derived comparison is the reference.
+    #[test]
+    fn frames_are_the_same_if_they_are_equal() {
+        let (register, expression) = (Register(7), Expression { offset: 1, length: 2 });
+        let cfas = [
+            Cfa::RegisterOffset { register, offset: 8 },
+            Cfa::RegisterOffset { register, offset: 16 },
+            Cfa::RegisterOffset { register: Register(6), offset: 8 },
+            Cfa::Dereference { register, offset: 8 },
+            Cfa::Dereference { register, offset: 16 },
+            Cfa::Expression(expression),
+            Cfa::Undefined,
+        ];
+        let rules = [
+            Recovery::Unchanged,
+            Recovery::AtCfa(-8),
+            Recovery::AtCfa(-16),
+            Recovery::CfaOffset(-8),
+            Recovery::RegisterOffset { register, offset: -8 },
+            Recovery::Expression(expression),
+            Recovery::Undefined,
+        ];
+        let mut frames = Vec::new();
+        for cfa in cfas {
+            for ra in rules {
+                for fp in rules {
+                    let signed = [false, true];
+                    frames.extend(signed.map(|ra_signed| Frame { cfa, ra, fp, ra_signed }));
+                }
+            }
+        }
+        for a in &frames {
+            for b in &frames {
+                assert_eq!(same(a, b), a == b, "{a}; {b}");
+            }
+        }
+    }
+}

@@ -31,3 +31,30 @@ impl Traces {
         self.0 |= other.0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Traces;
+
+    #[test]
+    fn a_trace_stays_however_often_it_is_added() {
+        let all = [
+            Traces::SIGN_WITH_PC,
+            Traces::VALUE_OFFSET,
+            Traces::UNDEFINED_SP,
+            Traces::SAVED_SP,
+            Traces::ESCAPE,
+            Traces::REMEMBER_AT_START,
+            Traces::REMEMBER_FIRST,
+            Traces::EXPRESSION,
+        ];
+        let mut traces = Traces::default();
+        for (number, trace) in all.iter().enumerate() {
+            traces.add(*trace);
+            traces.add(*trace);
+            for (other, trace) in all.iter().enumerate() {
+                assert_eq!(traces.contains(*trace), other <= number);
+            }
+        }
+    }
+}

@@ -7,7 +7,8 @@ use crate::cfi::{Rows, same};
 
 /// Whether the rows of `sframe`, which must be plain, and the instructions of `cfi` give the same frame at each PC of a
 /// function from `start` to `end`, and both can be read to their ends. Must be called before any row of `cfi` is read.
-/// If the answer is yes, the rows that were read are charged to the budget.
+/// If the answer is yes, the rows that were read are charged to the budget. If the instructions of `cfi` are about code
+/// after `end`, too, the answer is no.
 ///
 /// Producers make SFrame's rows from CFI, so nearly every function qualifies. If the answer is no, nothing else is
 /// known, and both have to be read again. The answer is also no if only the order of rows or the form of an expression

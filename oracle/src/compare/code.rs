@@ -10,7 +10,7 @@ pub(crate) fn code_of(elf: &Elf<'_>) -> Vec<CodeRange> {
         let end = start.address.saturating_add(size);
         CodeRange { start, end }
     });
-    let mut ranges: Vec<_> = code.filter(|range| range.bytes() > 0).collect();
+    let mut ranges: Vec<_> = code.collect();
     ranges.sort();
     ranges.dedup_by(|next, last| {
         let joined = next.start.section == last.start.section && next.start.address <= last.end;

@@ -30,8 +30,8 @@ pub(crate) trait Sink<'c> {
     /// Receives a range whose verdict is not [`Verdict::Equal`], or any with [`Sink::EQUAL`], in the order of addresses.
     fn range(&mut self, range: &Range<'c>);
 
-    /// Receives the size of the code of a function that no SFrame function describes. Returns false if the sink needs
-    /// the ranges instead.
+    /// Receives the size of code of a function for which SFrame has no rows. Returns false if the sink needs the ranges
+    /// instead, which it does if there are SFrame sections.
     fn without_sframe(&mut self, _: &Fde<'c>, _bytes: u64) -> bool {
         false
     }
@@ -104,9 +104,7 @@ impl<'c, S: Sink<'c>> Comparison<'c, '_, '_, S> {
         self.totals.bytes.add(verdict, bytes);
         let settled = match cfi {
             Says::Nothing => verdict == Verdict::Neither && !S::NEITHER,
-            Says::Unread(function) if matches!(sframe, Says::Nothing) && !sought => {
-                self.sink.without_sframe(&function, bytes)
-            }
+            Says::Unread(function) => self.sink.without_sframe(&function, bytes),
             _ => verdict == Verdict::Equal && !S::EQUAL,
         };
         if settled {
@@ -142,7 +140,7 @@ where
         }
         let agree = sframe.all_over(place, end, |current, function, budget| {
             current.marks == cfi.marks()
-                && cfi.all_over(place, end, |rows| {
+                && cfi.all_over(place, |rows| {
                     agree_all_over(function, budget, rows, place.address, end)
                 })
         });
@@ -332,4 +330,115 @@ pub(super) fn compare_code<'c>(
     sweep(code, &mut sframe_witness, &mut cfi_witness, &mut comparison);
     comparison.flush();
     comparison.totals
+}
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+    use sframe_validator::write::elf::Image;
+    use sframe_validator::write::{FunctionBuilder, SectionBuilder};
+    use sframe_validator::{Abi, Placement};
+
+    use super::*;
+
+    /// Counts the pieces that are compared without the shortcut for whole functions.
+    struct Counting<'c, 'p, 's, S>(Comparison<'c, 'p, 's, S>, usize);
+
+    impl<'c, 'w, S, E> Observer<SframeWitness<'w, E>, CfiWitness<'c, '_>> for Counting<'c, '_, '_, S>
+    where
+        S: Sink<'c>,
+        E: FnMut(&Current<'w>, CodeAddress, &Row) -> Evidence,
+    {
+        fn agree_all_over(
+            &mut self,
+            place: CodeAddress,
+            end: u64,
+            sframe: &mut SframeWitness<'w, E>,
+            cfi: &mut CfiWitness<'c, '_>,
+        ) -> bool {
+            self.0.agree_all_over(place, end, sframe, cfi)
+        }
+
+        fn piece(
+            &mut self,
+            place: CodeAddress,
+            end: u64,
+            sframe: &mut SframeWitness<'w, E>,
+            cfi: &mut CfiWitness<'c, '_>,
+        ) -> ControlFlow<()> {
+            self.1 += 1;
+            self.0.piece(place, end, sframe, cfi)
+        }
+    }
+
+    /// A sink that needs no ranges without a description.
+    struct Described(Vec<(u64, u64, Verdict)>);
+
+    impl<'c> Sink<'c> for Described {
+        fn range(&mut self, range: &Range<'c>) {
+            self.0.push((range.start, range.end, range.verdict));
+        }
+    }
+
+    fn frame(offset: i64) -> Frame {
+        let cfa = Cfa::RegisterOffset { register: Register(7), offset };
+        Frame { cfa, ra: Recovery::AtCfa(-8), fp: Recovery::Unchanged, ra_signed: false }
+    }
+
+    /// Four functions of 16 bytes, after each of which 16 bytes are not described. In CFI, the CFA is SP+8, and SP+16
+    /// from the fourth byte on (advance 4, def_cfa_offset 16). SFrame says the same about the first and the second, has
+    /// no function for the third, and says SP+24 at the end of the last.
+    #[test]
+    fn functions_that_agree_are_not_compared_piece_by_piece() {
+        let mut builder = SectionBuilder::new(Version::V2, Abi::Amd64);
+        builder.address(0x4000);
+        let agrees = |start| FunctionBuilder::new(start, 16).row(0, frame(8)).row(4, frame(16));
+        builder.function(agrees(0x1000)).function(agrees(0x1020));
+        builder.function(agrees(0x1060).row(12, frame(24)));
+        // More rows follow, because the last rows of a section cannot be read as plain rows.
+        let many = FunctionBuilder::new(0x2000, 16);
+        builder.function((0..8).fold(many, |function, start| function.row(start, frame(8))));
+        let sframe = builder.build().expect("a section").bytes;
+        let mut cfi = vec![14, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1];
+        for start in [0x1000_u64, 0x1020, 0x1040, 0x1060] {
+            let id = u32::try_from(cfi.len() + 4).expect("short").to_le_bytes();
+            let range = [start.to_le_bytes(), 16_u64.to_le_bytes()].concat();
+            cfi.extend([[23, 0, 0, 0].as_slice(), &id, &range, &[0x44, 0x0e, 16]].concat());
+        }
+        let code = 0x1000..0x1080;
+        let eh_frame = Some((cfi.as_slice(), 0x8000));
+        let image =
+            Image { abi: Abi::Amd64, code, sframe: (&sframe, 0x4000), typed: true, eh_frame };
+        let file = image.bytes().expect("a file");
+        let elf = Elf::parse(&file).expect("ELF");
+        let cfi = Cfi::load_all(&elf).expect("readable");
+        let sections = [Section::parse(&sframe, Placement::at(0x4000)).expect("a section")];
+
+        let mut sink = Described(Vec::new());
+        let totals = compare_file(&elf, &sections, &cfi, &mut sink);
+        let different = Verdict::Different(crate::compare::Fields::CFA);
+        let wanted = [(0x1040, 0x1050, Verdict::OnlyCfi), (0x106c, 0x1070, different)];
+        assert_eq!(sink.0, wanted);
+
+        let places = Places::of(&sections);
+        let mut budgets = Budgets::new(&sections, 1 << 16);
+        let origin = CodeAddress::absolute(0);
+        let evidence = |_: &Current<'_>, _, _: &Row| Evidence::NONE;
+        let mut sframe_witness =
+            SframeWitness::new(&sections, &places.functions, origin, None, &mut budgets, evidence);
+        let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
+        let mut cfi_witness = CfiWitness::new(&cfi, &mut contexts);
+        let comparison = Comparison {
+            totals: Totals::default(),
+            search: Search::new(&places, Version::V2),
+            pending: None,
+            sink: &mut Described(Vec::new()),
+        };
+        assert!(!sframe_witness.describes() && !cfi_witness.describes());
+        let mut counting = Counting(comparison, 0);
+        sweep(&code_of(&elf), &mut sframe_witness, &mut cfi_witness, &mut counting);
+        assert_eq!(counting.0.totals.bytes, totals.bytes);
+        // Code without a description follows each function. The third is one piece, and the last has three.
+        assert_eq!(counting.1, 4 + 1 + 3);
+    }
 }

@@ -37,3 +37,35 @@ impl Range<'_> {
             && self.cfi == next.cfi
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::unwind::{CodeAddress, Frame};
+
+    use super::*;
+
+    #[test]
+    fn only_the_same_content_continues_a_range() {
+        let start = CodeAddress::absolute(0x1000);
+        let function = SframeFunction { section: 0, index: 0, start, size: 0x20 };
+        let sframe = Some(Statement { function, frame: Some(Frame::OUTERMOST) });
+        let first = Range {
+            section: 1,
+            start: 0x1000,
+            end: 0x1010,
+            verdict: Verdict::OnlySframe,
+            undecided: Fields::default(),
+            sframe,
+            row_start: Some(0x1000),
+            cfi: None,
+        };
+        // It may be another row with the same frame.
+        let next = Range { start: 0x1010, end: 0x1020, row_start: Some(0x1010), ..first };
+        assert!(first.continues(&next));
+        assert!(!first.continues(&Range { section: 2, ..next }));
+        assert!(!first.continues(&Range { start: 0x1011, ..next }));
+        assert!(!first.continues(&Range { verdict: Verdict::Undecided, ..next }));
+        let unreadable = Some(Statement { function, frame: None });
+        assert!(!first.continues(&Range { sframe: unreadable, ..next }));
+    }
+}

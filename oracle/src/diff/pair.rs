@@ -52,7 +52,7 @@ pub(super) fn by_address<'p, 's>(
         let mut end = end_of(next);
         let inside = |place: &SframeFunction, end: CodeAddress| {
             // At the very last address, even the first function ends where it starts.
-            place.start == next.start || place.start.section == end.section && place.start < end
+            place.start == next.start || place.start < end
         };
         let (mut in_first, mut in_second) = (0, 0);
         loop {

@@ -44,16 +44,15 @@ impl<'c, 'x> CfiWitness<'c, 'x> {
         self.stream().map(Stream::marks).unwrap_or_default()
     }
 
-    /// Whether the function at the place extends from `start` to `end` without being hidden and is unread, and `test`
-    /// accepts its instructions. If so, it counts as read; otherwise nothing of it does.
+    /// Whether the function at the place starts at `start`, the place entered last, and `test` accepts its instructions.
+    /// If so, it counts as read; otherwise nothing of it does.
     #[inline]
     pub(crate) fn all_over(
         &mut self,
         start: CodeAddress,
-        end: u64,
         test: impl FnOnce(&mut Rows<'c, 'x>) -> bool,
     ) -> bool {
-        self.stream_mut().is_some_and(|stream| stream.all_over(start, end, test))
+        self.stream_mut().is_some_and(|stream| stream.all_over(start, test))
     }
 }
 

@@ -144,8 +144,8 @@ where
         self.current.as_ref()
     }
 
-    /// Whether the current function extends from `start` to `end`, has rows and is unread, and `test` accepts it. If
-    /// so, it counts as read.
+    /// Whether the current function extends from `start`, the place entered last, to `end`, and `test` accepts its rows.
+    /// If so, it counts as read. Nothing of it has been read before, because no earlier place is in it.
     #[inline]
     pub(crate) fn all_over(
         &mut self,
@@ -154,8 +154,7 @@ where
         test: impl FnOnce(&Current<'w>, &Function<'w>, &mut RowBudget) -> bool,
     ) -> bool {
         let Some(current) = &self.current else { return false };
-        let unread = matches!(self.progress, Progress::Unread) && self.cursor.ends_at(end);
-        if !unread || current.content != Content::Rows || current.place.start != start {
+        if current.place.start != start || !self.cursor.ends_at(end) {
             return false;
         }
         let budget = self.budgets.rows.get_mut(current.place.section as usize);
@@ -243,8 +242,7 @@ where
         self.list(function, span.start, span.start.saturating_add(length));
         let Budgets { pieces, block, repetitions, .. } = &mut *self.budgets;
         block.clear();
-        let row =
-            |piece: &Piece| piece.row.map(|row| Row { start: piece.start, end: piece.end, ..row });
+        let row = |piece: &Piece| piece.row.map(|row| Row { start: piece.start, ..row });
         block.extend(pieces.iter().filter_map(row));
         let readable = block.len() == pieces.len();
         let evidence = &mut self.evidence;
@@ -370,7 +368,6 @@ where
 
     #[inline]
     fn finish(&mut self, left: &mut impl FnMut(Left<SframeFunction, Self::Error>)) {
-        self.cursor.leave();
         if let Some(current) = self.current.take() {
             left(Left { function: current.place, shared: self.shared, error: None });
         }

@@ -6,6 +6,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
 
+pub mod by_hand;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

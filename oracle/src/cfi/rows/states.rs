@@ -65,3 +65,48 @@ impl Rows<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::Abi;
+    use sframe_validator::unwind::{Cfa, Register};
+
+    use crate::cfi::{Cfi, Kind, RowContext};
+
+    /// Whether at most `most` frames of a function of 16 bytes have a CFA based on R7. Its CFA is R7+8 at first.
+    fn all(program: &[u8], most: usize) -> bool {
+        let length = |bytes: usize| u32::try_from(bytes).expect("short").to_le_bytes();
+        let cie = [14, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0, 0];
+        let head = [length(20 + program.len()), 22_u32.to_le_bytes()].concat();
+        let range = [0x1000_u64.to_le_bytes(), 16_u64.to_le_bytes()].concat();
+        let bytes = [cie.as_slice(), &head, &range, program].concat();
+        let cfi = Cfi::from_bytes(&bytes, Kind::EhFrame, 0, Abi::Amd64);
+        let function = cfi.functions().next().expect("one function");
+        let mut context = RowContext::new(&cfi);
+        function.rows(&mut context).all_frames(most, |frame| {
+            matches!(frame.cfa, Cfa::RegisterOffset { register: Register(7), .. })
+        })
+    }
+
+    /// DWARF 5 6.4.2: `def_cfa_offset` (0x0e) after an advance (0x41) makes a row, and one without an advance replaces
+    /// the rule of the same row.
+    #[test]
+    fn frames_are_counted_and_tested() {
+        let three = [0x41, 0x0e, 16, 0x41, 0x0e, 24];
+        assert!(all(&three, 3) && all(&three, 4));
+        assert!(!all(&three, 2) && !all(&three, 1));
+        assert!(all(&[], 1) && !all(&[], 0));
+        assert!(all(&[0x0e, 16, 0x0e, 24], 1));
+        // The same frame goes on after an advance without a change.
+        assert!(all(&[0x41, 0x41, 0x0e, 16], 2));
+        // A rule based on R6 (def_cfa_register) counts if it is valid anywhere: first, in the middle, or at the end.
+        assert!(!all(&[0x0d, 6], 9));
+        assert!(!all(&[0x41, 0x0d, 6, 0x41, 0x0d, 7], 9));
+        assert!(!all(&[0x41, 0x0d, 6], 9));
+        assert!(all(&[0x41, 0x0d, 6, 0x0d, 7], 9));
+        // It is valid nowhere in a row without bytes at the end: the advance leads to 16.
+        assert!(all(&[0x50, 0x0d, 6], 9));
+        // An instruction that is not defined.
+        assert!(!all(&[0x41, 0x3f], 9));
+    }
+}

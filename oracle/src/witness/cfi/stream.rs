@@ -100,22 +100,17 @@ impl<'c, 'x> Stream<'c, 'x> {
         u64::MAX
     }
 
-    /// Whether the current function extends from `start` to `end` without being hidden and is unread, and `test`
-    /// accepts its instructions. If so, it counts as read; otherwise nothing of it does.
+    /// Whether the current function starts at `start`, the place entered last, and `test` accepts its instructions. If so,
+    /// it counts as read; otherwise nothing of it does. Nothing of it has been read before, because no earlier place is in
+    /// it.
     #[inline]
     pub(super) fn all_over(
         &mut self,
         start: CodeAddress,
-        end: u64,
         test: impl FnOnce(&mut Rows<'c, 'x>) -> bool,
     ) -> bool {
-        let unread = self.progress == Progress::Unread && self.cursor.ends_at(end);
-        let Some(function) = self.function.filter(|function| {
-            let own_end = function.start().address.saturating_add(function.size());
-            unread && function.start() == start && own_end == end
-        }) else {
-            return false;
-        };
+        let here = self.function.filter(|function| function.start() == start);
+        let Some(function) = here else { return false };
         let passes = self.evaluation.start(&function).is_some_and(test);
         if passes {
             self.progress = Progress::Over;
@@ -140,7 +135,6 @@ impl<'c, 'x> Stream<'c, 'x> {
     #[inline]
     pub(super) fn leave(&mut self, left: &mut impl FnMut(Left<Fde<'c>, CfiError>)) {
         let Some(function) = self.function.take() else { return };
-        self.cursor.leave();
         // Instructions after the last requested place may be malformed.
         while self.progress == Progress::Row {
             self.step();

@@ -220,6 +220,70 @@ mod tests {
         assert_eq!(of(32, &[0]), Some(Reading { block: 32, phase: 0 }));
     }
 
+    /// A block has room for its last row: 22 bytes with a row at 11 are one block, not two of 11 bytes, in which the row
+    /// would have no place.
+    #[test]
+    fn blocks_have_room_for_all_rows() {
+        let of = |start, size, starts: &[u64]| {
+            let span = Span { start, size, end: start + size };
+            choose(&rows(span, starts), span, &mut 1000, |_, _| Evidence::NONE)
+        };
+        assert_eq!(of(2200, 22, &[0, 11]), Some(Reading { block: 22, phase: 0 }));
+        assert_eq!(of(0x1000, 16, &[0, 15]), Some(Reading { block: 16, phase: 0 }));
+        assert_eq!(of(0x1000, 16, &[0, 16]), None);
+        assert_eq!(of(0x1000, 32, &[5]), None);
+        assert_eq!(of(0x1000, 32, &[]), None);
+    }
+
+    /// If the rows are correct in several readings at each place, any of them gives the right frames.
+    #[test]
+    fn readings_that_are_right_everywhere_are_equivalent() {
+        let span = Span { start: 0x1010, size: 48, end: 0x1010 + 48 };
+        // The evidence is about one byte, about some, or about all code from there on.
+        for known in [0, 1, 5, u64::MAX] {
+            let right =
+                |pc: u64, _: &Row| Evidence { agrees: Some(true), until: pc.saturating_add(known) };
+            let reading = choose(&rows(span, &[0, 11]), span, &mut 1000, right);
+            assert!(reading.is_some(), "{known}");
+        }
+    }
+
+    /// The pieces as offsets from the start of the function, and the row's number.
+    fn pieces(
+        block: u64,
+        phase: u64,
+        size: u64,
+        starts: &[u64],
+        budget: u64,
+    ) -> Vec<(u64, u64, Option<u64>)> {
+        let span = Span { start: 0x1000, size, end: 0x1000 + size };
+        let rows = rows(Span { size: block, ..span }, starts);
+        let mut blocks = Blocks::new(Reading { block, phase }, span);
+        let (mut repetitions, mut found) = (budget, Vec::new());
+        while let Some(Piece { start, end, row }) = blocks.next(&rows, &mut repetitions) {
+            found.push((start - 0x1000, end - 0x1000, row.map(|row| row.start - 0x1000)));
+        }
+        found
+    }
+
+    #[test]
+    fn rows_repeat_in_each_block() {
+        let three = [(0, 3, 0), (3, 8, 3), (8, 11, 0), (11, 16, 3), (16, 19, 0), (19, 20, 3)];
+        let three = three.map(|(start, end, row)| (start, end, Some(row)));
+        assert_eq!(pieces(8, 0, 20, &[0, 3], 3), three);
+        // When no repetitions are left, the rest is unknown.
+        let two = [three[0], three[1], three[2], three[3], (16, 20, None)];
+        assert_eq!(pieces(8, 0, 20, &[0, 3], 2), two);
+        assert_eq!(pieces(8, 0, 20, &[0, 3], 0), [(0, 20, None)]);
+        // The function starts 5 bytes after the start of a block, so 3 bytes are left of it, all in the second row.
+        let inside =
+            [(0, 3, 3), (3, 6, 0), (6, 11, 3)].map(|(start, end, row)| (start, end, Some(row)));
+        assert_eq!(pieces(8, 5, 11, &[0, 3], 2), inside);
+        // A row that starts after the end of the block is nowhere.
+        assert_eq!(pieces(8, 0, 8, &[0, 8], 1), [(0, 8, Some(0))]);
+        assert_eq!(pieces(8, 0, 8, &[], 1), []);
+    }
+
     /// Code that is only claimed has more blocks than the file has bytes.
     #[test]
     fn the_number_of_repetitions_is_limited() {

@@ -103,3 +103,65 @@ impl Places {
         last.is_some_and(|last| last.start.section == start.section && start.address < last.end())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::Abi;
+    use sframe_validator::section::Version;
+    use sframe_validator::write::{FunctionBuilder, SectionBuilder};
+    use sframe_validator::{Placement, Section};
+
+    use super::*;
+
+    /// Two sections, of which the second has the first function. Functions without bytes are left out.
+    #[test]
+    fn functions_of_all_sections_are_in_order() {
+        let section = |starts: &[(u64, u32)]| {
+            let mut builder = SectionBuilder::new(Version::V2, Abi::Amd64);
+            for (start, size) in starts {
+                builder.function(FunctionBuilder::new(*start, *size));
+            }
+            builder.build().expect("a section").bytes
+        };
+        let (one, two) =
+            (section(&[(0x20, 8), (0x28, 0), (0x40, 8)]), section(&[(0x10, 8), (0x30, 8)]));
+        let parse = |bytes| Section::parse(bytes, Placement::at(0)).expect("a section");
+        let sections = [parse(one.as_slice()), parse(two.as_slice())];
+        let places = Places::of(&sections);
+        let found: Vec<_> =
+            places.functions.iter().map(|f| (f.section, f.index, f.end())).collect();
+        assert_eq!(found, [(1, 0, 0x18), (0, 0, 0x28), (1, 1, 0x38), (0, 2, 0x48)]);
+        assert!(places.unplaced.are_gone() && places.unplaced.count() == 0);
+    }
+
+    #[test]
+    fn a_function_describes_code_that_it_overlaps() {
+        let function = |section, address, size| {
+            let start = CodeAddress { section, address };
+            SframeFunction { section: 0, index: 0, start, size }
+        };
+        let functions = vec![function(1, 0x10, 0x10), function(1, 0x30, 8), function(2, 0x10, 8)];
+        let places = Places { functions, ..Places::default() };
+        for (section, address, size, wanted) in [
+            (1, 0, 0x10, false),
+            (1, 0, 0x11, true),
+            (1, 0x1f, 1, true),
+            (1, 0x20, 0x10, false),
+            (1, 0x20, 0x11, true),
+            (1, 0x18, 0x100, true),
+            (1, 0x38, 0x100, false),
+            (2, 0, 0x10, false),
+            (2, 8, 0x10, true),
+            (2, 0x18, 8, false),
+            (3, 0x10, 8, false),
+            (0, 0x10, 8, false),
+        ] {
+            let start = CodeAddress { section, address };
+            assert_eq!(
+                places.describe_any(start, size),
+                wanted,
+                "{section} {address:#x} {size:#x}"
+            );
+        }
+    }
+}

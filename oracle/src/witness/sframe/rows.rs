@@ -30,7 +30,6 @@ pub(super) fn read(
     let Ok(mut rows) = function.rows_within(budget) else { return add(start, end, None) };
     // The end of the code that has pieces, and whether something unreadable follows.
     let (mut at, mut unreadable) = (start, false);
-    let mut left = function.num_rows();
     // A reader stops at the first row that starts after the PC, so a row out of order is valid only from the latest
     // preceding start on.
     let mut latest = start;
@@ -43,7 +42,6 @@ pub(super) fn read(
                 continue;
             }
         };
-        left = left.saturating_sub(1);
         latest = latest.max(row.start);
         let from = latest;
         let to = row.end.min(end);
@@ -53,17 +51,14 @@ pub(super) fn read(
         if unreadable && at < from {
             add(at, from, None);
         }
-        if to == end && left > 0 {
+        if to == end {
             // A row extends to the start of the next one. If that start cannot be read, the end is unknown; otherwise
-            // it is after all requested code.
+            // it is after all requested code, or there is none.
             let row = *row;
             let known = rows.next_row().is_ok();
             return add(from, to, known.then_some(row));
         }
         add(from, to, Some(*row));
-        if to == end {
-            return;
-        }
         (at, unreadable) = (to, false);
     }
     if unreadable && at < end {

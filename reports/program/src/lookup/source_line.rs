@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use addr2line::{Context, gimli};
 use schemars::JsonSchema;
 use serde::Serialize;
-use sframe_oracle::compression::section_bytes;
+use sframe_oracle::cfi::section_bytes;
 use sframe_validator::Endian;
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::CodeAddress;

@@ -55,17 +55,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
     ),
     (
         "oracle",
-        &[
-            "compression",
-            "cfi",
-            "witness",
-            "coverage",
-            "compare",
-            "rules",
-            "account",
-            "diff",
-            "debug_file",
-        ],
+        &["cfi", "witness", "coverage", "compare", "rules", "account", "diff", "debug_file"],
     ),
     ("reports/history", &["shape", "report", "changes", "compare", "groups"]),
     ("reports/harness", &["limited", "torture", "reassemble"]),

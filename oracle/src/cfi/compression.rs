@@ -1,12 +1,15 @@
 //! Compressed sections (gABI, "Section Compression", and the older `.zdebug_*`).
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::Read as _;
 
 use flate2::read::ZlibDecoder;
+use gimli::Reader;
 use ruzstd::decoding::StreamingDecoder;
 use sframe_validator::Endian;
 use sframe_validator::elf::{Class, Elf, ElfSection};
+
+use super::pointer::{Slice, byte_order};
 
 /// `SHF_COMPRESSED`.
 const SHF_COMPRESSED: u64 = 0x800;
@@ -20,7 +23,7 @@ enum Format {
     Zstd,
 }
 
-pub(crate) fn is_compressed(section: &ElfSection<'_>) -> bool {
+pub(super) fn is_compressed(section: &ElfSection<'_>) -> bool {
     section.flags & SHF_COMPRESSED != 0 || section.name.bytes().starts_with(b".zdebug_")
 }
 
@@ -46,7 +49,7 @@ pub fn section_bytes<'a>(
 /// Decompresses the section whose bytes in the file are `data`, if the result has at most `room` bytes.
 ///
 /// Memory is allocated as bytes are decompressed, not according to the size stated in the header.
-pub(crate) fn inflate(
+pub(super) fn inflate(
     elf: &Elf<'_>,
     section: &ElfSection<'_>,
     data: &[u8],
@@ -76,23 +79,21 @@ pub(crate) fn inflate(
 
 /// `Elf32_Chdr` and `Elf64_Chdr`: type, (padding,) size, alignment.
 fn compression_header(data: &[u8], class: Class, endian: Endian) -> Option<(Format, u64, &[u8])> {
-    let number = |bytes: &[u8]| {
-        let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        match endian {
-            Endian::Big => bytes.iter().fold(0, fold),
-            Endian::Little => bytes.iter().rev().fold(0, fold),
-        }
-    };
-    let (size, end) = match class {
-        Class::Elf32 => (data.get(4..8)?, 12),
-        Class::Elf64 => (data.get(8..16)?, 24),
-    };
-    let format = match number(data.get(..4)?) {
+    let mut input = Slice::new(data, byte_order(endian));
+    let format = match input.read_u32().ok()? {
         1 => Format::Zlib,
         2 => Format::Zstd,
         _ => return None,
     };
-    Some((format, number(size), data.get(end..)?))
+    let (size, alignment) = match class {
+        Class::Elf32 => (input.read_u32().ok()?.into(), 4),
+        Class::Elf64 => {
+            input.skip(4).ok()?;
+            (input.read_u64().ok()?, 8)
+        }
+    };
+    input.skip(alignment).ok()?;
+    Some((format, size, input.slice()))
 }
 
 /// `ZLIB`, then the size as a big-endian number of 8 bytes on every machine.
