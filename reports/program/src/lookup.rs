@@ -78,11 +78,32 @@ pub struct Answer {
     /// The statement of call frame information.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cfi: Option<Statement>,
-    /// `equal`, `limited`, `different`, `only-sframe`, `only-cfi`, `neither`, `undecided`, or `no-code` if nothing
-    /// describes the PC and it is not in the file's code.
-    pub verdict: &'static str,
+    /// How the statements compare.
+    pub verdict: AnswerVerdict,
     /// The fields that differ or, if the verdict is `limited`, that the section's version cannot express.
     pub fields: Vec<&'static str>,
+}
+
+/// How the statements about a PC compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerVerdict {
+    /// Both agree.
+    Equal,
+    /// Both agree, as far as the section's version can express it.
+    Limited,
+    /// They differ.
+    Different,
+    /// Only SFrame describes the PC.
+    OnlySframe,
+    /// Only CFI describes the PC.
+    OnlyCfi,
+    /// Neither describes the PC, which is in the file's code.
+    Neither,
+    /// Neither describes the PC, which is not in the file's code.
+    NoCode,
+    /// A statement cannot be read or compared.
+    Undecided,
 }
 
 /// The statement of a witness about a PC.
@@ -136,13 +157,15 @@ impl Answers {
     /// Whether witnesses differ at a place.
     #[must_use]
     pub fn is_different(&self) -> bool {
-        self.places.iter().any(|answer| answer.verdict == "different")
+        self.places.iter().any(|answer| answer.verdict == AnswerVerdict::Different)
     }
 
     /// Whether something could not be read or decided.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
-        let open = |answer: &Answer| matches!(answer.verdict, "undecided" | "no-code");
+        let open = |answer: &Answer| {
+            matches!(answer.verdict, AnswerVerdict::Undecided | AnswerVerdict::NoCode)
+        };
         !self.undecided.is_empty() || self.places.iter().any(open)
     }
 }
@@ -176,7 +199,8 @@ fn look_up_elf(
     let sources: Vec<SectionSource<'_>> =
         contents.iter().map(SectionSource::of).filter_map(Result::ok).collect();
     let report = check_contents(elf, &contents, &options.validator, &Unconfirmed);
-    let mut undecided = Vec::new();
+    let reasons = report.undecided.iter().map(|undecided| undecided.reason.clone());
+    let mut undecided: Vec<String> = reasons.collect();
     let sections = sections(&sources, &report).unwrap_or_else(|reason| {
         undecided.push(format!("SFrame: {reason}"));
         Vec::new()

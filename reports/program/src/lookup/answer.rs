@@ -1,14 +1,14 @@
 //! The answer about one PC.
 
 use sframe_oracle::cfi::{Fde, Kind};
-use sframe_oracle::compare::{Range, Verdict};
+use sframe_oracle::compare::{Fields, Range, Verdict};
 use sframe_oracle::witness::{SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Frame, Named, Row};
 use sframe_validator::{Abi, Section};
 
 use super::source_line::{DebugSections, SourceLines};
-use super::{Answer, FoundRow, Statement};
+use super::{Answer, AnswerVerdict, FoundRow, Statement};
 use crate::record::Names;
 use crate::record::evidence::instruction_at;
 use crate::record::rows::RowReader;
@@ -54,9 +54,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             abi.and_then(|abi| instruction_at(self.elf, abi, function.unwrap_or(place), place));
         let is_code = self.elf.code_bytes(place, 1).is_some_and(|bytes| !bytes.is_empty());
         let (verdict, fields) = match range.map(|range| range.verdict) {
-            None | Some(Verdict::Neither) if !is_code => ("no-code", Vec::new()),
-            None => ("neither", Vec::new()),
-            Some(verdict) => named(verdict),
+            None | Some(Verdict::Neither) if !is_code => (AnswerVerdict::NoCode, Fields::default()),
+            found => compared(found.unwrap_or(Verdict::Neither)),
         };
         Answer {
             pc: Address(place.address),
@@ -69,7 +68,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             sframe: sframe.zip(abi).map(|(stated, abi)| self.sframe(abi, place, stated)),
             cfi: cfi.zip(abi).map(|(stated, abi)| self.cfi(abi, place, stated)),
             verdict,
-            fields,
+            fields: fields.names().collect(),
         }
     }
 
@@ -125,15 +124,14 @@ fn found_row(abi: Abi, row: &Row) -> FoundRow {
     }
 }
 
-/// The name of a verdict, and its fields.
-fn named(verdict: Verdict) -> (&'static str, Vec<&'static str>) {
+fn compared(verdict: Verdict) -> (AnswerVerdict, Fields) {
     match verdict {
-        Verdict::Equal => ("equal", Vec::new()),
-        Verdict::Limited(fields) => ("limited", fields.names().collect()),
-        Verdict::Different(fields) => ("different", fields.names().collect()),
-        Verdict::OnlyCfi => ("only-cfi", Vec::new()),
-        Verdict::OnlySframe => ("only-sframe", Vec::new()),
-        Verdict::Neither => ("neither", Vec::new()),
-        Verdict::Undecided => ("undecided", Vec::new()),
+        Verdict::Equal => (AnswerVerdict::Equal, Fields::default()),
+        Verdict::Limited(fields) => (AnswerVerdict::Limited, fields),
+        Verdict::Different(fields) => (AnswerVerdict::Different, fields),
+        Verdict::OnlyCfi => (AnswerVerdict::OnlyCfi, Fields::default()),
+        Verdict::OnlySframe => (AnswerVerdict::OnlySframe, Fields::default()),
+        Verdict::Neither => (AnswerVerdict::Neither, Fields::default()),
+        Verdict::Undecided => (AnswerVerdict::Undecided, Fields::default()),
     }
 }

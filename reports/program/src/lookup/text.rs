@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Answer, Answers, FoundRow, Statement};
+use super::{Answer, AnswerVerdict, Answers, FoundRow, Statement};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -51,18 +51,22 @@ fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     statement(out, "CFI", answer.cfi.as_ref(), &widths)?;
     let fields = answer.fields.join(", ");
     match answer.verdict {
-        "equal" => writeln!(out, "  both agree"),
-        "limited" => {
+        AnswerVerdict::Equal => writeln!(out, "  both agree"),
+        AnswerVerdict::Limited => {
             writeln!(out, "  both agree, except for {fields}, which the version cannot express")
         }
-        "different" => writeln!(out, "  {DIFFERENT}they differ{DIFFERENT:#} in {fields}"),
-        "only-cfi" => writeln!(out, "  only CFI describes this PC"),
-        "only-sframe" => writeln!(out, "  only SFrame describes this PC"),
-        "neither" => writeln!(out, "  neither SFrame nor CFI describes this PC"),
-        "no-code" => {
+        AnswerVerdict::Different => {
+            writeln!(out, "  {DIFFERENT}they differ{DIFFERENT:#} in {fields}")
+        }
+        AnswerVerdict::OnlyCfi => writeln!(out, "  only CFI describes this PC"),
+        AnswerVerdict::OnlySframe => writeln!(out, "  only SFrame describes this PC"),
+        AnswerVerdict::Neither => writeln!(out, "  neither SFrame nor CFI describes this PC"),
+        AnswerVerdict::NoCode => {
             writeln!(out, "  not in the code of the file, and described by neither SFrame nor CFI")
         }
-        _ => writeln!(out, "  undecided: one of the rows cannot be read or compared"),
+        AnswerVerdict::Undecided => {
+            writeln!(out, "  undecided: one of the rows cannot be read or compared")
+        }
     }
 }
 
