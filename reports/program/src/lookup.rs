@@ -201,13 +201,17 @@ fn look_up_elf(
     let report = check_contents(elf, &contents, &options.validator, &Unconfirmed);
     let reasons = report.undecided.iter().map(|undecided| undecided.reason.clone());
     let mut undecided: Vec<String> = reasons.collect();
+    // Sections whose bytes or relocations cannot be read have no source.
+    let mut unread = Unread { sframe: sources.len() < contents.len(), cfi: false };
     let sections = sections(&sources, &report).unwrap_or_else(|reason| {
         undecided.push(format!("SFrame: {reason}"));
+        unread.sframe = true;
         Vec::new()
     });
     with_cfi(path, elf, options, |cfi, debug| {
         let cfi = cfi.unwrap_or_else(|reason| {
             undecided.push(format!("CFI: {reason}"));
+            unread.cfi = true;
             &[]
         });
         undecided.extend(debug.refused.map(|refused| refused.reason));
@@ -218,7 +222,10 @@ fn look_up_elf(
         let debug_sections = DebugSections::load(named_by);
         let mut reader = Reader::new(elf, named_by, &debug_sections, &sections, &sources);
         let answers = found.iter().zip(&ranges);
-        let places = answers.map(|(place, range)| reader.answer(*place, range.as_ref())).collect();
+        let places = answers.map(|(place, range)| {
+            let answer = reader.answer(*place, range.as_ref());
+            Answer { verdict: unread.verdict(answer.verdict), ..answer }
+        });
         Ok(Answers {
             format: FORMAT,
             tool: TOOL,
@@ -226,7 +233,28 @@ fn look_up_elf(
             path_hex: exact_name(path.as_os_str().as_bytes()),
             debug_file: debug.path.as_deref().map(printable_path),
             undecided: undecided.into_iter().map(Text::from).collect(),
-            places,
+            places: places.collect(),
         })
     })
+}
+
+/// Witnesses of which a part cannot be read: they may describe more than is known.
+#[derive(Clone, Copy, Debug)]
+struct Unread {
+    sframe: bool,
+    cfi: bool,
+}
+
+impl Unread {
+    /// The verdict, unless it depends on the silence of a witness that cannot be read.
+    const fn verdict(self, verdict: AnswerVerdict) -> AnswerVerdict {
+        match verdict {
+            AnswerVerdict::OnlyCfi if self.sframe => AnswerVerdict::Undecided,
+            AnswerVerdict::OnlySframe if self.cfi => AnswerVerdict::Undecided,
+            AnswerVerdict::Neither | AnswerVerdict::NoCode if self.sframe || self.cfi => {
+                AnswerVerdict::Undecided
+            }
+            verdict => verdict,
+        }
+    }
 }

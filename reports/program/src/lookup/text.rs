@@ -65,7 +65,7 @@ fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
             writeln!(out, "  not in the code of the file, and described by neither SFrame nor CFI")
         }
         AnswerVerdict::Undecided => {
-            writeln!(out, "  undecided: one of the rows cannot be read or compared")
+            writeln!(out, "  undecided: something cannot be read or compared")
         }
     }
 }
