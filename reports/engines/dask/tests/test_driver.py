@@ -136,9 +136,7 @@ def test_retries_are_bounded(run: Run) -> None:
 
 @pytest.mark.parametrize("own_cluster", [True, False])
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_driver_is_killed(
-    run: Run, expected: dict[str, bytes], signal_number: signal.Signals, own_cluster: bool
-) -> None:
+def test_driver_is_killed(run: Run, expected: dict[str, bytes], signal_number: signal.Signals, own_cluster: bool) -> None:
     run.hinder(4, "hold")
     with Cluster(run.folder, run.hindrances, workers=0 if own_cluster else 2) as cluster:
         where = ["--workers", "2"] if own_cluster else ["--scheduler", cluster.address]
