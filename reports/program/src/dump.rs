@@ -12,11 +12,11 @@ use std::path::Path;
 use sframe_validator::elf::{Elf, ElfError, ElfKind, SymbolTable};
 use sframe_validator::{Endian, Section};
 
-pub use selection::Selection;
-
 use sframe_input::archive::{self, Content};
 use sframe_input::{FileBytes, MemberCount, RawOptions, SectionSource, plain_error};
 use sframe_record::text::{printable, printable_path};
+
+pub use selection::Selection;
 
 /// The layout of a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -68,8 +68,8 @@ impl fmt::Display for PlaceName {
     }
 }
 
-/// The places in `elf` with these names, in their order. Symbols are those of `named_by`. A name that several symbols
-/// have stands for all of them.
+/// The places in `elf` with these names, in their order. Symbols are those of `named_by`. If several symbols have a name,
+/// it selects all of them.
 ///
 /// # Errors
 /// The reason, for people, why a place cannot be found.
