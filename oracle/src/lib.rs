@@ -30,6 +30,7 @@
 
 pub mod account;
 pub mod cfi;
+pub mod code;
 pub mod compare;
 pub mod coverage;
 pub mod debug_file;

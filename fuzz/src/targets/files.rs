@@ -91,7 +91,7 @@ fn compared(
     let options = account::Options { pedantic: true, ..account::Options::default() };
     let account = account(elf, &sections, &cfi, &options);
     assert_eq!(account.sums, totals.bytes);
-    let mut gatherer = Gatherer::new(elf, &sections);
+    let mut gatherer = Gatherer::new(elf, &sections, &cfi);
     let differences = account.differences.iter();
     let differences = differences
         .map(|difference| (difference.finding.clone(), gatherer.gather(difference)))

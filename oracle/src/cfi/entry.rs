@@ -33,6 +33,8 @@ pub struct Cie {
     pub(crate) sized: bool,
     /// The encoding from augmentation `R`, or `DW_EH_PE_absptr`.
     pub(crate) encoding: u8,
+    /// Augmentation `L`: the encoding of the pointers to language-specific data.
+    pub(crate) lsda_encoding: Option<u8>,
     pub(crate) address_size: u8,
     pub(crate) segment_size: u8,
     /// The state before an FDE's first instruction.
@@ -191,6 +193,7 @@ fn cie_fields<'c>(
         tagged: false,
         sized: false,
         encoding: dw::DW_EH_PE_absptr.0,
+        lsda_encoding: None,
         address_size,
         segment_size,
         initial: Ok(State::INITIAL),
@@ -208,9 +211,7 @@ fn cie_fields<'c>(
                 cie.sized = true;
             }
             b'L' | b'P' | b'R' if !cie.sized => return Err(unknown),
-            b'L' => {
-                data.read_u8()?;
-            }
+            b'L' => cie.lsda_encoding = Some(data.read_u8()?),
             b'P' => {
                 let encoding = data.read_u8()?;
                 layout.bases.skip(&mut data, layout.whole, encoding, address_size)?;

@@ -23,7 +23,7 @@ const USUAL_ENTRY: usize = 32;
 /// A CFI section: its entries and its defects.
 #[derive(Clone, Debug)]
 pub struct Cfi<'a> {
-    layout: Layout<'a>,
+    pub(super) layout: Layout<'a>,
     section: u32,
     abi: Abi,
     file_size: u64,

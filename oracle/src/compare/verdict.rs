@@ -42,6 +42,12 @@ impl Fields {
         self.0 & other.0 == other.0
     }
 
+    /// Whether some of `other` is in the set.
+    #[must_use]
+    pub const fn intersects(self, other: Fields) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// The union of both sets.
     #[must_use]
     pub const fn with(self, other: Fields) -> Fields {

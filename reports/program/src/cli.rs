@@ -16,7 +16,9 @@ mod show;
 mod store;
 mod supervise;
 mod torture;
+mod trace;
 mod usage;
+mod walk;
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
@@ -89,6 +91,8 @@ pub fn run() -> Exit {
         Some(Command::Dump(args)) => dump::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Lookup(args)) => lookup::run(&args),
+        Some(Command::Walk(args)) => walk::run(&args),
+        Some(Command::Trace(args)) => trace::run(&args),
         Some(Command::Explain(args)) => explain(&args),
         Some(Command::Repo(args)) => repo::run(&args),
         Some(Command::Reassemble(args)) => reassemble::run(&args),

@@ -21,3 +21,5 @@ pub mod record;
 pub mod render;
 pub mod scan;
 pub mod stored;
+pub mod trace;
+pub mod walk;

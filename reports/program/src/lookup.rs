@@ -11,6 +11,7 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use sframe_oracle::code::Code;
 use sframe_oracle::compare::look_up;
 use sframe_validator::check::{Unconfirmed, check_contents};
 use sframe_validator::elf::Elf;
@@ -21,7 +22,7 @@ pub use place::{PlaceName, hexadecimal};
 use sframe_input::{FileBytes, SectionSource, archive, plain_error};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable_path;
-use sframe_record::{Address, Instruction, Text};
+use sframe_record::{Address, Instruction, Text, Wrong};
 use source_line::DebugSections;
 pub use source_line::SourceLine;
 pub use text::write as write_text;
@@ -78,6 +79,12 @@ pub struct Answer {
     /// The statement of call frame information.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cfi: Option<Statement>,
+    /// What the machine code itself says; absent if no known path leads to the PC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<CodeStatement>,
+    /// Which statement the machine code proves wrong. If both agree, CFI is wrong and SFrame inherits it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<Wrong>,
     /// How the statements compare.
     pub verdict: AnswerVerdict,
     /// The fields that differ or, if the verdict is `limited`, that the section's version cannot express.
@@ -137,6 +144,23 @@ pub struct FoundRow {
     pub ra_signed: bool,
 }
 
+/// The statement of the machine code about a PC, with the machine's names of registers. What it does not determine is
+/// absent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CodeStatement {
+    /// How to compute the CFA.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cfa: Option<Text<'static>>,
+    /// How to recover the return address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ra: Option<Text<'static>>,
+    /// How to recover the caller's frame pointer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fp: Option<Text<'static>>,
+    /// Whether the return address is signed (AArch64).
+    pub ra_signed: bool,
+}
+
 /// Writes the answers as one JSON document.
 ///
 /// # Errors
@@ -154,10 +178,14 @@ pub fn schema() -> schemars::Schema {
 }
 
 impl Answers {
-    /// Whether witnesses differ at a place.
+    /// Whether witnesses differ at a place, or the machine code proves one wrong.
     #[must_use]
     pub fn is_different(&self) -> bool {
-        self.places.iter().any(|answer| answer.verdict == AnswerVerdict::Different)
+        let is_wrong = |answer: &Answer| {
+            matches!(answer.wrong, Some(Wrong::Sframe | Wrong::Cfi | Wrong::Both))
+        };
+        let differs = |answer: &Answer| answer.verdict == AnswerVerdict::Different;
+        self.places.iter().any(|answer| differs(answer) || is_wrong(answer))
     }
 
     /// Whether something could not be read or decided.
@@ -220,7 +248,9 @@ fn look_up_elf(
         let found = place::find(elf, named_by, places)?;
         let ranges = look_up(elf, &sections, cfi, &found);
         let debug_sections = DebugSections::load(named_by);
-        let mut reader = Reader::new(elf, named_by, &debug_sections, &sections, &sources);
+        let code = Code::of(elf, &sections, cfi);
+        let sources = (sections.as_slice(), sources.as_slice());
+        let mut reader = Reader::new(elf, named_by, &debug_sections, sources, code.as_ref());
         let answers = found.iter().zip(&ranges);
         let places = answers.map(|(place, range)| {
             let answer = reader.answer(*place, range.as_ref());

@@ -44,6 +44,8 @@ fn the_schemas_are_current() {
     is_current("schema/report-line.schema.json", &pretty(&line_schema()));
     is_current("schema/diff.schema.json", &pretty(&sframe_check::diff::json::schema()));
     is_current("schema/lookup.schema.json", &pretty(&sframe_check::lookup::schema()));
+    is_current("schema/walk.schema.json", &pretty(&sframe_check::walk::schema()));
+    is_current("schema/trace.schema.json", &pretty(&sframe_check::trace::schema()));
     is_current("schema/torture.schema.json", &pretty(&sframe_harness::torture::json::schema()));
 }
 

@@ -158,6 +158,9 @@ pub struct Difference<'r> {
     /// The instructions of the range; if it is long, the first few.
     #[serde(borrow, default)]
     pub instructions: Vec<Instruction<'r>>,
+    /// Which of both is wrong. Absent in reports of older versions, and where two files are compared.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub ruling: Option<Ruling<'r>>,
     /// How often the same pattern (fields, registers and distance) occurs elsewhere. Absent if each range is listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similar: Option<Similar>,
@@ -172,6 +175,59 @@ impl Difference<'_> {
     pub fn elsewhere(&self) -> u64 {
         self.similar.map_or(0, |similar| similar.functions)
     }
+}
+
+/// Which of SFrame and CFI is wrong, as far as the machine code proves it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Ruling<'r> {
+    /// Who is wrong.
+    pub wrong: Wrong,
+    /// Why the code does not decide: `machine` (code of this machine is not examined), `no-function` (it is in no function
+    /// that can be examined), `no-path` (no known path leads to it), `not-in-code` (the code does not show what
+    /// differs), `open` (it proves neither wrong). Absent if it decides.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<Text<'r>>,
+    /// What the code says, if it decides.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof<'r>>,
+}
+
+/// Which of SFrame and CFI is wrong.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wrong {
+    /// SFrame.
+    Sframe,
+    /// CFI.
+    Cfi,
+    /// Both.
+    Both,
+    /// Neither: they say the same in different ways.
+    Neither,
+    /// It is not decided.
+    Undecided,
+}
+
+/// What the machine code says at the place that decides.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Proof<'r> {
+    /// The instruction before which it is true.
+    #[serde(borrow)]
+    pub instruction: Instruction<'r>,
+    /// The canonical frame address, such as `rsp+16`. Absent if the code does not determine it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub cfa: Option<Text<'r>>,
+    /// The return address, such as `*(CFA-8)`. Absent if the code does not determine it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub ra: Option<Text<'r>>,
+    /// The caller's frame pointer. Absent if the code does not determine it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub fp: Option<Text<'r>>,
+    /// Whether the return address is signed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ra_signed: bool,
 }
 
 /// A row of one table, or of both.

@@ -4,6 +4,8 @@ pub(super) mod raw;
 pub(super) mod repo;
 pub(super) mod stored;
 pub(super) mod tools;
+pub(super) mod trace;
+pub(super) mod walk;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -24,6 +26,8 @@ use sframe_input::is_pattern;
 use sframe_input::package::{Limits, Remedies};
 use stored::StoreArgs;
 use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help};
+use trace::{HELP as TRACE_HELP, TraceArgs};
+use walk::{HELP, USAGE, WalkArgs};
 
 const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF files";
 
@@ -62,6 +66,10 @@ Examples:
       sframe-check dump --style gnu libfoo.so
   What do SFrame and CFI say about one address?
       sframe-check lookup libfoo.so 0x1136 main+0x10
+  Do SFrame and CFI walk the stacks of a crashed program in the same way?
+      sframe-check walk core
+  Do SFrame and CFI recover the true caller at each instruction that a program executes?
+      sframe-check trace -- ls -l
   How do two assemblers or two builds differ?
       sframe-check diff old/libfoo.so new/libfoo.so
   Process the findings with another program:
@@ -108,6 +116,16 @@ pub(super) enum Command {
     ///
     /// The answer has the function, the source line, the instruction, the row of each witness, and whether they agree.
     Lookup(LookupArgs),
+    /// Walk real stacks by SFrame, CFI and machine code, and compare them
+    ///
+    /// The stacks are those of a core dump or of a running process.
+    #[command(after_long_help = HELP, override_usage = USAGE)]
+    Walk(WalkArgs),
+    /// Run a program step by step, and check what each witness says at each PC
+    ///
+    /// The calls and returns that the program executes show which rows recover the caller.
+    #[command(after_long_help = TRACE_HELP)]
+    Trace(TraceArgs),
     /// Compare the sections of two files
     ///
     /// The files may come from two assemblers, two builds, or contain two versions of the format.

@@ -9,7 +9,7 @@ use super::args::Cli;
 
 /// What people come to do, and the commands for it.
 const TASKS: [(&str, &[&str]); 5] = [
-    ("Look at a section", &["dump", "lookup", "diff", "explain"]),
+    ("Look at a section", &["dump", "lookup", "walk", "trace", "diff", "explain"]),
     ("Check a distribution, and compare scans", &["repo", "show", "compare"]),
     ("Divide a scan among machines", &["plan", "scan", "status", "merge"]),
     ("Test readers and assemblers", &["torture", "reassemble"]),

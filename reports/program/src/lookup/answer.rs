@@ -1,6 +1,7 @@
 //! The answer about one PC.
 
 use sframe_oracle::cfi::{Fde, Kind};
+use sframe_oracle::code::{Code, Known, Truth};
 use sframe_oracle::compare::{Fields, Range, Verdict};
 use sframe_oracle::witness::{SframeFunction, Statement as Stated};
 use sframe_validator::elf::Elf;
@@ -8,13 +9,13 @@ use sframe_validator::unwind::{CodeAddress, Frame, Named, Row};
 use sframe_validator::{Abi, Section};
 
 use super::source_line::{DebugSections, SourceLines};
-use super::{Answer, AnswerVerdict, FoundRow, Statement};
+use super::{Answer, AnswerVerdict, CodeStatement, FoundRow, Statement};
 use crate::record::Names;
 use crate::record::evidence::instruction_at;
 use crate::record::rows::RowReader;
 use sframe_input::SectionSource;
 use sframe_record::json::exact_name;
-use sframe_record::{Address, Text};
+use sframe_record::{Address, Text, Wrong};
 
 /// Makes answers from a file.
 pub(super) struct Reader<'r, 'a> {
@@ -25,21 +26,22 @@ pub(super) struct Reader<'r, 'a> {
     names: Names<'r, 'r>,
     lines: SourceLines<'r>,
     rows: RowReader,
+    code: Option<&'r Code<'r>>,
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
     /// Answers about `elf`. Symbols are those of `named_by`, which is the file itself or its debug file,
-    /// and source lines those of `debug`.
+    /// and source lines those of `debug`. `code` is the file's machine code, if it can be examined.
     pub(super) fn new(
         elf: &'r Elf<'a>,
         named_by: &'r Elf<'r>,
         debug: &'r DebugSections<'r>,
-        sections: &'r [Section<'r>],
-        sources: &'r [SectionSource<'r>],
+        (sections, sources): (&'r [Section<'r>], &'r [SectionSource<'r>]),
+        code: Option<&'r Code<'r>>,
     ) -> Reader<'r, 'a> {
         let names = Names::of(Some(named_by));
         let lines = debug.lines();
-        Reader { elf, sections, sources, names, lines, rows: RowReader::new() }
+        Reader { elf, sections, sources, names, lines, rows: RowReader::new(), code }
     }
 
     /// The answer about `place`; `range` is the result of looking it up.
@@ -57,7 +59,13 @@ impl<'r, 'a> Reader<'r, 'a> {
             None | Some(Verdict::Neither) if !is_code => (AnswerVerdict::NoCode, Fields::default()),
             found => compared(found.unwrap_or(Verdict::Neither)),
         };
+        let (sframe, in_sframe) =
+            sframe.zip(abi).map(|(stated, abi)| self.sframe(abi, place, stated)).unzip();
+        let (cfi, in_cfi) = cfi.zip(abi).map(|(stated, abi)| self.cfi(abi, place, stated)).unzip();
+        let (known, wrong) = self.by_code(place, in_sframe.flatten(), in_cfi.flatten());
         Answer {
+            code: known.zip(abi).map(|(known, abi)| code_statement(abi, &known)),
+            wrong,
             pc: Address(place.address),
             code_section: self.names.section(place).map(Text::from),
             symbol_hex: symbol.as_ref().and_then(|symbol| exact_name(&symbol.name)),
@@ -65,11 +73,36 @@ impl<'r, 'a> Reader<'r, 'a> {
             symbol: symbol.map(|s| String::from_utf8_lossy(&s.name).into_owned().into()),
             source: self.lines.find(place),
             instruction,
-            sframe: sframe.zip(abi).map(|(stated, abi)| self.sframe(abi, place, stated)),
-            cfi: cfi.zip(abi).map(|(stated, abi)| self.cfi(abi, place, stated)),
+            sframe,
+            cfi,
             verdict,
             fields: fields.names().collect(),
         }
+    }
+
+    /// What the machine code says about a place, and which of the frames it proves wrong.
+    fn by_code(
+        &self,
+        place: CodeAddress,
+        sframe: Option<Frame>,
+        cfi: Option<Frame>,
+    ) -> (Option<Known>, Option<Wrong>) {
+        let Some(mut function) = self.code.and_then(|code| code.function(place)) else {
+            return (None, None);
+        };
+        let looked = function.at(place.address, |facts| {
+            let is_wrong = |frame: Option<Frame>| {
+                frame.is_some_and(|frame| facts.check(&frame).whole() == Truth::Refuted)
+            };
+            let wrong = match (is_wrong(sframe), is_wrong(cfi)) {
+                (true, true) => Some(Wrong::Both),
+                (true, false) => Some(Wrong::Sframe),
+                (false, true) => Some(Wrong::Cfi),
+                (false, false) => None,
+            };
+            (Some(facts.known()), wrong)
+        });
+        looked.unwrap_or_default()
     }
 
     fn sframe(
@@ -77,7 +110,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         abi: Abi,
         place: CodeAddress,
         stated: &Stated<SframeFunction>,
-    ) -> Statement {
+    ) -> (Statement, Option<Frame>) {
         let function = stated.function;
         let number = function.section as usize;
         let read = self.sections.get(number).and_then(|section| {
@@ -86,16 +119,23 @@ impl<'r, 'a> Reader<'r, 'a> {
         });
         let whole = |frame| Row { start: function.start.address, end: function.end(), frame };
         let found = read.and_then(|rows| rows.into_iter().find(|row| row.contains(place.address)));
-        Statement {
+        // An outermost frame has no rows.
+        let found = found.or_else(|| stated.frame.map(whole));
+        let statement = Statement {
             section: self.sources.get(number).map(|s| s.name.clone()).unwrap_or_default().into(),
             function_start: Address(function.start.address),
             function_size: function.size.into(),
-            // An outermost frame has no rows.
-            row: found.or_else(|| stated.frame.map(whole)).map(|row| found_row(abi, &row)),
-        }
+            row: found.map(|row| found_row(abi, &row)),
+        };
+        (statement, found.map(|row| row.frame))
     }
 
-    fn cfi(&mut self, abi: Abi, place: CodeAddress, stated: &Stated<Fde<'_>>) -> Statement {
+    fn cfi(
+        &mut self,
+        abi: Abi,
+        place: CodeAddress,
+        stated: &Stated<Fde<'_>>,
+    ) -> (Statement, Option<Frame>) {
         let function = stated.function;
         let rows = self.rows.of_cfi(&function).unwrap_or_default();
         let found = rows.into_iter().find(|row| row.contains(place.address));
@@ -103,12 +143,13 @@ impl<'r, 'a> Reader<'r, 'a> {
             Kind::EhFrame => ".eh_frame",
             Kind::DebugFrame => ".debug_frame",
         };
-        Statement {
+        let statement = Statement {
             section: name.into(),
             function_start: Address(function.start().address),
             function_size: function.size(),
             row: found.map(|row| found_row(abi, &row)),
-        }
+        };
+        (statement, found.map(|row| row.frame))
     }
 }
 
@@ -121,6 +162,16 @@ fn found_row(abi: Abi, row: &Row) -> FoundRow {
         ra: Named(abi, ra).to_string().into(),
         fp: Named(abi, fp).to_string().into(),
         ra_signed,
+    }
+}
+
+fn code_statement(abi: Abi, known: &Known) -> CodeStatement {
+    let recovery = |rule: Option<_>| rule.map(|rule| Named(abi, rule).to_string().into());
+    CodeStatement {
+        cfa: known.cfa.map(|cfa| Named(abi, cfa).to_string().into()),
+        ra: recovery(known.ra),
+        fp: recovery(known.fp),
+        ra_signed: known.ra.is_some() && known.ra_signed,
     }
 }
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Answer, AnswerVerdict, Answers, FoundRow, Statement};
+use super::{Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, Statement};
+use sframe_record::Wrong;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -45,10 +46,26 @@ fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     let range_width = widths.range;
     if let Some(instruction) = &answer.instruction {
         let start = instruction.address.to_string();
-        writeln!(out, "  code    {start:range_width$}  {}", instruction.text)?;
+        writeln!(out, "  instr   {start:range_width$}  {}", instruction.text)?;
     }
     statement(out, "SFrame", answer.sframe.as_ref(), &widths)?;
     statement(out, "CFI", answer.cfi.as_ref(), &widths)?;
+    if let Some(code) = &answer.code {
+        writeln!(out, "  Code    {:range_width$}  {}", "", code_statement(code, &widths))?;
+    }
+    verdict(out, answer)?;
+    match answer.wrong {
+        Some(Wrong::Both) if answer.verdict != AnswerVerdict::Different => {
+            writeln!(out, "  {DIFFERENT}CFI is wrong, and SFrame inherits it{DIFFERENT:#}")
+        }
+        Some(Wrong::Both) => writeln!(out, "  {DIFFERENT}both are wrong{DIFFERENT:#}"),
+        Some(Wrong::Sframe) => writeln!(out, "  {DIFFERENT}SFrame is wrong{DIFFERENT:#}"),
+        Some(Wrong::Cfi) => writeln!(out, "  {DIFFERENT}CFI is wrong{DIFFERENT:#}"),
+        Some(Wrong::Neither | Wrong::Undecided) | None => Ok(()),
+    }
+}
+
+fn verdict(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     let fields = answer.fields.join(", ");
     match answer.verdict {
         AnswerVerdict::Equal => writeln!(out, "  both agree"),
@@ -87,7 +104,13 @@ impl Widths {
         let widest = |text: fn(&FoundRow) -> String| {
             rows.iter().map(|row| text(row).len()).max().unwrap_or(0)
         };
-        Widths { range: widest(range), cfa: widest(|row| row.cfa.to_string()), ra: widest(ra) }
+        let code = answer.code.as_ref();
+        let in_code = |part: Option<&sframe_record::Text<'_>>| part.map_or(0, |part| part.len());
+        Widths {
+            range: widest(range),
+            cfa: widest(|row| row.cfa.to_string()).max(in_code(code.and_then(|c| c.cfa.as_ref()))),
+            ra: widest(ra).max(in_code(code.and_then(|c| c.ra.as_ref()))),
+        }
     }
 }
 
@@ -98,6 +121,15 @@ fn range(row: &FoundRow) -> String {
 fn ra(row: &FoundRow) -> String {
     let signed = if row.ra_signed { " signed" } else { "" };
     format!("{}{signed}", row.ra)
+}
+
+/// What the machine code says. It does not determine what is `?`.
+fn code_statement(code: &CodeStatement, widths: &Widths) -> String {
+    let part = |part: &Option<sframe_record::Text<'_>>| part.as_deref().unwrap_or("?").to_owned();
+    let (cfa_width, ra_width) = (widths.cfa, widths.ra);
+    let signed = if code.ra_signed { " signed" } else { "" };
+    let (cfa, ra, fp) = (part(&code.cfa), part(&code.ra) + signed, part(&code.fp));
+    format!("CFA={cfa:cfa_width$}  RA={ra:ra_width$}  FP={fp}")
 }
 
 fn statement(

@@ -1,9 +1,11 @@
 //! The evidence of a difference between SFrame and CFI: both tables of rows, and the machine code.
 
 use sframe_oracle::account;
-use sframe_record::{Difference, Instruction, Side, Similar, Text};
+use sframe_oracle::cfi::Cfi;
+use sframe_oracle::compare::{self as oracle, Arbiter, Reason};
+use sframe_record::{Address, Difference, Instruction, Proof, Ruling, Side, Similar, Text, Wrong};
 use sframe_validator::elf::Elf;
-use sframe_validator::unwind::CodeAddress;
+use sframe_validator::unwind::{CodeAddress, Named};
 use sframe_validator::{Abi, Section};
 
 use super::rows::RowReader;
@@ -22,13 +24,19 @@ pub struct Gatherer<'g> {
     elf: &'g Elf<'g>,
     sections: &'g [Section<'g>],
     rows: RowReader,
+    arbiter: Arbiter<'g>,
 }
 
 impl<'g> Gatherer<'g> {
-    /// Gathers differences in `sections` of the file.
+    /// Gathers differences between `sections` and `cfi` of the file.
     #[must_use]
-    pub const fn new(elf: &'g Elf<'g>, sections: &'g [Section<'g>]) -> Gatherer<'g> {
-        Gatherer { elf, sections, rows: RowReader::new() }
+    pub const fn new(
+        elf: &'g Elf<'g>,
+        sections: &'g [Section<'g>],
+        cfi: &'g [Cfi<'g>],
+    ) -> Gatherer<'g> {
+        let arbiter = Arbiter::new(elf, sections, cfi);
+        Gatherer { elf, sections, rows: RowReader::new(), arbiter }
     }
 
     /// The evidence of a difference; `None` if there are too many rows or they cannot be read again.
@@ -48,14 +56,59 @@ impl<'g> Gatherer<'g> {
             ranges: similar.ranges,
             bytes: similar.bytes,
         });
+        let frames = (&difference.sframe, &difference.cfi.frame);
+        let ruling = self.arbiter.rule((start, end), difference.fields, frames);
         Some(Difference {
             fields: difference.fields.names().map(Text::from).collect(),
             table: lines,
             cut,
             instructions: code(self.elf, abi, fde.start(), start.address, end),
+            ruling: Some(describe(ruling, self.elf, abi, fde.start())),
             similar,
             repeats: difference.repeats,
         })
+    }
+}
+
+/// A ruling about a difference in the function that begins at `function`, in words.
+fn describe(
+    ruling: oracle::Ruling,
+    elf: &Elf<'_>,
+    abi: Abi,
+    function: CodeAddress,
+) -> Ruling<'static> {
+    let wrong = match ruling.wrong {
+        oracle::Wrong::Sframe => Wrong::Sframe,
+        oracle::Wrong::Cfi => Wrong::Cfi,
+        oracle::Wrong::Both => Wrong::Both,
+        oracle::Wrong::Neither => Wrong::Neither,
+        oracle::Wrong::Undecided => Wrong::Undecided,
+    };
+    let undecided =
+        |word: &'static str| Ruling { wrong, undecided: Some(word.into()), proof: None };
+    match ruling.reason {
+        Reason::Machine => undecided("machine"),
+        Reason::NoFunction => undecided("no-function"),
+        Reason::NoPath => undecided("no-path"),
+        Reason::NotInCode => undecided("not-in-code"),
+        Reason::Open => undecided("open"),
+        Reason::Proof { address, known } => {
+            let place = CodeAddress { section: function.section, address };
+            let instruction = instruction_at(elf, abi, function, place);
+            let recovery = |rule: Option<_>| rule.map(|rule| Named(abi, rule).to_string().into());
+            let proof = Proof {
+                instruction: instruction.unwrap_or_else(|| Instruction {
+                    address: Address(address),
+                    bytes: Text::default(),
+                    text: Text::default(),
+                }),
+                cfa: known.cfa.map(|cfa| Named(abi, cfa).to_string().into()),
+                ra: recovery(known.ra),
+                fp: recovery(known.fp),
+                ra_signed: known.ra.is_some() && known.ra_signed,
+            };
+            Ruling { wrong, undecided: None, proof: Some(proof) }
+        }
     }
 }
 

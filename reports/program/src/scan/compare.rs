@@ -40,7 +40,7 @@ pub(super) fn check_and_compare(
             }
         };
         let mut differences = Vec::new();
-        let mut gatherer = Gatherer::new(elf, &sections);
+        let mut gatherer = Gatherer::new(elf, &sections, cfi);
         let kept = kept(options);
         let account = account_each(elf, &sections, cfi, &kept, &mut |difference| {
             if options.wants(difference.finding.rule) {
@@ -77,7 +77,7 @@ pub(super) fn each_finding(
     with_cfi(path, elf, options, |cfi, _| {
         let report = check(confirm(&cfi.map(CfiConfirms::new)), found);
         let Ok(Some((sections, cfi))) = comparable(sources, cfi, &report, options) else { return };
-        let mut gatherer = Gatherer::new(elf, &sections);
+        let mut gatherer = Gatherer::new(elf, &sections, cfi);
         let account = account_each(elf, &sections, cfi, &kept(options), &mut |difference| {
             if options.wants(difference.finding.rule) {
                 let gathered = gatherer.gather(&difference);

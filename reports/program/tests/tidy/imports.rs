@@ -18,7 +18,7 @@ type Module = Vec<String>;
 /// A module and a name in it.
 type Item = (Module, Option<String>);
 
-const PACKAGES: [&str; 10] = [
+const PACKAGES: [&str; 11] = [
     "validator",
     "oracle",
     "reports/record",
@@ -26,6 +26,7 @@ const PACKAGES: [&str; 10] = [
     "reports/store",
     "reports/history",
     "reports/harness",
+    "reports/process",
     "reports/program",
     "fuzz",
     "corpus",
@@ -45,7 +46,7 @@ fn files_do_not_import_each_other_in_cycles() {
 }
 
 /// The layers of a package, which are its top-level modules. Each imports only from those before it.
-const LAYERS: [(&str, &[&str]); 5] = [
+const LAYERS: [(&str, &[&str]); 6] = [
     (
         "validator",
         &[
@@ -55,10 +56,35 @@ const LAYERS: [(&str, &[&str]); 5] = [
     ),
     (
         "oracle",
-        &["cfi", "witness", "coverage", "compare", "rules", "account", "diff", "debug_file"],
+        &[
+            "cfi",
+            "witness",
+            "code",
+            "coverage",
+            "compare",
+            "rules",
+            "account",
+            "diff",
+            "debug_file",
+        ],
     ),
     ("reports/history", &["shape", "report", "changes", "compare", "groups"]),
     ("reports/harness", &["limited", "torture", "reassemble"]),
+    (
+        "reports/process",
+        &[
+            "build_id",
+            "files",
+            "memory",
+            "statement",
+            "modules",
+            "walk",
+            "core_dump",
+            "live",
+            "ptrace",
+            "trace",
+        ],
+    ),
     (
         "reports/program",
         &[
@@ -70,6 +96,8 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "dump",
             "diff",
             "lookup",
+            "walk",
+            "trace",
             "stored",
             "cli",
             "main",

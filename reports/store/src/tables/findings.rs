@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use sframe_record::{Finding, Side, Similar};
+use sframe_record::{Finding, Proof, Side, Similar, Text, Wrong};
 
 use super::column::{Cell, Column, ColumnKind, Table};
 
@@ -176,6 +176,36 @@ impl Table for Differences {
             instructions,
         ),
         difference(
+            ColumnKind::texts(
+                "wrong",
+                "who is wrong, as far as the machine code proves it: `sframe`, `cfi`, `both`, `neither` (they say the same), `undecided`; null in reports of older versions",
+            )
+            .or_null(),
+            |of| Cell::optional_text(of.difference.ruling.as_ref().map(|ruling| wrong(ruling.wrong))),
+        ),
+        difference(
+            ColumnKind::texts(
+                "why_undecided",
+                "why the machine code does not decide: `machine`, `no-function`, `no-path`, `not-in-code`, `open`",
+            )
+            .or_null(),
+            |of| {
+                let ruling = of.difference.ruling.as_ref();
+                Cell::optional_text(ruling.and_then(|ruling| ruling.undecided.as_deref()))
+            },
+        ),
+        difference(
+            ColumnKind::texts(
+                "proof",
+                "what the machine code says: PC, instruction, CFA, RA, FP; `unknown` for what it does not determine",
+            )
+            .or_null(),
+            |of| {
+                let proof = of.difference.ruling.as_ref().and_then(|ruling| ruling.proof.as_ref());
+                proof.map_or(Cell::Null, |proof| Cell::Text(Cow::Owned(proof_text(proof))))
+            },
+        ),
+        difference(
             ColumnKind::numbers(
                 "similar_functions",
                 "",
@@ -217,6 +247,25 @@ fn rows<'c>(of: &'c Difference<'_>, side: Side) -> Cell<'c> {
         let _ = writeln!(text, "{start:#x}  {cfa}  {ra}  {fp}{signed}");
     }
     Cell::Text(Cow::Owned(text))
+}
+
+const fn wrong(wrong: Wrong) -> &'static str {
+    match wrong {
+        Wrong::Sframe => "sframe",
+        Wrong::Cfi => "cfi",
+        Wrong::Both => "both",
+        Wrong::Neither => "neither",
+        Wrong::Undecided => "undecided",
+    }
+}
+
+fn proof_text(proof: &Proof<'_>) -> String {
+    let Proof { instruction, cfa, ra, fp, ra_signed } = proof;
+    let part = |part: &Option<Text<'_>>| part.as_deref().unwrap_or("unknown").to_owned();
+    let (cfa, ra, fp) = (part(cfa), part(ra), part(fp));
+    let signed = if *ra_signed { "  signed" } else { "" };
+    let (address, text) = (instruction.address.0, &instruction.text);
+    format!("{address:#x}  {text}  {cfa}  {ra}  {fp}{signed}")
 }
 
 fn instructions<'c>(of: &'c Difference<'_>) -> Cell<'c> {

@@ -1,0 +1,34 @@
+//! Machine code as a witness: what the instructions of a function themselves say about its frames.
+//!
+//! A function is executed abstractly from its entry along every path: which registers hold the stack pointer's and other
+//! registers' values at entry, at which distance from the canonical frame address (CFA), and where they are saved. Where
+//! paths meet with different facts, nothing is known. So a fact is known only if it holds on all paths that were found.
+//!
+//! What it relies on: called functions keep the registers that the psABI requires them to keep, and return with the stack as
+//! it was; and saved registers are overwritten only through addresses that the function computes from its stack pointer.
+//!
+//! Code that no path leads to is unknown: padding, the targets of jumps through tables that cannot be read, and code
+//! that only a debugger or another thread enters.
+
+mod aarch64;
+mod amd64;
+mod bounds;
+mod decoder;
+mod effect;
+mod flow;
+mod image;
+mod listing;
+mod program;
+mod queue;
+mod scan;
+mod slots;
+mod state;
+mod statement;
+mod surroundings;
+mod table;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use program::{Code, Function};
+pub use statement::{Checked, Facts, Known, Truth};

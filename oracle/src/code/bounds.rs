@@ -1,0 +1,76 @@
+//! Where functions start and end, as symbols, SFrame, CFI and the names of sections say.
+
+use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::unwind::CodeAddress;
+use sframe_validator::{Abi, Section};
+
+use crate::cfi::Cfi;
+use crate::witness::CodeRange;
+
+/// The functions of a file, ordered and without overlaps. One starts at each place where a symbol, SFrame or CFI says so;
+/// it ends where the next one starts, or where all of them end.
+pub(super) fn functions(
+    elf: &Elf<'_>,
+    sections: &[Section<'_>],
+    cfi: &[Cfi<'_>],
+) -> Vec<CodeRange> {
+    let mut ranges = Vec::new();
+    let mut add = |start: CodeAddress, size: u64| {
+        if let Some(code) = elf.code_bytes(start, size) {
+            let end = start.address.saturating_add(code.len() as u64);
+            ranges.push(CodeRange { start, end });
+        }
+    };
+    for function in cfi.iter().flat_map(Cfi::functions) {
+        add(function.start(), function.size());
+    }
+    for function in sections.iter().flat_map(Section::functions).flatten() {
+        if let Ok(start) = function.start() {
+            add(start, u64::from(function.size()));
+        }
+    }
+    for symbol in SymbolTable::load(elf).unwrap_or_default().symbols() {
+        add(symbol.start, symbol.size);
+    }
+    ranges.sort_unstable();
+    let mut functions: Vec<CodeRange> = Vec::new();
+    for range in ranges {
+        match functions.last_mut() {
+            Some(last) if last.start == range.start => last.end = last.end.max(range.end),
+            Some(last) if last.start.section == range.start.section => {
+                let end = last.end;
+                last.end = end.min(range.start.address);
+                functions.push(CodeRange { end: range.end.max(end), ..range });
+            }
+            _ => functions.push(range),
+        }
+    }
+    functions.retain(|function| function.bytes() > 0);
+    functions
+}
+
+/// The places that have the name of a function, in order. Compilers name the parts of a function after it, with `.cold` at
+/// the end.
+pub(super) fn named(elf: &Elf<'_>) -> Vec<CodeAddress> {
+    let symbols = SymbolTable::load(elf).unwrap_or_default();
+    let is_part = |name: &[u8]| name.windows(5).any(|piece| piece == b".cold");
+    let named = symbols.symbols().iter().filter(|symbol| !is_part(symbol.name.bytes()));
+    named.map(|symbol| symbol.start).collect()
+}
+
+/// The addresses of a linker's stubs, apart from the first ones, to which the others jump.
+pub(super) fn stubs(elf: &Elf<'_>, abi: Abi) -> Vec<u64> {
+    const STUB: u64 = 16;
+    let mut starts = Vec::new();
+    for section in elf.code_sections().filter(|section| section.is_stubs()) {
+        let first = match (section.name.bytes(), abi) {
+            (b".plt", Abi::Amd64) => STUB,
+            (b".plt", _) => 2 * STUB,
+            _ => 0,
+        };
+        let size = if section.entry_size == 8 { 8 } else { STUB };
+        let stubs = (first / size..section.size / size).map(|number| number * size);
+        starts.extend(stubs.filter_map(|offset| section.address.checked_add(offset)));
+    }
+    starts
+}

@@ -1,0 +1,45 @@
+//! The decoder of a machine's instructions.
+
+use sframe_validator::Abi;
+
+use super::aarch64::Aarch64;
+use super::amd64::Amd64;
+use super::effect::{Decoder, Effect, Glance, Next};
+
+/// A decoder for one of the machines whose code is examined.
+pub(super) enum Machine {
+    Amd64(Amd64),
+    Aarch64(Aarch64),
+}
+
+impl Machine {
+    /// The decoder for a machine; `None` if its code is not examined.
+    pub(super) fn of(abi: Abi) -> Option<Machine> {
+        match abi {
+            Abi::Amd64 => Some(Machine::Amd64(Amd64::new())),
+            Abi::Aarch64Little | Abi::Aarch64Big => Some(Machine::Aarch64(Aarch64::default())),
+            _ => None,
+        }
+    }
+}
+
+impl Decoder for Machine {
+    fn decode(
+        &mut self,
+        code: &[u8],
+        address: u64,
+        effects: &mut Vec<Effect>,
+    ) -> Option<(u8, Next)> {
+        match self {
+            Machine::Amd64(amd64) => amd64.decode(code, address, effects),
+            Machine::Aarch64(aarch64) => aarch64.decode(code, address, effects),
+        }
+    }
+
+    fn glance(&mut self, code: &[u8], address: u64) -> Option<Glance> {
+        match self {
+            Machine::Amd64(amd64) => amd64.glance(code, address),
+            Machine::Aarch64(aarch64) => aarch64.glance(code, address),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The effects of instructions, the same for every machine.
+//!
+//! A decoder turns each instruction into a few effects on registers and the stack, and a way to go on. Effects say only
+//! what matters for unwinding: an instruction that computes something else makes its result unknown.
+
+/// A register by its DWARF number.
+pub(super) type Number = u8;
+
+/// No register: an address without a base, or an unknown value.
+pub(super) const NONE: Number = u8::MAX;
+
+/// A register of the decoder's own, for steps within an instruction.
+pub(super) const SCRATCH: Number = 33;
+
+/// The number of registers: those of the machine (AArch64 has most, 0 to 31; the return address of AMD64 is 16), and
+/// [`SCRATCH`].
+pub(super) const REGISTERS: usize = 34;
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// `to = from + plus`.
+    Copy { to: Number, from: Number, plus: i32 },
+    /// `to` becomes a number from 0 to `most`: some low bits of `from`.
+    Narrow { to: Number, from: Number, most: u32 },
+    /// `to = value`.
+    Constant { to: Number, value: i64 },
+    /// `to = a + (b << shift)`; `b` may be extended from its own size with its sign.
+    Add { to: Number, a: Number, b: Number, shift: u8, signed: bool },
+    /// `to = a - b`.
+    Subtract { to: Number, a: Number, b: Number },
+    /// `to` becomes a number from 0 to `most`.
+    Limit { to: Number, most: u32 },
+    /// The register is rounded down; `place` identifies the instruction.
+    Align { register: Number, place: u32 },
+    /// `to` becomes the 8 bytes at `base + offset`.
+    Load { to: Number, base: Number, offset: i32 },
+    /// `to` becomes an element of an array at `base + offset`: the one with the number in `index`.
+    Element { to: Number, base: Number, offset: i32, index: Number, size: u8, signed: bool },
+    /// `size` bytes at `base + offset` become the value of `from`.
+    Store { from: Number, base: Number, offset: i32, size: u8 },
+    /// The registers of a set, by bits, become unknown.
+    Clobber(u32),
+    /// A function is called and returns: the registers of a set become unknown, and so does the memory below SP.
+    Call(u32),
+    /// Two registers are compared.
+    Compare { a: Number, b: Number },
+    /// A register is compared with a number.
+    CompareNumber { a: Number, number: u32 },
+    /// The result of the last comparison is lost.
+    Forget,
+    /// The return address in its register is signed (AArch64).
+    Sign(Key),
+    /// A signed return address in its register becomes the address itself (AArch64).
+    Authenticate(Key),
+    /// The signature of the return address in its register is removed, if there is one (AArch64).
+    Strip,
+}
+
+/// A key that signs return addresses (Arm Architecture Reference Manual, D8.10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    A,
+    B,
+}
+
+/// A number for the instruction at an address, different from those of other instructions of a function.
+#[allow(clippy::cast_possible_truncation, reason = "functions are smaller than 4 GiB")]
+pub(super) const fn place(address: u64) -> u32 {
+    address as u32
+}
+
+/// When a branch is taken, after a comparison of unsigned numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Condition {
+    Above,
+    AboveOrEqual,
+    Below,
+    BelowOrEqual,
+    Equal,
+    NotEqual,
+    Other,
+}
+
+/// Where execution continues after an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// At the following instruction.
+    Following,
+    /// At an address.
+    Jump(u64),
+    /// At an address or at the following instruction.
+    Branch(u64, Condition),
+    /// At the address in a register.
+    Indirect(Number),
+    /// At the following instruction, if the function called returns. The address is known for direct calls.
+    Call(Option<u64>),
+    /// In the caller.
+    Return,
+    /// Nowhere: the instruction traps.
+    Stop,
+}
+
+/// Decodes the instructions of a machine.
+pub(super) trait Decoder {
+    /// Decodes the instruction at the start of `code`, which is at `address`. Its effects are added to `effects`. Returns its
+    /// length in bytes; `None` if it is no instruction.
+    fn decode(
+        &mut self,
+        code: &[u8],
+        address: u64,
+        effects: &mut Vec<Effect>,
+    ) -> Option<(u8, Next)>;
+
+    /// Decodes only what a look over the code of a file needs.
+    fn glance(&mut self, code: &[u8], address: u64) -> Option<Glance>;
+}
+
+/// What an instruction says about the rest of the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Glance {
+    /// Its length in bytes.
+    pub(super) length: u8,
+    pub(super) next: Next,
+    /// An address of code or data that it contains.
+    pub(super) refers: Option<u64>,
+}

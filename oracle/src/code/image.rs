@@ -1,0 +1,127 @@
+//! The content of a file: its functions, their code, and the data around them.
+
+use std::borrow::Cow;
+
+use sframe_validator::elf::{Elf, ElfKind, ElfSection, RelocationTable, SHF_ALLOC};
+use sframe_validator::unwind::CodeAddress;
+
+use super::effect::Next;
+use super::surroundings::{Exceptions, Part};
+use crate::cfi::Cfi;
+use crate::witness::CodeRange;
+
+/// `SHT_NOBITS`: a section without bytes in the file.
+pub(super) const SHT_NOBITS: u32 = 8;
+
+/// A file and its functions.
+#[derive(Debug)]
+pub(super) struct Image<'e> {
+    elf: Cow<'e, Elf<'e>>,
+    cfi: Cow<'e, [Cfi<'e>]>,
+    functions: Vec<CodeRange>,
+    /// The places of the relocations of code in a relocatable object, ordered: the bytes there mean nothing yet.
+    relocated: Vec<CodeAddress>,
+}
+
+impl<'e> Image<'e> {
+    /// A file with its functions, which must be ordered and without overlaps.
+    pub(super) fn of(
+        elf: Cow<'e, Elf<'e>>,
+        cfi: Cow<'e, [Cfi<'e>]>,
+        functions: Vec<CodeRange>,
+    ) -> Image<'e> {
+        let mut relocated = Vec::new();
+        if elf.kind() == ElfKind::Relocatable {
+            for section in elf.code_sections() {
+                let table = RelocationTable::load(&elf, section.index).unwrap_or_default();
+                let places = table.relocations.iter().map(|relocation| relocation.offset);
+                relocated
+                    .extend(places.map(|address| CodeAddress { section: section.index, address }));
+            }
+            relocated.sort_unstable();
+        }
+        Image { elf, cfi, functions, relocated }
+    }
+
+    pub(super) fn elf(&self) -> &Elf<'e> {
+        &self.elf
+    }
+
+    pub(super) fn functions(&self) -> &[CodeRange] {
+        &self.functions
+    }
+
+    /// The index of the function that contains a place.
+    pub(super) fn find(&self, place: CodeAddress) -> Option<usize> {
+        let after = self.functions.partition_point(|function| function.start <= place);
+        let index = after.checked_sub(1)?;
+        let function = self.functions.get(index)?;
+        let is_inside = function.start.section == place.section && place.address < function.end;
+        is_inside.then_some(index)
+    }
+
+    /// Whether a function starts at a place.
+    pub(super) fn starts_at(&self, place: CodeAddress) -> bool {
+        self.functions.binary_search_by_key(&place, |function| function.start).is_ok()
+    }
+
+    /// The code of a function.
+    pub(super) fn part(&self, index: usize) -> Option<Part<'e>> {
+        let function = self.functions.get(index)?;
+        let code = self.elf.code_bytes(function.start, function.bytes())?;
+        Some(Part { start: function.start.address, code })
+    }
+
+    /// The content of a linked file's section around an address, from that address on.
+    pub(super) fn bytes_from(&self, address: u64) -> Option<&'e [u8]> {
+        if self.elf.kind() == ElfKind::Relocatable {
+            return None;
+        }
+        let holds = |section: &&ElfSection<'_>| {
+            section.flags & SHF_ALLOC != 0
+                && section.sh_type != SHT_NOBITS
+                && address.wrapping_sub(section.address) < section.size
+        };
+        let section = self.elf.sections().iter().find(holds)?;
+        let from = usize::try_from(address - section.address).ok()?;
+        self.elf.section_data(section).ok()?.get(from..)
+    }
+
+    /// Whether CFI marks the function at a place as a signal frame.
+    pub(super) fn is_signal_frame(&self, place: CodeAddress) -> bool {
+        let function = self.cfi.iter().find_map(|cfi| cfi.find(place));
+        function.is_some_and(|function| function.cie().signal)
+    }
+
+    /// Where exceptions continue that pass calls in the function at a place.
+    pub(super) fn exceptions(&self, start: CodeAddress) -> Exceptions {
+        // A function has at most as many calls as bytes.
+        let range = self.find(start).and_then(|index| self.functions.get(index));
+        let most = range.map_or(0, |range| usize::try_from(range.bytes()).unwrap_or(usize::MAX));
+        let of = |cfi: &Cfi<'_>| {
+            let function = cfi.find(start)?;
+            let pads = function.landing_pads(self.bytes_from(function.lsda()?)?, most);
+            Some(Exceptions { pads, arguments: function.argument_sizes() })
+        };
+        self.cfi.iter().find_map(of).unwrap_or_default()
+    }
+
+    /// Where execution continues after an instruction of `length` bytes, if its target is final: in a relocatable object,
+    /// a relocation may lead anywhere.
+    pub(super) fn without_relocated(&self, place: CodeAddress, length: u8, next: Next) -> Next {
+        if self.relocated.is_empty() {
+            return next;
+        }
+        let first = self.relocated.partition_point(|relocated| *relocated < place);
+        let is_relocated = self.relocated.get(first).is_some_and(|relocated| {
+            relocated.section == place.section
+                && relocated.address - place.address < u64::from(length)
+        });
+        match next {
+            Next::Jump(_) if is_relocated => Next::Stop,
+            Next::Branch(..) if is_relocated => Next::Following,
+            Next::Call(_) if is_relocated => Next::Call(None),
+            _ => next,
+        }
+    }
+}

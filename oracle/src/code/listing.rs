@@ -1,0 +1,247 @@
+//! The instructions of a function that control may reach, decoded once.
+
+use std::collections::BTreeSet;
+
+use super::effect::{Decoder, Effect, Next};
+use super::surroundings::{Exceptions, Part, Surroundings};
+
+/// The maximum number of blocks of a function. Memory grows with them.
+const MOST_BLOCKS: u32 = 1 << 16;
+/// The maximum number of parts of a function.
+const MOST_PARTS: usize = 64;
+
+/// No instruction, or no block.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) address: u64,
+    /// Bytes.
+    pub(super) length: u8,
+    effect_count: u8,
+    first_effect: u32,
+    pub(super) next: Next,
+    /// The instruction after it, or [`NONE`].
+    pub(super) following: u32,
+    /// The block that starts here, or [`NONE`].
+    pub(super) block: u32,
+}
+
+impl Step {
+    /// The address after the instruction.
+    pub(super) fn end(&self) -> u64 {
+        self.address.wrapping_add(u64::from(self.length))
+    }
+}
+
+/// The instructions of a function, divided into blocks: sequences that are entered only at their start.
+#[derive(Debug, Default)]
+pub(super) struct Listing<'c> {
+    parts: Vec<Part<'c>>,
+    /// For each part and offset in it, the instruction there.
+    index: Vec<Vec<u32>>,
+    steps: Vec<Step>,
+    effects: Vec<Effect>,
+    /// The first instruction of each block.
+    blocks: Vec<u32>,
+    pub(super) exceptions: Exceptions,
+    /// Calls of functions that never return.
+    pub(super) endless_calls: BTreeSet<u32>,
+    /// Places that cannot be decoded, or that are in no part that could be added.
+    not_code: BTreeSet<u64>,
+    is_too_large: bool,
+}
+
+impl<'c> Listing<'c> {
+    /// Adds a piece of code to the function.
+    pub(super) fn add_part(&mut self, part: Part<'c>, surroundings: &impl Surroundings<'c>) {
+        self.exceptions.add(surroundings.exceptions(&part));
+        self.index.push(vec![NONE; part.code.len()]);
+        self.parts.push(part);
+    }
+
+    /// Adds the function at an address as a part of this one.
+    pub(super) fn absorb(&mut self, address: u64, surroundings: &impl Surroundings<'c>) {
+        if self.contains(address) {
+            return;
+        }
+        match surroundings.part(address).filter(|_| self.parts.len() < MOST_PARTS) {
+            Some(part) => self.add_part(part, surroundings),
+            None => {
+                self.not_code.insert(address);
+            }
+        }
+    }
+
+    /// Whether the function has too many blocks, some of which are missing.
+    pub(super) const fn is_too_large(&self) -> bool {
+        self.is_too_large
+    }
+
+    /// Whether an address is in the function.
+    pub(super) fn contains(&self, address: u64) -> bool {
+        self.find_part(address).is_some()
+    }
+
+    /// Whether it is known that nothing can be decoded at an address.
+    pub(super) fn is_not_code(&self, address: u64) -> bool {
+        self.not_code.contains(&address)
+    }
+
+    /// The number of blocks.
+    pub(super) const fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The first instruction of a block.
+    pub(super) fn first_step(&self, block: u32) -> Option<u32> {
+        self.blocks.get(usize::try_from(block).ok()?).copied()
+    }
+
+    pub(super) fn step(&self, number: u32) -> Option<&Step> {
+        self.steps.get(usize::try_from(number).ok()?)
+    }
+
+    /// The instruction that starts at an address.
+    pub(super) fn step_at(&self, address: u64) -> Option<u32> {
+        let (part, offset) = self.find_part(address)?;
+        let step = *self.index.get(part)?.get(offset)?;
+        (step != NONE).then_some(step)
+    }
+
+    /// The effects of an instruction.
+    pub(super) fn effects(&self, step: &Step) -> &[Effect] {
+        let first = step.first_effect as usize;
+        self.effects.get(first..first + usize::from(step.effect_count)).unwrap_or_default()
+    }
+
+    fn find_part(&self, address: u64) -> Option<(usize, usize)> {
+        let found = |(number, part): (usize, &Part<'_>)| Some((number, part.offset(address)?));
+        self.parts.iter().enumerate().find_map(found)
+    }
+
+    /// Decodes everything that the instruction at `place` leads to, apart from indirect jumps. A block starts there.
+    pub(super) fn discover(
+        &mut self,
+        place: u64,
+        decoder: &mut impl Decoder,
+        surroundings: &impl Surroundings<'c>,
+    ) {
+        let mut places = vec![place];
+        while let Some(place) = places.pop() {
+            self.decode_from(place, decoder, surroundings, &mut places);
+            self.start_block(place);
+        }
+    }
+
+    /// Decodes instructions from `place` on, until the next one was decoded before or there is none. Adds the places to
+    /// which they lead to `places`.
+    fn decode_from(
+        &mut self,
+        place: u64,
+        decoder: &mut impl Decoder,
+        surroundings: &impl Surroundings<'c>,
+        places: &mut Vec<u64>,
+    ) {
+        let Some((part, mut offset)) = self.find_part(place) else { return };
+        let mut last = None;
+        loop {
+            let known = self.index.get(part).and_then(|index| index.get(offset)).copied();
+            let number = match known {
+                None => return,
+                Some(NONE) => self.decode(part, offset, decoder, surroundings),
+                Some(known) => {
+                    if last.is_some() {
+                        let address = self.step(known).map_or(0, |step| step.address);
+                        self.start_block(address);
+                    }
+                    self.link(last, known);
+                    return;
+                }
+            };
+            let Some(step) = number.and_then(|number| self.step(number)).copied() else { return };
+            let number = number.unwrap_or(NONE);
+            self.link(last, number);
+            let goes_on = match step.next {
+                Next::Following => true,
+                Next::Jump(to) => {
+                    places.extend(self.contains(to).then_some(to));
+                    false
+                }
+                Next::Branch(to, _) => {
+                    places.extend(self.contains(to).then_some(to));
+                    places.push(step.end());
+                    false
+                }
+                Next::Call(function) => {
+                    places.extend(self.exceptions.pad_of(step.address));
+                    let is_endless = function.is_some_and(|f| surroundings.never_returns(f));
+                    if is_endless {
+                        self.endless_calls.insert(number);
+                    }
+                    !is_endless
+                }
+                Next::Indirect(_) | Next::Return | Next::Stop => false,
+            };
+            if !goes_on {
+                return;
+            }
+            last = Some(number);
+            offset = offset.saturating_add(usize::from(step.length));
+        }
+    }
+
+    /// Decodes an instruction, and returns its number.
+    fn decode(
+        &mut self,
+        part: usize,
+        offset: usize,
+        decoder: &mut impl Decoder,
+        surroundings: &impl Surroundings<'c>,
+    ) -> Option<u32> {
+        let Part { start, code } = *self.parts.get(part)?;
+        let address = start.wrapping_add(offset as u64);
+        let (number, first_effect) = (self.steps.len(), self.effects.len());
+        let decoded = decoder.decode(code.get(offset..)?, address, &mut self.effects);
+        let Some((length, next)) = decoded else {
+            self.effects.truncate(first_effect);
+            self.not_code.insert(address);
+            return None;
+        };
+        let next = surroundings.next(address, length, next);
+        let number = u32::try_from(number).ok()?;
+        let effect_count = u8::try_from(self.effects.len() - first_effect).ok()?;
+        let first_effect = u32::try_from(first_effect).ok()?;
+        let (following, block) = (NONE, NONE);
+        let step = Step { address, length, effect_count, first_effect, next, following, block };
+        self.steps.push(step);
+        *self.index.get_mut(part)?.get_mut(offset)? = number;
+        Some(number)
+    }
+
+    fn link(&mut self, last: Option<u32>, following: u32) {
+        let last = last.and_then(|last| self.steps.get_mut(usize::try_from(last).ok()?));
+        if let Some(step) = last {
+            step.following = following;
+        }
+    }
+
+    /// Notes that a block starts at `place`, if there is an instruction.
+    fn start_block(&mut self, place: u64) {
+        let number = self.step_at(place);
+        let Some(step) = number.and_then(|n| self.steps.get_mut(usize::try_from(n).ok()?)) else {
+            return;
+        };
+        if step.block != NONE {
+            return;
+        }
+        let block = u32::try_from(self.blocks.len()).ok().filter(|block| *block < MOST_BLOCKS);
+        let Some(block) = block else {
+            self.is_too_large = true;
+            return;
+        };
+        step.block = block;
+        self.blocks.extend(number);
+    }
+}

@@ -1,0 +1,297 @@
+//! The functions of a file, and what they say about each other.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sframe_validator::elf::Elf;
+use sframe_validator::unwind::CodeAddress;
+use sframe_validator::{Abi, Section};
+
+use super::bounds;
+use super::decoder::Machine;
+use super::effect::Next;
+use super::flow::Flow;
+use super::image::Image;
+use super::scan::Scan;
+use super::state::State;
+use super::statement::Facts;
+use super::surroundings::{Entry, Exceptions, Part, Surroundings};
+use crate::cfi::Cfi;
+use crate::witness::CodeRange;
+
+/// The maximum size of a function in bytes.
+const LARGEST: u64 = 1 << 20;
+/// The size of the longest instruction in bytes, minus 1 (AMD64).
+const LONGEST: u64 = 14;
+/// The maximum number of blocks that are executed for each byte of a file's code. Compilers' code needs less than one for two
+/// bytes, if each function is examined once.
+const BLOCKS_PER_BYTE: u64 = 8;
+/// The maximum number of functions with jumps into a function that are examined together with it.
+const MOST_SOURCES: usize = 8;
+
+/// The code of a file, divided into functions.
+#[derive(Debug)]
+pub struct Code<'e> {
+    abi: Abi,
+    image: Image<'e>,
+    /// The places that have the name of a function, ordered.
+    named: Vec<CodeAddress>,
+    scan: Scan,
+    /// The number of blocks that may still be executed. Files made to take long would need many times more than others.
+    budget: AtomicU64,
+}
+
+impl<'e> Code<'e> {
+    /// Divides the code of `elf` into functions, which start where symbols, SFrame or CFI say that one starts, and finds
+    /// the calls and jumps between them. `None` for machines other than AMD64 and AArch64.
+    #[must_use]
+    pub fn of(elf: &'e Elf<'e>, sections: &[Section<'_>], cfi: &'e [Cfi<'e>]) -> Option<Code<'e>> {
+        Code::new(Cow::Borrowed(elf), sections, Cow::Borrowed(cfi))
+    }
+
+    /// The same, for those who cannot keep the file and its CFI elsewhere.
+    #[must_use]
+    pub fn owning(elf: Elf<'e>, sections: &[Section<'_>], cfi: Vec<Cfi<'e>>) -> Option<Code<'e>> {
+        Code::new(Cow::Owned(elf), sections, Cow::Owned(cfi))
+    }
+
+    fn new(
+        elf: Cow<'e, Elf<'e>>,
+        sections: &[Section<'_>],
+        cfi: Cow<'e, [Cfi<'e>]>,
+    ) -> Option<Code<'e>> {
+        let abi = elf.abi()?;
+        let mut machine = Machine::of(abi)?;
+        let functions = bounds::functions(&elf, sections, &cfi);
+        let named = bounds::named(&elf);
+        let entries = bounds::stubs(&elf, abi).into_iter().map(CodeAddress::absolute).collect();
+        let image = Image::of(elf, cfi, functions);
+        let scan = Scan::of(&image, entries, &mut machine);
+        let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
+        let budget = AtomicU64::new(bytes.saturating_mul(BLOCKS_PER_BYTE).saturating_add(LARGEST));
+        Some(Code { abi, image, named, scan, budget })
+    }
+
+    /// The functions, in the order of addresses.
+    #[must_use]
+    pub fn functions(&self) -> &[CodeRange] {
+        self.image.functions()
+    }
+
+    /// Examines the function that contains `place`. `None` if there is none, if it has more than 1 MiB of code, or if the
+    /// kernel enters it after a signal, with a stack of its own.
+    #[must_use]
+    pub fn function(&self, place: CodeAddress) -> Option<Function<'e>> {
+        let index = self.image.find(place)?;
+        let range = *self.functions().get(index)?;
+        if range.bytes() > LARGEST || self.image.is_signal_frame(range.start) {
+            return None;
+        }
+        let start = range.start;
+        let evidence = self.evidence(index);
+        let callers = self.callers(index);
+        let is_function = match evidence {
+            Evidence::Strong => true,
+            Evidence::Weak => {
+                callers.is_tail_called
+                    || callers.flows.is_empty() && !self.scan.is_jump_target(index, start.address)
+            }
+            Evidence::None => callers.is_tail_called,
+        };
+        let is_understood = evidence == Evidence::Strong
+            || callers.are_all_known
+            || !self.scan.is_jump_target(index, start.address);
+        let mut flows = callers.flows;
+        if !is_understood {
+            flows.clear();
+        } else if is_function || flows.is_empty() {
+            flows.push(self.flow(index, is_function)?);
+        }
+        Some(Function { abi: self.abi, range, flows })
+    }
+
+    /// How certain it is that a function starts where `functions()[index]` does, and that it is no part of another one.
+    fn evidence(&self, index: usize) -> Evidence {
+        let Some(function) = self.functions().get(index) else { return Evidence::None };
+        let start = function.start;
+        if self.scan.is_called(start) || self.named.binary_search(&start).is_ok() {
+            Evidence::Strong
+        } else if self.scan.is_mentioned(start.address) {
+            Evidence::Weak
+        } else {
+            Evidence::None
+        }
+    }
+
+    /// Examines the functions with jumps into a function.
+    fn callers(&self, index: usize) -> Callers<'e> {
+        let start = self.functions().get(index).map_or(0, |function| function.start.address);
+        let sources = self.scan.sources(index);
+        if sources.len() > MOST_SOURCES {
+            return Callers { flows: Vec::new(), is_tail_called: false, are_all_known: false };
+        }
+        let mut callers = Callers { flows: Vec::new(), is_tail_called: false, are_all_known: true };
+        for source in sources {
+            // Parts of functions are examined with the functions to which they belong.
+            let is_part = self.evidence(source) == Evidence::None;
+            let Some(flow) = (!is_part).then(|| self.flow(source, true)).flatten() else {
+                callers.are_all_known = false;
+                continue;
+            };
+            let has_tail_call = flow.has_tail_call(start);
+            callers.is_tail_called |= has_tail_call;
+            if flow.contains(start) {
+                callers.flows.push(flow);
+            } else {
+                callers.are_all_known &= has_tail_call;
+            }
+        }
+        callers
+    }
+
+    /// Follows a function from the places in it that are called, and from its start if that is an entry.
+    fn flow(&self, index: usize, from_start: bool) -> Option<Flow<'e>> {
+        let CodeRange { start, end } = *self.functions().get(index)?;
+        let part = self.image.part(index)?;
+        let called = self.scan.called_within(start, end).iter();
+        let mut entries: Vec<Entry> =
+            called.map(|place| Entry { address: place.address, is_called: true }).collect();
+        if from_start && !self.scan.is_called(start) {
+            entries.push(Entry { address: start.address, is_called: false });
+        }
+        let around = Around { code: self, section: start.section };
+        Some(Flow::of(self.abi, part, entries, &mut Machine::of(self.abi)?, &around))
+    }
+}
+
+/// How certain it is that a function starts at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Evidence {
+    /// It is called or has a name.
+    Strong,
+    /// Instructions or data contain its address.
+    Weak,
+    None,
+}
+
+/// The functions with jumps into another.
+struct Callers<'e> {
+    /// The functions of which it is a part.
+    flows: Vec<Flow<'e>>,
+    /// Whether one of them calls its start with a jump.
+    is_tail_called: bool,
+    /// Whether all of the jumps are one or the other.
+    are_all_known: bool,
+}
+
+/// The surroundings of a function in a file.
+struct Around<'r, 'e> {
+    code: &'r Code<'e>,
+    section: u32,
+}
+
+impl Around<'_, '_> {
+    const fn place(&self, address: u64) -> CodeAddress {
+        CodeAddress { section: self.section, address }
+    }
+}
+
+impl<'e> Surroundings<'e> for Around<'_, 'e> {
+    fn read(&self, address: u64, size: usize) -> Option<&'e [u8]> {
+        // Tables are read in the byte order of AMD64 and of nearly all AArch64 systems.
+        let is_little = self.code.abi != Abi::Aarch64Big;
+        self.code.image.bytes_from(address).filter(|_| is_little)?.get(..size)
+    }
+
+    fn next_referenced(&self, address: u64) -> u64 {
+        self.code.scan.next_referenced(address)
+    }
+
+    fn part(&self, address: u64) -> Option<Part<'e>> {
+        let index = self.code.image.find(self.place(address))?;
+        self.code.image.part(index).filter(|part| part.code.len() as u64 <= LARGEST)
+    }
+
+    fn exceptions(&self, part: &Part<'e>) -> Exceptions {
+        self.code.image.exceptions(self.place(part.start))
+    }
+
+    fn next(&self, address: u64, length: u8, next: Next) -> Next {
+        self.code.image.without_relocated(self.place(address), length, next)
+    }
+
+    fn never_returns(&self, address: u64) -> bool {
+        self.code.scan.is_endless(self.place(address))
+    }
+
+    fn spend(&self) -> bool {
+        let spend = |left: u64| left.checked_sub(1);
+        self.code.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
+    }
+
+    fn is_entered_elsewhere(&self, address: u64) -> bool {
+        let index = self.code.image.find(self.place(address));
+        index.is_some_and(|index| self.code.scan.is_jump_target(index, address))
+    }
+}
+
+/// A function, and what is known before each of its instructions.
+pub struct Function<'e> {
+    abi: Abi,
+    range: CodeRange,
+    /// The functions that the code belongs to: itself, or those that jump into it with their own frames.
+    flows: Vec<Flow<'e>>,
+}
+
+impl Function<'_> {
+    /// The function's code.
+    #[must_use]
+    pub const fn range(&self) -> CodeRange {
+        self.range
+    }
+
+    /// Whether a place is in the function's code.
+    #[must_use]
+    pub const fn contains(&self, place: CodeAddress) -> bool {
+        place.section == self.range.start.section
+            && place.address >= self.range.start.address
+            && place.address < self.range.end
+    }
+
+    /// Passes the first address and the end of each instruction in `range` that is reached, with the facts before it, to
+    /// `visit`, in the order of addresses.
+    pub fn visit(&mut self, range: Range<u64>, mut visit: impl FnMut(u64, u64, Facts<'_>)) {
+        let abi = self.abi;
+        let start = range.start.max(self.range.start.address);
+        let range = start..range.end.min(self.range.end);
+        if let [flow] = self.flows.as_mut_slice() {
+            return flow.visit(range, &mut |from, to, state| visit(from, to, Facts { state, abi }));
+        }
+        // What is known is true for all functions to which the code belongs.
+        let mut states: BTreeMap<u64, (u64, State)> = BTreeMap::new();
+        for flow in &mut self.flows {
+            flow.visit(range.clone(), &mut |from, to, state| {
+                let (_, known) = states.entry(from).or_insert_with(|| (to, state.clone()));
+                known.join(state);
+            });
+        }
+        for (from, (to, state)) in &states {
+            visit(*from, *to, Facts { state, abi });
+        }
+    }
+
+    /// Passes the facts at an address to `look`. `None` if no known path leads there.
+    pub fn at<T>(&mut self, address: u64, look: impl FnOnce(Facts<'_>) -> T) -> Option<T> {
+        let (mut look, mut found) = (Some(look), None);
+        // The instruction that contains the address may start before it.
+        let from = address.saturating_sub(LONGEST);
+        self.visit(from..address.saturating_add(1), |start, end, facts| {
+            if (start..end).contains(&address) {
+                found = look.take().map(|look| look(facts));
+            }
+        });
+        found
+    }
+}

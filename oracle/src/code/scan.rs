@@ -1,0 +1,251 @@
+//! A look at all code of a file: which functions are called, and what leads from one to another.
+
+use sframe_validator::elf::{ElfKind, ElfSection, SHF_ALLOC};
+use sframe_validator::unwind::CodeAddress;
+
+use super::effect::{Decoder, Next};
+use super::image::{Image, SHT_NOBITS};
+use super::surroundings::Part;
+
+const SHT_RELA: u32 = 4;
+/// The size of an entry of `SHT_RELA`, in bytes.
+const RELA: usize = 24;
+/// The maximum number of jumps out of a function that may never return.
+const MOST_EXITS: usize = 8;
+/// The maximum length of a chain of functions that never return because the next one does not.
+const LONGEST_CHAIN: usize = 16;
+
+/// What leads to functions, and from one to another.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The places that direct calls lead to, ordered.
+    called: Vec<CodeAddress>,
+    /// Jumps out of a function into another: the index of the other, the place, and the index of the function; ordered.
+    jumps: Vec<(usize, u64, usize)>,
+    /// The addresses of code and data that instructions contain, ordered.
+    referenced: Vec<u64>,
+    /// The starts of functions that data contains, ordered.
+    pointers: Vec<u64>,
+    /// The starts of functions that never return, ordered.
+    endless: Vec<CodeAddress>,
+}
+
+/// A function that may never return, and the targets of its jumps to other functions.
+struct Candidate {
+    start: CodeAddress,
+    exits: Vec<CodeAddress>,
+}
+
+impl Scan {
+    /// Scans the code of a file. `entries` are called from elsewhere.
+    pub(super) fn of(
+        image: &Image<'_>,
+        entries: Vec<CodeAddress>,
+        decoder: &mut impl Decoder,
+    ) -> Scan {
+        let mut scan = Scan { called: entries, ..Scan::default() };
+        let mut candidates = Vec::new();
+        for index in 0..image.functions().len() {
+            candidates.extend(scan.function(image, index, decoder));
+        }
+        scan.find_endless(candidates);
+        scan.find_pointers(image);
+        scan.called.sort_unstable();
+        scan.called.dedup();
+        scan.jumps.sort_unstable();
+        scan.jumps.dedup();
+        for places in [&mut scan.referenced, &mut scan.pointers] {
+            places.sort_unstable();
+            places.dedup();
+        }
+        scan
+    }
+
+    /// Whether a direct call leads to a place.
+    pub(super) fn is_called(&self, place: CodeAddress) -> bool {
+        self.called.binary_search(&place).is_ok()
+    }
+
+    /// The places between two addresses of a section that direct calls lead to.
+    pub(super) fn called_within(&self, start: CodeAddress, end: u64) -> &[CodeAddress] {
+        let first = self.called.partition_point(|called| *called < start);
+        let last =
+            self.called.partition_point(|called| *called < CodeAddress { address: end, ..start });
+        self.called.get(first..last).unwrap_or_default()
+    }
+
+    /// Whether instructions or data contain the address of a function.
+    pub(super) fn is_mentioned(&self, address: u64) -> bool {
+        self.referenced.binary_search(&address).is_ok()
+            || self.pointers.binary_search(&address).is_ok()
+    }
+
+    /// The lowest address after this one that an instruction contains.
+    pub(super) fn next_referenced(&self, address: u64) -> u64 {
+        let after = self.referenced.partition_point(|place| *place <= address);
+        self.referenced.get(after).copied().unwrap_or(u64::MAX)
+    }
+
+    /// Whether a function never returns.
+    pub(super) fn is_endless(&self, start: CodeAddress) -> bool {
+        self.endless.binary_search(&start).is_ok()
+    }
+
+    /// Whether other functions contain jumps to a place in a function.
+    pub(super) fn is_jump_target(&self, function: usize, address: u64) -> bool {
+        let first = self.jumps.partition_point(|jump| (jump.0, jump.1) < (function, address));
+        self.jumps.get(first).is_some_and(|jump| (jump.0, jump.1) == (function, address))
+    }
+
+    /// The functions with jumps into another.
+    pub(super) fn sources(&self, function: usize) -> Vec<usize> {
+        let first = self.jumps.partition_point(|(into, ..)| *into < function);
+        let jumps = self.jumps.get(first..).unwrap_or_default();
+        let jumps = jumps.iter().take_while(|(into, ..)| *into == function);
+        let mut sources: Vec<usize> = jumps.map(|(.., from)| *from).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        sources
+    }
+
+    /// Scans a function. Returns it if it has no return.
+    fn function(
+        &mut self,
+        image: &Image<'_>,
+        index: usize,
+        decoder: &mut impl Decoder,
+    ) -> Option<Candidate> {
+        let (part, start) = (image.part(index)?, image.functions().get(index)?.start);
+        let place = |address| CodeAddress { section: start.section, address };
+        for pad in image.exceptions(start).pads {
+            self.jump(image, index, place(pad.pad));
+        }
+        let mut candidate = Some(Candidate { start, exits: Vec::new() });
+        for (address, next) in
+            instructions(image, &part, start.section, decoder, &mut self.referenced)
+        {
+            match next {
+                Next::Call(Some(target)) if target != address => self.called.push(place(target)),
+                Next::Jump(target) | Next::Branch(target, _) => {
+                    self.jump(image, index, place(target));
+                    if part.offset(target).is_none()
+                        && let Some(candidate) = &mut candidate
+                    {
+                        candidate.exits.push(place(target));
+                    }
+                }
+                Next::Return | Next::Indirect(_) => candidate = None,
+                _ => {}
+            }
+            candidate = candidate.filter(|candidate| candidate.exits.len() <= MOST_EXITS);
+        }
+        candidate
+    }
+
+    /// Adds a jump, if it leads to another function.
+    fn jump(&mut self, image: &Image<'_>, from: usize, place: CodeAddress) {
+        if let Some(other) = image.find(place).filter(|other| *other != from) {
+            self.jumps.push((other, place.address, from));
+        }
+    }
+
+    /// Finds the functions that never return: those without a return, all of whose jumps to other functions lead to
+    /// such functions.
+    fn find_endless(&mut self, mut candidates: Vec<Candidate>) {
+        for _ in 0..LONGEST_CHAIN {
+            let is_endless =
+                |candidate: &Candidate| candidate.exits.iter().all(|exit| self.is_endless(*exit));
+            let (endless, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_endless);
+            if endless.is_empty() {
+                return;
+            }
+            self.endless.extend(endless.iter().map(|candidate| candidate.start));
+            self.endless.sort_unstable();
+            candidates = rest;
+        }
+    }
+
+    /// Finds the functions whose addresses are in data, or in relocations, which are data too.
+    fn find_pointers(&mut self, image: &Image<'_>) {
+        let (elf, functions) = (image.elf(), image.functions());
+        let (Some(first), Some(last)) = (functions.first(), functions.last()) else { return };
+        let is_code = |word: u64| (first.start.address..=last.start.address).contains(&word);
+        let has_data = |section: &&ElfSection<'_>| {
+            section.flags & SHF_ALLOC != 0 && section.sh_type != SHT_NOBITS && !elf.is_code(section)
+        };
+        for section in elf.sections().iter().filter(has_data) {
+            let data = elf.section_data(section).unwrap_or_default();
+            if section.sh_type == SHT_RELA {
+                // Each entry has the place of a word and, if the word is an address, that address.
+                let entries = data
+                    .chunks_exact(RELA)
+                    .filter_map(|entry| Some((word(entry, 0)?, word(entry, 16)?)));
+                self.add_pointers(image, entries.filter(|(_, word)| is_code(*word)));
+            } else if elf.kind() == ElfKind::Executable {
+                let words =
+                    (0..data.len()).step_by(8).filter_map(|at| Some((at as u64, word(data, at)?)));
+                self.add_pointers(image, words.filter(|(_, word)| is_code(*word)));
+            }
+        }
+        if elf.kind() == ElfKind::Shared {
+            // Only words with a relocation are addresses.
+            let places = elf.dynamic_relocations(0, u64::MAX).unwrap_or_default();
+            let words = places
+                .into_iter()
+                .filter_map(|place| Some((place, word(image.bytes_from(place)?, 0)?)));
+            self.add_pointers(image, words.filter(|(_, word)| is_code(*word)));
+        }
+    }
+
+    /// Adds the functions to which words point; `words` are pairs of a place and a word. Where adjacent words point to the
+    /// middle of functions as well, they are a jump table, which may lead to parts of functions.
+    fn add_pointers(&mut self, image: &Image<'_>, words: impl Iterator<Item = (u64, u64)>) {
+        let (mut first, mut is_table, mut end) = (self.pointers.len(), false, u64::MAX);
+        for (place, word) in words {
+            if place != end {
+                (first, is_table) = (self.pointers.len(), false);
+            }
+            end = place.saturating_add(8);
+            if !image.starts_at(CodeAddress::absolute(word)) {
+                is_table = true;
+                self.pointers.truncate(first);
+            } else if !is_table {
+                self.pointers.push(word);
+            }
+        }
+    }
+}
+
+/// The address after each instruction of a function, from its start to its end, and where execution continues. Adds the
+/// addresses that they contain to `referenced`.
+fn instructions<'s>(
+    image: &'s Image<'_>,
+    part: &'s Part<'_>,
+    section: u32,
+    decoder: &'s mut impl Decoder,
+    referenced: &'s mut Vec<u64>,
+) -> Vec<(u64, Next)> {
+    let mut found = Vec::new();
+    let mut offset = 0;
+    while let Some(code) = part.code.get(offset..).filter(|code| !code.is_empty()) {
+        let address = part.start.wrapping_add(offset as u64);
+        let Some(glance) = decoder.glance(code, address) else {
+            // Bytes that are no instruction may be data in code.
+            offset += 1;
+            continue;
+        };
+        offset += usize::from(glance.length);
+        referenced.extend(glance.refers);
+        let next =
+            image.without_relocated(CodeAddress { section, address }, glance.length, glance.next);
+        if next != Next::Following {
+            found.push((address.wrapping_add(u64::from(glance.length)), next));
+        }
+    }
+    found
+}
+
+/// The 8 bytes at an offset.
+fn word(data: &[u8], offset: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(data.get(offset..)?.first_chunk().copied()?))
+}

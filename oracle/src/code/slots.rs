@@ -1,0 +1,152 @@
+//! The stack slots whose content matters for unwinding.
+
+use super::effect::{Number, REGISTERS};
+use super::value::{Base, Place, Value};
+
+/// The maximum number of slots with a known value. Functions save fewer registers.
+const MOST: usize = 16;
+
+const EMPTY: Slot = Slot { place: Place { base: Base::Cfa, offset: 0 }, value: Value::Unknown };
+
+/// Eight bytes of stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot {
+    place: Place,
+    value: Value,
+}
+
+/// What is known about the function's stack.
+#[derive(Clone, Debug)]
+pub(super) struct Slots {
+    known: [Slot; MOST],
+    count: usize,
+    /// Everything that was stored with unknown content is in this range of offsets from the CFA.
+    stored: (i32, i32),
+    /// The registers whose entry values may be in a place that is not in `known`, by bits.
+    escaped: u64,
+}
+
+impl Default for Slots {
+    fn default() -> Slots {
+        Slots { known: [EMPTY; MOST], count: 0, stored: (i32::MAX, i32::MIN), escaped: 0 }
+    }
+}
+
+impl Slots {
+    fn known(&self) -> &[Slot] {
+        self.known.get(..self.count).unwrap_or_default()
+    }
+
+    fn remove(&mut self, index: usize) {
+        let last = self.count.saturating_sub(1);
+        if index <= last && last < MOST {
+            self.known.swap(index, last);
+            self.count = last;
+        }
+    }
+
+    fn retain(&mut self, keep: impl Fn(&Slot) -> bool) {
+        let mut index = 0;
+        while let Some(slot) = self.known().get(index) {
+            if keep(slot) {
+                index += 1;
+            } else {
+                self.remove(index);
+            }
+        }
+    }
+
+    /// The 8 bytes at an address.
+    pub(super) fn load(&self, address: Value) -> Value {
+        let Some(place) = address.place() else { return Value::Unknown };
+        let slot = self.known().iter().find(|slot| slot.place == place);
+        slot.map_or(Value::Unknown, |slot| slot.value)
+    }
+
+    /// Stores `size` bytes. Stores to unknown addresses change no slot: compilers save registers only at known places,
+    /// and other pointers do not lead there.
+    pub(super) fn store(&mut self, address: Value, size: u8, value: Value) {
+        let Some(place) = address.place() else { return self.escape(value) };
+        let size = i32::from(size);
+        self.retain(|slot| {
+            let distance = slot.place.offset.saturating_sub(place.offset);
+            slot.place.base != place.base || distance <= -8 || distance >= size
+        });
+        if size == 8 && value.is_worth_saving() && self.count < MOST {
+            if let Some(slot) = self.known.get_mut(self.count) {
+                *slot = Slot { place, value };
+                self.count += 1;
+            }
+            return;
+        }
+        self.escape(value);
+        self.blur(place, size);
+    }
+
+    /// Notes that something unknown was stored.
+    fn blur(&mut self, place: Place, size: i32) {
+        if place.base == Base::Cfa {
+            self.stored.0 = self.stored.0.min(place.offset);
+            self.stored.1 = self.stored.1.max(place.offset.saturating_add(size));
+        }
+    }
+
+    fn escape(&mut self, value: Value) {
+        if let Value::Entry(number) = value
+            && usize::from(number) < REGISTERS
+        {
+            self.escaped |= 1 << number;
+        }
+    }
+
+    /// Forgets everything below the stack pointer, which other functions may overwrite.
+    pub(super) fn lose_below(&mut self, sp: Value) {
+        let Some(sp) = sp.place() else { return };
+        self.retain(|slot| slot.place.base != sp.base || slot.place.offset >= sp.offset);
+    }
+
+    /// Keeps only what is also true in `other`. Returns whether something was lost.
+    pub(super) fn join(&mut self, other: &Slots) -> bool {
+        let before = (self.count, self.stored, self.escaped);
+        for slot in other.known() {
+            if self.load(Value::Address(slot.place)) != slot.value {
+                self.blur(slot.place, 8);
+                self.escape(slot.value);
+            }
+        }
+        let mut index = 0;
+        while let Some(slot) = self.known().get(index).copied() {
+            if other.load(Value::Address(slot.place)) == slot.value {
+                index += 1;
+            } else {
+                self.remove(index);
+                self.blur(slot.place, 8);
+                self.escape(slot.value);
+            }
+        }
+        self.stored.0 = self.stored.0.min(other.stored.0);
+        self.stored.1 = self.stored.1.max(other.stored.1);
+        self.escaped |= other.escaped;
+        before != (self.count, self.stored, self.escaped)
+    }
+
+    /// Where a value is, relative to the CFA.
+    pub(super) fn find(&self, value: Value) -> Option<i32> {
+        let holds = |slot: &&Slot| slot.value == value && slot.place.base == Base::Cfa;
+        self.known().iter().find(holds).map(|slot| slot.place.offset)
+    }
+
+    /// Whether the entry value of a register is certainly not in the 8 bytes at `offset` from the CFA, because nothing was
+    /// stored in that part of the function's stack.
+    pub(super) fn cannot_hold(&self, register: Number, offset: i32) -> bool {
+        let place = Place { base: Base::Cfa, offset };
+        let is_known = self.known().iter().any(|slot| slot.place == place);
+        let is_blurred = offset < self.stored.1 && offset.saturating_add(8) > self.stored.0;
+        offset < 0 && !is_known && !is_blurred && !self.may_be_elsewhere(register)
+    }
+
+    /// Whether the entry value of a register may be in a place that is not known.
+    pub(super) fn may_be_elsewhere(&self, register: Number) -> bool {
+        usize::from(register) >= REGISTERS || self.escaped >> register & 1 != 0
+    }
+}

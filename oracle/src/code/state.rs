@@ -1,0 +1,285 @@
+//! What is known about registers and the stack before an instruction.
+
+use sframe_validator::Abi;
+
+use super::effect::{Effect, NONE, Number, REGISTERS};
+use super::slots::Slots;
+use super::table::Tables;
+use super::value::{Base, Place, Value};
+
+/// What is known before an instruction.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    /// The value of SP at the entry.
+    top: Value,
+    sp: Number,
+    ra: Number,
+    registers: [Value; REGISTERS],
+    pub(super) slots: Slots,
+    /// What the last comparison compared.
+    compared: Compared,
+}
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compared {
+    Nothing,
+    Registers(Number, Number),
+    Number(Number, u32),
+}
+
+/// The number of a register of the machine.
+pub(super) fn number(register: sframe_validator::unwind::Register) -> Number {
+    u8::try_from(register.0).unwrap_or(NONE)
+}
+
+impl State {
+    /// The state at the entry of a function. On AMD64 the return address is on top of the stack (psABI 3.2.2).
+    pub(super) fn entry(abi: Abi) -> State {
+        let mut registers = [Value::Unknown; REGISTERS];
+        for (number, value) in (0..).zip(&mut registers) {
+            *value = Value::Entry(number);
+        }
+        let (sp, ra) = (number(abi.sp()), number(abi.ra()));
+        let pushed = i32::from(abi.fixed_ra_offset());
+        let top = Value::cfa(pushed);
+        let (slots, compared) = (Slots::default(), Compared::Nothing);
+        let mut state = State { top, sp, ra, registers, slots, compared };
+        state.set(sp, top);
+        if pushed != 0 {
+            state.slots.store(Value::cfa(pushed), 8, Value::Entry(ra));
+            state.set(ra, Value::Unknown);
+        }
+        state
+    }
+
+    pub(super) fn get(&self, register: Number) -> Value {
+        self.registers.get(usize::from(register)).copied().unwrap_or(Value::Unknown)
+    }
+
+    pub(super) fn set(&mut self, register: Number, value: Value) {
+        if let Some(known) = self.registers.get_mut(usize::from(register)) {
+            *known = value;
+        }
+        let was_compared = match self.compared {
+            Compared::Nothing => false,
+            Compared::Registers(a, b) => register == a || register == b,
+            Compared::Number(a, _) => register == a,
+        };
+        if was_compared {
+            self.compared = Compared::Nothing;
+        }
+    }
+
+    pub(super) fn sp(&self) -> Value {
+        self.get(self.sp)
+    }
+
+    /// The address `offset` bytes from the value of `base`; without a base, the offset itself.
+    fn address(&self, base: Number, offset: i32) -> Value {
+        let base = if base == NONE { Value::Constant(0) } else { self.get(base) };
+        base.plus(i64::from(offset))
+    }
+
+    pub(super) fn apply(&mut self, effect: Effect, tables: &mut Tables) {
+        match effect {
+            Effect::Copy { to, from, plus } => self.set(to, self.get(from).plus(i64::from(plus))),
+            Effect::Narrow { to, from, most } => {
+                let value = match self.get(from) {
+                    Value::Constant(number) => Value::Constant(number & i64::from(most)),
+                    Value::AtMost(number) => Value::AtMost(number.min(most)),
+                    _ if most < u32::MAX => Value::AtMost(most),
+                    _ => Value::Unknown,
+                };
+                self.set(to, value);
+            }
+            Effect::Constant { to, value } => self.set(to, Value::Constant(value)),
+            Effect::Add { to, a, b, shift, signed } => {
+                let sum = add(self.get(a), self.get(b), shift, signed, tables);
+                self.set(to, sum);
+            }
+            Effect::Subtract { to, a, b } => {
+                let value = match self.get(b) {
+                    Value::Constant(number) => self.get(a).plus(number.wrapping_neg()),
+                    _ => Value::Unknown,
+                };
+                self.set(to, value);
+            }
+            Effect::Limit { to, most } => self.set(to, Value::AtMost(most)),
+            Effect::Align { register, place } => {
+                let base = Base::Aligned(place);
+                self.set(register, Value::Address(Place { base, offset: 0 }));
+            }
+            Effect::Load { to, base, offset } => {
+                let value = match self.address(base, offset) {
+                    // A pointer in the file, which a jump may use.
+                    Value::Constant(address) => {
+                        tables.element(address.cast_unsigned(), 8, false, Some(0))
+                    }
+                    address => self.slots.load(address),
+                };
+                self.set(to, value);
+            }
+            Effect::Element { to, base, offset, index, size, signed } => {
+                let most = match self.get(index) {
+                    Value::AtMost(most) => Some(most),
+                    _ => None,
+                };
+                let value = match self.address(base, offset) {
+                    Value::Constant(address) => {
+                        tables.element(address.cast_unsigned(), size, signed, most)
+                    }
+                    _ => Value::Unknown,
+                };
+                self.set(to, value);
+            }
+            Effect::Store { from, base, offset, size } => {
+                self.slots.store(self.address(base, offset), size, self.get(from));
+            }
+            Effect::Clobber(set) => self.clobber(set),
+            Effect::Call(set) => {
+                self.clobber(set);
+                self.slots.lose_below(self.sp());
+            }
+            Effect::Compare { a, b } => self.compared = Compared::Registers(a, b),
+            Effect::CompareNumber { a, number } => self.compared = Compared::Number(a, number),
+            Effect::Forget => self.compared = Compared::Nothing,
+            Effect::Sign(key) => {
+                let signed = match self.get(self.ra) {
+                    Value::Entry(register) if register == self.ra => Value::Signed(key),
+                    _ => Value::Unknown,
+                };
+                self.set(self.ra, signed);
+            }
+            Effect::Authenticate(key) => {
+                let plain = match self.get(self.ra) {
+                    Value::Signed(with) if with == key => Value::Entry(self.ra),
+                    _ => Value::Unknown,
+                };
+                self.set(self.ra, plain);
+            }
+            Effect::Strip => {
+                if let Value::Signed(_) = self.get(self.ra) {
+                    self.set(self.ra, Value::Entry(self.ra));
+                }
+            }
+        }
+    }
+
+    fn clobber(&mut self, set: u32) {
+        for number in (0..32).filter(|number| set >> number & 1 != 0) {
+            self.set(number, Value::Unknown);
+        }
+    }
+
+    /// Whether the last comparison matters.
+    pub(super) fn has_compared(&self) -> bool {
+        self.compared != Compared::Nothing
+    }
+
+    /// After a branch that is taken only if the numbers compared are equal: if one is known, so is the other. Returns
+    /// whether they can be equal.
+    pub(super) fn equal(&mut self) -> bool {
+        let Compared::Registers(a, b) = self.compared else { return true };
+        match (self.get(a), self.get(b)) {
+            (Value::Address(a), Value::Address(b)) => a.base != b.base || a.offset == b.offset,
+            (known @ Value::Address(_), Value::Unknown) => {
+                self.set(b, known);
+                true
+            }
+            (Value::Unknown, known @ Value::Address(_)) => {
+                self.set(a, known);
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// After a branch that is taken only if the number compared is at most the one that it is compared with, or less if
+    /// `less`.
+    pub(super) fn at_most(&mut self, less: bool) {
+        let Compared::Number(register, number) = self.compared else { return };
+        let Some(most) = number.checked_sub(u32::from(less)) else { return };
+        if matches!(self.get(register), Value::Unknown | Value::Entry(_) | Value::AtMost(_)) {
+            self.set(register, Value::AtMost(most));
+        }
+    }
+
+    /// Keeps only what is also true in `other`. Returns whether something was lost.
+    pub(super) fn join(&mut self, other: &State) -> bool {
+        let mut changed = self.slots.join(&other.slots);
+        for (value, other) in self.registers.iter_mut().zip(&other.registers) {
+            let joined = value.join(*other);
+            changed |= joined != *value;
+            *value = joined;
+        }
+        if self.compared != other.compared && self.compared != Compared::Nothing {
+            self.compared = Compared::Nothing;
+            changed = true;
+        }
+        changed
+    }
+
+    /// Whether the stack and the registers of the caller are as at the entry: a jump to another function is a tail call.
+    pub(super) fn is_at_entry(&self, abi: Abi) -> bool {
+        let fp = number(abi.fp());
+        let ra_is_kept = match abi.fixed_ra_offset() {
+            0 => self.get(self.ra) == Value::Entry(self.ra),
+            _ => true,
+        };
+        self.sp() == Value::cfa(i32::from(abi.fixed_ra_offset()))
+            && self.get(fp) == Value::Entry(fp)
+            && ra_is_kept
+    }
+
+    /// Removes bytes from the stack.
+    pub(super) fn remove(&mut self, bytes: i64) {
+        self.set(self.sp, self.sp().plus(bytes));
+    }
+
+    /// Whether more was removed from the stack than the function stored there.
+    pub(super) fn is_above_entry(&self) -> bool {
+        match (self.sp(), self.top) {
+            (Value::Address(sp), Value::Address(top)) => {
+                sp.base == top.base && sp.offset > top.offset
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the stack is as at the entry, as far as that is known.
+    pub(super) fn can_return(&self) -> bool {
+        match self.sp() {
+            Value::Address(Place { base: Base::Cfa, .. }) => self.sp() == self.top,
+            _ => true,
+        }
+    }
+
+    /// Whether the distance from SP or FP to the CFA is known.
+    pub(super) fn has_frame(&self, abi: Abi) -> bool {
+        let is_in_frame =
+            |value: Value| matches!(value, Value::Address(Place { base: Base::Cfa, .. }));
+        is_in_frame(self.sp()) || is_in_frame(self.get(number(abi.fp())))
+    }
+
+    /// Whether the stack pointers certainly differ, so that no correct program comes to a place in both states. Other
+    /// registers may differ: FP can hold anything once it is saved.
+    pub(super) fn contradicts(&self, other: &State) -> bool {
+        match (self.sp(), other.sp()) {
+            (Value::Address(a), Value::Address(b)) => a.base == b.base && a.offset != b.offset,
+            _ => false,
+        }
+    }
+}
+
+fn add(a: Value, b: Value, shift: u8, signed: bool, tables: &mut Tables) -> Value {
+    match (a, b) {
+        (Value::Constant(base), Value::Element(table))
+        | (Value::Element(table), Value::Constant(base)) => {
+            tables.target(table, base.cast_unsigned(), shift, signed)
+        }
+        (value, Value::Constant(number)) if shift == 0 => value.plus(number),
+        (Value::Constant(number), value) if shift == 0 => value.plus(number),
+        _ => Value::Unknown,
+    }
+}

@@ -1,0 +1,214 @@
+//! What the state before an instruction says about frames.
+
+use sframe_validator::Abi;
+use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+
+use super::effect::{Key, Number};
+use super::state::{State, number};
+use super::value::{Base, Place, Value};
+
+/// Whether a statement about a frame is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// The code proves it.
+    Proven,
+    /// The code proves the opposite.
+    Refuted,
+    /// The code proves neither.
+    Unknown,
+}
+
+/// The truth of a frame, part by part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The CFA.
+    pub cfa: Truth,
+    /// The return address, and whether it is signed.
+    pub ra: Truth,
+    /// The caller's frame pointer.
+    pub fp: Truth,
+}
+
+impl Checked {
+    /// Nothing is known.
+    pub const UNKNOWN: Checked =
+        Checked { cfa: Truth::Unknown, ra: Truth::Unknown, fp: Truth::Unknown };
+
+    /// The truth of the frame as a whole: refuted if a part is, proven if all parts are.
+    #[must_use]
+    pub fn whole(&self) -> Truth {
+        let parts = [self.cfa, self.ra, self.fp];
+        if parts.contains(&Truth::Refuted) {
+            Truth::Refuted
+        } else if parts.contains(&Truth::Unknown) {
+            Truth::Unknown
+        } else {
+            Truth::Proven
+        }
+    }
+}
+
+/// The parts of a frame that the code determines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The CFA.
+    pub cfa: Option<Cfa>,
+    /// The return address.
+    pub ra: Option<Recovery>,
+    /// The caller's frame pointer.
+    pub fp: Option<Recovery>,
+    /// Whether the return address is signed; meaningless if it is not known.
+    pub ra_signed: bool,
+}
+
+impl Known {
+    /// The frame, if all of it is known.
+    #[must_use]
+    pub fn frame(&self) -> Option<Frame> {
+        let Known { ra_signed, .. } = *self;
+        Some(Frame { cfa: self.cfa?, ra: self.ra?, fp: self.fp?, ra_signed })
+    }
+}
+
+/// What the code says before an instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'s> {
+    pub(super) state: &'s State,
+    pub(super) abi: Abi,
+}
+
+impl Facts<'_> {
+    /// The parts of the frame that the code determines. Its CFA is relative to SP if the distance is known, else to FP.
+    #[must_use]
+    pub fn known(&self) -> Known {
+        let base = |register: Register| match self.get(register) {
+            Value::Address(Place { base: Base::Cfa, offset }) => {
+                Some(Cfa::RegisterOffset { register, offset: -i64::from(offset) })
+            }
+            _ => None,
+        };
+        let recovery = |register: Register, value: Value| {
+            let in_place = self.get(register) == value;
+            let saved = || self.state.slots.find(value).map(i64::from).map(Recovery::AtCfa);
+            in_place.then_some(Recovery::Unchanged).or_else(saved)
+        };
+        let (ra, fp) = (self.abi.ra(), self.abi.fp());
+        let plain = recovery(ra, Value::Entry(number(ra)));
+        let signed = || KEYS.iter().find_map(|key| recovery(ra, Value::Signed(*key)));
+        Known {
+            cfa: base(self.abi.sp()).or_else(|| base(fp)),
+            ra: plain.or_else(signed),
+            fp: recovery(fp, Value::Entry(number(fp))),
+            ra_signed: plain.is_none(),
+        }
+    }
+
+    /// Whether a frame is what the code says. A frame may be expressed in other ways than [`Facts::known`].
+    #[must_use]
+    pub fn check(&self, frame: &Frame) -> Checked {
+        if frame.ra == Recovery::Undefined {
+            // An outermost frame has no caller. The code of such a function does not say so.
+            return Checked::UNKNOWN;
+        }
+        let own_cfa = self.cfa(frame.cfa);
+        // Rules count from the frame's own CFA, even if it is wrong.
+        let distance = match own_cfa {
+            Value::Address(Place { base: Base::Cfa, offset }) => i64::from(offset),
+            _ => 0,
+        };
+        let ra = self.recovered(self.abi.ra(), frame.ra, distance);
+        let fp = self.recovered(self.abi.fp(), frame.fp, distance);
+        Checked {
+            cfa: match own_cfa {
+                Value::CFA => Truth::Proven,
+                Value::Address(Place { base: Base::Cfa, .. }) => Truth::Refuted,
+                _ => Truth::Unknown,
+            },
+            ra: match ra {
+                Found::Value(Value::Signed(_)) => truth(frame.ra_signed),
+                Found::Value(Value::Entry(found)) if found == number(self.abi.ra()) => {
+                    truth(!frame.ra_signed)
+                }
+                other => other.truth(),
+            },
+            fp: match fp {
+                Found::Value(Value::Entry(found)) if found == number(self.abi.fp()) => {
+                    Truth::Proven
+                }
+                other => other.truth(),
+            },
+        }
+    }
+
+    fn get(&self, register: Register) -> Value {
+        self.state.get(number(register))
+    }
+
+    fn load(&self, register: Register, offset: i64) -> Value {
+        self.state.slots.load(self.get(register).plus(offset))
+    }
+
+    /// The value of a frame's CFA.
+    fn cfa(&self, cfa: Cfa) -> Value {
+        match cfa {
+            Cfa::RegisterOffset { register, offset } => self.get(register).plus(offset),
+            Cfa::Dereference { register, offset } => self.load(register, offset),
+            Cfa::Expression(_) | Cfa::Undefined => Value::Unknown,
+        }
+    }
+
+    /// What a rule for a register recovers; `distance` is that of the frame's CFA from the true one, in bytes.
+    fn recovered(&self, register: Register, rule: Recovery, distance: i64) -> Found {
+        let wanted: Number = number(register);
+        let value = match rule {
+            Recovery::Unchanged => self.get(register),
+            Recovery::AtCfa(offset) => {
+                let offset = offset.checked_add(distance).and_then(|o| i32::try_from(o).ok());
+                let Some(offset) = offset else { return Found::Something };
+                if self.state.slots.cannot_hold(wanted, offset) {
+                    return Found::SomethingElse;
+                }
+                self.state.slots.load(Value::cfa(offset))
+            }
+            Recovery::CfaOffset(offset) => Value::CFA.plus(distance).plus(offset),
+            Recovery::AtRegister { register, offset } => self.load(register, offset),
+            Recovery::RegisterOffset { register, offset } => self.get(register).plus(offset),
+            Recovery::AtExpression(_) | Recovery::Expression(_) | Recovery::Undefined => {
+                Value::Unknown
+            }
+        };
+        match value {
+            // What was loaded from elsewhere may be anything, also the value wanted.
+            Value::Unknown | Value::AtMost(_) | Value::Element(_) | Value::Target(_) => {
+                Found::Something
+            }
+            known => Found::Value(known),
+        }
+    }
+}
+
+const KEYS: [Key; 2] = [Key::A, Key::B];
+
+/// What a rule recovers.
+#[derive(Clone, Copy)]
+enum Found {
+    Value(Value),
+    /// Nothing is known about it.
+    Something,
+    /// Certainly not the value wanted.
+    SomethingElse,
+}
+
+impl Found {
+    /// The truth of the rule, if the value is not the one wanted.
+    const fn truth(self) -> Truth {
+        match self {
+            Found::Something => Truth::Unknown,
+            Found::Value(_) | Found::SomethingElse => Truth::Refuted,
+        }
+    }
+}
+
+const fn truth(is_true: bool) -> Truth {
+    if is_true { Truth::Proven } else { Truth::Refuted }
+}

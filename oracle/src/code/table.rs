@@ -1,0 +1,118 @@
+//! Jump tables: arrays of code addresses or of distances from a place in the code.
+
+use super::surroundings::Surroundings;
+use super::value::Value;
+
+/// The maximum number of elements of a table.
+const MOST_ELEMENTS: u32 = 4096;
+/// The maximum number of tables of a function.
+const MOST_TABLES: usize = 4096;
+
+/// A jump table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    /// The address of the first element.
+    address: u64,
+    /// The size of an element in bytes.
+    size: u8,
+    signed: bool,
+    /// The maximum index, if a comparison or the size of the index limits it.
+    most: Option<u32>,
+    /// The elements are distances from here, in units of `1 << shift` bytes.
+    base: Option<(u64, u8)>,
+}
+
+/// The tables that a function uses. Values refer to them by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Tables(Vec<Table>);
+
+impl Tables {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn number(&mut self, table: Table) -> Option<u32> {
+        let number = self.0.iter().position(|known| *known == table).or_else(|| {
+            self.0.push(table);
+            (self.0.len() <= MOST_TABLES).then(|| self.0.len() - 1)
+        });
+        u32::try_from(number?).ok()
+    }
+
+    /// An element of an array of numbers.
+    pub(super) fn element(
+        &mut self,
+        address: u64,
+        size: u8,
+        signed: bool,
+        most: Option<u32>,
+    ) -> Value {
+        let table = Table { address, size, signed, most, base: None };
+        match self.number(table) {
+            // Elements of 8 bytes are addresses.
+            Some(number) if size == 8 => Value::Target(number),
+            Some(number) => Value::Element(number),
+            None => Value::Unknown,
+        }
+    }
+
+    /// The address at a distance from `base` that an element contains.
+    pub(super) fn target(&mut self, element: u32, base: u64, shift: u8, signed: bool) -> Value {
+        let Some(table) = usize::try_from(element).ok().and_then(|number| self.0.get(number))
+        else {
+            return Value::Unknown;
+        };
+        let signed = signed || table.signed;
+        let table = Table { base: Some((base, shift)), signed, ..*table };
+        self.number(table).map_or(Value::Unknown, Value::Target)
+    }
+
+    /// The addresses to which a table leads. `surroundings` has its bytes; `is_code` accepts a target. The table ends before
+    /// the next place that an instruction of the file refers to and, if nothing limits the index, at the first element that
+    /// is not accepted. `None` if an element within the limit cannot be read or is not accepted.
+    pub(super) fn targets<'a>(
+        &self,
+        number: u32,
+        surroundings: &impl Surroundings<'a>,
+        is_code: impl Fn(u64) -> bool,
+    ) -> Option<Vec<u64>> {
+        let table = self.0.get(usize::try_from(number).ok()?)?;
+        let room = surroundings.next_referenced(table.address).saturating_sub(table.address);
+        let room = u32::try_from(room / u64::from(table.size.max(1))).unwrap_or(u32::MAX);
+        // A mask may allow more than the table has.
+        let most = table.most.map_or(u32::MAX, |most| most.saturating_add(1));
+        let count = room.min(most).min(MOST_ELEMENTS);
+        let mut targets = Vec::new();
+        for index in 0..count {
+            let element = table.address.wrapping_add(u64::from(index) * u64::from(table.size));
+            let bytes = surroundings.read(element, usize::from(table.size));
+            let target = bytes.and_then(|bytes| table.decode(bytes));
+            match target.filter(|target| is_code(*target)) {
+                Some(target) => targets.push(target),
+                None if table.most.is_some() => return None,
+                None => break,
+            }
+        }
+        targets.sort_unstable();
+        targets.dedup();
+        (!targets.is_empty()).then_some(targets)
+    }
+}
+
+impl Table {
+    /// The address to which an element leads. Code of AMD64 and AArch64 is little-endian, and so are its tables.
+    fn decode(&self, bytes: &[u8]) -> Option<u64> {
+        let mut whole = [0; 8];
+        whole.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        let unused = 64_u32.checked_sub(u32::from(self.size) * 8)?;
+        let number = u64::from_le_bytes(whole);
+        let number = match self.signed {
+            true => (number.cast_signed() << unused >> unused).cast_unsigned(),
+            false => number,
+        };
+        Some(match self.base {
+            Some((base, shift)) => base.wrapping_add(number << shift.min(63)),
+            None => number,
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! What may be known about the content of a register or a stack slot.
+
+use super::effect::{Key, Number};
+
+/// The content of a register or a stack slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// Nothing is known.
+    Unknown,
+    /// The value that the register had at the function's entry; for RA, the return address.
+    Entry(Number),
+    /// The return address, signed.
+    Signed(Key),
+    /// A number.
+    Constant(i64),
+    /// A number from 0 to this one.
+    AtMost(u32),
+    /// An address relative to a base.
+    Address(Place),
+    /// An element of a jump table, by the table's number.
+    Element(u32),
+    /// The address to which a jump table leads, by the table's number.
+    Target(u32),
+}
+
+/// An address relative to a base whose own value is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) base: Base,
+    /// Bytes from the base.
+    pub(super) offset: i32,
+}
+
+/// What addresses are relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// The canonical frame address.
+    Cfa,
+    /// The value that the instruction at this place rounded down.
+    Aligned(u32),
+}
+
+impl Value {
+    pub(super) const CFA: Value = Value::cfa(0);
+
+    /// The address `offset` bytes from the CFA.
+    pub(super) const fn cfa(offset: i32) -> Value {
+        Value::Address(Place { base: Base::Cfa, offset })
+    }
+
+    /// The value plus a number of bytes.
+    pub(super) fn plus(self, bytes: i64) -> Value {
+        match self {
+            Value::Address(place) => place.plus(bytes).map_or(Value::Unknown, Value::Address),
+            Value::Constant(number) => Value::Constant(number.wrapping_add(bytes)),
+            other if bytes == 0 => other,
+            _ => Value::Unknown,
+        }
+    }
+
+    pub(super) const fn place(self) -> Option<Place> {
+        match self {
+            Value::Address(place) => Some(place),
+            _ => None,
+        }
+    }
+
+    /// What is true of both values.
+    pub(super) fn join(self, other: Value) -> Value {
+        match (self, other) {
+            (a, b) if a == b => a,
+            (Value::AtMost(a), Value::AtMost(b)) => Value::AtMost(a.max(b)),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Whether the value belongs to the caller, or leads to it: such values matter in a stack slot.
+    pub(super) const fn is_worth_saving(self) -> bool {
+        matches!(self, Value::Entry(_) | Value::Signed(_) | Value::Address(_))
+    }
+}
+
+impl Place {
+    pub(super) fn plus(self, bytes: i64) -> Option<Place> {
+        let offset = i64::from(self.offset).checked_add(bytes)?;
+        Some(Place { offset: i32::try_from(offset).ok()?, ..self })
+    }
+}

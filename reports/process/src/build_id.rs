@@ -1,0 +1,32 @@
+//! Build IDs: which build of a file is mapped.
+
+use core::fmt;
+
+use object::Endianness;
+use object::elf::{FileHeader64, NT_GNU_BUILD_ID};
+use object::read::elf::{FileHeader, ProgramHeader};
+
+/// A build ID for people.
+pub(crate) struct BuildId<'s>(pub(crate) &'s [u8]);
+
+impl fmt::Display for BuildId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Identifiers have 20 bytes; a damaged one could be long.
+        self.0.iter().take(32).try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The build ID in the notes of a 64-bit ELF file, of which `data` is the beginning or all.
+pub(crate) fn build_id(data: &[u8]) -> Option<&[u8]> {
+    let header = FileHeader64::<Endianness>::parse(data).ok()?;
+    let endian = header.endian().ok()?;
+    for segment in header.program_headers(endian, data).ok()? {
+        let Ok(Some(mut notes)) = segment.notes(endian, data) else { continue };
+        while let Ok(Some(note)) = notes.next() {
+            if note.name() == b"GNU" && note.n_type(endian) == NT_GNU_BUILD_ID {
+                return Some(note.desc());
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,301 @@
+//! Core dumps: the threads, the memory and the mapped files of a process that has ended.
+
+mod headers;
+mod memory;
+mod notes;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use sframe_validator::Abi;
+use sframe_validator::elf::{Elf, ElfKind, PF_X, PT_LOAD, Segment};
+
+use crate::build_id::{BuildId, build_id};
+use crate::files::Files;
+use crate::memory::Image;
+use crate::modules::{FileId, Mapping, Modules};
+use crate::walk::Cursor;
+use headers::Headers;
+pub use memory::CoreMemory;
+use notes::{FileRange, Notes};
+
+/// The largest number of mapped files that are opened.
+const MOST_FILES: usize = 1 << 14;
+/// `PT_PHDR`.
+const PT_PHDR: u32 = 6;
+/// `AT_PHDR`: the address of the executable's program headers.
+const AT_PHDR: u64 = 3;
+/// `AT_ENTRY`: the address at which the executable starts.
+const AT_ENTRY: u64 = 9;
+/// `AT_SYSINFO_EHDR`: the address of the vDSO.
+const AT_SYSINFO_EHDR: u64 = 33;
+
+/// A thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its identifier.
+    pub id: u32,
+    /// The signal that it received; 0 if there was none.
+    pub signal: u16,
+    /// Its innermost frame.
+    pub frame: Cursor,
+}
+
+/// Where the files of a process are.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The file that was executed, wherever the core dump states that it was.
+    pub exe: Option<PathBuf>,
+    /// The folder below which all other files are.
+    pub sysroot: Option<PathBuf>,
+}
+
+/// A core dump.
+pub struct CoreDump<'s> {
+    /// The machine.
+    pub abi: Abi,
+    /// The threads; the first one is that which received the signal.
+    pub threads: Vec<Thread>,
+    /// The number of bits of virtual addresses, if the dump states which bits have pointer-authentication codes.
+    pub address_bits: Option<u32>,
+    /// The mapped files.
+    pub modules: Modules<'s>,
+    /// The memory.
+    pub memory: CoreMemory<'s>,
+    /// What could not be read, with reasons for people.
+    pub problems: Vec<String>,
+}
+
+impl<'s> CoreDump<'s> {
+    /// Reads a core dump, and opens the files that were mapped.
+    ///
+    /// # Errors
+    /// The reason, for people, why the file is not a core dump, or is one of an unknown machine.
+    pub fn read(data: &'s [u8], files: &'s Files, places: &Places) -> Result<CoreDump<'s>, String> {
+        let Headers { abi, loads, notes } = Headers::read(data)?;
+        let mut problems = Vec::new();
+        let notes = Notes::read(data, &notes, abi, &mut problems);
+        let dumped = dumped(data, &loads, &mut problems);
+        let mut loader = Loader {
+            loads,
+            files,
+            places,
+            notes: &notes,
+            dumped: &dumped,
+            modules: Modules::new(),
+            mappings: Vec::new(),
+            contents: Vec::new(),
+            problems,
+        };
+        loader.load();
+        let Loader { mut modules, mappings, contents, mut problems, .. } = loader;
+        modules.map(mappings);
+        if notes.threads.is_empty() {
+            problems.push("no thread's registers are readable".to_owned());
+        }
+        let memory = CoreMemory { dumped, files: Image::new(contents) };
+        let Notes { mut threads, address_bits, .. } = notes;
+        // Linux notes the signal for every thread, but only the first one received it.
+        threads.iter_mut().skip(1).for_each(|thread| thread.signal = 0);
+        Ok(CoreDump { abi, threads, address_bits, modules, memory, problems })
+    }
+}
+
+/// The memory that the dump contains.
+fn dumped<'s>(data: &'s [u8], loads: &[Segment], problems: &mut Vec<String>) -> Image<'s> {
+    let mut missing = 0_u64;
+    let bytes = loads.iter().map(|segment| {
+        let bytes = headers::content(data, segment);
+        missing += u64::from((bytes.len() as u64) < segment.file_size);
+        (segment.address, bytes)
+    });
+    let image = Image::new(bytes);
+    if missing > 0 {
+        problems.push(format!("the core dump is truncated: {missing} segments are incomplete"));
+    }
+    image
+}
+
+/// Finds and opens mapped files.
+struct Loader<'l, 's> {
+    /// The segments of memory, by address.
+    loads: Vec<Segment>,
+    files: &'s Files,
+    places: &'l Places,
+    notes: &'l Notes,
+    dumped: &'l Image<'s>,
+    modules: Modules<'s>,
+    mappings: Vec<Mapping>,
+    /// What was mapped, by address.
+    contents: Vec<(u64, &'s [u8])>,
+    problems: Vec<String>,
+}
+
+impl<'s> Loader<'_, 's> {
+    fn load(&mut self) {
+        if self.notes.files.is_empty() {
+            self.executable_alone();
+        } else {
+            self.noted_files();
+        }
+        self.vdso();
+        self.anonymous();
+    }
+
+    /// The files of the note `NT_FILE`.
+    fn noted_files(&mut self) {
+        let notes = self.notes;
+        let entry = notes.auxv(AT_ENTRY);
+        let contains =
+            |range: &&FileRange| entry.is_some_and(|at| range.start <= at && at < range.end);
+        let executable = notes.files.iter().find(contains).map(|range| &range.name);
+        // The beginning of each file that is mapped.
+        let mut first: BTreeMap<&[u8], &FileRange> = BTreeMap::new();
+        for range in &notes.files {
+            let known = first.entry(&range.name).or_insert(range);
+            if range.offset < known.offset {
+                *known = range;
+            }
+        }
+        if first.len() > MOST_FILES {
+            let number = first.len();
+            self.problems.push(format!("of {number} mapped files, {MOST_FILES} are read"));
+        }
+        let mut known: BTreeMap<&[u8], FileId> = BTreeMap::new();
+        for (name, range) in first.into_iter().take(MOST_FILES) {
+            let bytes = self.open(range, executable.is_some_and(|found| found == name));
+            known.insert(name, self.modules.add(name.to_vec(), bytes));
+        }
+        for range in &notes.files {
+            if let Some(file) = known.get(range.name.as_slice()) {
+                self.add(*file, range);
+            }
+        }
+    }
+
+    fn add(&mut self, file: FileId, range: &FileRange) {
+        let executable = self.is_executable(range.start);
+        let mapping = Mapping {
+            start: range.start,
+            end: range.end,
+            executable,
+            file: Some((file, range.offset)),
+        };
+        self.mappings.push(mapping);
+        let Ok(bytes) = self.modules.bytes(file) else { return };
+        let rest = usize::try_from(range.offset).ok().and_then(|start| bytes.get(start..));
+        let rest = rest.unwrap_or_default();
+        let size = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        self.contents.push((range.start, rest.get(..size).unwrap_or(rest)));
+    }
+
+    /// Opens the file of a range, which is its first one, and compares its build ID with that in the dump.
+    fn open(&self, range: &FileRange, is_executable: bool) -> Result<&'s [u8], String> {
+        let path = match (&self.places.exe, &self.places.sysroot) {
+            (Some(exe), _) if is_executable => exe.clone(),
+            (_, Some(root)) => below(root, &range.path()),
+            (_, None) => range.path(),
+        };
+        let bytes = self.files.open(&path)?;
+        // The ELF header and the notes are in the first page, which Linux dumps unless it is asked not to.
+        let dumped = (range.offset == 0).then(|| build_id(self.dumped.rest(range.start))).flatten();
+        match (dumped, build_id(bytes)) {
+            (Some(dumped), Some(found)) if dumped != found => {
+                let (dumped, found) = (BuildId(dumped), BuildId(found));
+                Err(format!("its build ID is {found}, but that of the mapped file is {dumped}"))
+            }
+            _ => Ok(bytes),
+        }
+    }
+
+    /// A dump without file note, as qemu writes it: the executable is where its program headers are.
+    fn executable_alone(&mut self) {
+        let Some(path) = &self.places.exe else {
+            self.problems.push("it has no note of mapped files: use --exe".to_owned());
+            return;
+        };
+        let bytes = self.files.open(path).map(|file| &**file);
+        let elf = match bytes.clone().and_then(|b| Elf::parse(b).map_err(|e| e.to_string())) {
+            Ok(elf) => elf,
+            Err(reason) => {
+                self.problems.push(format!("the executable cannot be read: {reason}"));
+                return;
+            }
+        };
+        let name = path.as_os_str().as_encoded_bytes();
+        let file = self.modules.add(name.to_vec(), bytes);
+        let bias = match elf.kind() {
+            ElfKind::Executable => 0,
+            _ => self
+                .notes
+                .auxv(AT_PHDR)
+                .zip(headers(&elf))
+                .map_or(0, |(runtime, headers)| runtime.wrapping_sub(headers)),
+        };
+        let loads = elf.segments().iter().filter(|segment| segment.p_type == PT_LOAD);
+        for segment in loads {
+            let start = segment.address.wrapping_add(bias);
+            let end = start.saturating_add(segment.file_size);
+            let range = FileRange { start, end, offset: segment.offset, name: name.to_vec() };
+            self.add(file, &range);
+            if let Some(mapping) = self.mappings.last_mut() {
+                mapping.executable = segment.flags & PF_X != 0;
+            }
+        }
+    }
+
+    /// The vDSO, which is only in memory.
+    fn vdso(&mut self) {
+        let Some(start) = self.notes.auxv(AT_SYSINFO_EHDR) else { return };
+        let bytes = self.dumped.rest(start);
+        let Some(segment) = self.segment(start).copied() else { return };
+        if !Elf::is_elf(bytes) {
+            return;
+        }
+        let size = usize::try_from(segment.memory_size).unwrap_or(usize::MAX);
+        let bytes = bytes.get(..size).unwrap_or(bytes);
+        let file = self.modules.add(b"[vdso]".to_vec(), Ok(bytes));
+        let end = segment.address.saturating_add(segment.memory_size);
+        let mapping = Mapping { start, end, executable: true, file: Some((file, 0)) };
+        self.mappings.push(mapping);
+    }
+
+    /// The other memory of the dump.
+    fn anonymous(&mut self) {
+        let mut known: Vec<u64> = self.mappings.iter().map(|mapping| mapping.start).collect();
+        known.sort_unstable();
+        for segment in &self.loads {
+            if known.binary_search(&segment.address).is_err() {
+                self.mappings.push(Mapping {
+                    start: segment.address,
+                    end: segment.address.saturating_add(segment.memory_size),
+                    executable: segment.flags & PF_X != 0,
+                    file: None,
+                });
+            }
+        }
+    }
+
+    fn segment(&self, address: u64) -> Option<&Segment> {
+        let after = self.loads.partition_point(|segment| segment.address <= address);
+        let segment = self.loads.get(after.checked_sub(1)?)?;
+        segment.contains(address, 1).then_some(segment)
+    }
+
+    /// Whether the memory at an address is executable; if the dump does not state it, it may be.
+    fn is_executable(&self, address: u64) -> bool {
+        self.segment(address).is_none_or(|segment| segment.flags & PF_X != 0)
+    }
+}
+
+/// The address of the program headers in a file's own addresses.
+fn headers(elf: &Elf<'_>) -> Option<u64> {
+    let headers = elf.segments().iter().find(|segment| segment.p_type == PT_PHDR);
+    headers.map(|segment| segment.address)
+}
+
+/// An absolute path in another root folder. Components that lead upwards are left out.
+fn below(root: &Path, path: &Path) -> PathBuf {
+    let normal = |part: &std::path::Component<'_>| matches!(part, std::path::Component::Normal(_));
+    root.join(path.components().filter(normal).collect::<PathBuf>())
+}

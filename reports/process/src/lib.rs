@@ -1,0 +1,27 @@
+//! Processes and core dumps, seen from outside: their threads, their memory, the files that they map, and the unwind
+//! rows that every witness has at a runtime address.
+//!
+//! [`Files`] maps files into this program. [`Modules`] knows where a process has mapped them, and returns the
+//! [`Statement`] of a [`Witness`] about a runtime address. [`CoreDump`] reads core dumps. [`walk`] goes from a
+//! thread's registers to its outermost frame.
+
+#![deny(unsafe_code)]
+
+mod build_id;
+mod core_dump;
+mod files;
+mod live;
+mod memory;
+mod modules;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod ptrace;
+mod statement;
+pub mod trace;
+pub mod walk;
+
+pub use core_dump::{CoreDump, CoreMemory, Places, Thread};
+pub use files::Files;
+pub use live::{LiveMemory, Loader, Process};
+pub use memory::Image;
+pub use modules::{FileId, Mapping, Modules, Place, Symbolic};
+pub use statement::{Silence, Statement, Witness};

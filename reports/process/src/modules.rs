@@ -1,0 +1,158 @@
+//! The files that a process maps, and the rows at a runtime address.
+
+mod cfi;
+mod code;
+mod module;
+mod sframe;
+
+use crate::statement::{Silence, Statement, Witness};
+use module::Module;
+pub use module::Symbolic;
+
+/// The number of a file in [`Modules`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(usize);
+
+/// A range of a process's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// The first address.
+    pub start: u64,
+    /// The first address after it.
+    pub end: u64,
+    /// Whether code in it can be executed.
+    pub executable: bool,
+    /// The file mapped there, and the offset in it of the mapping's first byte; `None` for anonymous memory.
+    pub file: Option<(FileId, u64)>,
+}
+
+/// A runtime address in a mapped file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: FileId,
+    /// The address in the file, as its symbols and sections state it.
+    pub address: u64,
+    /// The difference between the runtime address and the file's.
+    pub bias: u64,
+}
+
+/// The files that a process maps, each read once, when an address in it is looked up first.
+///
+/// ```no_run
+/// use std::path::Path;
+///
+/// use sframe_process::{Files, Mapping, Modules, Witness};
+///
+/// let files = Files::default();
+/// let mut modules = Modules::new();
+/// let program = modules.add(b"/bin/true".to_vec(), files.open(Path::new("/bin/true")).map(|file| &**file));
+/// modules.map(vec![Mapping { start: 0x5000_1000, end: 0x5000_4000, executable: true, file: Some((program, 0x1000)) }]);
+/// println!("{:?}", modules.statement(Witness::Cfi, 0x5000_1234));
+/// ```
+#[derive(Default)]
+pub struct Modules<'s> {
+    modules: Vec<Module<'s>>,
+    /// By address, without overlaps.
+    mappings: Vec<Mapping>,
+}
+
+impl<'s> Modules<'s> {
+    /// No files and no mappings.
+    #[must_use]
+    pub fn new() -> Modules<'s> {
+        Modules::default()
+    }
+
+    /// Adds a file: its name, and its bytes or the reason why they cannot be read.
+    pub fn add(&mut self, name: Vec<u8>, bytes: Result<&'s [u8], String>) -> FileId {
+        self.modules.push(Module::new(name, bytes));
+        FileId(self.modules.len() - 1)
+    }
+
+    /// Replaces all mappings. Files remain, so that those that are still mapped are not read again.
+    ///
+    /// Where mappings overlap, which is possible only in a damaged core dump, the one that starts first is used.
+    pub fn map(&mut self, mut mappings: Vec<Mapping>) {
+        mappings.sort_by_key(|mapping| mapping.start);
+        let mut free = 0;
+        mappings.retain_mut(|mapping| {
+            mapping.file = mapping.file.map(|(file, offset)| {
+                (file, offset.wrapping_add(free.max(mapping.start).wrapping_sub(mapping.start)))
+            });
+            mapping.start = mapping.start.max(free);
+            let keep = mapping.start < mapping.end;
+            if keep {
+                free = mapping.end;
+            }
+            keep
+        });
+        self.mappings = mappings;
+    }
+
+    /// The mappings, by address.
+    #[must_use]
+    pub fn mappings(&self) -> &[Mapping] {
+        &self.mappings
+    }
+
+    /// The mapping that contains an address.
+    #[must_use]
+    pub fn mapping(&self, address: u64) -> Option<&Mapping> {
+        let after = self.mappings.partition_point(|mapping| mapping.start <= address);
+        let mapping = self.mappings.get(after.checked_sub(1)?)?;
+        (address < mapping.end).then_some(mapping)
+    }
+
+    /// The name of a file, as it was added.
+    #[must_use]
+    pub fn name(&self, file: FileId) -> &[u8] {
+        self.modules.get(file.0).map_or(&[], |module| module.name())
+    }
+
+    /// The bytes of a file, or the reason why they cannot be read.
+    ///
+    /// # Errors
+    /// The reason with which the file was added.
+    pub fn bytes(&self, file: FileId) -> Result<&'s [u8], String> {
+        self.modules.get(file.0).map_or(Err(String::new()), Module::bytes)
+    }
+
+    /// The place in a file that is mapped at a runtime address.
+    ///
+    /// # Errors
+    /// Why there is no such place: [`Silence::Unmapped`], [`Silence::NoFile`] or [`Silence::File`].
+    pub fn place(&mut self, address: u64) -> Result<Place, Silence> {
+        let mapping = *self.mapping(address).ok_or(Silence::Unmapped)?;
+        let (file, offset) = mapping.file.ok_or(Silence::NoFile)?;
+        let module = self.modules.get_mut(file.0).ok_or(Silence::NoFile)?;
+        let bias = module.bias(mapping.start, offset, mapping.executable).map_err(Silence::File)?;
+        Ok(Place { file, address: address.wrapping_sub(bias), bias })
+    }
+
+    /// The statement of a witness about a runtime address, in runtime addresses.
+    ///
+    /// The address is looked up as it is. For a return address, the row of the call is one byte before it.
+    pub fn statement(&mut self, witness: Witness, address: u64) -> Statement {
+        if self.mapping(address).is_some_and(|mapping| !mapping.executable) {
+            return Statement::nothing(Silence::NotExecutable);
+        }
+        let place = match self.place(address) {
+            Ok(place) => place,
+            Err(silence) => return Statement::nothing(silence),
+        };
+        let Some(module) = self.modules.get_mut(place.file.0) else {
+            return Statement::nothing(Silence::NoFile);
+        };
+        module.statement(witness, place.address).moved(place.bias)
+    }
+
+    /// The function symbol at or before a runtime address.
+    pub fn symbol(&mut self, address: u64) -> Option<Symbolic<'s>> {
+        let place = self.place(address).ok()?;
+        self.modules.get_mut(place.file.0)?.symbol(place.address)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! What a witness says about a PC.
+
+use core::fmt;
+
+use sframe_validator::unwind::Row;
+
+/// A source of unwind rows. A further witness is one more variant, an entry in [`Witness::ALL`], and a source of its
+/// rows in `modules/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Witness {
+    /// The SFrame section.
+    Sframe,
+    /// Call frame information: `.eh_frame`, then `.debug_frame`.
+    Cfi,
+    /// The machine code itself (AMD64, AArch64).
+    Code,
+}
+
+impl Witness {
+    /// All witnesses, in the order in which they are reported.
+    pub const ALL: [Witness; 3] = [Witness::Sframe, Witness::Cfi, Witness::Code];
+
+    /// The name in reports for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Witness::Sframe => "SFrame",
+            Witness::Cfi => "CFI",
+            Witness::Code => "Code",
+        }
+    }
+
+    /// The identifier in formats for programs, which does not change.
+    #[must_use]
+    pub const fn identifier(self) -> &'static str {
+        match self {
+            Witness::Sframe => "sframe",
+            Witness::Cfi => "cfi",
+            Witness::Code => "code",
+        }
+    }
+}
+
+impl fmt::Display for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The statement of a witness about a PC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// The addresses of the function that the witness found: its start, and the end after its last byte.
+    pub function: Option<(u64, u64)>,
+    /// The row at the PC, or why there is none.
+    pub row: Result<Row, Silence>,
+    /// Whether the function is a signal frame: the kernel made it to call a signal's handler.
+    pub signal: bool,
+}
+
+impl Statement {
+    /// A statement without a function.
+    #[must_use]
+    pub const fn nothing(silence: Silence) -> Statement {
+        Statement { function: None, row: Err(silence), signal: false }
+    }
+
+    /// The same statement about a file that is mapped `bias` bytes above its own addresses.
+    #[must_use]
+    pub fn moved(mut self, bias: u64) -> Statement {
+        let moved = |address: u64| address.wrapping_add(bias);
+        self.function = self.function.map(|(start, end)| (moved(start), moved(end)));
+        if let Ok(row) = &mut self.row {
+            row.start = moved(row.start);
+            row.end = moved(row.end);
+        }
+        self
+    }
+}
+
+/// Why a witness has no row at a PC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Silence {
+    /// Nothing is mapped there.
+    Unmapped,
+    /// The memory there is not mapped from a file.
+    NoFile,
+    /// The memory there is not executable.
+    NotExecutable,
+    /// The mapped file cannot be read, with the reason.
+    File(String),
+    /// The file has no such section.
+    NoSection,
+    /// No function of the section contains the PC.
+    NoFunction,
+    /// The function has no row for the PC.
+    NoRow,
+    /// The section, the function or its row cannot be read, with the reason.
+    Unreadable(String),
+}
+
+impl Silence {
+    /// Whether something cannot be read. Otherwise it is certain that there is no row.
+    #[must_use]
+    pub const fn is_undecided(&self) -> bool {
+        matches!(self, Silence::File(_) | Silence::Unreadable(_))
+    }
+}
+
+impl fmt::Display for Silence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Silence::Unmapped => f.write_str("nothing is mapped at this address"),
+            Silence::NoFile => f.write_str("no file is mapped at this address"),
+            Silence::NotExecutable => f.write_str("the memory at this address is not executable"),
+            Silence::File(reason) => write!(f, "the mapped file cannot be read: {reason}"),
+            Silence::NoSection => f.write_str("the file has no such section"),
+            Silence::NoFunction => f.write_str("no function contains this address"),
+            Silence::NoRow => f.write_str("the function has no row for this address"),
+            Silence::Unreadable(reason) => f.write_str(reason),
+        }
+    }
+}

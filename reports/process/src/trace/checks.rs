@@ -1,0 +1,265 @@
+//! What was found out about each PC.
+
+use std::collections::HashMap;
+
+use nix::unistd::Pid;
+use sframe_oracle::cfi::section_bytes;
+use sframe_validator::elf::Elf;
+
+use super::judge::{State, judge};
+use super::kind::{Kind, LONGEST};
+use super::outcome::{Example, ModuleTrace, Verdict};
+use super::shadow::Truth;
+use super::space::{Space, Tables};
+use super::thread::Thread;
+use crate::files::Files;
+use crate::modules::FileId;
+use crate::ptrace::Registers;
+use crate::statement::Witness;
+
+/// In the byte for a PC: its kind is known.
+const KIND: u8 = 0x1f;
+/// The number of times at which the PC could not be judged because of the state of the stack.
+const ATTEMPT: u8 = 0x20;
+const ATTEMPTS: u8 = 0x60;
+/// The PC needs no further look.
+const DONE: u8 = 0x80;
+/// The largest CFI section whose expressions are evaluated.
+const LARGEST_SECTION: u64 = 1 << 30;
+
+/// The verdicts on all PCs.
+pub(super) struct Checks<'s> {
+    pub(super) tables: Tables<'s>,
+    modules: Vec<ModuleTrace>,
+    /// PCs that could not be judged yet.
+    pending: HashMap<(usize, u64), Pending>,
+    /// PCs with a wrong row, which may turn out to describe the place to which the code jumps.
+    claims: Vec<Claim>,
+    /// The CFI sections of files, for expressions.
+    sections: HashMap<FileId, Option<&'s [u8]>>,
+    pub(super) pcs: u64,
+    pub(super) wrong: u64,
+    pub(super) steps_elsewhere: u64,
+}
+
+/// The verdicts on a PC that could not be judged yet.
+struct Pending {
+    verdicts: Vec<Verdict>,
+    example: Example,
+}
+
+/// The verdicts on a PC with a wrong row.
+struct Claim {
+    thread: Pid,
+    table: usize,
+    verdicts: Vec<Verdict>,
+    example: Example,
+}
+
+impl<'s> Checks<'s> {
+    pub(super) fn new(files: &'s Files) -> Checks<'s> {
+        Checks {
+            tables: Tables::new(files),
+            modules: Vec::new(),
+            pending: HashMap::new(),
+            claims: Vec::new(),
+            sections: HashMap::new(),
+            pcs: 0,
+            wrong: 0,
+            steps_elsewhere: 0,
+        }
+    }
+
+    /// The kind of the instruction at an offset in a file, if it was seen before, and whether there is nothing else to
+    /// do. `None` if the offset is outside of the file.
+    #[inline]
+    pub(super) fn known(&mut self, table: usize, offset: u64) -> Option<(Kind, bool)> {
+        let byte = *self.tables.byte(table, offset)?;
+        Some((Kind::of_number(byte & KIND), byte & DONE != 0))
+    }
+
+    /// Judges the witnesses at a PC. Returns the kind of the instruction.
+    #[cold]
+    pub(super) fn check(
+        &mut self,
+        table: usize,
+        offset: u64,
+        now: &Registers,
+        space: &Space,
+        thread: &Thread,
+    ) -> Kind {
+        let mut code = [0; 2 * LONGEST];
+        let read = space.memory.read(now.rip, &mut code);
+        let code = code.get(..read).unwrap_or_default();
+        let kind = Kind::decode(code, now.rip);
+        let Some(byte) = self.tables.byte(table, offset) else { return kind };
+        let is_new = *byte == 0;
+        let attempts = *byte & ATTEMPTS;
+        let truth = thread.stack.truth();
+        let (verdicts, function) = match self.is_original(table, offset, code, space) {
+            true => self.judge_all(table, now, space, truth),
+            false => {
+                let reason = "the code in memory is not that of the file".to_owned();
+                (vec![Verdict::Undecided(reason); Witness::ALL.len()], None)
+            }
+        };
+        let open = matches!(truth, Truth::Unknown(_) | Truth::Outermost)
+            && verdicts.iter().any(|verdict| matches!(verdict, Verdict::Undecided(_)));
+        let example = self.example(now, space, code, function);
+        if is_new {
+            self.pcs += 1;
+            self.module(table).pcs += 1;
+        }
+        if let Some(byte) = self.tables.byte(table, offset) {
+            let next = match open {
+                true => attempts.saturating_add(ATTEMPT),
+                false => 0,
+            };
+            *byte = kind.number();
+            *byte |= if open && next <= ATTEMPTS && attempts < ATTEMPTS { next } else { DONE };
+        }
+        if open {
+            self.pending.insert((table, offset), Pending { verdicts, example });
+        } else {
+            if !is_new {
+                self.pending.remove(&(table, offset));
+            }
+            let wrong = verdicts.iter().filter(|v| matches!(v, Verdict::Wrong(_))).count();
+            self.wrong += wrong as u64;
+            match wrong {
+                0 => self.add(table, verdicts, &example),
+                _ => self.claims.push(Claim { thread: thread.pid, table, verdicts, example }),
+            }
+        }
+        kind
+    }
+
+    /// A thread has left a frame without a return, and continues at `pc`. Rows that describe this place are not wrong:
+    /// `longjmp` and `setcontext` describe the place to which they jump.
+    #[cold]
+    pub(super) fn left(&mut self, thread: Pid, pc: u64) {
+        let mut claims = std::mem::take(&mut self.claims);
+        for claim in claims.iter_mut().filter(|claim| claim.thread == thread) {
+            for verdict in &mut claim.verdicts {
+                if matches!(verdict, Verdict::Wrong(mistake) if mistake.ra == Some(pc)) {
+                    let reason = "the row describes the place to which the code jumps".to_owned();
+                    *verdict = Verdict::Undecided(reason);
+                    self.wrong -= 1;
+                }
+            }
+        }
+        let is_wrong =
+            |claim: &Claim| claim.verdicts.iter().any(|v| matches!(v, Verdict::Wrong(_)));
+        let (wrong, settled): (Vec<_>, Vec<_>) = claims.into_iter().partition(is_wrong);
+        self.claims = wrong;
+        for Claim { table, verdicts, example, .. } in settled {
+            self.add(table, verdicts, &example);
+        }
+    }
+
+    fn module(&mut self, table: usize) -> &mut ModuleTrace {
+        while self.modules.len() <= table {
+            let file = self.tables.file_of.get(self.modules.len());
+            let name = file.map(|file| self.tables.modules.name(*file).to_vec());
+            self.modules.push(ModuleTrace::new(name.unwrap_or_default()));
+        }
+        let last = self.modules.len() - 1;
+        #[expect(clippy::indexing_slicing, reason = "the list is as long")]
+        &mut self.modules[table.min(last)]
+    }
+
+    fn add(&mut self, table: usize, verdicts: Vec<Verdict>, example: &Example) {
+        let module = self.module(table);
+        for (witness, verdict) in module.witnesses.iter_mut().zip(verdicts) {
+            witness.add(verdict, || example.clone());
+        }
+    }
+
+    /// Whether the instruction is the one in the file. Otherwise the program or its debugger has changed it.
+    fn is_original(&mut self, table: usize, offset: u64, code: &[u8], space: &Space) -> bool {
+        let Some(file) = self.tables.file_of.get(table).copied() else { return false };
+        let Ok(bytes) = self.tables.modules(space).bytes(file) else { return true };
+        let Some(rest) = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)) else {
+            return false;
+        };
+        // The instruction's own bytes are enough, but its length is not known here.
+        let length = rest.len().min(code.len()).min(LONGEST);
+        rest.get(..length) == code.get(..length)
+    }
+
+    fn judge_all(
+        &mut self,
+        table: usize,
+        now: &Registers,
+        space: &Space,
+        truth: Truth,
+    ) -> (Vec<Verdict>, Option<u64>) {
+        let mut function = None;
+        let state = State { registers: now, memory: &space.memory };
+        let mut verdicts = Vec::with_capacity(Witness::ALL.len());
+        for witness in Witness::ALL {
+            let statement = self.tables.modules(space).statement(witness, now.rip);
+            function = function.or(statement.function.map(|(start, _)| start));
+            let needs_section = matches!(witness, Witness::Cfi) && statement.row.is_ok();
+            let section = if needs_section { self.cfi_section(table) } else { None };
+            verdicts.push(judge(&statement, truth, &state, section));
+        }
+        (verdicts, function)
+    }
+
+    /// The section with a file's CFI expressions; `None` if it has two sections.
+    fn cfi_section(&mut self, table: usize) -> Option<&'s [u8]> {
+        let file = *self.tables.file_of.get(table)?;
+        if let Some(known) = self.sections.get(&file) {
+            return *known;
+        }
+        let found = self.tables.modules.bytes(file).ok().and_then(eh_frame);
+        self.sections.insert(file, found);
+        found
+    }
+
+    fn example(
+        &mut self,
+        now: &Registers,
+        space: &Space,
+        code: &[u8],
+        function: Option<u64>,
+    ) -> Example {
+        let modules = self.tables.modules(space);
+        let symbol = modules.symbol(now.rip);
+        let symbol =
+            symbol.map(|s| (String::from_utf8_lossy(s.name.bytes()).into_owned(), s.offset));
+        let bias = modules.place(now.rip).map_or(0, |place| place.bias);
+        let address = now.rip.wrapping_sub(bias);
+        let function = function.map(|start| start.wrapping_sub(bias));
+        let code = code.get(..code.len().min(LONGEST)).unwrap_or_default().to_vec();
+        Example { address, function, symbol, code, explanation: String::new() }
+    }
+
+    /// The results by file, with the PCs that could never be judged.
+    pub(super) fn finish(mut self) -> Vec<ModuleTrace> {
+        for Claim { table, verdicts, example, .. } in std::mem::take(&mut self.claims) {
+            self.add(table, verdicts, &example);
+        }
+        let mut pending: Vec<_> = self.pending.drain().collect();
+        pending.sort_by_key(|(place, _)| *place);
+        for ((table, _), Pending { verdicts, example }) in pending {
+            self.add(table, verdicts, &example);
+        }
+        self.modules.retain(|module| module.pcs > 0);
+        self.modules
+    }
+}
+
+/// The bytes of `.eh_frame`, unless there is `.debug_frame` as well.
+fn eh_frame(bytes: &[u8]) -> Option<&[u8]> {
+    let elf = Elf::parse(bytes).ok()?;
+    let named = |name: &'static [u8]| elf.sections().iter().find(|s| s.name.bytes() == name);
+    if named(b".debug_frame").is_some() {
+        return None;
+    }
+    match section_bytes(&elf, named(b".eh_frame")?, LARGEST_SECTION).ok()? {
+        std::borrow::Cow::Borrowed(bytes) => Some(bytes),
+        std::borrow::Cow::Owned(_) => None,
+    }
+}

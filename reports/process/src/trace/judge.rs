@@ -1,0 +1,183 @@
+//! Compares the row of a witness at a PC with the truth about the frame.
+
+use sframe_validator::Abi;
+use sframe_validator::unwind::{ApplyError, Cfa, Frame, Named, Recovery, Register};
+
+use super::expression::Evaluator;
+use super::outcome::{Fields, Mistake, Verdict};
+use super::shadow::{Caller, Truth};
+use crate::ptrace::{Memory, Registers};
+use crate::statement::{Silence, Statement};
+
+/// A stopped thread.
+pub(super) struct State<'m> {
+    pub(super) registers: &'m Registers,
+    pub(super) memory: &'m Memory,
+}
+
+impl State<'_> {
+    /// The value of a register by its DWARF number (System V ABI AMD64, figure 3.36).
+    fn register(&self, register: Register) -> Option<u64> {
+        let r = self.registers;
+        Some(match register.0 {
+            0 => r.rax,
+            1 => r.rdx,
+            2 => r.rcx,
+            3 => r.rbx,
+            4 => r.rsi,
+            5 => r.rdi,
+            6 => r.rbp,
+            7 => r.rsp,
+            8 => r.r8,
+            9 => r.r9,
+            10 => r.r10,
+            11 => r.r11,
+            12 => r.r12,
+            13 => r.r13,
+            14 => r.r14,
+            15 => r.r15,
+            _ => return None,
+        })
+    }
+}
+
+/// Judges the statement of a witness. `expressions` has the CFI section that its expressions are in.
+pub(super) fn judge(
+    statement: &Statement,
+    truth: Truth,
+    state: &State<'_>,
+    expressions: Option<&[u8]>,
+) -> Verdict {
+    let row = match &statement.row {
+        Ok(row) => row,
+        Err(Silence::NoSection) => return Verdict::NoSection,
+        Err(Silence::NoFunction | Silence::NoRow) => return Verdict::NoRow,
+        Err(silence) => return Verdict::Undecided(silence.to_string()),
+    };
+    let frame = row.frame;
+    let is_outermost = frame.ra == Recovery::Undefined;
+    let (caller, is_called) = match truth {
+        Truth::Outermost if is_outermost => return Verdict::Right,
+        Truth::Outermost => return undecided("the code has no caller to compare the row with"),
+        Truth::Unknown(doubt) => return undecided(&doubt.to_string()),
+        Truth::Called(caller) => (caller, true),
+        Truth::Interrupted(caller) => (caller, false),
+    };
+    let verdict = match is_outermost {
+        true => {
+            let fields = Fields { outermost: true, ..Fields::default() };
+            let explanation = format!(
+                "RA=undefined says that this code has no caller, but it returns to {:#x}",
+                caller.ra
+            );
+            Verdict::Wrong(Mistake { fields, explanation, ra: None })
+        }
+        false => compare(&frame, &caller, state, expressions),
+    };
+    // The return address is where the call pushed it, unless the program has overwritten it or moved its frame.
+    let place = caller.sp.wrapping_sub(8);
+    if is_called
+        && matches!(verdict, Verdict::Wrong(_))
+        && state.memory.word(place) != Some(caller.ra)
+    {
+        return undecided("the return address is no longer where the call has put it");
+    }
+    verdict
+}
+
+fn undecided(reason: &str) -> Verdict {
+    Verdict::Undecided(reason.to_owned())
+}
+
+/// Compares the caller that a frame recovers with the true one.
+fn compare(
+    frame: &Frame,
+    truth: &Caller,
+    state: &State<'_>,
+    expressions: Option<&[u8]>,
+) -> Verdict {
+    let read = |address| state.memory.word(address);
+    let mut evaluator = Evaluator::new(expressions, state.registers.rip);
+    let plain = match evaluator.resolve(frame, |register| state.register(register), read) {
+        Ok(plain) => plain,
+        Err(reason) => return undecided(reason),
+    };
+    let registers = |register| evaluator.value(register).or_else(|| state.register(register));
+    let found = match plain.apply(Abi::Amd64, registers, read) {
+        Ok(Some(found)) => found,
+        Ok(None) => return undecided("the row has no return address"),
+        Err(ApplyError::Register(register)) if register == Abi::Amd64.ra() => {
+            return undecided("the row has no rule for the return address");
+        }
+        Err(error) => return Verdict::Undecided(without_address(&error)),
+    };
+    let mut fields =
+        Fields { cfa: found.sp != truth.sp, ra: found.ra != truth.ra, ..Fields::default() };
+    match found.fp {
+        Some(fp) => fields.fp = fp != truth.fp,
+        None if fields == Fields::default() => {
+            return undecided("the row has no rule for the caller's FP");
+        }
+        None => {}
+    }
+    match fields == Fields::default() {
+        true => Verdict::Right,
+        false => {
+            let explanation = explain(frame, fields, &found, truth, state);
+            Verdict::Wrong(Mistake { fields, explanation, ra: Some(found.ra) })
+        }
+    }
+}
+
+/// The reason why a frame cannot be applied, the same at every address.
+fn without_address(error: &ApplyError) -> String {
+    match error {
+        ApplyError::Memory(_) => "the row refers to memory that cannot be read".to_owned(),
+        error => error.to_string(),
+    }
+}
+
+/// What is wrong, and what is true.
+fn explain(
+    frame: &Frame,
+    fields: Fields,
+    found: &sframe_validator::unwind::Caller,
+    truth: &Caller,
+    state: &State<'_>,
+) -> String {
+    let mut parts = Vec::new();
+    if fields.cfa {
+        let stated = Named(Abi::Amd64, frame.cfa);
+        let base = match frame.cfa {
+            Cfa::RegisterOffset { register, .. } => {
+                state.register(register).map(|value| (register, value))
+            }
+            _ => None,
+        };
+        parts.push(match base {
+            Some((register, value)) => {
+                let offset = truth.sp.wrapping_sub(value).cast_signed();
+                let truth = Named(Abi::Amd64, Cfa::RegisterOffset { register, offset });
+                format!("CFA={stated}, but it is {truth}")
+            }
+            None => format!("CFA={stated} is {:#x}, but it is {:#x}", found.sp, truth.sp),
+        });
+    }
+    if fields.ra {
+        let stated = Named(Abi::Amd64, frame.ra);
+        parts.push(match fields.cfa && matches!(frame.ra, Recovery::AtCfa(_)) {
+            true => format!("RA={stated} is therefore {:#x}, not {:#x}", found.ra, truth.ra),
+            false => format!("RA={stated} is {:#x}, not {:#x}", found.ra, truth.ra),
+        });
+    }
+    if fields.fp {
+        let stated = Named(Abi::Amd64, frame.fp);
+        let fp = found.fp.unwrap_or_default();
+        let hint = match state.registers.rbp == truth.fp {
+            true => ", which rbp still contains",
+            false => "",
+        };
+        parts.push(format!("FP={stated} is {fp:#x}, not {:#x}{hint}", truth.fp));
+    }
+    parts.join("; ")
+}

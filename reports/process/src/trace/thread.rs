@@ -1,0 +1,131 @@
+//! A traced thread: the instruction that it executes next, and its shadow stack.
+
+use nix::unistd::Pid;
+
+use super::kind::Kind;
+use super::shadow::{Caller, ShadowStack};
+use super::space::Region;
+use crate::ptrace::{Memory, Registers};
+
+/// `rt_sigreturn`.
+const RT_SIGRETURN: u64 = 15;
+/// Offsets from SP, when a signal handler starts, to the interrupted code's registers in `struct rt_sigframe`: the
+/// address to return to, and then `ucontext_t`.
+const SAVED_FP: u64 = 128;
+const SAVED_SP: u64 = 168;
+const SAVED_PC: u64 = 176;
+/// The size of a system call instruction, which is executed again if a signal interrupts it.
+const SYSCALL_SIZE: u64 = 2;
+
+/// A thread.
+pub(super) struct Thread {
+    pub(super) pid: Pid,
+    /// The number of its process.
+    pub(super) process: usize,
+    pub(super) stack: ShadowStack,
+    pub(super) pc: u64,
+    pub(super) sp: u64,
+    pub(super) fp: u64,
+    /// RAX and the first arguments, which a system call needs.
+    pub(super) rax: u64,
+    pub(super) arguments: [u64; 4],
+    /// The kind of the instruction at `pc`.
+    pub(super) kind: Kind,
+    pub(super) region: Option<Region>,
+    /// A signal was passed on, so that a handler may start.
+    pub(super) signalled: bool,
+}
+
+impl Thread {
+    pub(super) fn new(pid: Pid, process: usize, stack: ShadowStack) -> Thread {
+        Thread {
+            pid,
+            process,
+            stack,
+            pc: 0,
+            sp: 0,
+            fp: 0,
+            rax: 0,
+            arguments: [0; 4],
+            kind: Kind::Plain,
+            region: None,
+            signalled: false,
+        }
+    }
+
+    /// Remembers the registers before the next step.
+    #[inline]
+    pub(super) fn remember(&mut self, registers: &Registers) {
+        self.pc = registers.rip;
+        self.sp = registers.rsp;
+        self.fp = registers.rbp;
+        if self.kind == Kind::Syscall {
+            self.rax = registers.rax;
+            self.arguments = [registers.rdi, registers.rsi, registers.rdx, registers.r10];
+        }
+    }
+
+    /// The number of the system call that was executed.
+    pub(super) fn syscall(&self) -> Option<u64> {
+        (self.kind == Kind::Syscall).then_some(self.rax)
+    }
+
+    /// Updates the shadow stack after the instruction at `self.pc` was executed. Returns whether it has left the frame
+    /// without a return.
+    #[inline]
+    pub(super) fn executed(&mut self, now: &Registers) -> bool {
+        let (pc, sp) = (now.rip, now.rsp);
+        match self.kind {
+            Kind::Plain => {
+                if sp > self.stack.limit() {
+                    self.stack.left();
+                }
+            }
+            Kind::Call { length } => {
+                // Otherwise it was not executed: a signal was reported instead.
+                if sp == self.sp.wrapping_sub(8) {
+                    let ra = self.pc.wrapping_add(length.into());
+                    self.stack.call(Caller { ra, sp: self.sp, fp: self.fp });
+                }
+            }
+            Kind::Return => {
+                return sp != self.sp && !self.stack.ret(pc, self.sp.wrapping_add(8), sp);
+            }
+            Kind::Jump => return self.stack.jump(false, pc, sp),
+            Kind::IndirectJump => return self.stack.jump(true, pc, sp),
+            _ => self.unusual(pc, sp),
+        }
+        false
+    }
+
+    fn unusual(&mut self, pc: u64, sp: u64) {
+        match self.kind {
+            Kind::LoadsSp if sp < self.sp => self.stack.switched(),
+            Kind::Syscall if self.rax == RT_SIGRETURN => self.stack.sigreturn(pc, sp),
+            // The old system calls at fixed addresses, which the kernel returns from, or a far return.
+            Kind::Unknown if sp == self.sp.wrapping_add(8) => {
+                self.stack.ret(pc, sp, sp);
+            }
+            Kind::Unknown if sp != self.sp => self.stack.left(),
+            _ if sp > self.stack.limit() => self.stack.left(),
+            _ => {}
+        }
+    }
+
+    /// Updates the shadow stack if a signal handler has started. Returns whether it has: no instruction was executed.
+    pub(super) fn handler_started(&mut self, now: &Registers, memory: &Memory) -> bool {
+        let saved = |offset: u64| memory.word(now.rsp.wrapping_add(offset));
+        let (Some(ra), Some(fp), Some(sp), Some(pc)) =
+            (saved(0), saved(SAVED_FP), saved(SAVED_SP), saved(SAVED_PC))
+        else {
+            return false;
+        };
+        let interrupted = pc == self.pc || pc == self.pc.wrapping_sub(SYSCALL_SIZE);
+        if now.rip == self.pc || sp != self.sp || !interrupted {
+            return false;
+        }
+        let handler = Caller { ra, sp: now.rsp.wrapping_add(8), fp: now.rbp };
+        self.stack.signal(Caller { ra: pc, sp, fp }, handler);
+        true
+    }
+}

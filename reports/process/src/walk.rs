@@ -1,0 +1,19 @@
+//! Stack walks: from the registers of a thread to its outermost frame, by the rows of any witness and any memory.
+//!
+//! [`step`] goes from one frame to its caller. [`walk_together`] walks by several witnesses at once, and finds the first
+//! frame whose caller they disagree about.
+
+mod end;
+mod memory;
+mod registers;
+mod rules;
+mod signal;
+mod step;
+mod together;
+
+pub use end::End;
+pub use memory::Memory;
+pub use registers::{Cursor, Registers};
+pub use rules::{Gaps, LastFrame, Lookup, Rules};
+pub use step::{Step, step};
+pub use together::{Cell, Level, Together, walk_together};

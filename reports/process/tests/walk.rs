@@ -1,0 +1,354 @@
+//! The walker, on stacks and rows made by hand: every step is computed from the row's formula.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use std::collections::BTreeMap;
+
+use sframe_process::walk::{
+    Cursor, End, Gaps, LastFrame, Lookup, Memory, Registers, Rules, Together, step, walk_together,
+};
+use sframe_process::{Silence, Statement};
+use sframe_validator::Abi;
+use sframe_validator::unwind::{ApplyError, Cfa, Frame, Recovery, Register, Row};
+
+const ABI: Abi = Abi::Amd64;
+
+/// Words at addresses.
+#[derive(Default)]
+struct Words(BTreeMap<u64, u64>);
+
+impl Memory for Words {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> bool {
+        let found = self.0.get(&address).filter(|_| bytes.len() == 8);
+        found.map(|word| bytes.copy_from_slice(&word.to_le_bytes())).is_some()
+    }
+}
+
+fn words(all: &[(u64, u64)]) -> Words {
+    Words(all.iter().copied().collect())
+}
+
+fn innermost(pc: u64, sp: u64, fp: u64) -> Cursor {
+    let mut registers = Registers::default();
+    registers.set(ABI.sp(), Some(sp));
+    registers.set(ABI.fp(), Some(fp));
+    Cursor::innermost(pc, registers)
+}
+
+/// A row for all of the code, with CFA = SP + `offset`, RA at CFA - 8, and FP unchanged.
+fn sp_plus(offset: i64) -> Statement {
+    frame(Cfa::RegisterOffset { register: ABI.sp(), offset })
+}
+
+fn frame(cfa: Cfa) -> Statement {
+    let frame = Frame { cfa, ra: Recovery::AtCfa(-8), fp: Recovery::Unchanged, ra_signed: false };
+    row(frame)
+}
+
+fn row(frame: Frame) -> Statement {
+    let row = Row { start: 0, end: u64::MAX, frame };
+    Statement { function: Some((0, u64::MAX)), row: Ok(row), signal: false }
+}
+
+/// The walk of one witness; the PCs and the reason why it ends.
+fn alone(
+    rules: &Rules,
+    start: &Cursor,
+    memory: &impl Memory,
+    mut rows: impl FnMut(u64) -> Statement,
+) -> (Vec<u64>, End) {
+    let walk = walk_together(ABI, rules, start, memory, 1, |_, address| rows(address));
+    let cells: Vec<_> = walk.levels.iter().filter_map(|level| level.cells[0].as_ref()).collect();
+    let end = cells.last().and_then(|cell| cell.step.end.clone()).expect("an end");
+    (cells.iter().map(|cell| cell.frame.pc).collect(), end)
+}
+
+/// Frames of 16 bytes at 0x1000, which return to 0x100, 0x200 and 0x300.
+fn three() -> (Cursor, Words) {
+    (innermost(0x50, 0x1000, 7), words(&[(0x1008, 0x100), (0x1018, 0x200), (0x1028, 0x300)]))
+}
+
+#[test]
+fn a_walk_ends_where_memory_ends() {
+    let (start, memory) = three();
+    let mut looked_up = Vec::new();
+    let (pcs, end) = alone(&Rules::default(), &start, &memory, |address| {
+        looked_up.push(address);
+        sp_plus(16)
+    });
+    assert_eq!(pcs, [0x50, 0x100, 0x200, 0x300]);
+    assert_eq!(end, End::CannotApply(ApplyError::Memory(0x1038)));
+    assert!(end.is_gap() && end.is_undecided() && !end.is_complete());
+    assert_eq!(looked_up, [0x50, 0xff, 0x1ff, 0x2ff]);
+}
+
+#[test]
+fn a_return_address_can_be_looked_up_itself() {
+    let (start, memory) = three();
+    let rules = Rules { lookup: Lookup::ReturnAddress, ..Rules::default() };
+    let mut looked_up = Vec::new();
+    alone(&rules, &start, &memory, |address| {
+        looked_up.push(address);
+        sp_plus(16)
+    });
+    assert_eq!(looked_up, [0x50, 0x100, 0x200, 0x300]);
+}
+
+#[test]
+fn walks_end_at_the_outermost_frame() {
+    let (start, memory) = three();
+    let outermost = |address| if address == 0x1ff { row(Frame::OUTERMOST) } else { sp_plus(16) };
+    let (pcs, end) = alone(&Rules::default(), &start, &memory, outermost);
+    assert_eq!((pcs, &end), (vec![0x50, 0x100, 0x200], &End::Outermost));
+    assert!(end.is_complete() && !end.is_undecided());
+    let zero = words(&[(0x1008, 0x100), (0x1018, 0)]);
+    let (pcs, end) = alone(&Rules::default(), &start, &zero, |_| sp_plus(16));
+    assert_eq!((pcs, end), (vec![0x50, 0x100], End::ReturnsToZero));
+}
+
+/// FP is saved at CFA - 16: 0x1000 has the FP of the first caller, 0x1010 that of the second.
+#[test]
+fn walks_can_end_where_fp_is_zero() {
+    let memory = words(&[
+        (0x1000, 9),
+        (0x1008, 0x100),
+        (0x1010, 0),
+        (0x1018, 0x200),
+        (0x1020, 0),
+        (0x1028, 0),
+    ]);
+    let saved = Frame {
+        cfa: Cfa::RegisterOffset { register: ABI.sp(), offset: 16 },
+        ra: Recovery::AtCfa(-8),
+        fp: Recovery::AtCfa(-16),
+        ra_signed: false,
+    };
+    let start = innermost(0x50, 0x1000, 7);
+    let rules = Rules { last_frame: LastFrame::FpZero, ..Rules::default() };
+    let (pcs, end) = alone(&rules, &start, &memory, |_| row(saved));
+    assert_eq!((pcs, end), (vec![0x50, 0x100], End::FpZero));
+    let (pcs, end) = alone(&Rules::default(), &start, &memory, |_| row(saved));
+    assert_eq!((pcs, end), (vec![0x50, 0x100, 0x200], End::ReturnsToZero));
+}
+
+/// A stack that leads to itself, and one that leads down.
+#[test]
+fn a_stack_that_does_not_grow_ends_the_walk() {
+    let fp_plus = || frame(Cfa::RegisterOffset { register: ABI.fp(), offset: 16 });
+    let memory = words(&[(0x1008, 0x100)]);
+    let start = innermost(0x50, 0x800, 0x1000);
+    let (pcs, end) = alone(&Rules::default(), &start, &memory, |_| fp_plus());
+    let sp = 0x1010;
+    assert_eq!((pcs, end), (vec![0x50, 0x100], End::StackDoesNotGrow { sp, caller: sp }));
+    let start = innermost(0x50, 0x2000, 0x1000);
+    let (pcs, end) = alone(&Rules::default(), &start, &memory, |_| fp_plus());
+    assert_eq!((pcs, end), (vec![0x50], End::StackDoesNotGrow { sp: 0x2000, caller: sp }));
+    // At the end of the address space, addresses wrap.
+    let start = innermost(0x50, u64::MAX - 7, 0);
+    let (_, end) = alone(&Rules::default(), &start, &words(&[(0, 1)]), |_| sp_plus(16));
+    assert_eq!(end, End::StackDoesNotGrow { sp: u64::MAX - 7, caller: 8 });
+}
+
+#[test]
+fn misaligned_stacks_and_long_ones_end_the_walk() {
+    let memory = words(&[(0x1004, 0x100), (0x1010, 0x200)]);
+    let start = innermost(0x50, 0x1000, 7);
+    let rules = Rules { sp_alignment: 8, ..Rules::default() };
+    let (pcs, end) = alone(&rules, &start, &memory, |_| sp_plus(12));
+    let expected = End::Misaligned { caller: 0x100c, alignment: 8 };
+    assert_eq!((pcs, end), (vec![0x50], expected));
+    let (pcs, _) = alone(&Rules::default(), &start, &memory, |_| sp_plus(12));
+    assert_eq!(pcs, [0x50, 0x100, 0x200]);
+    let (start, memory) = three();
+    let rules = Rules { max_frames: 2, ..Rules::default() };
+    let (pcs, end) = alone(&rules, &start, &memory, |_| sp_plus(16));
+    assert_eq!((pcs, end), (vec![0x50, 0x100], End::TooManyFrames(2)));
+}
+
+/// Only the innermost frame knows registers other than SP and FP.
+#[test]
+fn other_registers_are_unknown_in_callers() {
+    let rbx = Register(3);
+    let (mut start, memory) = three();
+    start.registers.set(rbx, Some(0x1000));
+    let by_rbx = |_| frame(Cfa::RegisterOffset { register: rbx, offset: 16 });
+    let (pcs, end) = alone(&Rules::default(), &start, &memory, by_rbx);
+    assert_eq!((pcs, &end), (vec![0x50, 0x100], &End::CannotApply(ApplyError::Register(rbx))));
+    assert_eq!(end.reason(ABI), "the value of rbx is unknown in this frame");
+}
+
+/// The caller of a signal frame was interrupted at its PC: the byte before it may belong to another row.
+#[test]
+fn an_interrupted_frame_is_looked_up_at_its_pc() {
+    let memory = words(&[(0x1008, 0x100), (0x1018, 0x200), (0x1028, 0x300)]);
+    let mut looked_up = Vec::new();
+    let (_, _) = alone(&Rules::default(), &innermost(0x50, 0x1000, 7), &memory, |address| {
+        looked_up.push(address);
+        Statement { signal: address == 0xff, ..sp_plus(16) }
+    });
+    assert_eq!(looked_up, [0x50, 0xff, 0x200, 0x2ff]);
+    // A handler may run on a stack above the interrupted one.
+    let down = |address| Statement {
+        signal: address == 0x50,
+        ..frame(Cfa::Dereference { register: ABI.sp(), offset: 0 })
+    };
+    let memory = words(&[(0x1000, 0x800), (0x7f8, 0x100)]);
+    let caller = step(ABI, &Rules::default(), &innermost(0x50, 0x1000, 7), &memory, &mut { down });
+    let next = caller.next().expect("a caller");
+    assert_eq!((next.pc, next.sp(ABI), next.exact), (0x100, Some(0x800), true));
+}
+
+/// `rows` of each witness, by the address that is looked up.
+fn together(rules: &Rules, rows: &[&dyn Fn(u64) -> Statement]) -> Together {
+    let (start, memory) = three();
+    walk_together(ABI, rules, &start, &memory, rows.len(), |number, address| rows[number](address))
+}
+
+/// The PCs of a witness.
+fn pcs(walk: &Together, number: usize) -> Vec<u64> {
+    let cells = walk.levels.iter().filter_map(|level| level.cells[number].as_ref());
+    cells.map(|cell| cell.frame.pc).collect()
+}
+
+fn to_the_end(address: u64) -> Statement {
+    if address == 0x2ff { row(Frame::OUTERMOST) } else { sp_plus(16) }
+}
+
+#[test]
+fn witnesses_that_agree_walk_together() {
+    let walk = together(&Rules::default(), &[&to_the_end, &to_the_end, &to_the_end]);
+    assert_eq!((walk.parted, walk.compared, walk.limited), (None, 4, false));
+    for number in 0..3 {
+        assert_eq!(pcs(&walk, number), [0x50, 0x100, 0x200, 0x300]);
+    }
+}
+
+#[test]
+fn a_witness_without_a_row_follows_or_stops() {
+    let gap = |address| match address {
+        0xff => Statement::nothing(Silence::NoFunction),
+        address => to_the_end(address),
+    };
+    let walk = together(&Rules::default(), &[&gap, &to_the_end]);
+    assert_eq!((walk.parted, walk.compared), (None, 3));
+    assert_eq!(pcs(&walk, 0), [0x50, 0x100, 0x200, 0x300]);
+    let follows = walk.levels.iter().map(|level| level.cells[0].as_ref().expect("a cell").follows);
+    assert_eq!(follows.collect::<Vec<_>>(), [false, true, false, false]);
+    let rules = Rules { gaps: Gaps::Stop, ..Rules::default() };
+    let walk = together(&rules, &[&gap, &to_the_end]);
+    assert_eq!((walk.parted, walk.compared), (None, 1));
+    assert_eq!((pcs(&walk, 0).len(), pcs(&walk, 1).len()), (2, 4));
+}
+
+/// The third of three witnesses has another CFA for the second frame.
+#[test]
+fn witnesses_part_at_the_first_different_caller() {
+    let other = |address| if address == 0xff { sp_plus(32) } else { to_the_end(address) };
+    for (rows, odd) in [
+        ([&to_the_end as &dyn Fn(u64) -> Statement, &to_the_end, &other], 2),
+        ([&other, &to_the_end, &to_the_end], 0),
+    ] {
+        let walk = together(&Rules::default(), &rows);
+        assert_eq!((walk.parted, walk.compared), (Some(1), 1));
+        for number in 0..3 {
+            let expected: &[u64] =
+                if number == odd { &[0x50, 0x100, 0x300] } else { &[0x50, 0x100, 0x200, 0x300] };
+            assert_eq!(pcs(&walk, number), expected);
+        }
+    }
+    // One states that there is no caller.
+    let short = |address| if address == 0xff { row(Frame::OUTERMOST) } else { to_the_end(address) };
+    let walk = together(&Rules::default(), &[&to_the_end, &short]);
+    assert_eq!((walk.parted, pcs(&walk, 1).len()), (Some(1), 2));
+}
+
+/// Two witnesses that know FP disagree, also if one that does not know it is between them.
+#[test]
+fn an_unknown_fp_is_not_compared() {
+    let with_fp = |fp| {
+        move |_| {
+            let cfa = Cfa::RegisterOffset { register: ABI.sp(), offset: 16 };
+            row(Frame { cfa, ra: Recovery::AtCfa(-8), fp, ra_signed: false })
+        }
+    };
+    let (unknown, same) = (with_fp(Recovery::Undefined), with_fp(Recovery::Unchanged));
+    let other = with_fp(Recovery::CfaOffset(-16));
+    let walk = together(&Rules::default(), &[&unknown, &same]);
+    assert_eq!(walk.parted, None);
+    let last = walk.levels[1].cells[0].as_ref().expect("a cell");
+    assert_eq!(last.frame.fp(ABI), Some(7));
+    for rows in [[&unknown as &dyn Fn(u64) -> Statement, &same, &other], [&same, &unknown, &other]]
+    {
+        assert_eq!(together(&Rules::default(), &rows).parted, Some(0));
+    }
+}
+
+/// AArch64: the kernel's CFI would lead to 0x777, the interrupted LR, with SP 0x2000. Its frame has PC 0x200 and SP 0x3000:
+/// 128 bytes of `siginfo`, 176 of `ucontext` and 8 precede the registers.
+#[test]
+fn aarch64_signal_frames_are_read_from_the_kernels_frame() {
+    let abi = Abi::Aarch64Little;
+    let mut registers = Registers::default();
+    registers.set(abi.sp(), Some(0x1000));
+    registers.set(abi.fp(), Some(0x2000));
+    let handler = Cursor { pc: 0x100, exact: false, registers };
+    let values = (0..31).map(|number| (0x1000 + 312 + 8 * number, 500 + number));
+    let code = [(0x100, 0xd400_0001_d280_1168), (0x1000 + 560, 0x3000), (0x1000 + 568, 0x200)];
+    let record = [(0x2000, 0x9999), (0x2008, 0x777)];
+    let memory = Words(values.chain(code).chain(record).collect());
+    let frame = Frame {
+        cfa: Cfa::RegisterOffset { register: abi.fp(), offset: 0 },
+        ra: Recovery::AtCfa(8),
+        fp: Recovery::AtCfa(0),
+        ra_signed: false,
+    };
+    for statement in
+        [Statement { signal: true, ..row(frame) }, row(frame), Statement::nothing(Silence::NoRow)]
+    {
+        let step = step(abi, &Rules::default(), &handler, &memory, &mut |_| statement.clone());
+        let next = step.next().expect("a caller");
+        assert!(step.by_kernel_frame && next.exact);
+        assert_eq!((next.pc, next.sp(abi), next.fp(abi)), (0x200, Some(0x3000), Some(529)));
+        assert_eq!(next.registers.get(Register(0)), Some(500));
+    }
+}
+
+/// AArch64: a leaf returns by LR, and its caller saves the signed return address at CFA - 8, with 48 bits of addresses.
+#[test]
+fn aarch64_signed_return_addresses() {
+    let abi = Abi::Aarch64Little;
+    let mut registers = Registers::default();
+    registers.set(abi.sp(), Some(0x1000));
+    registers.set(abi.fp(), Some(0x1000));
+    registers.set(abi.ra(), Some(0xaaaa_0000_0100));
+    let start = Cursor::innermost(0xaaaa_0000_0050, registers);
+    let memory = words(&[(0x1000, 0x1010), (0x1008, 0x002a_aaaa_0000_0200)]);
+    let leaf = Frame {
+        cfa: Cfa::RegisterOffset { register: abi.sp(), offset: 0 },
+        ra: Recovery::Unchanged,
+        fp: Recovery::Unchanged,
+        ra_signed: false,
+    };
+    let caller = Frame {
+        cfa: Cfa::RegisterOffset { register: abi.sp(), offset: 16 },
+        ra: Recovery::AtCfa(-8),
+        fp: Recovery::AtCfa(-16),
+        ra_signed: true,
+    };
+    let rows = |_, address| match address {
+        0xaaaa_0000_0050 => row(leaf),
+        0xaaaa_0000_00ff => row(caller),
+        _ => row(Frame::OUTERMOST),
+    };
+    let walk = walk_together(abi, &Rules::default(), &start, &memory, 1, rows);
+    let frames = walk.levels.iter().map(|level| level.cells[0].as_ref().expect("a cell").frame);
+    let values: Vec<_> = frames.map(|frame| (frame.pc, frame.sp(abi), frame.fp(abi))).collect();
+    assert_eq!(
+        values,
+        [
+            (0xaaaa_0000_0050, Some(0x1000), Some(0x1000)),
+            (0xaaaa_0000_0100, Some(0x1000), Some(0x1000)),
+            (0xaaaa_0000_0200, Some(0x1010), Some(0x1010)),
+        ]
+    );
+}

@@ -1,0 +1,264 @@
+//! Walks the stacks of core dumps and of running processes by every witness, and compares the walks frame by frame.
+
+mod answer;
+mod text;
+
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use sframe_process::walk::Rules;
+use sframe_process::{CoreDump, Files, Places, Process, Thread};
+
+use answer::Walker;
+use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
+use sframe_record::{Address, Text};
+pub use text::write as write_text;
+
+/// The walks; `walk --format json` writes them.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "sframe-check walk")]
+pub struct Walks {
+    /// Version of this format: 1.
+    pub format: u32,
+    /// The program that wrote it.
+    pub tool: Tool,
+    /// The path of the core dump, as given on the command line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The path's bytes in hexadecimal, if they are not valid UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_hex: Option<String>,
+    /// The process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// The machine, such as `AMD64`.
+    pub machine: &'static str,
+    /// Parts that cannot be read, with the reason.
+    pub undecided: Vec<Text<'static>>,
+    /// The threads. The first one of a core dump received the signal.
+    pub threads: Vec<ThreadWalk>,
+}
+
+/// The stack of a thread.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ThreadWalk {
+    /// The thread's identifier.
+    pub id: u32,
+    /// The signal that the thread received when the core dump was written, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<u16>,
+    /// How the walks compare.
+    pub verdict: WalkVerdict,
+    /// The depth of the first frame about whose caller the witnesses disagree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parted: Option<usize>,
+    /// The number of frames for which at least two witnesses gave the same caller, or none.
+    pub compared: usize,
+    /// Whether a witness reached the outermost frame.
+    pub complete: bool,
+    /// The frames, from the innermost one.
+    pub frames: Vec<StackLevel>,
+}
+
+/// How the walks of a stack compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WalkVerdict {
+    /// The witnesses agree about every frame that at least two of them describe.
+    Equal,
+    /// They gave different callers of a frame.
+    Different,
+    /// They do not disagree, but something cannot be read or decided, or no witness reached the outermost frame.
+    Undecided,
+}
+
+/// The frames at one depth.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StackLevel {
+    /// The depth; the innermost frame has 0.
+    pub depth: usize,
+    /// One frame for each witness whose walk has not ended. They are the same up to the depth at which witnesses part.
+    pub witnesses: Vec<WitnessFrame>,
+}
+
+/// A frame in the walk of one witness.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WitnessFrame {
+    /// The witness: `sframe` or `cfi`.
+    pub witness: &'static str,
+    /// The PC: that of the next instruction in the innermost and in interrupted frames, otherwise a return address.
+    pub pc: Address,
+    /// The stack pointer, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sp: Option<Address>,
+    /// The frame pointer, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fp: Option<Address>,
+    /// The mapped file that contains the PC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<Text<'static>>,
+    /// The address that was looked up, in the file's own addresses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_address: Option<Address>,
+    /// The symbol at or before the address that was looked up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<Text<'static>>,
+    /// The offset in bytes from the symbol to the PC, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol_offset: Option<u64>,
+    /// The address that was looked up: the PC, or the byte before it.
+    pub looked_up: Address,
+    /// The start of the function that the witness found there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function_start: Option<Address>,
+    /// The row that the witness found there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<WalkRow>,
+    /// Whether this is a frame that the kernel made to call a signal's handler. Its caller was interrupted.
+    pub signal: bool,
+    /// Whether the caller was read from the kernel's frame, because its code was recognised.
+    pub by_kernel_frame: bool,
+    /// The caller that the witness computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caller: Option<FrameValues>,
+    /// Why the walk cannot continue from here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<Text<'static>>,
+    /// Whether the witness continues with the caller that others found.
+    pub follows: bool,
+}
+
+/// A row, with runtime addresses and the machine's names of registers.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct WalkRow {
+    /// The first PC of the row.
+    pub start: Address,
+    /// The first PC after the row.
+    pub end: Address,
+    /// How to compute the CFA.
+    pub cfa: Text<'static>,
+    /// How to recover the return address.
+    pub ra: Text<'static>,
+    /// How to recover the caller's frame pointer.
+    pub fp: Text<'static>,
+    /// Whether the return address is signed (AArch64).
+    pub ra_signed: bool,
+}
+
+/// The values of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FrameValues {
+    /// The PC.
+    pub pc: Address,
+    /// The stack pointer, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sp: Option<Address>,
+    /// The frame pointer, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fp: Option<Address>,
+}
+
+/// Writes the walks as one JSON document.
+///
+/// # Errors
+/// Returns an error if writing fails.
+pub fn write_json(out: &mut dyn Write, walks: &Walks) -> io::Result<()> {
+    sframe_record::json::write(&mut *out, walks)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+/// The schema of the document.
+#[must_use]
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Walks)
+}
+
+impl Walks {
+    /// Whether witnesses disagree about a stack.
+    #[must_use]
+    pub fn is_different(&self) -> bool {
+        self.threads.iter().any(|thread| thread.verdict == WalkVerdict::Different)
+    }
+
+    /// Whether something could not be read or decided, or nothing could be compared.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        let open = |thread: &ThreadWalk| thread.verdict == WalkVerdict::Undecided;
+        !self.undecided.is_empty() || self.compared() == 0 || self.threads.iter().any(open)
+    }
+
+    /// The number of frames about whose callers at least two witnesses agree.
+    #[must_use]
+    pub fn compared(&self) -> usize {
+        self.threads.iter().map(|thread| thread.compared).sum()
+    }
+}
+
+/// Walks the stacks in a core dump: of one thread, if it is given, otherwise of all.
+///
+/// # Errors
+/// The reason, for people, why the core dump cannot be read or does not have the thread.
+pub fn walk_core(
+    path: &Path,
+    places: &Places,
+    thread: Option<u32>,
+    rules: &Rules,
+) -> Result<Walks, String> {
+    let files = Files::default();
+    let dump = CoreDump::read(files.open(path)?, &files, places)?;
+    let CoreDump { abi, threads, address_bits, mut modules, memory, problems } = dump;
+    let rules = Rules { address_bits: address_bits.unwrap_or(rules.address_bits), ..*rules };
+    let mut walker = Walker { abi, rules: &rules, modules: &mut modules, memory: &memory };
+    let threads = walker.threads(&chosen(threads, thread)?);
+    files.intact()?;
+    Ok(Walks {
+        format: FORMAT,
+        tool: TOOL,
+        path: Some(name(path.as_os_str().as_bytes())),
+        path_hex: exact_name(path.as_os_str().as_bytes()),
+        pid: None,
+        machine: abi.name(),
+        undecided: problems.into_iter().map(Text::from).collect(),
+        threads,
+    })
+}
+
+/// Walks the stacks of a running process, which is stopped meanwhile.
+///
+/// # Errors
+/// The reason, for people, why the process cannot be stopped or does not have the thread.
+pub fn walk_process(pid: u32, thread: Option<u32>, rules: &Rules) -> Result<Walks, String> {
+    let files = Files::default();
+    let mut process = Process::stop(pid, &files)?;
+    let threads = chosen(std::mem::take(&mut process.threads), thread)?;
+    let abi = process.abi;
+    let (modules, memory) = (&mut process.modules, &process.memory);
+    let threads = Walker { abi, rules, modules, memory }.threads(&threads);
+    let problems = std::mem::take(&mut process.problems);
+    drop(process);
+    files.intact()?;
+    Ok(Walks {
+        format: FORMAT,
+        tool: TOOL,
+        path: None,
+        path_hex: None,
+        pid: Some(pid),
+        machine: abi.name(),
+        undecided: problems.into_iter().map(Text::from).collect(),
+        threads,
+    })
+}
+
+fn chosen(threads: Vec<Thread>, wanted: Option<u32>) -> Result<Vec<Thread>, String> {
+    let Some(wanted) = wanted else { return Ok(threads) };
+    let known: Vec<String> = threads.iter().take(16).map(|thread| thread.id.to_string()).collect();
+    let found: Vec<Thread> = threads.into_iter().filter(|thread| thread.id == wanted).collect();
+    if found.is_empty() {
+        return Err(format!("there is no thread {wanted}; the threads are {}", known.join(", ")));
+    }
+    Ok(found)
+}

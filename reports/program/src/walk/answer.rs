@@ -1,0 +1,147 @@
+//! Walks as they are reported.
+
+use sframe_process::walk::{Cell, Cursor, End, Level, Memory, Rules, Together, walk_together};
+use sframe_process::{Modules, Silence, Statement, Thread, Witness};
+use sframe_validator::Abi;
+use sframe_validator::unwind::{ApplyError, Frame, Named, Row};
+
+use super::{FrameValues, StackLevel, ThreadWalk, WalkRow, WalkVerdict, WitnessFrame};
+use sframe_record::text::printable;
+use sframe_record::{Address, Text};
+
+/// The largest number of frames of all threads together: a thousand threads can have 256 each. A frame takes a kilobyte.
+const MOST_FRAMES: usize = 1 << 18;
+
+/// Walks the stacks of a process.
+pub(super) struct Walker<'w, 's, M> {
+    pub(super) abi: Abi,
+    pub(super) rules: &'w Rules,
+    pub(super) modules: &'w mut Modules<'s>,
+    pub(super) memory: &'w M,
+}
+
+impl<M: Memory> Walker<'_, '_, M> {
+    /// The walks of these threads. If they have very many frames together, those of the last threads are shorter.
+    pub(super) fn threads(&mut self, threads: &[Thread]) -> Vec<ThreadWalk> {
+        let mut left = MOST_FRAMES.max(self.rules.max_frames);
+        let mut walks = Vec::new();
+        for thread in threads {
+            let walk = self.thread(thread, left);
+            // A damaged core dump can have any number of threads with the same stack.
+            left = left.saturating_sub(walk.frames.len());
+            walks.push(walk);
+        }
+        walks
+    }
+
+    fn thread(&mut self, thread: &Thread, left: usize) -> ThreadWalk {
+        let modules = &mut *self.modules;
+        let rows = |number: usize, address| match Witness::ALL.get(number) {
+            Some(witness) => modules.statement(*witness, address),
+            None => Statement::nothing(Silence::NoSection),
+        };
+        let count = Witness::ALL.len();
+        let rules = Rules { max_frames: self.rules.max_frames.min(left), ..*self.rules };
+        let walk = walk_together(self.abi, &rules, &thread.frame, self.memory, count, rows);
+        let levels = walk.levels.iter().enumerate();
+        ThreadWalk {
+            id: thread.id,
+            signal: Some(thread.signal).filter(|signal| *signal > 0),
+            verdict: verdict(self.abi, &walk),
+            parted: walk.parted,
+            compared: walk.compared,
+            complete: is_complete(&walk),
+            frames: levels.map(|(depth, level)| self.level(depth, level)).collect(),
+        }
+    }
+
+    fn level(&mut self, depth: usize, level: &Level) -> StackLevel {
+        let cells = Witness::ALL.iter().zip(&level.cells);
+        let present = cells.filter_map(|(witness, cell)| Some((*witness, cell.as_ref()?)));
+        let witnesses = present.map(|(witness, cell)| self.frame(witness, cell)).collect();
+        StackLevel { depth, witnesses }
+    }
+
+    fn frame(&mut self, witness: Witness, cell: &Cell) -> WitnessFrame {
+        let Cell { frame, step, follows } = cell;
+        let statement = &step.statement;
+        let FrameValues { pc, sp, fp } = values(self.abi, frame);
+        let place = self.modules.place(step.looked_up).ok();
+        let symbol = self.modules.symbol(step.looked_up);
+        let after = pc.0.wrapping_sub(step.looked_up);
+        let name = place.map(|place| printable(self.modules.name(place.file)));
+        WitnessFrame {
+            witness: witness.identifier(),
+            pc,
+            sp,
+            fp,
+            file: name.map(Text::from),
+            file_address: place.map(|place| Address(place.address)),
+            symbol_offset: symbol.map(|symbol| symbol.offset.saturating_add(after)),
+            symbol: symbol.map(|symbol| symbol.name.to_string().into()),
+            looked_up: Address(step.looked_up),
+            function_start: statement.function.map(|(start, _)| Address(start)),
+            row: statement.row.as_ref().ok().map(|row| found_row(self.abi, row)),
+            signal: statement.signal || step.by_kernel_frame,
+            by_kernel_frame: step.by_kernel_frame,
+            caller: step.caller.as_ref().map(|caller| values(self.abi, caller)),
+            end: step.end.as_ref().map(|end| end.reason(self.abi).into()),
+            follows: *follows,
+        }
+    }
+}
+
+fn values(abi: Abi, frame: &Cursor) -> FrameValues {
+    FrameValues {
+        pc: Address(frame.pc),
+        sp: frame.sp(abi).map(Address),
+        fp: frame.fp(abi).map(Address),
+    }
+}
+
+fn found_row(abi: Abi, row: &Row) -> WalkRow {
+    let Frame { cfa, ra, fp, ra_signed } = row.frame;
+    WalkRow {
+        start: Address(row.start),
+        end: Address(row.end),
+        cfa: Named(abi, cfa).to_string().into(),
+        ra: Named(abi, ra).to_string().into(),
+        fp: Named(abi, fp).to_string().into(),
+        ra_signed,
+    }
+}
+
+/// Why the walks of the witnesses end or have gaps at a level.
+fn ends(level: &Level) -> impl Iterator<Item = &End> {
+    level.cells.iter().flatten().filter_map(|cell| cell.step.end.as_ref())
+}
+
+fn is_complete(walk: &Together) -> bool {
+    walk.levels.iter().any(|level| ends(level).any(End::is_complete))
+}
+
+/// Whether something is undecided at a level.
+fn is_open(abi: Abi, level: &Level) -> bool {
+    // Before version 3, SFrame cannot express that RA is undefined. The assembler writes that it is in its register, which
+    // cannot be in the outermost frame.
+    let no_ra = End::CannotApply(ApplyError::Register(abi.ra()));
+    let is_last = ends(level).any(End::is_complete);
+    // The machine code need not determine every frame: it confirms the tables or refutes them.
+    let tables =
+        level.cells.iter().zip(Witness::ALL).filter(|(_, witness)| *witness != Witness::Code);
+    let mut ends = tables.filter_map(|(cell, _)| cell.as_ref()?.step.end.as_ref());
+    ends.any(|end| end.is_undecided() && !(is_last && *end == no_ra))
+}
+
+fn verdict(abi: Abi, walk: &Together) -> WalkVerdict {
+    if walk.parted.is_some() {
+        WalkVerdict::Different
+    } else if walk.limited
+        || !is_complete(walk)
+        || walk.levels.iter().any(|level| is_open(abi, level))
+    {
+        WalkVerdict::Undecided
+    } else {
+        WalkVerdict::Equal
+    }
+}

@@ -1,0 +1,155 @@
+//! How a trace begins and ends.
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use sframe_corpus::{folder, program};
+
+use crate::{is_permitted, trace};
+
+/// The processes in a process group: their ids and states.
+fn group(leader: u32) -> Vec<(i32, char)> {
+    let entries = std::fs::read_dir("/proc").expect("processes");
+    let stats = entries.flatten().filter_map(|entry| {
+        let text = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let (id, rest) = text.split_once(" (")?;
+        let mut words = rest.rsplit_once(") ")?.1.split(' ');
+        let (state, _parent, group) = (words.next()?, words.next()?, words.next()?);
+        let is_in = group.parse() == Ok(leader);
+        is_in.then(|| Some((id.parse().ok()?, state.chars().next()?)))?
+    });
+    stats.collect()
+}
+
+#[test]
+fn the_status_of_the_program_is_reported_and_not_passed_on() {
+    if !is_permitted() {
+        return;
+    }
+    let folder = folder!("trace-status");
+    let ended = trace(&folder, &[], &["sh", "-c", "echo output; exit 77"]);
+    assert_eq!((&ended.report["end"], &ended.report["status"]), (&"exited".into(), &77.into()));
+    assert_eq!(ended.text, "output\n");
+    assert!(ended.status < 3);
+    let killed = trace(&folder, &[], &["sh", "-c", "kill -9 $$"]);
+    assert_eq!((&killed.report["end"], &killed.report["signal"]), (&"killed".into(), &9.into()));
+}
+
+#[test]
+fn limits_end_the_program() {
+    if !is_permitted() {
+        return;
+    }
+    let folder = folder!("trace-limits");
+    let steps = trace(&folder, &["--max-steps", "5000"], &["sleep", "100"]);
+    assert_eq!(steps.report["end"], "max-steps");
+    assert_eq!(steps.report["steps"], 5000);
+    // The program sleeps, and its child runs.
+    let start = Instant::now();
+    let command = "(while :; do :; done) & sleep 100";
+    let time = trace(&folder, &["--time-limit", "3"], &["sh", "-c", command]);
+    assert_eq!(time.report["end"], "time-limit");
+    assert!(start.elapsed() < Duration::from_secs(60));
+}
+
+/// The executable starts without a caller, after the dynamic linker has bound its symbols.
+#[test]
+fn a_trace_can_start_at_the_entry() {
+    if !is_permitted() {
+        return;
+    }
+    let folder = folder!("trace-entry");
+    let whole = trace(&folder, &[], &["/bin/true"]);
+    let part = trace(&folder, &["--from-entry"], &["/bin/true"]);
+    let steps = |traced: &crate::Traced| traced.report["steps"].as_u64().expect("a number");
+    assert!(steps(&part) * 5 < steps(&whole), "{} {}", steps(&part), steps(&whole));
+    assert_eq!(part.counts("true", "CFI"), whole.counts("true", "CFI"));
+    assert_eq!(part.status, 0, "{}", part.report);
+}
+
+/// Starts a trace of a program that does not end, in a process group of its own.
+fn endless(folder: &Path) -> std::process::Child {
+    let command = "echo started; (sleep 1000) & while :; do :; done";
+    let mut trace = program::command(folder, &["trace", "--", "sh", "-c", command]);
+    let started = folder.join("output");
+    let output = std::fs::File::create(&started).expect("a file");
+    let child = trace.process_group(0).stdout(output).stderr(Stdio::null()).spawn();
+    let child = child.expect("the program starts");
+    let start = Instant::now();
+    while !std::fs::read_to_string(&started).is_ok_and(|text| text.contains("started")) {
+        assert!(start.elapsed() < Duration::from_secs(60), "the traced program does not run");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+/// Whether nothing is left of a group: neither processes nor zombies.
+fn is_gone(leader: u32) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(10) {
+        if group(leader).is_empty() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+#[test]
+fn ctrl_c_ends_both() {
+    if !is_permitted() {
+        return;
+    }
+    let folder = folder!("trace-interrupt");
+    let mut child = endless(&folder);
+    let leader = child.id();
+    assert!(group(leader).len() >= 2, "{:?}", group(leader));
+    // As a terminal does: to all of the group.
+    let id = Pid::from_raw(-i32::try_from(leader).expect("an id"));
+    kill(id, Signal::SIGINT).expect("the group exists");
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(130));
+    assert!(is_gone(leader), "{:?}", group(leader));
+    let text = std::fs::read_to_string(folder.join("output")).expect("a report");
+    assert!(text.contains("sh was interrupted: "), "{text}");
+}
+
+#[test]
+fn the_program_dies_with_the_tracer() {
+    if !is_permitted() {
+        return;
+    }
+    let mut child = endless(&folder!("trace-killed"));
+    let leader = child.id();
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert!(is_gone(leader), "{:?}", group(leader));
+}
+
+/// A program that sends itself SIGTRAP, stops itself, and is continued, behaves as usual.
+#[test]
+fn signals_of_debuggers_are_passed_on() {
+    if !is_permitted() {
+        return;
+    }
+    let command = "trap 'echo trapped' TRAP; kill -TRAP $$; (sleep 0.3; kill -CONT $$) & kill -STOP $$; wait; echo end";
+    let found = trace(&folder!("trace-trap"), &["--time-limit", "60"], &["sh", "-c", command]);
+    assert_eq!(found.text, "trapped\nend\n");
+    assert_eq!(found.report["end"], "exited");
+}
+
+#[test]
+fn a_program_that_cannot_start_is_an_error() {
+    let run = Command::new(program::path())
+        .args(["trace", "--", "/nowhere/program"])
+        .output()
+        .expect("the program runs");
+    assert_eq!(run.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(text.starts_with("sframe-check: /nowhere/program cannot be traced: "), "{text}");
+    assert_eq!(run.stdout, b"");
+}

@@ -1,0 +1,97 @@
+//! Stacks on which the witnesses part, and rules of consumers that lead to wrong frames.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use sframe_corpus::{folder, program};
+
+use super::cores::{build, core_by_gdb, has_tools};
+use super::{FrameAt, frames, gdb, walk};
+
+/// A core dump, and gdb's frames.
+fn core(name: &str, what: &str) -> Option<(PathBuf, String, Vec<FrameAt>)> {
+    let folder = folder!(name);
+    if !has_tools() {
+        return None;
+    }
+    let program = build(&folder, "2.47.50", &["-O1", "-fno-omit-frame-pointer"])?;
+    let core = core_by_gdb(&program, what);
+    let expected = gdb::backtraces("gdb", &program, &core).remove(0).1;
+    Some((folder, core.to_str().expect("text").to_owned(), expected))
+}
+
+/// GNU as writes CFA = rbp+8 for a function in which the CFA is rbp+16: there SFrame finds the saved FP instead of the
+/// return address.
+#[test]
+fn the_first_different_frame_is_explained() {
+    let Some((folder, core, expected)) = core("walk-misread", "misread") else { return };
+    let (status, walks) = walk(&folder, &[&core]);
+    assert_eq!(status, 1);
+    let thread = &walks["threads"][0];
+    assert_eq!((&thread["verdict"], &thread["parted"]), (&"different".into(), &1.into()));
+    assert_eq!(frames(thread, "cfi"), expected);
+    let witnesses = thread["frames"][1]["witnesses"].as_array().expect("witnesses");
+    let [sframe, cfi, code] = &witnesses[..] else { panic!("{witnesses:?}") };
+    // The machine code says that SFrame is wrong.
+    assert_eq!(
+        (&code["row"]["cfa"], &code["caller"]["pc"]),
+        (&"rsp+16".into(), &cfi["caller"]["pc"])
+    );
+    assert_eq!((&sframe["symbol"], &sframe["symbol_offset"]), (&"misread".into(), &9.into()));
+    let cfas = [sframe, cfi].map(|frame| frame["row"]["cfa"].clone());
+    assert_eq!(cfas, [Value::from("rbp+8"), "rbp+16".into()]);
+    assert_eq!(cfi["caller"]["pc"], expected[2].pc);
+    // The compiler keeps a frame pointer in `main`, whose value SFrame takes for the return address.
+    assert_eq!(sframe["caller"]["pc"], cfi["caller"]["fp"]);
+    let last = frames(thread, "sframe").last().cloned().expect("a frame");
+    assert_eq!(sframe["caller"]["pc"], last.pc);
+    let run = program::run(&folder, &["walk", core.as_str()]);
+    assert_eq!(run.status, 1);
+    let (pc, sp) = (&last.pc, &last.sp);
+    for part in [
+        "  they part at #1, about its caller:\n".to_owned(),
+        format!("            caller PC={pc}  SP={sp}  FP="),
+        format!(
+            "  SFrame goes on to\n    #2  {pc}  ?  ?  the memory at this address is not executable\n"
+        ),
+        "  CFI goes on to\n    #2  ".to_owned(),
+    ] {
+        assert!(run.text.contains(&part), "{part}\n{}", run.text);
+    }
+}
+
+/// After a call that does not return, the return address belongs to the next function. A consumer that looks it up
+/// finds the wrong row: both witnesses lead it to the same wrong frame.
+#[test]
+fn a_return_address_is_not_in_the_call() {
+    let Some((folder, core, expected)) = core("walk-last-call", "last-call") else { return };
+    let (status, walks) = walk(&folder, &[&core]);
+    assert_eq!((status, frames(&walks["threads"][0], "sframe")), (0, expected.clone()));
+    let (_, walks) = walk(&folder, &["--lookup", "return-address", &core]);
+    let found = frames(&walks["threads"][0], "sframe");
+    // The row of the next function says CFA = SP+8, where the frame has 32 bytes.
+    let number = |text: &str| u64::from_str_radix(&text[2..], 16).expect("hexadecimal");
+    assert_eq!(found[..2], expected[..2]);
+    assert_eq!(number(&found[2].sp), number(&expected[1].sp) + 8);
+    assert_eq!(number(&expected[2].sp), number(&expected[1].sp) + 32);
+    let frame = &walks["threads"][0]["frames"][1]["witnesses"][0];
+    assert_eq!((&frame["symbol"], &frame["looked_up"]), (&"comes_after".into(), &frame["pc"]));
+}
+
+/// libc has no SFrame section: without the help of CFI, the walk ends in its first frame.
+#[test]
+fn a_walk_can_end_at_a_gap() {
+    let Some((folder, core, expected)) = core("walk-gap", "handler") else { return };
+    let (status, walks) = walk(&folder, &["--gaps", "stop", &core]);
+    let thread = &walks["threads"][0];
+    assert_eq!((status, frames(thread, "cfi")), (0, expected.clone()));
+    let found = frames(thread, "sframe");
+    assert!(found.len() < expected.len() && found.len() > 6);
+    assert_eq!(found, expected[..found.len()]);
+    let level = &thread["frames"][found.len() - 1];
+    assert_eq!(level["witnesses"][0]["end"], "the file has no such section");
+    assert!(level["witnesses"][0]["file"].as_str().expect("a file").contains("libc"));
+    let (status, walks) = walk(&folder, &["--max-frames", "5", &core]);
+    let found = frames(&walks["threads"][0], "cfi");
+    assert_eq!((status, found), (2, expected[..5].to_vec()));
+}

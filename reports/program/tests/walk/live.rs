@@ -1,0 +1,139 @@
+//! Running processes: their stacks, and that they continue afterwards.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use sframe_corpus::{folder, program, tools};
+
+use super::cores::{build, has_tools};
+use super::{frames, gdb, rows, walk};
+
+/// A process that is ended when this value is dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The state of a process, as the kernel prints it.
+fn state(pid: u32) -> String {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
+    let line = status.lines().find(|line| line.starts_with("State:"));
+    let tracer = status.lines().find(|line| line.starts_with("TracerPid:"));
+    format!("{} {}", line.expect("a state"), tracer.expect("a tracer"))
+}
+
+/// Waits until a process sleeps in the system call for which it was made.
+fn wait_until_asleep(pid: u32) {
+    let start = Instant::now();
+    // It sleeps for ever, and has not only started to.
+    let mut asleep = 0;
+    while asleep < 5 {
+        asleep = if state(pid).contains("sleeping") { asleep + 1 } else { 0 };
+        assert!(start.elapsed() < Duration::from_secs(20), "{}", state(pid));
+        sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_process_is_walked_and_continues() {
+    let folder = folder!("walk-live");
+    if !has_tools() {
+        return;
+    }
+    let Some(path) = build(&folder, "2.47.50", &["-O2"]) else { return };
+    let child = Command::new(&path).arg("wait").stdin(Stdio::null()).spawn().expect("it starts");
+    let running = Running(child);
+    let pid = running.0.id();
+    wait_until_asleep(pid);
+    for _ in 0..3 {
+        let (status, walks) = walk(&folder, &["--pid", &pid.to_string()]);
+        assert_eq!((status, &walks["undecided"]), (0, &serde_json::json!([])));
+        let threads = walks["threads"].as_array().expect("threads");
+        assert_eq!(threads.len(), 1);
+        assert_eq!(threads[0]["id"], pid);
+        assert!(rows(&threads[0], "sframe") >= 7);
+        let output = Command::new("gdb")
+            .args(["-nx", "-batch", "-iex", "set debuginfod enabled off"])
+            .args(["-ex", "set backtrace past-main on", "-ex", "set backtrace past-entry on"])
+            .args(["-p", &pid.to_string(), "-x", gdb::SCRIPT])
+            .output()
+            .expect("gdb runs");
+        let expected = gdb::parsed(&output);
+        assert_eq!(frames(&threads[0], "cfi"), expected[0].1);
+        assert_eq!(frames(&threads[0], "sframe"), expected[0].1);
+        let state = state(pid);
+        assert!(state.contains("sleeping") && state.ends_with("TracerPid:\t0"), "{state}");
+    }
+}
+
+#[test]
+fn all_threads_of_a_process_are_walked() {
+    if !tools::has("gcc") {
+        tools::missing("gcc");
+        return;
+    }
+    let folder = folder!("walk-live-threads");
+    let source = "#include <pthread.h>\n#include <unistd.h>\n\
+        static void *waiting(void *unused) { for (;;) pause(); }\n\
+        int main(void) { pthread_t thread; for (int i = 0; i < 20; i++) pthread_create(&thread, 0, waiting, 0); waiting(0); }\n";
+    fs::write(folder.join("threads.c"), source).expect("written");
+    assert!(tools::run(&folder, "gcc", "gcc -O1 -w -pthread threads.c -o threads"));
+    let child = Command::new(folder.join("threads")).spawn().expect("it starts");
+    let running = Running(child);
+    let pid = running.0.id();
+    wait_until_asleep(pid);
+    let (_, walks) = walk(&folder, &["--pid", &pid.to_string()]);
+    let threads = walks["threads"].as_array().expect("threads");
+    assert_eq!((threads.len(), &walks["undecided"]), (21, &serde_json::json!([])));
+    let complete = threads.iter().filter(|thread| thread["complete"] == true).count();
+    assert_eq!(complete, 21);
+    let last = threads[20]["id"].to_string();
+    let (_, walks) = walk(&folder, &["--pid", &pid.to_string(), "--thread", &last]);
+    assert_eq!(walks["threads"].as_array().map(Vec::len), Some(1));
+    assert!(state(pid).ends_with("TracerPid:\t0"));
+}
+
+/// A stopped process stays stopped.
+#[test]
+fn a_stopped_process_stays_stopped() {
+    let folder = folder!("walk-stopped");
+    let child = Command::new("sleep").arg("1000").spawn().expect("it starts");
+    let running = Running(child);
+    let pid = running.0.id();
+    wait_until_asleep(pid);
+    assert!(tools::run(&folder, "sh", &format!("kill -STOP {pid}")));
+    let start = Instant::now();
+    while !state(pid).contains("stopped") && start.elapsed() < Duration::from_secs(5) {
+        sleep(Duration::from_millis(10));
+    }
+    let run = program::run(&folder, &["walk", "--pid", &pid.to_string()]);
+    assert!(run.text.starts_with(&format!("thread {pid}\n")), "{run:?}");
+    let state = state(pid);
+    assert!(state.contains("T (stopped)") && state.ends_with("TracerPid:\t0"), "{state}");
+}
+
+#[test]
+fn processes_that_cannot_be_stopped_are_refused() {
+    let folder = folder!("walk-refused");
+    let refused = |pid: &str, reason: &str| {
+        let run = program::run(&folder, &["walk", "--pid", pid]);
+        assert_eq!((run.status, run.text.as_str()), (2, ""));
+        assert_eq!(run.stderr, format!("process {pid}: {reason}\n"));
+    };
+    refused("4294967295", "No such file or directory");
+    refused("0", "No such file or directory");
+    let child = Command::new("sleep").arg("1000").spawn().expect("it starts");
+    let running = Running(child);
+    wait_until_asleep(running.0.id());
+    let pid = running.0.id().to_string();
+    let run = program::run(&folder, &["walk", "--pid", &pid, "--thread", "1"]);
+    assert_eq!(run.status, 2);
+    let expected = format!("process {pid}: there is no thread 1; the threads are {pid}\n");
+    assert_eq!(run.stderr, expected);
+}
