@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::code::Code;
-use sframe_oracle::compare::{ProofSums, Refuted, prove};
+use sframe_oracle::compare::{ProofSums, prove};
 use sframe_validator::elf::Elf;
 
 fn main() {
@@ -19,26 +19,31 @@ fn main() {
     );
     for path in std::env::args().skip(1) {
         let start = Instant::now();
-        let Some((sums, refuted)) = std::fs::read(&path).ok().and_then(|data| of(&data)) else {
+        let Some((sums, wrong)) = std::fs::read(&path).ok().and_then(|data| of(&data)) else {
             continue;
         };
         all += sums;
         print(&sums, start, &path);
-        for range in refuted {
-            let (start, end) = (range.start.address, range.end);
-            println!("    {start:#x}..{end:#x}: CFI has {}, the code {:?}", range.cfi, range.known);
+        for range in wrong {
+            println!("    {range}");
         }
     }
     print(&all, Instant::now(), "all");
 }
 
-fn of(data: &[u8]) -> Option<(ProofSums, Vec<Refuted>)> {
+/// The sums, and the ranges where the CFI is wrong.
+fn of(data: &[u8]) -> Option<(ProofSums, Vec<String>)> {
     let elf = Elf::parse(data).ok()?;
     let cfi = Cfi::load_all(&elf).ok()?;
     let code = Code::of(&elf, &[], &cfi)?;
-    let mut refuted = Vec::new();
-    let sums = prove(&code, &cfi, |range| refuted.push(*range));
-    Some((sums, refuted))
+    let mut wrong = Vec::new();
+    let proofs = prove(&code, &elf, &[], &cfi, |range| {
+        let (start, end, truth) = (range.start.address, range.end, range.truth);
+        if let Some(cfi) = range.cfi {
+            wrong.push(format!("{start:#x}..{end:#x}: CFI has {}, the code {truth:?}", cfi.frame));
+        }
+    });
+    Some((proofs.cfi, wrong))
 }
 
 fn print(sums: &ProofSums, start: Instant, name: &str) {

@@ -42,11 +42,10 @@ fn print(data: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
     for difference in &account.differences {
         let Difference { finding, fields, sframe, cfi, similar, .. } = difference;
         println!("  {}: {}", finding.rule.name, finding.message);
-        println!(
-            "    {fields}: SFrame {sframe}\n    CFI    {} (FDE {:#x})",
-            cfi.frame,
-            cfi.function.offset()
-        );
+        if let Some((sframe, cfi)) = sframe.as_ref().zip(cfi.as_ref()) {
+            let (frame, offset) = (cfi.frame, cfi.function.offset());
+            println!("    {fields}: SFrame {sframe}\n    CFI    {frame} (FDE {offset:#x})");
+        }
         if let Some(similar) = similar.filter(|similar| similar.ranges > 0) {
             println!("    and at {} more functions, {} bytes", similar.functions, similar.bytes);
         }

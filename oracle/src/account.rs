@@ -27,6 +27,7 @@ mod defects;
 mod differences;
 mod ledger;
 mod message;
+mod pattern;
 mod place;
 mod tally;
 mod undecided;
@@ -38,7 +39,8 @@ use sframe_validator::rules::Rule;
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 use crate::cfi::{Cfi, Fde, RowContext};
-use crate::compare::{Fields, FunctionCounts, Sums, compare_file};
+use crate::code::Code;
+use crate::compare::{Fields, FunctionCounts, Proofs, Ruling, Sums, Totals, compare_file};
 use crate::coverage::Cause;
 use crate::witness::CodeRange;
 use ledger::Ledger;
@@ -54,12 +56,26 @@ pub struct Options {
     pub keep: Keep,
     /// Whether to apply lint-level rules as well.
     pub pedantic: bool,
+    /// What is compared with what.
+    pub witnesses: Witnesses,
+}
+
+/// What is compared with what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Witnesses {
+    /// SFrame with CFI.
+    #[default]
+    Cfi,
+    /// SFrame with the machine code. CFI only shows where functions start and where exceptions are caught.
+    Code,
+    /// SFrame with CFI, and both with the machine code.
+    All,
 }
 
 impl Default for Options {
     /// No lints; the first three findings of each rule, differences by pattern.
     fn default() -> Options {
-        Options { keep: Keep::First(3), pedantic: false }
+        Options { keep: Keep::First(3), pedantic: false, witnesses: Witnesses::Cfi }
     }
 }
 
@@ -85,6 +101,8 @@ pub struct Account<'c> {
     /// How often each rule was broken, including findings not kept, in the catalogue's order. A difference counts once
     /// per function, however many ranges it has there.
     pub counts: Vec<(&'static Rule, u64)>,
+    /// What the machine code proves, if it was asked: bytes by the rows of each witness.
+    pub proofs: Option<Proofs>,
     /// Each reason once, with functions and bytes.
     pub undecided: Vec<Undecided>,
 }
@@ -113,7 +131,7 @@ pub struct Limit {
     pub bytes: u64,
 }
 
-/// A range of PCs where SFrame and CFI differ.
+/// A range of PCs where SFrame and CFI differ, or where the code proves one or both of them wrong.
 #[derive(Clone, Debug)]
 pub struct Difference<'c> {
     /// The finding: the broken rule, the row that breaks it, and both values in words.
@@ -124,10 +142,13 @@ pub struct Difference<'c> {
     pub end: u64,
     /// The fields that differ.
     pub fields: Fields,
-    /// SFrame's frame.
-    pub sframe: Frame,
-    /// CFI's function and its frame.
-    pub cfi: CfiFrame<'c>,
+    /// SFrame's frame, if it has one.
+    pub sframe: Option<Frame>,
+    /// CFI's function and its frame, if CFI describes the code and was compared.
+    pub cfi: Option<CfiFrame<'c>>,
+    /// What the code proves, if the difference is one from the code. An [arbiter](crate::compare::Arbiter) decides
+    /// others.
+    pub ruling: Option<Ruling>,
     /// Other occurrences of the same pattern; `None` with [`Keep::All`], where a difference represents no others.
     pub similar: Option<Similar>,
     /// An earlier range in this function has the same pattern: [`Account::counts`] counts a pattern once per function.
@@ -179,8 +200,18 @@ pub fn account_each<'c>(
     options: &Options,
     found: &mut dyn FnMut(Difference<'c>),
 ) -> Account<'c> {
-    let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
-    let mut ledger = Ledger::new(elf, sections, cfi, &mut contexts, options);
-    let totals = compare_file(elf, sections, cfi, &mut ledger);
+    let compared = if options.witnesses == Witnesses::Code { &[] } else { cfi };
+    let mut contexts: Vec<_> = compared.iter().map(RowContext::new).collect();
+    let mut ledger = Ledger::new(elf, sections, compared, &mut contexts, options);
+    let totals = match options.witnesses {
+        Witnesses::Code => Totals::default(),
+        Witnesses::Cfi | Witnesses::All => compare_file(elf, sections, cfi, &mut ledger),
+    };
+    if options.witnesses != Witnesses::Cfi {
+        match Code::of(elf, sections, cfi) {
+            Some(code) => ledger.prove(&code, elf, compared),
+            None => ledger.cannot_prove(),
+        }
+    }
     ledger.finish(totals, found)
 }

@@ -30,5 +30,6 @@ mod table;
 mod tests;
 mod value;
 
+pub(crate) use program::Budget;
 pub use program::{Code, Function};
 pub use statement::{Checked, Facts, Known, Truth};

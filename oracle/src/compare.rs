@@ -54,7 +54,7 @@ pub use file::compare;
 pub(crate) use file::{Sink, compare_file};
 pub use judge::{Judgement, Side, judge};
 pub use look_up::look_up;
-pub use proof::{ProofSums, Refuted, prove};
+pub use proof::{Contradiction, ProofSums, Proofs, Stated, prove};
 pub use range::Range;
 pub use ruling::{Arbiter, Reason, Ruling, Wrong};
 pub use sweep::{Observer, sweep};

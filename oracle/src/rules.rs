@@ -1,4 +1,5 @@
-//! The rules that need a second witness: those that compare SFrame with CFI, and those about the CFI itself.
+//! The rules that need a second witness: those that compare SFrame with CFI,
+//! those that compare both with the machine code, and those about the CFI itself.
 //!
 //! They have pages like the validator's own rules, and produce the same kind of [findings]. [`account`](crate::account)
 //! applies them.
@@ -6,13 +7,14 @@
 //! [findings]: sframe_validator::finding::Finding
 
 mod cfi;
+pub(crate) mod code;
 pub(crate) mod comparison;
 
 use sframe_validator::rules::Rule;
 
 pub use cfi::rule_of;
 
-const COUNT: usize = comparison::RULES.len() + cfi::RULES.len();
+const COUNT: usize = comparison::RULES.len() + code::RULES.len() + cfi::RULES.len();
 
 /// Every rule of this crate, group by group.
 ///
@@ -23,7 +25,9 @@ const COUNT: usize = comparison::RULES.len() + cfi::RULES.len();
 pub static CATALOGUE: &[&Rule] = &{
     let mut all = [&comparison::UNEXPLAINED_LOSS; COUNT];
     let (first, rest) = all.split_at_mut(comparison::RULES.len());
+    let (second, rest) = rest.split_at_mut(code::RULES.len());
     first.copy_from_slice(comparison::RULES);
+    second.copy_from_slice(code::RULES);
     rest.copy_from_slice(cfi::RULES);
     all
 };

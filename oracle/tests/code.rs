@@ -18,11 +18,13 @@ fn proof(file: &[u8]) -> Option<(ProofSums, Vec<String>)> {
     let cfi = Cfi::load_all(&elf).ok()?;
     let code = Code::of(&elf, &[], &cfi)?;
     let mut refuted = Vec::new();
-    let sums = prove(&code, &cfi, |range| {
+    let proofs = prove(&code, &elf, &[], &cfi, |range| {
         let (start, end) = (range.start.address, range.end);
-        refuted.push(format!("{start:#x}..{end:#x} {} {:?}", range.cfi, range.known));
+        if let Some(cfi) = range.cfi {
+            refuted.push(format!("{start:#x}..{end:#x} {} {:?}", cfi.frame, range.truth));
+        }
     });
-    Some((sums, refuted))
+    Some((proofs.cfi, refuted))
 }
 
 fn golden(tools: &str, file: &str) -> Vec<u8> {

@@ -38,6 +38,8 @@ pub enum Group {
     Coverage,
     /// The values that rows recover, compared with DWARF call frame information.
     Comparison,
+    /// The values that rows recover, compared with the machine code.
+    Code,
     /// The call frame information itself.
     Cfi,
 }
@@ -192,7 +194,7 @@ impl fmt::Display for Severity {
 
 impl Group {
     /// Every group, in the catalogue's order.
-    pub const ALL: [Group; 10] = [
+    pub const ALL: [Group; 11] = [
         Group::Container,
         Group::Relocations,
         Group::Header,
@@ -202,6 +204,7 @@ impl Group {
         Group::Content,
         Group::Coverage,
         Group::Comparison,
+        Group::Code,
         Group::Cfi,
     ];
 
@@ -218,6 +221,7 @@ impl Group {
             Group::Content => "content",
             Group::Coverage => "coverage",
             Group::Comparison => "comparison",
+            Group::Code => "code",
             Group::Cfi => "cfi",
         }
     }
@@ -249,9 +253,9 @@ mod tests {
                 (Some(*rule), rule.name.into())
             );
         }
-        let elsewhere = ["comparison", "cfi"]
+        let elsewhere = ["comparison", "code", "cfi"]
             .map(|name| Group::ALL.into_iter().find(|group| group.name() == name));
-        assert_eq!(elsewhere, [Some(Group::Comparison), Some(Group::Cfi)]);
+        assert_eq!(elsewhere, [Some(Group::Comparison), Some(Group::Code), Some(Group::Cfi)]);
         assert_eq!(Rule::find("no-such-rule"), None);
         let other = CATALOGUE.last().expect("not empty");
         assert!(CATALOGUE.iter().filter(|rule| rule == &other).count() == 1);

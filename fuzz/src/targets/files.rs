@@ -7,12 +7,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use sframe_check::record::{Comparison, Gatherer, Names, checked, coverage};
+use sframe_check::record::{Comparison, Gatherer, Names, checked, coverage, proofs};
 use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
 use sframe_input::MemberCount;
 use sframe_input::SectionSource;
 use sframe_input::archive::{self, Content};
-use sframe_oracle::account::{self, account};
+use sframe_oracle::account::{self, Witnesses, account};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{CfiConfirms, Sums, compare};
 use sframe_oracle::debug_file;
@@ -88,7 +88,11 @@ fn compared(
         reported += u128::from(range.end - range.start);
     });
     assert_eq!(reported.min(LARGE), unequal(&totals.bytes).min(LARGE));
-    let options = account::Options { pedantic: true, ..account::Options::default() };
+    let options = account::Options {
+        pedantic: true,
+        witnesses: Witnesses::All,
+        ..account::Options::default()
+    };
     let account = account(elf, &sections, &cfi, &options);
     assert_eq!(account.sums, totals.bytes);
     let mut gatherer = Gatherer::new(elf, &sections, &cfi);
@@ -97,7 +101,8 @@ fn compared(
         .map(|difference| (difference.finding.clone(), gatherer.gather(difference)))
         .collect();
     let coverage = Some(coverage(&account, names, None));
-    Some(Comparison { differences, coverage })
+    let proofs = account.proofs.as_ref().map(proofs);
+    Some(Comparison { differences, coverage, proofs })
 }
 
 /// Checks the findings when CFI confirms rows: the check's shortcuts do not change them, and no rule above lint level

@@ -3,132 +3,97 @@
 
 use std::collections::HashMap;
 
+use sframe_validator::Section;
 use sframe_validator::finding::{Finding, Keep};
 use sframe_validator::rules::Rule;
-use sframe_validator::unwind::{Cfa, CodeAddress, Expression, Frame, Recovery};
-use sframe_validator::{Abi, Section};
+use sframe_validator::unwind::{CodeAddress, Frame};
 
+use super::defects::about_file;
 use super::message::{self, Marked};
+use super::pattern::Pattern;
 use super::place::{Place, Wanted, find_rows, function_of};
 use super::tally::Tally;
 use super::{CfiFrame, Difference, Similar};
-use crate::compare::{Fields, Range};
-use crate::rules::comparison;
+use crate::compare::{Contradiction, Fields, Range, Reason, Ruling, Wrong};
+use crate::rules::{code, comparison};
 use crate::witness::{Marks, SframeFunction};
 
 /// The maximum number of distinct patterns in a file. A producer makes a handful of mistakes, but malicious files can
 /// have one per row. Patterns beyond the maximum are merged into one for each rule.
 const MAX_PATTERNS: usize = 1024;
 
-/// The common properties of two frames that differ in the same way as others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Pattern {
-    /// The fields, and both values of each. The offset of the second is relative to the first, whose offset is zero.
-    Shape(Fields, (Cfa, Cfa), [(Recovery, Recovery); 2], (bool, bool)),
-    /// Any pattern of a rule, identified by name.
-    Rest(&'static str),
-}
-
-impl Pattern {
-    fn of(fields: Fields, sframe: &Frame, cfi: &Frame) -> Pattern {
-        let any = (Recovery::Unchanged, Recovery::Unchanged);
-        let in_ra = fields.contains(Fields::RA) || fields.contains(Fields::UNDEFINED_RA);
-        let in_fp = fields.contains(Fields::FP);
-        let signed = (sframe.ra_signed, cfi.ra_signed);
-        Pattern::Shape(
-            fields,
-            if fields.contains(Fields::CFA) {
-                cfa_apart(sframe.cfa, cfi.cfa)
-            } else {
-                (Cfa::Undefined, Cfa::Undefined)
-            },
-            [
-                if in_ra { apart(sframe.ra, cfi.ra) } else { any },
-                if in_fp { apart(sframe.fp, cfi.fp) } else { any },
-            ],
-            if fields.contains(Fields::RA_SIGNING) { signed } else { (false, false) },
-        )
-    }
-}
-
-const NO_EXPRESSION: Expression = Expression { offset: 0, length: 0 };
-
-/// A CFA with the same kind and base but another offset, and its own offset.
-fn cfa_at(cfa: Cfa, offset: i64) -> (Cfa, Option<i64>) {
-    match cfa {
-        Cfa::RegisterOffset { register, offset: own } => {
-            (Cfa::RegisterOffset { register, offset }, Some(own))
-        }
-        Cfa::Dereference { register, offset: own } => {
-            (Cfa::Dereference { register, offset }, Some(own))
-        }
-        Cfa::Expression(_) => (Cfa::Expression(NO_EXPRESSION), None),
-        Cfa::Undefined => (Cfa::Undefined, None),
-    }
-}
-
-/// A rule with the same kind and base but another offset, and its own offset.
-fn recovery_at(rule: Recovery, offset: i64) -> (Recovery, Option<i64>) {
-    match rule {
-        Recovery::AtCfa(own) => (Recovery::AtCfa(offset), Some(own)),
-        Recovery::CfaOffset(own) => (Recovery::CfaOffset(offset), Some(own)),
-        Recovery::AtRegister { register, offset: own } => {
-            (Recovery::AtRegister { register, offset }, Some(own))
-        }
-        Recovery::RegisterOffset { register, offset: own } => {
-            (Recovery::RegisterOffset { register, offset }, Some(own))
-        }
-        Recovery::AtExpression(_) => (Recovery::AtExpression(NO_EXPRESSION), None),
-        Recovery::Expression(_) => (Recovery::Expression(NO_EXPRESSION), None),
-        plain @ (Recovery::Unchanged | Recovery::Undefined) => (plain, None),
-    }
-}
-
-/// The distance between two offsets, if both values have one.
-fn distance(sframe: Option<i64>, cfi: Option<i64>) -> i64 {
-    sframe.zip(cfi).map_or(0, |(sframe, cfi)| cfi.wrapping_sub(sframe))
-}
-
-fn cfa_apart(sframe: Cfa, cfi: Cfa) -> (Cfa, Cfa) {
-    let (shape, from) = cfa_at(sframe, 0);
-    let (_, to) = cfa_at(cfi, 0);
-    (shape, cfa_at(cfi, distance(from, to)).0)
-}
-
-fn apart(sframe: Recovery, cfi: Recovery) -> (Recovery, Recovery) {
-    let (shape, from) = recovery_at(sframe, 0);
-    let (_, to) = recovery_at(cfi, 0);
-    (shape, recovery_at(cfi, distance(from, to)).0)
-}
-
 /// A pattern, and its occurrences.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     all: Similar,
     /// The function in which it occurred last: functions are visited one after the other.
-    last: Option<SframeFunction>,
+    last: Option<FunctionId>,
     /// The number of the difference that was kept for it, and its size in bytes.
     kept: Option<(usize, u64)>,
+}
+
+/// The function that differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FunctionId {
+    Sframe(SframeFunction),
+    /// The start of a function of CFI, where there is none of SFrame.
+    Cfi(CodeAddress),
+}
+
+/// A range of PCs about which witnesses differ.
+#[derive(Clone, Copy, Debug)]
+struct Case<'c> {
+    rule: &'static Rule,
+    start: CodeAddress,
+    end: u64,
+    fields: Fields,
+    sframe: Option<SframeFrame>,
+    cfi: Option<CfiFrame<'c>>,
+    /// What the code proves, if it was asked already.
+    ruling: Option<Ruling>,
+}
+
+/// A function of SFrame, and its frame at a PC.
+#[derive(Clone, Copy, Debug)]
+struct SframeFrame {
+    function: SframeFunction,
+    frame: Frame,
+}
+
+impl Case<'_> {
+    fn function(&self) -> Option<FunctionId> {
+        let in_sframe = self.sframe.map(|sframe| FunctionId::Sframe(sframe.function));
+        in_sframe.or_else(|| self.cfi.map(|cfi| FunctionId::Cfi(cfi.function.start())))
+    }
+
+    /// What both sides have in common with those of other differences. The other side is the code, if it was asked.
+    fn pattern(&self) -> Option<Pattern> {
+        let (sframe, cfi) = (self.sframe.map(|of| of.frame), self.cfi.map(|of| of.frame));
+        let (stated, other) = match self.ruling {
+            None => (sframe?, cfi?),
+            Some(Ruling { reason: Reason::Proof { known, .. }, .. }) => {
+                let stated = sframe.or(cfi)?;
+                (stated, known.instead_of(&stated))
+            }
+            Some(_) => return None,
+        };
+        Some(Pattern::of(self.fields, &stated, &other))
+    }
 }
 
 /// A difference that is kept.
 #[derive(Clone, Copy, Debug)]
 struct Kept<'c> {
-    rule: &'static Rule,
-    start: CodeAddress,
-    end: u64,
-    fields: Fields,
-    function: SframeFunction,
-    sframe: Frame,
-    cfi: CfiFrame<'c>,
+    case: Case<'c>,
     /// The pattern has occurred in this function before.
     repeats: bool,
 }
 
-/// A row that differs. All ranges in which this row is valid have one cause, however many rows of CFI they cover.
+/// A row that differs. All ranges in which this row is valid have one cause, however many rows of the other side they
+/// cover.
 #[derive(Clone, Copy, Debug)]
 struct Culprit {
-    function: SframeFunction,
+    function: FunctionId,
     /// The start of the row.
     row_start: u64,
     /// The rule broken in the first range.
@@ -150,19 +115,54 @@ impl<'c> Differences<'c> {
     pub(super) fn range(&mut self, range: &Range<'c>, fields: Fields, tally: &mut Tally) {
         let (Some(in_sframe), Some(in_cfi)) = (range.sframe, range.cfi) else { return };
         let (Some(sframe), Some(cfi)) = (in_sframe.frame, in_cfi.frame) else { return };
-        let function = in_sframe.function;
-        let row_start = range.row_start.unwrap_or(range.start);
+        let case = Case {
+            rule: comparison::of(fields),
+            start: CodeAddress { section: range.section, address: range.start },
+            end: range.end,
+            fields,
+            sframe: Some(SframeFrame { function: in_sframe.function, frame: sframe }),
+            cfi: Some(CfiFrame { function: in_cfi.function, frame: cfi }),
+            ruling: None,
+        };
+        self.add(case, range.row_start.unwrap_or(range.start), tally);
+    }
+
+    /// Adds a range whose rows the code proves wrong.
+    pub(super) fn contradiction(&mut self, found: &Contradiction<'c>, tally: &mut Tally) {
+        let Contradiction { start, end, wrong, fields, sframe, cfi, truth } = *found;
+        let row_start = match (sframe, cfi) {
+            (Some(stated), _) => stated.row_start,
+            (None, Some(stated)) => stated.row_start,
+            (None, None) => start.address,
+        };
+        let case = Case {
+            rule: code::of(wrong),
+            start,
+            end,
+            fields,
+            sframe: sframe.map(|of| SframeFrame { function: of.function, frame: of.frame }),
+            cfi: cfi.map(|of| CfiFrame { function: of.function, frame: of.frame }),
+            ruling: Some(Ruling {
+                wrong,
+                reason: Reason::Proof { address: start.address, known: truth },
+            }),
+        };
+        self.add(case, row_start, tally);
+    }
+
+    fn add(&mut self, case: Case<'c>, row_start: u64, tally: &mut Tally) {
+        let Some(function) = case.function() else { return };
         let known =
             self.last.filter(|last| last.function == function && last.row_start == row_start);
-        let Culprit { rule, pattern, .. } = known.unwrap_or_else(|| {
-            let rule = comparison::of(fields);
-            let pattern = Pattern::of(fields, &sframe, &cfi);
+        let known = known.or_else(|| {
+            let (rule, pattern) = (case.rule, case.pattern()?);
             let room = self.patterns.len() < MAX_PATTERNS || self.patterns.contains_key(&pattern);
             let pattern = if room { pattern } else { Pattern::Rest(rule.name) };
-            Culprit { function, row_start, rule, pattern }
+            Some(Culprit { function, row_start, rule, pattern })
         });
+        let Some(Culprit { rule, pattern, .. }) = known else { return };
         self.last = Some(Culprit { function, row_start, rule, pattern });
-        let bytes = range.end - range.start;
+        let bytes = case.end - case.start.address;
         let seen = self.patterns.entry(pattern).or_default();
         let elsewhere = seen.last != Some(function);
         seen.last = Some(function);
@@ -175,16 +175,7 @@ impl<'c> Differences<'c> {
             if !every_range {
                 seen.kept = Some((self.kept.len(), bytes));
             }
-            self.kept.push(Kept {
-                rule,
-                start: CodeAddress { section: range.section, address: range.start },
-                end: range.end,
-                fields,
-                function,
-                sframe,
-                cfi: CfiFrame { function: in_cfi.function, frame: cfi },
-                repeats: !elsewhere,
-            });
+            self.kept.push(Kept { case: Case { rule, ..case }, repeats: !elsewhere });
         }
     }
 
@@ -201,77 +192,113 @@ impl<'c> Differences<'c> {
                 });
             }
         }
-        let mut wanted: Vec<_> = (self.kept.iter().enumerate())
-            .map(|(asked_by, kept)| Wanted {
+        let wanted = |(asked_by, kept): (usize, &Kept<'_>)| {
+            let Case { start, sframe, cfi, ruling, .. } = kept.case;
+            let function = sframe?.function;
+            Some(Wanted {
                 asked_by,
-                section: kept.function.section,
-                function: kept.function.index,
-                address: kept.start.address,
-                cfi: kept.cfi.frame,
+                section: function.section,
+                function: function.index,
+                address: start.address,
+                cfi: cfi.filter(|_| ruling.is_none()).map(|cfi| cfi.frame),
                 row: None,
             })
-            .collect();
+        };
+        let mut wanted: Vec<_> = self.kept.iter().enumerate().filter_map(wanted).collect();
         find_rows(sections, &mut wanted);
-        wanted.sort_by_key(|wanted| wanted.asked_by);
-        let all = self.kept.into_iter().zip(wanted).zip(similar);
+        let mut rows = vec![None; self.kept.len()];
+        for Wanted { asked_by, row, .. } in wanted {
+            if let Some(place) = rows.get_mut(asked_by) {
+                *place = row;
+            }
+        }
+        let all = self.kept.into_iter().zip(rows).zip(similar);
         let mut all: Vec<_> = all.collect();
-        all.sort_by_key(|((kept, _), _)| kept.start);
-        for ((kept, wanted), similar) in all {
-            found(kept.described(sections, &wanted, similar));
+        all.sort_by_key(|((kept, _), _)| kept.case.start);
+        for ((Kept { case, repeats }, row), similar) in all {
+            let finding = case.finding(sections, row.as_ref());
+            found(Difference {
+                finding,
+                start: case.start,
+                end: case.end,
+                fields: case.fields,
+                sframe: case.sframe.map(|sframe| sframe.frame),
+                cfi: case.cfi,
+                ruling: case.ruling,
+                similar,
+                repeats,
+            });
         }
     }
 }
 
-impl<'c> Kept<'c> {
-    fn described(
-        self,
-        sections: &[Section<'_>],
-        wanted: &Wanted,
-        similar: Option<Similar>,
-    ) -> Difference<'c> {
-        let number = usize::try_from(self.function.section).ok();
+impl Case<'_> {
+    /// The finding, with the place of SFrame's row, if it was found.
+    fn finding(&self, sections: &[Section<'_>], row: Option<&Place>) -> Finding {
+        let number = self.sframe.and_then(|of| usize::try_from(of.function.section).ok());
         let section = number.and_then(|number| sections.get(number));
-        let (id, entry) =
-            section.and_then(|section| function_of(section, self.function.index)).unzip();
-        let place = wanted.row.as_ref();
-        let bytes = place.map(|place| place.bytes.clone()).or(entry);
-        let CfiFrame { function: fde, frame } = self.cfi;
-        let abi: Abi = fde.cfi().abi();
-        let sframe = Marked::sframe(self.sframe, section, self.function.index);
-        let cfi = Marked { frame, marks: Marks::of_cie(fde.cie()), no_rows: false };
-        let mut message = message::difference(self.fields, sframe, cfi, abi);
-        let start = id.and_then(|id| id.start);
-        if let Some(Place { number, late: Some(late), .. }) = place
-            && let Some(from) = start.and_then(|s| self.start.address.checked_sub(s.address))
-        {
-            message.push_str(&message::late(*number, *late, from));
+        let function = self.sframe.map(|of| of.function);
+        let (id, entry) = section
+            .zip(function)
+            .and_then(|(section, function)| function_of(section, function.index))
+            .unzip();
+        let bytes = row.map(|row| row.bytes.clone()).or(entry);
+        Finding {
+            section: number,
+            offset: bytes.as_ref().map(|bytes| bytes.start),
+            bytes: bytes.unwrap_or_default(),
+            function: id,
+            row: row.map(|row| row.number),
+            code: Some((self.start, self.end)),
+            ..about_file(self.rule, self.message(section, id.and_then(|id| id.start), row))
         }
-        Difference {
-            finding: Finding {
-                rule: self.rule,
-                section: number,
-                offset: bytes.as_ref().map(|bytes| bytes.start),
-                bytes: bytes.unwrap_or_default(),
-                field: None,
-                function: id,
-                row: place.map(|place| place.number),
-                code: Some((self.start, self.end)),
-                message,
-            },
-            start: self.start,
-            end: self.end,
-            fields: self.fields,
-            sframe: self.sframe,
-            cfi: self.cfi,
-            similar,
-            repeats: self.repeats,
+    }
+
+    /// The values of both sides in words. SFrame's function is in `section` and begins at `start`.
+    fn message(
+        &self,
+        section: Option<&Section<'_>>,
+        start: Option<CodeAddress>,
+        row: Option<&Place>,
+    ) -> String {
+        let of_section = section.and_then(|section| section.abi().ok());
+        let abi = of_section.or_else(|| self.cfi.map(|cfi| cfi.function.cfi().abi()));
+        let Some(abi) = abi else { return String::new() };
+        let sframe = self.sframe.map(|of| Marked::sframe(of.frame, section, of.function.index));
+        let cfi = self.cfi.map(|CfiFrame { function, frame }| Marked {
+            frame,
+            marks: Marks::of_cie(function.cie()),
+            no_rows: false,
+        });
+        match (self.ruling, sframe, cfi) {
+            (Some(Ruling { wrong, reason: Reason::Proof { known, .. } }), sframe, cfi) => {
+                let stated = match wrong {
+                    Wrong::Cfi => cfi,
+                    _ => sframe.or(cfi),
+                };
+                stated.map_or_else(String::new, |stated| {
+                    message::contradiction(self.fields, wrong, stated, &known, abi)
+                })
+            }
+            (_, Some(sframe), Some(cfi)) => {
+                let mut message = message::difference(self.fields, sframe, cfi, abi);
+                if let Some(Place { number, late: Some(late), .. }) = row
+                    && let Some(from) =
+                        start.and_then(|start| self.start.address.checked_sub(start.address))
+                {
+                    message.push_str(&message::late(*number, *late, from));
+                }
+                message
+            }
+            _ => String::new(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use sframe_validator::unwind::Register;
+    use sframe_validator::Abi;
+    use sframe_validator::unwind::{Cfa, Recovery, Register};
 
     use super::*;
     use crate::account::Options;
@@ -282,41 +309,6 @@ mod tests {
     fn frame(register: u32, cfa: i64, ra: i64) -> Frame {
         let cfa = Cfa::RegisterOffset { register: Register(register), offset: cfa };
         Frame { cfa, ra: Recovery::AtCfa(ra), fp: Recovery::Unchanged, ra_signed: false }
-    }
-
-    #[test]
-    fn a_pattern_is_the_fields_the_bases_and_the_distance() {
-        let of = |sframe: &Frame, cfi: &Frame| Pattern::of(Fields::CFA, sframe, cfi);
-        let known = of(&frame(7, 16, -8), &frame(7, 8, -8));
-        // Both are further from SP; fields that do not differ do not matter.
-        assert_eq!(of(&frame(7, 240, -8), &frame(7, 232, -8)), known);
-        assert_eq!(of(&frame(7, 16, -16), &frame(7, 8, -16)), known);
-        // In the other direction, at another distance, from another base, or in another field as well.
-        assert_ne!(of(&frame(7, 8, -8), &frame(7, 16, -8)), known);
-        assert_ne!(of(&frame(7, 24, -8), &frame(7, 8, -8)), known);
-        assert_ne!(of(&frame(6, 16, -8), &frame(7, 8, -8)), known);
-        let both = Fields::CFA.with(Fields::RA);
-        assert_ne!(Pattern::of(both, &frame(7, 16, -8), &frame(7, 8, -16)), known);
-        // The same for RA, also where one side has none.
-        let plain = frame(7, 8, -8);
-        let ra = |fields, sframe, cfi| Pattern::of(fields, &frame(7, 8, sframe), &frame(7, 8, cfi));
-        assert_eq!(ra(Fields::RA, -8, -16), ra(Fields::RA, -16, -24));
-        assert_ne!(ra(Fields::RA, -8, -16), ra(Fields::RA, -8, -24));
-        let outermost = Frame { ra: Recovery::Undefined, ..plain };
-        let ended = |other| Pattern::of(Fields::UNDEFINED_RA, &outermost, &other);
-        let saved = Recovery::RegisterOffset { register: Register(3), offset: 0 };
-        assert_ne!(ended(plain), ended(Frame { ra: saved, ..plain }));
-        // The direction of a signature.
-        let signed = Frame { ra_signed: true, ..plain };
-        let signing = |a, b| Pattern::of(Fields::RA_SIGNING, a, b);
-        assert_ne!(signing(&plain, &signed), signing(&signed, &plain));
-        // A kind without an offset has no distance.
-        let lost = Frame { fp: Recovery::AtCfa(-16), ..frame(7, 8, -8) };
-        let elsewhere = Frame { fp: Recovery::AtCfa(-24), ..frame(7, 8, -8) };
-        assert_eq!(
-            Pattern::of(Fields::FP, &plain, &lost),
-            Pattern::of(Fields::FP, &plain, &elsewhere)
-        );
     }
 
     fn function(index: u32) -> SframeFunction {

@@ -11,7 +11,10 @@ use super::tally::Tally;
 use super::undecided::Reasons;
 use super::{Account, Difference, EXAMPLES, Limit, Loss, Options, defects};
 use crate::cfi::{Cfi, CfiError, Evaluation, Fde, RowContext};
-use crate::compare::{Fields, FunctionCounts, Range, Sink, Totals, Verdict};
+use crate::code::Code;
+use crate::compare::{
+    Contradiction, Fields, FunctionCounts, Proofs, Range, Sink, Totals, Verdict, prove,
+};
 use crate::coverage::{Cause, Examined, Stubs, examine_rows};
 use crate::rules::comparison::{SFRAME_WITHOUT_CFI, UNEXPLAINED_LOSS};
 use crate::witness::{CodeRange, SframeFunction, Statement};
@@ -53,6 +56,7 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     losses: Vec<Loss>,
     limits: Vec<Limited<'c>>,
     differences: Differences<'c>,
+    proofs: Option<Proofs>,
     findings: Vec<Finding>,
     undecided: Reasons,
     /// The last SFrame function without CFI.
@@ -85,6 +89,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             losses: Cause::ALL.map(loss).into(),
             limits: Vec::new(),
             differences: Differences::default(),
+            proofs: None,
             findings,
             undecided,
             stray: None,
@@ -207,6 +212,18 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
     }
 
+    /// Holds the rows against the code of the file.
+    pub(super) fn prove(&mut self, code: &Code<'_>, elf: &Elf<'_>, cfi: &'c [Cfi<'c>]) {
+        let (differences, tally) = (&mut self.differences, &mut self.tally);
+        let mut add = |found: &Contradiction<'c>| differences.contradiction(found, tally);
+        self.proofs = Some(prove(code, elf, self.sections, cfi, &mut add));
+    }
+
+    /// Notes that the code of the file's machine is not examined.
+    pub(super) fn cannot_prove(&mut self) {
+        self.undecided.machine();
+    }
+
     /// Counts functions without bytes, which the sweep does not visit.
     fn empty(&mut self, counts: &mut FunctionCounts) {
         let empty = |source: &Source<'c, '_>| -> Vec<_> {
@@ -248,6 +265,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             losses: self.losses.into_iter().filter(|loss| loss.functions > 0).collect(),
             limits: self.limits.into_iter().map(|limited| limited.limit).collect(),
             differences: Vec::new(),
+            proofs: self.proofs,
             findings: self.findings,
             counts: self.tally.counts(),
             undecided: self.undecided.finish(functions.unplaced),

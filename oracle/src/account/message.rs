@@ -3,7 +3,8 @@
 use sframe_validator::unwind::{Frame, Named, Recovery};
 use sframe_validator::{Abi, Section};
 
-use crate::compare::Fields;
+use crate::code::Known;
+use crate::compare::{Fields, Wrong};
 use crate::witness::Marks;
 
 /// A frame, and the marks of its function.
@@ -55,12 +56,7 @@ impl Marked {
 pub(super) fn difference(fields: Fields, sframe: Marked, cfi: Marked, abi: Abi) -> String {
     let mut text = String::new();
     for field in fields.members() {
-        let what = match field {
-            Fields::CFA => "CFA is ",
-            Fields::FP => "FP is ",
-            Fields::SIGNAL => "the signal frame mark is ",
-            _ => "RA is ",
-        };
+        let what = subject(field);
         if !text.is_empty() {
             text.push_str("; ");
         }
@@ -69,6 +65,49 @@ pub(super) fn difference(fields: Fields, sframe: Marked, cfi: Marked, abi: Abi) 
             sframe.says(field, abi),
             cfi.says(field, abi)
         ));
+    }
+    text
+}
+
+fn subject(field: Fields) -> &'static str {
+    match field {
+        Fields::CFA => "CFA is ",
+        Fields::FP => "FP is ",
+        Fields::SIGNAL => "the signal frame mark is ",
+        _ => "RA is ",
+    }
+}
+
+/// A message with the values of a row that the code proves wrong, and the true ones as far as they are known.
+pub(super) fn contradiction(
+    fields: Fields,
+    wrong: Wrong,
+    stated: Marked,
+    truth: &Known,
+    abi: Abi,
+) -> String {
+    let who = match wrong {
+        Wrong::Cfi => "CFI says",
+        Wrong::Inherited => "SFrame and CFI say",
+        _ => "SFrame says",
+    };
+    let mut text = String::new();
+    for field in fields.members() {
+        if !text.is_empty() {
+            text.push_str("; ");
+        }
+        let (what, says) = (subject(field), stated.says(field, abi));
+        let is = match field {
+            Fields::CFA => truth.cfa.map(|cfa| Named(abi, cfa).to_string()),
+            Fields::FP => truth.fp.map(|fp| Named(abi, fp).to_string()),
+            Fields::RA_SIGNING if truth.ra_signed => Some("signed".to_owned()),
+            Fields::RA_SIGNING => Some("not signed".to_owned()),
+            _ => truth.ra.map(|ra| Named(abi, ra).to_string()),
+        };
+        text.push_str(&match is {
+            Some(is) => format!("{what}{is} by the code, {who} {says}"),
+            None => format!("{who} that {what}{says}, the code proves that it is not"),
+        });
     }
     text
 }

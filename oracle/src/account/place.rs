@@ -17,8 +17,8 @@ pub(super) struct Wanted {
     pub(super) function: u32,
     /// The PC.
     pub(super) address: u64,
-    /// The frame according to CFI.
-    pub(super) cfi: Frame,
+    /// The frame according to CFI, if the row is compared with it.
+    pub(super) cfi: Option<Frame>,
     /// The row that is valid at the PC, or the one that should be.
     pub(super) row: Option<Place>,
 }
@@ -79,7 +79,7 @@ fn find_in(function: &Function<'_>, wanted: &mut [Wanted]) {
         let says = layout.and_then(|layout| layout.interpret(&row).ok());
         while let Some(wanted) = left.next_if(|wanted| place(wanted) < u64::from(row.start)) {
             wanted.row = match says {
-                Some(says) if repeat.is_none() && says == wanted.cfi => {
+                Some(says) if repeat.is_none() && Some(says) == wanted.cfi => {
                     Some(Place { late: Some(row.start), ..at(number, &row) })
                 }
                 _ => found(&last),

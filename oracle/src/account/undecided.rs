@@ -39,6 +39,8 @@ pub(super) struct Reasons {
     ranges: BTreeMap<Reason, Extent>,
     /// Limits of reading CFI, by name: the section, the first place, and their number.
     limits: BTreeMap<&'static str, (&'static str, CfiError, u64)>,
+    /// The code of the file's machine is not examined.
+    is_other_machine: bool,
 }
 
 impl Reasons {
@@ -67,6 +69,11 @@ impl Reasons {
         entry.2 = entry.2.saturating_add(number);
     }
 
+    /// Notes that the code of the file's machine is not examined.
+    pub(super) const fn machine(&mut self) {
+        self.is_other_machine = true;
+    }
+
     /// The reasons to report.
     pub(super) fn finish(self, unplaced: u64) -> Vec<Undecided> {
         let mut found = Vec::new();
@@ -76,6 +83,10 @@ impl Reasons {
                 reason.push_str(&format!(", and {} more of this kind", count - 1));
             }
             found.push(Undecided { section: None, reason });
+        }
+        if self.is_other_machine {
+            let reason = "not compared with machine code, which is examined on AMD64 and AArch64";
+            found.push(Undecided { section: None, reason: reason.to_owned() });
         }
         if unplaced > 0 {
             let s = plural(unplaced);

@@ -39,8 +39,25 @@ pub struct Code<'e> {
     /// The places that have the name of a function, ordered.
     named: Vec<CodeAddress>,
     scan: Scan,
-    /// The number of blocks that may still be executed. Files made to take long would need many times more than others.
-    budget: AtomicU64,
+    /// For functions that are examined one by one.
+    budget: Budget,
+}
+
+/// The number of blocks that may still be executed. Files made to take long would need many times more than others.
+#[derive(Debug)]
+pub(crate) struct Budget(AtomicU64);
+
+impl Budget {
+    /// For code of a number of bytes.
+    pub(crate) const fn of(bytes: u64) -> Budget {
+        Budget(AtomicU64::new(bytes.saturating_mul(BLOCKS_PER_BYTE).saturating_add(LARGEST)))
+    }
+
+    /// Returns false if nothing is left.
+    fn spend(&self) -> bool {
+        let spend = |left: u64| left.checked_sub(1);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
+    }
 }
 
 impl<'e> Code<'e> {
@@ -70,7 +87,7 @@ impl<'e> Code<'e> {
         let image = Image::of(elf, cfi, functions);
         let scan = Scan::of(&image, entries, &mut machine);
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
-        let budget = AtomicU64::new(bytes.saturating_mul(BLOCKS_PER_BYTE).saturating_add(LARGEST));
+        let budget = Budget::of(bytes);
         Some(Code { abi, image, named, scan, budget })
     }
 
@@ -84,6 +101,15 @@ impl<'e> Code<'e> {
     /// kernel enters it after a signal, with a stack of its own.
     #[must_use]
     pub fn function(&self, place: CodeAddress) -> Option<Function<'e>> {
+        self.function_within(place, &self.budget)
+    }
+
+    /// The same as [`Code::function`], within a budget.
+    pub(crate) fn function_within(
+        &self,
+        place: CodeAddress,
+        budget: &Budget,
+    ) -> Option<Function<'e>> {
         let index = self.image.find(place)?;
         let range = *self.functions().get(index)?;
         if range.bytes() > LARGEST || self.image.is_signal_frame(range.start) {
@@ -91,7 +117,7 @@ impl<'e> Code<'e> {
         }
         let start = range.start;
         let evidence = self.evidence(index);
-        let callers = self.callers(index);
+        let callers = self.callers(index, budget);
         let is_function = match evidence {
             Evidence::Strong => true,
             Evidence::Weak => {
@@ -107,7 +133,7 @@ impl<'e> Code<'e> {
         if !is_understood {
             flows.clear();
         } else if is_function || flows.is_empty() {
-            flows.push(self.flow(index, is_function)?);
+            flows.push(self.flow(index, is_function, budget)?);
         }
         Some(Function { abi: self.abi, range, flows })
     }
@@ -126,7 +152,7 @@ impl<'e> Code<'e> {
     }
 
     /// Examines the functions with jumps into a function.
-    fn callers(&self, index: usize) -> Callers<'e> {
+    fn callers(&self, index: usize, budget: &Budget) -> Callers<'e> {
         let start = self.functions().get(index).map_or(0, |function| function.start.address);
         let sources = self.scan.sources(index);
         if sources.len() > MOST_SOURCES {
@@ -136,7 +162,7 @@ impl<'e> Code<'e> {
         for source in sources {
             // Parts of functions are examined with the functions to which they belong.
             let is_part = self.evidence(source) == Evidence::None;
-            let Some(flow) = (!is_part).then(|| self.flow(source, true)).flatten() else {
+            let Some(flow) = (!is_part).then(|| self.flow(source, true, budget)).flatten() else {
                 callers.are_all_known = false;
                 continue;
             };
@@ -152,7 +178,7 @@ impl<'e> Code<'e> {
     }
 
     /// Follows a function from the places in it that are called, and from its start if that is an entry.
-    fn flow(&self, index: usize, from_start: bool) -> Option<Flow<'e>> {
+    fn flow(&self, index: usize, from_start: bool, budget: &Budget) -> Option<Flow<'e>> {
         let CodeRange { start, end } = *self.functions().get(index)?;
         let part = self.image.part(index)?;
         let called = self.scan.called_within(start, end).iter();
@@ -161,7 +187,7 @@ impl<'e> Code<'e> {
         if from_start && !self.scan.is_called(start) {
             entries.push(Entry { address: start.address, is_called: false });
         }
-        let around = Around { code: self, section: start.section };
+        let around = Around { code: self, section: start.section, budget };
         Some(Flow::of(self.abi, part, entries, &mut Machine::of(self.abi)?, &around))
     }
 }
@@ -190,6 +216,7 @@ struct Callers<'e> {
 struct Around<'r, 'e> {
     code: &'r Code<'e>,
     section: u32,
+    budget: &'r Budget,
 }
 
 impl Around<'_, '_> {
@@ -227,8 +254,7 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     }
 
     fn spend(&self) -> bool {
-        let spend = |left: u64| left.checked_sub(1);
-        self.code.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
+        self.budget.spend()
     }
 
     fn is_entered_elsewhere(&self, address: u64) -> bool {

@@ -62,6 +62,16 @@ pub struct Known {
 }
 
 impl Known {
+    /// The frame, with parts of `stated` where nothing is known.
+    pub(crate) fn instead_of(&self, stated: &Frame) -> Frame {
+        Frame {
+            cfa: self.cfa.unwrap_or(stated.cfa),
+            ra: self.ra.unwrap_or(stated.ra),
+            fp: self.fp.unwrap_or(stated.fp),
+            ra_signed: self.ra.map_or(stated.ra_signed, |_| self.ra_signed),
+        }
+    }
+
     /// The frame, if all of it is known.
     #[must_use]
     pub fn frame(&self) -> Option<Frame> {
@@ -81,12 +91,6 @@ impl Facts<'_> {
     /// The parts of the frame that the code determines. Its CFA is relative to SP if the distance is known, else to FP.
     #[must_use]
     pub fn known(&self) -> Known {
-        let base = |register: Register| match self.get(register) {
-            Value::Address(Place { base: Base::Cfa, offset }) => {
-                Some(Cfa::RegisterOffset { register, offset: -i64::from(offset) })
-            }
-            _ => None,
-        };
         let recovery = |register: Register, value: Value| {
             let in_place = self.get(register) == value;
             let saved = || self.state.slots.find(value).map(i64::from).map(Recovery::AtCfa);
@@ -96,10 +100,27 @@ impl Facts<'_> {
         let plain = recovery(ra, Value::Entry(number(ra)));
         let signed = || KEYS.iter().find_map(|key| recovery(ra, Value::Signed(*key)));
         Known {
-            cfa: base(self.abi.sp()).or_else(|| base(fp)),
+            cfa: self.cfa_from(self.abi.sp()).or_else(|| self.cfa_from(fp)),
             ra: plain.or_else(signed),
             fp: recovery(fp, Value::Entry(number(fp))),
             ra_signed: plain.is_none(),
+        }
+    }
+
+    /// The same, with the CFA relative to the register that `frame` uses, if the code determines it.
+    pub(crate) fn known_beside(&self, frame: &Frame) -> Known {
+        let known = self.known();
+        let Cfa::RegisterOffset { register, .. } = frame.cfa else { return known };
+        Known { cfa: self.cfa_from(register).or(known.cfa), ..known }
+    }
+
+    /// The CFA relative to a register, if the distance is known.
+    fn cfa_from(&self, register: Register) -> Option<Cfa> {
+        match self.get(register) {
+            Value::Address(Place { base: Base::Cfa, offset }) => {
+                Some(Cfa::RegisterOffset { register, offset: -i64::from(offset) })
+            }
+            _ => None,
         }
     }
 
@@ -178,6 +199,8 @@ impl Facts<'_> {
             }
         };
         match value {
+            // In the outermost frame, registers of the caller are zero (AMD64 psABI 3.4.1, AAPCS64 6.4.6).
+            Value::Constant(0) => Found::Something,
             // What was loaded from elsewhere may be anything, also the value wanted.
             Value::Unknown | Value::AtMost(_) | Value::Element(_) | Value::Target(_) => {
                 Found::Something

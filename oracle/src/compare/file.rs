@@ -220,7 +220,13 @@ fn decide(
     }
 }
 
-fn judge_rows(current: &Current<'_>, row: &Row, other: &Row, cfi_marks: Marks) -> Judgement {
+/// The judgement on two rows.
+pub(super) fn judge_rows(
+    current: &Current<'_>,
+    row: &Row,
+    other: &Row,
+    cfi_marks: Marks,
+) -> Judgement {
     let sframe = Side { frame: &row.frame, marks: current.marks, version: Some(current.version) };
     let cfi = Side { frame: &other.frame, marks: cfi_marks, version: None };
     judge(sframe, cfi, current.abi)
@@ -228,7 +234,7 @@ fn judge_rows(current: &Current<'_>, row: &Row, other: &Row, cfi_marks: Marks) -
 
 /// The evidence of CFI about a row of an SFrame function at a place.
 #[cold]
-fn evidence(
+pub(super) fn evidence(
     lookup: &mut Lookup<'_>,
     current: &Current<'_>,
     place: CodeAddress,

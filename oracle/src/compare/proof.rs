@@ -1,28 +1,42 @@
-//! Holds all of a file's CFI against its machine code.
+//! Holds the rows of SFrame and CFI against the machine code.
+//!
+//! The functions of a file are divided into chunks, which the threads of the current `rayon` pool examine. The
+//! chunks, and so the results, do not depend on the number of threads.
+
+mod chunk;
+mod rows;
 
 use core::ops::AddAssign;
 
-use sframe_validator::unwind::{CodeAddress, Frame, Row};
+use rayon::iter::{ParallelBridge, ParallelIterator};
+use sframe_validator::Section;
+use sframe_validator::elf::Elf;
+use sframe_validator::unwind::{CodeAddress, Frame};
 
-use crate::cfi::{Cfi, RowContext};
-use crate::code::{Code, Known, Truth};
-use crate::witness::CodeRange;
+use super::ruling::Wrong;
+use super::verdict::Fields;
+use crate::cfi::{Cfi, Fde};
+use crate::code::{Code, Known};
+use crate::witness::SframeFunction;
 
-/// Bytes of code by what the code proves about its CFI.
+/// A chunk of functions has about this many bytes of code.
+const CHUNK: u64 = 1 << 18;
+
+/// Bytes of code by what the code proves about the rows of a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ProofSums {
-    /// All frames are as CFI says.
+    /// The row is right.
     pub proven: u64,
-    /// CFI says something else than the code.
+    /// The row is wrong.
     pub refuted: u64,
-    /// The code does not determine some part of the frame, or CFI has no row.
+    /// The code does not determine some part of the frame, or the row cannot be read.
     pub unknown: u64,
     /// No known path leads there: mostly padding.
     pub unreached: u64,
 }
 
 impl ProofSums {
-    /// The sum.
+    /// The sum: the bytes that the witness describes.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.proven
@@ -41,68 +55,122 @@ impl AddAssign for ProofSums {
     }
 }
 
-/// A range of PCs about which CFI is wrong.
+/// What the code proves about both witnesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Proofs {
+    /// About SFrame.
+    pub sframe: ProofSums,
+    /// About CFI.
+    pub cfi: ProofSums,
+}
+
+impl AddAssign for Proofs {
+    fn add_assign(&mut self, other: Proofs) {
+        self.sframe += other.sframe;
+        self.cfi += other.cfi;
+    }
+}
+
+/// The row of a witness in a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stated<F> {
+    /// The function.
+    pub function: F,
+    /// The first PC of the row.
+    pub row_start: u64,
+    /// The row's frame.
+    pub frame: Frame,
+}
+
+/// A range of PCs about which rows are wrong.
+///
+/// Where SFrame and CFI differ, there is none: a [comparison](super::compare) finds such places, and the
+/// [arbiter](super::Arbiter) decides who is wrong.
 #[derive(Clone, Copy, Debug)]
-pub struct Refuted {
-    /// The function that contains it.
-    pub function: CodeRange,
-    /// The first PC.
+pub struct Contradiction<'c> {
+    /// The first PC, which is that of an instruction.
     pub start: CodeAddress,
     /// The end, exclusive.
     pub end: u64,
-    /// The frame according to CFI at the first PC.
-    pub cfi: Frame,
-    /// What the code says there.
-    pub known: Known,
+    /// Whose rows are wrong.
+    pub wrong: Wrong,
+    /// The parts of the frame that are wrong.
+    pub fields: Fields,
+    /// SFrame's row, if it has one.
+    pub sframe: Option<Stated<SframeFunction>>,
+    /// CFI's row, if it has one.
+    pub cfi: Option<Stated<Fde<'c>>>,
+    /// What the code says at the first PC. Its CFA is relative to the register that the rows use.
+    pub truth: Known,
 }
 
-/// Compares the rows of `cfi` with `code`, both of which must belong to the same file. Each range that the code refutes is
-/// passed to `refuted`, in the order of addresses.
-pub fn prove(code: &Code<'_>, cfi: &[Cfi<'_>], mut refuted: impl FnMut(&Refuted)) -> ProofSums {
-    let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
-    let mut sums = ProofSums::default();
-    for range in code.functions() {
-        let found = cfi.iter().zip(&mut contexts).find_map(|(cfi, context)| {
-            let function = cfi.find(range.start)?;
-            Some(function.rows(context).flatten().collect::<Vec<Row>>())
-        });
-        sums += prove_function(code, *range, &found.unwrap_or_default(), &mut refuted);
-    }
-    sums
-}
-
-fn prove_function(
+/// Compares the rows of `sections` and of `cfi` with `code`, all of which must belong to the file. Each range that the code
+/// refutes is passed to `found`, in the order of addresses.
+pub fn prove<'c>(
     code: &Code<'_>,
-    range: CodeRange,
-    rows: &[Row],
-    refuted: &mut impl FnMut(&Refuted),
-) -> ProofSums {
-    let mut sums = ProofSums { unreached: range.bytes(), ..ProofSums::default() };
-    let Some(mut function) = code.function(range.start) else { return sums };
-    let mut last: Option<Refuted> = None;
-    function.visit(range.start.address..range.end, |from, to, facts| {
-        // An instruction may end after the function.
-        let bytes = to.min(range.end).saturating_sub(from);
-        sums.unreached = sums.unreached.saturating_sub(bytes);
-        let row = rows.partition_point(|row| row.start <= from).checked_sub(1);
-        let row = row.and_then(|row| rows.get(row)).filter(|row| row.contains(from));
-        let truth = row.map_or(Truth::Unknown, |row| facts.check(&row.frame).whole());
-        match (truth, row) {
-            (Truth::Proven, _) => sums.proven += bytes,
-            (Truth::Refuted, Some(row)) => {
-                sums.refuted += bytes;
-                if let Some(last) = last.as_mut().filter(|last| last.end == from) {
-                    last.end = to;
-                } else {
-                    last.iter().for_each(&mut *refuted);
-                    let start = CodeAddress { address: from, ..range.start };
-                    let (cfi, known) = (row.frame, facts.known());
-                    last = Some(Refuted { function: range, start, end: to, cfi, known });
-                }
-            }
-            _ => sums.unknown += bytes,
-        }
+    elf: &Elf<'_>,
+    sections: &[Section<'_>],
+    cfi: &'c [Cfi<'c>],
+    found: impl FnMut(&Contradiction<'c>),
+) -> Proofs {
+    prove_in_chunks(CHUNK, code, elf, sections, cfi, found)
+}
+
+/// The same in chunks of `size` bytes of code.
+fn prove_in_chunks<'c>(
+    size: u64,
+    code: &Code<'_>,
+    elf: &Elf<'_>,
+    sections: &[Section<'_>],
+    cfi: &'c [Cfi<'c>],
+    mut found: impl FnMut(&Contradiction<'c>),
+) -> Proofs {
+    let mut chunks = rows::with_chunks(size, code, elf, sections, cfi, |chunks| {
+        chunks
+            .enumerate()
+            .par_bridge()
+            .map(|(number, rows)| (number, chunk::examine(code, &rows)))
+            .collect::<Vec<_>>()
     });
-    last.iter().for_each(refuted);
-    sums
+    chunks.sort_by_key(|(number, _)| *number);
+    let mut proofs = Proofs::default();
+    for (_, chunk) in chunks {
+        proofs += chunk.proofs;
+        chunk.contradictions.iter().for_each(&mut found);
+    }
+    proofs
+}
+
+#[cfg(test)]
+mod tests {
+    use sframe_validator::Placement;
+
+    use super::*;
+
+    /// A golden file in chunks of any size, on any number of threads.
+    #[test]
+    fn chunks_and_threads_change_nothing() {
+        let file = sframe_corpus::read("golden/2.44/x86_64/handwritten.so");
+        let elf = Elf::parse(&file).expect("ELF");
+        let header = elf.sframe_sections().next().expect("a section");
+        let bytes = elf.section_data(header).expect("in the file");
+        let placement = Placement::at(header.address).with_abi(elf.abi());
+        let sections = [Section::parse(bytes, placement).expect("readable")];
+        let cfi = Cfi::load_all(&elf).expect("readable");
+        let code = Code::of(&elf, &sections, &cfi).expect("AMD64");
+        let proofs = |size, threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let mut found = Vec::new();
+            let sums = pool.expect("threads").install(|| {
+                let add = |one: &Contradiction<'_>| found.push(format!("{one:?}"));
+                prove_in_chunks(size, &code, &elf, &sections, &cfi, add)
+            });
+            (sums, found)
+        };
+        let whole = proofs(u64::MAX, 1);
+        assert!(whole.1.len() > 5, "{whole:#?}");
+        for (size, threads) in [(1, 1), (1, 3), (40, 2), (1000, 3)] {
+            assert_eq!(proofs(size, threads), whole, "{size} bytes, {threads} threads");
+        }
+    }
 }

@@ -15,8 +15,10 @@ pub enum Wrong {
     Sframe,
     /// CFI.
     Cfi,
-    /// Both of them.
+    /// Both of them, in different ways.
     Both,
+    /// CFI, and SFrame says the same.
+    Inherited,
     /// Neither of them: they say the same in different ways.
     Neither,
     /// The code does not decide.

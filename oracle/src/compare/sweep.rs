@@ -8,6 +8,9 @@ use crate::witness::{CodeRange, Left, Witness};
 
 /// Judges the statements of two witnesses.
 pub trait Observer<A: Witness, B: Witness> {
+    /// Whether the observer needs each witness's rows where the other has nothing to compare them with.
+    const ALL_ROWS: bool = false;
+
     /// Whether both witnesses agree about each PC of a function from `place` to `end`, which both describe; the sweep
     /// then continues at `end`. This is a shortcut: returning false is always correct.
     fn agree_all_over(
@@ -44,20 +47,28 @@ pub fn sweep<A: Witness, B: Witness>(
     second: &mut B,
     observer: &mut impl Observer<A, B>,
 ) {
-    for range in code {
-        if sweep_range(*range, first, second, observer).is_break() {
-            return;
-        }
+    if sweep_ranges(code, first, second, observer).is_break() {
+        return;
     }
     first.finish(&mut |left| observer.left_first(left));
     second.finish(&mut |left| observer.left_second(left));
 }
 
-fn sweep_range<A: Witness, B: Witness>(
+/// Sweeps over a part of the code, before parts with higher addresses.
+pub(super) fn sweep_ranges<A: Witness, B: Witness, O: Observer<A, B>>(
+    code: &[CodeRange],
+    first: &mut A,
+    second: &mut B,
+    observer: &mut O,
+) -> ControlFlow<()> {
+    code.iter().try_for_each(|range| sweep_range(*range, first, second, observer))
+}
+
+fn sweep_range<A: Witness, B: Witness, O: Observer<A, B>>(
     CodeRange { start: mut place, end }: CodeRange,
     first: &mut A,
     second: &mut B,
-    observer: &mut impl Observer<A, B>,
+    observer: &mut O,
 ) -> ControlFlow<()> {
     while place.address < end {
         let first_end = first.enter(place, &mut |left| observer.left_first(left));
@@ -65,8 +76,8 @@ fn sweep_range<A: Witness, B: Witness>(
         let mut until = end.min(first_end).min(second_end);
         let both = first.describes() && second.describes();
         if !both || !observer.agree_all_over(place, until, first, second) {
-            until = until.min(first.read(place.address, second.describes()));
-            let wanted = first.says().anything();
+            until = until.min(first.read(place.address, O::ALL_ROWS || second.describes()));
+            let wanted = O::ALL_ROWS || first.says().anything();
             until = until.min(second.read(place.address, wanted));
             // A witness that does not advance must not block the sweep.
             until = until.max(place.address + 1);

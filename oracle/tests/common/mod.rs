@@ -16,7 +16,7 @@ use gimli::{
     UnwindContext, UnwindSection,
 };
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKind};
-use sframe_oracle::account::{Account, Options, account};
+use sframe_oracle::account::{Account, Options, Witnesses, account};
 use sframe_oracle::cfi::{Cfi, CfiError, CfiErrorKind, Fde, Kind, RowContext};
 use sframe_validator::elf::{Elf, ElfKind, RelocationTable};
 use sframe_validator::finding::Keep;
@@ -98,7 +98,7 @@ pub fn members(data: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Keeps everything, with each range on its own.
-pub const ALL: Options = Options { keep: Keep::All, pedantic: true };
+pub const ALL: Options = Options { keep: Keep::All, pedantic: true, witnesses: Witnesses::Cfi };
 /// Keeps everything, with differences grouped by pattern.
 pub const ALL_BY_PATTERN: Options = Options { keep: Keep::First(usize::MAX), ..ALL };
 

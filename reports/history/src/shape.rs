@@ -1,7 +1,7 @@
 //! Shapes: the common properties of findings that one mistake has caused, such as registers and kinds of values,
 //! without the numbers that differ between functions.
 
-use sframe_record::{Difference, Finding, Side, TableLine};
+use sframe_record::{Difference, Finding, Side, TableLine, Text};
 
 /// The shape of a finding. For a difference: the values of both sides in the fields that differ, with the distance
 /// between their numbers. Otherwise: the field and the class of its value.
@@ -10,7 +10,10 @@ use sframe_record::{Difference, Finding, Side, TableLine};
 pub(crate) fn of(finding: &Finding<'_>) -> String {
     if let Some(difference) = &finding.difference {
         let start = finding.code.as_ref().map(|code| code.start.0);
-        return of_difference(difference, start);
+        return match finding.group.as_str() {
+            "code" => of_contradiction(difference),
+            _ => of_difference(difference, start),
+        };
     }
     match &finding.field {
         Some(field) => format!("{} = {}", field.name, value_class(&field.name, &field.value)),
@@ -34,6 +37,33 @@ fn of_difference(difference: &Difference<'_>, start: Option<u64>) -> String {
     let fields = difference.fields.iter();
     let shapes: Vec<String> = fields.map(|field| one_field(field, ours, truth)).collect();
     shapes.join(", ")
+}
+
+/// The shape of a difference from the code: the values of the row that is wrong, and those that the code proves.
+fn of_contradiction(difference: &Difference<'_>) -> String {
+    let proof = difference.ruling.as_ref().and_then(|ruling| ruling.proof.as_ref());
+    let row = proof.and_then(|proof| {
+        let place = proof.instruction.address.0;
+        difference.table.iter().rfind(|line| line.start.0 <= place)
+    });
+    let fields = difference.fields.iter();
+    let Some((row, proof)) = row.zip(proof) else {
+        return fields.map(|field| field.as_str()).collect::<Vec<_>>().join(", ");
+    };
+    let apart = |name: &str, stated: &str, truth: Option<&Text<'_>>| match truth {
+        Some(truth) => {
+            let (stated, truth) = both_values(stated, truth);
+            format!("{name} {stated}, code {truth}")
+        }
+        None => format!("{name} {}", Cut::of(stated).with("+N")),
+    };
+    let shapes = fields.map(|field| match field.as_str() {
+        "cfa" => apart("CFA", &row.cfa, proof.cfa.as_ref()),
+        "ra" => apart("RA", &row.ra, proof.ra.as_ref()),
+        "fp" => apart("FP", &row.fp, proof.fp.as_ref()),
+        other => other.to_owned(),
+    });
+    shapes.collect::<Vec<_>>().join(", ")
 }
 
 fn one_field(field: &str, ours: &TableLine<'_>, truth: &TableLine<'_>) -> String {

@@ -157,6 +157,7 @@ const fn title(group: Group) -> &'static str {
         Group::Content => "What rows say",
         Group::Coverage => "The section against symbols and code",
         Group::Comparison => "SFrame against CFI",
+        Group::Code => "Rows against the machine code",
         Group::Cfi => "The CFI itself",
     }
 }

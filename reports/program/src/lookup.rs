@@ -82,7 +82,7 @@ pub struct Answer {
     /// What the machine code itself says; absent if no known path leads to the PC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<CodeStatement>,
-    /// Which statement the machine code proves wrong. If both agree, CFI is wrong and SFrame inherits it.
+    /// Which statement the machine code proves wrong. If both say the same, `inherited`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wrong: Option<Wrong>,
     /// How the statements compare.
@@ -182,7 +182,10 @@ impl Answers {
     #[must_use]
     pub fn is_different(&self) -> bool {
         let is_wrong = |answer: &Answer| {
-            matches!(answer.wrong, Some(Wrong::Sframe | Wrong::Cfi | Wrong::Both))
+            matches!(
+                answer.wrong,
+                Some(Wrong::Sframe | Wrong::Cfi | Wrong::Both | Wrong::Inherited)
+            )
         };
         let differs = |answer: &Answer| answer.verdict == AnswerVerdict::Different;
         self.places.iter().any(|answer| differs(answer) || is_wrong(answer))

@@ -143,7 +143,7 @@ pub struct Code<'r> {
     pub symbol_offset: Option<u64>,
 }
 
-/// The rows of SFrame and CFI around code where they differ.
+/// The rows of SFrame and CFI around code where they differ, or where the machine code proves one of them wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub struct Difference<'r> {
     /// The values that differ: `cfa`, `ra`, `fp`, `ra-signing`, `undefined-ra`, `signal`.
@@ -202,8 +202,10 @@ pub enum Wrong {
     Sframe,
     /// CFI.
     Cfi,
-    /// Both.
+    /// Both, in different ways.
     Both,
+    /// CFI, and SFrame has inherited the error.
+    Inherited,
     /// Neither: they say the same in different ways.
     Neither,
     /// It is not decided.

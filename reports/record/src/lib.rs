@@ -18,6 +18,7 @@ mod finding;
 pub mod json;
 mod name;
 pub mod numbers;
+mod proofs;
 mod record;
 mod severity;
 mod summary;
@@ -32,6 +33,7 @@ pub use finding::{
     TableLine, Wrong,
 };
 pub use name::FileName;
+pub use proofs::{ProofBytes, ProofTotal, Proofs};
 pub use record::{
     Content, Header, Package, Producer, Record, RuleCount, Section, Status, Undecided,
 };

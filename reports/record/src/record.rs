@@ -24,6 +24,7 @@ use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::json::{exact_name, name};
 use crate::name::FileName;
+use crate::proofs::Proofs;
 use crate::severity::Severity;
 use crate::value::{Address, Text};
 
@@ -87,6 +88,9 @@ pub struct Record<'r> {
     /// How much of its code SFrame and CFI describe, if that was requested.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage<'r>>,
+    /// What the machine code proves about its rows, if that was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proofs: Option<Proofs>,
 }
 
 impl Record<'static> {
@@ -112,6 +116,7 @@ impl Record<'static> {
             findings: Vec::new(),
             undecided: Vec::new(),
             coverage: None,
+            proofs: None,
         }
     }
 

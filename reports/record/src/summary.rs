@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::bounded::entry;
 use crate::catalogue;
 use crate::coverage::CoverageTotal;
+use crate::proofs::ProofTotal;
 use crate::record::{Record, RuleCount, Section, Status};
 use crate::severity::Severity;
 use crate::value::Text;
@@ -81,6 +82,9 @@ pub struct Summary<'r> {
     /// The coverage of files without a section, if that was requested.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub without_section: Option<CoverageTotal<'r>>,
+    /// What the machine code proves about the rows of all files, if that was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proofs: Option<ProofTotal>,
     /// The counts of each rule, in the catalogue's order; unknown rules come last.
     #[serde(borrow)]
     pub rules: Vec<RuleCount<'r>>,
@@ -124,6 +128,9 @@ impl Summary<'_> {
         }
         for section in &record.sections {
             self.add_section(section);
+        }
+        if let Some(proofs) = &record.proofs {
+            self.proofs.get_or_insert_default().add(proofs);
         }
         if let Some(coverage) = &record.coverage {
             let total = match record.status {

@@ -49,10 +49,20 @@ pub(super) struct File {
     pub(super) counts: Box<[(Id, Severity, u64)]>,
     pub(super) items: Box<[Item]>,
     pub(super) coverage: Option<Box<Covered>>,
+    /// Whether it was compared with machine code.
+    pub(super) is_proved: bool,
     /// Kind, and name with version.
     pub(super) producers: Box<[(Id, Id)]>,
     /// Reasons why checks were not possible, without numbers.
     pub(super) undecided: Box<[Id]>,
+}
+
+/// What a scan needs for the rule of a finding, apart from the section. Not every scan reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Needs {
+    Section,
+    Cfi,
+    Code,
 }
 
 /// The relevant parts of a finding.
@@ -60,8 +70,7 @@ pub(super) struct File {
 pub(super) struct Item {
     pub(super) rule: Id,
     pub(super) severity: Severity,
-    /// Its rule compares with CFI, which a scan may not have done.
-    pub(super) compared: bool,
+    pub(super) needs: Needs,
     pub(super) message: Id,
     pub(super) section: Option<Id>,
     pub(super) symbol: Option<Name>,
@@ -139,6 +148,7 @@ impl File {
             counts: counts.map(|c| (strings.id(&c.rule), c.severity, c.count)).collect(),
             items: record.findings.iter().map(|f| Item::of(f, record, strings)).collect(),
             coverage: coverage.map(|coverage| Box::new(Covered::of(coverage, strings))),
+            is_proved: record.proofs.is_some(),
             producers: producers(record, strings),
             undecided: (record.undecided.iter())
                 .map(|left| strings.id(&without_numbers(&left.reason)))
@@ -194,7 +204,11 @@ impl Item {
         Item {
             rule: strings.id(&finding.rule),
             severity: finding.severity,
-            compared: matches!(finding.group.as_str(), "comparison" | "cfi"),
+            needs: match finding.group.as_str() {
+                "comparison" | "cfi" => Needs::Cfi,
+                "code" => Needs::Code,
+                _ => Needs::Section,
+            },
             message: strings.id(&finding.message),
             section: section.map(|section| strings.id(&section.name)),
             symbol: symbol(finding, strings),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::coverage;
-use super::kept::{File, Item};
+use super::kept::{File, Item, Needs};
 use super::matching::{Listed, Matches, have_equal_content, match_items};
 use super::strings::{Id, Strings};
 use super::tables;
@@ -86,7 +86,7 @@ pub(super) fn of_single(
         true => Some(Became::Came),
         false => Some(Became::Unmatched),
     };
-    let sight = Sight { all: known, compared: known };
+    let sight = Sight { all: known, cfi: known, code: known };
     let known = Known { old: sight, new: sight, why: Vec::new() };
     rules(&mut outcome, old, new, &known, context);
     finish(outcome)
@@ -133,7 +133,19 @@ struct Sight {
     /// All findings.
     all: bool,
     /// Findings of rules that compare with CFI.
-    compared: bool,
+    cfi: bool,
+    /// Findings of rules that compare with machine code.
+    code: bool,
+}
+
+impl Sight {
+    const fn of(self, needs: Needs) -> bool {
+        match needs {
+            Needs::Section => self.all,
+            Needs::Cfi => self.cfi,
+            Needs::Code => self.code,
+        }
+    }
 }
 
 /// What both scans could see of a file, and why one could see less.
@@ -161,7 +173,11 @@ impl Known {
             if blind && all {
                 why.push(format!("the {scan} scan did not compare it with CFI"));
             }
-            Sight { all, compared: all && !blind }
+            let has_code = file.is_proved || !other.is_proved;
+            if !has_code && all {
+                why.push(format!("the {scan} scan did not compare it with machine code"));
+            }
+            Sight { all, cfi: all && !blind, code: all && has_code }
         };
         let (old, new) = (sight("old", old, new), sight("new", new, old));
         Known { old, new, why }
@@ -209,10 +225,10 @@ fn rules(
     for (rule, severity, [mut was, mut is]) in sides.into_values() {
         was.sort(strings);
         is.sort(strings);
-        let compares = was.items.iter().chain(&is.items).any(|item| item.compared);
+        let needs = was.items.iter().chain(&is.items).map(|item| item.needs).max();
+        let needs = needs.unwrap_or(Needs::Section);
         let lints = !context.lints_in_one || always_looked_for.contains(&rule);
-        let sees = [known.old, known.new]
-            .map(|sight| lints && if compares { sight.compared } else { sight.all });
+        let sees = [known.old, known.new].map(|sight| lints && sight.of(needs));
         let matches = match_items(&was, &is, sees, strings);
         let worse = sees[0] && severity == Severity::Error && is.count > was.count;
         outcome.change.worse |= worse;

@@ -267,6 +267,12 @@ pub(super) struct WhatArgs {
         hide_short_help = true
     )]
     pub(super) against: Option<Oracle>,
+    /// Compare SFrame and CFI with the machine code, too
+    ///
+    /// The code is followed from each function's start. It finds what SFrame has inherited from wrong CFI, and wrong CFI in files without
+    /// SFrame. AMD64 and AArch64.
+    #[arg(long, help_heading = "What to check", conflicts_with = "against")]
+    pub(super) thorough: bool,
     /// Also look for separate debug files below this folder
     ///
     /// The .debug_frame of a debug file is used if the file certainly belongs to the one that is checked.
@@ -417,6 +423,8 @@ impl UnpackArgs {
 pub(super) enum Oracle {
     /// Call frame information (.eh_frame, .debug_frame); files without any are undecided
     Cfi,
+    /// The machine code itself (AMD64, AArch64); for files without CFI
+    Code,
     /// Nothing: check the sections alone
     None,
 }

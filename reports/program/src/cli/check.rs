@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::ValueEnum;
 use sframe_validator::check::Options;
 use sframe_validator::finding::Keep;
 
@@ -22,8 +23,13 @@ use sframe_record::{Severity, Summary};
 pub(super) const KEPT: Keep = Keep::First(100);
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
-    if args.output.coverage && args.what.against == Some(Oracle::None) {
-        let message = "--coverage reports what CFI describes, so it cannot go with --against none";
+    if args.output.coverage
+        && let Some(without @ (Oracle::Code | Oracle::None)) = args.what.against
+    {
+        let name =
+            without.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+        let message =
+            format!("--coverage reports what CFI describes, so it cannot go with --against {name}");
         complain(&message)?;
         return Ok(Exit::Failure);
     }
@@ -116,8 +122,10 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
         against: match args.against {
             None => Against::CfiIfAny,
             Some(Oracle::Cfi) => Against::Cfi,
+            Some(Oracle::Code) => Against::Code,
             Some(Oracle::None) => Against::None,
         },
+        thorough: args.thorough,
         debug_dirs: args.debug_dir.clone(),
         limits: args.unpack.limits(),
         ..CheckOptions::default()

@@ -95,6 +95,7 @@ impl<'r, 'a> Reader<'r, 'a> {
                 frame.is_some_and(|frame| facts.check(&frame).whole() == Truth::Refuted)
             };
             let wrong = match (is_wrong(sframe), is_wrong(cfi)) {
+                (true, true) if sframe == cfi => Some(Wrong::Inherited),
                 (true, true) => Some(Wrong::Both),
                 (true, false) => Some(Wrong::Sframe),
                 (false, true) => Some(Wrong::Cfi),

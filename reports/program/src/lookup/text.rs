@@ -55,8 +55,8 @@ fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     }
     verdict(out, answer)?;
     match answer.wrong {
-        Some(Wrong::Both) if answer.verdict != AnswerVerdict::Different => {
-            writeln!(out, "  {DIFFERENT}CFI is wrong, and SFrame inherits it{DIFFERENT:#}")
+        Some(Wrong::Inherited) => {
+            writeln!(out, "  {DIFFERENT}CFI is wrong, and SFrame has inherited it{DIFFERENT:#}")
         }
         Some(Wrong::Both) => writeln!(out, "  {DIFFERENT}both are wrong{DIFFERENT:#}"),
         Some(Wrong::Sframe) => writeln!(out, "  {DIFFERENT}SFrame is wrong{DIFFERENT:#}"),

@@ -2,8 +2,8 @@
 
 use sframe_record::json::{exact_name, name};
 use sframe_record::{
-    Address, Code, Coverage, Difference, Field, Finding, Function, Header, Record, RuleCount,
-    Section, Status, Text, Undecided,
+    Address, Code, Coverage, Difference, Field, Finding, Function, Header, Proofs, Record,
+    RuleCount, Section, Status, Text, Undecided,
 };
 use sframe_validator::finding::{self, Report, SectionSummary};
 use sframe_validator::rules::Rule;
@@ -23,6 +23,8 @@ pub struct Comparison {
     pub differences: Vec<(finding::Finding, Option<Difference<'static>>)>,
     /// The coverage.
     pub coverage: Option<Coverage<'static>>,
+    /// What the machine code proves.
+    pub proofs: Option<Proofs>,
 }
 
 /// The record of the file that `report` describes, with names and bytes from the file. It has no path yet.
@@ -54,6 +56,7 @@ pub fn checked(
             .collect(),
         sections,
         coverage: comparison.coverage,
+        proofs: comparison.proofs,
         ..Record::new(status)
     }
 }

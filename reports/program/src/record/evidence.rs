@@ -41,14 +41,21 @@ impl<'g> Gatherer<'g> {
 
     /// The evidence of a difference; `None` if there are too many rows or they cannot be read again.
     pub fn gather(&mut self, difference: &account::Difference<'_>) -> Option<Difference<'static>> {
-        let section = self.sections.get(difference.finding.section?)?;
-        let index = difference.finding.function?.index;
-        let function = section.entry(index)?.function().ok()?;
-        let fde = difference.cfi.function;
-        let abi = section.abi().ok()?;
         let (start, end) = (difference.start, difference.end);
-        let sframe = self.rows.of_function(&function, start.address)?;
-        let cfi = self.rows.of_cfi(&fde)?;
+        let section = difference.finding.section.and_then(|number| self.sections.get(number));
+        let (mut sframe, mut cfi) = (Vec::new(), Vec::new());
+        let mut function_start = start;
+        if let (Some(section), Some(id)) = (section, difference.finding.function) {
+            let function = section.entry(id.index)?.function().ok()?;
+            function_start = id.start.unwrap_or(start);
+            sframe = self.rows.of_function(&function, start.address)?;
+        }
+        if let Some(of) = &difference.cfi {
+            function_start = of.function.start();
+            cfi = self.rows.of_cfi(&of.function)?;
+        }
+        let in_section = section.and_then(|section| section.abi().ok());
+        let abi = in_section.or_else(|| difference.cfi.map(|of| of.function.cfi().abi()))?;
         let sides = (Side::Sframe, Side::Cfi);
         let Tables { lines, cut } = Tables::around(abi, (&sframe, &cfi), sides, start.address, end);
         let similar = difference.similar.map(|similar| Similar {
@@ -56,14 +63,16 @@ impl<'g> Gatherer<'g> {
             ranges: similar.ranges,
             bytes: similar.bytes,
         });
-        let frames = (&difference.sframe, &difference.cfi.frame);
-        let ruling = self.arbiter.rule((start, end), difference.fields, frames);
+        let ruling = difference.ruling.or_else(|| {
+            let frames = (&difference.sframe?, &difference.cfi.as_ref()?.frame);
+            Some(self.arbiter.rule((start, end), difference.fields, frames))
+        });
         Some(Difference {
             fields: difference.fields.names().map(Text::from).collect(),
             table: lines,
             cut,
-            instructions: code(self.elf, abi, fde.start(), start.address, end),
-            ruling: Some(describe(ruling, self.elf, abi, fde.start())),
+            instructions: code(self.elf, abi, function_start, start.address, end),
+            ruling: ruling.map(|ruling| describe(ruling, self.elf, abi, function_start)),
             similar,
             repeats: difference.repeats,
         })
@@ -81,6 +90,7 @@ fn describe(
         oracle::Wrong::Sframe => Wrong::Sframe,
         oracle::Wrong::Cfi => Wrong::Cfi,
         oracle::Wrong::Both => Wrong::Both,
+        oracle::Wrong::Inherited => Wrong::Inherited,
         oracle::Wrong::Neither => Wrong::Neither,
         oracle::Wrong::Undecided => Wrong::Undecided,
     };

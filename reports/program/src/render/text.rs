@@ -2,6 +2,7 @@
 
 mod coverage;
 pub(crate) mod evidence;
+mod proofs;
 mod totals;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -250,6 +251,7 @@ fn ruling_text(ruling: &Ruling<'_>) -> String {
         Wrong::Sframe => "SFrame is wrong",
         Wrong::Cfi => "CFI is wrong",
         Wrong::Both => "SFrame and CFI are both wrong",
+        Wrong::Inherited => "CFI is wrong, and SFrame has inherited it",
         Wrong::Neither => "neither is wrong, they say the same in different ways",
         Wrong::Undecided => "who is wrong is undecided",
     };

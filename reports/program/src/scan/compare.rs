@@ -1,24 +1,24 @@
 //! Compares the sections of a file with its CFI.
 
-use sframe_oracle::account::{self, account_each};
+use sframe_oracle::account::{self, Witnesses, account_each};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::CfiConfirms;
 use sframe_validator::Section;
-use sframe_validator::check::{Confirm, Unconfirmed, check_contents, check_contents_each};
+use sframe_validator::check::{Confirm, Options, Unconfirmed, check_contents, check_contents_each};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Report, Undecided};
 
 use super::cfi::with_cfi;
 use super::elf_file::ElfFile;
 use super::options::{Against, CheckOptions};
-use crate::record::{Comparison, Gatherer, Names, coverage, undecided};
+use crate::record::{Comparison, Gatherer, Names, coverage, proofs, undecided};
 use sframe_input::SectionSource;
 use sframe_record::Difference;
 
-/// Whether a file's CFI is needed: to compare sections with it, or for the coverage.
+/// Whether a file's CFI is needed: to compare sections with it, for the coverage, or to be compared itself.
 pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
     let has_section = || elf.sframe_sections().next().is_some();
-    options.coverage || (options.against != Against::None && has_section())
+    options.coverage || options.thorough || (options.against != Against::None && has_section())
 }
 
 /// Checks the sections of `elf`, and compares them with its CFI, which also confirms rows that look wrong to a rule.
@@ -49,13 +49,16 @@ pub(super) fn check_and_compare(
             }
         });
         let unnamed = Names::of(None);
-        let is_named = !sections.is_empty() || options.named_examples;
+        let has_section = !sections.is_empty();
+        let is_named = has_section || options.named_examples;
         let names = if is_named { names } else { &unnamed };
-        let coverage = coverage(&account, names, debug.path.as_deref());
+        let is_covered = kept.witnesses != Witnesses::Code && (has_section || options.coverage);
+        let coverage = is_covered.then(|| coverage(&account, names, debug.path.as_deref()));
+        let proofs = account.proofs.as_ref().map(proofs);
         report.findings.extend(account.findings);
         report.counts.extend(account.counts);
         report.undecided.extend(account.undecided);
-        (report, Comparison { differences, coverage: Some(coverage) })
+        (report, Comparison { differences, coverage, proofs })
     })
 }
 
@@ -96,7 +99,13 @@ fn confirm<'c>(confirms: &'c Result<CfiConfirms<'_>, &str>) -> &'c dyn Confirm {
 }
 
 fn kept(options: &CheckOptions) -> account::Options {
-    account::Options { keep: options.validator.keep, pedantic: options.validator.pedantic }
+    let witnesses = match options.against {
+        Against::Code => Witnesses::Code,
+        _ if options.thorough => Witnesses::All,
+        _ => Witnesses::Cfi,
+    };
+    let Options { keep, pedantic, .. } = options.validator;
+    account::Options { keep, pedantic, witnesses }
 }
 
 /// Sections, and the CFI to compare them with.
@@ -115,7 +124,8 @@ fn comparable<'s, 'c>(
     let (sections, cfi) = (sections(sources, report)?, cfi?);
     // Unreadable CFI is not absent: it has defects to report.
     let none = cfi.iter().all(|cfi| cfi.is_empty() && cfi.defects().is_empty());
-    match none && !options.coverage {
+    let is_needed = options.coverage || options.thorough || options.against == Against::Code;
+    match none && !is_needed {
         false => Ok(Some((sections, cfi))),
         true if options.against == Against::Cfi => Err("the file has none".to_owned()),
         true => Ok(None),
@@ -140,5 +150,5 @@ pub(crate) fn sections<'s>(
 fn not_compared(why: String, report: &mut Report) -> Comparison {
     let reason = format!("not compared with CFI: {why}");
     report.undecided.push(Undecided { section: None, reason });
-    Comparison { differences: Vec::new(), coverage: Some(undecided(report.code_bytes)) }
+    Comparison { coverage: Some(undecided(report.code_bytes)), ..Comparison::default() }
 }

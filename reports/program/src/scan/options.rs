@@ -24,6 +24,8 @@ pub enum Against {
     CfiIfAny,
     /// Call frame information; a file without it is undecided.
     Cfi,
+    /// Machine code.
+    Code,
     /// Nothing.
     None,
 }
@@ -41,6 +43,8 @@ pub struct CheckOptions {
     pub ignore: Vec<&'static Rule>,
     /// The tables that sections are compared with.
     pub against: Against,
+    /// Compare sections and CFI with machine code as well, in every file.
+    pub thorough: bool,
     /// Report the coverage of files without a section too.
     pub coverage: bool,
     /// Name the example functions in the coverage of files without a section. This requires reading the symbols of every
@@ -76,6 +80,7 @@ impl Default for CheckOptions {
             only: Vec::new(),
             ignore: Vec::new(),
             against: Against::default(),
+            thorough: false,
             coverage: false,
             named_examples: false,
             debug_dirs: Vec::new(),

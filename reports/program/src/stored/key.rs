@@ -43,6 +43,7 @@ fn option_text(options: &CheckOptions) -> String {
         only,
         ignore,
         against,
+        thorough,
         coverage,
         named_examples,
         debug_dirs,
@@ -50,7 +51,7 @@ fn option_text(options: &CheckOptions) -> String {
     } = options;
     let (only, ignore) = (names(only), names(ignore));
     let mut text = format!(
-        "{validator:?}\nall {all}\nonly {only}\nignore {ignore}\nagainst {against:?}\ncoverage {coverage} \
+        "{validator:?}\nall {all}\nonly {only}\nignore {ignore}\nagainst {against:?}\nthorough {thorough}\ncoverage {coverage} \
          {named_examples}\ndebug {debug_dirs:?}\n"
     );
     let _ = writeln!(text, "{:?}", options.limits);

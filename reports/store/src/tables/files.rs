@@ -2,7 +2,8 @@
 
 use sframe_record::Record;
 use sframe_record::{
-    CoveredFunctions, Header, Producer, RuleCount, Section, Severity, Status, Verdicts,
+    CoveredFunctions, Header, Producer, ProofBytes, Proofs, RuleCount, Section, Severity, Status,
+    Verdicts,
 };
 
 use super::column::{Cell, Column, ColumnKind, Table};
@@ -128,6 +129,42 @@ impl Table for Files {
         ),
         column(
             ColumnKind::numbers(
+                "sframe_proven_bytes",
+                "bytes",
+                "code whose SFrame rows the machine code proves right",
+            )
+            .or_null(),
+            |file| proven(file, |of| of.sframe, |of| of.proven),
+        ),
+        column(
+            ColumnKind::numbers(
+                "sframe_refuted_bytes",
+                "bytes",
+                "code whose SFrame rows the machine code proves wrong",
+            )
+            .or_null(),
+            |file| proven(file, |of| of.sframe, |of| of.refuted),
+        ),
+        column(
+            ColumnKind::numbers(
+                "cfi_proven_bytes",
+                "bytes",
+                "code whose CFI the machine code proves right",
+            )
+            .or_null(),
+            |file| proven(file, |of| of.cfi, |of| of.proven),
+        ),
+        column(
+            ColumnKind::numbers(
+                "cfi_refuted_bytes",
+                "bytes",
+                "code whose CFI the machine code proves wrong",
+            )
+            .or_null(),
+            |file| proven(file, |of| of.cfi, |of| of.refuted),
+        ),
+        column(
+            ColumnKind::numbers(
                 "both_functions",
                 "",
                 "functions that both SFrame and CFI describe",
@@ -215,6 +252,16 @@ fn sum<'c>(file: &'c Record<'_>, of: fn(&Section<'_>) -> u64) -> Cell<'c> {
 /// Bytes of code with a verdict; null if the file was not compared.
 fn bytes<'c>(file: &'c Record<'_>, of: fn(&Verdicts) -> u64) -> Cell<'c> {
     Cell::optional_number(file.coverage.as_ref().map(|coverage| of(&coverage.bytes)))
+}
+
+/// Bytes of code about whose rows the machine code proves something; null if it was not asked, or if there are no rows.
+fn proven<'c>(
+    file: &'c Record<'_>,
+    witness: fn(&Proofs) -> Option<ProofBytes>,
+    of: fn(&ProofBytes) -> u64,
+) -> Cell<'c> {
+    let proofs = file.proofs.as_ref().and_then(witness);
+    Cell::optional_number(proofs.as_ref().map(of))
 }
 
 /// The number of functions described by certain sections; null if the file was not compared.

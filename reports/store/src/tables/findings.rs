@@ -126,8 +126,7 @@ pub(super) struct Difference<'r> {
 
 impl Table for Differences {
     const NAME: &'static str = "differences";
-    const ABOUT: &'static str =
-        "Code where SFrame and CFI differ. Each difference is also a finding.";
+    const ABOUT: &'static str = "Code where SFrame and CFI differ, or where the machine code proves one of them wrong. Each difference is also a finding.";
     type Row<'r> = Difference<'r>;
     const COLUMNS: &'static [Column<Differences>] = &[
         difference(ColumnKind::texts("rule", "name of the finding's rule"), |of| {
@@ -178,7 +177,7 @@ impl Table for Differences {
         difference(
             ColumnKind::texts(
                 "wrong",
-                "who is wrong, as far as the machine code proves it: `sframe`, `cfi`, `both`, `neither` (they say the same), `undecided`; null in reports of older versions",
+                "who is wrong, as far as the machine code proves it: `sframe`, `cfi`, `both`, `inherited` (CFI, and SFrame says the same), `neither` (they say the same), `undecided`; null in reports of older versions",
             )
             .or_null(),
             |of| Cell::optional_text(of.difference.ruling.as_ref().map(|ruling| wrong(ruling.wrong))),
@@ -254,6 +253,7 @@ const fn wrong(wrong: Wrong) -> &'static str {
         Wrong::Sframe => "sframe",
         Wrong::Cfi => "cfi",
         Wrong::Both => "both",
+        Wrong::Inherited => "inherited",
         Wrong::Neither => "neither",
         Wrong::Undecided => "undecided",
     }

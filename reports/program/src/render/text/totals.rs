@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{BOLD, Text, coverage, severity_style};
+use super::{BOLD, Text, coverage, proofs, severity_style};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{KindCount, RuleCount, SectionCount, Severity, Summary};
@@ -33,6 +33,9 @@ impl<W: Write> Text<W> {
         } else if summary.code_bytes > 0 {
             let code = grouped(summary.code_bytes);
             writeln!(self.out, "  none of their {code} bytes of code has stack-trace entries")?;
+        }
+        if let Some(proofs) = &summary.proofs {
+            writeln!(self.out, "  {}", self.wrapped(&proofs::in_short(proofs), 4))?;
         }
         self.finding_totals(summary)?;
         if self.options.coverage {

@@ -1,0 +1,164 @@
+//! Examines the functions of a chunk.
+
+use sframe_validator::unwind::{CodeAddress, Frame};
+
+use super::rows::{Chunk, Piece, Statement};
+use super::{Contradiction, ProofSums, Proofs, Stated};
+use crate::code::{Budget, Checked, Code, Facts, Truth};
+use crate::compare::ruling::Wrong;
+use crate::compare::verdict::Fields;
+use crate::witness::CodeRange;
+
+/// What the code of a chunk proves.
+#[derive(Default)]
+pub(super) struct Examined<'c> {
+    pub(super) proofs: Proofs,
+    pub(super) contradictions: Vec<Contradiction<'c>>,
+}
+
+/// Holds the rows about the functions of a chunk against their code.
+pub(super) fn examine<'c>(code: &Code<'_>, chunk: &Chunk<'_, 'c>) -> Examined<'c> {
+    let bytes = chunk.functions.iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
+    let budget = Budget::of(bytes);
+    let mut examined = Examined::default();
+    let mut rest = chunk.pieces.as_slice();
+    for range in chunk.functions {
+        let here = |piece: &Piece<'_>| {
+            (piece.start.section, piece.start.address) < (range.start.section, range.end)
+        };
+        let (pieces, others) = rest.split_at(rest.partition_point(here));
+        rest = others;
+        if !pieces.is_empty() {
+            examined.function(code, *range, pieces, &budget);
+        }
+    }
+    examined
+}
+
+impl<'c> Examined<'c> {
+    /// Examines a function, which has `pieces`.
+    fn function(
+        &mut self,
+        code: &Code<'_>,
+        range: CodeRange,
+        pieces: &[Piece<'c>],
+        budget: &Budget,
+    ) {
+        for piece in pieces {
+            self.add(piece, piece.end.saturating_sub(piece.start.address));
+        }
+        let Some(mut function) = code.function_within(range.start, budget) else { return };
+        let mut rest = pieces;
+        function.visit(range.start.address..range.end, |from, to, facts| {
+            rest = rest.get(rest.partition_point(|piece| piece.end <= from)..).unwrap_or_default();
+            let Some(piece) = rest.first().filter(|piece| piece.start.address <= from) else {
+                return;
+            };
+            // An instruction may end after the function, and another row may start in it.
+            self.instruction(piece, from, to.min(piece.end), &facts);
+        });
+    }
+
+    /// Adds the bytes of a piece, as far as is known before its code is visited.
+    fn add(&mut self, piece: &Piece<'_>, bytes: u64) {
+        fn unreached<F: Copy>(sums: &mut ProofSums, statement: &Statement<F>, bytes: u64) {
+            if !statement.is_nothing() {
+                sums.unreached = sums.unreached.saturating_add(bytes);
+            }
+        }
+        unreached(&mut self.proofs.sframe, &piece.sframe, bytes);
+        unreached(&mut self.proofs.cfi, &piece.cfi, bytes);
+    }
+
+    /// Adds an instruction.
+    fn instruction(&mut self, piece: &Piece<'c>, from: u64, to: u64, facts: &Facts<'_>) {
+        let bytes = to.saturating_sub(from);
+        let (sframe, cfi) = (piece.sframe.row(), piece.cfi.row());
+        let in_sframe = sframe.map(|stated| facts.check(&stated.frame));
+        let in_cfi = match (sframe, cfi) {
+            (Some(sframe), Some(cfi)) if sframe.frame == cfi.frame => in_sframe,
+            _ => cfi.map(|stated| facts.check(&stated.frame)),
+        };
+        reached(&mut self.proofs.sframe, &piece.sframe, in_sframe, bytes);
+        reached(&mut self.proofs.cfi, &piece.cfi, in_cfi, bytes);
+        let is_wrong =
+            |checked: Option<Checked>| checked.is_some_and(|c| c.whole() == Truth::Refuted);
+        let wrong = match (is_wrong(in_sframe), is_wrong(in_cfi)) {
+            _ if piece.differ => return,
+            (true, true) => Wrong::Inherited,
+            (true, false) => Wrong::Sframe,
+            (false, true) => Wrong::Cfi,
+            (false, false) => return,
+        };
+        let (checked, frame) = match (wrong, sframe, cfi) {
+            (Wrong::Cfi, _, Some(Stated { frame, .. })) => (in_cfi, frame),
+            (_, Some(Stated { frame, .. }), _) => (in_sframe, frame),
+            _ => return,
+        };
+        let Some(checked) = checked else { return };
+        let contradiction = Contradiction {
+            start: CodeAddress { address: from, ..piece.start },
+            end: to,
+            wrong,
+            fields: refuted(checked, frame, facts),
+            sframe: sframe.copied(),
+            cfi: cfi.copied(),
+            truth: facts.known_beside(frame),
+        };
+        match self.contradictions.last_mut() {
+            Some(last) if last.continues(&contradiction) => last.end = to,
+            _ => self.contradictions.push(contradiction),
+        }
+    }
+}
+
+/// Adds bytes of an instruction that are reached.
+fn reached<F: Copy>(
+    sums: &mut ProofSums,
+    statement: &Statement<F>,
+    checked: Option<Checked>,
+    bytes: u64,
+) {
+    if statement.is_nothing() {
+        return;
+    }
+    let sum = match checked.map(|checked| checked.whole()) {
+        Some(Truth::Proven) => &mut sums.proven,
+        Some(Truth::Refuted) => &mut sums.refuted,
+        Some(Truth::Unknown) | None => &mut sums.unknown,
+    };
+    *sum = sum.saturating_add(bytes);
+    sums.unreached = sums.unreached.saturating_sub(bytes);
+}
+
+/// The parts of a frame that are wrong. Where the CFA is wrong, so are rules that count from it: they are not reported as well.
+fn refuted(checked: Checked, frame: &Frame, facts: &Facts<'_>) -> Fields {
+    let known = facts.known();
+    let is_signing = known.ra.is_some() && known.ra_signed != frame.ra_signed;
+    let ra = if is_signing { Fields::RA_SIGNING } else { Fields::RA };
+    let has_other_ra = known.ra != Some(frame.ra) || is_signing;
+    let parts = [
+        (checked.cfa, Fields::CFA, true),
+        (checked.ra, ra, has_other_ra),
+        (checked.fp, Fields::FP, known.fp != Some(frame.fp)),
+    ];
+    let wrong =
+        parts.into_iter().filter(|(truth, _, differs)| *truth == Truth::Refuted && *differs);
+    wrong.fold(Fields::default(), |fields, (_, field, _)| fields.with(field))
+}
+
+impl Contradiction<'_> {
+    /// Whether `next` only extends this range.
+    fn continues(&self, next: &Contradiction<'_>) -> bool {
+        let rows = |of: &Contradiction<'_>| {
+            (
+                of.sframe.map(|stated| (stated.function.start, stated.row_start)),
+                of.cfi.map(|stated| (stated.function.start(), stated.row_start)),
+            )
+        };
+        self.start.section == next.start.section
+            && self.end == next.start.address
+            && (self.wrong, self.fields) == (next.wrong, next.fields)
+            && rows(self) == rows(next)
+    }
+}

@@ -1,0 +1,24 @@
+//! Rules that compare rows with the machine code: the code proves what a frame is.
+//!
+//! The [comparison](crate::compare) finds the ranges; these rules are the pages about them.
+
+mod cfi_contradicts_code;
+mod inherited_error;
+mod sframe_contradicts_code;
+
+use sframe_validator::rules::Rule;
+
+use crate::compare::Wrong;
+
+/// The group's rules, in the order of the catalogue.
+pub(super) const RULES: &[&Rule] =
+    &[&sframe_contradicts_code::RULE, &inherited_error::RULE, &cfi_contradicts_code::RULE];
+
+/// The rule that the rows of those who are wrong break.
+pub(crate) const fn of(wrong: Wrong) -> &'static Rule {
+    match wrong {
+        Wrong::Inherited => &inherited_error::RULE,
+        Wrong::Cfi => &cfi_contradicts_code::RULE,
+        _ => &sframe_contradicts_code::RULE,
+    }
+}

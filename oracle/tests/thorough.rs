@@ -1,0 +1,138 @@
+//! The account with the machine code as a third witness, on files whose directives say what the code does not do.
+
+mod common;
+
+use common::{ALL, golden, golden_files, members, of_file, open};
+use sframe_oracle::account::{Account, Options, Witnesses, account};
+use sframe_oracle::compare::{Reason, Wrong};
+use sframe_validator::elf::Elf;
+use sframe_validator::unwind::Cfa;
+
+const THOROUGH: Options = Options { witnesses: Witnesses::All, ..ALL };
+const CODE_ALONE: Options = Options { witnesses: Witnesses::Code, ..ALL };
+
+/// `RULE at START..END: CFA by the code`, for each difference of a rule of the group `code`.
+fn contradictions(account: &Account<'_>) -> Vec<String> {
+    let of_code = account.differences.iter().filter(|one| one.ruling.is_some());
+    of_code
+        .map(|one| {
+            let Some(ruling) = one.ruling else { return String::new() };
+            let Reason::Proof { address, known } = ruling.reason else { return String::new() };
+            assert_eq!(address, one.start.address);
+            let cfa = match known.cfa {
+                Some(Cfa::RegisterOffset { register, offset }) => format!("{register}{offset:+}"),
+                _ => "?".to_owned(),
+            };
+            let (rule, start) = (one.finding.rule.name, one.start.address);
+            format!("{rule} at {start:#x}..{:#x}: {cfa}", one.end)
+        })
+        .collect()
+}
+
+/// `odd_offsets` in corpus/sources/x86_64/cfi.s is `nop; nop; nop; nop; ret` at .text+0x15. Its directives set the CFA to SP+9
+/// after the first instruction, then to SP+127, SP+128 and SP+0; nothing is pushed, so it is SP+8 all over (psABI 3.2.2).
+#[test]
+fn sframe_inherits_the_errors_of_directives() {
+    of_file("2.44/x86_64/cfi.o", &THOROUGH, |account| {
+        let found = contradictions(account);
+        for wanted in [
+            "inherited-error at 0x16..0x17: r7+8",
+            "inherited-error at 0x17..0x18: r7+8",
+            "inherited-error at 0x18..0x19: r7+8",
+            "inherited-error at 0x19..0x1a: r7+8",
+        ] {
+            assert!(found.iter().any(|line| line == wanted), "{wanted}: {found:#?}");
+        }
+        assert!(!found.iter().any(|line| line.contains("at 0x15..")), "{found:#?}");
+    });
+}
+
+/// The same function when CFI is not a witness, and in a file without SFrame.
+#[test]
+fn one_witness_is_enough() {
+    of_file("2.44/x86_64/cfi.o", &CODE_ALONE, |account| {
+        let found = contradictions(account);
+        let wanted = "sframe-contradicts-code at 0x16..0x17: r7+8".to_owned();
+        assert!(found.contains(&wanted), "{found:#?}");
+        assert_eq!((account.sums.total(), account.losses.len()), (0, 0));
+        let proofs = account.proofs.expect("examined");
+        assert!(proofs.cfi.total() == 0 && proofs.sframe.total() > 0, "{proofs:?}");
+    });
+    let file = golden("2.44/x86_64/cfi.o");
+    open(&file, |elf, _, cfi| {
+        let found = contradictions(&account(elf, &[], cfi, &THOROUGH));
+        let wanted = "cfi-contradicts-code at 0x16..0x17: r7+8".to_owned();
+        assert!(found.contains(&wanted), "{found:#?}");
+    });
+}
+
+/// GNU ld 2.44 describes stubs in .plt.got as if they pushed something. `objdump -d` shows a single jump, so the CFA is SP+8.
+/// CFI is right about it, so this is a difference between the two, and no second one.
+#[test]
+fn a_difference_is_not_reported_twice() {
+    let stub = "sframe-contradicts-code at 0x860..0x866: r7+8".to_owned();
+    of_file("2.44/x86_64/shared.so", &CODE_ALONE, |account| {
+        assert_eq!(contradictions(account), [stub.clone()]);
+    });
+    of_file("2.44/x86_64/shared.so", &THOROUGH, |account| {
+        assert_eq!(contradictions(account), [""; 0]);
+        assert!(account.differences.iter().any(|one| one.start.address == 0x860));
+    });
+}
+
+/// In the golden files that a compiler wrote, nothing contradicts the code apart from that stub; and the bytes that the
+/// code was asked about are those that the comparison found described.
+#[test]
+fn compilers_contradict_no_code() {
+    let (mut examined, mut described, mut undecided) = (0, 0, 0);
+    for path in golden_files() {
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        let data = std::fs::read(&path).expect("readable");
+        for member in members(&data) {
+            if Elf::parse(member).map_or(true, |elf| elf.abi().is_none()) {
+                continue;
+            }
+            open(member, |elf, sections, cfi| {
+                let account = account(elf, sections, cfi, &THOROUGH);
+                let Some(proofs) = account.proofs else {
+                    let machine = |one: &&_| format!("{one:?}").contains("machine code");
+                    assert!(account.undecided.iter().any(|one| machine(&one)), "{path:?}");
+                    return;
+                };
+                let by_hand =
+                    ["archive", "cfi", "handwritten", "words", "relocatable", "debug-only"];
+                let is_by_hand = by_hand.iter().any(|one| name.contains(one));
+                if !is_by_hand {
+                    let found = contradictions(&account);
+                    let wrong = |one: &&String| !one.starts_with("sframe-contradicts-code");
+                    assert_eq!(found.iter().find(wrong), None, "{}: {found:#?}", path.display());
+                }
+                let sums = account.sums;
+                examined += proofs.sframe.total() + proofs.cfi.total();
+                undecided += 2 * sums.undecided;
+                described += 2 * (sums.equal + sums.limited + sums.different)
+                    + sums.only_cfi
+                    + sums.only_sframe;
+            });
+        }
+    }
+    assert!(
+        (described..=described + undecided).contains(&examined),
+        "{described} bytes, {undecided} undecided, {examined} examined"
+    );
+}
+
+/// What the code says is in the finding, and who is wrong.
+#[test]
+fn messages_have_both_values() {
+    of_file("2.44/x86_64/cfi.o", &THOROUGH, |account| {
+        let at = |address| {
+            let mut all = account.differences.iter().filter(|one| one.ruling.is_some());
+            all.find(|one| one.start.address == address).expect("a contradiction")
+        };
+        let inherited = at(0x16);
+        assert_eq!(inherited.finding.message, "CFA is rsp+8 by the code, SFrame and CFI say rsp+9");
+        assert_eq!(inherited.ruling.map(|ruling| ruling.wrong), Some(Wrong::Inherited));
+        assert!(inherited.finding.function.is_some() && inherited.finding.row == Some(1));
+    });
+}

@@ -1,0 +1,15 @@
+//! What the machine code proves, in the record of a file.
+
+use sframe_oracle::compare;
+use sframe_record::{ProofBytes, Proofs};
+
+/// The sums of the witnesses that describe any code.
+#[must_use]
+pub fn proofs(sums: &compare::Proofs) -> Proofs {
+    Proofs { sframe: bytes(&sums.sframe), cfi: bytes(&sums.cfi) }
+}
+
+fn bytes(sums: &compare::ProofSums) -> Option<ProofBytes> {
+    let compare::ProofSums { proven, refuted, unknown, unreached } = *sums;
+    (sums.total() > 0).then_some(ProofBytes { proven, refuted, unknown, unreached })
+}

@@ -1,0 +1,73 @@
+//! What the machine code proves about the rows of SFrame and CFI.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of code by what the machine code proves about the rows of each witness.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct Proofs {
+    /// About SFrame. Absent if it describes no code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sframe: Option<ProofBytes>,
+    /// About CFI. Absent if it describes no code, or was not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cfi: Option<ProofBytes>,
+}
+
+/// Bytes of code that a witness describes, by what the machine code proves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct ProofBytes {
+    /// The row is right.
+    pub proven: u64,
+    /// The row is wrong.
+    pub refuted: u64,
+    /// The code does not determine some part of the frame, or the row cannot be read.
+    pub unknown: u64,
+    /// No known path leads there: padding, and code behind jumps that cannot be resolved.
+    pub unreached: u64,
+}
+
+/// The sums over several files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct ProofTotal {
+    /// The number of files whose code was examined.
+    pub files: u64,
+    /// The sums over these files.
+    #[serde(flatten)]
+    pub proofs: Proofs,
+}
+
+impl ProofBytes {
+    /// All bytes that the witness describes.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.proven
+            .saturating_add(self.refuted)
+            .saturating_add(self.unknown)
+            .saturating_add(self.unreached)
+    }
+
+    fn add(&mut self, other: &ProofBytes) {
+        self.proven = self.proven.saturating_add(other.proven);
+        self.refuted = self.refuted.saturating_add(other.refuted);
+        self.unknown = self.unknown.saturating_add(other.unknown);
+        self.unreached = self.unreached.saturating_add(other.unreached);
+    }
+}
+
+impl ProofTotal {
+    /// Adds the proofs of one file.
+    pub fn add(&mut self, proofs: &Proofs) {
+        self.files = self.files.saturating_add(1);
+        for (sum, more) in
+            [(&mut self.proofs.sframe, &proofs.sframe), (&mut self.proofs.cfi, &proofs.cfi)]
+        {
+            if let Some(more) = more {
+                sum.get_or_insert_default().add(more);
+            }
+        }
+    }
+}
