@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use sframe_validator::Abi;
 use sframe_validator::elf::{Elf, ElfKind, PF_X, PT_LOAD, Segment};
 
-use crate::build_id::{BuildId, build_id};
+use crate::auxv::{AT_ENTRY, AT_PHDR, AT_SYSINFO_EHDR};
+use crate::build_id::check_build;
 use crate::files::Files;
 use crate::memory::Image;
 use crate::modules::{FileId, Mapping, Modules};
@@ -23,12 +24,6 @@ use notes::{FileRange, Notes};
 const MOST_FILES: usize = 1 << 14;
 /// `PT_PHDR`.
 const PT_PHDR: u32 = 6;
-/// `AT_PHDR`: the address of the executable's program headers.
-const AT_PHDR: u64 = 3;
-/// `AT_ENTRY`: the address at which the executable starts.
-const AT_ENTRY: u64 = 9;
-/// `AT_SYSINFO_EHDR`: the address of the vDSO.
-const AT_SYSINFO_EHDR: u64 = 33;
 
 /// A thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +140,7 @@ impl<'s> Loader<'_, 's> {
     /// The files of the note `NT_FILE`.
     fn noted_files(&mut self) {
         let notes = self.notes;
-        let entry = notes.auxv(AT_ENTRY);
+        let entry = notes.auxv.get(AT_ENTRY);
         let contains =
             |range: &&FileRange| entry.is_some_and(|at| range.start <= at && at < range.end);
         let executable = notes.files.iter().find(contains).map(|range| &range.name);
@@ -198,14 +193,9 @@ impl<'s> Loader<'_, 's> {
         };
         let bytes = self.files.open(&path)?;
         // The ELF header and the notes are in the first page, which Linux dumps unless it is asked not to.
-        let dumped = (range.offset == 0).then(|| build_id(self.dumped.rest(range.start))).flatten();
-        match (dumped, build_id(bytes)) {
-            (Some(dumped), Some(found)) if dumped != found => {
-                let (dumped, found) = (BuildId(dumped), BuildId(found));
-                Err(format!("its build ID is {found}, but that of the mapped file is {dumped}"))
-            }
-            _ => Ok(bytes),
-        }
+        let beginning = if range.offset == 0 { self.dumped.rest(range.start) } else { &[] };
+        check_build(bytes, beginning)?;
+        Ok(bytes)
     }
 
     /// A dump without file note, as qemu writes it: the executable is where its program headers are.
@@ -228,7 +218,8 @@ impl<'s> Loader<'_, 's> {
             ElfKind::Executable => 0,
             _ => self
                 .notes
-                .auxv(AT_PHDR)
+                .auxv
+                .get(AT_PHDR)
                 .zip(headers(&elf))
                 .map_or(0, |(runtime, headers)| runtime.wrapping_sub(headers)),
         };
@@ -246,7 +237,7 @@ impl<'s> Loader<'_, 's> {
 
     /// The vDSO, which is only in memory.
     fn vdso(&mut self) {
-        let Some(start) = self.notes.auxv(AT_SYSINFO_EHDR) else { return };
+        let Some(start) = self.notes.auxv.get(AT_SYSINFO_EHDR) else { return };
         let bytes = self.dumped.rest(start);
         let Some(segment) = self.segment(start).copied() else { return };
         if !Elf::is_elf(bytes) {
