@@ -58,7 +58,8 @@ impl Stuck {
 
     /// Whether signals wait for the process (proc(5), `ShdPnd`).
     fn has_signals_pending(&self) -> bool {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.scan.id())).expect("it runs");
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", self.scan.id())).expect("it runs");
         let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).expect("a mask");
         pending.trim().bytes().any(|digit| digit != b'0')
     }
