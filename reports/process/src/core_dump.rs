@@ -20,6 +20,8 @@ use headers::Headers;
 pub use memory::CoreMemory;
 use notes::{FileRange, Notes};
 
+/// The smallest size of pages on the machines of core dumps.
+const PAGE: u64 = 0x1000;
 /// The largest number of mapped files that are opened.
 const MOST_FILES: usize = 1 << 14;
 /// `PT_PHDR`.
@@ -227,7 +229,11 @@ impl<'s> Loader<'_, 's> {
         for segment in loads {
             let start = segment.address.wrapping_add(bias);
             let end = start.saturating_add(segment.file_size);
-            let range = FileRange { start, end, offset: segment.offset, name: name.to_vec() };
+            // Whole pages are mapped (Linux, `elf_map`), and the dump describes its memory in whole pages. Without this,
+            // its range would start first, and hide the file.
+            let before = segment.offset.min(start % PAGE);
+            let (start, offset) = (start - before, segment.offset - before);
+            let range = FileRange { start, end, offset, name: name.to_vec() };
             self.add(file, &range);
             if let Some(mapping) = self.mappings.last_mut() {
                 mapping.executable = segment.flags & PF_X != 0;
