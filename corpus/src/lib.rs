@@ -1,9 +1,11 @@
-//! Helpers for tests: the files of the corpus, the tools that results are compared with, and runs of `sframe-check`.
+//! Helpers for tests: the files of the corpus, the tools that results are compared with, runs of `sframe-check`, and
+//! time.
 //!
 //! This package is a development dependency of the others, and depends on none of them. Its functions panic if
 //! something is missing.
 
 pub mod program;
+pub mod time;
 pub mod tools;
 
 use std::fs;

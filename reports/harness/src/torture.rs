@@ -171,6 +171,10 @@ impl Run<'_> {
 
     /// The result of the reader for a case; `None` if it was stopped.
     fn case(&self, case: &Case) -> Result<Option<Ran>, NotRun> {
+        // Without this, an interrupted run would write the files of all cases that are left.
+        if self.follow.stop() {
+            return Ok(None);
+        }
         let folder = Folder::new()?;
         let file = match self.keep {
             Some(kept) => kept.join(&case.name),

@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use sframe_harness::limited::{
     Command, End, Finished, Folder, Limits, NotRun, Runner, watch_if_asked,
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     a_program_that_cannot_be_started_is_an_error();
     a_stopped_program_is_not_reported();
     a_waiting_program_is_killed_at_the_time_limit();
+    nothing_outlives_a_stopped_watcher();
     ExitCode::SUCCESS
 }
 
@@ -113,4 +115,36 @@ fn a_waiting_program_is_killed_at_the_time_limit() {
     let ran = result.expect("sh runs").into_ran();
     assert_eq!((ran.end, ran.cost), (End::TimedOut, None));
     assert!(!path.exists());
+}
+
+/// A program stops its watcher, which cannot end it any more. After a while, the caller kills the watcher and everything that
+/// the program has started, also in another session.
+fn nothing_outlives_a_stopped_watcher() {
+    let folder = Folder::new().expect("disk space");
+    let path = folder.path().to_owned();
+    let orphan = path.join("orphan");
+    let note = format!("read -r stat < /proc/$$/stat; echo \"$stat\" > {}", orphan.display());
+    let script = format!("kill -STOP $PPID; setsid sh -c '{note}; exec sleep 600' & sleep 600");
+    let stat = || fs::read_to_string(&orphan).unwrap_or_default();
+    let last = Mutex::new(String::new());
+    let stop = || {
+        let stat = stat();
+        let is_complete = stat.ends_with('\n');
+        *last.lock().expect("no panic") = stat;
+        is_complete
+    };
+    let watcher = own_path();
+    let runner = Runner { stop: &stop, ..Runner::new(&watcher, LIMITS) };
+    assert!(matches!(runner.run(&shell(&script), folder), Err(NotRun::Stopped)));
+    assert!(!path.exists());
+    // The fields from the state on; the last one here is the time of the start (proc_pid_stat(5)).
+    let fields = |stat: &str| -> Option<Vec<String>> {
+        Some(stat.rsplit_once(") ")?.1.split_whitespace().take(20).map(str::to_owned).collect())
+    };
+    let noted = last.into_inner().expect("no panic");
+    let id = noted.split(' ').next().expect("an id");
+    let start = fields(&noted).expect("fields").pop();
+    let now = fs::read_to_string(format!("/proc/{id}/stat")).ok().and_then(|now| fields(&now));
+    let lives = |now: Vec<String>| now.last() == start.as_ref() && now[0] != "Z";
+    assert!(!now.is_some_and(lives), "{noted}");
 }

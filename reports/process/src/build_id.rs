@@ -6,8 +6,25 @@ use object::Endianness;
 use object::elf::{FileHeader64, NT_GNU_BUILD_ID};
 use object::read::elf::{FileHeader, ProgramHeader};
 
+/// Checks that a file is not another build than the one that was mapped. A build ID that one of them does not have is no
+/// contradiction.
+///
+/// `mapped` is the beginning of the mapped file, in which the build ID is; empty if it is unknown.
+///
+/// # Errors
+/// The reason, for people, with both build IDs.
+pub(crate) fn check_build(file: &[u8], mapped: &[u8]) -> Result<(), String> {
+    match (build_id(file), build_id(mapped)) {
+        (Some(found), Some(mapped)) if found != mapped => {
+            let (found, mapped) = (BuildId(found), BuildId(mapped));
+            Err(format!("its build ID is {found}, but that of the mapped file is {mapped}"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A build ID for people.
-pub(crate) struct BuildId<'s>(pub(crate) &'s [u8]);
+struct BuildId<'s>(&'s [u8]);
 
 impl fmt::Display for BuildId<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -17,7 +34,7 @@ impl fmt::Display for BuildId<'_> {
 }
 
 /// The build ID in the notes of a 64-bit ELF file, of which `data` is the beginning or all.
-pub(crate) fn build_id(data: &[u8]) -> Option<&[u8]> {
+fn build_id(data: &[u8]) -> Option<&[u8]> {
     let header = FileHeader64::<Endianness>::parse(data).ok()?;
     let endian = header.endian().ok()?;
     for segment in header.program_headers(endian, data).ok()? {

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use sframe_validator::Abi;
 use sframe_validator::elf::{Elf, ElfKind, PF_X, PT_LOAD, Segment};
 
-use crate::build_id::{BuildId, build_id};
+use crate::auxv::{AT_ENTRY, AT_PHDR, AT_SYSINFO_EHDR};
+use crate::build_id::check_build;
 use crate::files::Files;
 use crate::memory::Image;
 use crate::modules::{FileId, Mapping, Modules};
@@ -19,16 +20,12 @@ use headers::Headers;
 pub use memory::CoreMemory;
 use notes::{FileRange, Notes};
 
+/// The smallest size of pages on the machines of core dumps.
+const PAGE: u64 = 0x1000;
 /// The largest number of mapped files that are opened.
 const MOST_FILES: usize = 1 << 14;
 /// `PT_PHDR`.
 const PT_PHDR: u32 = 6;
-/// `AT_PHDR`: the address of the executable's program headers.
-const AT_PHDR: u64 = 3;
-/// `AT_ENTRY`: the address at which the executable starts.
-const AT_ENTRY: u64 = 9;
-/// `AT_SYSINFO_EHDR`: the address of the vDSO.
-const AT_SYSINFO_EHDR: u64 = 33;
 
 /// A thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +142,7 @@ impl<'s> Loader<'_, 's> {
     /// The files of the note `NT_FILE`.
     fn noted_files(&mut self) {
         let notes = self.notes;
-        let entry = notes.auxv(AT_ENTRY);
+        let entry = notes.auxv.get(AT_ENTRY);
         let contains =
             |range: &&FileRange| entry.is_some_and(|at| range.start <= at && at < range.end);
         let executable = notes.files.iter().find(contains).map(|range| &range.name);
@@ -198,14 +195,9 @@ impl<'s> Loader<'_, 's> {
         };
         let bytes = self.files.open(&path)?;
         // The ELF header and the notes are in the first page, which Linux dumps unless it is asked not to.
-        let dumped = (range.offset == 0).then(|| build_id(self.dumped.rest(range.start))).flatten();
-        match (dumped, build_id(bytes)) {
-            (Some(dumped), Some(found)) if dumped != found => {
-                let (dumped, found) = (BuildId(dumped), BuildId(found));
-                Err(format!("its build ID is {found}, but that of the mapped file is {dumped}"))
-            }
-            _ => Ok(bytes),
-        }
+        let beginning = if range.offset == 0 { self.dumped.rest(range.start) } else { &[] };
+        check_build(bytes, beginning)?;
+        Ok(bytes)
     }
 
     /// A dump without file note, as qemu writes it: the executable is where its program headers are.
@@ -228,7 +220,8 @@ impl<'s> Loader<'_, 's> {
             ElfKind::Executable => 0,
             _ => self
                 .notes
-                .auxv(AT_PHDR)
+                .auxv
+                .get(AT_PHDR)
                 .zip(headers(&elf))
                 .map_or(0, |(runtime, headers)| runtime.wrapping_sub(headers)),
         };
@@ -236,7 +229,11 @@ impl<'s> Loader<'_, 's> {
         for segment in loads {
             let start = segment.address.wrapping_add(bias);
             let end = start.saturating_add(segment.file_size);
-            let range = FileRange { start, end, offset: segment.offset, name: name.to_vec() };
+            // Whole pages are mapped (Linux, `elf_map`), and the dump describes its memory in whole pages. Without this,
+            // its range would start first, and hide the file.
+            let before = segment.offset.min(start % PAGE);
+            let (start, offset) = (start - before, segment.offset - before);
+            let range = FileRange { start, end, offset, name: name.to_vec() };
             self.add(file, &range);
             if let Some(mapping) = self.mappings.last_mut() {
                 mapping.executable = segment.flags & PF_X != 0;
@@ -246,7 +243,7 @@ impl<'s> Loader<'_, 's> {
 
     /// The vDSO, which is only in memory.
     fn vdso(&mut self) {
-        let Some(start) = self.notes.auxv(AT_SYSINFO_EHDR) else { return };
+        let Some(start) = self.notes.auxv.get(AT_SYSINFO_EHDR) else { return };
         let bytes = self.dumped.rest(start);
         let Some(segment) = self.segment(start).copied() else { return };
         if !Elf::is_elf(bytes) {

@@ -2,11 +2,13 @@
 //! rows that every witness has at a runtime address.
 //!
 //! [`Files`] maps files into this program. [`Modules`] knows where a process has mapped them, and returns the
-//! [`Statement`] of a [`Witness`] about a runtime address. [`CoreDump`] reads core dumps. [`walk`] goes from a
-//! thread's registers to its outermost frame.
+//! [`Statement`] of a [`Witness`] about a runtime address. [`CoreDump`] reads core dumps, and [`Process`] stops a
+//! running process. [`walk`] goes from a thread's registers to its outermost frame, and [`trace`] executes a program step
+//! by step.
 
 #![deny(unsafe_code)]
 
+mod auxv;
 mod build_id;
 mod core_dump;
 mod files;
@@ -21,7 +23,7 @@ pub mod walk;
 
 pub use core_dump::{CoreDump, CoreMemory, Places, Thread};
 pub use files::Files;
-pub use live::{LiveMemory, Loader, Process};
+pub use live::{LiveMemory, Process};
 pub use memory::Image;
 pub use modules::{FileId, Mapping, Modules, Place, Symbolic};
 pub use statement::{Silence, Statement, Witness};

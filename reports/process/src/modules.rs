@@ -13,6 +13,14 @@ pub use module::Symbolic;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(usize);
 
+impl FileId {
+    /// The number of the file: files are numbered in the order in which they were added, from 0 on.
+    #[must_use]
+    pub const fn number(self) -> usize {
+        self.0
+    }
+}
+
 /// A range of a process's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
@@ -68,6 +76,11 @@ impl<'s> Modules<'s> {
     pub fn add(&mut self, name: Vec<u8>, bytes: Result<&'s [u8], String>) -> FileId {
         self.modules.push(Module::new(name, bytes));
         FileId(self.modules.len() - 1)
+    }
+
+    /// All files, in the order in which they were added.
+    pub fn files(&self) -> impl Iterator<Item = FileId> {
+        (0..self.modules.len()).map(FileId)
     }
 
     /// Replaces all mappings. Files remain, so that those that are still mapped are not read again.

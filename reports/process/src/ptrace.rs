@@ -5,9 +5,7 @@
 mod raw;
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use nix::errno::Errno;
 use nix::libc;
@@ -15,6 +13,9 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use sframe_validator::Endian;
+
+use crate::auxv::{AT_ENTRY, AuxiliaryVector};
 
 /// The registers of a stopped thread.
 pub(crate) type Registers = libc::user_regs_struct;
@@ -58,8 +59,6 @@ pub(crate) fn start(program: &OsString, arguments: &[OsString]) -> io::Result<Pi
     Ok(pid)
 }
 
-/// `AT_ENTRY` in the auxiliary vector: the address at which the executable starts.
-const AT_ENTRY: u64 = 9;
 /// The debug register that enables breakpoints, and the value for one in register 0, on execution.
 const CONTROL: (usize, u64) = (7, 1);
 
@@ -69,10 +68,7 @@ const CONTROL: (usize, u64) = (7, 1);
 /// Returns an error if the program does not get there.
 pub(crate) fn run_to_entry(pid: Pid) -> io::Result<()> {
     let vector = std::fs::read(format!("/proc/{pid}/auxv"))?;
-    let (pairs, _) = vector.as_chunks::<16>();
-    let word = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or_default();
-    let pair = |pair: &[u8; 16]| (word(&pair[..8]), word(&pair[8..]));
-    let entry = pairs.iter().map(pair).find(|(key, _)| *key == AT_ENTRY).map(|(_, entry)| entry);
+    let entry = AuxiliaryVector::parse(&vector, Endian::Little).get(AT_ENTRY);
     let entry = entry.ok_or_else(|| io::Error::other("the program's entry is unknown"))?;
     raw::write_debug_register(pid, 0, entry)?;
     raw::write_debug_register(pid, CONTROL.0, CONTROL.1)?;
@@ -174,37 +170,6 @@ pub(crate) fn origin(pid: Pid) -> Origin {
 pub(crate) fn end(pid: Pid) {
     // It may have ended already.
     let _ = kill(pid, Signal::SIGKILL);
-}
-
-/// The memory of a process.
-pub(crate) struct Memory(File);
-
-impl Memory {
-    /// Opens the memory that the process has now. A process that executes another program gets another memory.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be opened.
-    pub(crate) fn open(pid: Pid) -> io::Result<Memory> {
-        File::open(format!("/proc/{pid}/mem")).map(Memory)
-    }
-
-    /// Reads bytes at an address: fewer if the memory ends earlier.
-    pub(crate) fn read(&self, address: u64, bytes: &mut [u8]) -> usize {
-        let mut done = 0;
-        while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            match self.0.read_at(rest, address.wrapping_add(done as u64)) {
-                Ok(0) | Err(_) => break,
-                Ok(read) => done += read,
-            }
-        }
-        done
-    }
-
-    /// Reads a word.
-    pub(crate) fn word(&self, address: u64) -> Option<u64> {
-        let mut bytes = [0; 8];
-        (self.read(address, &mut bytes) == bytes.len()).then(|| u64::from_le_bytes(bytes))
-    }
 }
 
 /// The processors on which this thread may run, restored when the value is dropped.

@@ -15,5 +15,7 @@ pub use end::End;
 pub use memory::Memory;
 pub use registers::{Cursor, Registers};
 pub use rules::{Gaps, LastFrame, Lookup, Rules};
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) use signal::amd64_context;
 pub use step::{Step, step};
 pub use together::{Cell, Level, Together, walk_together};

@@ -164,6 +164,29 @@ fn undumped_memory_is_read_from_files() {
     assert_eq!(dump.memory.word(Abi::Amd64, 0x10_0002), None);
 }
 
+/// A dump without the note of mapped files, as qemu writes it, of an executable whose code starts within a page, as LLD
+/// places it: the file is found at each of its addresses.
+#[test]
+fn an_executable_is_mapped_in_whole_pages() {
+    let mut elf = Writer::new(false);
+    elf.bytes.extend([0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    // An ELF header, and a program header: flags, offset, addresses, sizes, alignment.
+    elf.u16(2).u16(EM_X86_64).u32(1).u64(0x20_1234).u64(64).u64(0).u32(0);
+    elf.u16(64).u16(56).u16(1).u16(64).u16(0).u16(0);
+    elf.u32(1).u32(5).u64(0x234).u64(0x20_1234).u64(0x20_1234).u64(16).u64(16).u64(0x1000);
+    elf.bytes.resize(0x234, 0);
+    elf.bytes.extend(0..16);
+    let exe = sframe_corpus::folder!("core-dump-exe").join("exe");
+    std::fs::write(&exe, &elf.bytes).expect("written");
+    let mut notes = Writer::new(false);
+    notes.note("CORE", 1, &prstatus(false, 11, 1, &[0; 27]));
+    let data = core(EM_X86_64, false, &notes, &[(0x20_1000, 5, &[], 0x1000)]);
+    let (files, places) = (Files::default(), Places { exe: Some(exe), sysroot: None });
+    let mut dump = CoreDump::read(&data, &files, &places).expect("a core dump");
+    assert_eq!(dump.modules.place(0x20_1238).map(|place| place.address), Ok(0x20_1238));
+    assert_eq!(dump.memory.word(Abi::Amd64, 0x20_1234), Some(0x0706_0504_0302_0100));
+}
+
 /// The registers of the other machines: `struct user_pt_regs` has x0 to x30, SP, PC and PSTATE; `s390_regs` has the PSW's
 /// mask and address, then r0 to r15.
 #[test]

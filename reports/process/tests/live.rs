@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::process::{Child, Command};
-use std::thread::sleep;
-use std::time::Duration;
 
+use sframe_corpus::time::wait_until;
 use sframe_corpus::{folder, tools};
 use sframe_process::{Files, Process};
 
@@ -16,6 +15,17 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Waits until a process handles SIGUSR1 (proc_pid_status(5), `SigCgt`).
+fn wait_until_it_runs(pid: u32) {
+    const SIGUSR1: u32 = 10;
+    wait_until("the process does not run", || {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a process");
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("a mask");
+        let mask = u64::from_str_radix(mask.trim(), 16).expect("a number");
+        mask >> (SIGUSR1 - 1) & 1 != 0
+    });
 }
 
 /// Sends itself signals all the time, and ends if one is lost.
@@ -31,7 +41,6 @@ int main(void) {
 #[test]
 fn a_process_with_a_debugger_is_refused() {
     let running = Running(Command::new("sleep").arg("1000").spawn().expect("it starts"));
-    sleep(Duration::from_millis(200));
     let files = Files::default();
     let first = Process::stop(running.0.id(), &files).expect("it stops");
     let refused = |pid| Process::stop(pid, &files).err();
@@ -52,7 +61,7 @@ fn no_signal_is_lost() {
     fs::write(folder.join("signals.c"), SOURCE).expect("written");
     assert!(tools::run(&folder, "gcc", "gcc -O1 -w signals.c -o signals"));
     let mut running = Running(Command::new(folder.join("signals")).spawn().expect("it starts"));
-    sleep(Duration::from_millis(100));
+    wait_until_it_runs(running.0.id());
     for attempt in 0..2000 {
         let files = Files::default();
         let process = Process::stop(running.0.id(), &files).expect("it stops");

@@ -13,7 +13,7 @@ use sframe_input::Input;
 use sframe_record::Status;
 
 /// A command that takes longer than this is blocked.
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = sframe_corpus::time::LONG;
 
 fn pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo runs").success());

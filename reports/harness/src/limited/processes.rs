@@ -1,6 +1,6 @@
 //! The processes that a program has started: the number of bytes they write, and how to kill them (proc(5)).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +17,8 @@ const PURSUIT: Duration = Duration::from_secs(5);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Process {
     id: i32,
+    /// It has ended, but its parent has not waited for it.
+    is_zombie: bool,
     parent: i32,
     session: i32,
 }
@@ -27,11 +29,11 @@ impl Process {
     fn parse(stat: &[u8]) -> Option<Process> {
         let stat = String::from_utf8_lossy(stat);
         let (id, rest) = stat.split_once(" (")?;
-        let mut fields = rest.rsplit_once(") ")?.1.split(' ').skip(1);
+        let mut fields = rest.rsplit_once(") ")?.1.split(' ');
+        let is_zombie = fields.next()? == "Z";
         let mut number = || fields.next()?.parse().ok();
-        let parent = number()?;
-        number()?;
-        Some(Process { id: id.parse().ok()?, parent, session: number()? })
+        let (parent, _group, session) = (number()?, number()?, number()?);
+        Some(Process { id: id.parse().ok()?, is_zombie, parent, session })
     }
 }
 
@@ -77,25 +79,54 @@ fn has_children() -> bool {
     }
 }
 
-/// Kills all processes of the session that `leader` leads or has led.
-pub(super) fn end_session(leader: u32) {
-    let of_it = |process: &Process| u32::try_from(process.session) == Ok(leader);
-    all().into_iter().filter(of_it).for_each(|process| end(process.id));
+/// Kills a child of this process that inherits orphans and leads a session: first its descendants, in whatever session
+/// they are, and then itself. In another order, orphans would outlive it.
+pub(super) fn end_watcher(watcher: u32) {
+    let Ok(watcher) = i32::try_from(watcher) else { return };
+    let start = Instant::now();
+    loop {
+        let all = all();
+        let descendants = descendants(watcher, &all);
+        let is_its = |process: &&Process| {
+            process.id != watcher
+                && !process.is_zombie
+                && (process.session == watcher || descendants.contains(&process.id))
+        };
+        let mut living = all.iter().filter(is_its).peekable();
+        if living.peek().is_none() || start.elapsed() >= PURSUIT {
+            break;
+        }
+        living.for_each(|process| end(process.id));
+        thread::sleep(Duration::from_millis(1));
+    }
+    end(watcher);
+}
+
+/// The ids of the children of a process, of their children, and so on.
+fn descendants(process: i32, all: &[Process]) -> HashSet<i32> {
+    let children = children(all);
+    let (mut found, mut left) = (HashSet::new(), vec![process]);
+    while let Some(id) = left.pop() {
+        let new = children.get(&id).into_iter().flatten().filter(|child| found.insert(**child));
+        left.extend(new);
+    }
+    found
+}
+
+/// The ids of the children of each process.
+fn children(all: &[Process]) -> HashMap<i32, Vec<i32>> {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for process in all {
+        children.entry(process.parent).or_default().push(process.id);
+    }
+    children
 }
 
 /// The number of bytes that the descendants of this process have written to files, pipes and anything else. Those that
 /// have ended count if their parent has waited for them.
 pub(super) fn written() -> u64 {
-    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    for process in all() {
-        children.entry(process.parent).or_default().push(process.id);
-    }
-    let (mut sum, mut left) = (0_u64, vec![this()]);
-    while let Some(id) = left.pop() {
-        sum = sum.saturating_add(written_by(id));
-        left.extend(children.remove(&id).unwrap_or_default());
-    }
-    sum
+    let processes = descendants(this(), &all()).into_iter().chain([this()]);
+    processes.map(written_by).fold(0, u64::saturating_add)
 }
 
 /// The number of bytes written by a process and the children that it has waited for; 0 if unknown.
@@ -114,7 +145,9 @@ mod tests {
     #[test]
     fn a_name_cannot_forge_a_number() {
         let stat = b"17 (a) S 1 1 1 (\xff) R 3 4 5 0 -1 4194304";
-        assert_eq!(Process::parse(stat), Some(Process { id: 17, parent: 3, session: 5 }));
+        let expected = Process { id: 17, is_zombie: false, parent: 3, session: 5 };
+        assert_eq!(Process::parse(stat), Some(expected));
+        assert!(Process::parse(b"17 (a) Z 3 4 5 0").is_some_and(|process| process.is_zombie));
         assert_eq!(Process::parse(b"17 (a) S 1"), None);
     }
 }

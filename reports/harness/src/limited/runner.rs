@@ -187,10 +187,8 @@ impl Watcher {
 
     /// Kills a watcher that has not ended by itself and may have left a program running.
     fn kill(&mut self) {
-        // Nobody has waited for the watcher yet, so its session id has not been reused.
-        processes::end_session(self.child.id());
-        // The watcher may not lead a session yet.
-        let _ = self.child.kill();
+        // Nobody has waited for the watcher yet, so its id has not been reused.
+        processes::end_watcher(self.child.id());
     }
 }
 

@@ -18,6 +18,7 @@ use sframe_validator::{Abi, Endian};
 
 use super::Thread;
 use super::headers::content;
+use crate::auxv::AuxiliaryVector;
 use crate::walk::{Cursor, Registers};
 
 const NT_PRSTATUS: u32 = 1;
@@ -37,7 +38,7 @@ pub(super) struct Notes {
     pub(super) threads: Vec<Thread>,
     pub(super) files: Vec<FileRange>,
     pub(super) address_bits: Option<u32>,
-    auxv: Vec<(u64, u64)>,
+    pub(super) auxv: AuxiliaryVector,
 }
 
 /// A part of a file that was mapped.
@@ -113,7 +114,9 @@ impl Notes {
                         return Err("there are two lists of files".to_owned());
                     }
                 }
-                (b"CORE", NT_AUXV) => self.auxv = fields.pairs(),
+                (b"CORE", NT_AUXV) => {
+                    self.auxv = AuxiliaryVector::parse(fields.bytes, fields.endian);
+                }
                 (b"LINUX", NT_ARM_PAC_MASK) => {
                     // The masks of data and of instructions; 0 if no codes are used.
                     let mask = fields.word(8).filter(|mask| *mask != 0);
@@ -123,11 +126,6 @@ impl Notes {
             }
         }
         Ok(())
-    }
-
-    /// The value of an entry of the auxiliary vector.
-    pub(super) fn auxv(&self, kind: u64) -> Option<u64> {
-        self.auxv.iter().find(|(found, _)| *found == kind).map(|(_, value)| *value)
     }
 }
 
@@ -194,12 +192,6 @@ impl Fields<'_> {
         for (number, stored) in (16..).zip(order) {
             registers.set(Register(number), self.word(8 + stored * 8));
         }
-    }
-
-    fn pairs(&self) -> Vec<(u64, u64)> {
-        let pairs = (0..self.bytes.len() / 16)
-            .map(|number| Some((self.word(number * 16)?, self.word(number * 16 + 8)?)));
-        pairs.map_while(|pair| pair).collect()
     }
 
     /// Adds the entries of a file note: their number and the size of pages, for each entry its start, its end and its

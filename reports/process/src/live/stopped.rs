@@ -142,12 +142,7 @@ fn threads(pid: u32) -> Result<Vec<i32>, String> {
 #[cfg(target_arch = "x86_64")]
 fn frame(thread: Pid) -> Result<Cursor, Errno> {
     let r = ptrace::getregset::<ptrace::regset::NT_PRSTATUS>(thread)?;
-    // In the order of DWARF numbers.
-    let values = [
-        r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12,
-        r.r13, r.r14, r.r15,
-    ];
-    Ok(Cursor::innermost(r.rip, Registers::of(&values)))
+    Ok(Cursor::innermost(r.rip, Registers::of_thread(&r)))
 }
 
 /// The registers of a stopped thread.

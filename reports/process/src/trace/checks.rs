@@ -1,6 +1,6 @@
 //! What was found out about each PC.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use nix::unistd::Pid;
 use sframe_oracle::cfi::section_bytes;
@@ -30,9 +30,9 @@ const LARGEST_SECTION: u64 = 1 << 30;
 /// The verdicts on all PCs.
 pub(super) struct Checks<'s> {
     pub(super) tables: Tables<'s>,
-    modules: Vec<ModuleTrace>,
+    modules: BTreeMap<FileId, ModuleTrace>,
     /// PCs that could not be judged yet.
-    pending: HashMap<(usize, u64), Pending>,
+    pending: HashMap<(FileId, u64), Pending>,
     /// PCs with a wrong row, which may turn out to describe the place to which the code jumps.
     claims: Vec<Claim>,
     /// The CFI sections of files, for expressions.
@@ -51,7 +51,7 @@ struct Pending {
 /// The verdicts on a PC with a wrong row.
 struct Claim {
     thread: Pid,
-    table: usize,
+    file: FileId,
     verdicts: Vec<Verdict>,
     example: Example,
 }
@@ -60,7 +60,7 @@ impl<'s> Checks<'s> {
     pub(super) fn new(files: &'s Files) -> Checks<'s> {
         Checks {
             tables: Tables::new(files),
-            modules: Vec::new(),
+            modules: BTreeMap::new(),
             pending: HashMap::new(),
             claims: Vec::new(),
             sections: HashMap::new(),
@@ -73,8 +73,8 @@ impl<'s> Checks<'s> {
     /// The kind of the instruction at an offset in a file, if it was seen before, and whether there is nothing else to
     /// do. `None` if the offset is outside of the file.
     #[inline]
-    pub(super) fn known(&mut self, table: usize, offset: u64) -> Option<(Kind, bool)> {
-        let byte = *self.tables.byte(table, offset)?;
+    pub(super) fn known(&mut self, file: FileId, offset: u64) -> Option<(Kind, bool)> {
+        let byte = *self.tables.byte(file, offset)?;
         Some((Kind::of_number(byte & KIND), byte & DONE != 0))
     }
 
@@ -82,56 +82,54 @@ impl<'s> Checks<'s> {
     #[cold]
     pub(super) fn check(
         &mut self,
-        table: usize,
+        file: FileId,
         offset: u64,
         now: &Registers,
         space: &Space,
         thread: &Thread,
     ) -> Kind {
         let mut code = [0; 2 * LONGEST];
-        let read = space.memory.read(now.rip, &mut code);
+        let read = space.memory.read_some(now.rip, &mut code);
         let code = code.get(..read).unwrap_or_default();
         let kind = Kind::decode(code, now.rip);
-        let Some(byte) = self.tables.byte(table, offset) else { return kind };
-        let is_new = *byte == 0;
-        let attempts = *byte & ATTEMPTS;
         let truth = thread.stack.truth();
-        let (verdicts, function) = match self.is_original(table, offset, code, space) {
-            true => self.judge_all(table, now, space, truth),
+        let (verdicts, function) = match self.is_original(file, offset, code) {
+            true => self.judge_all(file, now, space, truth),
             false => {
                 let reason = "the code in memory is not that of the file".to_owned();
                 (vec![Verdict::Undecided(reason); Witness::ALL.len()], None)
             }
         };
-        let open = matches!(truth, Truth::Unknown(_) | Truth::Outermost)
-            && verdicts.iter().any(|verdict| matches!(verdict, Verdict::Undecided(_)));
         let example = self.example(now, space, code, function);
-        if is_new {
-            self.pcs += 1;
-            self.module(table).pcs += 1;
+        // With another state of the stack, the PC can perhaps be judged.
+        let is_open = matches!(truth, Truth::Unknown(_) | Truth::Outermost)
+            && verdicts.iter().any(|verdict| matches!(verdict, Verdict::Undecided(_)));
+        self.note(file, offset, kind, is_open);
+        if is_open {
+            self.pending.insert((file, offset), Pending { verdicts, example });
+            return kind;
         }
-        if let Some(byte) = self.tables.byte(table, offset) {
-            let next = match open {
-                true => attempts.saturating_add(ATTEMPT),
-                false => 0,
-            };
-            *byte = kind.number();
-            *byte |= if open && next <= ATTEMPTS && attempts < ATTEMPTS { next } else { DONE };
-        }
-        if open {
-            self.pending.insert((table, offset), Pending { verdicts, example });
-        } else {
-            if !is_new {
-                self.pending.remove(&(table, offset));
-            }
-            let wrong = verdicts.iter().filter(|v| matches!(v, Verdict::Wrong(_))).count();
-            self.wrong += wrong as u64;
-            match wrong {
-                0 => self.add(table, verdicts, &example),
-                _ => self.claims.push(Claim { thread: thread.pid, table, verdicts, example }),
-            }
+        self.pending.remove(&(file, offset));
+        let wrong = verdicts.iter().filter(|v| matches!(v, Verdict::Wrong(_))).count();
+        self.wrong += wrong as u64;
+        match wrong {
+            0 => self.add(file, verdicts, &example),
+            _ => self.claims.push(Claim { thread: thread.pid, file, verdicts, example }),
         }
         kind
+    }
+
+    /// Notes in the byte for a PC that it was judged. One that `is_open` is judged again, up to four times in all.
+    fn note(&mut self, file: FileId, offset: u64, kind: Kind, is_open: bool) {
+        let Some(byte) = self.tables.byte(file, offset) else { return };
+        let is_new = *byte == 0;
+        let attempts = *byte & ATTEMPTS;
+        let next = if is_open && attempts < ATTEMPTS { attempts + ATTEMPT } else { DONE };
+        *byte = kind.number() | next;
+        if is_new {
+            self.pcs += 1;
+            self.module(file).pcs += 1;
+        }
     }
 
     /// A thread has left a frame without a return, and continues at `pc`. Rows that describe this place are not wrong:
@@ -152,64 +150,56 @@ impl<'s> Checks<'s> {
             |claim: &Claim| claim.verdicts.iter().any(|v| matches!(v, Verdict::Wrong(_)));
         let (wrong, settled): (Vec<_>, Vec<_>) = claims.into_iter().partition(is_wrong);
         self.claims = wrong;
-        for Claim { table, verdicts, example, .. } in settled {
-            self.add(table, verdicts, &example);
+        for Claim { file, verdicts, example, .. } in settled {
+            self.add(file, verdicts, &example);
         }
     }
 
-    fn module(&mut self, table: usize) -> &mut ModuleTrace {
-        while self.modules.len() <= table {
-            let file = self.tables.file_of.get(self.modules.len());
-            let name = file.map(|file| self.tables.modules.name(*file).to_vec());
-            self.modules.push(ModuleTrace::new(name.unwrap_or_default()));
-        }
-        let last = self.modules.len() - 1;
-        #[expect(clippy::indexing_slicing, reason = "the list is as long")]
-        &mut self.modules[table.min(last)]
+    fn module(&mut self, file: FileId) -> &mut ModuleTrace {
+        let modules = &self.tables.modules;
+        let new = || ModuleTrace::new(modules.name(file).to_vec());
+        self.modules.entry(file).or_insert_with(new)
     }
 
-    fn add(&mut self, table: usize, verdicts: Vec<Verdict>, example: &Example) {
-        let module = self.module(table);
+    fn add(&mut self, file: FileId, verdicts: Vec<Verdict>, example: &Example) {
+        let module = self.module(file);
         for (witness, verdict) in module.witnesses.iter_mut().zip(verdicts) {
             witness.add(verdict, || example.clone());
         }
     }
 
     /// Whether the instruction is the one in the file. Otherwise the program or its debugger has changed it.
-    fn is_original(&mut self, table: usize, offset: u64, code: &[u8], space: &Space) -> bool {
-        let Some(file) = self.tables.file_of.get(table).copied() else { return false };
-        let Ok(bytes) = self.tables.modules(space).bytes(file) else { return true };
-        let Some(rest) = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)) else {
-            return false;
-        };
+    fn is_original(&self, file: FileId, offset: u64, code: &[u8]) -> bool {
+        let bytes = self.tables.modules.bytes(file).unwrap_or_default();
+        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..));
+        let rest = rest.unwrap_or_default();
         // The instruction's own bytes are enough, but its length is not known here.
         let length = rest.len().min(code.len()).min(LONGEST);
-        rest.get(..length) == code.get(..length)
+        length > 0 && rest.get(..length) == code.get(..length)
     }
 
     fn judge_all(
         &mut self,
-        table: usize,
+        file: FileId,
         now: &Registers,
         space: &Space,
         truth: Truth,
     ) -> (Vec<Verdict>, Option<u64>) {
         let mut function = None;
-        let state = State { registers: now, memory: &space.memory };
+        let state = State::new(now, &space.memory);
         let mut verdicts = Vec::with_capacity(Witness::ALL.len());
         for witness in Witness::ALL {
             let statement = self.tables.modules(space).statement(witness, now.rip);
             function = function.or(statement.function.map(|(start, _)| start));
             let needs_section = matches!(witness, Witness::Cfi) && statement.row.is_ok();
-            let section = if needs_section { self.cfi_section(table) } else { None };
+            let section = if needs_section { self.cfi_section(file) } else { None };
             verdicts.push(judge(&statement, truth, &state, section));
         }
         (verdicts, function)
     }
 
     /// The section with a file's CFI expressions; `None` if it has two sections.
-    fn cfi_section(&mut self, table: usize) -> Option<&'s [u8]> {
-        let file = *self.tables.file_of.get(table)?;
+    fn cfi_section(&mut self, file: FileId) -> Option<&'s [u8]> {
         if let Some(known) = self.sections.get(&file) {
             return *known;
         }
@@ -238,16 +228,15 @@ impl<'s> Checks<'s> {
 
     /// The results by file, with the PCs that could never be judged.
     pub(super) fn finish(mut self) -> Vec<ModuleTrace> {
-        for Claim { table, verdicts, example, .. } in std::mem::take(&mut self.claims) {
-            self.add(table, verdicts, &example);
+        for Claim { file, verdicts, example, .. } in std::mem::take(&mut self.claims) {
+            self.add(file, verdicts, &example);
         }
         let mut pending: Vec<_> = self.pending.drain().collect();
         pending.sort_by_key(|(place, _)| *place);
-        for ((table, _), Pending { verdicts, example }) in pending {
-            self.add(table, verdicts, &example);
+        for ((file, _), Pending { verdicts, example }) in pending {
+            self.add(file, verdicts, &example);
         }
-        self.modules.retain(|module| module.pcs > 0);
-        self.modules
+        self.modules.into_values().collect()
     }
 }
 

@@ -239,18 +239,18 @@ impl<'s, 'w> Tracer<'s, 'w> {
         }
         let code = thread.region.and_then(|region| Some((region, region.code?)));
         let known = match code.filter(|_| now.cs == CODE_64) {
-            Some((region, (table, offset))) => {
+            Some((region, (file, offset))) => {
                 let offset = offset.wrapping_add(pc.wrapping_sub(region.start));
-                self.checks.known(table, offset).map(|known| (table, offset, known))
+                self.checks.known(file, offset).map(|known| (file, offset, known))
             }
             None => None,
         };
         thread.kind = match known {
             Some((_, _, (kind, true))) => kind,
-            Some((table, offset, (_, false))) => {
+            Some((file, offset, (_, false))) => {
                 let process = self.processes.get(thread.process);
                 match process.and_then(|process| process.space.as_ref()) {
-                    Some(space) => self.checks.check(table, offset, now, space, thread),
+                    Some(space) => self.checks.check(file, offset, now, space, thread),
                     None => Kind::Unknown,
                 }
             }
@@ -263,7 +263,7 @@ impl<'s, 'w> Tracer<'s, 'w> {
                 let mut code = [0; 2 * LONGEST];
                 let process = self.processes.get(thread.process);
                 let space = process.and_then(|process| process.space.as_ref());
-                let read = space.map_or(0, |space| space.memory.read(pc, &mut code));
+                let read = space.map_or(0, |space| space.memory.read_some(pc, &mut code));
                 Kind::decode(code.get(..read).unwrap_or_default(), pc)
             }
         };

@@ -1,43 +1,34 @@
 //! Compares the row of a witness at a PC with the truth about the frame.
 
 use sframe_validator::Abi;
-use sframe_validator::unwind::{ApplyError, Cfa, Frame, Named, Recovery, Register};
+use sframe_validator::unwind::{self, ApplyError, Cfa, Frame, Named, Recovery, Register};
 
 use super::expression::Evaluator;
 use super::outcome::{Fields, Mistake, Verdict};
 use super::shadow::{Caller, Truth};
-use crate::ptrace::{Memory, Registers};
+use crate::live::LiveMemory;
+use crate::ptrace;
 use crate::statement::{Silence, Statement};
+use crate::walk::{Memory, Registers};
 
 /// A stopped thread.
 pub(super) struct State<'m> {
-    pub(super) registers: &'m Registers,
-    pub(super) memory: &'m Memory,
+    pc: u64,
+    registers: Registers,
+    memory: &'m LiveMemory,
 }
 
-impl State<'_> {
-    /// The value of a register by its DWARF number (System V ABI AMD64, figure 3.36).
+impl<'m> State<'m> {
+    pub(super) fn new(registers: &ptrace::Registers, memory: &'m LiveMemory) -> State<'m> {
+        State { pc: registers.rip, registers: Registers::of_thread(registers), memory }
+    }
+
     fn register(&self, register: Register) -> Option<u64> {
-        let r = self.registers;
-        Some(match register.0 {
-            0 => r.rax,
-            1 => r.rdx,
-            2 => r.rcx,
-            3 => r.rbx,
-            4 => r.rsi,
-            5 => r.rdi,
-            6 => r.rbp,
-            7 => r.rsp,
-            8 => r.r8,
-            9 => r.r9,
-            10 => r.r10,
-            11 => r.r11,
-            12 => r.r12,
-            13 => r.r13,
-            14 => r.r14,
-            15 => r.r15,
-            _ => return None,
-        })
+        self.registers.get(register)
+    }
+
+    fn word(&self, address: u64) -> Option<u64> {
+        self.memory.word(Abi::Amd64, address)
     }
 }
 
@@ -76,10 +67,7 @@ pub(super) fn judge(
     };
     // The return address is where the call pushed it, unless the program has overwritten it or moved its frame.
     let place = caller.sp.wrapping_sub(8);
-    if is_called
-        && matches!(verdict, Verdict::Wrong(_))
-        && state.memory.word(place) != Some(caller.ra)
-    {
+    if is_called && matches!(verdict, Verdict::Wrong(_)) && state.word(place) != Some(caller.ra) {
         return undecided("the return address is no longer where the call has put it");
     }
     verdict
@@ -96,8 +84,8 @@ fn compare(
     state: &State<'_>,
     expressions: Option<&[u8]>,
 ) -> Verdict {
-    let read = |address| state.memory.word(address);
-    let mut evaluator = Evaluator::new(expressions, state.registers.rip);
+    let read = |address| state.word(address);
+    let mut evaluator = Evaluator::new(expressions, state.pc);
     let plain = match evaluator.resolve(frame, |register| state.register(register), read) {
         Ok(plain) => plain,
         Err(reason) => return undecided(reason),
@@ -141,7 +129,7 @@ fn without_address(error: &ApplyError) -> String {
 fn explain(
     frame: &Frame,
     fields: Fields,
-    found: &sframe_validator::unwind::Caller,
+    found: &unwind::Caller,
     truth: &Caller,
     state: &State<'_>,
 ) -> String {
@@ -173,7 +161,7 @@ fn explain(
     if fields.fp {
         let stated = Named(Abi::Amd64, frame.fp);
         let fp = found.fp.unwrap_or_default();
-        let hint = match state.registers.rbp == truth.fp {
+        let hint = match state.register(Abi::Amd64.fp()) == Some(truth.fp) {
             true => ", which rbp still contains",
             false => "",
         };

@@ -1,19 +1,19 @@
 //! A traced thread: the instruction that it executes next, and its shadow stack.
 
 use nix::unistd::Pid;
+use sframe_validator::Abi;
 
 use super::kind::Kind;
 use super::shadow::{Caller, ShadowStack};
 use super::space::Region;
-use crate::ptrace::{Memory, Registers};
+use crate::live::LiveMemory;
+use crate::ptrace::Registers;
+use crate::walk::{Memory, amd64_context};
 
 /// `rt_sigreturn`.
 const RT_SIGRETURN: u64 = 15;
-/// Offsets from SP, when a signal handler starts, to the interrupted code's registers in `struct rt_sigframe`: the
-/// address to return to, and then `ucontext_t`.
-const SAVED_FP: u64 = 128;
-const SAVED_SP: u64 = 168;
-const SAVED_PC: u64 = 176;
+/// The size of a return address.
+const WORD: u64 = 8;
 /// The size of a system call instruction, which is executed again if a signal interrupts it.
 const SYSCALL_SIZE: u64 = 2;
 
@@ -83,13 +83,13 @@ impl Thread {
             }
             Kind::Call { length } => {
                 // Otherwise it was not executed: a signal was reported instead.
-                if sp == self.sp.wrapping_sub(8) {
+                if sp == self.sp.wrapping_sub(WORD) {
                     let ra = self.pc.wrapping_add(length.into());
                     self.stack.call(Caller { ra, sp: self.sp, fp: self.fp });
                 }
             }
             Kind::Return => {
-                return sp != self.sp && !self.stack.ret(pc, self.sp.wrapping_add(8), sp);
+                return sp != self.sp && !self.stack.ret(pc, self.sp.wrapping_add(WORD), sp);
             }
             Kind::Jump => return self.stack.jump(false, pc, sp),
             Kind::IndirectJump => return self.stack.jump(true, pc, sp),
@@ -103,7 +103,7 @@ impl Thread {
             Kind::LoadsSp if sp < self.sp => self.stack.switched(),
             Kind::Syscall if self.rax == RT_SIGRETURN => self.stack.sigreturn(pc, sp),
             // The old system calls at fixed addresses, which the kernel returns from, or a far return.
-            Kind::Unknown if sp == self.sp.wrapping_add(8) => {
+            Kind::Unknown if sp == self.sp.wrapping_add(WORD) => {
                 self.stack.ret(pc, sp, sp);
             }
             Kind::Unknown if sp != self.sp => self.stack.left(),
@@ -113,19 +113,20 @@ impl Thread {
     }
 
     /// Updates the shadow stack if a signal handler has started. Returns whether it has: no instruction was executed.
-    pub(super) fn handler_started(&mut self, now: &Registers, memory: &Memory) -> bool {
-        let saved = |offset: u64| memory.word(now.rsp.wrapping_add(offset));
-        let (Some(ra), Some(fp), Some(sp), Some(pc)) =
-            (saved(0), saved(SAVED_FP), saved(SAVED_SP), saved(SAVED_PC))
-        else {
+    pub(super) fn handler_started(&mut self, now: &Registers, memory: &LiveMemory) -> bool {
+        // The stack has the address to return to, and then the interrupted registers.
+        let after_return = now.rsp.wrapping_add(WORD);
+        let Some(ra) = memory.word(Abi::Amd64, now.rsp) else { return false };
+        let Some(saved) = amd64_context(memory, after_return) else { return false };
+        let (Some(sp), Some(fp)) = (saved.sp(Abi::Amd64), saved.fp(Abi::Amd64)) else {
             return false;
         };
-        let interrupted = pc == self.pc || pc == self.pc.wrapping_sub(SYSCALL_SIZE);
+        let interrupted = saved.pc == self.pc || saved.pc == self.pc.wrapping_sub(SYSCALL_SIZE);
         if now.rip == self.pc || sp != self.sp || !interrupted {
             return false;
         }
-        let handler = Caller { ra, sp: now.rsp.wrapping_add(8), fp: now.rbp };
-        self.stack.signal(Caller { ra: pc, sp, fp }, handler);
+        let handler = Caller { ra, sp: after_return, fp: now.rbp };
+        self.stack.signal(Caller { ra: saved.pc, sp, fp }, handler);
         true
     }
 }

@@ -43,6 +43,16 @@ impl Registers {
         registers
     }
 
+    /// The registers of a stopped thread.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn of_thread(r: &nix::libc::user_regs_struct) -> Registers {
+        // In the order of DWARF numbers (System V ABI AMD64, figure 3.36).
+        Registers::of(&[
+            r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11,
+            r.r12, r.r13, r.r14, r.r15,
+        ])
+    }
+
     /// These registers, and those that only `other` knows.
     #[must_use]
     fn with(mut self, other: &Registers) -> Registers {

@@ -31,13 +31,7 @@ pub(super) fn interrupted(abi: Abi, cursor: &Cursor, memory: &impl Memory) -> Op
     match abi {
         Abi::Amd64 => {
             has_code(memory, cursor.pc, &AMD64)?;
-            let (offset, order) = AMD64_REGISTERS;
-            let first = sp.checked_add(offset)?;
-            let mut registers = Registers::default();
-            for (number, name) in (0_u64..).zip(order) {
-                registers.set(Register(name), Some(word(abi, memory, first, number)?));
-            }
-            Some(Cursor { pc: word(abi, memory, first, 16)?, exact: true, registers })
+            amd64_context(memory, sp)
         }
         Abi::Aarch64Little => {
             has_code(memory, cursor.pc, &AARCH64)?;
@@ -52,6 +46,17 @@ pub(super) fn interrupted(abi: Abi, cursor: &Cursor, memory: &impl Memory) -> Op
         // Not observed on these machines.
         Abi::Aarch64Big | Abi::S390x => None,
     }
+}
+
+/// The frame whose registers are in the `struct ucontext` at an address.
+pub(crate) fn amd64_context(memory: &impl Memory, address: u64) -> Option<Cursor> {
+    let (offset, order) = AMD64_REGISTERS;
+    let first = address.checked_add(offset)?;
+    let mut registers = Registers::default();
+    for (number, name) in (0_u64..).zip(order) {
+        registers.set(Register(name), Some(word(Abi::Amd64, memory, first, number)?));
+    }
+    Some(Cursor { pc: word(Abi::Amd64, memory, first, 16)?, exact: true, registers })
 }
 
 fn has_code<const N: usize>(memory: &impl Memory, pc: u64, code: &[u8; N]) -> Option<()> {

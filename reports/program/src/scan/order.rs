@@ -384,6 +384,10 @@ mod tests {
         let room = 10 * GROUP;
         run(2, room, 1000, |n, found| {
             if n == 0 {
+                while made.load(Ordering::SeqCst) == 0 {
+                    thread::sleep(LOOK);
+                }
+                // Without a limit, all would be made meanwhile.
                 thread::sleep(Duration::from_millis(300));
                 seen_by_first.store(made.load(Ordering::SeqCst), Ordering::SeqCst);
             }

@@ -73,6 +73,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
     (
         "reports/process",
         &[
+            "auxv",
             "build_id",
             "files",
             "memory",

@@ -1,34 +1,53 @@
 //! The processes and files of readers are removed, even if the program itself is killed.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use sframe_corpus::time::wait_until;
 
 use crate::{cases, folder, report, script};
 
-/// The number of running processes among those whose IDs are the names of files in a folder.
+/// The command with which a process of a shell notes that it runs: its line of `/proc/PID/stat`, in a file that is named
+/// after its process ID.
+fn note(place: &Path) -> String {
+    format!("read -r stat < /proc/$$/stat; echo \"$stat\" > {0}/$$", place.display())
+}
+
+/// The IDs of running processes among those that have noted that they run.
+fn running(place: &Path) -> Vec<i32> {
+    let entries = fs::read_dir(place).expect("readable").map(|entry| entry.expect("readable"));
+    let process = |entry: fs::DirEntry| {
+        let id: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let noted = start_time(&fs::read_to_string(entry.path()).ok()?)?;
+        let now = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        // Another process may have got the same ID meanwhile.
+        (start_time(&now)? == noted && state(&now)? != 'Z').then_some(id)
+    };
+    entries.filter_map(process).collect()
+}
+
 fn alive(place: &Path) -> usize {
-    let names = fs::read_dir(place).expect("readable").map(|e| e.expect("readable").file_name());
-    let numbers = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
-    numbers.filter(|number| is_alive(*number)).count()
+    running(place).len()
 }
 
-/// Whether a process exists and is not a zombie.
-fn is_alive(number: u32) -> bool {
-    let state = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
-    state.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+/// The words of a line of `/proc/PID/stat` after the name, from field 3 on (proc_pid_stat(5)).
+fn words(stat: &str) -> Option<impl Iterator<Item = &str>> {
+    Some(stat.rsplit_once(") ")?.1.split_whitespace())
 }
 
-fn eventually(mut holds: impl FnMut() -> bool) -> bool {
-    (0..1_000).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        holds()
-    })
+/// The state: `Z` for a zombie, `T` for a stopped process.
+fn state(stat: &str) -> Option<char> {
+    words(stat)?.next()?.chars().next()
+}
+
+/// When the process was started: field 22.
+fn start_time(stat: &str) -> Option<u64> {
+    words(stat)?.nth(22 - 3)?.parse().ok()
 }
 
 /// The running program, with its own folder for temporary files.
@@ -66,16 +85,39 @@ impl Program {
     /// Waits for the program to exit. Its output must fit into a pipe.
     fn status(&mut self) -> Option<i32> {
         let mut status = None;
-        let has_exited = eventually(|| {
+        wait_until("the program does not exit", || {
             status = self.child.try_wait().expect("a child process");
             status.is_some()
         });
-        if !has_exited {
-            // This also ends the processes that it has started.
-            self.child.kill().expect("a child process");
-        }
-        assert!(has_exited, "the program does not exit");
         status.and_then(|status| status.code())
+    }
+
+    /// Reads the output to its end. Returns the exit status, standard output and standard error, which must fit into a
+    /// pipe.
+    fn output(&mut self) -> (Option<i32>, String, String) {
+        let mut stdout = self.child.stdout.take().expect("piped");
+        let mut stderr = self.child.stderr.take().expect("piped");
+        let (mut output, mut errors) = (String::new(), String::new());
+        stdout.read_to_string(&mut output).expect("UTF-8");
+        stderr.read_to_string(&mut errors).expect("UTF-8");
+        let status = self.child.wait().expect("a child process");
+        (status.code(), output, errors)
+    }
+
+    /// Whether signals wait for the process (proc_pid_status(5), `ShdPnd`).
+    fn has_signals_pending(&self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("it runs");
+        let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:")).expect("a mask");
+        pending.trim().bytes().any(|digit| digit != b'0')
+    }
+}
+
+/// This also ends the processes that the program has started, if a test fails.
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -86,11 +128,11 @@ fn reader_that_stays(name: &str, place: &Path) -> String {
         name,
         &format!(
             r#"case "$1" in */sound/*) exit 0 ;; esac
-            note='echo $$ > {0}/$$; exec sleep 600'
-            (setsid sh -c "$note" &)
-            sh -c "$note" &
-            echo $$ > {0}/$$; sleep 600; :"#,
-            place.display()
+            stay='{0}; exec sleep 600'
+            (setsid sh -c "$stay" &)
+            sh -c "$stay" &
+            {0}; sleep 600; :"#,
+            note(place)
         ),
     )
 }
@@ -104,15 +146,15 @@ fn nothing_outlives_the_program() {
         let place = folder(&name);
         let reader = reader_that_stays(&format!("{name}-script"), &place);
         let mut program = Program::start(&name, &["--timeout", "600", "--reader", &reader]);
-        assert!(eventually(|| alive(&place) >= 6), "readers do not run");
+        wait_until("readers do not run", || alive(&place) >= 6);
         assert!(program.left() > 0);
         program.signal(signal);
         let status = program.status();
         if signal != Signal::SIGKILL {
             assert_eq!((status, program.left()), (Some(130), 0), "{signal}");
         }
-        assert!(eventually(|| alive(&place) == 0), "readers live on after {signal}");
-        assert!(eventually(|| program.left() == 0), "folders are left after {signal}");
+        wait_until(&format!("readers live on after {signal}"), || alive(&place) == 0);
+        wait_until(&format!("folders are left after {signal}"), || program.left() == 0);
     }
 }
 
@@ -123,13 +165,12 @@ fn an_interrupted_run_reports_the_finished_cases() {
     let reader = reader_that_stays("reader-to-interrupt-script", &place);
     let arguments = ["--timeout", "600", "--reader", &reader, "--reader", "true"];
     let mut program = Program::start("interrupted", &arguments);
-    assert!(eventually(|| alive(&place) >= 6), "readers do not run");
+    wait_until("readers do not run", || alive(&place) >= 6);
     program.signal(Signal::SIGINT);
-    assert_eq!(program.status(), Some(130));
-    let output = program.child.wait_with_output().expect("it has exited");
-    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    let (status, stdout, stderr) = program.output();
+    assert_eq!(status, Some(130));
     assert!(stderr.contains("interrupted"), "{stderr}");
-    let report: Value = serde_json::from_slice(&output.stdout).expect("complete JSON");
+    let report: Value = serde_json::from_str(&stdout).expect("complete JSON");
     assert_eq!(report["interrupted"], true);
     // There are 15 valid sections: 3 machines of version 1, and 4 each of both kinds of version 2 and of version 3.
     let cases = cases(&report);
@@ -144,26 +185,29 @@ fn a_second_signal_ends_the_program_at_once() {
     let place = folder("reader-that-stops-its-watcher");
     let reader = script(
         "reader-that-stops-its-watcher-script",
-        &format!("echo $$ > {0}/$PPID; kill -STOP $PPID; sleep 600", place.display()),
+        &format!(
+            "read -r stat < /proc/$PPID/stat; echo \"$stat\" > {0}/$PPID; kill -STOP $PPID; sleep 600",
+            place.display()
+        ),
     );
     let mut program = Program::start("second-signal", &["--reader", &reader]);
-    assert!(eventually(|| alive(&place) >= 2), "readers do not run");
+    let is_stopped = |id: &i32| {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        state(&stat) == Some('T')
+    };
+    let stopped = || running(&place).into_iter().filter(is_stopped).count();
+    wait_until("the watchers are not stopped", || stopped() == 2);
     program.signal(Signal::SIGINT);
-    std::thread::sleep(Duration::from_millis(300));
-    assert!(program.child.try_wait().expect("a process").is_none());
+    // A second signal would be lost before the first one was received.
+    wait_until("the first signal is not received", || !program.has_signals_pending());
     program.signal(Signal::SIGINT);
-    let status = |program: &mut Program| program.child.try_wait().expect("a child process");
-    assert!((0..100).any(|_| {
-        std::thread::sleep(Duration::from_millis(20));
-        status(&mut program).is_some()
-    }));
-    assert_eq!(program.child.wait().expect("it has exited").code(), Some(130));
-    for entry in fs::read_dir(&place).expect("readable") {
-        let name = entry.expect("readable").file_name();
-        let number = name.to_str().and_then(|name| name.parse().ok()).expect("a number");
-        kill(Pid::from_raw(number), Signal::SIGCONT).expect("a process");
+    assert_eq!(program.status(), Some(130));
+    // After the first signal alone, it would have waited for its watchers for 15 seconds, and then killed them.
+    assert_eq!(stopped(), 2, "the second signal was ignored");
+    for id in running(&place) {
+        kill(Pid::from_raw(id), Signal::SIGCONT).expect("a process");
     }
-    assert!(eventually(|| alive(&place) == 0 && program.left() == 0));
+    wait_until("something is left", || alive(&place) == 0 && program.left() == 0);
 }
 
 /// The verdict depends on the reader's own exit status. Processes that it started are killed, even those in a session
@@ -175,14 +219,15 @@ fn remaining_processes_of_a_reader_are_killed() {
         "reader-with-children-script",
         &format!(
             r#"case "$1" in */sound/v2-amd64.elf) ;; *) exit 0 ;; esac
-            note='echo $$ > {0}/$$; exec sleep 600'
-            sh -c "$note" &
-            sh -c "$note" >&- 2>&- &
-            (setsid sh -c "$note" &)
-            setsid sh -c "sh -c 'sh -c "echo \$\$ > {0}/\$\$; exec sleep 600" &'" >&- 2>&- &
-            while [ "$(ls {0} | wc -l)" -lt 4 ]; do sleep 0.01; done
+            export stay='{1}; exec sleep 600'
+            sh -c "$stay" &
+            sh -c "$stay" >&- 2>&- &
+            (setsid sh -c "$stay" &)
+            setsid sh -c 'sh -c "sh -c \"\$stay\" &"' >&- 2>&- &
+            while [ "$(cat {0}/* 2>/dev/null | wc -l)" -lt 4 ]; do sleep 0.01; done
             exit 3"#,
-            place.display()
+            place.display(),
+            note(&place)
         ),
     );
     let (_, report) = report(&["--reader", &reader]);
@@ -207,14 +252,13 @@ fn unusual_temporary_folders_are_removed() {
                 mkdir -p a/b/c ../moved-1/x && : > ../moved-2 && ln -s / a/b/root ;;
         esac"#,
     );
-    let program = Program::start("odd-folders", &["--reader", &reader]);
-    let temporary = program.temporary.clone();
-    let output = program.child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(1));
-    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut program = Program::start("odd-folders", &["--timeout", "600", "--reader", &reader]);
+    let (status, stdout, stderr) = program.output();
+    assert_eq!(status, Some(1), "{stderr}");
+    let report: Value = serde_json::from_str(&stdout).expect("JSON");
     let cases = cases(&report);
     let sound: Vec<_> = cases.values().filter(|case| case["kind"] == "sound").collect();
     assert!(sound.iter().all(|case| case["exit_status"] == 0), "{sound:?}");
-    let left: Vec<_> = fs::read_dir(temporary).expect("readable").collect();
+    let left: Vec<_> = fs::read_dir(&program.temporary).expect("readable").collect();
     assert!(left.is_empty(), "{left:?}");
 }

@@ -64,7 +64,7 @@ fn each_kind_of_misbehaviour_is_recognised() {
             */pauth-key.elf) (sh -c 'kill -ABRT $$'); exit $? ;;
         esac"#,
     );
-    let (status, report) = report(&["--timeout", "1", "--memory", "256", "--reader", &reader]);
+    let (status, report) = report(&["--timeout", "3", "--memory", "256", "--reader", &reader]);
     assert_eq!(status, Some(1));
     let cases = cases(&report);
     let of = |file: &str| {
@@ -186,7 +186,7 @@ fn verdicts_on_readelf_match_its_exit_status() {
     let kept = folder("cases-for-readelf");
     let reader = format!("{readelf} --sframe");
     let keep = kept.to_str().expect("UTF-8");
-    let (status, report) = report(&["--timeout", "1", "--reader", &reader, "--keep", keep]);
+    let (status, report) = report(&["--timeout", "5", "--reader", &reader, "--keep", keep]);
     assert_eq!(status, Some(1));
     let version = report["readers"][0]["version"].as_str().expect("a version");
     assert!(version.starts_with("GNU readelf"), "{version}");

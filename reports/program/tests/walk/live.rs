@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
+use sframe_corpus::time::wait_until;
 use sframe_corpus::{folder, program, tools};
 
 use super::cores::{build, has_tools};
@@ -28,16 +27,17 @@ fn state(pid: u32) -> String {
     format!("{} {}", line.expect("a state"), tracer.expect("a tracer"))
 }
 
-/// Waits until a process sleeps in the system call for which it was made.
-fn wait_until_asleep(pid: u32) {
-    let start = Instant::now();
-    // It sleeps for ever, and has not only started to.
-    let mut asleep = 0;
-    while asleep < 5 {
-        asleep = if state(pid).contains("sleeping") { asleep + 1 } else { 0 };
-        assert!(start.elapsed() < Duration::from_secs(20), "{}", state(pid));
-        sleep(Duration::from_millis(20));
-    }
+/// Waits until all threads of a process, of which there are `count`, sleep in the system call for which they were made:
+/// `pause` or `clock_nanosleep` (arch/x86/entry/syscalls/syscall_64.tbl).
+fn wait_until_asleep(pid: u32, count: usize) {
+    let is_asleep = |thread: fs::DirEntry| {
+        let call = fs::read_to_string(thread.path().join("syscall")).unwrap_or_default();
+        call.starts_with("34 ") || call.starts_with("230 ")
+    };
+    wait_until("the process does not sleep", || {
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("a process");
+        threads.flatten().map(is_asleep).filter(|asleep| *asleep).count() == count
+    });
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_process_is_walked_and_continues() {
     let child = Command::new(&path).arg("wait").stdin(Stdio::null()).spawn().expect("it starts");
     let running = Running(child);
     let pid = running.0.id();
-    wait_until_asleep(pid);
+    wait_until_asleep(pid, 1);
     for _ in 0..3 {
         let (status, walks) = walk(&folder, &["--pid", &pid.to_string()]);
         assert_eq!((status, &walks["undecided"]), (0, &serde_json::json!([])));
@@ -87,7 +87,7 @@ fn all_threads_of_a_process_are_walked() {
     let child = Command::new(folder.join("threads")).spawn().expect("it starts");
     let running = Running(child);
     let pid = running.0.id();
-    wait_until_asleep(pid);
+    wait_until_asleep(pid, 21);
     let (_, walks) = walk(&folder, &["--pid", &pid.to_string()]);
     let threads = walks["threads"].as_array().expect("threads");
     assert_eq!((threads.len(), &walks["undecided"]), (21, &serde_json::json!([])));
@@ -106,12 +106,9 @@ fn a_stopped_process_stays_stopped() {
     let child = Command::new("sleep").arg("1000").spawn().expect("it starts");
     let running = Running(child);
     let pid = running.0.id();
-    wait_until_asleep(pid);
+    wait_until_asleep(pid, 1);
     assert!(tools::run(&folder, "sh", &format!("kill -STOP {pid}")));
-    let start = Instant::now();
-    while !state(pid).contains("stopped") && start.elapsed() < Duration::from_secs(5) {
-        sleep(Duration::from_millis(10));
-    }
+    wait_until("the process is not stopped", || state(pid).contains("stopped"));
     let run = program::run(&folder, &["walk", "--pid", &pid.to_string()]);
     assert!(run.text.starts_with(&format!("thread {pid}\n")), "{run:?}");
     let state = state(pid);
@@ -130,7 +127,7 @@ fn processes_that_cannot_be_stopped_are_refused() {
     refused("0", "No such file or directory");
     let child = Command::new("sleep").arg("1000").spawn().expect("it starts");
     let running = Running(child);
-    wait_until_asleep(running.0.id());
+    wait_until_asleep(running.0.id(), 1);
     let pid = running.0.id().to_string();
     let run = program::run(&folder, &["walk", "--pid", &pid, "--thread", "1"]);
     assert_eq!(run.status, 2);
