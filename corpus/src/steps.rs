@@ -104,8 +104,8 @@ impl Call {
 /// Where the instructions are that a run records.
 #[derive(Clone, Debug)]
 pub enum Code {
-    /// The function `f` of a program, with its size in bytes.
-    Function(u64),
+    /// A function of a program, with its size in bytes.
+    Function(String, u64),
     /// A stub of a shared object, by its addresses, and the address at which the kernel would start the object. The stub
     /// is entered as if it were called.
     Stub(Range<u64>, u64),
@@ -131,7 +131,7 @@ pub fn run(machine: Machine, folder: &Path, program: &str, code: &Code) -> Vec<C
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let calls = parse(&text);
-    let expected = if matches!(code, Code::Function(_)) { CALLS } else { 1 };
+    let expected = if matches!(code, Code::Function(..)) { CALLS } else { 1 };
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(calls.len(), expected, "{program}: {text}\n{errors}");
     calls
@@ -146,8 +146,8 @@ fn commands(machine: Machine, code: &Code) -> String {
     };
     // A stub is three instructions, and continues anywhere.
     let (enter, size, most, calls) = match code {
-        Code::Function(size) => {
-            let enter = "break *f\ncontinue\nset $start = (unsigned long)&f".to_owned();
+        Code::Function(name, size) => {
+            let enter = format!("break *{name}\ncontinue\nset $start = (unsigned long)&{name}");
             (enter, *size, MOST_STEPS, CALLS)
         }
         Code::Stub(range, entry) => {

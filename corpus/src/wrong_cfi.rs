@@ -49,6 +49,8 @@ pub enum Place {
     Unchanged,
     /// In memory, at this distance from the CFA, in bytes.
     AtCfa(i64),
+    /// Nowhere in the frame: written `lost`.
+    Lost,
 }
 
 /// The caller's registers.
@@ -56,8 +58,8 @@ pub enum Place {
 pub struct Caller {
     /// The stack pointer before the call: the CFA.
     pub sp: u64,
-    /// The frame pointer.
-    pub fp: u64,
+    /// The frame pointer; `None` if it is lost.
+    pub fp: Option<u64>,
     /// The return address.
     pub ra: u64,
 }
@@ -79,23 +81,25 @@ impl Rules {
         let place = |text: &str| match text.strip_prefix('c') {
             Some(offset) => Place::AtCfa(offset.parse().expect("an offset")),
             None if text == "u" => Place::Unchanged,
-            None => panic!("{text}: neither an offset nor `u`"),
+            None if text == "lost" => Place::Lost,
+            None => panic!("{text}: neither an offset nor `u` nor `lost`"),
         };
         let offset = offset.parse().expect("an offset");
         Rules { from_fp, offset, ra: place(ra), fp: place(fp), ra_signed: !rest.is_empty() }
     }
 
     /// The caller's registers that the row gives at a step of a call. `None` if it reads memory outside of the recorded
-    /// part of the stack.
+    /// part of the stack, or if the return address is lost.
     #[must_use]
     pub fn recover(&self, call: &Call, step: &Step) -> Option<Caller> {
         let base = if self.from_fp { step.fp } else { step.sp };
         let sp = base.wrapping_add_signed(self.offset);
         let value = |place: Place, register: u64| match place {
-            Place::Unchanged => Some(register),
-            Place::AtCfa(offset) => call.word(step, sp.wrapping_add_signed(offset)),
+            Place::Unchanged => Some(Some(register)),
+            Place::AtCfa(offset) => call.word(step, sp.wrapping_add_signed(offset)).map(Some),
+            Place::Lost => Some(None),
         };
-        let (ra, fp) = (value(self.ra, step.ra)?, value(self.fp, step.fp)?);
+        let (ra, fp) = (value(self.ra, step.ra)??, value(self.fp, step.fp)?);
         let ra = if self.ra_signed { ra & ADDRESS } else { ra };
         Some(Caller { sp, fp, ra })
     }

@@ -54,6 +54,7 @@ fn frame(abi: Abi, rules: Rules) -> Frame {
     let recovery = |place| match place {
         Place::Unchanged => Recovery::Unchanged,
         Place::AtCfa(offset) => Recovery::AtCfa(offset),
+        Place::Lost => Recovery::Undefined,
     };
     Frame {
         cfa: Cfa::RegisterOffset { register, offset: rules.offset },
@@ -129,7 +130,12 @@ fn the_code_refutes_what_is_listed() {
                 return;
             };
             let line = &lines[index];
-            let truth = facts.check(&frame(abi, line.truth)).whole();
+            let mut truth = facts.check(&frame(abi, line.truth));
+            if line.truth.fp == Place::Lost {
+                // There is nothing to recover.
+                truth.fp = Truth::Proven;
+            }
+            let truth = truth.whole();
             let expected = if line.is_proven {
                 (Truth::Refuted, Truth::Proven)
             } else {
@@ -190,7 +196,7 @@ fn the_processor_agrees_with_the_list() {
             let calls = if is_stub {
                 call_stub(machine, &file, &data)
             } else {
-                call_function(machine, &linker, &file, &data)
+                call_function(machine, &linker, &lines[0], &data)
             };
             let start =
                 address_of(&data, &lines[0].function) + if is_stub { STUB.start } else { 0 };
@@ -199,7 +205,7 @@ fn the_processor_agrees_with_the_list() {
             for (call, step) in
                 calls.iter().flat_map(|call| call.steps.iter().map(move |s| (call, s)))
             {
-                let caller = Caller { sp: call.sp, fp: call.fp, ra: call.ra };
+                let caller = Caller { sp: call.sp, fp: Some(call.fp), ra: call.ra };
                 let offset = step.offset + if is_stub { STUB.start } else { 0 };
                 let cfi = rules(abi, &rows[&(start + step.offset)]);
                 let says = cfi.recover(call, step);
@@ -207,8 +213,10 @@ fn the_processor_agrees_with_the_list() {
                 let context = format!("{file}, +{offset:#x}: {cfi:x?}");
                 if let Some(index) = line {
                     assert_ne!(says, Some(caller), "{context}");
-                    let truth = lines[index].truth.recover(call, step);
-                    assert_eq!(truth, Some(caller), "{context}: {:x?}", lines[index].truth);
+                    let truth = lines[index].truth;
+                    let fp = (truth.fp != Place::Lost).then_some(call.fp);
+                    let caller = Caller { fp, ..caller };
+                    assert_eq!(truth.recover(call, step), Some(caller), "{context}: {truth:x?}");
                     seen.insert(index);
                 } else {
                     assert_eq!(says, Some(caller), "{context}");
@@ -248,9 +256,9 @@ fn make_executable(program: &Path) {
     assert!(status.success());
 }
 
-/// Links an object with its caller, and calls its function `f`.
-fn call_function(machine: Machine, linker: &Path, file: &str, data: &[u8]) -> Vec<Call> {
-    let folder = folder!(format!("wrong-cfi-{}", file.replace('/', "-")));
+/// Links an object with its caller, which calls `f`, and records the calls of a line's function.
+fn call_function(machine: Machine, linker: &Path, line: &Wrong, data: &[u8]) -> Vec<Call> {
+    let folder = folder!(format!("wrong-cfi-{}", line.file.replace('/', "-")));
     std::fs::write(folder.join("input.o"), data).expect("writable");
     let name = machine.name();
     let caller = corpus().join(format!("wrong-cfi/caller-{name}.s"));
@@ -268,10 +276,11 @@ fn call_function(machine: Machine, linker: &Path, file: &str, data: &[u8]) -> Ve
     let size = object::File::parse(data)
         .expect("ELF")
         .symbols()
-        .find(|symbol| symbol.name() == Ok("f"))
+        .find(|symbol| symbol.name() == Ok(&line.function))
         .expect("defined")
         .size();
-    steps::run(machine, &folder, "./program", &steps::Code::Function(size))
+    let code = steps::Code::Function(line.function.clone(), size);
+    steps::run(machine, &folder, "./program", &code)
 }
 
 /// Every folder is in the list and in the README, and each line has a folder; `docs/wrong-cfi.md` refers to each folder.
