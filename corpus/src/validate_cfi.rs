@@ -71,8 +71,8 @@ pub fn reports(llvm_mc: &Path, machine: &str, source: &Path) -> Reports {
         let number: u32 = line_number().unwrap_or_else(|| panic!("{line}: no line number"));
         match judge(message) {
             Some(Judged::Part(part, opinion)) => {
-                let said = reports.about.entry((number, part)).or_insert(opinion);
-                *said = opinion.min(*said);
+                let reported = reports.about.entry((number, part)).or_insert(opinion);
+                *reported = opinion.min(*reported);
             }
             Some(Judged::Other) => reports.others += 1,
             Some(Judged::Ignored) => reports.ignored.push(number),
