@@ -1,38 +1,41 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2030,SC2031,SC2164 # sourced by ../build; each file is made in a subshell
 # shellcheck disable=SC2086 # a linker's arguments are a list of words
-# Builds the files that show a difference from each minimal input in differences/, and records both tables.
+# Builds the files from each minimal input in differences/ and wrong-cfi/, and records both tables.
 #
-# The head of differences/NAME/input.s lists the files:
+# The head of NAME/input.s lists the files:
 #
 #   # Machine: x86_64
 #   # File: 2.40.o   2.40                        assembled by that toolchain's assembler
 #   # File: gold.so  2.44  gold -shared input.o  and linked by that toolchain's `ld`, by gold or by lld
 #
+# NAME/input.ll is compiled instead. If the toolchain is not llvm-23, its assembler reads llc's output.
+#
 # Next to FILE is STEM.txt: the commands, the instructions, and the output of GNU objdump and readelf for the two
 # sections.
 
+# differences FOLDER OUT: rebuilds the files of differences/ or wrong-cfi/.
 differences() {
-	local out=$1 input
+	local folder=$1 out=$2 input
 	fetch_available
 	scratch=$(mktemp -d)
 	trap 'rm -rf "$scratch"' EXIT
-	for input in "$corpus"/differences/*/input.s; do
+	for input in "$corpus/$folder"/*/input.*; do
 		difference "$input" "$out/$(basename "$(dirname "$input")")"
 	done
-	echo "differences: $(find "$out" -name '*.txt' | wc -l) files" >&2
+	echo "$folder: $(find "$out" -name '*.txt' | wc -l) files" >&2
 }
 
 # difference INPUT FOLDER
 difference() {
 	local input=$1 out=$2 name file toolchain linker arguments machine
-	name=$(basename "$out")
+	name=${out#"${out%/*/*}"/}
 	machine=$(head_of "$input" Machine)
 	mkdir -p "$out"
-	[[ $input -ef $out/input.s ]] || cp "$input" "$out/input.s"
+	[[ $input -ef $out/${input##*/} ]] || cp "$input" "$out"
 	while read -r file toolchain linker arguments; do
-		if ! have "$toolchain" || { [[ $linker == lld ]] && ! have llvm-23; }; then
-			echo "skipped: differences/$name/$file: its tools are not available" >&2
+		if ! have "$toolchain" || { [[ $linker == lld || $input == *.ll ]] && ! have llvm-23; }; then
+			echo "skipped: $name/$file: its tools are not available" >&2
 			continue
 		fi
 		rm -rf "$scratch/work"
@@ -42,7 +45,7 @@ difference() {
 			cp "$input" .
 			make_difference
 			if [[ ! -e $file ]]; then
-				echo "skipped: differences/$name/$file: cannot be made" >&2
+				echo "skipped: $name/$file: cannot be made" >&2
 				exit
 			fi
 			cp "$file" "$out/$file"
@@ -52,28 +55,31 @@ difference() {
 }
 
 # head_of INPUT KEY: prints the values of a key in the comment at the top.
-head_of() { sed -nE "s,^(#|//) $2: +,,p" "$1"; }
+head_of() { sed -nE "s,^(#|//|;) $2: +,,p" "$1"; }
 
-# difference_depends_on differences/NAME/FILE: prints the toolchains that the file, or the file of its `.txt`, is built
+# difference_depends_on FOLDER/NAME/FILE: prints the toolchains that the file, or the file of its `.txt`, is built
 # and read with.
 difference_depends_on() {
-	local name=${1##*/} file assembler linker
+	local name=${1##*/} input file assembler linker
+	input=$(echo "$corpus/${1%/*}"/input.*)
 	while read -r file assembler linker _; do
 		[[ ${file%.*} == "${name%.*}" ]] || continue
 		echo "$assembler"
-		[[ $linker != lld ]] || echo llvm-23
+		[[ $linker != lld && $input != *.ll ]] || echo llvm-23
 		[[ $assembler != llvm-23 ]] || echo 2.47.50
-	done < <(head_of "$corpus/${1%/*}/input.s" File)
+	done < <(head_of "$input" File)
 }
 
 # Makes $file, and records the commands and messages.
 make_difference() {
 	local object=input.o
 	[[ $linker ]] || object=$file
-	case $toolchain in
-	llvm-23)
-		echo "llvm-mc --gsframe -filetype=obj -triple x86_64-linux-gnu -o $object input.s" >commands
-		"$cache/llvm-23/bin/llvm-mc" --gsframe -filetype=obj -triple x86_64-linux-gnu -o "$object" input.s 2>messages
+	case $toolchain,$input in
+	llvm-23,*.ll) run llc -O2 --gsframe -filetype=obj -o "$object" input.ll ;;
+	llvm-23,*) run llvm-mc --gsframe -filetype=obj -triple x86_64-linux-gnu -o "$object" input.s ;;
+	*,*.ll)
+		run llc -O2 --no-integrated-as --binutils-version=2.40 -o input.s input.ll
+		run as --gsframe -o "$object" input.s
 		;;
 	*) run as --gsframe -o "$object" input.s ;;
 	esac

@@ -174,6 +174,7 @@ run() {
 	echo "$tool $*" >>commands
 	case $tool in
 	lld) "$cache/llvm-23/bin/ld.lld" "$@" ;;
+	llc | llvm-mc) "$cache/llvm-23/bin/$tool" "$@" ;;
 	mold) "$cache/mold/bin/mold" "$@" ;;
 	gold) gnu 2.40 "$machine" ld.gold "$@" ;;
 	*) gnu "$toolchain" "$machine" "$tool" "$@" ;;

@@ -5,8 +5,11 @@
 //! something is missing.
 
 pub mod program;
+pub mod steps;
 pub mod time;
 pub mod tools;
+pub mod validate_cfi;
+pub mod wrong_cfi;
 
 use std::fs;
 use std::path::{Path, PathBuf};
