@@ -53,6 +53,10 @@ pub(super) struct Flow<'c> {
     refuted_entries: BTreeSet<u64>,
     /// Jumps out of the function with the caller's registers and stack.
     tail_calls: BTreeSet<u64>,
+    /// It is unknown where a jump leads: code that was not followed may enter any block.
+    is_open: bool,
+    /// A jump of the last round leads to unknown places.
+    has_unknown_jump: bool,
     /// The function returns with another stack than it was entered with, so its entry is not the usual one.
     is_unusual: bool,
     /// The addresses and numbers of the blocks that were reached, ordered; empty if the function was not understood.
@@ -78,6 +82,8 @@ impl<'c> Flow<'c> {
             final_calls: BTreeSet::new(),
             refuted_entries: BTreeSet::new(),
             tail_calls: BTreeSet::new(),
+            is_open: false,
+            has_unknown_jump: false,
             is_unusual: false,
             order: Vec::new(),
         };
@@ -89,6 +95,10 @@ impl<'c> Flow<'c> {
             }
             let Some(news) = flow.execute(surroundings) else { break };
             if news.places.is_empty() && news.parts.is_empty() && !news.is_refuted {
+                if flow.has_unknown_jump && !flow.is_open {
+                    flow.is_open = true;
+                    continue;
+                }
                 flow.order = flow.reached();
                 break;
             }
@@ -120,6 +130,7 @@ impl<'c> Flow<'c> {
         self.blocks.resize_with(self.listing.block_count(), || None);
         self.tables.clear();
         self.is_unusual = false;
+        self.has_unknown_jump = false;
         let mut news = News::default();
         let mut queue = Queue::new(self.blocks.len());
         for Entry { address, is_called } in self.entries.clone() {
@@ -127,7 +138,7 @@ impl<'c> Flow<'c> {
             let Some(to) = step.map(|step| step.block) else { continue };
             if is_called {
                 let edge = Edge { to, origin: Origin::Jump };
-                self.enter(edge, &entry, &mut queue, &mut news);
+                self.join(edge, &entry, &mut queue, &mut news);
             } else if !self.refuted_entries.contains(&address) {
                 let edge = Edge { to, origin: Origin::Presumed(address) };
                 queue.defer(address, edge, entry.clone());
@@ -211,8 +222,12 @@ impl<'c> Flow<'c> {
                     return;
                 }
                 Next::Indirect(register) => {
-                    self.resolve(at, state.get(register), surroundings);
-                    for to in self.targets.get(&at).cloned().unwrap_or_default() {
+                    let target = state.get(register);
+                    self.resolve(at, target, surroundings);
+                    let targets = self.targets.get(&at).cloned().unwrap_or_default();
+                    let is_tail_call = || target == Value::Unknown && self.leaves(&state);
+                    self.has_unknown_jump |= targets.is_empty() && !is_tail_call();
+                    for to in targets {
                         self.go(to, &state, queue, news);
                     }
                     return;
@@ -272,7 +287,7 @@ impl<'c> Flow<'c> {
             }
             None if self.listing.is_not_code(to) => {}
             None if self.listing.contains(to) => news.places.push(to),
-            None if state.is_at_entry(self.abi) => {
+            None if self.leaves(state) => {
                 self.tail_calls.insert(to);
             }
             None if state.has_frame(self.abi) => news.parts.push(to),
@@ -280,10 +295,19 @@ impl<'c> Flow<'c> {
         }
     }
 
+    /// Whether a jump to another function is a tail call in a state.
+    fn leaves(&self, state: &State) -> bool {
+        match self.is_open {
+            true => state.may_be_at_entry(self.abi),
+            false => state.is_at_entry(self.abi),
+        }
+    }
+
     /// Finds the targets of an indirect jump.
     fn resolve(&mut self, jump: u32, target: Value, surroundings: &impl Surroundings<'c>) {
         let Value::Target(table) = target else { return };
-        let is_code = |address: u64| self.listing.contains(address);
+        let is_code =
+            |address: u64| self.listing.contains(address) || surroundings.part(address).is_some();
         let Some(found) = self.tables.targets(table, surroundings, is_code) else { return };
         let known = self.targets.entry(jump).or_default();
         known.extend(found);
@@ -293,6 +317,16 @@ impl<'c> Flow<'c> {
 
     /// Enters a block in a state.
     fn enter(&mut self, edge: Edge, state: &State, queue: &mut Queue, news: &mut News) {
+        if self.is_open && !matches!(edge.origin, Origin::Presumed(_)) {
+            let mut state = state.clone();
+            state.forget_callers();
+            return self.join(edge, &state, queue, news);
+        }
+        self.join(edge, state, queue, news);
+    }
+
+    /// Enters a block in exactly this state.
+    fn join(&mut self, edge: Edge, state: &State, queue: &mut Queue, news: &mut News) {
         let address = self.listing.first_step(edge.to).and_then(|step| self.listing.step(step));
         let address = address.map_or(0, |step| step.address);
         let block = usize::try_from(edge.to).ok().and_then(|to| self.blocks.get_mut(to));

@@ -232,6 +232,27 @@ impl State {
             && ra_is_kept
     }
 
+    /// The same, if registers of the caller that are not known may be unchanged.
+    pub(super) fn may_be_at_entry(&self, abi: Abi) -> bool {
+        let may_hold = |register: Number| {
+            let value = self.get(register);
+            value == Value::Unknown || value == Value::Entry(register)
+        };
+        self.sp() == Value::cfa(i32::from(abi.fixed_ra_offset()))
+            && may_hold(number(abi.fp()))
+            && (abi.fixed_ra_offset() != 0 || may_hold(self.ra))
+    }
+
+    /// Forgets which registers still hold the caller's values. SP, a frame pointer and what was saved stay known: code
+    /// that is entered from several places finds the same frame.
+    pub(super) fn forget_callers(&mut self) {
+        for value in &mut self.registers {
+            if matches!(value, Value::Entry(_) | Value::Signed(_)) {
+                *value = Value::Unknown;
+            }
+        }
+    }
+
     /// Removes bytes from the stack.
     pub(super) fn remove(&mut self, bytes: i64) {
         self.set(self.sp, self.sp().plus(bytes));

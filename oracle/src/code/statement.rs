@@ -199,6 +199,10 @@ impl Facts<'_> {
             }
         };
         match value {
+            // The caller's FP may be an address in its own frame, which is above the CFA.
+            Value::Address(Place { base: Base::Cfa, offset: 0.. }) if register == self.abi.fp() => {
+                Found::Something
+            }
             // In the outermost frame, registers of the caller are zero (AMD64 psABI 3.4.1, AAPCS64 6.4.6).
             Value::Constant(0) => Found::Something,
             // What was loaded from elsewhere may be anything, also the value wanted.

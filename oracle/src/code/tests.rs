@@ -92,6 +92,17 @@ fn assert_listing(code: &[u8], expected: &[&str]) {
     assert_eq!(listing(code, &Alone::default()), expected);
 }
 
+/// sub $8,%rsp; cmp $1,%edi; ja 0xb; jmp *(%rsi); add $8,%rsp; ret
+///
+/// Where the jump leads, RBP may be overwritten, before other code jumps to 0xb.
+#[test]
+fn behind_a_jump_to_an_unknown_place_registers_may_be_overwritten() {
+    assert_listing(
+        b"\x48\x83\xec\x08\x83\xff\x01\x77\x02\xff\x26\x48\x83\xc4\x08\xc3",
+        &["0 rsp+8 u", "4 rsp+16 u", "7 rsp+16 u", "9 rsp+16 ?", "b rsp+16 ?", "f rsp+8 ?"],
+    );
+}
+
 /// push %rbx; test %edi,%edi; je 0xa; push %rbp; mov %rsp,%rbp; leave; pop %rbx; ret
 #[test]
 fn paths_that_meet_with_the_same_frame() {

@@ -6,9 +6,12 @@ mod cfi_contradicts_code;
 mod inherited_error;
 mod sframe_contradicts_code;
 
-use sframe_validator::rules::Rule;
+use sframe_validator::rules::{Abis, Rule};
 
 use crate::compare::Wrong;
+
+/// The machines whose code is examined.
+const ABIS: Abis = Abis::AMD64.or(Abis::AARCH64);
 
 /// The group's rules, in the order of the catalogue.
 pub(super) const RULES: &[&Rule] =

@@ -1,19 +1,23 @@
 //! `sframe-contradicts-code`.
 
+use super::ABIS;
 use sframe_validator::rules::{Group, Page, Rule, Severity};
 
-pub(crate) static RULE: Rule = Rule::elsewhere(
-    "sframe-contradicts-code",
-    Group::Code,
-    Severity::Error,
-    Page {
-        summary: "rows say what the instructions of the function do",
-        consequence: "A stack trace takes another word for the return address or for the caller's \
+pub(crate) static RULE: Rule = Rule {
+    abis: ABIS,
+    ..Rule::elsewhere(
+        "sframe-contradicts-code",
+        Group::Code,
+        Severity::Error,
+        Page {
+            summary: "rows say what the instructions of the function do",
+            consequence: "A stack trace takes another word for the return address or for the caller's \
                       registers, and ends, or continues in code that is not the caller.",
-        remedy: "The instructions before the place that is shown prove the true frame. Correct the CFI \
+            remedy: "The instructions before the place that is shown prove the true frame. Correct the CFI \
                  directives from which the section was made, or report the producer that converts \
                  them to a different row.",
-        source: "V3 2.4; AMD64 psABI 3.2.2; AAPCS64 6.4",
-        example: "a row with CFA = SP+8 after an instruction that pushes a register",
-    },
-);
+            source: "V3 2.4; AMD64 psABI 3.2.2; AAPCS64 6.4",
+            example: "a row with CFA = SP+8 after an instruction that pushes a register",
+        },
+    )
+};
