@@ -49,6 +49,8 @@ pub(super) struct Relocated {
     /// Instructions that may continue at another place, ordered: the kernel replaces them with jumps, or handles their
     /// exceptions there.
     branches: Vec<(CodeAddress, CodeAddress)>,
+    /// The index of `.altinstr_aux`, if there is such a section: code for jumps that the kernel replaces.
+    auxiliary: Option<u32>,
 }
 
 impl Relocated {
@@ -66,14 +68,9 @@ impl Relocated {
         }
         found.leads.sort_by_key(|(place, _)| *place);
         found.name_targets(elf);
-        // The Linux kernel's tables (include/linux/jump_label.h, arch/x86/include/asm/extable.h): pairs of places, and 8 or 4
-        // bytes of other content.
-        for (name, entry) in [(b"__jump_table".as_slice(), 16), (b"__ex_table", 12)] {
-            let named = |section: &&ElfSection<'_>| section.name.bytes() == name;
-            if let Some(section) = elf.sections().iter().find(named) {
-                found.add_branches(elf, section.index, entry);
-            }
-        }
+        found.add_jump_labels(elf);
+        found.add_warnings(elf);
+        found.add_alternatives(elf);
         found.branches.sort_unstable();
         found
     }
@@ -111,17 +108,66 @@ impl Relocated {
         }
     }
 
-    /// Adds the pairs of a table: the first field of an entry is the place of an instruction, the second one where it may
-    /// continue.
-    fn add_branches(&mut self, elf: &Elf<'_>, table: u32, entry: u64) {
-        let relocations = RelocationTable::load(elf, table).unwrap_or_default().relocations;
-        let mut fields: Vec<(u64, Option<CodeAddress>)> =
-            relocations.iter().map(|r| (r.offset, r.target())).collect();
-        fields.sort_unstable();
-        for pair in fields.windows(2) {
-            let [(first, Some(from)), (second, Some(to))] = pair else { continue };
-            if first.is_multiple_of(entry) && first.checked_add(4) == Some(*second) {
-                self.branches.push((*from, *to));
+    /// Adds the pairs in tables of the Linux kernel: an entry starts with the places of an instruction and of the code where
+    /// it may continue (include/linux/jump_label.h, arch/x86/include/asm/extable.h).
+    fn add_jump_labels(&mut self, elf: &Elf<'_>) {
+        for (name, entry) in [(b"__jump_table".as_slice(), 16), (b"__ex_table", 12)] {
+            for pair in fields(elf, name).windows(2) {
+                let [(first, Some(from)), (second, Some(to))] = pair else { continue };
+                if first.is_multiple_of(entry) && first.checked_add(4) == Some(*second) {
+                    self.branches.push((*from, *to));
+                }
+            }
+        }
+    }
+
+    /// Adds the instructions `ud2` that report a warning, after which execution continues. An entry of the Linux kernel's
+    /// table has the places of the instruction and of a file's name, a line, and flags (arch/x86/include/asm/bug.h).
+    fn add_warnings(&mut self, elf: &Elf<'_>) {
+        const ENTRY: u64 = 12;
+        const FLAGS: u64 = 10;
+        const WARNING: u8 = 1;
+        const UD2: u64 = 2;
+        let name = b"__bug_table";
+        let Some(section) = section_named(elf, name).filter(|s| s.size.is_multiple_of(ENTRY)) else {
+            return;
+        };
+        let data = elf.section_data(section).unwrap_or_default();
+        for (offset, place) in fields(elf, name) {
+            let Some(from) = place.filter(|_| offset.is_multiple_of(ENTRY)) else { continue };
+            let flags = offset.checked_add(FLAGS).and_then(|at| usize::try_from(at).ok());
+            let flags = flags.and_then(|at| data.get(at)).copied().unwrap_or_default();
+            if elf.machine() == EM_X86_64 && flags & WARNING != 0 {
+                let to = CodeAddress { address: from.address.wrapping_add(UD2), ..from };
+                self.branches.push((from, to));
+            }
+        }
+    }
+
+    /// Adds the jumps to `.altinstr_aux`, where the Linux kernel tests for a property of the processor: with it, execution
+    /// continues after the jump or, without it, where the second jump there leads (arch/x86/include/asm/cpufeature.h). The
+    /// kernel replaces the jump at the start.
+    fn add_alternatives(&mut self, elf: &Elf<'_>) {
+        let Some(auxiliary) = section_named(elf, b".altinstr_aux") else { return };
+        self.auxiliary = Some(auxiliary.index);
+        for (field, lead) in &self.leads {
+            let Lead::Place(to) = lead else { continue };
+            if to.section != auxiliary.index {
+                continue;
+            }
+            let first = self.leads.partition_point(|(place, _)| place < to);
+            let rest = self.leads.get(first..).unwrap_or_default().iter();
+            let rest = rest.take_while(|(place, _)| place.section == to.section);
+            // The test refers to data.
+            let targets = rest.filter_map(|(_, lead)| match lead {
+                Lead::Place(place) => {
+                    elf.section(place.section).filter(|s| elf.is_code(s)).map(|_| *place)
+                }
+                _ => None,
+            });
+            let from = field.address.checked_sub(1);
+            if let (Some(address), Some(target)) = (from, targets.skip(1).next()) {
+                self.branches.push((CodeAddress { address, ..*field }, target));
             }
         }
     }
@@ -147,6 +193,7 @@ impl Relocated {
         let next = match (next, self.lead(place, length)) {
             (Next::Jump(_), Some(lead)) => match lead {
                 Lead::Place(to) if to.section == place.section => Next::Jump(to.address),
+                Lead::Place(to) if Some(to.section) == self.auxiliary => Next::Following,
                 Lead::Return => Next::Return,
                 Lead::Place(_) | Lead::Endless | Lead::Elsewhere => Next::Stop,
             },
@@ -166,6 +213,9 @@ impl Relocated {
         let branch = || self.branch(place).filter(|to| to.section == place.section);
         match next {
             Next::Following => branch().map_or(next, |to| Next::Branch(to.address, Condition::Other)),
+            Next::Stop if branch().is_some_and(|to| to.address == place.address + u64::from(length)) => {
+                Next::Following
+            }
             // A jump that the kernel may replace with an instruction that does nothing.
             Next::Jump(to) if branch().is_some() => Next::Branch(to, Condition::Other),
             _ => next,
@@ -213,6 +263,19 @@ fn named_symbols(elf: &Elf<'_>, table: u32, room: usize) -> Option<(Vec<(u32, Le
         }
     }
     Some((found, room))
+}
+
+fn section_named<'s, 'e>(elf: &'s Elf<'e>, name: &[u8]) -> Option<&'s ElfSection<'e>> {
+    elf.sections().iter().find(|section| section.name.bytes() == name)
+}
+
+/// The relocated fields of a section: their offsets and targets, ordered.
+fn fields(elf: &Elf<'_>, name: &[u8]) -> Vec<(u64, Option<CodeAddress>)> {
+    let section = section_named(elf, name).map_or(0, |section| section.index);
+    let relocations = RelocationTable::load(elf, section).unwrap_or_default().relocations;
+    let mut fields: Vec<_> = relocations.iter().map(|r| (r.offset, r.target())).collect();
+    fields.sort_unstable();
+    fields
 }
 
 /// The 4 bytes at an offset.
