@@ -129,7 +129,8 @@ impl Relocated {
         const WARNING: u8 = 1;
         const UD2: u64 = 2;
         let name = b"__bug_table";
-        let Some(section) = section_named(elf, name).filter(|s| s.size.is_multiple_of(ENTRY)) else {
+        let Some(section) = section_named(elf, name).filter(|s| s.size.is_multiple_of(ENTRY))
+        else {
             return;
         };
         let data = elf.section_data(section).unwrap_or_default();
@@ -159,14 +160,14 @@ impl Relocated {
             let rest = self.leads.get(first..).unwrap_or_default().iter();
             let rest = rest.take_while(|(place, _)| place.section == to.section);
             // The test refers to data.
-            let targets = rest.filter_map(|(_, lead)| match lead {
+            let mut targets = rest.filter_map(|(_, lead)| match lead {
                 Lead::Place(place) => {
                     elf.section(place.section).filter(|s| elf.is_code(s)).map(|_| *place)
                 }
                 _ => None,
             });
             let from = field.address.checked_sub(1);
-            if let (Some(address), Some(target)) = (from, targets.skip(1).next()) {
+            if let (Some(address), Some(target)) = (from, targets.nth(1)) {
                 self.branches.push((CodeAddress { address, ..*field }, target));
             }
         }
@@ -212,8 +213,12 @@ impl Relocated {
         };
         let branch = || self.branch(place).filter(|to| to.section == place.section);
         match next {
-            Next::Following => branch().map_or(next, |to| Next::Branch(to.address, Condition::Other)),
-            Next::Stop if branch().is_some_and(|to| to.address == place.address + u64::from(length)) => {
+            Next::Following => {
+                branch().map_or(next, |to| Next::Branch(to.address, Condition::Other))
+            }
+            Next::Stop
+                if branch().is_some_and(|to| to.address == place.address + u64::from(length)) =>
+            {
                 Next::Following
             }
             // A jump that the kernel may replace with an instruction that does nothing.
@@ -253,9 +258,8 @@ fn named_symbols(elf: &Elf<'_>, table: u32, room: usize) -> Option<(Vec<(u32, Le
         }
         let name = usize::try_from(number(symbol, 0)).ok().and_then(|offset| names.get(offset..));
         let name = name.unwrap_or_default();
-        let is = |wanted: &[u8]| {
-            name.strip_prefix(wanted).is_some_and(|rest| rest.first() == Some(&0))
-        };
+        let is =
+            |wanted: &[u8]| name.strip_prefix(wanted).is_some_and(|rest| rest.first() == Some(&0));
         if is(b"__x86_return_thunk") {
             found.push((index, Lead::Return));
         } else if ENDLESS.iter().any(|endless| is(endless)) {

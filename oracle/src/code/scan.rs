@@ -264,7 +264,9 @@ fn instructions(
             (Next::Call(Some(target)), None) => (target != end).then_some(Way::Call(here(target))),
             (Next::Call(Some(_)), Some(Lead::Place(target))) => Some(Way::Call(target)),
             (Next::Jump(target) | Next::Branch(target, _), None) => Some(Way::Jump(here(target))),
-            (Next::Jump(_) | Next::Branch(..), Some(Lead::Place(target))) => Some(Way::Jump(target)),
+            (Next::Jump(_) | Next::Branch(..), Some(Lead::Place(target))) => {
+                Some(Way::Jump(target))
+            }
             (Next::Jump(_) | Next::Branch(..), Some(Lead::Endless)) => None,
             (Next::Jump(_) | Next::Branch(..), Some(_)) | (Next::Return | Next::Indirect(_), _) => {
                 Some(Way::Out)

@@ -164,11 +164,8 @@ fn decide(
     let is_in_orc = orc.anything();
     match (sframe, orc, current) {
         (Says::Row(_, row), Says::Row(_, other), Some(current)) => {
-            let first = Side {
-                frame: &row.frame,
-                marks: current.marks,
-                version: Some(current.version),
-            };
+            let first =
+                Side { frame: &row.frame, marks: current.marks, version: Some(current.version) };
             let second = Side { frame: &other.frame, marks: witness.marks(), version: None };
             match judge(first, second, current.abi).verdict {
                 Verdict::Equal => OrcVerdict::Equal,

@@ -63,7 +63,9 @@ impl fmt::Display for OrcError {
             OrcErrorKind::Machine(machine) => {
                 write!(f, "the file is for machine {machine}; only the tables of AMD64 are known")
             }
-            OrcErrorKind::Missing => f.write_str("the section is missing, but the other table exists"),
+            OrcErrorKind::Missing => {
+                f.write_str("the section is missing, but the other table exists")
+            }
             OrcErrorKind::Unreadable => f.write_str("the section's bytes cannot be read"),
             OrcErrorKind::Size { size, entry } => {
                 write!(f, "the section has {size:#x} bytes, which is no multiple of {entry}")

@@ -27,17 +27,23 @@ impl RawEntry {
     /// `sp_reg`: the number of the base of the previous SP.
     #[must_use]
     pub const fn sp_base(&self) -> u8 {
-        (self.flags & 0xf) as u8
+        self.bits(0, 4)
     }
 
     /// `bp_reg`: the number of the base of the previous BP.
     #[must_use]
     pub const fn bp_base(&self) -> u8 {
-        (self.flags >> 4 & 0xf) as u8
+        self.bits(4, 4)
     }
 
     const fn bit(&self, number: u32) -> bool {
-        self.flags >> number & 1 != 0
+        self.bits(number, 1) != 0
+    }
+
+    /// Some bits of the flags, at most 8.
+    const fn bits(&self, first: u32, count: u32) -> u8 {
+        let [low, _] = (self.flags >> first & ((1 << count) - 1)).to_le_bytes();
+        low
     }
 }
 
@@ -73,12 +79,12 @@ impl Layout {
     #[must_use]
     pub const fn of_header(hash: [u8; 20]) -> Option<Layout> {
         const LINUX_6_3: [u8; 20] = [
-            0xdb, 0x84, 0xae, 0xd4, 0x10, 0x3b, 0x31, 0xdd, 0x51, 0xe0, 0x17, 0xf8, 0xf7, 0x97, 0x83,
-            0xca, 0x98, 0x5c, 0x2c, 0x51,
+            0xdb, 0x84, 0xae, 0xd4, 0x10, 0x3b, 0x31, 0xdd, 0x51, 0xe0, 0x17, 0xf8, 0xf7, 0x97,
+            0x83, 0xca, 0x98, 0x5c, 0x2c, 0x51,
         ];
         const LINUX_6_4: [u8; 20] = [
-            0xfe, 0x5d, 0x32, 0xbf, 0x58, 0x1b, 0xd6, 0x3b, 0x2c, 0xa9, 0xa5, 0xc6, 0x5b, 0xa5, 0xa6,
-            0x25, 0xea, 0xb3, 0xfe, 0x24,
+            0xfe, 0x5d, 0x32, 0xbf, 0x58, 0x1b, 0xd6, 0x3b, 0x2c, 0xa9, 0xa5, 0xc6, 0x5b, 0xa5,
+            0xa6, 0x25, 0xea, 0xb3, 0xfe, 0x24,
         ];
         match hash {
             LINUX_6_3 => Some(Layout::Linux6_3),
@@ -133,23 +139,23 @@ impl Layout {
             Layout::Linux4_14 => entry.bit(10),
             Layout::Linux6_3 => entry.bit(11),
             Layout::Linux6_4 => {
-                return match entry.flags >> 8 & 7 {
+                return match entry.bits(8, 3) {
                     0 => Kind::Undefined,
                     1 => Kind::EndOfStack,
                     2 => Kind::Call,
                     3 => Kind::Regs,
                     4 => Kind::PartialRegs,
-                    other => Kind::Other(other as u8),
+                    _ => Kind::Other(entry.bits(8, 3)),
                 };
             }
         };
-        match entry.flags >> 8 & 3 {
+        match entry.bits(8, 2) {
             _ if entry.sp_base() == 0 && end => Kind::EndOfStack,
             _ if entry.sp_base() == 0 => Kind::Undefined,
             0 => Kind::Call,
             1 => Kind::Regs,
             2 => Kind::PartialRegs,
-            other => Kind::Other(other as u8),
+            _ => Kind::Other(entry.bits(8, 2)),
         }
     }
 

@@ -1,9 +1,7 @@
 //! The ORC tables of an ELF file.
 
 use sframe_validator::Abi;
-use sframe_validator::elf::{
-    Elf, ElfKind, ElfSection, Relocation, RelocationTable, SHT_NOBITS,
-};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection, Relocation, RelocationTable, SHT_NOBITS};
 use sframe_validator::unwind::CodeAddress;
 
 use super::Orc;
@@ -199,12 +197,13 @@ fn sort(entries: &mut [OrcEntry]) {
 /// The ranges that are described without a gap.
 fn runs(entries: &[OrcEntry]) -> Vec<CodeRange> {
     let mut runs: Vec<CodeRange> = Vec::new();
-    let is_described = |entry: &&OrcEntry| {
-        entry.meaning != Meaning::Undefined && entry.start.address < entry.end
-    };
+    let is_described =
+        |entry: &&OrcEntry| entry.meaning != Meaning::Undefined && entry.start.address < entry.end;
     for entry in entries.iter().filter(is_described) {
         match runs.last_mut() {
-            Some(run) if run.start.section == entry.start.section && run.end == entry.start.address => {
+            Some(run)
+                if run.start.section == entry.start.section && run.end == entry.start.address =>
+            {
                 run.end = entry.end;
             }
             _ => runs.push(CodeRange { start: entry.start, end: entry.end }),

@@ -73,11 +73,7 @@ impl Meaning {
     pub(super) fn of(entry: RawEntry, layouts: &[Layout]) -> Meaning {
         let mut meanings = layouts.iter().map(|layout| Meaning::in_layout(entry, *layout));
         let Some(first) = meanings.next() else { return Meaning::Undecided(Doubt::Layout) };
-        if meanings.all(|other| other == first) {
-            first
-        } else {
-            Meaning::Undecided(Doubt::Layout)
-        }
+        if meanings.all(|other| other == first) { first } else { Meaning::Undecided(Doubt::Layout) }
     }
 
     fn in_layout(entry: RawEntry, layout: Layout) -> Meaning {

@@ -85,9 +85,8 @@ impl Witness for OrcWitness<'_> {
         self.row = None;
         let Some(run) = self.run else { return u64::MAX };
         let place = CodeAddress { address, ..run.start };
-        let is_before = |entry: &OrcEntry| {
-            (entry.start.section, entry.end) <= (place.section, place.address)
-        };
+        let is_before =
+            |entry: &OrcEntry| (entry.start.section, entry.end) <= (place.section, place.address);
         while self.current().is_some_and(is_before) {
             self.entry += 1;
         }
