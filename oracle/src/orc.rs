@@ -58,12 +58,10 @@ mod meaning;
 
 use sframe_validator::unwind::CodeAddress;
 
-pub use entry::OrcEntry;
+pub use entry::{OrcEntry, OrcRun};
 pub use error::{OrcError, OrcErrorKind};
 pub use layout::{Layout, RawEntry};
 pub use meaning::{Doubt, Meaning};
-
-use crate::witness::CodeRange;
 
 /// The ORC tables of a file.
 #[derive(Clone, Debug)]
@@ -71,7 +69,7 @@ pub struct Orc {
     entries: Vec<OrcEntry>,
     layouts: Vec<Layout>,
     defects: Vec<OrcError>,
-    runs: Vec<CodeRange>,
+    runs: Vec<OrcRun>,
 }
 
 impl Orc {
@@ -94,10 +92,9 @@ impl Orc {
         &self.defects
     }
 
-    /// The ranges of code that the table describes, without undefined code, in order. ORC has no functions; adjacent
-    /// functions are one range.
+    /// The ranges of code that the table describes, without undefined code, in order.
     #[must_use]
-    pub fn runs(&self) -> &[CodeRange] {
+    pub fn runs(&self) -> &[OrcRun] {
         &self.runs
     }
 

@@ -3,11 +3,9 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
-use sframe_corpus::tools::{run, toolchain};
-use sframe_oracle::code::Code;
-use sframe_oracle::compare::{Fields, OrcSums, OrcVerdict, ProofSums, compare_orc, prove_orc};
-use sframe_oracle::orc::{Doubt, Layout, Meaning, Orc, OrcError, OrcErrorKind};
-use sframe_oracle::witness::{CodeRange, OrcWitness, Says, Witness};
+use sframe_oracle::compare::{Fields, OrcSums, OrcVerdict, compare_orc};
+use sframe_oracle::orc::{Doubt, Layout, Meaning, Orc, OrcError, OrcErrorKind, OrcRun};
+use sframe_oracle::witness::{OrcWitness, Says, Witness};
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Register};
 use sframe_validator::write::elf::{ElfWriter, Relocation, SectionHeader, Symbol};
@@ -135,16 +133,22 @@ fn entries_of_older_kernels_have_their_meaning() {
     let regs = |signal| frame(loaded(7, 152), at(7, 128), at(7, 32), signal);
     let partial = |signal| frame(loaded(7, 24), at(7, 0), Unchanged, signal);
     let raws = [(0, 0, 0), (8, 0, 5), (0, 0, 0x105), (0, 0, 0x205)];
-    let old = [(0, 0, 0x400), (8, 0, 5), (8, 0, 5)];
-    let entries: Vec<_> = (TEXT..).zip(raws.into_iter().chain(old)).collect();
-    let orc = load(&linked(None, &entries)).expect("tables");
-    // Bit 10 may be the mark of a signal frame that is undefined otherwise: 6.3 is possible too.
-    assert_eq!(orc.layouts(), [Layout::Linux4_14, Layout::Linux6_3]);
-    let meanings: Vec<_> = orc.entries().iter().map(|entry| entry.meaning).collect();
-    let unknown = Meaning::Undecided(Doubt::Layout);
     let normal = call(7, 8, Unchanged);
+    let meanings = |raws: &[Raw], layouts: &[Layout]| {
+        let entries: Vec<_> = (TEXT..).zip(raws.iter().copied()).collect();
+        let orc = load(&linked(None, &entries)).expect("tables");
+        assert_eq!(orc.layouts(), layouts);
+        orc.entries().iter().map(|entry| entry.meaning).collect::<Vec<_>>()
+    };
     // In 4.14 all saved registers are those of an interrupted frame; in 6.3 only with the mark.
-    assert_eq!(meanings, [Meaning::Undefined, normal, unknown, unknown, unknown, normal, normal]);
+    let unknown = Meaning::Undecided(Doubt::Layout);
+    let both = [raws.as_slice(), &[(8, 0, 5)]].concat();
+    let found = meanings(&both, &[Layout::Linux4_14, Layout::Linux6_3]);
+    assert_eq!(found, [Meaning::Undefined, normal, unknown, unknown, normal]);
+    let old = [both.as_slice(), &[(0, 0, 0x400)]].concat();
+    let found = meanings(&old, &[Layout::Linux4_14]);
+    let wanted = [Meaning::Undefined, normal, regs(true), partial(true), normal, outermost];
+    assert_eq!(found, wanted);
 
     let new = [(0, 0, 0x800), (0, 0, 0x505), (0, 0, 0x605), (8, 0, 5), (8, 0, 5), (8, 0, 5)];
     let entries: Vec<_> = (TEXT..).zip(raws.into_iter().chain(new)).collect();
@@ -242,7 +246,7 @@ fn entries_are_sorted_as_the_kernel_sorts_them() {
     let found = [(1, 0), (1, 3), (1, 4), (1, 0x1f), (1, 0x20), (2, 0), (3, 7), (3, 8), (3, 0x10)];
     let wanted = [Some(1), Some(1), Some(0), Some(5), None, None, Some(3), Some(8), None];
     assert_eq!(found.map(|(section, address)| find(section, address)), wanted);
-    let run = |section, end| CodeRange { start: CodeAddress { section, address: 0 }, end };
+    let run = |section, end| OrcRun { start: CodeAddress { section, address: 0 }, end };
     assert_eq!(orc.runs(), [run(1, 0x20), run(3, 0x10)]);
 }
 
@@ -268,7 +272,7 @@ fn the_witness_says_what_a_search_finds() {
         }
     }
     witness.finish(&mut |run| left.push(run.function));
-    let run = |address, end| CodeRange { start: CodeAddress { section: 1, address }, end };
+    let run = |address, end| OrcRun { start: CodeAddress { section: 1, address }, end };
     assert_eq!(left, [run(2, 9), run(0x11, 0x20)]);
 }
 
@@ -382,115 +386,4 @@ fn sframe_is_compared_with_orc() {
         limited: 0,
     };
     assert_eq!(sums, wanted);
-}
-
-/// Two functions of a module, as Linux builds it: they return through a thunk, one continues in another section, and some of
-/// its code is reached only through the kernel's tables.
-const MODULE: &str = r#"
-    .macro orc sp, bp, flags
-77: .pushsection .orc_unwind_ip, "a"
-    .long 77b - .
-    .popsection
-    .pushsection .orc_unwind, "a"
-    .short \sp, \bp, \flags
-    .popsection
-    .endm
-    .section .orc_header, "a"
-    .byte 0xfe, 0x5d, 0x32, 0xbf, 0x58, 0x1b, 0xd6, 0x3b, 0x2c, 0xa9
-    .byte 0xa5, 0xc6, 0x5b, 0xa5, 0xa6, 0x25, 0xea, 0xb3, 0xfe, 0x24
-    .text
-    .type get, @function
-get:
-    orc 8, 0, 0x205
-    xorl %eax, %eax
-    jmp __x86_return_thunk
-    .size get, . - get
-    .type f, @function
-f:
-    orc 8, 0, 0x205
-    push %rbp
-    orc 16, -16, 0x215
-    call get
-    testl %eax, %eax
-    jne f.cold
-back:
-1:  .byte 0x0f, 0x1f, 0x44, 0, 0
-2:  ud2
-    pop %rbp
-    orc 8, 0, 0x205
-    jmp __x86_return_thunk
-label:
-    orc 16, -16, 0x215
-    pop %rbp
-    orc 8, 0, 0x205
-    jmp __x86_return_thunk
-    .size f, . - f
-    orc 0, 0, 0
-    .section .text.unlikely, "ax"
-    .type f.cold, @function
-f.cold:
-    orc 16, -16, 0x215
-    leaq data(%rip), %rdi
-    call panic
-    jmp back
-    .size f.cold, . - f.cold
-    .data
-data: .quad 0
-    .section __jump_table, "aw"
-    .long 1b - ., label - .
-    .quad 0
-    .section __bug_table, "aw"
-    .long 2b - ., 0
-    .short 0, 1
-"#;
-
-fn assemble(name: &str, source: &str) -> Option<Vec<u8>> {
-    let bin = toolchain("2.44")?;
-    let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), name);
-    std::fs::write(folder.join("m.s"), source).expect("written");
-    let command = format!("{} --64 -o m.o m.s", bin.join("as").display());
-    run(&folder, "sh", &command).then(|| std::fs::read(folder.join("m.o")).expect("an object"))
-}
-
-fn proof(file: &[u8]) -> (ProofSums, Vec<(u64, u64)>) {
-    let elf = Elf::parse(file).expect("ELF");
-    let orc = load(file).expect("tables");
-    assert_eq!(orc.defects(), []);
-    let code = Code::of(&elf, &[], &[]).expect("AMD64");
-    let mut refuted = Vec::new();
-    let proof = prove_orc(&code, &orc, |range| refuted.push((range.start.address, range.end)));
-    (proof.sums, refuted)
-}
-
-/// `get` has 2 + 5 bytes; `f` has 1, then 5 + 2 + 6 + 5 + 2 + 1, 5, 1 and 5. `f.cold` has 7 + 5 + 5; it is followed only
-/// within its section.
-#[test]
-fn the_code_of_a_module_proves_its_tables() {
-    let Some(file) = assemble("orc_proven", MODULE) else { return };
-    let (sums, refuted) = proof(&file);
-    assert_eq!(refuted, []);
-    let proven = 7 + 1 + 21 + 5 + 1 + 5;
-    assert_eq!(sums, ProofSums { proven, unreached: 17, ..ProofSums::default() });
-}
-
-/// After `push`, the CFA is not SP+24, and BP is saved at CFA-16, which is then wrong too.
-#[test]
-fn the_code_of_a_module_refutes_a_wrong_entry() {
-    let wrong = MODULE.replacen("orc 16, -16, 0x215", "orc 24, -16, 0x215", 1);
-    let Some(file) = assemble("orc_wrong", &wrong) else { return };
-    let (sums, refuted) = proof(&file);
-    assert_eq!((sums.refuted, sums.proven), (21, 7 + 1 + 5 + 1 + 5));
-    assert_eq!(refuted, [(8, 29)]);
-    // Without the thunk's name, the function `get` may not return, but the jump to it may: nothing is lost.
-    let other = MODULE.replace("__x86_return_thunk", "other");
-    let Some(file) = assemble("orc_other", &other) else { return };
-    assert_eq!(proof(&file).0.proven, 40);
-    // A warning is no end, an error is one.
-    let bug = MODULE.replace(".short 0, 1", ".short 0, 0");
-    let Some(file) = assemble("orc_bug", &bug) else { return };
-    assert_eq!(proof(&file).0.proven, 40 - 6);
-    // Without the table, no jump leads to the label.
-    let label = MODULE.replace("__jump_table", "__other_table");
-    let Some(file) = assemble("orc_label", &label) else { return };
-    assert_eq!(proof(&file).0.proven, 40 - 6);
 }

@@ -10,10 +10,10 @@ use super::code::code_of;
 use super::judge::{Side, judge};
 use super::sweep::{Observer, sweep};
 use super::verdict::{Fields, Verdict};
-use crate::orc::Orc;
+use crate::orc::{Orc, OrcRun};
 use crate::witness::{
-    Budgets, CodeRange, Current, Evidence, OrcWitness, Places, Says, SframeFunction, SframeWitness,
-    Statement, Witness,
+    Budgets, Current, Evidence, OrcWitness, Places, Says, SframeFunction, SframeWitness, Statement,
+    Witness,
 };
 
 /// The result of comparing SFrame and ORC at a PC.
@@ -81,7 +81,7 @@ pub struct OrcRange {
     /// SFrame's statement.
     pub sframe: Option<Statement<SframeFunction>>,
     /// ORC's statement. Its function is the range that ORC describes without a gap.
-    pub orc: Option<Statement<CodeRange>>,
+    pub orc: Option<Statement<OrcRun>>,
 }
 
 impl OrcRange {
@@ -158,7 +158,7 @@ fn statement<F: Copy>(says: &Says<'_, F, Row>) -> Option<Statement<F>> {
 fn decide(
     current: Option<&Current<'_>>,
     sframe: &Says<'_, SframeFunction, Row>,
-    orc: &Says<'_, CodeRange, Row>,
+    orc: &Says<'_, OrcRun, Row>,
     witness: &OrcWitness<'_>,
 ) -> OrcVerdict {
     let is_in_orc = orc.anything();

@@ -37,3 +37,13 @@ impl OrcEntry {
         Some(Row { start: self.start.address, end: self.end, frame })
     }
 }
+
+/// A range of code in one section that the tables describe without a gap. ORC has no functions; adjacent functions are one
+/// range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrcRun {
+    /// The first PC.
+    pub start: CodeAddress,
+    /// The end, exclusive, in the same section.
+    pub end: u64,
+}

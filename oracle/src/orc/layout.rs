@@ -119,12 +119,22 @@ impl Layout {
         is_rest_clear
             && match self.kind(entry) {
                 Kind::Call | Kind::Regs | Kind::PartialRegs => has_bases,
-                // It is all zeros, apart from the type and the marks.
-                Kind::Undefined | Kind::EndOfStack => {
-                    entry.flags & 0xff == 0 && entry.sp_offset == 0 && entry.bp_offset == 0
+                // It is all zeros, apart from the mark or type.
+                Kind::Undefined => entry == RawEntry { sp_offset: 0, bp_offset: 0, flags: 0 },
+                Kind::EndOfStack => {
+                    entry == RawEntry { sp_offset: 0, bp_offset: 0, flags: self.end_of_stack() }
                 }
                 Kind::Other(_) => false,
             }
+    }
+
+    /// The flags of an entry for the end of the stack.
+    const fn end_of_stack(self) -> u16 {
+        match self {
+            Layout::Linux4_14 => 1 << 10,
+            Layout::Linux6_3 => 1 << 11,
+            Layout::Linux6_4 => 1 << 8,
+        }
     }
 
     const fn used_bits(self) -> u32 {

@@ -5,11 +5,10 @@ use sframe_validator::elf::{Elf, ElfKind, ElfSection, Relocation, RelocationTabl
 use sframe_validator::unwind::CodeAddress;
 
 use super::Orc;
-use super::entry::OrcEntry;
+use super::entry::{OrcEntry, OrcRun};
 use super::error::{OrcError, OrcErrorKind};
 use super::layout::{ENTRY, Layout, RawEntry};
 use super::meaning::{Doubt, Meaning};
-use crate::witness::CodeRange;
 
 const ADDRESSES: &str = ".orc_unwind_ip";
 const ENTRIES: &str = ".orc_unwind";
@@ -147,26 +146,24 @@ impl Places {
     }
 }
 
-/// The executable parts of a file, ordered.
-struct CodeSections(Vec<CodeRange>);
+/// The starts and ends of the executable parts of a file, ordered.
+struct CodeSections(Vec<(CodeAddress, u64)>);
 
 impl CodeSections {
     fn of(elf: &Elf<'_>) -> CodeSections {
-        let ranges = elf.executable().map(|(start, size)| {
-            let end = start.address.saturating_add(size);
-            CodeRange { start, end }
-        });
-        let mut ranges: Vec<CodeRange> = ranges.collect();
+        let ranges =
+            elf.executable().map(|(start, size)| (start, start.address.saturating_add(size)));
+        let mut ranges: Vec<_> = ranges.collect();
         ranges.sort_unstable();
         CodeSections(ranges)
     }
 
     /// The end of the part that contains `place` or ends there.
     fn end(&self, place: CodeAddress) -> Result<u64, OrcErrorKind> {
-        let after = self.0.partition_point(|range| range.start <= place);
+        let after = self.0.partition_point(|(start, _)| *start <= place);
         let range = after.checked_sub(1).and_then(|last| self.0.get(last));
-        let range = range.filter(|range| range.start.section == place.section);
-        let end = range.map(|range| range.end).filter(|end| place.address <= *end);
+        let range = range.filter(|(start, _)| start.section == place.section);
+        let end = range.map(|(_, end)| *end).filter(|end| place.address <= *end);
         end.ok_or(OrcErrorKind::OutsideCode(place))
     }
 }
@@ -195,8 +192,8 @@ fn sort(entries: &mut [OrcEntry]) {
 }
 
 /// The ranges that are described without a gap.
-fn runs(entries: &[OrcEntry]) -> Vec<CodeRange> {
-    let mut runs: Vec<CodeRange> = Vec::new();
+fn runs(entries: &[OrcEntry]) -> Vec<OrcRun> {
+    let mut runs: Vec<OrcRun> = Vec::new();
     let is_described =
         |entry: &&OrcEntry| entry.meaning != Meaning::Undefined && entry.start.address < entry.end;
     for entry in entries.iter().filter(is_described) {
@@ -206,7 +203,7 @@ fn runs(entries: &[OrcEntry]) -> Vec<CodeRange> {
             {
                 run.end = entry.end;
             }
-            _ => runs.push(CodeRange { start: entry.start, end: entry.end }),
+            _ => runs.push(OrcRun { start: entry.start, end: entry.end }),
         }
     }
     runs

@@ -4,8 +4,8 @@ use core::convert::Infallible;
 
 use sframe_validator::unwind::{CodeAddress, Row};
 
-use super::{CodeRange, Left, Marks, Says, Shared, Witness};
-use crate::orc::{Meaning, Orc, OrcEntry};
+use super::{Left, Marks, Says, Shared, Witness};
+use crate::orc::{Meaning, Orc, OrcEntry, OrcRun};
 
 /// The ORC tables of a file as a witness.
 ///
@@ -17,7 +17,7 @@ pub struct OrcWitness<'o> {
     /// The number of the next run.
     next_run: usize,
     /// The run at the place entered last.
-    run: Option<CodeRange>,
+    run: Option<OrcRun>,
     /// The number of the entry read last, or of an earlier one.
     entry: usize,
     row: Option<Row>,
@@ -46,17 +46,17 @@ impl<'o> OrcWitness<'o> {
 }
 
 impl Witness for OrcWitness<'_> {
-    type Function = CodeRange;
+    type Function = OrcRun;
     type Row = Row;
     type Error = Infallible;
 
     fn enter(
         &mut self,
         place: CodeAddress,
-        left: &mut impl FnMut(Left<CodeRange, Infallible>),
+        left: &mut impl FnMut(Left<OrcRun, Infallible>),
     ) -> u64 {
         let is_before_end =
-            |run: &CodeRange| (place.section, place.address) < (run.start.section, run.end);
+            |run: &OrcRun| (place.section, place.address) < (run.start.section, run.end);
         if self.run.is_some_and(|run| !is_before_end(&run)) {
             self.finish(left);
         }
@@ -97,7 +97,7 @@ impl Witness for OrcWitness<'_> {
         entry.end
     }
 
-    fn says(&self) -> Says<'_, CodeRange, Row> {
+    fn says(&self) -> Says<'_, OrcRun, Row> {
         match (self.run, &self.row) {
             (None, _) => Says::Nothing,
             (Some(run), Some(row)) => Says::Row(run, row),
@@ -109,7 +109,7 @@ impl Witness for OrcWitness<'_> {
         self.shared = self.shared.with(shared);
     }
 
-    fn finish(&mut self, left: &mut impl FnMut(Left<CodeRange, Infallible>)) {
+    fn finish(&mut self, left: &mut impl FnMut(Left<OrcRun, Infallible>)) {
         let shared = core::mem::take(&mut self.shared);
         if let Some(function) = self.run.take() {
             left(Left { function, shared, error: None });
