@@ -20,6 +20,7 @@ mod image;
 mod listing;
 mod program;
 mod queue;
+mod relocated;
 mod scan;
 mod slots;
 mod state;

@@ -35,5 +35,6 @@ pub mod compare;
 pub mod coverage;
 pub mod debug_file;
 pub mod diff;
+pub mod orc;
 pub mod rules;
 pub mod witness;

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use sframe_validator::elf::{Elf, ElfKind, ElfSection, RelocationTable, SHF_ALLOC};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHF_ALLOC};
 use sframe_validator::unwind::CodeAddress;
 
 use super::effect::Next;
+use super::relocated::Relocated;
 use super::surroundings::{Exceptions, Part};
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
@@ -19,8 +20,7 @@ pub(super) struct Image<'e> {
     elf: Cow<'e, Elf<'e>>,
     cfi: Cow<'e, [Cfi<'e>]>,
     functions: Vec<CodeRange>,
-    /// The places of the relocations of code in a relocatable object, ordered: the bytes there mean nothing yet.
-    relocated: Vec<CodeAddress>,
+    relocated: Relocated,
 }
 
 impl<'e> Image<'e> {
@@ -30,16 +30,7 @@ impl<'e> Image<'e> {
         cfi: Cow<'e, [Cfi<'e>]>,
         functions: Vec<CodeRange>,
     ) -> Image<'e> {
-        let mut relocated = Vec::new();
-        if elf.kind() == ElfKind::Relocatable {
-            for section in elf.code_sections() {
-                let table = RelocationTable::load(&elf, section.index).unwrap_or_default();
-                let places = table.relocations.iter().map(|relocation| relocation.offset);
-                relocated
-                    .extend(places.map(|address| CodeAddress { section: section.index, address }));
-            }
-            relocated.sort_unstable();
-        }
+        let relocated = Relocated::of(&elf);
         Image { elf, cfi, functions, relocated }
     }
 
@@ -106,22 +97,13 @@ impl<'e> Image<'e> {
         self.cfi.iter().find_map(of).unwrap_or_default()
     }
 
-    /// Where execution continues after an instruction of `length` bytes, if its target is final: in a relocatable object,
-    /// a relocation may lead anywhere.
+    /// Where execution continues after an instruction of `length` bytes. In a relocatable object, relocations determine it.
     pub(super) fn without_relocated(&self, place: CodeAddress, length: u8, next: Next) -> Next {
-        if self.relocated.is_empty() {
-            return next;
-        }
-        let first = self.relocated.partition_point(|relocated| *relocated < place);
-        let is_relocated = self.relocated.get(first).is_some_and(|relocated| {
-            relocated.section == place.section
-                && relocated.address - place.address < u64::from(length)
-        });
-        match next {
-            Next::Jump(_) if is_relocated => Next::Stop,
-            Next::Branch(..) if is_relocated => Next::Following,
-            Next::Call(_) if is_relocated => Next::Call(None),
-            _ => next,
-        }
+        self.relocated.next(place, length, next)
+    }
+
+    /// The relocations of the code.
+    pub(super) const fn relocated(&self) -> &Relocated {
+        &self.relocated
     }
 }

@@ -5,6 +5,7 @@ use sframe_validator::unwind::CodeAddress;
 
 use super::effect::{Decoder, Next};
 use super::image::{Image, SHT_NOBITS};
+use super::relocated::Lead;
 use super::surroundings::Part;
 
 const SHT_RELA: u32 = 4;
@@ -22,6 +23,9 @@ pub(super) struct Scan {
     called: Vec<CodeAddress>,
     /// Jumps out of a function into another: the index of the other, the place, and the index of the function; ordered.
     jumps: Vec<(usize, u64, usize)>,
+    /// The places, with the indexes of their functions, to which code in other sections of a relocatable object jumps;
+    /// ordered.
+    entered: Vec<(usize, u64)>,
     /// The addresses of code and data that instructions contain, ordered.
     referenced: Vec<u64>,
     /// The starts of functions that data contains, ordered.
@@ -54,6 +58,7 @@ impl Scan {
         scan.called.dedup();
         scan.jumps.sort_unstable();
         scan.jumps.dedup();
+        scan.entered.sort_unstable();
         for places in [&mut scan.referenced, &mut scan.pointers] {
             places.sort_unstable();
             places.dedup();
@@ -95,6 +100,7 @@ impl Scan {
     pub(super) fn is_jump_target(&self, function: usize, address: u64) -> bool {
         let first = self.jumps.partition_point(|jump| (jump.0, jump.1) < (function, address));
         self.jumps.get(first).is_some_and(|jump| (jump.0, jump.1) == (function, address))
+            || self.entered.binary_search(&(function, address)).is_ok()
     }
 
     /// The functions with jumps into another.
@@ -121,21 +127,18 @@ impl Scan {
             self.jump(image, index, place(pad.pad));
         }
         let mut candidate = Some(Candidate { start, exits: Vec::new() });
-        for (address, next) in
-            instructions(image, &part, start.section, decoder, &mut self.referenced)
-        {
-            match next {
-                Next::Call(Some(target)) if target != address => self.called.push(place(target)),
-                Next::Jump(target) | Next::Branch(target, _) => {
-                    self.jump(image, index, place(target));
-                    if part.offset(target).is_none()
-                        && let Some(candidate) = &mut candidate
-                    {
-                        candidate.exits.push(place(target));
+        for way in instructions(image, &part, start.section, decoder, &mut self.referenced) {
+            match way {
+                Way::Call(target) => self.called.push(target),
+                Way::Jump(target) => {
+                    self.jump(image, index, target);
+                    let is_inside =
+                        target.section == start.section && part.offset(target.address).is_some();
+                    if let Some(candidate) = candidate.as_mut().filter(|_| !is_inside) {
+                        candidate.exits.push(target);
                     }
                 }
-                Next::Return | Next::Indirect(_) => candidate = None,
-                _ => {}
+                Way::Out => candidate = None,
             }
             candidate = candidate.filter(|candidate| candidate.exits.len() <= MOST_EXITS);
         }
@@ -144,8 +147,13 @@ impl Scan {
 
     /// Adds a jump, if it leads to another function.
     fn jump(&mut self, image: &Image<'_>, from: usize, place: CodeAddress) {
-        if let Some(other) = image.find(place).filter(|other| *other != from) {
+        let Some(other) = image.find(place).filter(|other| *other != from) else { return };
+        let section = image.functions().get(from).map(|function| function.start.section);
+        if section == Some(place.section) {
             self.jumps.push((other, place.address, from));
+        } else {
+            // Functions are followed only within a section.
+            self.entered.push((other, place.address));
         }
     }
 
@@ -216,31 +224,55 @@ impl Scan {
     }
 }
 
-/// The address after each instruction of a function, from its start to its end, and where execution continues. Adds the
-/// addresses that they contain to `referenced`.
-fn instructions<'s>(
-    image: &'s Image<'_>,
-    part: &'s Part<'_>,
+/// Where a function leads to.
+enum Way {
+    /// It calls the function there.
+    Call(CodeAddress),
+    /// It jumps there.
+    Jump(CodeAddress),
+    /// It returns, or jumps to an unknown place.
+    Out,
+}
+
+/// Where the instructions of a function lead to, from its start to its end. Adds the addresses that they contain to
+/// `referenced`.
+fn instructions(
+    image: &Image<'_>,
+    part: &Part<'_>,
     section: u32,
-    decoder: &'s mut impl Decoder,
-    referenced: &'s mut Vec<u64>,
-) -> Vec<(u64, Next)> {
+    decoder: &mut impl Decoder,
+    referenced: &mut Vec<u64>,
+) -> Vec<Way> {
+    let relocated = image.relocated();
     let mut found = Vec::new();
     let mut offset = 0;
     while let Some(code) = part.code.get(offset..).filter(|code| !code.is_empty()) {
-        let address = part.start.wrapping_add(offset as u64);
-        let Some(glance) = decoder.glance(code, address) else {
+        let place = CodeAddress { section, address: part.start.wrapping_add(offset as u64) };
+        let Some(glance) = decoder.glance(code, place.address) else {
             // Bytes that are no instruction may be data in code.
             offset += 1;
             continue;
         };
         offset += usize::from(glance.length);
-        referenced.extend(glance.refers);
-        let next =
-            image.without_relocated(CodeAddress { section, address }, glance.length, glance.next);
-        if next != Next::Following {
-            found.push((address.wrapping_add(u64::from(glance.length)), next));
-        }
+        // In a relocatable object, the addresses of different sections are the same.
+        referenced.extend(glance.refers.filter(|_| section == 0));
+        found.extend(relocated.branch(place).map(Way::Jump));
+        let end = place.address.wrapping_add(u64::from(glance.length));
+        let lead = relocated.lead(place, glance.length);
+        let here = |address| CodeAddress { section, address };
+        found.extend(match (glance.next, lead) {
+            (Next::Call(Some(target)), None) => (target != end).then_some(Way::Call(here(target))),
+            (Next::Call(Some(_)), Some(Lead::Place(target))) => Some(Way::Call(target)),
+            (Next::Jump(target) | Next::Branch(target, _), None) => Some(Way::Jump(here(target))),
+            (Next::Jump(_) | Next::Branch(..), Some(Lead::Place(target))) => {
+                Some(Way::Jump(target))
+            }
+            (Next::Jump(_) | Next::Branch(..), Some(Lead::Endless)) => None,
+            (Next::Jump(_) | Next::Branch(..), Some(_)) | (Next::Return | Next::Indirect(_), _) => {
+                Some(Way::Out)
+            }
+            _ => None,
+        });
     }
     found
 }

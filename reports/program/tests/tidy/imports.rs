@@ -58,6 +58,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
         "oracle",
         &[
             "cfi",
+            "orc",
             "witness",
             "code",
             "coverage",

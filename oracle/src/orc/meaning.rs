@@ -1,0 +1,169 @@
+//! Entries in the vocabulary of all witnesses.
+
+use core::fmt;
+
+use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
+
+use super::layout::{Kind, Layout, RawEntry};
+
+/// RDX, RDI, RBP, RSP by their DWARF numbers (psABI, figure 3.36).
+const DX: Register = Register(1);
+const DI: Register = Register(5);
+const BP: Register = Register(6);
+const SP: Register = Register(7);
+
+/// The offsets of BP, IP and SP in `struct pt_regs`, in bytes.
+const REGS_BP: i64 = 32;
+const REGS_IP: i64 = 128;
+const REGS_SP: i64 = 152;
+/// The offset of SP from IP in the part of `struct pt_regs` that the processor pushes.
+const SP_AFTER_IP: i64 = REGS_SP - REGS_IP;
+
+/// The meaning of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// Nothing is known about the code.
+    Undefined,
+    /// A frame; that of code at the end of the stack is [`Frame::OUTERMOST`].
+    Frame {
+        /// The frame.
+        frame: Frame,
+        /// Whether it was interrupted: the PC in its caller is not after a call.
+        signal: bool,
+    },
+    /// The entry says something that was not determined.
+    Undecided(Doubt),
+}
+
+/// Why the meaning of an entry is undecided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// The layout is not known, and the possible ones differ here.
+    Layout,
+    /// The type has no meaning.
+    Type(u8),
+    /// The base of SP has no meaning.
+    SpBase(u8),
+    /// The base of BP has no meaning.
+    BpBase(u8),
+    /// The CFA is a number loaded from memory, plus an offset.
+    LoadedAndAdded,
+    /// The CFA is in memory at an address that is loaded from memory itself.
+    LoadedTwice,
+    /// Entries with the same address differ. The kernel's sort does not define which one is valid.
+    Conflict,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::Layout => f.write_str("the layout of the table is not known"),
+            Doubt::Type(number) => write!(f, "type {number} has no meaning"),
+            Doubt::SpBase(number) => write!(f, "base {number} of SP has no meaning"),
+            Doubt::BpBase(number) => write!(f, "base {number} of BP has no meaning"),
+            Doubt::LoadedAndAdded => f.write_str("the CFA is loaded from memory and added to"),
+            Doubt::LoadedTwice => f.write_str("the CFA is at an address loaded from memory"),
+            Doubt::Conflict => f.write_str("entries with the same address differ"),
+        }
+    }
+}
+
+impl Meaning {
+    /// The meaning of an entry in a table that has one of these layouts.
+    pub(super) fn of(entry: RawEntry, layouts: &[Layout]) -> Meaning {
+        let mut meanings = layouts.iter().map(|layout| Meaning::in_layout(entry, *layout));
+        let Some(first) = meanings.next() else { return Meaning::Undecided(Doubt::Layout) };
+        if meanings.all(|other| other == first) { first } else { Meaning::Undecided(Doubt::Layout) }
+    }
+
+    fn in_layout(entry: RawEntry, layout: Layout) -> Meaning {
+        let frame = match layout.kind(entry) {
+            Kind::Undefined => return Meaning::Undefined,
+            Kind::EndOfStack => return Meaning::Frame { frame: Frame::OUTERMOST, signal: false },
+            Kind::Call => Base::of(entry).and_then(|base| call(entry, base)),
+            Kind::Regs => Base::of(entry).and_then(|base| regs(entry, base, true)),
+            Kind::PartialRegs => Base::of(entry).and_then(|base| regs(entry, base, false)),
+            Kind::Other(number) => Err(Doubt::Type(number)),
+        };
+        match frame {
+            Ok(frame) => Meaning::Frame { frame, signal: layout.is_signal(entry) },
+            Err(doubt) => Meaning::Undecided(doubt),
+        }
+    }
+}
+
+/// The address that an entry computes from its base of SP.
+#[derive(Clone, Copy)]
+enum Base {
+    /// `register + offset`.
+    Register(Register, i64),
+    /// The 8 bytes in memory at `register + offset`.
+    Memory(Register, i64),
+}
+
+impl Base {
+    fn of(entry: RawEntry) -> Result<Base, Doubt> {
+        let offset = i64::from(entry.sp_offset);
+        Ok(match entry.sp_base() {
+            2 => Base::Register(DX, 0),
+            3 => Base::Register(DI, 0),
+            4 => Base::Register(BP, offset),
+            5 => Base::Register(SP, offset),
+            6 => Base::Register(Register(10), 0),
+            7 => Base::Register(Register(13), 0),
+            8 => Base::Memory(BP, offset),
+            9 if offset == 0 => Base::Memory(SP, 0),
+            9 => return Err(Doubt::LoadedAndAdded),
+            other => return Err(Doubt::SpBase(other)),
+        })
+    }
+}
+
+/// The frame of a function: the address is the CFA.
+fn call(entry: RawEntry, base: Base) -> Result<Frame, Doubt> {
+    let cfa = match base {
+        Base::Register(register, offset) => Cfa::RegisterOffset { register, offset },
+        Base::Memory(register, offset) => Cfa::Dereference { register, offset },
+    };
+    let fp = match saved_bp(entry)? {
+        SavedBp::Nowhere => Recovery::Unchanged,
+        SavedBp::AtAddress(offset) => Recovery::AtCfa(offset),
+        SavedBp::AtBp(offset) => Recovery::AtRegister { register: BP, offset },
+    };
+    Ok(Frame { cfa, ra: Recovery::AtCfa(-8), fp, ra_signed: false })
+}
+
+/// The frame of code that was interrupted: the address is that of the saved registers.
+fn regs(entry: RawEntry, base: Base, is_full: bool) -> Result<Frame, Doubt> {
+    let Base::Register(register, address) = base else { return Err(Doubt::LoadedTwice) };
+    let saved = |offset| Recovery::AtRegister { register, offset: address + offset };
+    let (ip, sp) = if is_full { (REGS_IP, REGS_SP) } else { (0, SP_AFTER_IP) };
+    let fp = match saved_bp(entry)? {
+        SavedBp::Nowhere if is_full => saved(REGS_BP),
+        SavedBp::Nowhere => Recovery::Unchanged,
+        SavedBp::AtAddress(offset) => saved(offset),
+        SavedBp::AtBp(offset) => Recovery::AtRegister { register: BP, offset },
+    };
+    let cfa = Cfa::Dereference { register, offset: address + sp };
+    Ok(Frame { cfa, ra: saved(ip), fp, ra_signed: false })
+}
+
+/// Where the caller's BP is.
+enum SavedBp {
+    /// In its register.
+    Nowhere,
+    /// At an offset from the address that the entry computes.
+    AtAddress(i64),
+    /// At an offset from BP.
+    AtBp(i64),
+}
+
+fn saved_bp(entry: RawEntry) -> Result<SavedBp, Doubt> {
+    let offset = i64::from(entry.bp_offset);
+    match entry.bp_base() {
+        0 => Ok(SavedBp::Nowhere),
+        1 => Ok(SavedBp::AtAddress(offset)),
+        4 => Ok(SavedBp::AtBp(offset)),
+        other => Err(Doubt::BpBase(other)),
+    }
+}
