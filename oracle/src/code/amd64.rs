@@ -181,8 +181,12 @@ impl Amd64 {
     /// The effects of an instruction after which the following one is executed.
     fn effects(&mut self, instruction: &Instruction, effects: &mut Vec<Effect>) {
         match instruction.mnemonic() {
-            Mnemonic::Push => push(instruction, effects),
+            Mnemonic::Push | Mnemonic::Pushfq => push(instruction, effects),
             Mnemonic::Pop => pop(instruction, effects),
+            Mnemonic::Popfq => {
+                effects.push(Effect::Forget);
+                effects.push(Effect::Copy { to: SP, from: SP, plus: 8 });
+            }
             Mnemonic::Mov => self.mov(instruction, effects),
             Mnemonic::Lea => effects.push(lea(instruction)),
             Mnemonic::Add | Mnemonic::Sub => self.add(instruction, effects),

@@ -21,6 +21,9 @@ pub(super) struct Image<'e> {
     cfi: Cow<'e, [Cfi<'e>]>,
     functions: Vec<CodeRange>,
     relocated: Relocated,
+    /// In a relocatable object, an address for each section, by index, so that places in different sections have different
+    /// addresses. Empty for a linked file.
+    bases: Vec<u64>,
 }
 
 impl<'e> Image<'e> {
@@ -31,7 +34,8 @@ impl<'e> Image<'e> {
         functions: Vec<CodeRange>,
     ) -> Image<'e> {
         let relocated = Relocated::of(&elf);
-        Image { elf, cfi, functions, relocated }
+        let bases = if elf.kind() == ElfKind::Relocatable { bases(&elf) } else { Vec::new() };
+        Image { elf, cfi, functions, relocated, bases }
     }
 
     pub(super) fn elf(&self) -> &Elf<'e> {
@@ -40,6 +44,22 @@ impl<'e> Image<'e> {
 
     pub(super) fn functions(&self) -> &[CodeRange] {
         &self.functions
+    }
+
+    /// The address of a place, different from those of places in other sections.
+    pub(super) fn flat(&self, place: CodeAddress) -> u64 {
+        let base = usize::try_from(place.section).ok().and_then(|section| self.bases.get(section));
+        place.address.wrapping_add(base.copied().unwrap_or(0))
+    }
+
+    /// The place at such an address.
+    pub(super) fn place(&self, address: u64) -> CodeAddress {
+        let after = self.bases.partition_point(|base| *base <= address);
+        let last = after.checked_sub(1).and_then(|last| Some((last, self.bases.get(last)?)));
+        last.map_or(CodeAddress::absolute(address), |(section, base)| CodeAddress {
+            section: u32::try_from(section).unwrap_or(u32::MAX),
+            address: address - base,
+        })
     }
 
     /// The index of the function that contains a place.
@@ -60,7 +80,7 @@ impl<'e> Image<'e> {
     pub(super) fn part(&self, index: usize) -> Option<Part<'e>> {
         let function = self.functions.get(index)?;
         let code = self.elf.code_bytes(function.start, function.bytes())?;
-        Some(Part { start: function.start.address, code })
+        Some(Part { start: self.flat(function.start), code })
     }
 
     /// The content of a linked file's section around an address, from that address on.
@@ -99,11 +119,24 @@ impl<'e> Image<'e> {
 
     /// Where execution continues after an instruction of `length` bytes. In a relocatable object, relocations determine it.
     pub(super) fn without_relocated(&self, place: CodeAddress, length: u8, next: Next) -> Next {
-        self.relocated.next(place, length, next)
+        self.relocated.next(place, length, next, |place| self.flat(place))
     }
 
     /// The relocations of the code.
     pub(super) const fn relocated(&self) -> &Relocated {
         &self.relocated
     }
+}
+
+/// An address for each section. The gaps are larger than any distance in an instruction that is not relocated.
+fn bases(elf: &Elf<'_>) -> Vec<u64> {
+    const GAP: u64 = 1 << 16;
+    let mut next = 0_u64;
+    let base = |section: &ElfSection<'_>| {
+        let base = next;
+        let size = if elf.is_code(section) { section.size } else { 0 };
+        next = next.saturating_add(size).saturating_add(GAP);
+        base
+    };
+    elf.sections().iter().map(base).collect()
 }

@@ -135,7 +135,8 @@ impl<'e> Code<'e> {
         } else if is_function || flows.is_empty() {
             flows.push(self.flow(index, is_function, budget)?);
         }
-        Some(Function { abi: self.abi, range, flows })
+        let base = self.image.flat(start).wrapping_sub(start.address);
+        Some(Function { abi: self.abi, range, base, flows })
     }
 
     /// How certain it is that a function starts where `functions()[index]` does, and that it is no part of another one.
@@ -153,7 +154,8 @@ impl<'e> Code<'e> {
 
     /// Examines the functions with jumps into a function.
     fn callers(&self, index: usize, budget: &Budget) -> Callers<'e> {
-        let start = self.functions().get(index).map_or(0, |function| function.start.address);
+        let start =
+            self.functions().get(index).map_or(0, |function| self.image.flat(function.start));
         let sources = self.scan.sources(index);
         if sources.len() > MOST_SOURCES {
             return Callers { flows: Vec::new(), is_tail_called: false, are_all_known: false };
@@ -182,12 +184,13 @@ impl<'e> Code<'e> {
         let CodeRange { start, end } = *self.functions().get(index)?;
         let part = self.image.part(index)?;
         let called = self.scan.called_within(start, end).iter();
-        let mut entries: Vec<Entry> =
-            called.map(|place| Entry { address: place.address, is_called: true }).collect();
+        let mut entries: Vec<Entry> = called
+            .map(|place| Entry { address: self.image.flat(*place), is_called: true })
+            .collect();
         if from_start && !self.scan.is_called(start) {
-            entries.push(Entry { address: start.address, is_called: false });
+            entries.push(Entry { address: self.image.flat(start), is_called: false });
         }
-        let around = Around { code: self, section: start.section, budget };
+        let around = Around { code: self, budget };
         Some(Flow::of(self.abi, part, entries, &mut Machine::of(self.abi)?, &around))
     }
 }
@@ -215,13 +218,12 @@ struct Callers<'e> {
 /// The surroundings of a function in a file.
 struct Around<'r, 'e> {
     code: &'r Code<'e>,
-    section: u32,
     budget: &'r Budget,
 }
 
 impl Around<'_, '_> {
-    const fn place(&self, address: u64) -> CodeAddress {
-        CodeAddress { section: self.section, address }
+    fn place(&self, address: u64) -> CodeAddress {
+        self.code.image.place(address)
     }
 }
 
@@ -258,8 +260,9 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     }
 
     fn is_entered_elsewhere(&self, address: u64) -> bool {
-        let index = self.code.image.find(self.place(address));
-        index.is_some_and(|index| self.code.scan.is_jump_target(index, address))
+        let place = self.place(address);
+        let index = self.code.image.find(place);
+        index.is_some_and(|index| self.code.scan.is_jump_target(index, place.address))
     }
 }
 
@@ -267,6 +270,8 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
 pub struct Function<'e> {
     abi: Abi,
     range: CodeRange,
+    /// The distance of addresses in flows from those in the section.
+    base: u64,
     /// The functions that the code belongs to: itself, or those that jump into it with their own frames.
     flows: Vec<Flow<'e>>,
 }
@@ -291,7 +296,11 @@ impl Function<'_> {
     pub fn visit(&mut self, range: Range<u64>, mut visit: impl FnMut(u64, u64, Facts<'_>)) {
         let abi = self.abi;
         let start = range.start.max(self.range.start.address);
-        let range = start..range.end.min(self.range.end);
+        let base = self.base;
+        let range = start.wrapping_add(base)..range.end.min(self.range.end).wrapping_add(base);
+        let mut visit = |from: u64, to: u64, facts: Facts<'_>| {
+            visit(from.wrapping_sub(base), to.wrapping_sub(base), facts);
+        };
         if let [flow] = self.flows.as_mut_slice() {
             return flow.visit(range, &mut |from, to, state| visit(from, to, Facts { state, abi }));
         }

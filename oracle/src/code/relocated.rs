@@ -190,37 +190,35 @@ impl Relocated {
 
     /// Where execution continues after an instruction of `length` bytes, if relocations determine it. Only targets in the
     /// same section have addresses.
-    pub(super) fn next(&self, place: CodeAddress, length: u8, next: Next) -> Next {
+    pub(super) fn next(
+        &self,
+        place: CodeAddress,
+        length: u8,
+        next: Next,
+        flat: impl Fn(CodeAddress) -> u64,
+    ) -> Next {
         let next = match (next, self.lead(place, length)) {
             (Next::Jump(_), Some(lead)) => match lead {
-                Lead::Place(to) if to.section == place.section => Next::Jump(to.address),
                 Lead::Place(to) if Some(to.section) == self.auxiliary => Next::Following,
+                Lead::Place(to) => Next::Jump(flat(to)),
                 Lead::Return => Next::Return,
-                Lead::Place(_) | Lead::Endless | Lead::Elsewhere => Next::Stop,
+                Lead::Endless | Lead::Elsewhere => Next::Stop,
             },
             (Next::Branch(_, condition), Some(lead)) => match lead {
-                Lead::Place(to) if to.section == place.section => {
-                    Next::Branch(to.address, condition)
-                }
+                Lead::Place(to) => Next::Branch(flat(to), condition),
                 _ => Next::Following,
             },
             (Next::Call(Some(_)), Some(lead)) => match lead {
-                Lead::Place(to) if to.section == place.section => Next::Call(Some(to.address)),
+                Lead::Place(to) => Next::Call(Some(flat(to))),
                 Lead::Endless => Next::Stop,
                 _ => Next::Call(None),
             },
             (next, _) => next,
         };
-        let branch = || self.branch(place).filter(|to| to.section == place.section);
+        let branch = || self.branch(place).map(&flat);
         match next {
-            Next::Following => {
-                branch().map_or(next, |to| Next::Branch(to.address, Condition::Other))
-            }
-            Next::Stop
-                if branch().is_some_and(|to| to.address == place.address + u64::from(length)) =>
-            {
-                Next::Following
-            }
+            Next::Following => branch().map_or(next, |to| Next::Branch(to, Condition::Other)),
+            Next::Stop if branch() == Some(flat(place) + u64::from(length)) => Next::Following,
             // A jump that the kernel may replace with an instruction that does nothing.
             Next::Jump(to) if branch().is_some() => Next::Branch(to, Condition::Other),
             _ => next,

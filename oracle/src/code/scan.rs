@@ -132,8 +132,7 @@ impl Scan {
                 Way::Call(target) => self.called.push(target),
                 Way::Jump(target) => {
                     self.jump(image, index, target);
-                    let is_inside =
-                        target.section == start.section && part.offset(target.address).is_some();
+                    let is_inside = part.offset(image.flat(target)).is_some();
                     if let Some(candidate) = candidate.as_mut().filter(|_| !is_inside) {
                         candidate.exits.push(target);
                     }
@@ -148,13 +147,7 @@ impl Scan {
     /// Adds a jump, if it leads to another function.
     fn jump(&mut self, image: &Image<'_>, from: usize, place: CodeAddress) {
         let Some(other) = image.find(place).filter(|other| *other != from) else { return };
-        let section = image.functions().get(from).map(|function| function.start.section);
-        if section == Some(place.section) {
-            self.jumps.push((other, place.address, from));
-        } else {
-            // Functions are followed only within a section.
-            self.entered.push((other, place.address));
-        }
+        self.jumps.push((other, place.address, from));
     }
 
     /// Finds the functions that never return: those without a return, all of whose jumps to other functions lead to
@@ -247,7 +240,7 @@ fn instructions(
     let mut found = Vec::new();
     let mut offset = 0;
     while let Some(code) = part.code.get(offset..).filter(|code| !code.is_empty()) {
-        let place = CodeAddress { section, address: part.start.wrapping_add(offset as u64) };
+        let place = image.place(part.start.wrapping_add(offset as u64));
         let Some(glance) = decoder.glance(code, place.address) else {
             // Bytes that are no instruction may be data in code.
             offset += 1;

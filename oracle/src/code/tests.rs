@@ -92,6 +92,12 @@ fn assert_listing(code: &[u8], expected: &[&str]) {
     assert_eq!(listing(code, &Alone::default()), expected);
 }
 
+/// pushf; popf; ret
+#[test]
+fn flags_are_pushed_and_popped() {
+    assert_listing(b"\x9c\x9d\xc3", &["0 rsp+8 u", "1 rsp+16 u", "2 rsp+8 u"]);
+}
+
 /// sub $8,%rsp; cmp $1,%edi; ja 0xb; jmp *(%rsi); add $8,%rsp; ret
 ///
 /// Where the jump leads, RBP may be overwritten, before other code jumps to 0xb.
