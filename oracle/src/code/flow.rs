@@ -225,8 +225,7 @@ impl<'c> Flow<'c> {
                     let target = state.get(register);
                     self.resolve(at, target, surroundings);
                     let targets = self.targets.get(&at).cloned().unwrap_or_default();
-                    let is_tail_call = || target == Value::Unknown && self.leaves(&state);
-                    self.has_unknown_jump |= targets.is_empty() && !is_tail_call();
+                    self.has_unknown_jump |= targets.is_empty() && !self.leaves_by(target, &state);
                     for to in targets {
                         self.go(to, &state, queue, news);
                     }
@@ -303,11 +302,19 @@ impl<'c> Flow<'c> {
         }
     }
 
+    /// Whether an indirect jump, whose targets in the function are not known, leads to another function.
+    fn leaves_by(&self, target: Value, state: &State) -> bool {
+        match target {
+            Value::Target(table) if self.tables.is_pointer(table) => true,
+            Value::Target(_) | Value::Element(_) => false,
+            _ => self.leaves(state),
+        }
+    }
+
     /// Finds the targets of an indirect jump.
     fn resolve(&mut self, jump: u32, target: Value, surroundings: &impl Surroundings<'c>) {
         let Value::Target(table) = target else { return };
-        let is_code =
-            |address: u64| self.listing.contains(address) || surroundings.part(address).is_some();
+        let is_code = |address: u64| self.listing.contains(address);
         let Some(found) = self.tables.targets(table, surroundings, is_code) else { return };
         let known = self.targets.entry(jump).or_default();
         known.extend(found);

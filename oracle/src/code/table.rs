@@ -67,6 +67,13 @@ impl Tables {
         self.number(table).map_or(Value::Unknown, Value::Target)
     }
 
+    /// Whether a table has a single element: a pointer at a fixed place, such as an entry of the GOT. It leads to
+    /// another function.
+    pub(super) fn is_pointer(&self, number: u32) -> bool {
+        let table = usize::try_from(number).ok().and_then(|number| self.0.get(number));
+        table.is_some_and(|table| table.most == Some(0))
+    }
+
     /// The addresses to which a table leads. `surroundings` has its bytes; `is_code` accepts a target. The table ends before
     /// the next place that an instruction of the file refers to and, if nothing limits the index, at the first element that
     /// is not accepted. `None` if an element within the limit cannot be read or is not accepted.

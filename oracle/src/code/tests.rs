@@ -92,6 +92,13 @@ fn assert_listing(code: &[u8], expected: &[&str]) {
     assert_eq!(listing(code, &Alone::default()), expected);
 }
 
+/// The head of a PLT: push 0x2ff2(%rip); jmp *0x2ff4(%rip). It leads to the dynamic linker.
+#[test]
+fn a_jump_by_a_pointer_in_the_file_leaves_the_function() {
+    let code = b"\xff\x35\xf2\x2f\x00\x00\xff\x25\xf4\x2f\x00\x00";
+    assert_listing(code, &["0 rsp+8 u", "6 rsp+16 u"]);
+}
+
 /// pushf; popf; ret
 #[test]
 fn flags_are_pushed_and_popped() {

@@ -25,7 +25,7 @@ pub struct ProofBytes {
     pub refuted: u64,
     /// The code does not determine some part of the frame, or the row cannot be read.
     pub unknown: u64,
-    /// No known path leads there: padding, and code behind jumps that cannot be resolved.
+    /// No known path leads there: padding, and targets of jumps that cannot be resolved.
     pub unreached: u64,
 }
 
