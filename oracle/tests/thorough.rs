@@ -1,5 +1,7 @@
 //! The account with the machine code as a third witness, on files whose directives say what the code does not do.
 
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
 mod common;
 
 use common::{ALL, golden, golden_files, members, of_file, open};
@@ -70,9 +72,9 @@ fn one_witness_is_enough() {
 /// CFI is right about it, so this is a difference between the two, and no second one.
 #[test]
 fn a_difference_is_not_reported_twice() {
-    let stub = "sframe-contradicts-code at 0x860..0x866: r7+8".to_owned();
+    let stub = "sframe-contradicts-code at 0x860..0x866: r7+8";
     of_file("2.44/x86_64/shared.so", &CODE_ALONE, |account| {
-        assert_eq!(contradictions(account), [stub.clone()]);
+        assert_eq!(contradictions(account), [stub]);
     });
     of_file("2.44/x86_64/shared.so", &THOROUGH, |account| {
         assert_eq!(contradictions(account), [""; 0]);
@@ -134,5 +136,25 @@ fn messages_have_both_values() {
         assert_eq!(inherited.finding.message, "CFA is rsp+8 by the code, SFrame and CFI say rsp+9");
         assert_eq!(inherited.ruling.map(|ruling| ruling.wrong), Some(Wrong::Inherited));
         assert!(inherited.finding.function.is_some() && inherited.finding.row == Some(1));
+    });
+}
+
+/// `__morestack` of GCC is called with two return addresses on the stack, and its CFI says so: CFA is SP+16 at its start. Here,
+/// the CIE of static.exe says SP+16 for all functions, and there is no SFrame to say otherwise.
+#[test]
+fn functions_that_are_entered_in_another_way_are_not_judged() {
+    let mut file = golden("2.47.50/x86_64/static.exe");
+    let cie = [0x0c, 7, 8, 0x90, 1];
+    let places: Vec<usize> =
+        file.windows(5).enumerate().filter(|(_, bytes)| *bytes == cie).map(|(at, _)| at).collect();
+    file[places[0] + 2] = 16;
+    open(&file, |elf, sections, cfi| {
+        let alone = account(elf, &[], cfi, &THOROUGH);
+        assert_eq!(contradictions(&alone), [""; 0]);
+        let proofs = alone.proofs.expect("examined").cfi;
+        assert!(proofs.refuted == 0 && proofs.proven < 300, "{proofs:?}");
+        // SFrame is as after a call. It differs from CFI, so the arbiter decides.
+        let both = account(elf, sections, cfi, &THOROUGH);
+        assert!(both.differences.iter().any(|one| one.ruling.is_none()));
     });
 }

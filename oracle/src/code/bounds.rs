@@ -58,7 +58,7 @@ pub(super) fn named(elf: &Elf<'_>) -> Vec<CodeAddress> {
     named.map(|symbol| symbol.start).collect()
 }
 
-/// The addresses of a linker's stubs, apart from the first ones, to which the others jump.
+/// The addresses of a linker's stubs, ordered, apart from the first ones, to which the others jump.
 pub(super) fn stubs(elf: &Elf<'_>, abi: Abi) -> Vec<u64> {
     const STUB: u64 = 16;
     let mut starts = Vec::new();
@@ -72,5 +72,6 @@ pub(super) fn stubs(elf: &Elf<'_>, abi: Abi) -> Vec<u64> {
         let stubs = (first / size..section.size / size).map(|number| number * size);
         starts.extend(stubs.filter_map(|offset| section.address.checked_add(offset)));
     }
+    starts.sort_unstable();
     starts
 }

@@ -3,16 +3,20 @@
 use std::borrow::Cow;
 
 use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHF_ALLOC};
-use sframe_validator::unwind::CodeAddress;
+use sframe_validator::unwind::{Cfa, CodeAddress};
 
 use super::effect::Next;
 use super::relocated::Relocated;
 use super::surroundings::{Exceptions, Part};
-use crate::cfi::Cfi;
+use crate::cfi::{Cfi, RowContext};
 use crate::witness::CodeRange;
 
 /// `SHT_NOBITS`: a section without bytes in the file.
 pub(super) const SHT_NOBITS: u32 = 8;
+
+/// The maximum number of rows that are read to find the one at a symbol: functions have few, and files can have many
+/// symbols.
+const MOST_ROWS: usize = 64;
 
 /// A file and its functions.
 #[derive(Debug)]
@@ -102,6 +106,20 @@ impl<'e> Image<'e> {
     pub(super) fn is_signal_frame(&self, place: CodeAddress) -> bool {
         let function = self.cfi.iter().find_map(|cfi| cfi.find(place));
         function.is_some_and(|function| function.cie().signal)
+    }
+
+    /// Whether CFI says that the code at a symbol is entered with the frame of another function: the CFA there is not relative
+    /// to SP. Such code saves or restores registers for others, and is entered by jumps.
+    pub(super) fn is_part_of_others(&self, start: CodeAddress) -> bool {
+        let at_start = self.cfi.iter().find_map(|cfi| {
+            let mut context = RowContext::new(cfi);
+            let mut rows = cfi.find(start)?.rows(&mut context).take(MOST_ROWS).flatten();
+            Some((rows.find(|row| row.contains(start.address))?.frame.cfa, cfi.abi()))
+        });
+        match at_start {
+            Some((Cfa::RegisterOffset { register, .. }, abi)) => register != abi.sp(),
+            _ => false,
+        }
     }
 
     /// Where exceptions continue that pass calls in the function at a place.

@@ -39,6 +39,8 @@ pub struct Code<'e> {
     /// The places that have the name of a function, ordered.
     named: Vec<CodeAddress>,
     scan: Scan,
+    /// The addresses of a linker's stubs, ordered.
+    stubs: Vec<u64>,
     /// For functions that are examined one by one.
     budget: Budget,
 }
@@ -83,12 +85,13 @@ impl<'e> Code<'e> {
         let mut machine = Machine::of(abi)?;
         let functions = bounds::functions(&elf, sections, &cfi);
         let named = bounds::named(&elf);
-        let entries = bounds::stubs(&elf, abi).into_iter().map(CodeAddress::absolute).collect();
+        let stubs = bounds::stubs(&elf, abi);
+        let entries = stubs.iter().copied().map(CodeAddress::absolute).collect();
         let image = Image::of(elf, cfi, functions);
         let scan = Scan::of(&image, entries, &mut machine);
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
         let budget = Budget::of(bytes);
-        Some(Code { abi, image, named, scan, budget })
+        Some(Code { abi, image, named, scan, stubs, budget })
     }
 
     /// The functions, in the order of addresses.
@@ -97,8 +100,13 @@ impl<'e> Code<'e> {
         self.image.functions()
     }
 
-    /// Examines the function that contains `place`. `None` if there is none, if it has more than 1 MiB of code, or if the
-    /// kernel enters it after a signal, with a stack of its own.
+    /// Whether a linker's stub starts at a place: it is entered like any function.
+    pub(crate) fn is_stub(&self, place: CodeAddress) -> bool {
+        place.section == 0 && self.stubs.binary_search(&place.address).is_ok()
+    }
+
+    /// Examines the function that contains `place`. `None` if there is none, if it has more than 1 MiB of code, if the
+    /// kernel enters it after a signal, with a stack of its own, or if CFI says that it is entered with another's frame.
     #[must_use]
     pub fn function(&self, place: CodeAddress) -> Option<Function<'e>> {
         self.function_within(place, &self.budget)
@@ -112,7 +120,9 @@ impl<'e> Code<'e> {
     ) -> Option<Function<'e>> {
         let index = self.image.find(place)?;
         let range = *self.functions().get(index)?;
-        if range.bytes() > LARGEST || self.image.is_signal_frame(range.start) {
+        let is_special =
+            self.image.is_signal_frame(range.start) || self.image.is_part_of_others(range.start);
+        if range.bytes() > LARGEST || is_special {
             return None;
         }
         let start = range.start;

@@ -4,7 +4,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::rows::{Chunk, Piece, Statement};
 use super::{Contradiction, ProofSums, Proofs, Stated};
-use crate::code::{Budget, Checked, Code, Facts, Truth};
+use crate::code::{Budget, Checked, Code, Facts, Function, Truth};
 use crate::compare::ruling::Wrong;
 use crate::compare::verdict::Fields;
 use crate::witness::CodeRange;
@@ -48,6 +48,9 @@ impl<'c> Examined<'c> {
             self.add(piece, piece.end.saturating_sub(piece.start.address));
         }
         let Some(mut function) = code.function_within(range.start, budget) else { return };
+        if !code.is_stub(range.start) && is_entered_unusually(&mut function, pieces) {
+            return;
+        }
         let mut rest = pieces;
         function.visit(range.start.address..range.end, |from, to, facts| {
             rest = rest.get(rest.partition_point(|piece| piece.end <= from)..).unwrap_or_default();
@@ -110,6 +113,22 @@ impl<'c> Examined<'c> {
             _ => self.contradictions.push(contradiction),
         }
     }
+}
+
+/// Whether all rows about a function's first instruction say that its caller's frame is elsewhere than after a call: then it
+/// is entered in another way, such as `__morestack` of split stacks, which has two return addresses on the stack.
+fn is_entered_unusually(function: &mut Function<'_>, pieces: &[Piece<'_>]) -> bool {
+    let start = function.range().start.address;
+    let Some(piece) = pieces.first().filter(|piece| piece.start.address == start) else {
+        return false;
+    };
+    let (sframe, cfi) = (piece.sframe.row(), piece.cfi.row());
+    let frames = [sframe.map(|row| row.frame), cfi.map(|row| row.frame)];
+    let is_usual = |frame: &Frame| {
+        let cfa = function.at(start, |facts| facts.check(frame).cfa);
+        cfa != Some(Truth::Refuted)
+    };
+    !frames.iter().flatten().any(is_usual)
 }
 
 /// Adds bytes of an instruction that are reached.
