@@ -13,6 +13,7 @@
 mod aarch64;
 mod amd64;
 mod bounds;
+mod calls;
 mod decoder;
 mod effect;
 mod flow;

@@ -37,6 +37,7 @@
 //! ```
 
 mod agreement;
+mod call_sites;
 mod code;
 mod confirm;
 mod file;
@@ -44,6 +45,7 @@ mod judge;
 mod look_up;
 mod orc;
 mod orc_proof;
+mod piece;
 mod proof;
 mod range;
 mod ruling;
@@ -51,6 +53,7 @@ mod sweep;
 mod unplaced;
 mod verdict;
 
+pub use call_sites::{AfterCall, CallSite, SiteSums, call_sites};
 pub use confirm::CfiConfirms;
 pub use file::compare;
 pub(crate) use file::{Sink, compare_file};
@@ -58,7 +61,8 @@ pub use judge::{Judgement, Side, judge};
 pub use look_up::look_up;
 pub use orc::{OrcRange, OrcSums, OrcVerdict, compare_orc};
 pub use orc_proof::{OrcProof, OrcRefuted, prove_orc};
-pub use proof::{Contradiction, ProofSums, Proofs, Stated, prove};
+pub use piece::Stated;
+pub use proof::{Contradiction, ProofSums, Proofs, prove};
 pub use range::Range;
 pub use ruling::{Arbiter, Reason, Ruling, Wrong};
 pub use sweep::{Observer, sweep};

@@ -94,6 +94,16 @@ impl<'e> Code<'e> {
         Some(Code { abi, image, named, scan, stubs, budget })
     }
 
+    /// The machine.
+    pub(super) const fn abi(&self) -> Abi {
+        self.abi
+    }
+
+    /// The file.
+    pub(super) fn elf(&self) -> &Elf<'e> {
+        self.image.elf()
+    }
+
     /// The functions, in the order of addresses.
     #[must_use]
     pub fn functions(&self) -> &[CodeRange] {

@@ -11,8 +11,9 @@ use core::ops::AddAssign;
 use rayon::iter::{ParallelBridge, ParallelIterator};
 use sframe_validator::Section;
 use sframe_validator::elf::Elf;
-use sframe_validator::unwind::{CodeAddress, Frame};
+use sframe_validator::unwind::CodeAddress;
 
+use super::piece::Stated;
 use super::ruling::Wrong;
 use super::verdict::Fields;
 use crate::cfi::{Cfi, Fde};
@@ -69,17 +70,6 @@ impl AddAssign for Proofs {
         self.sframe += other.sframe;
         self.cfi += other.cfi;
     }
-}
-
-/// The row of a witness in a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stated<F> {
-    /// The function.
-    pub function: F,
-    /// The first PC of the row.
-    pub row_start: u64,
-    /// The row's frame.
-    pub frame: Frame,
 }
 
 /// A range of PCs about which rows are wrong.

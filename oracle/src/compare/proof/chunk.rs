@@ -2,9 +2,10 @@
 
 use sframe_validator::unwind::{CodeAddress, Frame};
 
-use super::rows::{Chunk, Piece, Statement};
-use super::{Contradiction, ProofSums, Proofs, Stated};
+use super::rows::Chunk;
+use super::{Contradiction, ProofSums, Proofs};
 use crate::code::{Budget, Checked, Code, Facts, Function, Truth};
+use crate::compare::piece::{Piece, Stated, Statement};
 use crate::compare::ruling::Wrong;
 use crate::compare::verdict::Fields;
 use crate::witness::CodeRange;

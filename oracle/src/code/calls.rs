@@ -1,0 +1,33 @@
+//! The call instructions of a function.
+
+use core::ops::Range;
+
+use super::Code;
+use super::decoder::Machine;
+use super::effect::{Decoder, Next};
+use crate::witness::CodeRange;
+
+impl Code<'_> {
+    /// The first address and the end of each call instruction in a function, in the order of addresses. The code is decoded
+    /// from the function's start to its end, whether paths lead there or not.
+    pub(crate) fn calls(&self, function: CodeRange) -> Vec<Range<u64>> {
+        let mut calls = Vec::new();
+        let Some(code) = self.elf().code_bytes(function.start, function.bytes()) else {
+            return calls;
+        };
+        let Some(mut decoder) = Machine::of(self.abi()) else { return calls };
+        let (mut rest, mut address) = (code, function.start.address);
+        while !rest.is_empty() {
+            // Bytes that are no instruction may be data in code.
+            let glance = decoder.glance(rest, address);
+            let length = glance.map_or(1, |glance| glance.length.max(1));
+            let end = address.saturating_add(u64::from(length));
+            if glance.is_some_and(|glance| matches!(glance.next, Next::Call(_))) {
+                calls.push(address..end);
+            }
+            address = end;
+            rest = rest.get(usize::from(length)..).unwrap_or_default();
+        }
+        calls
+    }
+}
