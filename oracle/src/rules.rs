@@ -13,6 +13,7 @@ pub(crate) mod comparison;
 use sframe_validator::rules::Rule;
 
 pub use cfi::rule_of;
+pub use code::WRONG_FRAME_AFTER_CALL;
 
 const COUNT: usize = comparison::RULES.len() + code::RULES.len() + cfi::RULES.len();
 

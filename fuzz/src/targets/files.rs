@@ -102,7 +102,7 @@ fn compared(
         .collect();
     let coverage = Some(coverage(&account, names, None));
     let proofs = account.proofs.as_ref().map(proofs);
-    Some(Comparison { differences, coverage, proofs })
+    Some(Comparison { differences, coverage, proofs, call_sites: None })
 }
 
 /// Checks the findings when CFI confirms rows: the check's shortcuts do not change them, and no rule above lint level

@@ -23,9 +23,6 @@ pub(super) struct Scan {
     called: Vec<CodeAddress>,
     /// Jumps out of a function into another: the index of the other, the place, and the index of the function; ordered.
     jumps: Vec<(usize, u64, usize)>,
-    /// The places, with the indexes of their functions, to which code in other sections of a relocatable object jumps;
-    /// ordered.
-    entered: Vec<(usize, u64)>,
     /// The addresses of code and data that instructions contain, ordered.
     referenced: Vec<u64>,
     /// The starts of functions that data contains, ordered.
@@ -58,7 +55,6 @@ impl Scan {
         scan.called.dedup();
         scan.jumps.sort_unstable();
         scan.jumps.dedup();
-        scan.entered.sort_unstable();
         for places in [&mut scan.referenced, &mut scan.pointers] {
             places.sort_unstable();
             places.dedup();
@@ -100,7 +96,6 @@ impl Scan {
     pub(super) fn is_jump_target(&self, function: usize, address: u64) -> bool {
         let first = self.jumps.partition_point(|jump| (jump.0, jump.1) < (function, address));
         self.jumps.get(first).is_some_and(|jump| (jump.0, jump.1) == (function, address))
-            || self.entered.binary_search(&(function, address)).is_ok()
     }
 
     /// The functions with jumps into another.

@@ -5,6 +5,7 @@
 mod cfi_contradicts_code;
 mod inherited_error;
 mod sframe_contradicts_code;
+mod wrong_frame_after_call;
 
 use sframe_validator::rules::{Abis, Rule};
 
@@ -14,8 +15,15 @@ use crate::compare::Wrong;
 const ABIS: Abis = Abis::AMD64.or(Abis::AARCH64);
 
 /// The group's rules, in the order of the catalogue.
-pub(super) const RULES: &[&Rule] =
-    &[&sframe_contradicts_code::RULE, &inherited_error::RULE, &cfi_contradicts_code::RULE];
+pub(super) const RULES: &[&Rule] = &[
+    &sframe_contradicts_code::RULE,
+    &inherited_error::RULE,
+    &cfi_contradicts_code::RULE,
+    &wrong_frame_after_call::RULE,
+];
+
+/// The rule about [call sites](crate::compare::call_sites).
+pub static WRONG_FRAME_AFTER_CALL: &Rule = &wrong_frame_after_call::RULE;
 
 /// The rule that the rows of those who are wrong break.
 pub(crate) const fn of(wrong: Wrong) -> &'static Rule {

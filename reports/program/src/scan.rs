@@ -1,5 +1,6 @@
 //! Checks inputs in parallel, and hands over their records in input order, whatever the number of threads.
 
+mod call_sites;
 mod cfi;
 mod check;
 mod compare;

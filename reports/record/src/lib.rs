@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod bounded;
+mod call_sites;
 pub mod catalogue;
 mod coverage;
 mod finding;
@@ -25,6 +26,7 @@ mod summary;
 pub mod text;
 mod value;
 
+pub use call_sites::{CallSiteTotal, CallSites, SiteCounts};
 pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
 };

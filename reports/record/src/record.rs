@@ -20,6 +20,7 @@ use sframe_validator::finding::HeaderSummary;
 use sframe_validator::section::Flags;
 use sframe_validator::{Abi, Endian, Version};
 
+use crate::call_sites::CallSites;
 use crate::coverage::Coverage;
 use crate::finding::Finding;
 use crate::json::{exact_name, name};
@@ -91,6 +92,9 @@ pub struct Record<'r> {
     /// What the machine code proves about its rows, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proofs: Option<Proofs>,
+    /// What a stack walker finds after its calls, if that was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_sites: Option<CallSites>,
 }
 
 impl Record<'static> {
@@ -117,6 +121,7 @@ impl Record<'static> {
             undecided: Vec::new(),
             coverage: None,
             proofs: None,
+            call_sites: None,
         }
     }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::entry;
+use crate::call_sites::CallSiteTotal;
 use crate::catalogue;
 use crate::coverage::CoverageTotal;
 use crate::proofs::ProofTotal;
@@ -85,6 +86,9 @@ pub struct Summary<'r> {
     /// What the machine code proves about the rows of all files, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proofs: Option<ProofTotal>,
+    /// What a stack walker finds after the calls of all files, if that was requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_sites: Option<CallSiteTotal>,
     /// The counts of each rule, in the catalogue's order; unknown rules come last.
     #[serde(borrow)]
     pub rules: Vec<RuleCount<'r>>,
@@ -128,6 +132,9 @@ impl Summary<'_> {
         }
         for section in &record.sections {
             self.add_section(section);
+        }
+        if let Some(sites) = &record.call_sites {
+            self.call_sites.get_or_insert_default().add(sites);
         }
         if let Some(proofs) = &record.proofs {
             self.proofs.get_or_insert_default().add(proofs);

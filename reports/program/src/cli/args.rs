@@ -273,6 +273,12 @@ pub(super) struct WhatArgs {
     /// SFrame. AMD64 and AArch64.
     #[arg(long, help_heading = "What to check", conflicts_with = "against")]
     pub(super) thorough: bool,
+    /// Count return addresses that are outside of their call's row
+    ///
+    /// Some stack walkers look up a return address itself, not the byte before it. After a call that does not return, it
+    /// may be in another function or in none. Calls after which such a walker takes a wrong frame are lints.
+    #[arg(long, help_heading = "What to check", hide_short_help = true)]
+    pub(super) call_sites: bool,
     /// Also look for separate debug files below this folder
     ///
     /// The .debug_frame of a debug file is used if the file certainly belongs to the one that is checked.

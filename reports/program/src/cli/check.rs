@@ -126,6 +126,7 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
             Some(Oracle::None) => Against::None,
         },
         thorough: args.thorough,
+        call_sites: args.call_sites,
         debug_dirs: args.debug_dir.clone(),
         limits: args.unpack.limits(),
         ..CheckOptions::default()

@@ -2,8 +2,8 @@
 
 use sframe_record::json::{exact_name, name};
 use sframe_record::{
-    Address, Code, Coverage, Difference, Field, Finding, Function, Header, Proofs, Record,
-    RuleCount, Section, Status, Text, Undecided,
+    Address, CallSites, Code, Coverage, Difference, Field, Finding, Function, Header, Proofs,
+    Record, RuleCount, Section, Status, Text, Undecided,
 };
 use sframe_validator::finding::{self, Report, SectionSummary};
 use sframe_validator::rules::Rule;
@@ -25,6 +25,8 @@ pub struct Comparison {
     pub coverage: Option<Coverage<'static>>,
     /// What the machine code proves.
     pub proofs: Option<Proofs>,
+    /// What a stack walker finds after calls.
+    pub call_sites: Option<CallSites>,
 }
 
 /// The record of the file that `report` describes, with names and bytes from the file. It has no path yet.
@@ -57,6 +59,7 @@ pub fn checked(
         sections,
         coverage: comparison.coverage,
         proofs: comparison.proofs,
+        call_sites: comparison.call_sites,
         ..Record::new(status)
     }
 }

@@ -3,11 +3,13 @@
 use sframe_oracle::account::{self, Witnesses, account_each};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::CfiConfirms;
+use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
 use sframe_validator::Section;
 use sframe_validator::check::{Confirm, Options, Unconfirmed, check_contents, check_contents_each};
 use sframe_validator::elf::Elf;
-use sframe_validator::finding::{Finding, Report, Undecided};
+use sframe_validator::finding::{Finding, Keep, Report, Undecided};
 
+use super::call_sites;
 use super::cfi::with_cfi;
 use super::elf_file::ElfFile;
 use super::options::{Against, CheckOptions};
@@ -18,7 +20,10 @@ use sframe_record::Difference;
 /// Whether a file's CFI is needed: to compare sections with it, for the coverage, or to be compared itself.
 pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
     let has_section = || elf.sframe_sections().next().is_some();
-    options.coverage || options.thorough || (options.against != Against::None && has_section())
+    options.coverage
+        || options.thorough
+        || options.call_sites
+        || (options.against != Against::None && has_section())
 }
 
 /// Checks the sections of `elf`, and compares them with its CFI, which also confirms rows that look wrong to a rule.
@@ -55,10 +60,23 @@ pub(super) fn check_and_compare(
         let is_covered = kept.witnesses != Witnesses::Code && (has_section || options.coverage);
         let coverage = is_covered.then(|| coverage(&account, names, debug.path.as_deref()));
         let proofs = account.proofs.as_ref().map(proofs);
+        let examined = options
+            .call_sites
+            .then(|| call_sites::examine(elf, &sections, cfi, kept.keep))
+            .flatten();
+        let call_sites = examined.as_ref().map(|examined| examined.sums);
+        if options.call_sites && call_sites.is_none() {
+            let reason = "call sites are examined on AMD64 and AArch64".to_owned();
+            report.undecided.push(Undecided { section: None, reason });
+        }
         report.findings.extend(account.findings);
+        if let Some(examined) = examined.filter(|examined| examined.count > 0) {
+            report.findings.extend(examined.findings);
+            report.counts.push((WRONG_FRAME_AFTER_CALL, examined.count));
+        }
         report.counts.extend(account.counts);
         report.undecided.extend(account.undecided);
-        (report, Comparison { differences, coverage, proofs })
+        (report, Comparison { differences, coverage, proofs, call_sites })
     })
 }
 
@@ -88,6 +106,11 @@ pub(super) fn each_finding(
             }
         });
         account.findings.into_iter().for_each(|finding| found(finding, None));
+        let is_wanted = options.call_sites && options.wants(WRONG_FRAME_AFTER_CALL);
+        let examined =
+            is_wanted.then(|| call_sites::examine(elf, &sections, cfi, Keep::All)).flatten();
+        let findings = examined.into_iter().flat_map(|examined| examined.findings);
+        findings.for_each(|finding| found(finding, None));
     });
 }
 
@@ -124,7 +147,10 @@ fn comparable<'s, 'c>(
     let (sections, cfi) = (sections(sources, report)?, cfi?);
     // Unreadable CFI is not absent: it has defects to report.
     let none = cfi.iter().all(|cfi| cfi.is_empty() && cfi.defects().is_empty());
-    let is_needed = options.coverage || options.thorough || options.against == Against::Code;
+    let is_needed = options.coverage
+        || options.thorough
+        || options.call_sites
+        || options.against == Against::Code;
     match none && !is_needed {
         false => Ok(Some((sections, cfi))),
         true if options.against == Against::Cfi => Err("the file has none".to_owned()),

@@ -45,6 +45,8 @@ pub struct CheckOptions {
     pub against: Against,
     /// Compare sections and CFI with machine code as well, in every file.
     pub thorough: bool,
+    /// Look up return addresses as well, in every file.
+    pub call_sites: bool,
     /// Report the coverage of files without a section too.
     pub coverage: bool,
     /// Name the example functions in the coverage of files without a section. This requires reading the symbols of every
@@ -81,6 +83,7 @@ impl Default for CheckOptions {
             ignore: Vec::new(),
             against: Against::default(),
             thorough: false,
+            call_sites: false,
             coverage: false,
             named_examples: false,
             debug_dirs: Vec::new(),

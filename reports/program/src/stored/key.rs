@@ -44,6 +44,7 @@ fn option_text(options: &CheckOptions) -> String {
         ignore,
         against,
         thorough,
+        call_sites,
         coverage,
         named_examples,
         debug_dirs,
@@ -51,7 +52,7 @@ fn option_text(options: &CheckOptions) -> String {
     } = options;
     let (only, ignore) = (names(only), names(ignore));
     let mut text = format!(
-        "{validator:?}\nall {all}\nonly {only}\nignore {ignore}\nagainst {against:?}\nthorough {thorough}\ncoverage {coverage} \
+        "{validator:?}\nall {all}\nonly {only}\nignore {ignore}\nagainst {against:?}\nthorough {thorough}\ncall sites {call_sites}\ncoverage {coverage} \
          {named_examples}\ndebug {debug_dirs:?}\n"
     );
     let _ = writeln!(text, "{:?}", options.limits);

@@ -2,8 +2,8 @@
 
 use sframe_record::Record;
 use sframe_record::{
-    CoveredFunctions, Header, Producer, ProofBytes, Proofs, RuleCount, Section, Severity, Status,
-    Verdicts,
+    CallSites, CoveredFunctions, Header, Producer, ProofBytes, Proofs, RuleCount, Section,
+    Severity, SiteCounts, Status, Verdicts,
 };
 
 use super::column::{Cell, Column, ColumnKind, Table};
@@ -164,6 +164,32 @@ impl Table for Files {
             |file| proven(file, |of| of.cfi, |of| of.refuted),
         ),
         column(
+            ColumnKind::numbers("sframe_calls", "", "calls that SFrame describes").or_null(),
+            |file| calls(file, |of| of.sframe, SiteCounts::total),
+        ),
+        column(
+            ColumnKind::numbers(
+                "sframe_calls_outside",
+                "",
+                "calls whose return address is outside of their SFrame row",
+            )
+            .or_null(),
+            |file| calls(file, |of| of.sframe, SiteCounts::affected),
+        ),
+        column(
+            ColumnKind::numbers("cfi_calls", "", "calls that CFI describes").or_null(),
+            |file| calls(file, |of| of.cfi, SiteCounts::total),
+        ),
+        column(
+            ColumnKind::numbers(
+                "cfi_calls_outside",
+                "",
+                "calls whose return address is outside of their row in CFI",
+            )
+            .or_null(),
+            |file| calls(file, |of| of.cfi, SiteCounts::affected),
+        ),
+        column(
             ColumnKind::numbers(
                 "both_functions",
                 "",
@@ -262,6 +288,16 @@ fn proven<'c>(
 ) -> Cell<'c> {
     let proofs = file.proofs.as_ref().and_then(witness);
     Cell::optional_number(proofs.as_ref().map(of))
+}
+
+/// The number of certain calls; null if they were not examined, or if there are none.
+fn calls<'c>(
+    file: &'c Record<'_>,
+    witness: fn(&CallSites) -> Option<SiteCounts>,
+    of: fn(&SiteCounts) -> u64,
+) -> Cell<'c> {
+    let sites = file.call_sites.as_ref().and_then(witness);
+    Cell::optional_number(sites.as_ref().map(of))
 }
 
 /// The number of functions described by certain sections; null if the file was not compared.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{BOLD, Text, coverage, proofs, severity_style};
+use super::{BOLD, Text, call_sites, coverage, proofs, severity_style};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{KindCount, RuleCount, SectionCount, Severity, Summary};
@@ -36,6 +36,9 @@ impl<W: Write> Text<W> {
         }
         if let Some(proofs) = &summary.proofs {
             writeln!(self.out, "  {}", self.wrapped(&proofs::in_short(proofs), 4))?;
+        }
+        if let Some(sites) = &summary.call_sites {
+            writeln!(self.out, "  {}", self.wrapped(&call_sites::in_short(sites), 4))?;
         }
         self.finding_totals(summary)?;
         if self.options.coverage {
