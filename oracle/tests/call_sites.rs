@@ -1,5 +1,7 @@
 //! Call sites of an assembled object: where each return address is, was worked out by hand.
 
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
 mod common;
 
 use common::open;
