@@ -6,6 +6,7 @@ mod common;
 
 use common::{ALL, golden, golden_files, members, of_file, open};
 use sframe_oracle::account::{Account, Options, Witnesses, account};
+use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Reason, Wrong};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::Cfa;
@@ -157,4 +158,13 @@ fn functions_that_are_entered_in_another_way_are_not_judged() {
         let both = account(elf, sections, cfi, &THOROUGH);
         assert!(both.differences.iter().any(|one| one.ruling.is_none()));
     });
+}
+
+/// A section of code that ends after the address space, found by fuzzing: reading a pointer before its start overflowed.
+#[test]
+fn a_section_may_claim_more_than_the_address_space() {
+    let file = sframe_corpus::read("regressions/section-longer-than-address-space.o");
+    let elf = Elf::parse(&file).expect("ELF");
+    let cfi = Cfi::load_all(&elf).unwrap_or_default();
+    assert!(account(&elf, &[], &cfi, &THOROUGH).proofs.is_some());
 }

@@ -98,7 +98,7 @@ impl<'e> Image<'e> {
                 && address.wrapping_sub(section.address) < section.size
         };
         let section = self.elf.sections().iter().find(holds)?;
-        let from = usize::try_from(address - section.address).ok()?;
+        let from = usize::try_from(address.wrapping_sub(section.address)).ok()?;
         self.elf.section_data(section).ok()?.get(from..)
     }
 

@@ -218,7 +218,9 @@ impl Relocated {
         let branch = || self.branch(place).map(&flat);
         match next {
             Next::Following => branch().map_or(next, |to| Next::Branch(to, Condition::Other)),
-            Next::Stop if branch() == Some(flat(place) + u64::from(length)) => Next::Following,
+            Next::Stop if branch() == Some(flat(place).wrapping_add(u64::from(length))) => {
+                Next::Following
+            }
             // A jump that the kernel may replace with an instruction that does nothing.
             Next::Jump(to) if branch().is_some() => Next::Branch(to, Condition::Other),
             _ => next,
