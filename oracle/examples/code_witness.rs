@@ -1,4 +1,4 @@
-//! Holds the CFI of files against their machine code, and prints what the code proves, as a table.
+//! Compares the CFI of files with their machine code, and prints what the code proves, as a table.
 //!
 //! ```sh
 //! cargo run --release -p sframe-oracle --example code_witness -- /usr/lib/x86_64-linux-gnu/*.so

@@ -130,6 +130,8 @@ impl<'c> Differences<'c> {
     /// Adds a range whose rows the code proves wrong.
     pub(super) fn contradiction(&mut self, found: &Contradiction<'c>, tally: &mut Tally) {
         let Contradiction { start, end, wrong, fields, sframe, cfi, truth } = *found;
+        // A right row of SFrame is not the one to report.
+        let sframe = sframe.filter(|_| wrong != Wrong::Cfi);
         let row_start = match (sframe, cfi) {
             (Some(stated), _) => stated.row_start,
             (None, Some(stated)) => stated.row_start,
@@ -272,11 +274,7 @@ impl Case<'_> {
         });
         match (self.ruling, sframe, cfi) {
             (Some(Ruling { wrong, reason: Reason::Proof { known, .. } }), sframe, cfi) => {
-                let stated = match wrong {
-                    Wrong::Cfi => cfi,
-                    _ => sframe.or(cfi),
-                };
-                stated.map_or_else(String::new, |stated| {
+                sframe.or(cfi).map_or_else(String::new, |stated| {
                     message::contradiction(self.fields, wrong, stated, &known, abi)
                 })
             }

@@ -227,7 +227,7 @@ enum Evidence {
 
 /// The functions with jumps into another.
 struct Callers<'e> {
-    /// The functions of which it is a part.
+    /// The functions that contain it.
     flows: Vec<Flow<'e>>,
     /// Whether one of them calls its start with a jump.
     is_tail_called: bool,

@@ -1,4 +1,4 @@
-//! Holds the rows of SFrame and CFI against the machine code.
+//! Compares the rows of SFrame and CFI with the machine code.
 //!
 //! The functions of a file are divided into chunks, which the threads of the current `rayon` pool examine. The
 //! chunks, and so the results, do not depend on the number of threads.

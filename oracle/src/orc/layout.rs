@@ -74,8 +74,8 @@ impl Layout {
     /// All of them.
     pub const ALL: [Layout; 3] = [Layout::Linux4_14, Layout::Linux6_3, Layout::Linux6_4];
 
-    /// The layout that the content of `.orc_header` stands for: the output of `scripts/orc_hash.sh` for
-    /// `arch/x86/include/asm/orc_types.h` of each kernel.
+    /// The layout that `.orc_header` identifies. Its content is what `scripts/orc_hash.sh` prints for the kernel's
+    /// `arch/x86/include/asm/orc_types.h`.
     #[must_use]
     pub const fn of_header(hash: [u8; 20]) -> Option<Layout> {
         const LINUX_6_3: [u8; 20] = [

@@ -45,7 +45,11 @@ fn page(out: &mut dyn Write, rule: &Rule, width: Option<usize>) -> io::Result<()
         writeln!(out, "\n{BOLD}{title}{BOLD:#}\n  {}", text(content))?;
     }
     if rule.severity == Severity::Lint {
-        writeln!(out, "\n  {}", text("Lints are checked with --pedantic only."))?;
+        writeln!(
+            out,
+            "\n  {}",
+            text("Lints are checked with --pedantic, unless the page names another option.")
+        )?;
     }
     Ok(())
 }
@@ -81,7 +85,7 @@ pub fn markdown(out: &mut dyn Write) -> io::Result<()> {
     let count = |severity| catalogue::all().filter(|rule| rule.severity == severity).count();
     writeln!(
         out,
-        "{} rules: {} errors, {} warnings, and {} lints, which are checked with `--pedantic` only.\n",
+        "{} rules: {} errors, {} warnings, and {} lints, which are checked with `--pedantic`, unless their page names another option.\n",
         catalogue::all().count(),
         count(Severity::Error),
         count(Severity::Warning),

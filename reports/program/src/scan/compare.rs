@@ -40,7 +40,7 @@ pub(super) fn check_and_compare(
             Ok(Some(comparable)) => comparable,
             Ok(None) => return (report, Comparison::default()),
             Err(why) => {
-                let comparison = not_compared(why, &mut report);
+                let comparison = not_compared(&why, options, &mut report);
                 return (report, comparison);
             }
         };
@@ -57,7 +57,8 @@ pub(super) fn check_and_compare(
         let has_section = !sections.is_empty();
         let is_named = has_section || options.named_examples;
         let names = if is_named { names } else { &unnamed };
-        let is_covered = kept.witnesses != Witnesses::Code && (has_section || options.coverage);
+        let is_compared = kept.witnesses != Witnesses::Code && has_section && has_cfi(cfi);
+        let is_covered = options.coverage || is_compared;
         let coverage = is_covered.then(|| coverage(&account, names, debug.path.as_deref()));
         let proofs = account.proofs.as_ref().map(proofs);
         let examined = options
@@ -144,18 +145,23 @@ fn comparable<'s, 'c>(
     report: &Report,
     options: &CheckOptions,
 ) -> Result<Option<Comparable<'s, 'c>>, String> {
-    let (sections, cfi) = (sections(sources, report)?, cfi?);
-    // Unreadable CFI is not absent: it has defects to report.
-    let none = cfi.iter().all(|cfi| cfi.is_empty() && cfi.defects().is_empty());
-    let is_needed = options.coverage
-        || options.thorough
-        || options.call_sites
-        || options.against == Against::Code;
-    match none && !is_needed {
-        false => Ok(Some((sections, cfi))),
-        true if options.against == Against::Cfi => Err("the file has none".to_owned()),
-        true => Ok(None),
+    let sections = sections(sources, report)?;
+    if options.against == Against::Code {
+        return Ok(Some((sections, cfi.unwrap_or_default())));
     }
+    let cfi = cfi?;
+    if has_cfi(cfi) || options.coverage {
+        Ok(Some((sections, cfi)))
+    } else if options.against == Against::Cfi {
+        Err("the file has none".to_owned())
+    } else {
+        Ok((options.thorough || options.call_sites).then_some((sections, cfi)))
+    }
+}
+
+/// Whether there is any CFI. Unreadable CFI is not absent: it has defects to report.
+fn has_cfi(cfi: &[Cfi<'_>]) -> bool {
+    cfi.iter().any(|cfi| !cfi.is_empty() || !cfi.defects().is_empty())
 }
 
 /// The sections in `report`. Their layout must be certain, because otherwise it is unknown which code they describe.
@@ -173,8 +179,12 @@ pub(crate) fn sections<'s>(
 }
 
 /// Reports all of the code as undecided, with the reason.
-fn not_compared(why: String, report: &mut Report) -> Comparison {
-    let reason = format!("not compared with CFI: {why}");
+fn not_compared(why: &str, options: &CheckOptions, report: &mut Report) -> Comparison {
+    let with = if options.against == Against::Code { "machine code" } else { "CFI" };
+    let reason = format!("not compared with {with}: {why}");
     report.undecided.push(Undecided { section: None, reason });
+    if options.against == Against::Code {
+        return Comparison::default();
+    }
     Comparison { coverage: Some(undecided(report.code_bytes)), ..Comparison::default() }
 }
