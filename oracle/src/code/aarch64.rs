@@ -22,14 +22,15 @@ pub(super) struct Aarch64 {
     pages: Box<[Option<u64>; 32]>,
 }
 
-impl Decoder for Aarch64 {
+impl<'c> Decoder<'c> for Aarch64 {
     fn decode(
         &mut self,
-        code: &[u8],
+        code: &'c [u8],
+        offset: usize,
         address: u64,
         effects: &mut Vec<Effect>,
     ) -> Option<(u8, Next)> {
-        let instruction = Instruction::read(code, address)?;
+        let instruction = Instruction::read(code.get(offset..)?, address)?;
         let next = instruction.next();
         match next {
             Next::Following => instruction.effects(effects),
@@ -39,8 +40,8 @@ impl Decoder for Aarch64 {
         Some((4, next))
     }
 
-    fn glance(&mut self, code: &[u8], address: u64) -> Option<Glance> {
-        let instruction = Instruction::read(code, address)?;
+    fn glance(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Glance> {
+        let instruction = Instruction::read(code.get(offset..)?, address)?;
         let next = instruction.next();
         let refers = self.reference(&instruction);
         if next != Next::Following {

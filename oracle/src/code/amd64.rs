@@ -17,24 +17,43 @@ const CALLER_SAVED: u32 = 0b1111_0011_0111;
 const SYSCALL: u32 = 0b1000_0000_0101;
 
 /// Decodes AMD64 instructions.
-pub(super) struct Amd64 {
+pub(super) struct Amd64<'c> {
+    /// The code that was decoded last. Making a decoder takes as long as decoding an instruction.
+    code: &'c [u8],
+    decoder: iced_x86::Decoder<'c>,
     info: InstructionInfoFactory,
 }
 
-impl Amd64 {
-    pub(super) fn new() -> Amd64 {
-        Amd64 { info: InstructionInfoFactory::new() }
+impl<'c> Amd64<'c> {
+    pub(super) fn new() -> Amd64<'c> {
+        Amd64 { code: &[], decoder: decoder(&[]), info: InstructionInfoFactory::new() }
+    }
+
+    /// The instruction at an offset in `code`, which is at `address`.
+    fn instruction(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Instruction> {
+        if !core::ptr::eq(self.code, code) {
+            (self.code, self.decoder) = (code, decoder(code));
+        }
+        self.decoder.set_position(offset).ok()?;
+        self.decoder.set_ip(address);
+        let instruction = self.decoder.decode();
+        (!instruction.is_invalid()).then_some(instruction)
     }
 }
 
-impl Decoder for Amd64 {
+fn decoder(code: &[u8]) -> iced_x86::Decoder<'_> {
+    iced_x86::Decoder::new(64, code, DecoderOptions::NONE)
+}
+
+impl<'c> Decoder<'c> for Amd64<'c> {
     fn decode(
         &mut self,
-        code: &[u8],
+        code: &'c [u8],
+        offset: usize,
         address: u64,
         effects: &mut Vec<Effect>,
     ) -> Option<(u8, Next)> {
-        let instruction = instruction(code, address)?;
+        let instruction = self.instruction(code, offset, address)?;
         let next = next(&instruction);
         match next {
             Next::Following => self.effects(&instruction, effects),
@@ -45,8 +64,8 @@ impl Decoder for Amd64 {
         Some((u8::try_from(instruction.len()).ok()?, next))
     }
 
-    fn glance(&mut self, code: &[u8], address: u64) -> Option<Glance> {
-        let instruction = instruction(code, address)?;
+    fn glance(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Glance> {
+        let instruction = self.instruction(code, offset, address)?;
         let is_relative = instruction.is_ip_rel_memory_operand();
         Some(Glance {
             length: u8::try_from(instruction.len()).ok()?,
@@ -54,12 +73,6 @@ impl Decoder for Amd64 {
             refers: is_relative.then(|| instruction.ip_rel_memory_address()),
         })
     }
-}
-
-fn instruction(code: &[u8], address: u64) -> Option<Instruction> {
-    let mut decoder = iced_x86::Decoder::with_ip(64, code, address, DecoderOptions::NONE);
-    let instruction = decoder.decode();
-    (!instruction.is_invalid()).then_some(instruction)
 }
 
 /// Where execution continues.
@@ -177,7 +190,7 @@ fn immediate(instruction: &Instruction, operand: u32) -> Option<i64> {
     instruction.try_immediate(operand).ok().map(u64::cast_signed)
 }
 
-impl Amd64 {
+impl Amd64<'_> {
     /// The effects of an instruction after which the following one is executed.
     fn effects(&mut self, instruction: &Instruction, effects: &mut Vec<Effect>) {
         match instruction.mnemonic() {

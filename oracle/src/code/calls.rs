@@ -16,17 +16,17 @@ impl Code<'_> {
             return calls;
         };
         let Some(mut decoder) = Machine::of(self.abi()) else { return calls };
-        let (mut rest, mut address) = (code, function.start.address);
-        while !rest.is_empty() {
+        let (mut offset, mut address) = (0, function.start.address);
+        while offset < code.len() {
             // Bytes that are no instruction may be data in code.
-            let glance = decoder.glance(rest, address);
+            let glance = decoder.glance(code, offset, address);
             let length = glance.map_or(1, |glance| glance.length.max(1));
             let end = address.saturating_add(u64::from(length));
             if glance.is_some_and(|glance| matches!(glance.next, Next::Call(_))) {
                 calls.push(address..end);
             }
             address = end;
-            rest = rest.get(usize::from(length)..).unwrap_or_default();
+            offset += usize::from(length);
         }
         calls
     }

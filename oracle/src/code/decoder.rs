@@ -7,14 +7,14 @@ use super::amd64::Amd64;
 use super::effect::{Decoder, Effect, Glance, Next};
 
 /// A decoder for one of the machines whose code is examined.
-pub(super) enum Machine {
-    Amd64(Amd64),
+pub(super) enum Machine<'c> {
+    Amd64(Amd64<'c>),
     Aarch64(Aarch64),
 }
 
-impl Machine {
+impl<'c> Machine<'c> {
     /// The decoder for a machine; `None` if its code is not examined.
-    pub(super) fn of(abi: Abi) -> Option<Machine> {
+    pub(super) fn of(abi: Abi) -> Option<Machine<'c>> {
         match abi {
             Abi::Amd64 => Some(Machine::Amd64(Amd64::new())),
             Abi::Aarch64Little | Abi::Aarch64Big => Some(Machine::Aarch64(Aarch64::default())),
@@ -23,23 +23,24 @@ impl Machine {
     }
 }
 
-impl Decoder for Machine {
+impl<'c> Decoder<'c> for Machine<'c> {
     fn decode(
         &mut self,
-        code: &[u8],
+        code: &'c [u8],
+        offset: usize,
         address: u64,
         effects: &mut Vec<Effect>,
     ) -> Option<(u8, Next)> {
         match self {
-            Machine::Amd64(amd64) => amd64.decode(code, address, effects),
-            Machine::Aarch64(aarch64) => aarch64.decode(code, address, effects),
+            Machine::Amd64(amd64) => amd64.decode(code, offset, address, effects),
+            Machine::Aarch64(aarch64) => aarch64.decode(code, offset, address, effects),
         }
     }
 
-    fn glance(&mut self, code: &[u8], address: u64) -> Option<Glance> {
+    fn glance(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Glance> {
         match self {
-            Machine::Amd64(amd64) => amd64.glance(code, address),
-            Machine::Aarch64(aarch64) => aarch64.glance(code, address),
+            Machine::Amd64(amd64) => amd64.glance(code, offset, address),
+            Machine::Aarch64(aarch64) => aarch64.glance(code, offset, address),
         }
     }
 }

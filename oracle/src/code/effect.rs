@@ -102,18 +102,19 @@ pub(super) enum Next {
 }
 
 /// Decodes the instructions of a machine.
-pub(super) trait Decoder {
-    /// Decodes the instruction at the start of `code`, which is at `address`. Its effects are added to `effects`. Returns its
+pub(super) trait Decoder<'c> {
+    /// Decodes the instruction at an offset in `code`, which is at `address`. Its effects are added to `effects`. Returns its
     /// length in bytes; `None` if it is no instruction.
     fn decode(
         &mut self,
-        code: &[u8],
+        code: &'c [u8],
+        offset: usize,
         address: u64,
         effects: &mut Vec<Effect>,
     ) -> Option<(u8, Next)>;
 
     /// Decodes only what a look over the code of a file needs.
-    fn glance(&mut self, code: &[u8], address: u64) -> Option<Glance>;
+    fn glance(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Glance>;
 }
 
 /// What an instruction says about the rest of the file.

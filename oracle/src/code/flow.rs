@@ -43,8 +43,10 @@ pub(super) struct Flow<'c> {
     listing: Listing<'c>,
     tables: Tables,
     entries: Vec<Entry>,
-    /// The blocks that were reached.
+    /// The blocks that were reached. Empty before the first round, and before one that starts anew.
     blocks: Vec<Option<Block>>,
+    /// The blocks whose jumps may lead elsewhere once more of the function is known.
+    unfinished: Vec<u32>,
     /// The targets of indirect jumps, by instruction.
     targets: BTreeMap<u32, Vec<u64>>,
     /// Calls that do not return: jumps lead to the instruction after them with another stack.
@@ -55,8 +57,8 @@ pub(super) struct Flow<'c> {
     tail_calls: BTreeSet<u64>,
     /// It is unknown where a jump leads: code that was not followed may enter any block.
     is_open: bool,
-    /// A jump of the last round leads to unknown places.
-    has_unknown_jump: bool,
+    /// Jumps that lead to unknown places.
+    unknown_jumps: BTreeSet<u32>,
     /// The function returns with another stack than it was entered with, so its entry is not the usual one.
     is_unusual: bool,
     /// The addresses and numbers of the blocks that were reached, ordered; empty if the function was not understood.
@@ -69,7 +71,7 @@ impl<'c> Flow<'c> {
         abi: Abi,
         part: Part<'c>,
         entries: Vec<Entry>,
-        decoder: &mut impl Decoder,
+        decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
     ) -> Flow<'c> {
         let mut flow = Flow {
@@ -78,12 +80,13 @@ impl<'c> Flow<'c> {
             tables: Tables::default(),
             entries,
             blocks: Vec::new(),
+            unfinished: Vec::new(),
             targets: BTreeMap::new(),
             final_calls: BTreeSet::new(),
             refuted_entries: BTreeSet::new(),
             tail_calls: BTreeSet::new(),
             is_open: false,
-            has_unknown_jump: false,
+            unknown_jumps: BTreeSet::new(),
             is_unusual: false,
             order: Vec::new(),
         };
@@ -95,12 +98,16 @@ impl<'c> Flow<'c> {
             }
             let Some(news) = flow.execute(surroundings) else { break };
             if news.places.is_empty() && news.parts.is_empty() && !news.is_refuted {
-                if flow.has_unknown_jump && !flow.is_open {
-                    flow.is_open = true;
-                    continue;
+                if flow.unknown_jumps.is_empty() || flow.is_open {
+                    flow.order = flow.reached();
+                    break;
                 }
-                flow.order = flow.reached();
-                break;
+                flow.is_open = true;
+                flow.blocks.clear();
+            }
+            // What was not understood may be, now that more of the function is known, and best on the first path to it.
+            if news.is_refuted || flow.is_unusual || !flow.unknown_jumps.is_empty() {
+                flow.blocks.clear();
             }
             for place in &news.parts {
                 flow.listing.absorb(*place, surroundings);
@@ -120,29 +127,17 @@ impl<'c> Flow<'c> {
         self.listing.contains(address)
     }
 
-    /// Executes all blocks until nothing changes. `None` if that takes too long.
+    /// Executes blocks until nothing changes. `None` if that takes too long.
     fn execute(&mut self, surroundings: &impl Surroundings<'c>) -> Option<News> {
         if self.listing.is_too_large() {
             return None;
         }
-        let entry = State::entry(self.abi);
-        self.blocks.clear();
-        self.blocks.resize_with(self.listing.block_count(), || None);
-        self.tables.clear();
-        self.is_unusual = false;
-        self.has_unknown_jump = false;
         let mut news = News::default();
-        let mut queue = Queue::new(self.blocks.len());
-        for Entry { address, is_called } in self.entries.clone() {
-            let step = self.listing.step_at(address).and_then(|step| self.listing.step(step));
-            let Some(to) = step.map(|step| step.block) else { continue };
-            if is_called {
-                let edge = Edge { to, origin: Origin::Jump };
-                self.join(edge, &entry, &mut queue, &mut news);
-            } else if !self.refuted_entries.contains(&address) {
-                let edge = Edge { to, origin: Origin::Presumed(address) };
-                queue.defer(address, edge, entry.clone());
-            }
+        let mut queue = Queue::new(self.listing.block_count());
+        if self.blocks.is_empty() {
+            self.start(&mut queue, &mut news);
+        } else {
+            self.resume(&mut queue);
         }
         let mut visits = (self.blocks.len() + 1).saturating_mul(MOST_VISITS);
         loop {
@@ -157,6 +152,44 @@ impl<'c> Flow<'c> {
         news.places.dedup();
         news.is_refuted |= self.doubt_calls(surroundings);
         Some(news)
+    }
+
+    /// Enters the function.
+    fn start(&mut self, queue: &mut Queue, news: &mut News) {
+        let entry = State::entry(self.abi);
+        self.blocks.resize_with(self.listing.block_count(), || None);
+        self.unfinished.clear();
+        self.unknown_jumps.clear();
+        self.tables.clear();
+        self.is_unusual = false;
+        for Entry { address, is_called } in self.entries.clone() {
+            let step = self.listing.step_at(address).and_then(|step| self.listing.step(step));
+            let Some(to) = step.map(|step| step.block) else { continue };
+            if is_called {
+                let edge = Edge { to, origin: Origin::Jump };
+                self.join(edge, &entry, queue, news);
+            } else if !self.refuted_entries.contains(&address) {
+                let edge = Edge { to, origin: Origin::Presumed(address) };
+                queue.defer(address, edge, entry.clone());
+            }
+        }
+    }
+
+    /// Continues after more of the function was decoded: executes the blocks again that lead to other places now, or that
+    /// have become shorter.
+    fn resume(&mut self, queue: &mut Queue) {
+        let before = self.blocks.len();
+        self.blocks.resize_with(self.listing.block_count(), || None);
+        let unfinished = core::mem::take(&mut self.unfinished);
+        for block in unfinished {
+            queue.push(self.listing.block_address(block), block);
+        }
+        for (number, _) in (0..).zip(&self.blocks).filter(|(_, block)| block.is_some()) {
+            let next = self.listing.block_after(number);
+            if next.is_some_and(|next| usize::try_from(next).is_ok_and(|next| next >= before)) {
+                queue.push(self.listing.block_address(number), number);
+            }
+        }
     }
 
     /// Finds calls that may not return: the code after them is entered only in this way as far as is known, but other
@@ -183,6 +216,7 @@ impl<'c> Flow<'c> {
     ) {
         let Some(mut at) = self.listing.first_step(block) else { return };
         let Some(mut state) = self.block(block).map(|block| block.state.clone()) else { return };
+        let mut origin = Origin::Jump;
         loop {
             let Some(step) = self.listing.step(at).copied() else { return };
             self.apply(&step, &mut state);
@@ -190,44 +224,46 @@ impl<'c> Flow<'c> {
                 self.is_unusual = true;
                 return;
             }
-            let origin = match step.next {
+            origin = match step.next {
+                // Padding after a call is executed only if the call returns.
+                Next::Following if self.listing.effects(&step).is_empty() => origin,
                 Next::Following => Origin::Jump,
                 Next::Call(_) => {
-                    self.catch(&step, &state, queue, news);
+                    self.catch(block, &step, &state, queue, news);
                     if self.is_final(at) {
                         return;
                     }
                     Origin::Call(at)
                 }
-                Next::Jump(to) => return self.go(to, &state, queue, news),
+                Next::Jump(to) => return self.go(block, to, &state, queue, news),
                 // The default case of a switch, where it is unreachable: GCC gives it a label in a part of the function
                 // that has no code, so that it is also the start of something else.
                 Next::Branch(to, Condition::Above) if !self.listing.contains(to) => {
-                    refine(&mut state, Condition::Above, false);
-                    return self.go(step.end(), &state, queue, news);
+                    self.leave_unfinished(block);
+                    if !self.stay(&mut state, Condition::Above) {
+                        return;
+                    }
+                    Origin::Jump
                 }
                 Next::Branch(to, condition) => {
-                    if state.has_compared() {
-                        let mut taken = state.clone();
-                        if refine(&mut taken, condition, true) {
-                            self.go(to, &taken, queue, news);
-                        }
-                        if refine(&mut state, condition, false) {
-                            self.go(step.end(), &state, queue, news);
-                        }
-                    } else {
-                        self.go(to, &state, queue, news);
-                        self.go(step.end(), &state, queue, news);
+                    self.branch(block, to, condition, &state, queue, news);
+                    if !self.stay(&mut state, condition) {
+                        return;
                     }
-                    return;
+                    Origin::Jump
                 }
                 Next::Indirect(register) => {
                     let target = state.get(register);
                     self.resolve(at, target, surroundings);
                     let targets = self.targets.get(&at).cloned().unwrap_or_default();
-                    self.has_unknown_jump |= targets.is_empty() && !self.leaves_by(target, &state);
+                    self.leave_unfinished(block);
+                    if !targets.is_empty() {
+                        self.unknown_jumps.remove(&at);
+                    } else if !self.leaves_by(target, &state) {
+                        self.unknown_jumps.insert(at);
+                    }
                     for to in targets {
-                        self.go(to, &state, queue, news);
+                        self.go(block, to, &state, queue, news);
                     }
                     return;
                 }
@@ -237,18 +273,52 @@ impl<'c> Flow<'c> {
             let Some(next) = self.listing.step(at) else {
                 // The function continues in another one, unless its last call does not return.
                 if origin == Origin::Jump {
-                    self.go(step.end(), &state, queue, news);
+                    self.go(block, step.end(), &state, queue, news);
                 }
                 return;
             };
             if next.block != NONE {
                 let edge = Edge { to: next.block, origin };
-                match origin {
-                    Origin::Jump => self.enter(edge, &state, queue, news),
-                    _ => queue.defer(next.address, edge, state),
+                match step.next {
+                    Next::Call(_) => queue.defer(next.address, edge, state),
+                    _ => self.enter(edge, &state, queue, news),
                 }
                 return;
             }
+        }
+    }
+
+    /// Follows a conditional branch that is taken.
+    fn branch(
+        &mut self,
+        block: u32,
+        to: u64,
+        condition: Condition,
+        state: &State,
+        queue: &mut Queue,
+        news: &mut News,
+    ) {
+        if !state.learns_from(condition) {
+            return self.go(block, to, state, queue, news);
+        }
+        let mut taken = state.clone();
+        if taken.refine(condition, true) {
+            self.go(block, to, &taken, queue, news);
+        }
+    }
+
+    /// Continues after a conditional branch that is not taken. Returns false if it is always taken.
+    fn stay(&self, state: &mut State, condition: Condition) -> bool {
+        if self.is_open {
+            state.forget_callers();
+        }
+        state.refine(condition, false)
+    }
+
+    /// Notes that a jump of a block may lead elsewhere once more of the function is known.
+    fn leave_unfinished(&mut self, block: u32) {
+        if self.unfinished.last() != Some(&block) {
+            self.unfinished.push(block);
         }
     }
 
@@ -268,29 +338,35 @@ impl<'c> Flow<'c> {
     }
 
     /// Follows an exception that passes a call.
-    fn catch(&mut self, call: &Step, state: &State, queue: &mut Queue, news: &mut News) {
+    fn catch(
+        &mut self,
+        block: u32,
+        call: &Step,
+        state: &State,
+        queue: &mut Queue,
+        news: &mut News,
+    ) {
         if let Some(pad) = self.listing.exceptions.pad_of(call.address) {
             let mut caught = state.clone();
             caught.remove(self.listing.exceptions.arguments_of(call.address));
-            self.go(pad, &caught, queue, news);
+            self.go(block, pad, &caught, queue, news);
         }
     }
 
-    /// Follows a jump to an address.
-    fn go(&mut self, to: u64, state: &State, queue: &mut Queue, news: &mut News) {
+    /// Follows a jump of a block to an address.
+    fn go(&mut self, from: u32, to: u64, state: &State, queue: &mut Queue, news: &mut News) {
         let step = self.listing.step_at(to).and_then(|step| self.listing.step(step));
-        match step.map(|step| step.block) {
-            Some(NONE) => news.places.push(to),
-            Some(block) => {
-                self.enter(Edge { to: block, origin: Origin::Jump }, state, queue, news);
-            }
-            None if self.listing.is_not_code(to) => {}
-            None if self.listing.contains(to) => news.places.push(to),
-            None if self.leaves(state) => {
-                self.tail_calls.insert(to);
-            }
-            None if state.has_frame(self.abi) => news.parts.push(to),
-            None => {}
+        if let Some(&Step { block, .. }) = step.filter(|step| step.block != NONE) {
+            return self.enter(Edge { to: block, origin: Origin::Jump }, state, queue, news);
+        }
+        self.leave_unfinished(from);
+        if self.listing.is_not_code(to) {
+        } else if self.listing.contains(to) {
+            news.places.push(to);
+        } else if self.leaves(state) {
+            self.tail_calls.insert(to);
+        } else if state.has_frame(self.abi) {
+            news.parts.push(to);
         }
     }
 
@@ -334,8 +410,7 @@ impl<'c> Flow<'c> {
 
     /// Enters a block in exactly this state.
     fn join(&mut self, edge: Edge, state: &State, queue: &mut Queue, news: &mut News) {
-        let address = self.listing.first_step(edge.to).and_then(|step| self.listing.step(step));
-        let address = address.map_or(0, |step| step.address);
+        let address = self.listing.block_address(edge.to);
         let block = usize::try_from(edge.to).ok().and_then(|to| self.blocks.get_mut(to));
         let Some(place) = block else { return };
         let Some(block) = place else {
@@ -392,7 +467,7 @@ impl<'c> Flow<'c> {
                 }
                 end = step.end();
                 let next = self.listing.step(step.following);
-                if !matches!(step.next, Next::Following | Next::Call(_))
+                if !matches!(step.next, Next::Following | Next::Branch(..) | Next::Call(_))
                     || self.is_final(at)
                     || next.is_none_or(|next| next.block != NONE)
                 {
@@ -432,27 +507,17 @@ impl<'c> Flow<'c> {
                 return;
             }
             visit(step.address, step.end(), &state);
+            self.apply(&step, &mut state);
             let goes_on = match step.next {
                 Next::Following => true,
+                Next::Branch(_, condition) => self.stay(&mut state, condition),
                 Next::Call(_) => !self.is_final(at),
                 _ => false,
             };
             if !goes_on {
                 return;
             }
-            self.apply(&step, &mut state);
             at = step.following;
         }
     }
-}
-
-/// Adds what a conditional branch says about the numbers compared. Returns whether it can go this way.
-fn refine(state: &mut State, condition: Condition, taken: bool) -> bool {
-    match (condition, taken) {
-        (Condition::Equal, true) | (Condition::NotEqual, false) => return state.equal(),
-        (Condition::Above, false) | (Condition::BelowOrEqual, true) => state.at_most(false),
-        (Condition::AboveOrEqual, false) | (Condition::Below, true) => state.at_most(true),
-        _ => {}
-    }
-    true
 }

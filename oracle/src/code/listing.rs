@@ -35,7 +35,8 @@ impl Step {
     }
 }
 
-/// The instructions of a function, divided into blocks: sequences that are entered only at their start.
+/// The instructions of a function, divided into blocks: sequences that are entered only at their start. Conditional branches may
+/// leave them before their end.
 #[derive(Debug, Default)]
 pub(super) struct Listing<'c> {
     parts: Vec<Part<'c>>,
@@ -99,6 +100,23 @@ impl<'c> Listing<'c> {
         self.blocks.get(usize::try_from(block).ok()?).copied()
     }
 
+    /// The address of a block.
+    pub(super) fn block_address(&self, block: u32) -> u64 {
+        let first = self.first_step(block).and_then(|step| self.step(step));
+        first.map_or(0, |step| step.address)
+    }
+
+    /// The block into which a block continues, if no jump ends it.
+    pub(super) fn block_after(&self, block: u32) -> Option<u32> {
+        let mut step = self.step(self.first_step(block)?)?;
+        loop {
+            step = self.step(step.following)?;
+            if step.block != NONE {
+                return Some(step.block);
+            }
+        }
+    }
+
     pub(super) fn step(&self, number: u32) -> Option<&Step> {
         self.steps.get(usize::try_from(number).ok()?)
     }
@@ -125,7 +143,7 @@ impl<'c> Listing<'c> {
     pub(super) fn discover(
         &mut self,
         place: u64,
-        decoder: &mut impl Decoder,
+        decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
     ) {
         let mut places = vec![place];
@@ -140,7 +158,7 @@ impl<'c> Listing<'c> {
     fn decode_from(
         &mut self,
         place: u64,
-        decoder: &mut impl Decoder,
+        decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
         places: &mut Vec<u64>,
     ) {
@@ -171,8 +189,7 @@ impl<'c> Listing<'c> {
                 }
                 Next::Branch(to, _) => {
                     places.extend(self.contains(to).then_some(to));
-                    places.push(step.end());
-                    false
+                    true
                 }
                 Next::Call(function) => {
                     places.extend(self.exceptions.pad_of(step.address));
@@ -197,13 +214,13 @@ impl<'c> Listing<'c> {
         &mut self,
         part: usize,
         offset: usize,
-        decoder: &mut impl Decoder,
+        decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
     ) -> Option<u32> {
         let Part { start, code } = *self.parts.get(part)?;
         let address = start.wrapping_add(offset as u64);
         let (number, first_effect) = (self.steps.len(), self.effects.len());
-        let decoded = decoder.decode(code.get(offset..)?, address, &mut self.effects);
+        let decoded = decoder.decode(code, offset, address, &mut self.effects);
         let Some((length, next)) = decoded else {
             self.effects.truncate(first_effect);
             self.not_code.insert(address);

@@ -29,7 +29,7 @@ pub(super) struct Queue {
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     is_waiting: Vec<bool>,
     /// Edges that are followed only if there is nothing else to do: calls may not return, and entries may be none.
-    deferred: BTreeMap<(u64, Origin), (Edge, State)>,
+    deferred: BTreeMap<(u64, Origin), (Edge, Box<State>)>,
 }
 
 impl Queue {
@@ -60,11 +60,11 @@ impl Queue {
 
     /// Adds an edge to a block at an address, to be followed later.
     pub(super) fn defer(&mut self, address: u64, edge: Edge, state: State) {
-        self.deferred.insert((address, edge.origin), (edge, state));
+        self.deferred.insert((address, edge.origin), (edge, Box::new(state)));
     }
 
     /// Takes the deferred edge to the lowest address.
-    pub(super) fn pop_deferred(&mut self) -> Option<(Edge, State)> {
+    pub(super) fn pop_deferred(&mut self) -> Option<(Edge, Box<State>)> {
         self.deferred.pop_first().map(|(_, deferred)| deferred)
     }
 }

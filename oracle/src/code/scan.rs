@@ -39,10 +39,10 @@ struct Candidate {
 
 impl Scan {
     /// Scans the code of a file. `entries` are called from elsewhere.
-    pub(super) fn of(
-        image: &Image<'_>,
+    pub(super) fn of<'e>(
+        image: &Image<'e>,
         entries: Vec<CodeAddress>,
-        decoder: &mut impl Decoder,
+        decoder: &mut impl Decoder<'e>,
     ) -> Scan {
         let mut scan = Scan { called: entries, ..Scan::default() };
         let mut candidates = Vec::new();
@@ -110,11 +110,11 @@ impl Scan {
     }
 
     /// Scans a function. Returns it if it has no return.
-    fn function(
+    fn function<'e>(
         &mut self,
-        image: &Image<'_>,
+        image: &Image<'e>,
         index: usize,
-        decoder: &mut impl Decoder,
+        decoder: &mut impl Decoder<'e>,
     ) -> Option<Candidate> {
         let (part, start) = (image.part(index)?, image.functions().get(index)?.start);
         let place = |address| CodeAddress { section: start.section, address };
@@ -224,19 +224,19 @@ enum Way {
 
 /// Where the instructions of a function lead to, from its start to its end. Adds the addresses that they contain to
 /// `referenced`.
-fn instructions(
+fn instructions<'e>(
     image: &Image<'_>,
-    part: &Part<'_>,
+    part: &Part<'e>,
     section: u32,
-    decoder: &mut impl Decoder,
+    decoder: &mut impl Decoder<'e>,
     referenced: &mut Vec<u64>,
 ) -> Vec<Way> {
     let relocated = image.relocated();
     let mut found = Vec::new();
     let mut offset = 0;
-    while let Some(code) = part.code.get(offset..).filter(|code| !code.is_empty()) {
+    while offset < part.code.len() {
         let place = image.place(part.start.wrapping_add(offset as u64));
-        let Some(glance) = decoder.glance(code, place.address) else {
+        let Some(glance) = decoder.glance(part.code, offset, place.address) else {
             // Bytes that are no instruction may be data in code.
             offset += 1;
             continue;

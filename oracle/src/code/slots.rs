@@ -1,18 +1,25 @@
 //! The stack slots whose content matters for unwinding.
 
 use super::effect::{Number, REGISTERS};
-use super::value::{Base, Place, Value};
+use super::value::{Base, Packed, Place, Value};
 
 /// The maximum number of slots with a known value. Functions save fewer registers.
 const MOST: usize = 16;
 
-const EMPTY: Slot = Slot { place: Place { base: Base::Cfa, offset: 0 }, value: Value::Unknown };
+const EMPTY: Slot = Slot { address: Packed::UNKNOWN, value: Packed::UNKNOWN };
 
 /// Eight bytes of stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slot {
-    place: Place,
-    value: Value,
+    /// A [`Value::Address`].
+    address: Packed,
+    value: Packed,
+}
+
+impl Slot {
+    fn place(&self) -> Option<Place> {
+        Value::from(self.address).place()
+    }
 }
 
 /// What is known about the function's stack.
@@ -58,9 +65,12 @@ impl Slots {
 
     /// The 8 bytes at an address.
     pub(super) fn load(&self, address: Value) -> Value {
-        let Some(place) = address.place() else { return Value::Unknown };
-        let slot = self.known().iter().find(|slot| slot.place == place);
-        slot.map_or(Value::Unknown, |slot| slot.value)
+        self.at(address.into()).into()
+    }
+
+    fn at(&self, address: Packed) -> Packed {
+        let slot = self.known().iter().find(|slot| slot.address == address);
+        slot.map_or(Packed::UNKNOWN, |slot| slot.value)
     }
 
     /// Stores `size` bytes. Stores to unknown addresses change no slot: compilers save registers only at known places,
@@ -69,15 +79,18 @@ impl Slots {
         let Some(place) = address.place() else { return self.escape(value) };
         let size = i32::from(size);
         self.retain(|slot| {
-            let distance = slot.place.offset.saturating_sub(place.offset);
-            slot.place.base != place.base || distance <= -8 || distance >= size
+            slot.place().is_none_or(|other| {
+                let distance = other.offset.saturating_sub(place.offset);
+                other.base != place.base || distance <= -8 || distance >= size
+            })
         });
-        if size == 8 && value.is_worth_saving() && self.count < MOST {
-            if let Some(slot) = self.known.get_mut(self.count) {
-                *slot = Slot { place, value };
+        let slot = Slot { address: address.into(), value: value.into() };
+        if size == 8 && value.is_worth_saving() && !slot.address.is_unknown() {
+            if let Some(free) = self.known.get_mut(self.count) {
+                *free = slot;
                 self.count += 1;
+                return;
             }
-            return;
         }
         self.escape(value);
         self.blur(place, size);
@@ -102,27 +115,16 @@ impl Slots {
     /// Forgets everything below the stack pointer, which other functions may overwrite.
     pub(super) fn lose_below(&mut self, sp: Value) {
         let Some(sp) = sp.place() else { return };
-        self.retain(|slot| slot.place.base != sp.base || slot.place.offset >= sp.offset);
+        self.retain(|slot| {
+            slot.place().is_none_or(|place| place.base != sp.base || place.offset >= sp.offset)
+        });
     }
 
     /// Keeps only what is also true in `other`. Returns whether something was lost.
     pub(super) fn join(&mut self, other: &Slots) -> bool {
         let before = (self.count, self.stored, self.escaped);
-        for slot in other.known() {
-            if self.load(Value::Address(slot.place)) != slot.value {
-                self.blur(slot.place, 8);
-                self.escape(slot.value);
-            }
-        }
-        let mut index = 0;
-        while let Some(slot) = self.known().get(index).copied() {
-            if other.load(Value::Address(slot.place)) == slot.value {
-                index += 1;
-            } else {
-                self.remove(index);
-                self.blur(slot.place, 8);
-                self.escape(slot.value);
-            }
+        if self.known() != other.known() {
+            self.keep_common(other);
         }
         self.stored.0 = self.stored.0.min(other.stored.0);
         self.stored.1 = self.stored.1.max(other.stored.1);
@@ -130,17 +132,46 @@ impl Slots {
         before != (self.count, self.stored, self.escaped)
     }
 
+    /// Keeps only the slots that `other` has with the same values.
+    fn keep_common(&mut self, other: &Slots) {
+        for slot in other.known() {
+            if self.at(slot.address) != slot.value {
+                self.lose(*slot);
+            }
+        }
+        let mut index = 0;
+        while let Some(slot) = self.known().get(index).copied() {
+            if other.at(slot.address) == slot.value {
+                index += 1;
+            } else {
+                self.remove(index);
+                self.lose(slot);
+            }
+        }
+    }
+
+    /// Notes that a slot may have other content.
+    fn lose(&mut self, slot: Slot) {
+        if let Some(place) = slot.place() {
+            self.blur(place, 8);
+        }
+        self.escape(slot.value.into());
+    }
+
     /// Where a value is, relative to the CFA.
     pub(super) fn find(&self, value: Value) -> Option<i32> {
-        let holds = |slot: &&Slot| slot.value == value && slot.place.base == Base::Cfa;
-        self.known().iter().find(holds).map(|slot| slot.place.offset)
+        let value = Packed::from(value);
+        let places = self.known().iter().filter(|slot| slot.value == value);
+        let mut in_frame =
+            places.filter_map(|slot| slot.place()).filter(|place| place.base == Base::Cfa);
+        in_frame.next().map(|place| place.offset)
     }
 
     /// Whether the entry value of a register is certainly not in the 8 bytes at `offset` from the CFA, because nothing was
     /// stored in that part of the function's stack.
     pub(super) fn cannot_hold(&self, register: Number, offset: i32) -> bool {
-        let place = Place { base: Base::Cfa, offset };
-        let is_known = self.known().iter().any(|slot| slot.place == place);
+        let address = Packed::from(Value::cfa(offset));
+        let is_known = self.known().iter().any(|slot| slot.address == address);
         let is_blurred = offset < self.stored.1 && offset.saturating_add(8) > self.stored.0;
         offset < 0 && !is_known && !is_blurred && !self.may_be_elsewhere(register)
     }

@@ -2,10 +2,10 @@
 
 use sframe_validator::Abi;
 
-use super::effect::{Effect, NONE, Number, REGISTERS};
+use super::effect::{Condition, Effect, NONE, Number, REGISTERS};
 use super::slots::Slots;
 use super::table::Tables;
-use super::value::{Base, Place, Value};
+use super::value::{Base, Packed, Place, Value};
 
 /// What is known before an instruction.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(super) struct State {
     top: Value,
     sp: Number,
     ra: Number,
-    registers: [Value; REGISTERS],
+    registers: [Packed; REGISTERS],
     pub(super) slots: Slots,
     /// What the last comparison compared.
     compared: Compared,
@@ -36,9 +36,9 @@ pub(super) fn number(register: sframe_validator::unwind::Register) -> Number {
 impl State {
     /// The state at the entry of a function. On AMD64 the return address is on top of the stack (psABI 3.2.2).
     pub(super) fn entry(abi: Abi) -> State {
-        let mut registers = [Value::Unknown; REGISTERS];
+        let mut registers = [Packed::UNKNOWN; REGISTERS];
         for (number, value) in (0..).zip(&mut registers) {
-            *value = Value::Entry(number);
+            *value = Value::Entry(number).into();
         }
         let (sp, ra) = (number(abi.sp()), number(abi.ra()));
         let pushed = i32::from(abi.fixed_ra_offset());
@@ -54,12 +54,12 @@ impl State {
     }
 
     pub(super) fn get(&self, register: Number) -> Value {
-        self.registers.get(usize::from(register)).copied().unwrap_or(Value::Unknown)
+        self.registers.get(usize::from(register)).map_or(Value::Unknown, |value| (*value).into())
     }
 
     pub(super) fn set(&mut self, register: Number, value: Value) {
         if let Some(known) = self.registers.get_mut(usize::from(register)) {
-            *known = value;
+            *known = value.into();
         }
         let was_compared = match self.compared {
             Compared::Nothing => false,
@@ -167,19 +167,39 @@ impl State {
     }
 
     fn clobber(&mut self, set: u32) {
-        for number in (0..32).filter(|number| set >> number & 1 != 0) {
-            self.set(number, Value::Unknown);
+        let mut rest = set;
+        while rest != 0 {
+            let register = rest.trailing_zeros();
+            rest &= rest - 1;
+            self.set(Number::try_from(register).unwrap_or(NONE), Value::Unknown);
         }
     }
 
-    /// Whether the last comparison matters.
-    pub(super) fn has_compared(&self) -> bool {
-        self.compared != Compared::Nothing
+    /// Whether a conditional branch says something about the numbers compared.
+    pub(super) const fn learns_from(&self, condition: Condition) -> bool {
+        match condition {
+            Condition::Equal | Condition::NotEqual => {
+                matches!(self.compared, Compared::Registers(..))
+            }
+            Condition::Other => false,
+            _ => matches!(self.compared, Compared::Number(..)),
+        }
+    }
+
+    /// Adds what a conditional branch says about the numbers compared. Returns whether it can go this way.
+    pub(super) fn refine(&mut self, condition: Condition, is_taken: bool) -> bool {
+        match (condition, is_taken) {
+            (Condition::Equal, true) | (Condition::NotEqual, false) => return self.equal(),
+            (Condition::Above, false) | (Condition::BelowOrEqual, true) => self.at_most(false),
+            (Condition::AboveOrEqual, false) | (Condition::Below, true) => self.at_most(true),
+            _ => {}
+        }
+        true
     }
 
     /// After a branch that is taken only if the numbers compared are equal: if one is known, so is the other. Returns
     /// whether they can be equal.
-    pub(super) fn equal(&mut self) -> bool {
+    fn equal(&mut self) -> bool {
         let Compared::Registers(a, b) = self.compared else { return true };
         match (self.get(a), self.get(b)) {
             (Value::Address(a), Value::Address(b)) => a.base != b.base || a.offset == b.offset,
@@ -197,7 +217,7 @@ impl State {
 
     /// After a branch that is taken only if the number compared is at most the one that it is compared with, or less if
     /// `less`.
-    pub(super) fn at_most(&mut self, less: bool) {
+    fn at_most(&mut self, less: bool) {
         let Compared::Number(register, number) = self.compared else { return };
         let Some(most) = number.checked_sub(u32::from(less)) else { return };
         if matches!(self.get(register), Value::Unknown | Value::Entry(_) | Value::AtMost(_)) {
@@ -208,10 +228,12 @@ impl State {
     /// Keeps only what is also true in `other`. Returns whether something was lost.
     pub(super) fn join(&mut self, other: &State) -> bool {
         let mut changed = self.slots.join(&other.slots);
-        for (value, other) in self.registers.iter_mut().zip(&other.registers) {
-            let joined = value.join(*other);
-            changed |= joined != *value;
-            *value = joined;
+        if self.registers != other.registers {
+            for (value, other) in self.registers.iter_mut().zip(&other.registers) {
+                let joined = value.join(*other);
+                changed |= joined != *value;
+                *value = joined;
+            }
         }
         if self.compared != other.compared && self.compared != Compared::Nothing {
             self.compared = Compared::Nothing;
@@ -247,8 +269,8 @@ impl State {
     /// that is entered from several places finds the same frame.
     pub(super) fn forget_callers(&mut self) {
         for value in &mut self.registers {
-            if matches!(value, Value::Entry(_) | Value::Signed(_)) {
-                *value = Value::Unknown;
+            if matches!(Value::from(*value), Value::Entry(_) | Value::Signed(_)) {
+                *value = Packed::UNKNOWN;
             }
         }
     }

@@ -233,6 +233,15 @@ fn a_call_that_does_not_return() {
     );
 }
 
+/// test %edi,%edi; je 8; push %rbx; call *%rax; nop; 8: ret. Nothing but padding follows the call.
+#[test]
+fn a_call_before_padding_that_does_not_return() {
+    assert_listing(
+        b"\x85\xff\x74\x04\x53\xff\xd0\x90\xc3",
+        &["0 rsp+8 u", "2 rsp+8 u", "4 rsp+8 u", "5 rsp+16 u", "8 rsp+8 u"],
+    );
+}
+
 /// push %rbp; mov %rsp,%rbp; test %edi,%edi; je 0xd; sub %rax,%rsp; call *%rax; d: leave; ret. After the call, the stack
 /// pointer is unknown, but the call returns.
 #[test]

@@ -1,6 +1,9 @@
 //! What may be known about the content of a register or a stack slot.
 
+mod packed;
+
 use super::effect::{Key, Number};
+pub(super) use packed::Packed;
 
 /// The content of a register or a stack slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,15 +65,6 @@ impl Value {
         match self {
             Value::Address(place) => Some(place),
             _ => None,
-        }
-    }
-
-    /// What is true of both values.
-    pub(super) fn join(self, other: Value) -> Value {
-        match (self, other) {
-            (a, b) if a == b => a,
-            (Value::AtMost(a), Value::AtMost(b)) => Value::AtMost(a.max(b)),
-            _ => Value::Unknown,
         }
     }
 

@@ -1,0 +1,147 @@
+//! Values in 8 bytes.
+
+use super::{Base, Place, Value};
+use crate::code::effect::Key;
+
+/// A [`Value`] in 8 bytes: states are copied and compared for each block, and consist of values.
+///
+/// Numbers that do not fit are unknown: constants of more than 56 bits, which are no addresses, and distances of more than 8 MiB
+/// from an aligned address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::code) struct Packed(u64);
+
+/// The bits of the kind; the rest is its content.
+const KIND: u32 = 8;
+
+const UNKNOWN: u64 = 0;
+const ENTRY: u64 = 1;
+const SIGNED: u64 = 2;
+const CONSTANT: u64 = 3;
+const AT_MOST: u64 = 4;
+const FROM_CFA: u64 = 5;
+const FROM_ALIGNED: u64 = 6;
+const ELEMENT: u64 = 7;
+const TARGET: u64 = 8;
+
+impl Packed {
+    pub(in crate::code) const UNKNOWN: Packed = Packed(UNKNOWN);
+
+    pub(in crate::code) const fn is_unknown(self) -> bool {
+        self.0 == UNKNOWN
+    }
+
+    /// What is true of both values.
+    pub(in crate::code) fn join(self, other: Packed) -> Packed {
+        if self == other {
+            return self;
+        }
+        match (self.into(), other.into()) {
+            (Value::AtMost(a), Value::AtMost(b)) => Value::AtMost(a.max(b)).into(),
+            _ => Packed::UNKNOWN,
+        }
+    }
+
+    const fn new(kind: u64, content: u64) -> Packed {
+        Packed(content << KIND | kind)
+    }
+
+    /// A number with its sign, if it fits into `bits` bits.
+    const fn signed(kind: u64, number: i64, bits: u32, rest: u64) -> Packed {
+        let unused = 64 - bits;
+        if number << unused >> unused != number {
+            return Packed::UNKNOWN;
+        }
+        Packed::new(kind, number.cast_unsigned() << (64 - KIND - bits) | rest)
+    }
+}
+
+impl From<Value> for Packed {
+    fn from(value: Value) -> Packed {
+        match value {
+            Value::Unknown => Packed::UNKNOWN,
+            Value::Entry(register) => Packed::new(ENTRY, register.into()),
+            Value::Signed(Key::A) => Packed::new(SIGNED, 0),
+            Value::Signed(Key::B) => Packed::new(SIGNED, 1),
+            Value::Constant(number) => Packed::signed(CONSTANT, number, 56, 0),
+            Value::AtMost(number) => Packed::new(AT_MOST, number.into()),
+            Value::Address(Place { base: Base::Cfa, offset }) => {
+                Packed::signed(FROM_CFA, offset.into(), 32, 0)
+            }
+            Value::Address(Place { base: Base::Aligned(place), offset }) => {
+                Packed::signed(FROM_ALIGNED, offset.into(), 24, place.into())
+            }
+            Value::Element(table) => Packed::new(ELEMENT, table.into()),
+            Value::Target(table) => Packed::new(TARGET, table.into()),
+        }
+    }
+}
+
+impl From<Packed> for Value {
+    #[allow(clippy::cast_possible_truncation, reason = "the content of these kinds fits")]
+    fn from(Packed(packed): Packed) -> Value {
+        let content = packed >> KIND;
+        let signed = |bits: u32| packed.cast_signed() >> (64 - bits);
+        match packed & ((1 << KIND) - 1) {
+            ENTRY => Value::Entry(content as u8),
+            SIGNED => Value::Signed(if content == 0 { Key::A } else { Key::B }),
+            CONSTANT => Value::Constant(signed(56)),
+            AT_MOST => Value::AtMost(content as u32),
+            FROM_CFA => Value::cfa(signed(32) as i32),
+            FROM_ALIGNED => {
+                let base = Base::Aligned(content as u32);
+                Value::Address(Place { base, offset: signed(24) as i32 })
+            }
+            ELEMENT => Value::Element(content as u32),
+            TARGET => Value::Target(content as u32),
+            _ => Value::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_fit_are_preserved() {
+        let aligned = |place, offset| Value::Address(Place { base: Base::Aligned(place), offset });
+        let values = [
+            Value::Unknown,
+            Value::Entry(0),
+            Value::Entry(33),
+            Value::Signed(Key::A),
+            Value::Signed(Key::B),
+            Value::Constant(0),
+            Value::Constant(-1),
+            Value::Constant((1 << 55) - 1),
+            Value::Constant(-1 << 55),
+            Value::Constant(0xffff_ffff_8100_0000_u64.cast_signed()),
+            Value::AtMost(u32::MAX),
+            Value::cfa(i32::MIN),
+            Value::cfa(i32::MAX),
+            aligned(0, (1 << 23) - 1),
+            aligned(u32::MAX, -1 << 23),
+            Value::Element(u32::MAX),
+            Value::Target(u32::MAX),
+        ];
+        for value in values {
+            assert_eq!(Value::from(Packed::from(value)), value);
+        }
+        for (a, b) in values.iter().zip(values.iter().skip(1)) {
+            assert_ne!(Packed::from(*a), Packed::from(*b));
+        }
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_unknown() {
+        let aligned = |offset| Value::Address(Place { base: Base::Aligned(1), offset });
+        for value in [
+            Value::Constant(1 << 55),
+            Value::Constant((-1 << 55) - 1),
+            aligned(1 << 23),
+            aligned((-1 << 23) - 1),
+        ] {
+            assert!(Packed::from(value).is_unknown(), "{value:?}");
+        }
+    }
+}
