@@ -62,3 +62,54 @@ fn the_code_refutes_directives_that_lie() {
     let lie = refuted.iter().find(|line| line.starts_with("0x42..0x44 CFA=r7+16"));
     assert!(lie.is_some(), "{refuted:#?}");
 }
+
+/// A stripped library. `exported` is the only function with a name. Nothing leads to `unused`. Only the pointer in
+/// `.data.rel.ro` leads to `listed`, after the pointer in `.init_array` to code without CFI; its CFI says
+/// that RBP is saved, which it is not.
+#[cfg(target_arch = "x86_64")]
+const LIBRARY: &str = r#"
+    .text
+    .globl exported
+    .type exported, @function
+exported:
+    .cfi_startproc
+    ret
+    .cfi_endproc
+    .size exported, . - exported
+initialize:
+    ret
+unused:
+    .cfi_startproc
+    subq $24, %rsp
+    .cfi_adjust_cfa_offset 24
+    addq $24, %rsp
+    .cfi_adjust_cfa_offset -24
+    ret
+    .cfi_endproc
+listed:
+    .cfi_startproc
+    .cfi_offset %rbp, -16
+    xorl %eax, %eax
+    ret
+    .cfi_endproc
+    .section .init_array, "aw"
+    .quad initialize
+    .section .data.rel.ro, "aw"
+    .quad listed
+"#;
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn functions_that_nothing_calls_are_examined() {
+    let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), "unused");
+    std::fs::write(folder.join("library.s"), LIBRARY).expect("writable");
+    let link = "cc -shared -nostdlib -s -o library.so library.s";
+    if !sframe_corpus::tools::run(&folder, "cc", link) {
+        return;
+    }
+    let library = std::fs::read(folder.join("library.so")).expect("linked");
+    let (sums, refuted) = proof(&library).expect("AMD64");
+    let unused_and_exported = 1 + 4 + 4 + 1;
+    let wanted = ProofSums { proven: unused_and_exported, refuted: 3, ..ProofSums::default() };
+    assert_eq!((sums, refuted.len()), (wanted, 1), "{refuted:#?}");
+}

@@ -8,7 +8,7 @@ use super::effect::{Decoder, Effect, Glance, Next};
 
 /// A decoder for one of the machines whose code is examined.
 pub(super) enum Machine<'c> {
-    Amd64(Amd64<'c>),
+    Amd64(Box<Amd64<'c>>),
     Aarch64(Aarch64),
 }
 
@@ -16,7 +16,7 @@ impl<'c> Machine<'c> {
     /// The decoder for a machine; `None` if its code is not examined.
     pub(super) fn of(abi: Abi) -> Option<Machine<'c>> {
         match abi {
-            Abi::Amd64 => Some(Machine::Amd64(Amd64::new())),
+            Abi::Amd64 => Some(Machine::Amd64(Box::new(Amd64::new()))),
             Abi::Aarch64Little | Abi::Aarch64Big => Some(Machine::Aarch64(Aarch64::default())),
             _ => None,
         }

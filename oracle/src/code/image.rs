@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use sframe_validator::Abi;
 use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHF_ALLOC};
-use sframe_validator::unwind::{Cfa, CodeAddress};
+use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 
 use super::effect::Next;
 use super::relocated::Relocated;
@@ -111,15 +112,32 @@ impl<'e> Image<'e> {
     /// Whether CFI says that the code at a symbol is entered with the frame of another function: the CFA there is not relative
     /// to SP. Such code saves or restores registers for others, and is entered by jumps.
     pub(super) fn is_part_of_others(&self, start: CodeAddress) -> bool {
-        let at_start = self.cfi.iter().find_map(|cfi| {
-            let mut context = RowContext::new(cfi);
-            let mut rows = cfi.find(start)?.rows(&mut context).take(MOST_ROWS).flatten();
-            Some((rows.find(|row| row.contains(start.address))?.frame.cfa, cfi.abi()))
-        });
-        match at_start {
-            Some((Cfa::RegisterOffset { register, .. }, abi)) => register != abi.sp(),
+        match self.frame_at_start(start) {
+            Some((Frame { cfa: Cfa::RegisterOffset { register, .. }, .. }, abi)) => {
+                register != abi.sp()
+            }
             _ => false,
         }
+    }
+
+    /// Whether CFI says that a function of a linked file is entered by a call.
+    pub(super) fn starts_as_called(&self, start: CodeAddress) -> bool {
+        let frame = self.frame_at_start(start).filter(|_| self.bases.is_empty());
+        frame.is_some_and(|(frame, abi)| {
+            let pushed = abi.fixed_ra_offset();
+            let ra = if pushed == 0 { Recovery::Unchanged } else { Recovery::AtCfa(pushed.into()) };
+            let cfa = Cfa::RegisterOffset { register: abi.sp(), offset: -i64::from(pushed) };
+            frame == Frame { cfa, ra, fp: Recovery::Unchanged, ra_signed: false }
+        })
+    }
+
+    /// What CFI says at the start of a function, and the machine.
+    fn frame_at_start(&self, start: CodeAddress) -> Option<(Frame, Abi)> {
+        self.cfi.iter().find_map(|cfi| {
+            let mut context = RowContext::new(cfi);
+            let mut rows = cfi.find(start)?.rows(&mut context).take(MOST_ROWS).flatten();
+            Some((rows.find(|row| row.contains(start.address))?.frame, cfi.abi()))
+        })
     }
 
     /// Where exceptions continue that pass calls in the function at a place.

@@ -144,7 +144,7 @@ impl<'e> Code<'e> {
                 callers.is_tail_called
                     || callers.flows.is_empty() && !self.scan.is_jump_target(index, start.address)
             }
-            Evidence::None => callers.is_tail_called,
+            Evidence::None => callers.is_tail_called || self.is_unused(index),
         };
         let is_understood = evidence == Evidence::Strong
             || callers.are_all_known
@@ -170,6 +170,14 @@ impl<'e> Code<'e> {
         } else {
             Evidence::None
         }
+    }
+
+    /// Whether nothing in the file leads to a function, and CFI says that it is entered by a call: libraries contain functions
+    /// that are not used.
+    fn is_unused(&self, index: usize) -> bool {
+        let function = self.functions().get(index);
+        self.scan.sources(index).is_empty()
+            && function.is_some_and(|function| self.image.starts_as_called(function.start))
     }
 
     /// Examines the functions with jumps into a function.

@@ -194,7 +194,8 @@ impl Scan {
     }
 
     /// Adds the functions to which words point; `words` are pairs of a place and a word. Where adjacent words point to the
-    /// middle of functions as well, they are a jump table, which may lead to parts of functions.
+    /// middle of functions as well, they are a jump table, which may lead to parts of functions. Words that point to code of
+    /// no known function do not count: `.init_array` has such pointers, and is next to other data.
     fn add_pointers(&mut self, image: &Image<'_>, words: impl Iterator<Item = (u64, u64)>) {
         let (mut first, mut is_table, mut end) = (self.pointers.len(), false, u64::MAX);
         for (place, word) in words {
@@ -202,7 +203,11 @@ impl Scan {
                 (first, is_table) = (self.pointers.len(), false);
             }
             end = place.saturating_add(8);
-            if !image.starts_at(CodeAddress::absolute(word)) {
+            let target = CodeAddress::absolute(word);
+            if image.find(target).is_none() {
+                continue;
+            }
+            if !image.starts_at(target) {
                 is_table = true;
                 self.pointers.truncate(first);
             } else if !is_table {

@@ -85,12 +85,11 @@ impl Slots {
             })
         });
         let slot = Slot { address: address.into(), value: value.into() };
-        if size == 8 && value.is_worth_saving() && !slot.address.is_unknown() {
-            if let Some(free) = self.known.get_mut(self.count) {
-                *free = slot;
-                self.count += 1;
-                return;
-            }
+        let is_kept = size == 8 && value.is_worth_saving() && !slot.address.is_unknown();
+        if let Some(free) = self.known.get_mut(self.count).filter(|_| is_kept) {
+            *free = slot;
+            self.count += 1;
+            return;
         }
         self.escape(value);
         self.blur(place, size);

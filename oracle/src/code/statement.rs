@@ -178,6 +178,12 @@ impl Facts<'_> {
         }
     }
 
+    /// The lowest distance from the CFA at which the caller's FP may point to its own frame. That frame is above the CFA, but
+    /// Go keeps FP 8 bytes below SP on AArch64 (Go internal ABI, arm64 architecture).
+    fn lowest_caller_fp(&self) -> i32 {
+        if self.abi.is_aarch64() { -8 } else { 0 }
+    }
+
     /// What a rule for a register recovers; `distance` is that of the frame's CFA from the true one, in bytes.
     fn recovered(&self, register: Register, rule: Recovery, distance: i64) -> Found {
         let wanted: Number = number(register);
@@ -199,8 +205,9 @@ impl Facts<'_> {
             }
         };
         match value {
-            // The caller's FP may be an address in its own frame, which is above the CFA.
-            Value::Address(Place { base: Base::Cfa, offset: 0.. }) if register == self.abi.fp() => {
+            Value::Address(Place { base: Base::Cfa, offset })
+                if register == self.abi.fp() && offset >= self.lowest_caller_fp() =>
+            {
                 Found::Something
             }
             // In the outermost frame, registers of the caller are zero (AMD64 psABI 3.4.1, AAPCS64 6.4.6).

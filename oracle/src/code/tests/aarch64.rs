@@ -171,3 +171,30 @@ fn jump_tables() {
     let lines = listing(&code, &alone);
     assert_eq!(lines.get(8..).unwrap_or_default(), reached.get(2..).unwrap_or_default());
 }
+
+/// Go keeps FP 8 bytes below SP, and computes it again after it removes its frame.
+#[test]
+fn the_frame_pointer_of_go_may_be_the_callers() {
+    let code = [
+        0xf81d_0ffe_u32, // str x30, [sp, #-48]!
+        0xf81f_83fd,     // stur x29, [sp, #-8]
+        0xd100_23fd,     // sub x29, sp, #8
+        0x9100_c3ff,     // add sp, sp, #48
+        0xd100_23fd,     // sub x29, sp, #8
+        0xd65f_03c0,     // ret
+    ];
+    let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let abi = Abi::Aarch64Little;
+    let entry = Entry { address: 0x1000, is_called: false };
+    let part = Part { start: 0x1000, code: &code };
+    let mut flow = Flow::of(abi, part, vec![entry], &mut Aarch64::default(), &Alone::default());
+    let mut found = Vec::new();
+    flow.visit(0x1010..0x1018, &mut |_, _, state| {
+        let cfa = Cfa::RegisterOffset { register: Register(31), offset: 0 };
+        let unchanged = Recovery::Unchanged;
+        let frame = Frame { cfa, ra: unchanged, fp: unchanged, ra_signed: false };
+        found.push(Facts { state, abi }.check(&frame).fp);
+    });
+    // Before it is computed again, it still is in the removed frame.
+    assert_eq!(found, [Truth::Refuted, Truth::Unknown]);
+}
