@@ -148,6 +148,7 @@ impl<'e> Code<'e> {
         };
         let is_understood = evidence == Evidence::Strong
             || callers.are_all_known
+            || callers.is_tail_called && self.image.starts_as_called(start)
             || !self.scan.is_jump_target(index, start.address);
         let mut flows = callers.flows;
         if !is_understood {
@@ -185,11 +186,9 @@ impl<'e> Code<'e> {
         let start =
             self.functions().get(index).map_or(0, |function| self.image.flat(function.start));
         let sources = self.scan.sources(index);
-        if sources.len() > MOST_SOURCES {
-            return Callers { flows: Vec::new(), is_tail_called: false, are_all_known: false };
-        }
-        let mut callers = Callers { flows: Vec::new(), is_tail_called: false, are_all_known: true };
-        for source in sources {
+        let are_all_known = sources.len() <= MOST_SOURCES;
+        let mut callers = Callers { flows: Vec::new(), is_tail_called: false, are_all_known };
+        for source in sources.into_iter().take(MOST_SOURCES) {
             // Parts of functions are examined with the functions to which they belong.
             let is_part = self.evidence(source) == Evidence::None;
             let Some(flow) = (!is_part).then(|| self.flow(source, true, budget)).flatten() else {
