@@ -194,8 +194,8 @@ enum Kind {
     Other,
 }
 
-/// The padding in code that is not reached: filler after an instruction that does not continue, up to the next instruction
-/// that is none. Before code that follows on a reached instruction, such an instruction is reached.
+/// The padding in code that is not reached: each run of filler after an instruction that does not continue. `is_entry` says
+/// that no such instruction is before the code.
 fn paddings(
     bytes: &[u8],
     is_entry: bool,
