@@ -129,7 +129,8 @@ impl Unreached {
             range.len() as u64
         };
         let kind = if is_entry { "no entry" } else { "inside" };
-        for padding in paddings.into_iter().chain([bytes.len()..bytes.len()]) {
+        let end = std::iter::once(bytes.len()..bytes.len());
+        for padding in paddings.into_iter().chain(end) {
             let rest = list(done..padding.start, kind);
             self.whole += if is_entry { rest } else { 0 };
             done = padding.end;
