@@ -11,6 +11,7 @@
 mod auxv;
 mod build_id;
 mod core_dump;
+mod expression;
 mod files;
 mod live;
 mod memory;
@@ -26,4 +27,4 @@ pub use files::Files;
 pub use live::{LiveMemory, Process};
 pub use memory::Image;
 pub use modules::{FileId, Mapping, Modules, Place, Symbolic};
-pub use statement::{Silence, Statement, Witness};
+pub use statement::{FurtherRules, Silence, Statement, Witness};

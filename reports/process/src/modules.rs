@@ -143,9 +143,20 @@ impl<'s> Modules<'s> {
         Ok(Place { file, address: address.wrapping_sub(bias), bias })
     }
 
-    /// The statement of a witness about a runtime address, in runtime addresses.
+    /// The statement of a witness about a runtime address, in runtime addresses, with everything that a stack walk needs.
     ///
     /// The address is looked up as it is. For a return address, the row of the call is one byte before it.
+    pub fn whole_statement(&mut self, witness: Witness, address: u64) -> Statement {
+        let mut statement = self.statement(witness, address);
+        if let (Witness::Cfi, Ok(row), Ok(place)) = (witness, &statement.row, self.place(address))
+            && let Some(module) = self.modules.get_mut(place.file.0)
+        {
+            statement.further = module.further_rules(place.address, &row.frame);
+        }
+        statement
+    }
+
+    /// The statement without its further rules, which take more time to look up.
     pub fn statement(&mut self, witness: Witness, address: u64) -> Statement {
         if self.mapping(address).is_some_and(|mapping| !mapping.executable) {
             return Statement::nothing(Silence::NotExecutable);

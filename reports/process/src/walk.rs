@@ -4,6 +4,7 @@
 //! frame whose caller they disagree about.
 
 mod end;
+mod further;
 mod memory;
 mod registers;
 mod rules;

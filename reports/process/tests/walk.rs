@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use sframe_process::walk::{
     Cursor, End, Gaps, LastFrame, Lookup, Memory, Registers, Rules, Together, step, walk_together,
 };
-use sframe_process::{Silence, Statement};
+use sframe_process::{FurtherRules, Silence, Statement};
 use sframe_validator::Abi;
 use sframe_validator::unwind::{ApplyError, Cfa, Frame, Recovery, Register, Row};
 
@@ -47,7 +47,12 @@ fn frame(cfa: Cfa) -> Statement {
 
 fn row(frame: Frame) -> Statement {
     let row = Row { start: 0, end: u64::MAX, frame };
-    Statement { function: Some((0, u64::MAX)), row: Ok(row), signal: false }
+    Statement {
+        function: Some((0, u64::MAX)),
+        row: Ok(row),
+        signal: false,
+        further: FurtherRules::NONE,
+    }
 }
 
 /// The walk of one witness; the PCs and the reason why it ends.

@@ -7,7 +7,7 @@ use sframe_oracle::code::{Code, Function};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Row};
 
-use crate::statement::{Silence, Statement};
+use crate::statement::{FurtherRules, Silence, Statement};
 
 /// The number of functions that are kept. Examining one takes a millisecond, and walks and traces come back to most.
 const KEPT: usize = 32;
@@ -52,6 +52,7 @@ impl<'s> CodeSource<'s> {
         let frame = function.at(address, |facts| facts.known().frame()).flatten();
         let row = frame.map(|frame| Row { start: address, end: address.saturating_add(1), frame });
         let function = Some((range.start.address, range.end));
-        Statement { function, row: row.ok_or(Silence::NoRow), signal: false }
+        let row = row.ok_or(Silence::NoRow);
+        Statement { function, row, signal: false, further: FurtherRules::NONE }
     }
 }

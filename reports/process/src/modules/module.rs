@@ -2,12 +2,12 @@
 
 use sframe_validator::elf::{Elf, PF_X, PT_LOAD, Segment, SymbolTable};
 use sframe_validator::text::Text;
-use sframe_validator::unwind::CodeAddress;
+use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::cfi::CfiSource;
 use super::code::CodeSource;
 use super::sframe::SframeSource;
-use crate::statement::{Silence, Statement, Witness};
+use crate::statement::{FurtherRules, Silence, Statement, Witness};
 
 /// The smallest size of pages on the machines that SFrame is defined for. Segments start in the page that contains their
 /// first byte.
@@ -89,6 +89,12 @@ impl<'s> Module<'s> {
             Witness::Cfi => parsed.cfi.get_or_insert_with(|| CfiSource::new(elf)).at(address),
             Witness::Code => parsed.code.get_or_insert_with(|| CodeSource::new(elf)).at(address),
         }
+    }
+
+    /// The rules of CFI at an address that `frame`, the frame there, cannot express.
+    pub(super) fn further_rules(&mut self, address: u64, frame: &Frame) -> FurtherRules {
+        let cfi = self.parsed().ok().and_then(|parsed| parsed.cfi.as_mut());
+        cfi.map_or(FurtherRules::NONE, |cfi| cfi.further(address, frame))
     }
 
     pub(super) fn symbol(&mut self, address: u64) -> Option<Symbolic<'s>> {

@@ -97,8 +97,12 @@ impl Together {
                 cell.follows = agreed.is_some() && rules.gaps == Gaps::Follow;
                 return agreed.filter(|_| cell.follows);
             }
-            // All witnesses know as much as the one that knows most.
-            cell.step.next().and(agreed)
+            match rules.gaps {
+                // All witnesses know as much as the one that knows most.
+                Gaps::Follow => cell.step.next().and(agreed),
+                // Each knows only the registers that it recovers itself.
+                Gaps::Stop => cell.step.next().copied(),
+            }
         };
         level.cells.iter_mut().map(next).collect()
     }

@@ -13,8 +13,10 @@ use super::{frames, gdb, walk};
 /// What a program does, and the functions on its stack.
 type Stack = (&'static str, &'static [&'static str]);
 
-/// The last one, with a signal, is made only on AArch64.
-const STACKS: [Stack; 4] = [
+/// The stacks that are made only on AArch64: with a signal, and with CFAs in registers that inner frames have saved.
+const OF_AARCH64: [&str; 2] = ["handler", "x19"];
+
+const STACKS: [Stack; 5] = [
     ("leaf", &["in_leaf", "start"]),
     ("recurse", &["leaf", "recurse", "recurse", "recurse", "recurse", "start"]),
     ("dynamic", &["leaf", "recurse", "recurse", "recurse", "dynamic", "start"]),
@@ -22,6 +24,7 @@ const STACKS: [Stack; 4] = [
         "handler",
         &["leaf", "recurse", "recurse", "recurse", "recurse", "handler", "?", "handled", "start"],
     ),
+    ("x19", &["in_leaf", "saves_all", "by_expression", "in_registers", "by_x19", "start"]),
 ];
 
 fn build(folder: &Path, machine: &str, toolchain: &str, options: &[&str]) -> Option<PathBuf> {
@@ -43,7 +46,9 @@ fn build(folder: &Path, machine: &str, toolchain: &str, options: &[&str]) -> Opt
     gcc.args(["-nostdlib", "-static", "-ffreestanding", "-fno-optimize-sibling-calls"]);
     gcc.args(["-fasynchronous-unwind-tables", "-Wa,--gsframe", "-w", "-o"]).arg(&program);
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/walk/programs");
-    gcc.args(options).arg(sources.join(format!("{machine}.c")));
+    let written = [format!("{machine}.c"), format!("{machine}.s")];
+    let written = written.iter().map(|name| sources.join(name));
+    gcc.args(options).args(written.filter(|path| path.exists()));
     let output = gcc.output().expect("gcc runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(program)
@@ -84,7 +89,8 @@ type Walked = (&'static str, PathBuf, PathBuf, Value);
 fn walks(name: &str, machine: &str, toolchain: &str, options: &[&str]) -> Vec<Walked> {
     let folder = folder!(name);
     let Some(program) = build(&folder, machine, toolchain, options) else { return Vec::new() };
-    let stacks = STACKS.iter().filter(|(what, _)| machine == "aarch64" || *what != "handler");
+    let is_made = |what| machine == "aarch64" || !OF_AARCH64.contains(what);
+    let stacks = STACKS.iter().filter(|(what, _)| is_made(what));
     let walked = stacks.map(|(what, functions)| {
         let core = core(&program, machine, what);
         let arguments = ["--exe", "program", core.to_str().expect("text")];

@@ -12,7 +12,7 @@
 #define NOINLINE __attribute__((noinline, noclone))
 
 extern void in_prologue(void), in_body(void), in_epilogue(void), by_rbx(void);
-extern void ends_with_call(void), misread(void);
+extern void ends_with_call(void), misread(void), outer_rbx(void);
 volatile int zero, sink;
 int *volatile null;
 
@@ -122,6 +122,8 @@ int main(int count, char **arguments) {
 		in_epilogue();
 	else if (IS("rbx"))
 		by_rbx();
+	else if (IS("outer-rbx"))
+		outer_rbx();
 	else if (IS("last-call"))
 		ends_with_call();
 	else if (IS("misread"))
