@@ -3,7 +3,6 @@
 mod further;
 
 use sframe_oracle::cfi::{Cfi, Fde, RowContext};
-use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Frame, Row};
 
 use crate::statement::{FurtherRules, Silence, Statement};
@@ -21,8 +20,8 @@ pub(super) struct CfiSource<'s> {
 }
 
 impl<'s> CfiSource<'s> {
-    pub(super) fn new(elf: &Elf<'s>) -> CfiSource<'s> {
-        let sections = Cfi::load_all(elf).map_err(|error| format!("CFI: {error}"));
+    /// The sections, or why they cannot be read.
+    pub(super) fn new(sections: Result<Vec<Cfi<'s>>, String>) -> CfiSource<'s> {
         CfiSource {
             sections,
             function: None,

@@ -21,8 +21,8 @@ pub(super) struct CodeSource<'s> {
 }
 
 impl<'s> CodeSource<'s> {
-    pub(super) fn new(elf: &Elf<'s>) -> CodeSource<'s> {
-        let cfi = Cfi::load_all(elf).unwrap_or_default();
+    /// CFI says where functions are.
+    pub(super) fn new(elf: &Elf<'s>, cfi: Vec<Cfi<'s>>) -> CodeSource<'s> {
         CodeSource { code: Code::owning(elf.clone(), &[], cfi), functions: VecDeque::new() }
     }
 

@@ -7,6 +7,7 @@
 
 mod cores;
 mod damaged;
+mod debug_files;
 mod differences;
 mod gdb;
 mod live;
