@@ -27,7 +27,14 @@ const STACKS: [Stack; 5] = [
     ("x19", &["in_leaf", "saves_all", "by_expression", "in_registers", "by_x19", "start"]),
 ];
 
-fn build(folder: &Path, machine: &str, toolchain: &str, options: &[&str]) -> Option<PathBuf> {
+/// Builds a program from its C source and, if there is one, its assembly.
+pub(crate) fn build(
+    folder: &Path,
+    machine: &str,
+    source: &str,
+    toolchain: &str,
+    options: &[&str],
+) -> Option<PathBuf> {
     let qemu = format!("qemu-{machine}");
     let missing = [qemu.as_str(), "gdb-multiarch"].into_iter().find(|tool| !tools::has(tool));
     if let Some(tool) = missing {
@@ -44,9 +51,9 @@ fn build(folder: &Path, machine: &str, toolchain: &str, options: &[&str]) -> Opt
     let mut gcc = Command::new(compiler.join(format!("{machine}-linux-gnu-gcc-12")));
     gcc.arg(format!("-B{}", folder.display()));
     gcc.args(["-nostdlib", "-static", "-ffreestanding", "-fno-optimize-sibling-calls"]);
-    gcc.args(["-fasynchronous-unwind-tables", "-Wa,--gsframe", "-w", "-o"]).arg(&program);
+    gcc.args(["-fasynchronous-unwind-tables", "-w", "-o"]).arg(&program);
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/walk/programs");
-    let written = [format!("{machine}.c"), format!("{machine}.s")];
+    let written = [format!("{source}.c"), format!("{source}.s")];
     let written = written.iter().map(|name| sources.join(name));
     gcc.args(options).args(written.filter(|path| path.exists()));
     let output = gcc.output().expect("gcc runs");
@@ -55,7 +62,7 @@ fn build(folder: &Path, machine: &str, toolchain: &str, options: &[&str]) -> Opt
 }
 
 /// A core dump by qemu, which chooses its name.
-fn core(program: &Path, machine: &str, what: &str) -> PathBuf {
+pub(crate) fn core(program: &Path, machine: &str, what: &str) -> PathBuf {
     let folder = program.parent().expect("a folder").join(what);
     fs::create_dir_all(&folder).expect("a folder");
     let mut shell = Command::new("sh");
@@ -88,7 +95,9 @@ type Walked = (&'static str, PathBuf, PathBuf, Value);
 /// The walks of all stacks.
 fn walks(name: &str, machine: &str, toolchain: &str, options: &[&str]) -> Vec<Walked> {
     let folder = folder!(name);
-    let Some(program) = build(&folder, machine, toolchain, options) else { return Vec::new() };
+    let options = [&["-Wa,--gsframe"], options].concat();
+    let program = build(&folder, machine, machine, toolchain, &options);
+    let Some(program) = program else { return Vec::new() };
     let is_made = |what| machine == "aarch64" || !OF_AARCH64.contains(what);
     let stacks = STACKS.iter().filter(|(what, _)| is_made(what));
     let walked = stacks.map(|(what, functions)| {

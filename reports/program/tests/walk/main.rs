@@ -12,6 +12,7 @@ mod differences;
 mod gdb;
 mod live;
 mod machines;
+mod no_tables;
 
 use std::path::Path;
 
