@@ -9,7 +9,7 @@ use sframe_process::walk::{
 };
 use sframe_process::{FurtherRules, Silence, Statement};
 use sframe_validator::Abi;
-use sframe_validator::unwind::{ApplyError, Cfa, Frame, Recovery, Register, Row};
+use sframe_validator::unwind::{ApplyError, Cfa, Expression, Frame, Recovery, Register, Row};
 
 const ABI: Abi = Abi::Amd64;
 
@@ -170,9 +170,9 @@ fn misaligned_stacks_and_long_ones_end_the_walk() {
     assert_eq!((pcs, end), (vec![0x50, 0x100], End::TooManyFrames(2)));
 }
 
-/// Only the innermost frame knows registers other than SP and FP.
+/// SFrame has no rules for registers other than SP and FP: only the innermost frame knows them.
 #[test]
-fn other_registers_are_unknown_in_callers() {
+fn other_registers_are_unknown_without_rules() {
     let rbx = Register(3);
     let (mut start, memory) = three();
     start.registers.set(rbx, Some(0x1000));
@@ -180,6 +180,82 @@ fn other_registers_are_unknown_in_callers() {
     let (pcs, end) = alone(&Rules::default(), &start, &memory, by_rbx);
     assert_eq!((pcs, &end), (vec![0x50, 0x100], &End::CannotApply(ApplyError::Register(rbx))));
     assert_eq!(end.reason(ABI), "the value of rbx is unknown in this frame");
+}
+
+/// The second frame has its CFA in rbx: 0x1008 + 16. The first one recovers rbx according to `rule`, and has the CFA 0x1010.
+fn by_rule(rule: Recovery, operations: &[u8]) -> (Vec<u64>, Registers) {
+    let (rbx, r12) = (Register(3), Register(12));
+    let mut start = innermost(0x50, 0x1000, 7);
+    start.registers.set(rbx, Some(0x1008));
+    start.registers.set(r12, Some(0x1008));
+    let place = Expression { offset: 64, length: 1 };
+    let further = FurtherRules {
+        registers: vec![(rbx, rule)],
+        expressions: vec![(place, operations.to_vec())],
+    };
+    let rows = |address| match address {
+        0x50 => Statement { further: further.clone(), ..sp_plus(16) },
+        _ => frame(Cfa::RegisterOffset { register: rbx, offset: 16 }),
+    };
+    let memory = words(&[(0x1000, 0x1008), (0x1008, 0x100), (0x1010, 0x200)]);
+    let walk = walk_together(ABI, &Rules::default(), &start, &memory, 1, |_, at| rows(at));
+    let second = walk.levels[1].cells[0].as_ref().expect("a cell").frame.registers;
+    (pcs(&walk, 0), second)
+}
+
+/// The rules of DWARF 5, 6.4.1.
+#[test]
+fn registers_are_recovered_by_their_rules() {
+    let (rbx, r12) = (Register(3), Register(12));
+    let place = Expression { offset: 64, length: 1 };
+    for (rule, operations) in [
+        (Recovery::Unchanged, &[][..]),
+        (Recovery::AtCfa(-16), &[]),
+        (Recovery::CfaOffset(-8), &[]),
+        (Recovery::RegisterOffset { register: r12, offset: 0 }, &[]),
+        (Recovery::AtRegister { register: r12, offset: -8 }, &[]),
+        // The CFA is on the stack at first. DW_OP_lit8, DW_OP_minus.
+        (Recovery::Expression(place), &[0x38, 0x1c]),
+        // DW_OP_lit16, DW_OP_minus.
+        (Recovery::AtExpression(place), &[0x40, 0x1c]),
+    ] {
+        let (pcs, second) = by_rule(rule, operations);
+        assert_eq!(second.get(rbx), Some(0x1008), "{rule:?}");
+        assert_eq!(second.get(r12), None);
+        assert_eq!(pcs, [0x50, 0x100, 0x200], "{rule:?}");
+    }
+    for (rule, operations) in [
+        (Recovery::Undefined, &[][..]),
+        (Recovery::AtCfa(0x5000), &[]),
+        // An unknown operation, an endless loop (DW_OP_skip), and a value that is missing.
+        (Recovery::Expression(place), &[0xff]),
+        (Recovery::Expression(place), &[0x2f, 0xfd, 0xff]),
+        (Recovery::AtExpression(place), &[0x1c]),
+        (Recovery::Expression(Expression { offset: 65, length: 1 }), &[]),
+    ] {
+        let (pcs, second) = by_rule(rule, operations);
+        assert_eq!((second.get(rbx), pcs), (None, vec![0x50, 0x100]), "{rule:?}");
+    }
+}
+
+/// The first of two witnesses recovers rbx, which both need for the second frame.
+#[test]
+fn registers_of_one_witness_help_the_other_unless_gaps_stop_it() {
+    let rbx = Register(3);
+    let (mut start, memory) = three();
+    start.registers.set(rbx, Some(0x1010));
+    let kept =
+        FurtherRules { registers: vec![(rbx, Recovery::Unchanged)], expressions: Vec::new() };
+    let rows = |number, address| match address {
+        0x50 if number == 0 => Statement { further: kept.clone(), ..sp_plus(16) },
+        0xff => frame(Cfa::RegisterOffset { register: rbx, offset: 16 }),
+        _ => sp_plus(16),
+    };
+    for (gaps, frames) in [(Gaps::Follow, 4), (Gaps::Stop, 2)] {
+        let rules = Rules { gaps, ..Rules::default() };
+        let walk = walk_together(ABI, &rules, &start, &memory, 2, rows);
+        assert_eq!((pcs(&walk, 0).len(), pcs(&walk, 1).len()), (4, frames), "{gaps:?}");
+    }
 }
 
 /// The caller of a signal frame was interrupted at its PC: the byte before it may belong to another row.
