@@ -11,7 +11,6 @@
 mod auxv;
 mod build_id;
 mod core_dump;
-mod expression;
 mod files;
 mod live;
 mod memory;

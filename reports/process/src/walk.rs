@@ -4,6 +4,7 @@
 //! frame whose caller they disagree about.
 
 mod end;
+mod expression;
 mod further;
 mod memory;
 mod registers;
@@ -13,6 +14,7 @@ mod step;
 mod together;
 
 pub use end::End;
+pub(crate) use expression::{Context, Evaluator};
 pub use memory::Memory;
 pub use registers::{Cursor, Registers};
 pub use rules::{Gaps, LastFrame, Lookup, Rules};

@@ -7,11 +7,10 @@ use sframe_validator::unwind::{
 
 use super::outcome::{Fields, Mistake, Verdict};
 use super::shadow::{Caller, Truth};
-use crate::expression::{Context, Evaluator};
 use crate::live::LiveMemory;
 use crate::ptrace;
 use crate::statement::{Silence, Statement};
-use crate::walk::{Memory, Registers};
+use crate::walk::{Context, Evaluator, Memory, Registers};
 
 /// A stopped thread.
 pub(super) struct State<'m> {

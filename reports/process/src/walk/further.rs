@@ -2,8 +2,8 @@
 
 use sframe_validator::unwind::{Recovery, Register};
 
+use super::expression::Context;
 use super::registers::Registers;
-use crate::expression::Context;
 use crate::statement::FurtherRules;
 
 /// The caller's values of the registers for which there are rules, if they can be recovered.

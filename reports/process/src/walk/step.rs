@@ -4,12 +4,12 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Caller, without_signature};
 
 use super::end::End;
+use super::expression::{Context, Evaluator};
 use super::further;
 use super::memory::Memory;
 use super::registers::Cursor;
 use super::rules::{LastFrame, Lookup, Rules};
 use super::signal;
-use crate::expression::{Context, Evaluator};
 use crate::statement::Statement;
 
 /// The result of a step from a frame.

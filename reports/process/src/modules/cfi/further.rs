@@ -7,8 +7,9 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Expression, Frame, Recovery, Register};
 
 use crate::statement::FurtherRules;
-use crate::walk::Registers;
 
+/// The number of registers: AArch64 has 32 general ones. Walks know no others.
+const COUNT: usize = 32;
 /// The largest size of an expression that is evaluated. Those of compilers and C libraries have a dozen bytes.
 const LONGEST: u32 = 256;
 /// The number of addresses whose rules are kept: recursion looks up the same ones again and again.
@@ -18,7 +19,7 @@ const KEPT: usize = 256;
 const MOST_INSTRUCTIONS: u64 = 1 << 27;
 
 /// The rules for all registers; `None` for a register without a rule.
-type Rules = [Option<Recovery>; Registers::COUNT];
+type Rules = [Option<Recovery>; COUNT];
 
 /// Looks up further rules, and remembers them.
 pub(super) struct Further {
@@ -107,8 +108,8 @@ impl Execution<'_> {
     fn rules_at(fde: &Fde<'_>, address: u64, left: &mut u64) -> Option<Rules> {
         let cie = fde.cie();
         let mut execution = Execution {
-            rules: [None; Registers::COUNT],
-            initial: [None; Registers::COUNT],
+            rules: [None; COUNT],
+            initial: [None; COUNT],
             remembered: Vec::new(),
             location: fde.start().address,
             code_factor: cie.code_alignment_factor,
