@@ -87,7 +87,7 @@ pub struct StackLevel {
 /// A frame in the walk of one witness.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WitnessFrame {
-    /// The witness: `sframe` or `cfi`.
+    /// The witness: `sframe`, `cfi` or `code`.
     pub witness: &'static str,
     /// The PC: that of the next instruction in the innermost and in interrupted frames, otherwise a return address.
     pub pc: Address,

@@ -173,3 +173,15 @@
 	.cfi_def_cfa_offset 0
 	ret
 	end	aligned
+
+// The call is the last instruction, because it does not return. The function after it has another frame.
+	function last_call
+	str	x30, [sp, #-48]!
+	.cfi_def_cfa_offset 48
+	.cfi_offset 30, -48
+	bl	opened
+	end	last_call
+
+	function comes_after
+	ret
+	end	comes_after

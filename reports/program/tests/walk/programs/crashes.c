@@ -1,9 +1,9 @@
 // Crashes on AArch64 without a C library, in the function that its first argument names.
 #define NOINLINE __attribute__((noinline, noclone))
 
-// In no_tables.s.
+// In crashes.s.
 extern long opened(long *), saved(long *), restored(long *), closed(long *), two_steps(long *);
-extern long early_return(long *), on_one_path(long *), other_register(long *), aligned(long *);
+extern long early_return(long *), on_one_path(long *), other_register(long *), aligned(long *), last_call(long *);
 
 volatile long zero;
 
@@ -40,6 +40,7 @@ void start(long *stack) {
 		{"opened", opened}, {"saved", saved}, {"restored", restored}, {"closed", closed},
 		{"two_steps", two_steps}, {"early_return", early_return}, {"on_one_path", on_one_path},
 		{"other_register", other_register}, {"aligned", aligned},
+		{"last_call", last_call},
 	};
 	const char *what = (const char *)stack[2];
 	for (unsigned long number = 0; number < sizeof all / sizeof *all; number++) {
