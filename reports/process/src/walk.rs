@@ -3,6 +3,7 @@
 //! [`step`] goes from one frame to its caller. [`walk_together`] walks by several witnesses at once, and finds the first
 //! frame whose caller they disagree about.
 
+mod call;
 mod end;
 mod expression;
 mod further;

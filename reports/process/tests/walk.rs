@@ -279,6 +279,48 @@ fn an_interrupted_frame_is_looked_up_at_its_pc() {
     assert_eq!((next.pc, next.sp(ABI), next.exact), (0x100, Some(0x800), true));
 }
 
+/// A null pointer was called: the return address is on the stack (AMD64) or in LR (AArch64).
+#[test]
+fn calls_of_addresses_without_code_return() {
+    let nothing = |address| match address {
+        0 => Statement::nothing(Silence::Unmapped),
+        0x7000.. => Statement::nothing(Silence::NotExecutable),
+        _ => row(Frame::OUTERMOST),
+    };
+    let start = |abi: Abi, pc| {
+        let mut frame = Cursor::innermost(pc, Registers::default());
+        frame.registers.set(abi.sp(), Some(0x1000));
+        frame.registers.set(Register(30), Some(0x200));
+        frame
+    };
+    let memory = words(&[(0x1000, 0x100), (0x1008, 0x7100)]);
+    let walk = |abi, start: &Cursor, rules: &Rules| {
+        let walk = walk_together(abi, rules, start, &memory, 2, |_, address| nothing(address));
+        let frames = walk.levels.iter().filter_map(|level| level.cells[1].as_ref());
+        let frames = frames.map(|cell| (cell.frame.pc, cell.frame.sp(abi), cell.follows));
+        (frames.collect::<Vec<_>>(), walk.compared)
+    };
+    let rules = Rules::default();
+    for pc in [0, 0x8000] {
+        let (found, compared) = walk(Abi::Amd64, &start(Abi::Amd64, pc), &rules);
+        assert_eq!(found, [(pc, Some(0x1000), true), (0x100, Some(0x1008), false)]);
+        // They agree about the outermost frame only.
+        assert_eq!(compared, 1);
+        let abi = Abi::Aarch64Little;
+        let (found, _) = walk(abi, &start(abi, pc), &rules);
+        assert_eq!(found, [(pc, Some(0x1000), true), (0x200, Some(0x1000), false)]);
+    }
+    let only = |pc, follows| vec![(pc, Some(0x1000), follows)];
+    let stop = Rules { gaps: Gaps::Stop, ..rules };
+    assert_eq!(walk(Abi::Amd64, &start(Abi::Amd64, 0), &stop).0, only(0, false));
+    // A frame that was left by a call is not one, and the return address must be in code.
+    let left = Cursor { exact: false, ..start(Abi::Amd64, 1) };
+    assert_eq!(walk(Abi::Amd64, &left, &rules).0, only(1, false));
+    let mut wild = start(Abi::Amd64, 0);
+    wild.registers.set(ABI.sp(), Some(0x1008));
+    assert_eq!(walk(Abi::Amd64, &wild, &rules).0.len(), 1);
+}
+
 /// `rows` of each witness, by the address that is looked up.
 fn together(rules: &Rules, rows: &[&dyn Fn(u64) -> Statement]) -> Together {
     let (start, memory) = three();

@@ -10,7 +10,7 @@ use sframe_corpus::{folder, tools};
 use super::{frames, gdb, rows, walk};
 
 /// What the programs do, and how many frames SFrame has to describe at least. libc has no SFrame section.
-const STACKS: [(&str, usize); 18] = [
+const STACKS: [(&str, usize); 20] = [
     ("leaf", 6),
     ("dynamic", 7),
     ("prologue", 2),
@@ -20,6 +20,8 @@ const STACKS: [(&str, usize); 18] = [
     ("outer-rbx", 4),
     ("last-call", 3),
     ("stub", 1),
+    ("null-call", 4),
+    ("data-call", 4),
     ("handler", 7),
     ("other-stack", 7),
     ("fault", 7),

@@ -13,10 +13,11 @@ use super::{frames, gdb, walk};
 /// What a program does, and the functions on its stack.
 type Stack = (&'static str, &'static [&'static str]);
 
-/// The stacks that are made only on AArch64: with a signal, and with CFAs in registers that inner frames have saved.
-const OF_AARCH64: [&str; 2] = ["handler", "x19"];
+/// The stacks that are made only on AArch64: with a signal, a call of address 0, and CFAs in registers that
+/// inner frames have saved.
+const OF_AARCH64: [&str; 3] = ["handler", "null", "x19"];
 
-const STACKS: [Stack; 5] = [
+const STACKS: [Stack; 6] = [
     ("leaf", &["in_leaf", "start"]),
     ("recurse", &["leaf", "recurse", "recurse", "recurse", "recurse", "start"]),
     ("dynamic", &["leaf", "recurse", "recurse", "recurse", "dynamic", "start"]),
@@ -24,6 +25,7 @@ const STACKS: [Stack; 5] = [
         "handler",
         &["leaf", "recurse", "recurse", "recurse", "recurse", "handler", "?", "handled", "start"],
     ),
+    ("null", &["?", "null_call", "start"]),
     ("x19", &["in_leaf", "saves_all", "by_expression", "in_registers", "by_x19", "start"]),
 ];
 

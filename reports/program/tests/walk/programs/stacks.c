@@ -69,6 +69,13 @@ NOINLINE int dies(int depth) {
 	die();
 }
 
+// Calls an address without code.
+NOINLINE static int call(int depth, int function(void)) {
+	if (depth)
+		return call(depth - 1, function) + 1;
+	return function() + 1;
+}
+
 // The first instruction of the stub reads the GOT, which is made inaccessible.
 static void in_stub(void) {
 	extern char _GLOBAL_OFFSET_TABLE_[];
@@ -130,6 +137,10 @@ int main(int count, char **arguments) {
 		misread();
 	else if (IS("stub"))
 		in_stub();
+	else if (IS("null-call"))
+		sink = call(2, (int (*)(void))null);
+	else if (IS("data-call"))
+		sink = call(2, (int (*)(void)) & sink);
 	else if (IS("handler"))
 		handle(0), raise(SIGUSR1);
 	else if (IS("other-stack"))
