@@ -5,22 +5,18 @@ use sframe_validator::Abi;
 
 use super::memory::Memory;
 use super::registers::Cursor;
-use super::together::Level;
 use crate::statement::{Silence, Statement};
 
-/// The caller, if there is no code at the PC of `frame`, for which `level` has the steps of all witnesses, and code where
+/// The caller, if there is no code at the PC of `frame`, about which the witnesses make these statements, and code where
 /// the call would return to. `rows` returns a witness's statement about an address.
-pub(super) fn caller(
+pub(super) fn caller<'s>(
     abi: Abi,
     frame: &Cursor,
-    level: &Level,
+    mut statements: impl Iterator<Item = &'s Statement>,
     memory: &impl Memory,
     mut rows: impl FnMut(u64) -> Statement,
 ) -> Option<Cursor> {
-    let mut cells = level.cells.iter().flatten();
-    let is_call =
-        frame.exact && cells.all(|cell| cell.frame == *frame && no_code(&cell.step.statement));
-    if !is_call {
+    if !frame.exact || !statements.all(no_code) {
         return None;
     }
     let sp = frame.sp(abi)?;

@@ -69,8 +69,10 @@ pub fn walk_together(
             level.cells.push(cell);
         }
         let first = frames.iter().flatten().next();
-        let called = first
-            .and_then(|frame| call::caller(abi, frame, &level, memory, |address| rows(0, address)));
+        let called = first.and_then(|frame| {
+            let statements = level.cells.iter().flatten().map(|cell| &cell.step.statement);
+            call::caller(abi, frame, statements, memory, |address| rows(0, address))
+        });
         frames = result.next(abi, rules, &mut level, called);
         result.levels.push(level);
     }
