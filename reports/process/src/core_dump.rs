@@ -14,7 +14,7 @@ use crate::auxv::{AT_ENTRY, AT_PHDR, AT_SYSINFO_EHDR};
 use crate::build_id::check_build;
 use crate::files::Files;
 use crate::memory::Image;
-use crate::modules::{FileId, Mapping, Modules};
+use crate::modules::{DEBUG_FOLDER, FileId, Mapping, Modules};
 use crate::walk::Cursor;
 use headers::Headers;
 pub use memory::CoreMemory;
@@ -79,7 +79,7 @@ impl<'s> CoreDump<'s> {
             places,
             notes: &notes,
             dumped: &dumped,
-            modules: Modules::new(),
+            modules: modules(files, places),
             mappings: Vec::new(),
             contents: Vec::new(),
             problems,
@@ -160,8 +160,9 @@ impl<'s> Loader<'_, 's> {
         }
         let mut known: BTreeMap<&[u8], FileId> = BTreeMap::new();
         for (name, range) in first.into_iter().take(MOST_FILES) {
-            let bytes = self.open(range, executable.is_some_and(|found| found == name));
-            known.insert(name, self.modules.add(name.to_vec(), bytes));
+            let path = self.path(range, executable.is_some_and(|found| found == name));
+            let bytes = self.open(range, &path);
+            known.insert(name, self.modules.add_at(name.to_vec(), path, bytes));
         }
         for range in &notes.files {
             if let Some(file) = known.get(range.name.as_slice()) {
@@ -186,14 +187,18 @@ impl<'s> Loader<'_, 's> {
         self.contents.push((range.start, rest.get(..size).unwrap_or(rest)));
     }
 
-    /// Opens the file of a range, which is its first one, and compares its build ID with that in the dump.
-    fn open(&self, range: &FileRange, is_executable: bool) -> Result<&'s [u8], String> {
-        let path = match (&self.places.exe, &self.places.sysroot) {
+    /// Where the file of a range is.
+    fn path(&self, range: &FileRange, is_executable: bool) -> PathBuf {
+        match (&self.places.exe, &self.places.sysroot) {
             (Some(exe), _) if is_executable => exe.clone(),
             (_, Some(root)) => below(root, &range.path()),
             (_, None) => range.path(),
-        };
-        let bytes = self.files.open(&path)?;
+        }
+    }
+
+    /// Opens the file of a range, which is its first one, and compares its build ID with that in the dump.
+    fn open(&self, range: &FileRange, path: &Path) -> Result<&'s [u8], String> {
+        let bytes = self.files.open(path)?;
         // The ELF header and the notes are in the first page, which Linux dumps unless it is asked not to.
         let beginning = if range.offset == 0 { self.dumped.rest(range.start) } else { &[] };
         check_build(bytes, beginning)?;
@@ -215,7 +220,7 @@ impl<'s> Loader<'_, 's> {
             }
         };
         let name = path.as_os_str().as_encoded_bytes();
-        let file = self.modules.add(name.to_vec(), bytes);
+        let file = self.modules.add_at(name.to_vec(), path.clone(), bytes);
         let bias = match elf.kind() {
             ElfKind::Executable => 0,
             _ => self
@@ -283,6 +288,15 @@ impl<'s> Loader<'_, 's> {
     fn is_executable(&self, address: u64) -> bool {
         self.segment(address).is_none_or(|segment| segment.flags & PF_X != 0)
     }
+}
+
+/// No files yet, and where their debug files are.
+fn modules<'s>(files: &'s Files, places: &Places) -> Modules<'s> {
+    let folder = Path::new(DEBUG_FOLDER);
+    let folder = places.sysroot.as_ref().map_or(folder.to_owned(), |root| below(root, folder));
+    let mut modules = Modules::new();
+    modules.search_debug_files(files, vec![folder]);
+    modules
 }
 
 /// The address of the program headers in a file's own addresses.

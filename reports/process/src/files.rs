@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use elsa::FrozenVec;
-use sframe_input::{FileBytes, plain_error};
+use sframe_input::{DebugBytes, DebugFile, FileBytes, plain_error};
 
 /// Files and images of memory. Their bytes are valid as long as this value, also while further files are added.
 #[derive(Default)]
@@ -22,7 +22,15 @@ impl Files {
         Ok(self.mapped.push_get(Box::new(bytes)))
     }
 
-    /// Keeps an image that was read from memory, such as the vDSO.
+    /// Keeps a separate debug file; `None` if its bytes were not read.
+    pub(crate) fn keep_debug_file(&self, file: DebugFile) -> Option<&FileBytes> {
+        match file.data {
+            DebugBytes::File(bytes) => Some(self.mapped.push_get(Box::new(bytes))),
+            DebugBytes::Member(_) | DebugBytes::WithoutCfi => None,
+        }
+    }
+
+    /// Keeps bytes that are not a part of a file: an image read from memory, such as the vDSO, or a decompressed section.
     pub fn keep(&self, image: Vec<u8>) -> &[u8] {
         self.images.push_get(image)
     }

@@ -26,4 +26,4 @@ pub use files::Files;
 pub use live::{LiveMemory, Process};
 pub use memory::Image;
 pub use modules::{FileId, Mapping, Modules, Place, Symbolic};
-pub use statement::{Silence, Statement, Witness};
+pub use statement::{FurtherRules, Silence, Statement, Witness};

@@ -5,7 +5,7 @@ pub(crate) mod maps;
 mod memory;
 mod stopped;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sframe_input::plain_error;
 use sframe_validator::Abi;
@@ -13,7 +13,7 @@ use sframe_validator::elf::Elf;
 
 use crate::core_dump::Thread;
 use crate::files::Files;
-use crate::modules::Modules;
+use crate::modules::{DEBUG_FOLDER, Modules};
 use mapped::MappedFiles;
 pub use memory::LiveMemory;
 use stopped::Stopped;
@@ -52,6 +52,7 @@ impl<'s> Process<'s> {
         let memory = LiveMemory::open(pid).map_err(|error| plain_error(&error))?;
         let lines = maps::read(pid).map_err(|error| plain_error(&error))?;
         let mut modules = Modules::new();
+        modules.search_debug_files(files, vec![mapped::seen_by(pid, Path::new(DEBUG_FOLDER))]);
         let mappings = MappedFiles::new(files).mappings(&mut modules, pid, &memory, &lines);
         modules.map(mappings);
         Ok(Process { abi: host, threads, modules, memory, problems, _stopped: stopped })

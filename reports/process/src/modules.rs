@@ -2,12 +2,20 @@
 
 mod cfi;
 mod code;
+mod debug;
 mod module;
 mod sframe;
 
+use std::path::PathBuf;
+
+use crate::files::Files;
 use crate::statement::{Silence, Statement, Witness};
+use debug::DebugFiles;
 use module::Module;
 pub use module::Symbolic;
+
+/// Where distributions install separate debug files.
+pub(crate) const DEBUG_FOLDER: &str = "/usr/lib/debug";
 
 /// The number of a file in [`Modules`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +71,7 @@ pub struct Modules<'s> {
     modules: Vec<Module<'s>>,
     /// By address, without overlaps.
     mappings: Vec<Mapping>,
+    debug: Option<DebugFiles<'s>>,
 }
 
 impl<'s> Modules<'s> {
@@ -72,9 +81,34 @@ impl<'s> Modules<'s> {
         Modules::default()
     }
 
+    /// Reads also the separate debug files of the files that are [added with their path](Modules::add_at): by build-id
+    /// below `folders`, and by the name in `.gnu_debuglink`. They have symbols and CFI. `files` keeps their bytes.
+    pub fn search_debug_files(&mut self, files: &'s Files, folders: Vec<PathBuf>) {
+        self.debug = Some(DebugFiles::new(files, folders));
+    }
+
+    /// Why separate debug files are not used, of the files that were read so far.
+    pub fn refused_debug_files(&self) -> impl Iterator<Item = &str> {
+        self.modules.iter().filter_map(Module::refused)
+    }
+
     /// Adds a file: its name, and its bytes or the reason why they cannot be read.
     pub fn add(&mut self, name: Vec<u8>, bytes: Result<&'s [u8], String>) -> FileId {
-        self.modules.push(Module::new(name, bytes));
+        self.push(Module::new(name, None, bytes))
+    }
+
+    /// Adds a file that was opened at `path`.
+    pub fn add_at(
+        &mut self,
+        name: Vec<u8>,
+        path: PathBuf,
+        bytes: Result<&'s [u8], String>,
+    ) -> FileId {
+        self.push(Module::new(name, Some(path), bytes))
+    }
+
+    fn push(&mut self, module: Module<'s>) -> FileId {
+        self.modules.push(module);
         FileId(self.modules.len() - 1)
     }
 
@@ -139,13 +173,25 @@ impl<'s> Modules<'s> {
         let mapping = *self.mapping(address).ok_or(Silence::Unmapped)?;
         let (file, offset) = mapping.file.ok_or(Silence::NoFile)?;
         let module = self.modules.get_mut(file.0).ok_or(Silence::NoFile)?;
+        module.read(self.debug.as_ref());
         let bias = module.bias(mapping.start, offset, mapping.executable).map_err(Silence::File)?;
         Ok(Place { file, address: address.wrapping_sub(bias), bias })
     }
 
-    /// The statement of a witness about a runtime address, in runtime addresses.
+    /// The statement of a witness about a runtime address, in runtime addresses, with everything that a stack walk needs.
     ///
     /// The address is looked up as it is. For a return address, the row of the call is one byte before it.
+    pub fn whole_statement(&mut self, witness: Witness, address: u64) -> Statement {
+        let mut statement = self.statement(witness, address);
+        if let (Witness::Cfi, Ok(row), Ok(place)) = (witness, &statement.row, self.place(address))
+            && let Some(module) = self.modules.get_mut(place.file.0)
+        {
+            statement.further = module.further_rules(place.address, &row.frame);
+        }
+        statement
+    }
+
+    /// The statement without its further rules, which take more time to look up.
     pub fn statement(&mut self, witness: Witness, address: u64) -> Statement {
         if self.mapping(address).is_some_and(|mapping| !mapping.executable) {
             return Statement::nothing(Silence::NotExecutable);

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use sframe_validator::unwind::Row;
+use sframe_validator::unwind::{Expression, Recovery, Register, Row};
 
 /// A source of unwind rows. A further witness is one more variant, an entry in [`Witness::ALL`], and a source of its
 /// rows in `modules/`.
@@ -56,13 +56,38 @@ pub struct Statement {
     pub row: Result<Row, Silence>,
     /// Whether the function is a signal frame: the kernel made it to call a signal's handler.
     pub signal: bool,
+    /// The rules at the PC that a row cannot express. Only [`Modules::whole_statement`] looks them up.
+    ///
+    /// [`Modules::whole_statement`]: crate::Modules::whole_statement
+    pub further: FurtherRules,
+}
+
+/// Rules that CFI has beside its rows.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct FurtherRules {
+    /// The rules for registers other than SP, FP and RA. The caller's value of any other register is unknown.
+    pub registers: Vec<(Register, Recovery)>,
+    /// The operations of the expressions in the row and in these rules.
+    pub expressions: Vec<(Expression, Vec<u8>)>,
+}
+
+impl FurtherRules {
+    /// No rules.
+    pub const NONE: FurtherRules = FurtherRules { registers: Vec::new(), expressions: Vec::new() };
+
+    /// The operations of an expression.
+    #[must_use]
+    pub fn operations(&self, expression: Expression) -> Option<&[u8]> {
+        let known = self.expressions.iter().find(|(known, _)| *known == expression);
+        known.map(|(_, operations)| operations.as_slice())
+    }
 }
 
 impl Statement {
     /// A statement without a function.
     #[must_use]
     pub const fn nothing(silence: Silence) -> Statement {
-        Statement { function: None, row: Err(silence), signal: false }
+        Statement { function: None, row: Err(silence), signal: false, further: FurtherRules::NONE }
     }
 
     /// The same statement about a file that is mapped `bias` bytes above its own addresses.

@@ -19,8 +19,6 @@ mod checks;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod engine;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod expression;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod judge;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod kind;

@@ -3,7 +3,10 @@
 //! [`step`] goes from one frame to its caller. [`walk_together`] walks by several witnesses at once, and finds the first
 //! frame whose caller they disagree about.
 
+mod call;
 mod end;
+mod expression;
+mod further;
 mod memory;
 mod registers;
 mod rules;
@@ -12,6 +15,7 @@ mod step;
 mod together;
 
 pub use end::End;
+pub(crate) use expression::{Context, Evaluator};
 pub use memory::Memory;
 pub use registers::{Cursor, Registers};
 pub use rules::{Gaps, LastFrame, Lookup, Rules};

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use sframe_process::walk::{
     Cursor, End, Gaps, LastFrame, Lookup, Memory, Registers, Rules, Together, step, walk_together,
 };
-use sframe_process::{Silence, Statement};
+use sframe_process::{FurtherRules, Silence, Statement};
 use sframe_validator::Abi;
-use sframe_validator::unwind::{ApplyError, Cfa, Frame, Recovery, Register, Row};
+use sframe_validator::unwind::{ApplyError, Cfa, Expression, Frame, Recovery, Register, Row};
 
 const ABI: Abi = Abi::Amd64;
 
@@ -47,7 +47,12 @@ fn frame(cfa: Cfa) -> Statement {
 
 fn row(frame: Frame) -> Statement {
     let row = Row { start: 0, end: u64::MAX, frame };
-    Statement { function: Some((0, u64::MAX)), row: Ok(row), signal: false }
+    Statement {
+        function: Some((0, u64::MAX)),
+        row: Ok(row),
+        signal: false,
+        further: FurtherRules::NONE,
+    }
 }
 
 /// The walk of one witness; the PCs and the reason why it ends.
@@ -165,9 +170,9 @@ fn misaligned_stacks_and_long_ones_end_the_walk() {
     assert_eq!((pcs, end), (vec![0x50, 0x100], End::TooManyFrames(2)));
 }
 
-/// Only the innermost frame knows registers other than SP and FP.
+/// SFrame has no rules for registers other than SP and FP: only the innermost frame knows them.
 #[test]
-fn other_registers_are_unknown_in_callers() {
+fn other_registers_are_unknown_without_rules() {
     let rbx = Register(3);
     let (mut start, memory) = three();
     start.registers.set(rbx, Some(0x1000));
@@ -175,6 +180,82 @@ fn other_registers_are_unknown_in_callers() {
     let (pcs, end) = alone(&Rules::default(), &start, &memory, by_rbx);
     assert_eq!((pcs, &end), (vec![0x50, 0x100], &End::CannotApply(ApplyError::Register(rbx))));
     assert_eq!(end.reason(ABI), "the value of rbx is unknown in this frame");
+}
+
+/// The second frame has its CFA in rbx: 0x1008 + 16. The first one recovers rbx according to `rule`, and has the CFA 0x1010.
+fn by_rule(rule: Recovery, operations: &[u8]) -> (Vec<u64>, Registers) {
+    let (rbx, r12) = (Register(3), Register(12));
+    let mut start = innermost(0x50, 0x1000, 7);
+    start.registers.set(rbx, Some(0x1008));
+    start.registers.set(r12, Some(0x1008));
+    let place = Expression { offset: 64, length: 1 };
+    let further = FurtherRules {
+        registers: vec![(rbx, rule)],
+        expressions: vec![(place, operations.to_vec())],
+    };
+    let rows = |address| match address {
+        0x50 => Statement { further: further.clone(), ..sp_plus(16) },
+        _ => frame(Cfa::RegisterOffset { register: rbx, offset: 16 }),
+    };
+    let memory = words(&[(0x1000, 0x1008), (0x1008, 0x100), (0x1010, 0x200)]);
+    let walk = walk_together(ABI, &Rules::default(), &start, &memory, 1, |_, at| rows(at));
+    let second = walk.levels[1].cells[0].as_ref().expect("a cell").frame.registers;
+    (pcs(&walk, 0), second)
+}
+
+/// The rules of DWARF 5, 6.4.1.
+#[test]
+fn registers_are_recovered_by_their_rules() {
+    let (rbx, r12) = (Register(3), Register(12));
+    let place = Expression { offset: 64, length: 1 };
+    for (rule, operations) in [
+        (Recovery::Unchanged, &[][..]),
+        (Recovery::AtCfa(-16), &[]),
+        (Recovery::CfaOffset(-8), &[]),
+        (Recovery::RegisterOffset { register: r12, offset: 0 }, &[]),
+        (Recovery::AtRegister { register: r12, offset: -8 }, &[]),
+        // The CFA is on the stack at first. DW_OP_lit8, DW_OP_minus.
+        (Recovery::Expression(place), &[0x38, 0x1c]),
+        // DW_OP_lit16, DW_OP_minus.
+        (Recovery::AtExpression(place), &[0x40, 0x1c]),
+    ] {
+        let (pcs, second) = by_rule(rule, operations);
+        assert_eq!(second.get(rbx), Some(0x1008), "{rule:?}");
+        assert_eq!(second.get(r12), None);
+        assert_eq!(pcs, [0x50, 0x100, 0x200], "{rule:?}");
+    }
+    for (rule, operations) in [
+        (Recovery::Undefined, &[][..]),
+        (Recovery::AtCfa(0x5000), &[]),
+        // An unknown operation, an endless loop (DW_OP_skip), and a value that is missing.
+        (Recovery::Expression(place), &[0xff]),
+        (Recovery::Expression(place), &[0x2f, 0xfd, 0xff]),
+        (Recovery::AtExpression(place), &[0x1c]),
+        (Recovery::Expression(Expression { offset: 65, length: 1 }), &[]),
+    ] {
+        let (pcs, second) = by_rule(rule, operations);
+        assert_eq!((second.get(rbx), pcs), (None, vec![0x50, 0x100]), "{rule:?}");
+    }
+}
+
+/// The first of two witnesses recovers rbx, which both need for the second frame.
+#[test]
+fn registers_of_one_witness_help_the_other_unless_gaps_stop_it() {
+    let rbx = Register(3);
+    let (mut start, memory) = three();
+    start.registers.set(rbx, Some(0x1010));
+    let kept =
+        FurtherRules { registers: vec![(rbx, Recovery::Unchanged)], expressions: Vec::new() };
+    let rows = |number, address| match address {
+        0x50 if number == 0 => Statement { further: kept.clone(), ..sp_plus(16) },
+        0xff => frame(Cfa::RegisterOffset { register: rbx, offset: 16 }),
+        _ => sp_plus(16),
+    };
+    for (gaps, frames) in [(Gaps::Follow, 4), (Gaps::Stop, 2)] {
+        let rules = Rules { gaps, ..Rules::default() };
+        let walk = walk_together(ABI, &rules, &start, &memory, 2, rows);
+        assert_eq!((pcs(&walk, 0).len(), pcs(&walk, 1).len()), (4, frames), "{gaps:?}");
+    }
 }
 
 /// The caller of a signal frame was interrupted at its PC: the byte before it may belong to another row.
@@ -196,6 +277,48 @@ fn an_interrupted_frame_is_looked_up_at_its_pc() {
     let caller = step(ABI, &Rules::default(), &innermost(0x50, 0x1000, 7), &memory, &mut { down });
     let next = caller.next().expect("a caller");
     assert_eq!((next.pc, next.sp(ABI), next.exact), (0x100, Some(0x800), true));
+}
+
+/// A null pointer was called: the return address is on the stack (AMD64) or in LR (AArch64).
+#[test]
+fn calls_of_addresses_without_code_return() {
+    let nothing = |address| match address {
+        0 => Statement::nothing(Silence::Unmapped),
+        0x7000.. => Statement::nothing(Silence::NotExecutable),
+        _ => row(Frame::OUTERMOST),
+    };
+    let start = |abi: Abi, pc| {
+        let mut frame = Cursor::innermost(pc, Registers::default());
+        frame.registers.set(abi.sp(), Some(0x1000));
+        frame.registers.set(Register(30), Some(0x200));
+        frame
+    };
+    let memory = words(&[(0x1000, 0x100), (0x1008, 0x7100)]);
+    let walk = |abi, start: &Cursor, rules: &Rules| {
+        let walk = walk_together(abi, rules, start, &memory, 2, |_, address| nothing(address));
+        let frames = walk.levels.iter().filter_map(|level| level.cells[1].as_ref());
+        let frames = frames.map(|cell| (cell.frame.pc, cell.frame.sp(abi), cell.follows));
+        (frames.collect::<Vec<_>>(), walk.compared)
+    };
+    let rules = Rules::default();
+    for pc in [0, 0x8000] {
+        let (found, compared) = walk(Abi::Amd64, &start(Abi::Amd64, pc), &rules);
+        assert_eq!(found, [(pc, Some(0x1000), true), (0x100, Some(0x1008), false)]);
+        // They agree about the outermost frame only.
+        assert_eq!(compared, 1);
+        let abi = Abi::Aarch64Little;
+        let (found, _) = walk(abi, &start(abi, pc), &rules);
+        assert_eq!(found, [(pc, Some(0x1000), true), (0x200, Some(0x1000), false)]);
+    }
+    let only = |pc, follows| vec![(pc, Some(0x1000), follows)];
+    let stop = Rules { gaps: Gaps::Stop, ..rules };
+    assert_eq!(walk(Abi::Amd64, &start(Abi::Amd64, 0), &stop).0, only(0, false));
+    // A frame that was left by a call is not one, and the return address must be in code.
+    let left = Cursor { exact: false, ..start(Abi::Amd64, 1) };
+    assert_eq!(walk(Abi::Amd64, &left, &rules).0, only(1, false));
+    let mut wild = start(Abi::Amd64, 0);
+    wild.registers.set(ABI.sp(), Some(0x1008));
+    assert_eq!(walk(Abi::Amd64, &wild, &rules).0.len(), 1);
 }
 
 /// `rows` of each witness, by the address that is looked up.

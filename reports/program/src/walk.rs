@@ -87,7 +87,7 @@ pub struct StackLevel {
 /// A frame in the walk of one witness.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WitnessFrame {
-    /// The witness: `sframe` or `cfi`.
+    /// The witness: `sframe`, `cfi` or `code`.
     pub witness: &'static str,
     /// The PC: that of the next instruction in the innermost and in interrupted frames, otherwise a return address.
     pub pc: Address,
@@ -210,10 +210,11 @@ pub fn walk_core(
 ) -> Result<Walks, String> {
     let files = Files::default();
     let dump = CoreDump::read(files.open(path)?, &files, places)?;
-    let CoreDump { abi, threads, address_bits, mut modules, memory, problems } = dump;
+    let CoreDump { abi, threads, address_bits, mut modules, memory, mut problems } = dump;
     let rules = Rules { address_bits: address_bits.unwrap_or(rules.address_bits), ..*rules };
     let mut walker = Walker { abi, rules: &rules, modules: &mut modules, memory: &memory };
     let threads = walker.threads(&chosen(threads, thread)?);
+    problems.extend(modules.refused_debug_files().map(str::to_owned));
     files.intact()?;
     Ok(Walks {
         format: FORMAT,
@@ -238,7 +239,8 @@ pub fn walk_process(pid: u32, thread: Option<u32>, rules: &Rules) -> Result<Walk
     let abi = process.abi;
     let (modules, memory) = (&mut process.modules, &process.memory);
     let threads = Walker { abi, rules, modules, memory }.threads(&threads);
-    let problems = std::mem::take(&mut process.problems);
+    let mut problems = std::mem::take(&mut process.problems);
+    problems.extend(process.modules.refused_debug_files().map(str::to_owned));
     drop(process);
     files.intact()?;
     Ok(Walks {

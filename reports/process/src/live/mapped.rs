@@ -74,7 +74,11 @@ impl<'s> MappedFiles<'s> {
             key if key.is_vdso() => Ok(self.image(process, line)?),
             _ => return None,
         };
-        let file = modules.add(line.file.name.clone(), bytes);
+        let name = line.file.name.clone();
+        let file = match line.file.is_file() {
+            true => modules.add_at(name, seen_by(process.pid, &line.file.path()), bytes),
+            false => modules.add(name, bytes),
+        };
         self.known.insert(line.file.clone(), file);
         Some(file)
     }
@@ -96,9 +100,7 @@ impl<'s> MappedFiles<'s> {
         if let Ok(bytes) = self.files.open(Path::new(&mapped)) {
             return Ok(bytes);
         }
-        let path = line.file.path();
-        let root = PathBuf::from(format!("/proc/{pid}/root"));
-        Ok(self.files.open(&root.join(path.strip_prefix("/").unwrap_or(&path)))?)
+        Ok(self.files.open(&seen_by(pid, &line.file.path()))?)
     }
 
     /// The image of a file that is only in memory; `None` if it cannot be read.
@@ -109,4 +111,10 @@ impl<'s> MappedFiles<'s> {
         image.truncate(read);
         (read > 0).then(|| self.files.keep(image))
     }
+}
+
+/// A path as a process sees it, whose root folder may be another one.
+pub(super) fn seen_by(pid: u32, path: &Path) -> PathBuf {
+    let root = PathBuf::from(format!("/proc/{pid}/root"));
+    root.join(path.strip_prefix("/").unwrap_or(path))
 }

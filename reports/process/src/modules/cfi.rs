@@ -1,10 +1,12 @@
 //! The rows of call frame information by address.
 
-use sframe_oracle::cfi::{Cfi, Fde, RowContext};
-use sframe_validator::elf::Elf;
-use sframe_validator::unwind::{CodeAddress, Row};
+mod further;
 
-use crate::statement::{Silence, Statement};
+use sframe_oracle::cfi::{Cfi, Fde, RowContext};
+use sframe_validator::unwind::{CodeAddress, Frame, Row};
+
+use crate::statement::{FurtherRules, Silence, Statement};
+use further::Further;
 
 /// The CFI sections of a file, read once, with the rows of the function looked up last.
 pub(super) struct CfiSource<'s> {
@@ -14,12 +16,19 @@ pub(super) struct CfiSource<'s> {
     rows: Vec<Row>,
     /// The defect that ends the rows too early.
     defect: Option<String>,
+    further: Further,
 }
 
 impl<'s> CfiSource<'s> {
-    pub(super) fn new(elf: &Elf<'s>) -> CfiSource<'s> {
-        let sections = Cfi::load_all(elf).map_err(|error| format!("CFI: {error}"));
-        CfiSource { sections, function: None, rows: Vec::new(), defect: None }
+    /// The sections, or why they cannot be read.
+    pub(super) fn new(sections: Result<Vec<Cfi<'s>>, String>) -> CfiSource<'s> {
+        CfiSource {
+            sections,
+            function: None,
+            rows: Vec::new(),
+            defect: None,
+            further: Further::default(),
+        }
     }
 
     /// The statement about an address of the file. The first section that describes it is used.
@@ -48,7 +57,15 @@ impl<'s> CfiSource<'s> {
             Some(reason) => Silence::Unreadable(format!("CFI: {reason}")),
             None => Silence::NoRow,
         });
-        Statement { function: Some(function), row, signal }
+        Statement { function: Some(function), row, signal, further: FurtherRules::NONE }
+    }
+
+    /// The rules at an address that `frame`, the frame there, cannot express.
+    pub(super) fn further(&mut self, address: u64, frame: &Frame) -> FurtherRules {
+        let place = CodeAddress::absolute(address);
+        let mut sections = self.sections.iter().flatten();
+        let fde = sections.find_map(|cfi| cfi.find(place));
+        fde.map_or(FurtherRules::NONE, |fde| self.further.at(&fde, address, frame))
     }
 }
 

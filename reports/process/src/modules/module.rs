@@ -1,13 +1,17 @@
 //! One mapped file: where it is, and the sources of its rows.
 
+use std::path::{Path, PathBuf};
+
+use sframe_oracle::cfi::Cfi;
 use sframe_validator::elf::{Elf, PF_X, PT_LOAD, Segment, SymbolTable};
 use sframe_validator::text::Text;
-use sframe_validator::unwind::CodeAddress;
+use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::cfi::CfiSource;
 use super::code::CodeSource;
+use super::debug::{DebugFiles, WithCfi};
 use super::sframe::SframeSource;
-use crate::statement::{Silence, Statement, Witness};
+use crate::statement::{FurtherRules, Silence, Statement, Witness};
 
 /// The smallest size of pages on the machines that SFrame is defined for. Segments start in the page that contains their
 /// first byte.
@@ -27,6 +31,8 @@ pub struct Symbolic<'s> {
 /// A mapped file.
 pub(super) struct Module<'s> {
     name: Vec<u8>,
+    /// Where the file was opened; `None` for images of memory.
+    path: Option<PathBuf>,
     bytes: Result<&'s [u8], String>,
     /// Read when it is needed first.
     parsed: Option<Result<Parsed<'s>, String>>,
@@ -34,16 +40,24 @@ pub(super) struct Module<'s> {
 
 /// An ELF file, and what is read from it when it is needed first.
 struct Parsed<'s> {
-    elf: Elf<'s>,
-    symbols: Option<SymbolTable<'s>>,
+    file: WithCfi<'s>,
+    /// Its separate debug file.
+    debug: Option<WithCfi<'s>>,
+    /// Why a debug file is not used.
+    refused: Option<String>,
+    symbols: Option<Vec<SymbolTable<'s>>>,
     sframe: Option<SframeSource<'s>>,
     cfi: Option<CfiSource<'s>>,
     code: Option<CodeSource<'s>>,
 }
 
 impl<'s> Module<'s> {
-    pub(super) const fn new(name: Vec<u8>, bytes: Result<&'s [u8], String>) -> Module<'s> {
-        Module { name, bytes, parsed: None }
+    pub(super) const fn new(
+        name: Vec<u8>,
+        path: Option<PathBuf>,
+        bytes: Result<&'s [u8], String>,
+    ) -> Module<'s> {
+        Module { name, path, bytes, parsed: None }
     }
 
     pub(super) fn name(&self) -> &[u8] {
@@ -54,10 +68,27 @@ impl<'s> Module<'s> {
         self.bytes.clone()
     }
 
+    /// Reads the file, and its debug file if `search` finds one, unless that has been done.
+    pub(super) fn read(&mut self, search: Option<&DebugFiles<'s>>) {
+        let Module { path, bytes, parsed, .. } = self;
+        if parsed.is_none() {
+            let search = search.zip(path.as_deref());
+            *parsed = Some(bytes.clone().and_then(|bytes| Parsed::new(bytes, search)));
+        }
+    }
+
     fn parsed(&mut self) -> Result<&mut Parsed<'s>, String> {
-        let bytes = &self.bytes;
-        let parsed = self.parsed.get_or_insert_with(|| Parsed::new(bytes.clone()?));
-        parsed.as_mut().map_err(|reason| reason.clone())
+        self.read(None);
+        match &mut self.parsed {
+            Some(Ok(parsed)) => Ok(parsed),
+            Some(Err(reason)) => Err(reason.clone()),
+            None => Err(String::new()),
+        }
+    }
+
+    /// Why its debug file is not used, if there is a reason.
+    pub(super) fn refused(&self) -> Option<&str> {
+        self.parsed.as_ref()?.as_ref().ok()?.refused.as_deref()
     }
 
     /// The difference between runtime addresses and the file's in a mapping that starts at `start` and at `offset` in
@@ -68,7 +99,7 @@ impl<'s> Module<'s> {
         offset: u64,
         executable: bool,
     ) -> Result<u64, String> {
-        let elf = &self.parsed()?.elf;
+        let elf = &self.parsed()?.file.elf;
         let segment = segment_at(elf, offset, executable);
         let segment = segment.ok_or_else(|| {
             format!("its program headers load nothing from file offset {offset:#x}")
@@ -81,31 +112,68 @@ impl<'s> Module<'s> {
             Ok(parsed) => parsed,
             Err(reason) => return Statement::nothing(Silence::File(reason)),
         };
-        let elf = &parsed.elf;
+        let Parsed { file, debug, .. } = parsed;
+        let sections = || cfi(file, debug.as_ref());
         match witness {
             Witness::Sframe => {
-                parsed.sframe.get_or_insert_with(|| SframeSource::new(elf)).at(address)
+                parsed.sframe.get_or_insert_with(|| SframeSource::new(&file.elf)).at(address)
             }
-            Witness::Cfi => parsed.cfi.get_or_insert_with(|| CfiSource::new(elf)).at(address),
-            Witness::Code => parsed.code.get_or_insert_with(|| CodeSource::new(elf)).at(address),
+            Witness::Cfi => {
+                parsed.cfi.get_or_insert_with(|| CfiSource::new(sections())).at(address)
+            }
+            Witness::Code => {
+                let new = || CodeSource::new(&file.elf, sections().unwrap_or_default());
+                parsed.code.get_or_insert_with(new).at(address)
+            }
         }
+    }
+
+    /// The rules of CFI at an address that `frame`, the frame there, cannot express.
+    pub(super) fn further_rules(&mut self, address: u64, frame: &Frame) -> FurtherRules {
+        let cfi = self.parsed().ok().and_then(|parsed| parsed.cfi.as_mut());
+        cfi.map_or(FurtherRules::NONE, |cfi| cfi.further(address, frame))
     }
 
     pub(super) fn symbol(&mut self, address: u64) -> Option<Symbolic<'s>> {
         let parsed = self.parsed().ok()?;
-        let elf = &parsed.elf;
-        let symbols =
-            parsed.symbols.get_or_insert_with(|| SymbolTable::load(elf).unwrap_or_default());
-        let symbol = symbols.find(CodeAddress::absolute(address))?;
+        let Parsed { file, debug, .. } = parsed;
+        let tables = parsed.symbols.get_or_insert_with(|| {
+            // A debug file has all symbols of the file from which it was split, unless it was stripped, too.
+            let files = debug.iter().chain([&*file]);
+            files.map(|file| SymbolTable::load(&file.elf).unwrap_or_default()).collect()
+        });
+        let place = CodeAddress::absolute(address);
+        let symbol = tables.iter().find_map(|symbols| symbols.find(place))?;
         Some(Symbolic { name: symbol.name, offset: address.checked_sub(symbol.start.address)? })
     }
 }
 
 impl<'s> Parsed<'s> {
-    fn new(bytes: &'s [u8]) -> Result<Parsed<'s>, String> {
+    fn new(
+        bytes: &'s [u8],
+        search: Option<(&DebugFiles<'s>, &Path)>,
+    ) -> Result<Parsed<'s>, String> {
         let elf = Elf::parse(bytes).map_err(|error| error.to_string())?;
-        Ok(Parsed { elf, symbols: None, sframe: None, cfi: None, code: None })
+        let found = search.map_or(Ok(None), |(search, path)| search.find(path, &elf));
+        let (debug, refused) = match found {
+            Ok(debug) => (debug, None),
+            Err(reason) => (None, Some(reason)),
+        };
+        let file = match search {
+            Some((search, _)) => search.inflate(elf),
+            None => WithCfi::plain(elf),
+        };
+        Ok(Parsed { file, debug, refused, symbols: None, sframe: None, cfi: None, code: None })
     }
+}
+
+/// The CFI sections of a file, and of its debug file.
+fn cfi<'s>(file: &WithCfi<'s>, debug: Option<&WithCfi<'s>>) -> Result<Vec<Cfi<'s>>, String> {
+    let mut sections = file.cfi()?;
+    if let Some(debug) = debug {
+        sections.extend(debug.cfi()?);
+    }
+    Ok(sections)
 }
 
 /// The segment from which the bytes at a file offset are mapped. Two segments can share the page between them: code is

@@ -5,7 +5,7 @@ use sframe_validator::elf::Elf;
 use sframe_validator::section::{Error, Function, Placement};
 use sframe_validator::unwind::CodeAddress;
 
-use crate::statement::{Silence, Statement};
+use crate::statement::{FurtherRules, Silence, Statement};
 
 /// The SFrame sections of a file.
 pub(super) struct SframeSource<'s> {
@@ -121,5 +121,6 @@ fn statement(function: Result<Function<'_>, Error>, address: u64) -> Statement {
             Err(error) => Err(Silence::Unreadable(format!("SFrame: {error}"))),
         },
         signal: function.is_signal_frame(),
+        further: FurtherRules::NONE,
     }
 }

@@ -1,15 +1,16 @@
 //! Compares the row of a witness at a PC with the truth about the frame.
 
 use sframe_validator::Abi;
-use sframe_validator::unwind::{self, ApplyError, Cfa, Frame, Named, Recovery, Register};
+use sframe_validator::unwind::{
+    self, ApplyError, Cfa, Expression, Frame, Named, Recovery, Register,
+};
 
-use super::expression::Evaluator;
 use super::outcome::{Fields, Mistake, Verdict};
 use super::shadow::{Caller, Truth};
 use crate::live::LiveMemory;
 use crate::ptrace;
 use crate::statement::{Silence, Statement};
-use crate::walk::{Memory, Registers};
+use crate::walk::{Context, Evaluator, Memory, Registers};
 
 /// A stopped thread.
 pub(super) struct State<'m> {
@@ -85,8 +86,15 @@ fn compare(
     expressions: Option<&[u8]>,
 ) -> Verdict {
     let read = |address| state.word(address);
-    let mut evaluator = Evaluator::new(expressions, state.pc);
-    let plain = match evaluator.resolve(frame, |register| state.register(register), read) {
+    let registers = |register| state.register(register);
+    let context = Context { abi: Abi::Amd64, pc: state.pc, registers, read };
+    let mut evaluator = Evaluator::new(context);
+    let bytes = |expression: Expression| {
+        let start = usize::try_from(expression.offset).ok()?;
+        let end = start.checked_add(usize::try_from(expression.length).ok()?)?;
+        expressions?.get(start..end)
+    };
+    let plain = match evaluator.resolve(frame, bytes) {
         Ok(plain) => plain,
         Err(reason) => return undecided(reason),
     };

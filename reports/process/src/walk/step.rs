@@ -4,8 +4,10 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Caller, without_signature};
 
 use super::end::End;
+use super::expression::{Context, Evaluator};
+use super::further;
 use super::memory::Memory;
-use super::registers::{Cursor, Registers};
+use super::registers::Cursor;
 use super::rules::{LastFrame, Lookup, Rules};
 use super::signal;
 use crate::statement::Statement;
@@ -83,10 +85,18 @@ fn caller(
     let row = statement.row.as_ref().map_err(|silence| End::NoRow(silence.clone()))?;
     let values = |register| cursor.registers.get(register);
     let read = |address| memory.word(abi, address);
-    let caller = row.frame.apply(abi, values, read).map_err(End::CannotApply)?;
+    let context = Context { abi, pc: cursor.pc, registers: values, read };
+    let mut evaluator = Evaluator::new(context);
+    // If an expression cannot be evaluated, the parts of the frame without expressions can still be applied.
+    let plain =
+        evaluator.resolve(&row.frame, |expression| statement.further.operations(expression));
+    let plain = plain.unwrap_or(row.frame);
+    let known = |register| evaluator.value(register).or_else(|| values(register));
+    let caller = plain.apply(abi, known, read).map_err(End::CannotApply)?;
     let Some(Caller { ra, ra_signed, sp, fp }) = caller else { return Err(End::Outermost) };
     let pc = if ra_signed { without_signature(ra, rules.address_bits) } else { ra };
-    let mut registers = Registers::default();
+    let cfa = sp.wrapping_add(abi.sp_below_cfa());
+    let mut registers = further::registers(&statement.further, &context, cfa);
     registers.set(abi.sp(), Some(sp));
     registers.set(abi.fp(), fp);
     if statement.signal {

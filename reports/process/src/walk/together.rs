@@ -2,6 +2,7 @@
 
 use sframe_validator::Abi;
 
+use super::call;
 use super::end::End;
 use super::memory::Memory;
 use super::registers::Cursor;
@@ -67,15 +68,26 @@ pub fn walk_together(
             });
             level.cells.push(cell);
         }
-        frames = result.next(abi, rules, &mut level);
+        let first = frames.iter().flatten().next();
+        let called = first.and_then(|frame| {
+            let statements = level.cells.iter().flatten().map(|cell| &cell.step.statement);
+            call::caller(abi, frame, statements, memory, |address| rows(0, address))
+        });
+        frames = result.next(abi, rules, &mut level, called);
         result.levels.push(level);
     }
     result
 }
 
 impl Together {
-    /// The frames at the next level.
-    fn next(&mut self, abi: Abi, rules: &Rules, level: &mut Level) -> Vec<Option<Cursor>> {
+    /// The frames at the next level. `called` is the caller if there is no code at this level.
+    fn next(
+        &mut self,
+        abi: Abi,
+        rules: &Rules,
+        level: &mut Level,
+        called: Option<Cursor>,
+    ) -> Vec<Option<Cursor>> {
         let own = |cell: &Option<Cell>| cell.as_ref().and_then(|cell| cell.step.next().copied());
         if self.parted.is_some() {
             return level.cells.iter().map(own).collect();
@@ -90,15 +102,19 @@ impl Together {
             return level.cells.iter().map(own).collect();
         }
         self.compared += usize::from(claims.len() > 1);
-        let agreed = level.cells.iter().filter_map(own).reduce(|a, b| a.with(&b));
+        let agreed = level.cells.iter().filter_map(own).reduce(|a, b| a.with(&b)).or(called);
         let next = |cell: &mut Option<Cell>| {
             let cell = cell.as_mut()?;
             if cell.step.end.as_ref().is_some_and(End::is_gap) {
                 cell.follows = agreed.is_some() && rules.gaps == Gaps::Follow;
                 return agreed.filter(|_| cell.follows);
             }
-            // All witnesses know as much as the one that knows most.
-            cell.step.next().and(agreed)
+            match rules.gaps {
+                // All witnesses know as much as the one that knows most.
+                Gaps::Follow => cell.step.next().and(agreed),
+                // Each knows only the registers that it recovers itself.
+                Gaps::Stop => cell.step.next().copied(),
+            }
         };
         level.cells.iter_mut().map(next).collect()
     }

@@ -37,7 +37,7 @@ impl<M: Memory> Walker<'_, '_, M> {
     fn thread(&mut self, thread: &Thread, left: usize) -> ThreadWalk {
         let modules = &mut *self.modules;
         let rows = |number: usize, address| match Witness::ALL.get(number) {
-            Some(witness) => modules.statement(*witness, address),
+            Some(witness) => modules.whole_statement(*witness, address),
             None => Statement::nothing(Silence::NoSection),
         };
         let count = Witness::ALL.len();

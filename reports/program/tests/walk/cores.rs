@@ -10,15 +10,18 @@ use sframe_corpus::{folder, tools};
 use super::{frames, gdb, rows, walk};
 
 /// What the programs do, and how many frames SFrame has to describe at least. libc has no SFrame section.
-const STACKS: [(&str, usize); 17] = [
+const STACKS: [(&str, usize); 20] = [
     ("leaf", 6),
     ("dynamic", 7),
     ("prologue", 2),
     ("body", 3),
     ("epilogue", 2),
     ("rbx", 1),
+    ("outer-rbx", 4),
     ("last-call", 3),
     ("stub", 1),
+    ("null-call", 4),
+    ("data-call", 4),
     ("handler", 7),
     ("other-stack", 7),
     ("fault", 7),
@@ -68,7 +71,8 @@ pub(crate) fn core_by_gdb(program: &Path, what: &str) -> PathBuf {
     gdb.args(["-nx", "-batch", "-iex", "set debuginfod enabled off"]);
     gdb.args(["-ex", "handle SIGUSR1 SIGBUS SIGILL nostop noprint pass"]);
     // A program that crashes in spite of its handler stops here; one that has none receives the signal again.
-    if ["prologue", "body", "epilogue", "rbx", "last-call", "misread"].contains(&what) {
+    if ["prologue", "body", "epilogue", "rbx", "outer-rbx", "last-call", "misread"].contains(&what)
+    {
         gdb.args(["-ex", "handle SIGILL stop"]);
     }
     if what == "wait" {

@@ -1,11 +1,13 @@
 //! Damaged core dumps: no panic, and a reason for everything that is missing.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sframe_corpus::folder;
 use sframe_corpus::program::{self, Outcome};
+use sframe_validator::elf::Elf;
 
 use super::cores::{build, core_by_gdb, has_tools};
 use super::frames;
@@ -73,17 +75,21 @@ fn truncated_core_dumps() {
     assert!(refused > 60 && partly > 20);
 }
 
+/// Returns numbers below its argument. A generator of Lehmer's kind; any sequence would do.
+fn random() -> impl FnMut(usize) -> usize {
+    let mut state = 12345_u64;
+    move |below| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).expect("31 bits") % below
+    }
+}
+
 /// Bytes at random places of the headers, the notes and the stack are changed.
 #[test]
 fn flipped_bits() {
     let Some((folder, _, bytes)) = core("walk-flipped") else { return };
-    // A generator of Lehmer's kind; any sequence would do.
-    let mut state = 12345_u64;
-    let mut random = |below: usize| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(state >> 33).expect("31 bits") % below
-    };
+    let mut random = random();
     let mut statuses = [0; 3];
     for round in 0..400 {
         let mut changed = bytes.clone();
@@ -181,4 +187,74 @@ fn refused_files() {
     let first = &json(&run)["threads"][0]["frames"][0]["witnesses"][0];
     let end = first["end"].as_str().expect("a reason");
     assert!(end.contains("its build ID is") && end.contains("that of the mapped file is"), "{end}");
+}
+
+/// The place of a section in a file.
+fn section(bytes: &[u8], name: &[u8]) -> Range<usize> {
+    let elf = Elf::parse(bytes).expect("ELF");
+    let found = elf.sections().iter().find(|section| section.name.bytes() == name);
+    let found = found.expect("the section");
+    let place = |number: u64| usize::try_from(number).expect("small");
+    place(found.offset)..place(found.offset + found.size)
+}
+
+/// Without the header of its section, a witness has no row in the program, and says why. The others walk alone.
+#[test]
+fn damaged_sections() {
+    let Some((folder, program, bytes)) = core("walk-sections") else { return };
+    let sound = json(&walked(&folder, &bytes, &[]));
+    let file = fs::read(program).expect("a program");
+    let broken = folder.join("broken");
+    // The magic number of the section, and the version of the first CIE (after its length and its ID).
+    for (name, place, number, start) in
+        [(".sframe", 0, 0, "SFrame: "), (".eh_frame", 8, 1, ".eh_frame: ")]
+    {
+        let mut changed = file.clone();
+        changed[section(&file, name.as_bytes()).start + place] ^= 0xff;
+        fs::write(&broken, changed).expect("written");
+        let run = walked(&folder, &bytes, &["--exe", "broken"]);
+        assert_eq!(run.status, 2, "{name}");
+        let walks = json(&run);
+        let first = &walks["threads"][0]["frames"][0]["witnesses"];
+        let reason = first[number]["end"].as_str().expect("a reason");
+        assert!(reason.starts_with(start) && first[number]["row"].is_null(), "{reason}");
+        assert_eq!(first[number]["follows"], true);
+        let other = &first[1 - number];
+        assert_eq!(other, &sound["threads"][0]["frames"][0]["witnesses"][1 - number]);
+        println!("{reason}");
+    }
+}
+
+/// Bits of the sections are flipped: every witness whose walk ends has a reason.
+#[test]
+fn flipped_bits_of_sections() {
+    let Some((folder, program, bytes)) = core("walk-sections-flipped") else { return };
+    let file = fs::read(program).expect("a program");
+    let sections = [section(&file, b".sframe"), section(&file, b".eh_frame")];
+    let mut random = random();
+    let mut statuses = [0; 3];
+    for round in 0..200 {
+        let mut changed = file.clone();
+        let place = &sections[round % 2];
+        for _ in 0..=random(8) {
+            changed[place.start + random(place.len())] ^= 1 << random(8);
+        }
+        fs::write(folder.join("broken"), changed).expect("written");
+        let run = walked(&folder, &bytes, &["--exe", "broken", "--max-frames", "200"]);
+        statuses[usize::try_from(run.status).expect("a status")] += 1;
+        let walks = json(&run);
+        let levels = walks["threads"][0]["frames"].as_array().expect("frames");
+        for (number, level) in levels.iter().enumerate() {
+            for frame in level["witnesses"].as_array().expect("witnesses") {
+                let follows = |next: &Value| {
+                    let all = next["witnesses"].as_array().expect("witnesses");
+                    all.iter().any(|other| other["witness"] == frame["witness"])
+                };
+                let goes_on = levels.get(number + 1).is_some_and(follows);
+                assert!(goes_on || frame["end"].is_string(), "{frame}");
+            }
+        }
+    }
+    println!("statuses: {statuses:?}");
+    assert!(statuses.iter().all(|count| *count > 0));
 }

@@ -80,7 +80,7 @@ fn a_return_address_is_not_in_the_call() {
 
 /// libc has no SFrame section: without the help of CFI, the walk ends in its first frame.
 #[test]
-fn a_walk_can_end_at_a_gap() {
+fn rules_of_consumers_end_walks() {
     let Some((folder, core, expected)) = core("walk-gap", "handler") else { return };
     let (status, walks) = walk(&folder, &["--gaps", "stop", &core]);
     let thread = &walks["threads"][0];
@@ -91,6 +91,13 @@ fn a_walk_can_end_at_a_gap() {
     let level = &thread["frames"][found.len() - 1];
     assert_eq!(level["witnesses"][0]["end"], "the file has no such section");
     assert!(level["witnesses"][0]["file"].as_str().expect("a file").contains("libc"));
+    let (status, walks) = walk(&folder, &["--sp-alignment", "4096", &core]);
+    let first = &walks["threads"][0]["frames"][0]["witnesses"][0]["end"];
+    let reason = format!("SP of the caller, {}, is not aligned to 4096 bytes", expected[1].sp);
+    assert_eq!((status, first), (2, &reason.into()));
+    // The psABI aligns SP to 16 bytes at calls.
+    let (status, walks) = walk(&folder, &["--sp-alignment", "16", &core]);
+    assert_eq!((status, frames(&walks["threads"][0], "cfi")), (0, expected.clone()));
     let (status, walks) = walk(&folder, &["--max-frames", "5", &core]);
     let found = frames(&walks["threads"][0], "cfi");
     assert_eq!((status, found), (2, expected[..5].to_vec()));

@@ -13,8 +13,11 @@ use super::{frames, gdb, walk};
 /// What a program does, and the functions on its stack.
 type Stack = (&'static str, &'static [&'static str]);
 
-/// The last one, with a signal, is made only on AArch64.
-const STACKS: [Stack; 4] = [
+/// The stacks that are made only on AArch64: with a signal, a call of address 0, and CFAs in registers that
+/// inner frames have saved.
+const OF_AARCH64: [&str; 3] = ["handler", "null", "x19"];
+
+const STACKS: [Stack; 6] = [
     ("leaf", &["in_leaf", "start"]),
     ("recurse", &["leaf", "recurse", "recurse", "recurse", "recurse", "start"]),
     ("dynamic", &["leaf", "recurse", "recurse", "recurse", "dynamic", "start"]),
@@ -22,9 +25,18 @@ const STACKS: [Stack; 4] = [
         "handler",
         &["leaf", "recurse", "recurse", "recurse", "recurse", "handler", "?", "handled", "start"],
     ),
+    ("null", &["?", "null_call", "start"]),
+    ("x19", &["in_leaf", "saves_all", "by_expression", "in_registers", "by_x19", "start"]),
 ];
 
-fn build(folder: &Path, machine: &str, toolchain: &str, options: &[&str]) -> Option<PathBuf> {
+/// Builds a program from its C source and, if there is one, its assembly.
+pub(crate) fn build(
+    folder: &Path,
+    machine: &str,
+    source: &str,
+    toolchain: &str,
+    options: &[&str],
+) -> Option<PathBuf> {
     let qemu = format!("qemu-{machine}");
     let missing = [qemu.as_str(), "gdb-multiarch"].into_iter().find(|tool| !tools::has(tool));
     if let Some(tool) = missing {
@@ -41,16 +53,18 @@ fn build(folder: &Path, machine: &str, toolchain: &str, options: &[&str]) -> Opt
     let mut gcc = Command::new(compiler.join(format!("{machine}-linux-gnu-gcc-12")));
     gcc.arg(format!("-B{}", folder.display()));
     gcc.args(["-nostdlib", "-static", "-ffreestanding", "-fno-optimize-sibling-calls"]);
-    gcc.args(["-fasynchronous-unwind-tables", "-Wa,--gsframe", "-w", "-o"]).arg(&program);
+    gcc.args(["-fasynchronous-unwind-tables", "-w", "-o"]).arg(&program);
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/walk/programs");
-    gcc.args(options).arg(sources.join(format!("{machine}.c")));
+    let written = [format!("{source}.c"), format!("{source}.s")];
+    let written = written.iter().map(|name| sources.join(name));
+    gcc.args(options).args(written.filter(|path| path.exists()));
     let output = gcc.output().expect("gcc runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(program)
 }
 
 /// A core dump by qemu, which chooses its name.
-fn core(program: &Path, machine: &str, what: &str) -> PathBuf {
+pub(crate) fn core(program: &Path, machine: &str, what: &str) -> PathBuf {
     let folder = program.parent().expect("a folder").join(what);
     fs::create_dir_all(&folder).expect("a folder");
     let mut shell = Command::new("sh");
@@ -83,8 +97,11 @@ type Walked = (&'static str, PathBuf, PathBuf, Value);
 /// The walks of all stacks.
 fn walks(name: &str, machine: &str, toolchain: &str, options: &[&str]) -> Vec<Walked> {
     let folder = folder!(name);
-    let Some(program) = build(&folder, machine, toolchain, options) else { return Vec::new() };
-    let stacks = STACKS.iter().filter(|(what, _)| machine == "aarch64" || *what != "handler");
+    let options = [&["-Wa,--gsframe"], options].concat();
+    let program = build(&folder, machine, machine, toolchain, &options);
+    let Some(program) = program else { return Vec::new() };
+    let is_made = |what| machine == "aarch64" || !OF_AARCH64.contains(what);
+    let stacks = STACKS.iter().filter(|(what, _)| is_made(what));
     let walked = stacks.map(|(what, functions)| {
         let core = core(&program, machine, what);
         let arguments = ["--exe", "program", core.to_str().expect("text")];

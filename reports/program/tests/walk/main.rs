@@ -6,7 +6,9 @@
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 mod cores;
+mod crashes;
 mod damaged;
+mod debug_files;
 mod differences;
 mod gdb;
 mod live;

@@ -45,6 +45,11 @@ NOINLINE void handled(void) {
 
 NOINLINE void in_leaf(int *place) { *place = 1; }
 
+NOINLINE int null_call(int function(void)) { return function() + 1; }
+
+// In aarch64.s.
+extern void by_x19(void);
+
 void start(long *stack) {
 	const char *what = stack[0] > 1 ? (const char *)stack[2] : "";
 	switch (what[0]) {
@@ -52,6 +57,8 @@ void start(long *stack) {
 	case 'r': sink = recurse(3, null); break;
 	case 'd': sink = dynamic(100); break;
 	case 'h': handled(); break;
+	case 'n': sink = null_call((int (*)(void))null); break;
+	case 'x': by_x19(); break;
 	}
 	system_call(93, 0, 0, 0, 0);
 }

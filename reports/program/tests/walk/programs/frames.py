@@ -11,6 +11,7 @@ for thread in sorted(gdb.selected_inferior().threads(), key=lambda thread: threa
     while frame is not None and count < MOST_FRAMES:
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
             kind = "signal" if frame.type() == gdb.SIGTRAMP_FRAME else "normal"
-            print("frame", hex(frame.pc()), hex(int(frame.read_register("sp")) & (1 << 64) - 1), kind)
+            sp = int(frame.read_register("sp")) & (1 << 64) - 1
+            print("frame", hex(frame.pc()), hex(sp), kind, (frame.name() or "?").replace(" ", "_"))
         frame = frame.older()
         count += 1

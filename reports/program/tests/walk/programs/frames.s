@@ -67,6 +67,60 @@ by_rbx:
 	ret
 	.cfi_endproc
 	.size	by_rbx, .-by_rbx
+# The same, but in a frame whose callee has saved the register and uses it itself.
+	.globl	outer_rbx
+	.type	outer_rbx, @function
+outer_rbx:
+	.cfi_startproc
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset 3, -16
+	mov	%rsp, %rbx
+	.cfi_def_cfa_register 3
+	sub	$48, %rsp
+	call	saves_rbx
+	mov	%rbx, %rsp
+	.cfi_def_cfa_register 7
+	pop	%rbx
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	outer_rbx, .-outer_rbx
+
+	.type	saves_rbx, @function
+saves_rbx:
+	.cfi_startproc
+	push	%r12
+	.cfi_def_cfa_offset 16
+	.cfi_offset 12, -16
+	mov	%rbx, %r12
+	.cfi_register 3, 12
+	xor	%ebx, %ebx
+	call	saves_r12
+	mov	%r12, %rbx
+	.cfi_restore 3
+	pop	%r12
+	.cfi_restore 12
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	saves_rbx, .-saves_rbx
+
+	.type	saves_r12, @function
+saves_r12:
+	.cfi_startproc
+	push	%r12
+	.cfi_def_cfa_offset 16
+	.cfi_offset 12, -16
+	xor	%r12d, %r12d
+	call	in_prologue
+	pop	%r12
+	.cfi_restore 12
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size	saves_r12, .-saves_r12
+
 # The call is the last instruction, because it does not return. The function after it has another frame.
 	.globl	ends_with_call, comes_after
 	.type	ends_with_call, @function

@@ -12,7 +12,7 @@
 #define NOINLINE __attribute__((noinline, noclone))
 
 extern void in_prologue(void), in_body(void), in_epilogue(void), by_rbx(void);
-extern void ends_with_call(void), misread(void);
+extern void ends_with_call(void), misread(void), outer_rbx(void);
 volatile int zero, sink;
 int *volatile null;
 
@@ -69,6 +69,13 @@ NOINLINE int dies(int depth) {
 	die();
 }
 
+// Calls an address without code.
+NOINLINE static int call(int depth, int function(void)) {
+	if (depth)
+		return call(depth - 1, function) + 1;
+	return function() + 1;
+}
+
 // The first instruction of the stub reads the GOT, which is made inaccessible.
 static void in_stub(void) {
 	extern char _GLOBAL_OFFSET_TABLE_[];
@@ -122,12 +129,18 @@ int main(int count, char **arguments) {
 		in_epilogue();
 	else if (IS("rbx"))
 		by_rbx();
+	else if (IS("outer-rbx"))
+		outer_rbx();
 	else if (IS("last-call"))
 		ends_with_call();
 	else if (IS("misread"))
 		misread();
 	else if (IS("stub"))
 		in_stub();
+	else if (IS("null-call"))
+		sink = call(2, (int (*)(void))null);
+	else if (IS("data-call"))
+		sink = call(2, (int (*)(void)) & sink);
 	else if (IS("handler"))
 		handle(0), raise(SIGUSR1);
 	else if (IS("other-stack"))

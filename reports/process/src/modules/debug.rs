@@ -1,0 +1,84 @@
+//! Separate debug files: the symbols and the CFI that files lose when they are stripped.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+use sframe_input::DebugFile;
+use sframe_oracle::cfi::{Cfi, Kind, section_bytes};
+use sframe_validator::elf::Elf;
+
+use crate::files::Files;
+
+/// The largest number of bytes that compressed sections of all files together may have.
+const ROOM: u64 = 1 << 30;
+
+/// Finds separate debug files.
+pub(super) struct DebugFiles<'s> {
+    files: &'s Files,
+    folders: Vec<PathBuf>,
+    /// The rest of [`ROOM`].
+    room: Cell<u64>,
+}
+
+/// An ELF file with CFI, and its compressed sections in memory.
+pub(super) struct WithCfi<'s> {
+    pub(super) elf: Elf<'s>,
+    /// The number, the address and the bytes of each.
+    inflated: Vec<(u32, u64, &'s [u8])>,
+}
+
+impl<'s> DebugFiles<'s> {
+    pub(super) const fn new(files: &'s Files, folders: Vec<PathBuf>) -> DebugFiles<'s> {
+        DebugFiles { files, folders, room: Cell::new(ROOM) }
+    }
+
+    /// The debug file of `elf`, which was read from `path`; `None` if there is none.
+    ///
+    /// # Errors
+    /// The reason, for people, why a file with the right name is not used.
+    pub(super) fn find(&self, path: &Path, elf: &Elf<'_>) -> Result<Option<WithCfi<'s>>, String> {
+        let Some(found) = DebugFile::find(path, elf, &self.folders)? else { return Ok(None) };
+        let Some(bytes) = self.files.keep_debug_file(found) else { return Ok(None) };
+        let elf = Elf::parse(bytes).map_err(|error| error.to_string())?;
+        Ok(Some(self.inflate(elf)))
+    }
+
+    /// Decompresses the sections of a file that contain CFI.
+    pub(super) fn inflate(&self, elf: Elf<'s>) -> WithCfi<'s> {
+        let is_cfi = |name: &[u8]| matches!(name, b".debug_frame" | b".zdebug_frame");
+        let mut inflated = Vec::new();
+        for section in elf.sections().iter().filter(|section| is_cfi(section.name.bytes())) {
+            // A section that cannot be decompressed is a defect of the CFI.
+            if let Ok(Cow::Owned(bytes)) = section_bytes(&elf, section, self.room.get()) {
+                self.room.set(self.room.get().saturating_sub(bytes.len() as u64));
+                inflated.push((section.index, section.address, self.files.keep(bytes)));
+            }
+        }
+        WithCfi { elf, inflated }
+    }
+}
+
+impl<'s> WithCfi<'s> {
+    /// A file whose compressed sections are not read.
+    pub(super) const fn plain(elf: Elf<'s>) -> WithCfi<'s> {
+        WithCfi { elf, inflated: Vec::new() }
+    }
+
+    /// The CFI sections; those for unwinders precede those for debuggers.
+    ///
+    /// # Errors
+    /// The reason, for people, why they cannot be read.
+    pub(super) fn cfi(&self) -> Result<Vec<Cfi<'s>>, String> {
+        let mut sections = Cfi::load_all(&self.elf).map_err(|error| format!("CFI: {error}"))?;
+        let Some(abi) = self.elf.abi() else { return Ok(sections) };
+        for section in &mut sections {
+            let number = section.section();
+            let inflated = self.inflated.iter().find(|(index, ..)| *index == number);
+            if let Some((_, address, bytes)) = inflated {
+                *section = Cfi::from_bytes(bytes, Kind::DebugFrame, *address, abi);
+            }
+        }
+        Ok(sections)
+    }
+}
