@@ -82,3 +82,21 @@ fn sweep(bencher: Bencher<'_, '_>) {
         });
     });
 }
+
+/// Only the sweep, with one thread and with two.
+#[divan::bench(args = [1, 2])]
+fn sweep_with_threads(bencher: Bencher<'_, '_>, threads: usize) {
+    let data = file();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let Ok(pool) = pool else { return println!("skipped: no threads") };
+    open(&data, |elf, sections, rows| {
+        let cfi = Cfi::load_all(elf).unwrap_or_default();
+        bencher.counter(ItemsCount::new(rows)).bench(|| {
+            pool.install(|| {
+                compare(black_box(elf), sections, &cfi, |range| {
+                    black_box(range);
+                })
+            })
+        });
+    });
+}

@@ -290,13 +290,13 @@ impl<'c> Sink<'c> for Ledger<'_, 'c, '_> {
         }
     }
 
-    fn without_sframe(&mut self, function: &Fde<'c>, bytes: u64) -> bool {
+    fn counts_code_without_sframe(&self) -> bool {
         // If there are sections, the loss may be a finding.
-        let silent = self.sections.is_empty();
-        if silent {
-            self.count_bytes(function, bytes);
-        }
-        silent
+        self.sections.is_empty()
+    }
+
+    fn without_sframe(&mut self, function: &Fde<'c>, bytes: u64) {
+        self.count_bytes(function, bytes);
     }
 
     fn error(&mut self, function: &Fde<'c>, error: CfiError) {

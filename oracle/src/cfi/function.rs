@@ -30,6 +30,11 @@ impl Cfi<'_> {
         (0..self.fdes.len()).filter_map(|place| self.fde(self.record_at(place)?))
     }
 
+    /// The number of functions.
+    pub(crate) const fn count(&self) -> usize {
+        self.fdes.len()
+    }
+
     /// The function at index `place` of [`Cfi::sorted`].
     #[inline]
     pub(crate) fn nth_sorted(&self, place: usize) -> Option<Fde<'_>> {

@@ -7,9 +7,11 @@ use sframe_validator::unwind::{CodeAddress, Row};
 use sframe_validator::{Section, Version};
 
 use super::agreement::agree_all_over;
-use super::code::code_of;
+use super::divide::Part;
 use super::judge::{Judgement, Side, judge};
+use super::parallel;
 use super::range::Range;
+use super::sink::Sink;
 use super::sweep::{Observer, sweep};
 use super::unplaced::Search;
 use super::verdict::{Totals, Verdict};
@@ -19,34 +21,8 @@ use crate::witness::{
     SframeFunction, SframeWitness, Shared, Statement, Witness,
 };
 
-/// Receives the results of a comparison.
-pub(crate) trait Sink<'c> {
-    /// Whether the sink needs ranges that neither side describes: there is one after most functions.
-    const NEITHER: bool = false;
-
-    /// Whether the sink needs ranges about which both agree.
-    const EQUAL: bool = false;
-
-    /// Receives a range whose verdict is not [`Verdict::Equal`], or any with [`Sink::EQUAL`], in the order of addresses.
-    fn range(&mut self, range: &Range<'c>);
-
-    /// Receives the size of code of a function for which SFrame has no rows. Returns false if the sink needs the ranges
-    /// instead, which it does if there are SFrame sections.
-    fn without_sframe(&mut self, _: &Fde<'c>, _bytes: u64) -> bool {
-        false
-    }
-
-    /// Receives the defect that ends the rows of a function too early, once for each function.
-    fn error(&mut self, _: &Fde<'c>, _: CfiError) {}
-}
-
-impl<'c, F: FnMut(&Range<'c>)> Sink<'c> for F {
-    const NEITHER: bool = true;
-
-    fn range(&mut self, range: &Range<'c>) {
-        self(range);
-    }
-}
+/// The number of functions that a thread compares at a time.
+const FUNCTIONS: usize = 256;
 
 /// The results so far.
 struct Comparison<'c, 'p, 's, S> {
@@ -104,7 +80,11 @@ impl<'c, S: Sink<'c>> Comparison<'c, '_, '_, S> {
         self.totals.bytes.add(verdict, bytes);
         let settled = match cfi {
             Says::Nothing => verdict == Verdict::Neither && !S::NEITHER,
-            Says::Unread(function) => self.sink.without_sframe(&function, bytes),
+            Says::Unread(function) if self.sink.counts_code_without_sframe() => {
+                self.sink.without_sframe(&function, bytes);
+                true
+            }
+            Says::Unread(_) => false,
             _ => verdict == Verdict::Equal && !S::EQUAL,
         };
         if settled {
@@ -283,7 +263,8 @@ fn describe<'c>(
 }
 
 /// Sweeps over the code of `elf` with the functions of `sections` and `cfi`, all of which must belong to the file.
-/// `sink` receives every range that is not [`Verdict::Equal`], in the order of addresses.
+/// `sink` receives every range that is not [`Verdict::Equal`], in the order of addresses. The threads of the current
+/// `rayon` pool compare parts of a large file.
 ///
 /// The time is linear in the size of the file, whatever its tables claim.
 pub fn compare<'c>(
@@ -296,13 +277,15 @@ pub fn compare<'c>(
 }
 
 /// Like [`compare`], for a sink that needs more details.
-pub(crate) fn compare_file<'c>(
+pub(crate) fn compare_file<'c, S: Sink<'c>>(
     elf: &Elf<'_>,
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],
-    sink: &mut impl Sink<'c>,
+    sink: &mut S,
 ) -> Totals {
-    compare_code(&code_of(elf), elf, sections, cfi, sink)
+    let places = Places::of(sections);
+    let tables = Tables { elf, sections, cfi, places: &places };
+    parallel::compare(&tables, FUNCTIONS, sink)
 }
 
 /// Like [`compare_file`], but only for `code`, which must be ordered and without overlaps.
@@ -314,28 +297,55 @@ pub(super) fn compare_code<'c>(
     sink: &mut impl Sink<'c>,
 ) -> Totals {
     let places = Places::of(sections);
-    let version = sections.first().map_or(Version::V3, |section| section.header().version);
-    let mut comparison = Comparison {
-        totals: Totals::default(),
-        search: Search::new(&places, version),
-        pending: None,
-        sink,
-    };
-    comparison.totals.functions.unplaced = places.unplaced.count();
-    // Needed only for repeated blocks of version 1.
-    let mut lookup = None;
-    let evidence = |current: &Current<'_>, place: CodeAddress, row: &Row| {
-        evidence(lookup.get_or_insert_with(|| Lookup::new(cfi)), current, place, row)
-    };
-    let mut budgets = Budgets::new(sections, elf.data().len() as u64);
-    let origin = CodeAddress::absolute(0);
-    let mut sframe_witness =
-        SframeWitness::new(sections, &places.functions, origin, elf.abi(), &mut budgets, evidence);
-    let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
-    let mut cfi_witness = CfiWitness::new(cfi, &mut contexts);
-    sweep(code, &mut sframe_witness, &mut cfi_witness, &mut comparison);
-    comparison.flush();
-    comparison.totals
+    let tables = Tables { elf, sections, cfi, places: &places };
+    tables.compare(&Part::of(code.to_vec()), &mut tables.budgets(), sink)
+}
+
+/// What is compared.
+pub(super) struct Tables<'t, 'c> {
+    pub(super) elf: &'t Elf<'t>,
+    pub(super) sections: &'t [Section<'t>],
+    pub(super) cfi: &'c [Cfi<'c>],
+    /// The functions of `sections`.
+    pub(super) places: &'t Places,
+}
+
+impl<'c> Tables<'_, 'c> {
+    /// The work that comparing all of the code may take.
+    pub(super) fn budgets(&self) -> Budgets {
+        Budgets::new(self.sections, self.elf.data().len() as u64)
+    }
+
+    /// Compares a part of the code. The totals are without SFrame functions whose start is unreadable.
+    pub(super) fn compare(
+        &self,
+        part: &Part,
+        budgets: &mut Budgets,
+        sink: &mut impl Sink<'c>,
+    ) -> Totals {
+        let Tables { elf, sections, cfi, places } = *self;
+        let version = sections.first().map_or(Version::V3, |section| section.header().version);
+        let mut comparison = Comparison {
+            totals: Totals::default(),
+            search: Search::new(places, version),
+            pending: None,
+            sink,
+        };
+        // Needed only for repeated blocks of version 1.
+        let mut lookup = None;
+        let evidence = |current: &Current<'_>, place: CodeAddress, row: &Row| {
+            evidence(lookup.get_or_insert_with(|| Lookup::new(cfi)), current, place, row)
+        };
+        let functions = places.functions.get(part.sframe..).unwrap_or_default();
+        let origin = CodeAddress::absolute(0);
+        let mut sframe_witness =
+            SframeWitness::new(sections, functions, origin, elf.abi(), budgets, evidence);
+        let mut contexts: Vec<_> = cfi.iter().map(RowContext::new).collect();
+        let mut cfi_witness = CfiWitness::new(cfi, &mut contexts).starting_at(&part.cfi);
+        sweep(&part.code, &mut sframe_witness, &mut cfi_witness, &mut comparison);
+        comparison.flush();
+        comparison.totals
+    }
 }
 
 #[cfg(test)]
@@ -442,7 +452,8 @@ mod tests {
         };
         assert!(!sframe_witness.describes() && !cfi_witness.describes());
         let mut counting = Counting(comparison, 0);
-        sweep(&code_of(&elf), &mut sframe_witness, &mut cfi_witness, &mut counting);
+        let code = crate::compare::code::code_of(&elf);
+        sweep(&code, &mut sframe_witness, &mut cfi_witness, &mut counting);
         assert_eq!(counting.0.totals.bytes, totals.bytes);
         // Code without a description follows each function. The third is one piece, and the last has three.
         assert_eq!(counting.1, 4 + 1 + 3);

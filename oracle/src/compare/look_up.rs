@@ -4,8 +4,9 @@ use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
 
-use super::file::{Sink, compare_code};
+use super::file::compare_code;
 use super::range::Range;
+use super::sink::Sink;
 use crate::cfi::Cfi;
 use crate::witness::CodeRange;
 

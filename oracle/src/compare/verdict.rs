@@ -197,3 +197,10 @@ pub struct Totals {
     /// Functions by who describes them.
     pub functions: FunctionCounts,
 }
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Totals) {
+        self.bytes += other.bytes;
+        self.functions += other.functions;
+    }
+}

@@ -15,6 +15,11 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
+    /// Passes over the first functions.
+    pub(super) const fn pass(&mut self, functions: usize) {
+        self.next = functions;
+    }
+
     /// The place where the current function ends or the next one starts, if `place` is before it.
     #[inline(always)]
     pub(super) fn limit_at(&self, place: CodeAddress) -> Option<u64> {

@@ -37,6 +37,39 @@ impl Budgets {
         let rows = sections.iter().map(Section::row_budget).collect();
         Budgets { rows, repetitions: file_size, pieces: Vec::new(), block: Vec::new() }
     }
+
+    /// Budgets for the same work.
+    pub(crate) fn copy(&self) -> Budgets {
+        let Budgets { rows, repetitions, .. } = self;
+        let (pieces, block) = (Vec::new(), Vec::new());
+        Budgets { rows: rows.clone(), repetitions: *repetitions, pieces, block }
+    }
+
+    /// Leaves a tenth of the work. Returns whether there was any.
+    #[cfg(test)]
+    pub(crate) fn take_some(&mut self) -> bool {
+        let some = self.repetitions > 0;
+        self.repetitions /= 10;
+        self.rows.iter_mut().all(|rows| rows.take(rows.left() - rows.left() / 10)) && some
+    }
+
+    /// Whether the same work is left.
+    #[cfg(test)]
+    pub(crate) fn is_like(&self, other: &Budgets) -> bool {
+        let left = |budgets: &Budgets| budgets.rows.iter().map(RowBudget::left).collect::<Vec<_>>();
+        left(self) == left(other) && self.repetitions == other.repetitions
+    }
+
+    /// Takes the work that was done between two states of other budgets. Returns false if less is left.
+    pub(crate) fn take_used(&mut self, before: &Budgets, after: &Budgets) -> bool {
+        let mut sections = self.rows.iter_mut().zip(before.rows.iter().zip(&after.rows));
+        let are_left = sections
+            .all(|(left, (before, after))| left.take(before.left().saturating_sub(after.left())));
+        let repetitions = before.repetitions.saturating_sub(after.repetitions);
+        let left = self.repetitions.checked_sub(repetitions);
+        self.repetitions = left.unwrap_or(0);
+        are_left && left.is_some()
+    }
 }
 
 /// The content of an entry.

@@ -31,9 +31,15 @@ impl RowBudget {
         }
     }
 
-    /// Takes bytes from the budget, if enough are left.
+    /// The number of bytes that may still be read.
+    #[must_use]
+    pub const fn left(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Takes bytes from the budget, if enough are left. Returns false, and takes nothing, if not.
     #[inline]
-    fn take(&mut self, bytes: u64) -> bool {
+    pub fn take(&mut self, bytes: u64) -> bool {
         let rest = self.bytes.checked_sub(bytes);
         self.bytes = rest.unwrap_or(self.bytes);
         rest.is_some()

@@ -42,6 +42,11 @@ impl<'c, 'x> Stream<'c, 'x> {
         }
     }
 
+    /// Passes over the first functions.
+    pub(super) const fn pass(&mut self, functions: usize) {
+        self.cursor.pass(functions);
+    }
+
     /// The marks of the current function.
     #[inline]
     pub(super) const fn marks(&self) -> Marks {
