@@ -58,12 +58,12 @@ mod verdict;
 
 pub use call_sites::{AfterCall, CallSite, SiteSums, call_sites};
 pub use confirm::CfiConfirms;
-pub use file::compare;
-pub(crate) use file::compare_file;
 pub use judge::{Judgement, Side, judge};
 pub use look_up::look_up;
 pub use orc::{OrcRange, OrcSums, OrcVerdict, compare_orc};
 pub use orc_proof::{OrcProof, OrcRefuted, prove_orc};
+pub use parallel::compare;
+pub(crate) use parallel::compare_file;
 pub use piece::Stated;
 pub use proof::{Contradiction, ProofSums, Proofs, prove};
 pub use range::Range;

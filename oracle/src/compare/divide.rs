@@ -2,12 +2,12 @@
 
 use core::iter::Peekable;
 
+use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
 
 use super::code::code_of;
-use super::file::Tables;
 use crate::cfi::Cfi;
-use crate::witness::{CodeRange, SframeFunction};
+use crate::witness::{CodeRange, Places, SframeFunction};
 
 /// The number of functions that are tried as the start of a part, where others overlap with them.
 const TRIES: usize = 64;
@@ -33,10 +33,10 @@ impl Part {
 }
 
 /// Divides the code of a file into parts with about `size` functions. No function describes code of two parts.
-pub(super) fn divide(tables: &Tables<'_, '_>, size: usize) -> Vec<Part> {
-    let sframe = Functions::Sframe(&tables.places.functions);
-    let all: Vec<_> = [sframe].into_iter().chain(tables.cfi.iter().map(Functions::Cfi)).collect();
-    let mut code = code_of(tables.elf).into_iter().peekable();
+pub(super) fn divide(elf: &Elf<'_>, places: &Places, cfi: &[Cfi<'_>], size: usize) -> Vec<Part> {
+    let sframe = Functions::Sframe(&places.functions);
+    let all: Vec<_> = [sframe].into_iter().chain(cfi.iter().map(Functions::Cfi)).collect();
+    let mut code = code_of(elf).into_iter().peekable();
     let (mut parts, mut part) = (Vec::new(), Part::of(Vec::new()));
     for (start, passed) in starts(&all, size) {
         take_before(&mut code, start, &mut part.code);
@@ -124,8 +124,7 @@ impl Functions<'_> {
             }
         }
         // If functions overlap, the one that starts last is found, so that no other reaches past its end.
-        let before = (0..low).rev().take(EMPTY).filter_map(|number| self.nth(number));
-        let mut before = before;
+        let mut before = (0..low).rev().take(EMPTY).filter_map(|number| self.nth(number));
         let last = before.find(|(_, size)| *size > 0);
         let is_over = match last {
             Some((start, size)) => {

@@ -1,4 +1,4 @@
-//! Compares the SFrame sections of a file with its CFI.
+//! Compares the SFrame sections of a file, or of a part of it, with its CFI.
 
 use core::ops::ControlFlow;
 
@@ -9,7 +9,6 @@ use sframe_validator::{Section, Version};
 use super::agreement::agree_all_over;
 use super::divide::Part;
 use super::judge::{Judgement, Side, judge};
-use super::parallel;
 use super::range::Range;
 use super::sink::Sink;
 use super::sweep::{Observer, sweep};
@@ -20,9 +19,6 @@ use crate::witness::{
     Budgets, CfiWitness, CodeRange, Current, Evidence, Found, Left, Lookup, Marks, Places, Says,
     SframeFunction, SframeWitness, Shared, Statement, Witness,
 };
-
-/// The number of functions that a thread compares at a time.
-const FUNCTIONS: usize = 256;
 
 /// The results so far.
 struct Comparison<'c, 'p, 's, S> {
@@ -262,33 +258,8 @@ fn describe<'c>(
     }
 }
 
-/// Sweeps over the code of `elf` with the functions of `sections` and `cfi`, all of which must belong to the file.
-/// `sink` receives every range that is not [`Verdict::Equal`], in the order of addresses. The threads of the current
-/// `rayon` pool compare parts of a large file.
-///
-/// The time is linear in the size of the file, whatever its tables claim.
-pub fn compare<'c>(
-    elf: &Elf<'_>,
-    sections: &[Section<'_>],
-    cfi: &'c [Cfi<'c>],
-    mut sink: impl FnMut(&Range<'c>),
-) -> Totals {
-    compare_file(elf, sections, cfi, &mut sink)
-}
-
-/// Like [`compare`], for a sink that needs more details.
-pub(crate) fn compare_file<'c, S: Sink<'c>>(
-    elf: &Elf<'_>,
-    sections: &[Section<'_>],
-    cfi: &'c [Cfi<'c>],
-    sink: &mut S,
-) -> Totals {
-    let places = Places::of(sections);
-    let tables = Tables { elf, sections, cfi, places: &places };
-    parallel::compare(&tables, FUNCTIONS, sink)
-}
-
-/// Like [`compare_file`], but only for `code`, which must be ordered and without overlaps.
+/// Like [`compare`](super::compare), but only for `code`, which must be ordered and without overlaps, for a sink that needs more
+/// details.
 pub(super) fn compare_code<'c>(
     code: &[CodeRange],
     elf: &Elf<'_>,
@@ -431,7 +402,8 @@ mod tests {
         let sections = [Section::parse(&sframe, Placement::at(0x4000)).expect("a section")];
 
         let mut sink = Described(Vec::new());
-        let totals = compare_file(&elf, &sections, &cfi, &mut sink);
+        let code = crate::compare::code::code_of(&elf);
+        let totals = compare_code(&code, &elf, &sections, &cfi, &mut sink);
         let different = Verdict::Different(crate::compare::Fields::CFA);
         let wanted = [(0x1040, 0x1050, Verdict::OnlyCfi), (0x106c, 0x1070, different)];
         assert_eq!(sink.0, wanted);

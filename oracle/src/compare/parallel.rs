@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use sframe_validator::elf::Elf;
 use sframe_validator::{Section, Version};
 
 use super::divide::{Part, divide};
@@ -13,25 +14,49 @@ use super::file::Tables;
 use super::range::Range;
 use super::sink::Sink;
 use super::verdict::Totals;
-use crate::cfi::{CfiError, Fde};
-use crate::witness::Budgets;
+use crate::cfi::{Cfi, CfiError, Fde};
+use crate::witness::{Budgets, Places};
 
+/// The number of functions in a part.
+const FUNCTIONS: usize = 256;
 /// The number of parts that are compared before their results are passed on. Memory grows with it.
 const AT_ONCE: usize = 32;
 /// The maximum number of results of a part that are kept. The compilers' code has at most a few for each function.
 const MOST_RESULTS: usize = 1 << 13;
 
-/// Compares all of a file's code, in parts of about `size` functions.
-pub(super) fn compare<'c, S: Sink<'c>>(
-    tables: &Tables<'_, 'c>,
-    size: usize,
+/// Sweeps over the code of `elf` with the functions of `sections` and `cfi`, all of which must belong to the file.
+/// `sink` receives every range that is not [`Verdict::Equal`](super::Verdict::Equal), in the order of addresses. The threads of the current
+/// `rayon` pool compare parts of a large file.
+///
+/// The time is linear in the size of the file, whatever its tables claim.
+pub fn compare<'c>(
+    elf: &Elf<'_>,
+    sections: &[Section<'_>],
+    cfi: &'c [Cfi<'c>],
+    mut sink: impl FnMut(&Range<'c>),
+) -> Totals {
+    compare_file(elf, sections, cfi, &mut sink)
+}
+
+/// Like [`compare`], for a sink that needs more details.
+pub(crate) fn compare_file<'c, S: Sink<'c>>(
+    elf: &Elf<'_>,
+    sections: &[Section<'_>],
+    cfi: &'c [Cfi<'c>],
     sink: &mut S,
 ) -> Totals {
+    let places = Places::of(sections);
+    let tables = Tables { elf, sections, cfi, places: &places };
+    compare_whole(&tables, sink)
+}
+
+/// Compares all of a file's code.
+fn compare_whole<'c, S: Sink<'c>>(tables: &Tables<'_, 'c>, sink: &mut S) -> Totals {
     let mut budgets = tables.budgets();
     let is_first = |section: &Section<'_>| section.header().version == Version::V1;
     // Repeated rows of version 1 are understood by lookups in CFI, whose work is limited for the file as a whole.
-    let size = if tables.sections.iter().any(is_first) { usize::MAX } else { size };
-    let parts = divide(tables, size);
+    let size = if tables.sections.iter().any(is_first) { usize::MAX } else { FUNCTIONS };
+    let parts = divide(tables.elf, tables.places, tables.cfi, size);
     let mut totals = match parts.as_slice() {
         [part] => tables.compare(part, &mut budgets, sink),
         parts => compare_parts(tables, parts, &mut budgets, sink),
@@ -203,11 +228,8 @@ impl<'c, S: Sink<'c>> Sink<'c> for Joined<'c, '_, S> {
 #[cfg(test)]
 mod tests {
     use sframe_validator::Placement;
-    use sframe_validator::elf::Elf;
 
     use super::*;
-    use crate::cfi::Cfi;
-    use crate::witness::Places;
 
     /// Keeps everything as text, apart from the order of different kinds.
     #[derive(Default, Debug, PartialEq)]
@@ -245,7 +267,7 @@ mod tests {
         budgets: Budgets,
     ) -> Outcome<COUNTS> {
         let (mut texts, mut budgets) = (Texts::default(), budgets);
-        let parts = divide(tables, size);
+        let parts = divide(tables.elf, tables.places, tables.cfi, size);
         let totals = compare_parts(tables, &parts, &mut budgets, &mut texts);
         (totals, texts, budgets)
     }
@@ -271,7 +293,7 @@ mod tests {
                 assert!(left_after.is_like(&left), "{size} functions: {left_after:?} {left:?}");
             }
         }
-        divide(tables, 1).len()
+        divide(tables.elf, tables.places, tables.cfi, 1).len()
     }
 
     /// Every golden file, with its sections and without.
