@@ -30,7 +30,7 @@ pub use compare::{Comparison, Mismatch, compare};
 use functions::{Initials, Plan};
 
 /// The name of the symbol at the start of each section, without the section's number. These symbols show where the
-/// linker has placed a section's code.
+/// linker has placed a section's code. They have no type: a section may start with a part of a function.
 const SECTION_SYMBOL: &str = "sframe_check.section.";
 
 /// The reason why a function is left out.
@@ -166,7 +166,7 @@ pub fn reassemble(
     let initials = Initials::of(&loaded.cfis);
     let mut plan = Plan::of(elf, &loaded.cfis, &initials);
     plan.left_out.entries = loaded.unreadable;
-    // Names only help people who read the assembly.
+    // Names help people who read the assembly, and `--thorough` on the rebuilt file to find the entries of functions.
     let symbols = SymbolTable::load(elf).unwrap_or_default();
     assembly::write(&plan, abi, name, &symbols, elf, out)?;
     Ok(Ok(Outcome {

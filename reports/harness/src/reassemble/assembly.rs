@@ -8,7 +8,7 @@ use sframe_validator::{Abi, Endian};
 use super::SECTION_SYMBOL;
 use super::directive;
 use super::functions::{CodeSection, Function, Plan};
-use super::labels::{Labels, section_name};
+use super::labels::{Label, Labels, section_name};
 use super::placed::Placed;
 use super::rules::State;
 use super::settled::Settled;
@@ -88,7 +88,6 @@ impl Body<'_, '_> {
         let name = section_name(code.section.name.bytes());
         writeln!(self.out, "\t.section {name},\"ax\",@progbits")?;
         writeln!(self.out, "\t.balign {alignment}")?;
-        writeln!(self.out, "\t.type \"{SECTION_SYMBOL}{0}\", @function", code.section.index)?;
         writeln!(self.out, "\"{SECTION_SYMBOL}{}\":", code.section.index)?;
         for function in &code.functions {
             self.bytes_to(function.offset)?;
@@ -100,14 +99,19 @@ impl Body<'_, '_> {
     fn function(
         &mut self,
         function: &Function<'_>,
-        label: &str,
+        label: &Label,
         at_entry: &State<'_>,
         settled: &mut Settled,
     ) -> io::Result<()> {
         let size = function.fde.size();
-        writeln!(self.out, "\n\t.type \"{label}\", @function")?;
-        writeln!(self.out, "\t.size \"{label}\", {size}")?;
-        writeln!(self.out, "\"{label}\":")?;
+        let Label { name, is_function } = label;
+        writeln!(self.out)?;
+        if *is_function {
+            // A part of a function must not have this type: `--thorough` takes the place for one that is called.
+            writeln!(self.out, "\t.type \"{name}\", @function")?;
+        }
+        writeln!(self.out, "\t.size \"{name}\", {size}")?;
+        writeln!(self.out, "\"{name}\":")?;
         let pinned = settled.pins(function, at_entry);
         directive::start(self.out, function, at_entry, pinned)?;
         let mut machine = function.machine();

@@ -5,10 +5,11 @@ use std::convert::Infallible;
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 
+use object::{Object, ObjectSymbol};
 use sframe_oracle::cfi::{CfiSource, Instruction};
 use sframe_oracle::compare::{Observer, sweep};
 use sframe_oracle::witness::{CodeRange, Left, Says, Witness};
-use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::CodeAddress;
 
 use super::functions::{Function, Initials, Plan};
@@ -64,8 +65,7 @@ pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, Stri
     let mut plan = Plan::of(original, &loaded.0.cfis, &initials.0);
     plan.left_out.entries = loaded.0.unreadable;
     let there = Plan::of(rebuilt, &loaded.1.cfis, &initials.1);
-    let symbols = SymbolTable::load(rebuilt).map_err(|error| error.to_string())?;
-    let bases = section_starts(&symbols);
+    let bases = section_starts(rebuilt)?;
     let there = there.sections.iter().flat_map(|section| &section.functions);
     let mut there: BTreeMap<_, _> = there.map(|f| (f.fde.start(), f)).collect();
     let mut comparison = Comparison::default();
@@ -92,14 +92,18 @@ pub fn compare(original: &Elf<'_>, rebuilt: &Elf<'_>) -> Result<Comparison, Stri
     Ok(comparison)
 }
 
-/// The starts of the original's code sections in the rebuilt file, by section number.
-fn section_starts(symbols: &SymbolTable<'_>) -> BTreeMap<u32, CodeAddress> {
-    let starts = symbols.symbols().iter().filter_map(|symbol| {
-        let number = symbol.name.bytes().strip_prefix(SECTION_SYMBOL.as_bytes())?;
+/// The starts of the original's code sections in the rebuilt file, by section number. The symbols have no type.
+fn section_starts(rebuilt: &Elf<'_>) -> Result<BTreeMap<u32, CodeAddress>, String> {
+    let file = object::File::parse(rebuilt.data()).map_err(|error| error.to_string())?;
+    let is_relocatable = rebuilt.kind() == ElfKind::Relocatable;
+    let starts = file.symbols().filter_map(|symbol| {
+        let number = symbol.name_bytes().ok()?.strip_prefix(SECTION_SYMBOL.as_bytes())?;
         let number = std::str::from_utf8(number).ok()?.parse().ok()?;
-        Some((number, symbol.start))
+        let section = u32::try_from(symbol.section_index()?.0).ok()?;
+        let section = if is_relocatable { section } else { 0 };
+        Some((number, CodeAddress { section, address: symbol.address() }))
     });
-    starts.collect()
+    Ok(starts.collect())
 }
 
 /// Compares two functions. Returns the number of rows if they are equal.

@@ -10,6 +10,15 @@ use super::SECTION_SYMBOL;
 /// The maximum length of a name taken from a file. Some C++ names have a thousand characters.
 const MAX_LENGTH: usize = 4096;
 
+/// The label at the start of a function.
+#[derive(Debug)]
+pub(super) struct Label {
+    pub(super) name: String,
+    /// Whether the name is that of a function symbol. An entry of CFI without a symbol may describe a function, or a cold
+    /// part of one.
+    pub(super) is_function: bool,
+}
+
 /// Makes unique names.
 #[derive(Debug)]
 pub(super) struct Labels<'s, 'a> {
@@ -26,8 +35,8 @@ impl<'s, 'a> Labels<'s, 'a> {
         Labels { symbols, used: HashMap::new(), room }
     }
 
-    /// A name for the function at `start`: that of its symbol, or one made from the address.
-    pub(super) fn of(&mut self, start: CodeAddress) -> String {
+    /// A label for the function at `start`, with the name of its symbol, or one made from the address.
+    pub(super) fn of(&mut self, start: CodeAddress) -> Label {
         let symbols = self.symbols.symbols();
         // The best symbol for an address comes first; a linear search would visit all symbols before it.
         let first = symbols.partition_point(|symbol| symbol.start < start);
@@ -37,11 +46,12 @@ impl<'s, 'a> Labels<'s, 'a> {
             self.room = self.room.checked_sub(name.len())?;
             (name.len() <= MAX_LENGTH).then(|| plain(name))
         });
+        let is_function = plain.is_some();
         let name = plain.unwrap_or_else(|| match start.section {
             0 => format!("code_at_{:#x}", start.address),
             section => format!("code_at_{section}_{:#x}", start.address),
         });
-        self.unused(name)
+        Label { name: self.unused(name), is_function }
     }
 
     /// `name`, with a number appended if it is in use already.

@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value as Json;
-use sframe_corpus::program::run;
+use sframe_corpus::program::{self, run};
 use sframe_corpus::{folder, read, tools};
 
 /// A test's own folder, in which it makes packages and runs the program.
@@ -51,6 +52,19 @@ impl Folder {
         let outcome = run(&self.0, arguments);
         assert!(outcome.stderr.is_empty(), "{arguments:?}: {}", outcome.stderr);
         (outcome.status, outcome.text)
+    }
+
+    /// The same, for a run that the system ends after so many seconds of processor time.
+    pub(crate) fn check_within(&self, seconds: u64, arguments: &[&str]) -> (i32, String) {
+        let limited = format!("ulimit -t {seconds}; exec \"$0\" \"$@\"");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &limited]).arg(program::path()).args(arguments).current_dir(&self.0);
+        let output = shell.output().expect("sh runs");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.is_empty(), "{arguments:?}: {error}");
+        let status = output.status.code();
+        let status = status.unwrap_or_else(|| panic!("{arguments:?}: {}", output.status));
+        (status, String::from_utf8(output.stdout).expect("UTF-8"))
     }
 }
 

@@ -6,6 +6,7 @@
 mod compare;
 mod entries;
 mod hostile;
+mod parts;
 mod rows;
 mod source;
 mod tools;

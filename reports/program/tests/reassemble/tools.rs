@@ -84,6 +84,13 @@ impl Machine {
         self.gnu(toolchain, "as").arg(source).arg("-o").arg(object).output().expect("it runs")
     }
 
+    /// Links an object into a library, with its SFrame data.
+    pub(crate) fn link_with_sframe(self, toolchain: &str, object: &Path, library: &Path) -> Output {
+        let mut link = self.gnu(toolchain, "ld");
+        link.args(["-shared", "-z", "noexecstack"]).arg(object).arg("-o").arg(library);
+        link.output().expect("it runs")
+    }
+
     /// Links an object into a library, without SFrame data. Only the CFI is needed, and GNU ld 2.40 and 2.44 crash on
     /// some of their own assemblers' SFrame sections (`corpus/NOTES.md`).
     pub(crate) fn link(self, toolchain: &str, object: &Path, library: &Path) {
