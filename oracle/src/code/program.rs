@@ -82,13 +82,12 @@ impl<'e> Code<'e> {
         cfi: Cow<'e, [Cfi<'e>]>,
     ) -> Option<Code<'e>> {
         let abi = elf.abi()?;
-        let mut machine = Machine::of(abi)?;
         let functions = bounds::functions(&elf, sections, &cfi);
         let named = bounds::named(&elf);
         let stubs = bounds::stubs(&elf, abi);
         let entries = stubs.iter().copied().map(CodeAddress::absolute).collect();
         let image = Image::of(elf, cfi, functions);
-        let scan = Scan::of(&image, entries, &mut machine);
+        let scan = Scan::of(&image, entries, abi)?;
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
         let budget = Budget::of(bytes);
         Some(Code { abi, image, named, scan, stubs, budget })

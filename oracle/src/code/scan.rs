@@ -1,8 +1,13 @@
 //! A look at all code of a file: which functions are called, and what leads from one to another.
 
+use core::ops::Range;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use sframe_validator::Abi;
 use sframe_validator::elf::{ElfKind, ElfSection, SHF_ALLOC};
 use sframe_validator::unwind::CodeAddress;
 
+use super::decoder::Machine;
 use super::effect::{Decoder, Next};
 use super::image::{Image, SHT_NOBITS};
 use super::relocated::Lead;
@@ -11,13 +16,15 @@ use super::surroundings::Part;
 const SHT_RELA: u32 = 4;
 /// The size of an entry of `SHT_RELA`, in bytes.
 const RELA: usize = 24;
+/// The number of functions that a thread scans at a time.
+const GROUP: usize = 512;
 /// The maximum number of jumps out of a function that may never return.
 const MOST_EXITS: usize = 8;
 /// The maximum length of a chain of functions that never return because the next one does not.
 const LONGEST_CHAIN: usize = 16;
 
 /// What leads to functions, and from one to another.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Scan {
     /// The places that direct calls lead to, ordered.
     called: Vec<CodeAddress>,
@@ -38,28 +45,64 @@ struct Candidate {
 }
 
 impl Scan {
-    /// Scans the code of a file. `entries` are called from elsewhere.
-    pub(super) fn of<'e>(
-        image: &Image<'e>,
+    /// Scans the code of a file for a machine. `entries` are called from elsewhere. The threads of the current `rayon` pool
+    /// scan groups of functions. `None` if the machine's code is not examined.
+    pub(super) fn of(image: &Image<'_>, entries: Vec<CodeAddress>, abi: Abi) -> Option<Scan> {
+        Scan::in_groups(GROUP, image, entries, abi)
+    }
+
+    /// The same, in groups of `size` functions.
+    fn in_groups(
+        size: usize,
+        image: &Image<'_>,
         entries: Vec<CodeAddress>,
-        decoder: &mut impl Decoder<'e>,
-    ) -> Scan {
+        abi: Abi,
+    ) -> Option<Scan> {
+        let count = image.functions().len();
+        let groups = (0..count.div_ceil(size)).into_par_iter().map(|group| {
+            let first = group * size;
+            Scan::functions(image, first..first.saturating_add(size).min(count), abi)
+        });
         let mut scan = Scan { called: entries, ..Scan::default() };
         let mut candidates = Vec::new();
-        for index in 0..image.functions().len() {
-            candidates.extend(scan.function(image, index, decoder));
+        for (mut group, mut endless) in groups.collect::<Option<Vec<_>>>()? {
+            scan.called.append(&mut group.called);
+            scan.jumps.append(&mut group.jumps);
+            scan.referenced.append(&mut group.referenced);
+            candidates.append(&mut endless);
         }
         scan.find_endless(candidates);
         scan.find_pointers(image);
+        // Groups are in the order of addresses, and the sort knows what is in order already.
+        scan.called.sort();
+        scan.called.dedup();
+        scan.jumps.sort();
+        scan.jumps.dedup();
+        for places in [&mut scan.referenced, &mut scan.pointers] {
+            places.sort();
+            places.dedup();
+        }
+        Some(scan)
+    }
+
+    /// Scans some functions. Returns also those that may never return.
+    fn functions(
+        image: &Image<'_>,
+        numbers: Range<usize>,
+        abi: Abi,
+    ) -> Option<(Scan, Vec<Candidate>)> {
+        let (mut scan, mut candidates) = (Scan::default(), Vec::new());
+        let mut decoder = Machine::of(abi)?;
+        for number in numbers {
+            candidates.extend(scan.function(image, number, &mut decoder));
+        }
         scan.called.sort_unstable();
         scan.called.dedup();
         scan.jumps.sort_unstable();
         scan.jumps.dedup();
-        for places in [&mut scan.referenced, &mut scan.pointers] {
-            places.sort_unstable();
-            places.dedup();
-        }
-        scan
+        scan.referenced.sort_unstable();
+        scan.referenced.dedup();
+        Some((scan, candidates))
     }
 
     /// Whether a direct call leads to a place.
@@ -273,4 +316,34 @@ fn instructions<'e>(
 /// The 8 bytes at an offset.
 fn word(data: &[u8], offset: usize) -> Option<u64> {
     Some(u64::from_le_bytes(data.get(offset..)?.first_chunk().copied()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use sframe_validator::elf::Elf;
+
+    use super::*;
+    use crate::cfi::Cfi;
+    use crate::code::bounds;
+
+    /// Every golden file, in groups of one function and of all.
+    #[test]
+    fn groups_change_nothing() {
+        let mut jumps = 0;
+        for path in sframe_corpus::golden(&["o", "so", "exe"]) {
+            let file = std::fs::read(&path).expect("readable");
+            let Ok(elf) = Elf::parse(&file) else { continue };
+            let Some(abi) = elf.abi().filter(|abi| Machine::of(*abi).is_some()) else { continue };
+            let cfi = Cfi::load_all(&elf).expect("readable");
+            let functions = bounds::functions(&elf, &[], &cfi);
+            let image = Image::of(Cow::Borrowed(&elf), Cow::Borrowed(&cfi), functions);
+            let scan = |size| Scan::in_groups(size, &image, Vec::new(), abi).expect("a machine");
+            let one_by_one = scan(1);
+            assert_eq!(one_by_one, scan(usize::MAX), "{}", path.display());
+            jumps += one_by_one.jumps.len();
+        }
+        assert!(jumps > 100, "{jumps}");
+    }
 }

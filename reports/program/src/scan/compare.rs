@@ -1,6 +1,6 @@
 //! Compares the sections of a file with its CFI.
 
-use sframe_oracle::account::{self, Witnesses, account_each};
+use sframe_oracle::account::{self, Account, Witnesses, account_each};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::CfiConfirms;
 use sframe_oracle::rules::WRONG_FRAME_AFTER_CALL;
@@ -33,8 +33,12 @@ pub(super) fn check_and_compare(
 ) -> (Report, Comparison) {
     let &ElfFile { path, elf, contents, sources, names } = file;
     with_cfi(path, elf, options, |cfi, debug| {
-        let confirms = cfi.map(CfiConfirms::new);
-        let mut report = check_contents(elf, contents, &options.validator, confirm(&confirms));
+        let check = || {
+            let confirms = cfi.map(CfiConfirms::new);
+            check_contents(elf, contents, &options.validator, confirm(&confirms))
+        };
+        // Two threads share a large file. What the check finds may make the comparison useless.
+        let (mut report, compared) = rayon::join(check, || compare(elf, sources, cfi, options));
         report.undecided.extend(debug.refused);
         let (sections, cfi) = match comparable(sources, cfi, &report, options) {
             Ok(Some(comparable)) => comparable,
@@ -44,15 +48,8 @@ pub(super) fn check_and_compare(
                 return (report, comparison);
             }
         };
-        let mut differences = Vec::new();
-        let mut gatherer = Gatherer::new(elf, &sections, cfi);
+        let Compared { account, differences } = compared;
         let kept = kept(options);
-        let account = account_each(elf, &sections, cfi, &kept, &mut |difference| {
-            if options.wants(difference.finding.rule) {
-                let gathered = gatherer.gather(&difference);
-                differences.push((difference.finding, gathered));
-            }
-        });
         let unnamed = Names::of(None);
         let has_section = !sections.is_empty();
         let is_named = has_section || options.named_examples;
@@ -79,6 +76,32 @@ pub(super) fn check_and_compare(
         report.undecided.extend(account.undecided);
         (report, Comparison { differences, coverage, proofs, call_sites })
     })
+}
+
+/// The result of comparing sections with CFI.
+struct Compared<'c> {
+    account: Account<'c>,
+    differences: Vec<(Finding, Option<Difference<'static>>)>,
+}
+
+/// Compares the readable sections of a file with its CFI, as far as there is any.
+fn compare<'c>(
+    elf: &Elf<'_>,
+    sources: &[SectionSource<'_>],
+    cfi: Result<&'c [Cfi<'c>], &str>,
+    options: &CheckOptions,
+) -> Compared<'c> {
+    let sections: Vec<_> = sources.iter().filter_map(|source| source.section.ok()).collect();
+    let cfi = cfi.unwrap_or_default();
+    let mut differences = Vec::new();
+    let mut gatherer = Gatherer::new(elf, &sections, cfi);
+    let account = account_each(elf, &sections, cfi, &kept(options), &mut |difference| {
+        if options.wants(difference.finding.rule) {
+            let gathered = gatherer.gather(&difference);
+            differences.push((difference.finding, gathered));
+        }
+    });
+    Compared { account, differences }
 }
 
 /// Hands each finding of the same check and comparison to `found`. A difference comes with its tables.
