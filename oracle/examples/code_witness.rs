@@ -4,7 +4,7 @@
 //! cargo run --release -p sframe-oracle --example code_witness -- /usr/lib/x86_64-linux-gnu/*.so
 //! ```
 //!
-//! `recall` is the proven share of the code without padding. With `--unreached` as the first argument, each range is listed
+//! `recall` is the share of the code without padding that is proven right or wrong. With `--unreached` as the first argument, each range is listed
 //! that no known path reaches.
 
 use std::ops::Range;
@@ -280,6 +280,6 @@ fn print(judged: &Judged, start: Instant, name: &str) {
         percent(unreached.padding),
         percent(unreached.whole),
         percent(inside),
-        sums.proven as f64 * 100.0 / code as f64,
+        sums.proven.saturating_add(sums.refuted) as f64 * 100.0 / code as f64,
     );
 }

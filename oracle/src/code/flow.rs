@@ -362,7 +362,9 @@ impl<'c> Flow<'c> {
         }
         self.leave_unfinished(from);
         if self.listing.is_not_code(to) {
-        } else if self.listing.contains(to) {
+            return;
+        }
+        if self.listing.contains(to) {
             news.places.push(to);
         } else if self.leaves(state) {
             self.tail_calls.insert(to);
