@@ -8,7 +8,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = std::fs::read(path)?;
     let elf = Elf::parse(&data)?;
     for cfi in Cfi::load_all(&elf)? {
-        println!("{:?}", cfi.kind());
+        println!("{}", cfi.name());
         for defect in cfi.defects() {
             println!("defect: {defect}");
         }

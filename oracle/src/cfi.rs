@@ -35,14 +35,16 @@ mod traces;
 
 pub use compression::section_bytes;
 pub use entry::Cie;
+pub(crate) use entry::FdeRecord;
 pub use error::{CfiError, CfiErrorKind};
 pub(crate) use evaluation::Evaluation;
 pub use function::Fde;
 pub use instruction::{Instruction, Instructions};
 pub use landing_pads::LandingPad;
 pub use layout::Kind;
+pub(crate) use layout::Layout;
 pub use load::CfiSource;
-pub(crate) use pointer::is_defined;
+pub(crate) use pointer::{Bases, Slice, is_defined};
 pub use rows::{RowContext, Rows};
 pub use section::{Cfi, DefectCount};
 pub use state::MAX_STATES;

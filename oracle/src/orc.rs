@@ -52,14 +52,16 @@
 
 mod entry;
 mod error;
+mod functions;
 mod layout;
 mod load;
 mod meaning;
 
 use sframe_validator::unwind::CodeAddress;
 
-pub use entry::{OrcEntry, OrcRun};
+pub use entry::OrcEntry;
 pub use error::{OrcError, OrcErrorKind};
+pub use functions::OrcFunctions;
 pub use layout::{Layout, RawEntry};
 pub use meaning::{Doubt, Meaning};
 
@@ -69,7 +71,6 @@ pub struct Orc {
     entries: Vec<OrcEntry>,
     layouts: Vec<Layout>,
     defects: Vec<OrcError>,
-    runs: Vec<OrcRun>,
 }
 
 impl Orc {
@@ -90,12 +91,6 @@ impl Orc {
     #[must_use]
     pub fn defects(&self) -> &[OrcError] {
         &self.defects
-    }
-
-    /// The ranges of code that the table describes, without undefined code, in order.
-    #[must_use]
-    pub fn runs(&self) -> &[OrcRun] {
-        &self.runs
     }
 
     /// The entry that is valid at a place.

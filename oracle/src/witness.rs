@@ -1,8 +1,8 @@
 //! Witnesses: sources of unwind rows about code.
 //!
-//! A [`Witness`] has functions in the order of their addresses, and rows in each function. SFrame (`sframe.rs`),
-//! call frame information (`cfi.rs`) and the kernel's ORC tables (`orc.rs`) are witnesses; a further witness is a further
-//! file here.
+//! A [`Witness`] has functions in the order of their addresses, and rows in each function. SFrame (`sframe.rs`) and call
+//! frame information (`cfi.rs`) are witnesses; a further witness is a further file here. The kernel's ORC tables are read
+//! as call frame information ([`OrcFunctions`](crate::orc::OrcFunctions)).
 //! [`sweep`](crate::compare::sweep) merges any two.
 //!
 //! Each witness is read as an unwinder reads it: where functions overlap, the one that starts last is found, and no
@@ -10,7 +10,6 @@
 
 mod cfi;
 mod cursor;
-mod orc;
 mod sframe;
 
 use core::fmt;
@@ -18,7 +17,6 @@ use core::fmt;
 use sframe_validator::unwind::{CodeAddress, Frame};
 
 pub(crate) use cfi::{CfiWitness, Found, Lookup};
-pub use orc::OrcWitness;
 pub use sframe::SframeFunction;
 pub(crate) use sframe::{Budgets, Current, Evidence, Places, SframeWitness};
 

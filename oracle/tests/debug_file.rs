@@ -58,7 +58,7 @@ fn a_debug_file_by_build_id() {
     let debug = Elf::parse(&debug).expect("ELF");
     let cfi = Cfi::load_all(&debug).expect("readable");
     let [cfi] = cfi.as_slice() else { panic!("one section of CFI") };
-    assert_eq!((cfi.kind(), cfi.len()), (Kind::DebugFrame, 2));
+    assert_eq!((cfi.kind(), cfi.len()), (Some(Kind::DebugFrame), 2));
     let text = elf.sections().iter().find(|section| section.name == b".text").expect(".text");
     for function in cfi.functions() {
         assert!(text.contains(function.start().address, function.size()));

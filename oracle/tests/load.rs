@@ -153,7 +153,8 @@ fn sections_are_read_by_name_and_index() {
     file.section_of(".eh_frame_hdr", &[0; 8], PROGBITS);
     of(file, |cfi| {
         let found: Vec<_> = cfi.iter().map(|c| (c.name(), c.kind(), c.section())).collect();
-        let wanted = [(".eh_frame", Kind::EhFrame, 3), (".debug_frame", Kind::DebugFrame, 2)];
+        let wanted =
+            [(".eh_frame", Some(Kind::EhFrame), 3), (".debug_frame", Some(Kind::DebugFrame), 2)];
         assert_eq!(found, wanted);
         assert_eq!(content(&cfi[0]).0, [(CodeAddress::absolute(0x2000), 8)]);
         assert_eq!(content(&cfi[1]).0, [(CodeAddress::absolute(0x1000), 9)]);

@@ -3,9 +3,9 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
-use sframe_oracle::compare::{Fields, OrcSums, OrcVerdict, compare_orc};
-use sframe_oracle::orc::{Doubt, Layout, Meaning, Orc, OrcError, OrcErrorKind, OrcRun};
-use sframe_oracle::witness::{OrcWitness, Says, Witness};
+use sframe_oracle::cfi::{Cfi, RowContext};
+use sframe_oracle::compare::{Fields, Sums, Verdict, compare};
+use sframe_oracle::orc::{Doubt, Layout, Meaning, Orc, OrcError, OrcErrorKind, OrcFunctions};
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Register};
 use sframe_validator::write::elf::{ElfWriter, Relocation, SectionHeader, Symbol};
@@ -41,6 +41,18 @@ fn bytes_of(entries: &[Raw]) -> Vec<u8> {
 
 /// A linked file with 256 bytes of code, and entries at their addresses.
 fn linked(header: Option<&[u8]>, entries: &[(u64, Raw)]) -> Vec<u8> {
+    tables(header, entries).finish().expect("a file")
+}
+
+/// The same in the layout of Linux 6.12, with function symbols.
+fn with_symbols(entries: &[(u64, Raw)], places: &[u64]) -> Vec<u8> {
+    let mut file = tables(Some(&LINUX_6_12), entries);
+    let symbol = |value: &u64| Symbol { name: "f", info: 2, section: 1, value: *value, size: 1 };
+    file.symbols(&places.iter().map(symbol).collect::<Vec<_>>()).expect("few");
+    file.finish().expect("a file")
+}
+
+fn tables(header: Option<&[u8]>, entries: &[(u64, Raw)]) -> ElfWriter<'static> {
     let mut file = ElfWriter::new(Abi::Amd64, ElfKind::Executable);
     file.section_of(".text", &[0x90; 0x100], progbits(6, TEXT));
     let fields = (0_u64..).zip(entries).flat_map(|(number, (address, _))| {
@@ -53,7 +65,7 @@ fn linked(header: Option<&[u8]>, entries: &[(u64, Raw)]) -> Vec<u8> {
     if let Some(header) = header {
         file.section_of(".orc_header", header, progbits(2, 0x4000));
     }
-    file.finish().expect("a file")
+    file
 }
 
 fn load(file: &[u8]) -> Result<Orc, OrcError> {
@@ -246,34 +258,98 @@ fn entries_are_sorted_as_the_kernel_sorts_them() {
     let found = [(1, 0), (1, 3), (1, 4), (1, 0x1f), (1, 0x20), (2, 0), (3, 7), (3, 8), (3, 0x10)];
     let wanted = [Some(1), Some(1), Some(0), Some(5), None, None, Some(3), Some(8), None];
     assert_eq!(found.map(|(section, address)| find(section, address)), wanted);
-    let run = |section, end| OrcRun { start: CodeAddress { section, address: 0 }, end };
-    assert_eq!(orc.runs(), [run(1, 0x20), run(3, 0x10)]);
 }
 
-/// Every PC, as the witness and as a search finds it.
+/// The functions of a file's tables: section, start, end, and whether it is a signal frame.
+fn functions(file: &[u8]) -> Vec<(u32, u64, u64, bool)> {
+    let elf = Elf::parse(file).expect("ELF");
+    let functions = OrcFunctions::of(&elf, &load(file).expect("tables")).expect("few");
+    let of = |cfi: &Cfi<'_>| {
+        assert_eq!((cfi.kind(), cfi.name(), cfi.defects().len()), (None, ".orc_unwind", 0));
+        let range = |fde: sframe_oracle::cfi::Fde<'_>| {
+            let start = fde.start();
+            (start.section, start.address, start.address + fde.size(), fde.cie().signal)
+        };
+        cfi.sorted().map(range).collect()
+    };
+    of(&functions.cfi())
+}
+
+/// A function starts at a symbol, after a gap, and where signal frames start or end. Each PC has the entry's frame.
 #[test]
-fn the_witness_says_what_a_search_finds() {
-    let raws = [(8, 0, 0x205), (16, -16, 0x215), (0, 0, 0), (8, 0, 0x205), (8, 0, 0x705)];
-    let at = [2, 3, 9, 0x11, 0x15];
-    let relocations: Vec<_> = (0..).zip(at).map(|(n, addend)| pc32(n, 1, addend)).collect();
-    let orc = load(&module(&raws, &relocations)).expect("tables");
-    let mut witness = OrcWitness::new(&orc);
-    let mut left = Vec::new();
-    for address in 0..0x20 {
-        let place = CodeAddress { section: 1, address };
-        let until = witness.enter(place, &mut |run| left.push(run.function));
-        let end = witness.read(address, true);
-        assert!(until > address && end > address);
-        match (witness.says(), orc.find(place).map(|entry| (entry.meaning, entry.row()))) {
-            (Says::Nothing, None | Some((Meaning::Undefined, _))) => {}
-            (Says::Unreadable(_), Some((Meaning::Undecided(_), _))) => assert!(address >= 0x15),
-            (Says::Row(_, row), Some((_, Some(found)))) => assert_eq!(*row, found),
-            (says, found) => panic!("{address:#x}: {says:?}, {found:?}"),
+fn entries_are_rows_of_functions() {
+    let entries = [
+        (0x1000, (8, 0, 0x205)),
+        (0x1008, (16, -16, 0x215)),
+        (0x1028, (0, 0, 0)),
+        (0x1030, (24, -16, 0x214)),
+        (0x1034, (0, 0, 0xb05)),
+        (0x1038, (8, 0, 0xc05)),
+        (0x103c, (0, 0, 0x209)),
+        (0x1040, (0, 0, 0x246)),
+        (0x1044, (0, 0, 0x100)),
+        (0x1048, (8, 0, 0x705)),
+        (0x104c, (0x7fff, -0x8000, 0x215)),
+        (0x1050, (8, 0, 0x205)),
+    ];
+    // Two symbols at one place, one in code that is not described, and one in the middle of an entry.
+    let file = with_symbols(&entries, &[0x1010, 0x1010, 0x102c, 0x1060]);
+    let wanted = [
+        (0, 0x1000, 0x1010, false),
+        (0, 0x1010, 0x1028, false),
+        (0, 0x1030, 0x1034, false),
+        (0, 0x1034, 0x103c, true),
+        (0, 0x103c, 0x1060, false),
+        (0, 0x1060, 0x1100, false),
+    ];
+    assert_eq!(functions(&file), wanted);
+    let elf = Elf::parse(&file).expect("ELF");
+    let orc = load(&file).expect("tables");
+    let functions = OrcFunctions::of(&elf, &orc).expect("few");
+    let cfi = functions.cfi();
+    let mut context = RowContext::new(&cfi);
+    for address in 0x1000..0x1100 {
+        let place = CodeAddress::absolute(address);
+        let meaning = orc.find(place).expect("an entry").meaning;
+        let Some(function) = cfi.find(place) else {
+            assert_eq!(meaning, Meaning::Undefined, "{address:#x}");
+            continue;
+        };
+        let mut rows = function.rows(&mut context);
+        let row = loop {
+            let row = rows.next_row().expect("readable").expect("a row for each PC");
+            if row.contains(address) {
+                break *row;
+            }
+        };
+        match meaning {
+            // The CFA of an outermost frame does not matter.
+            Meaning::Frame { frame: Frame { cfa: Cfa::Undefined, ra, fp, .. }, .. } => {
+                assert_eq!((row.frame.ra, row.frame.fp), (ra, fp), "{address:#x}");
+            }
+            Meaning::Frame { frame, signal } => {
+                assert_eq!((row.frame, function.cie().signal), (frame, signal), "{address:#x}");
+            }
+            Meaning::Undecided(_) => {
+                let Frame { cfa, ra, fp, .. } = row.frame;
+                assert!(matches!(cfa, Cfa::Expression(_)), "{address:#x}");
+                assert!(matches!(ra, Recovery::AtExpression(_)), "{address:#x}");
+                assert!(matches!(fp, Recovery::AtExpression(_)), "{address:#x}");
+            }
+            Meaning::Undefined => panic!("{address:#x} is in a function"),
         }
     }
-    witness.finish(&mut |run| left.push(run.function));
-    let run = |address, end| OrcRun { start: CodeAddress { section: 1, address }, end };
-    assert_eq!(left, [run(2, 9), run(0x11, 0x20)]);
+}
+
+/// In a module, places are relative to sections.
+#[test]
+fn functions_of_modules_are_in_their_sections() {
+    let raws = [(8, 0, 0x205), (16, -16, 0x215), (0, 0, 0), (8, 0, 0x205), (8, 0, 0x705)];
+    let at = [(1, 2), (1, 3), (1, 9), (3, 1), (3, 5)];
+    let relocations: Vec<_> =
+        (0..).zip(at).map(|(n, (symbol, addend))| pc32(n, symbol, addend)).collect();
+    let wanted = [(1, 2, 9, false), (3, 1, 0x10, false)];
+    assert_eq!(functions(&module(&raws, &relocations)), wanted);
 }
 
 #[test]
@@ -359,31 +435,31 @@ fn sframe_is_compared_with_orc() {
     let file = linked(Some(&LINUX_6_12), &entries);
     let elf = Elf::parse(&file).expect("ELF");
     let sections = [Section::parse(&sframe, Placement::at(0x8000)).expect("a section")];
-    let orc = load(&file).expect("tables");
+    let functions = OrcFunctions::of(&elf, &load(&file).expect("tables")).expect("few");
     let mut ranges = Vec::new();
-    let sums = compare_orc(&elf, &sections, &orc, |range| {
-        ranges.push((range.start.address, range.end, range.verdict));
+    let totals = compare(&elf, &sections, &[functions.cfi()], |range| {
+        ranges.push((range.start, range.end, range.verdict));
     });
     let wanted = [
-        (0x100c, 0x1010, OrcVerdict::Different(Fields::CFA)),
-        (0x1010, 0x1018, OrcVerdict::OnlyOrc),
-        (0x1018, 0x1020, OrcVerdict::Neither),
-        (0x102c, 0x1030, OrcVerdict::Undecided),
-        (0x1030, 0x1040, OrcVerdict::Neither),
+        (0x100c, 0x1010, Verdict::Different(Fields::CFA)),
+        (0x1010, 0x1018, Verdict::OnlyCfi),
+        (0x1018, 0x1020, Verdict::Neither),
+        (0x102c, 0x1030, Verdict::Undecided),
+        (0x1030, 0x1040, Verdict::Neither),
         // Two rows.
-        (0x1040, 0x1044, OrcVerdict::OnlySframe),
-        (0x1044, 0x1050, OrcVerdict::OnlySframe),
-        (0x1050, 0x1100, OrcVerdict::Neither),
+        (0x1040, 0x1044, Verdict::OnlySframe),
+        (0x1044, 0x1050, Verdict::OnlySframe),
+        (0x1050, 0x1100, Verdict::Neither),
     ];
     assert_eq!(ranges, wanted);
-    let wanted = OrcSums {
+    let wanted = Sums {
         equal: 12 + 12,
         different: 4,
-        only_orc: 8,
+        only_cfi: 8,
         only_sframe: 16,
         neither: 8 + 16 + 0xb0,
         undecided: 4,
         limited: 0,
     };
-    assert_eq!(sums, wanted);
+    assert_eq!(totals.bytes, wanted);
 }

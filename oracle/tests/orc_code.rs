@@ -2,8 +2,8 @@
 
 use sframe_corpus::tools::{run, toolchain};
 use sframe_oracle::code::Code;
-use sframe_oracle::compare::{ProofSums, prove_orc};
-use sframe_oracle::orc::Orc;
+use sframe_oracle::compare::{ProofSums, prove};
+use sframe_oracle::orc::{Orc, OrcFunctions};
 use sframe_validator::elf::Elf;
 
 /// Two functions of a module, as Linux builds it: they return through a thunk, one continues in another section, and some of
@@ -74,14 +74,31 @@ fn assemble(name: &str, source: &str) -> Option<Vec<u8>> {
     run(&folder, "sh", &command).then(|| std::fs::read(folder.join("m.o")).expect("an object"))
 }
 
+/// `corpus/orc/module.o` is what its first lines say.
+#[test]
+fn the_module_of_the_corpus_is_assembled_from_its_source() {
+    let Some(bin) = toolchain("2.44") else { return };
+    let module = sframe_corpus::corpus().join("orc");
+    let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), "orc_module");
+    std::fs::copy(module.join("module.s"), folder.join("module.s")).expect("copied");
+    let command = format!("{} --64 --gsframe module.s -o module.o", bin.join("as").display());
+    assert!(run(&folder, "sh", &command));
+    let read = |path: &std::path::Path| std::fs::read(path.join("module.o")).expect("an object");
+    assert_eq!(read(&folder), read(&module));
+}
+
 fn proof(file: &[u8]) -> (ProofSums, Vec<(u64, u64)>) {
     let elf = Elf::parse(file).expect("ELF");
     let orc = Orc::load(&elf).expect("readable").expect("tables");
     assert_eq!(orc.defects(), []);
-    let code = Code::of(&elf, &[], &[]).expect("AMD64");
+    let functions = OrcFunctions::of(&elf, &orc).expect("few");
+    let tables = [functions.cfi()];
+    let code = Code::of(&elf, &[], &tables).expect("AMD64");
     let mut refuted = Vec::new();
-    let proof = prove_orc(&code, &orc, |range| refuted.push((range.start.address, range.end)));
-    (proof.sums, refuted)
+    let proofs = prove(&code, &elf, &[], &tables, |range| {
+        refuted.push((range.start.address, range.end));
+    });
+    (proofs.cfi, refuted)
 }
 
 /// `get` has 2 + 5 bytes; `f` has 1, then 5 + 2 + 6 + 5 + 2 + 1, 5, 1 and 5. `f.cold` has 7 + 5, and 5 after a call that does

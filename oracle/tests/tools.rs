@@ -261,7 +261,7 @@ fn compare(data: &[u8], printed: &Tables, counts: &mut Counts) -> Result<(), Str
     // Tools print all sections of the same name in a row, so offsets may occur more than once.
     let once = |kind| sections.iter().filter(|cfi| cfi.kind() == kind).count() <= 1;
     for cfi in sections.iter().filter(|cfi| once(cfi.kind())) {
-        let debug_frame = cfi.kind() == Kind::DebugFrame;
+        let debug_frame = cfi.kind() == Some(Kind::DebugFrame);
         let mut context = RowContext::new(cfi);
         for function in cfi.functions() {
             let error = |what: String| Err(format!("FDE at {:#x}: {what}", function.offset()));

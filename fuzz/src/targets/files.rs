@@ -4,6 +4,8 @@
 //! The program itself opens files by path, so this target combines its parts: archive members, the check, the record,
 //! its text and its JSON.
 
+mod orc;
+
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -77,7 +79,11 @@ fn compared(
         sections.extend(Section::parse(source.data, placement));
     }
     same_as_itself(elf, &sections);
-    let cfi = Cfi::load_all(elf).ok()?;
+    let orc = orc::functions(elf);
+    let cfi = match &orc {
+        Some(functions) => vec![functions.cfi()],
+        None => Cfi::load_all(elf).ok()?,
+    };
     confirmed(elf, &cfi);
     let mut last = (0, 0);
     let mut reported = 0_u128;
@@ -102,7 +108,7 @@ fn compared(
         .collect();
     let coverage = Some(coverage(&account, names, None));
     let proofs = account.proofs.as_ref().map(proofs);
-    Some(Comparison { differences, coverage, proofs, call_sites: None })
+    Some(Comparison { differences, coverage, proofs, ..Comparison::default() })
 }
 
 /// Checks the findings when CFI confirms rows: the check's shortcuts do not change them, and no rule above lint level

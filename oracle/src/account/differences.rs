@@ -266,6 +266,7 @@ impl Case<'_> {
         let of_section = section.and_then(|section| section.abi().ok());
         let abi = of_section.or_else(|| self.cfi.map(|cfi| cfi.function.cfi().abi()));
         let Some(abi) = abi else { return String::new() };
+        let noun = self.cfi.map_or("CFI", |cfi| cfi.function.cfi().noun());
         let sframe = self.sframe.map(|of| Marked::sframe(of.frame, section, of.function.index));
         let cfi = self.cfi.map(|CfiFrame { function, frame }| Marked {
             frame,
@@ -275,16 +276,16 @@ impl Case<'_> {
         match (self.ruling, sframe, cfi) {
             (Some(Ruling { wrong, reason: Reason::Proof { known, .. } }), sframe, cfi) => {
                 sframe.or(cfi).map_or_else(String::new, |stated| {
-                    message::contradiction(self.fields, wrong, stated, &known, abi)
+                    message::contradiction(self.fields, (wrong, noun), stated, &known, abi)
                 })
             }
             (_, Some(sframe), Some(cfi)) => {
-                let mut message = message::difference(self.fields, sframe, cfi, abi);
+                let mut message = message::difference(self.fields, sframe, (noun, cfi), abi);
                 if let Some(Place { number, late: Some(late), .. }) = row
                     && let Some(from) =
                         start.and_then(|start| self.start.address.checked_sub(start.address))
                 {
-                    message.push_str(&message::late(*number, *late, from));
+                    message.push_str(&message::late(noun, *number, *late, from));
                 }
                 message
             }

@@ -59,6 +59,8 @@ pub(super) struct Ledger<'s, 'c, 'x> {
     proofs: Option<Proofs>,
     findings: Vec<Finding>,
     undecided: Reasons,
+    /// What people call the table that SFrame is compared with.
+    noun: &'static str,
     /// The last SFrame function without CFI.
     stray: Option<SframeFunction>,
 }
@@ -92,6 +94,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             proofs: None,
             findings,
             undecided,
+            noun: cfi.first().map_or("CFI", Cfi::noun),
             stray: None,
         }
     }
@@ -148,11 +151,13 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         if !self.tally.keep(&UNEXPLAINED_LOSS) {
             return;
         }
-        let message = match range.sframe {
-            Some(_) => "CFI describes this code, SFrame has an entry without rows",
-            None => "CFI describes this code, SFrame does not",
+        let sframe = match range.sframe {
+            Some(_) => "SFrame has an entry without rows",
+            None => "SFrame does not",
         };
-        let message = format!("{message}, although nothing in the CFI prevents it");
+        let noun = self.noun;
+        let message =
+            format!("{noun} describes this code, {sframe}, although nothing in {noun} prevents it");
         let finding = self.finding(&UNEXPLAINED_LOSS, range, message);
         self.findings.push(finding);
     }
@@ -166,7 +171,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
         }
         self.tally.count(&SFRAME_WITHOUT_CFI, 1);
         if self.tally.keep(&SFRAME_WITHOUT_CFI) {
-            let message = "SFrame describes this code, CFI does not".to_owned();
+            let message = format!("SFrame describes this code, {} does not", self.noun);
             let finding = self.finding(&SFRAME_WITHOUT_CFI, range, message);
             self.findings.push(finding);
         }
@@ -268,7 +273,7 @@ impl<'s, 'c, 'x> Ledger<'s, 'c, 'x> {
             proofs: self.proofs,
             findings: self.findings,
             counts: self.tally.counts(),
-            undecided: self.undecided.finish(functions.unplaced),
+            undecided: self.undecided.finish(functions.unplaced, self.noun),
         }
     }
 }

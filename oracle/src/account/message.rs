@@ -52,8 +52,13 @@ impl Marked {
     }
 }
 
-/// A message with the values of SFrame and CFI in the fields that differ.
-pub(super) fn difference(fields: Fields, sframe: Marked, cfi: Marked, abi: Abi) -> String {
+/// A message with the values of SFrame and of the other table, `noun`, in the fields that differ.
+pub(super) fn difference(
+    fields: Fields,
+    sframe: Marked,
+    (noun, other): (&str, Marked),
+    abi: Abi,
+) -> String {
     let mut text = String::new();
     for field in fields.members() {
         let what = subject(field);
@@ -61,9 +66,9 @@ pub(super) fn difference(fields: Fields, sframe: Marked, cfi: Marked, abi: Abi) 
             text.push_str("; ");
         }
         text.push_str(&format!(
-            "{what}{}, CFI says {}",
+            "{what}{}, {noun} says {}",
             sframe.says(field, abi),
-            cfi.says(field, abi)
+            other.says(field, abi)
         ));
     }
     text
@@ -78,17 +83,18 @@ fn subject(field: Fields) -> &'static str {
     }
 }
 
-/// A message with the values of a row that the code proves wrong, and the true ones as far as they are known.
+/// A message with the values of a row that the code proves wrong, and the true ones as far as they are known. `noun` is
+/// the table that SFrame was compared with.
 pub(super) fn contradiction(
     fields: Fields,
-    wrong: Wrong,
+    (wrong, noun): (Wrong, &str),
     stated: Marked,
     truth: &Known,
     abi: Abi,
 ) -> String {
     let who = match wrong {
-        Wrong::Cfi => "CFI says",
-        Wrong::Inherited => "SFrame and CFI say",
+        Wrong::Cfi => &format!("{noun} says"),
+        Wrong::Inherited => &format!("SFrame and {noun} say"),
         _ => "SFrame says",
     };
     let mut text = String::new();
@@ -112,10 +118,10 @@ pub(super) fn contradiction(
     text
 }
 
-/// The end of a message about a row that starts too late, at `start`, while CFI has the same values from `from` on.
-/// Both are offsets in bytes from the start of the function.
-pub(super) fn late(row: u32, start: u32, from: u64) -> String {
-    format!("; row {row} starts at +{start:#x}, CFI says the same from +{from:#x} on")
+/// The end of a message about a row that starts too late, at `start`, while the other table has the same values from
+/// `from` on. Both are offsets in bytes from the start of the function.
+pub(super) fn late(noun: &str, row: u32, start: u32, from: u64) -> String {
+    format!("; row {row} starts at +{start:#x}, {noun} says the same from +{from:#x} on")
 }
 
 #[cfg(test)]
@@ -174,9 +180,9 @@ mod tests {
                 "the signal frame mark is none, CFI says a signal frame",
             ),
         ] {
-            assert_eq!(difference(field, sframe, cfi, Abi::Aarch64Little), says);
+            assert_eq!(difference(field, sframe, ("CFI", cfi), Abi::Aarch64Little), says);
         }
-        let both = difference(Fields::CFA.with(Fields::FP), plain, fp, Abi::Aarch64Little);
-        assert_eq!(both, "CFA is sp+16, CFI says sp+16; FP is *(CFA-16), CFI says unchanged");
+        let both = difference(Fields::CFA.with(Fields::FP), plain, ("ORC", fp), Abi::Aarch64Little);
+        assert_eq!(both, "CFA is sp+16, ORC says sp+16; FP is *(CFA-16), ORC says unchanged");
     }
 }

@@ -74,8 +74,8 @@ impl Reasons {
         self.is_other_machine = true;
     }
 
-    /// The reasons to report.
-    pub(super) fn finish(self, unplaced: u64) -> Vec<Undecided> {
+    /// The reasons to report. SFrame was compared with a table that people call `noun`.
+    pub(super) fn finish(self, unplaced: u64, noun: &str) -> Vec<Undecided> {
         let mut found = Vec::new();
         for (name, error, count) in self.limits.values() {
             let mut reason = format!("{name}+{:#x}: {}", error.offset, error.kind);
@@ -90,27 +90,28 @@ impl Reasons {
         }
         if unplaced > 0 {
             let s = plural(unplaced);
-            let mut reason =
-                format!("not compared with CFI: the start of {unplaced} function{s} is not known");
+            let mut reason = format!(
+                "not compared with {noun}: the start of {unplaced} function{s} is not known"
+            );
             if let Some(Extent { functions, bytes, .. }) = self.ranges.get(&Reason::Unplaced) {
                 let (s, b) = (plural(*functions), plural(*bytes));
                 reason.push_str(&format!(
-                    ", which may describe {functions} function{s} of CFI, {bytes} byte{b}"
+                    ", which may describe {functions} function{s} of {noun}, {bytes} byte{b}"
                 ));
             }
             found.push(Undecided { section: None, reason });
         }
         for (reason, extent) in self.ranges {
-            const EXPRESSION: &str = "CFI has an expression without a simpler meaning";
+            let expression = || format!("{noun} has an expression without a simpler meaning");
             let (section, why) = match reason {
                 Reason::Unplaced => continue,
                 Reason::Sframe(section) => {
                     (usize::try_from(section).ok(), "not compared: rows cannot be read".to_owned())
                 }
-                Reason::Cfi => (None, "not compared: CFI cannot be read".to_owned()),
-                Reason::Expression => (None, format!("not compared: {EXPRESSION}")),
+                Reason::Cfi => (None, format!("not compared: {noun} cannot be read")),
+                Reason::Expression => (None, format!("not compared: {}", expression())),
                 Reason::Part(fields) => {
-                    (None, format!("compared without {fields}: {EXPRESSION} for it"))
+                    (None, format!("compared without {fields}: {} for it", expression()))
                 }
             };
             let Extent { functions, bytes, .. } = extent;

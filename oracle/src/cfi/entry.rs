@@ -45,6 +45,30 @@ pub struct Cie {
     pub(crate) instructions: (u32, u32),
 }
 
+impl Cie {
+    /// A CIE of version 4 for 8-byte addresses, without an augmentation, factors or instructions.
+    pub(crate) fn plain(return_address: Register) -> Cie {
+        Cie {
+            offset: 0,
+            version: 4,
+            code_alignment_factor: 1,
+            data_alignment_factor: 1,
+            return_address,
+            signal: false,
+            pauth_key_b: false,
+            tagged: false,
+            sized: false,
+            encoding: dw::DW_EH_PE_absptr.0,
+            lsda_encoding: None,
+            address_size: 8,
+            segment_size: 0,
+            initial: Ok(State::INITIAL),
+            traces: Traces::default(),
+            instructions: (0, 0),
+        }
+    }
+}
+
 /// An FDE as stored in a section's table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FdeRecord {
@@ -187,18 +211,9 @@ fn cie_fields<'c>(
         version,
         code_alignment_factor,
         data_alignment_factor,
-        return_address: Register(return_address),
-        signal: false,
-        pauth_key_b: false,
-        tagged: false,
-        sized: false,
-        encoding: dw::DW_EH_PE_absptr.0,
-        lsda_encoding: None,
         address_size,
         segment_size,
-        initial: Ok(State::INITIAL),
-        traces: Traces::default(),
-        instructions: (0, 0),
+        ..Cie::plain(Register(return_address))
     };
     let mut data = Slice::new(&[], layout.endian);
     for (index, letter) in letters.iter().enumerate() {

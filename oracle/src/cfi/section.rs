@@ -24,6 +24,7 @@ const USUAL_ENTRY: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Cfi<'a> {
     pub(super) layout: Layout<'a>,
+    kind: Option<Kind>,
     section: u32,
     abi: Abi,
     file_size: u64,
@@ -76,27 +77,54 @@ impl<'a> Cfi<'a> {
         Cfi::read(layout, abi, 0, data.len() as u64)
     }
 
+    /// A table of `functions`, each with one of `cies`, in a file of `file_size` bytes.
+    pub(crate) fn of_records(
+        layout: Layout<'a>,
+        abi: Abi,
+        file_size: u64,
+        cies: impl IntoIterator<Item = Cie>,
+        functions: Vec<FdeRecord>,
+    ) -> Cfi<'a> {
+        let mut cfi = Cfi { kind: None, ..Cfi::empty(layout, abi, 0, file_size) };
+        let mut states = Vec::new();
+        cies.into_iter().for_each(|cie| cfi.add_cie(cie, &mut states));
+        cfi.fdes = functions;
+        cfi.order_functions();
+        cfi
+    }
+
     /// Reads the entries of section number `section`, which has at most 4 GiB, in a file of `file_size` bytes.
     pub(super) fn read(layout: Layout<'a>, abi: Abi, section: u32, file_size: u64) -> Cfi<'a> {
         let entries = layout.whole.len() / USUAL_ENTRY;
-        let mut cfi = Cfi {
+        let mut cfi = Cfi::empty(layout, abi, section, file_size);
+        cfi.fdes.reserve_exact(entries);
+        cfi.read_entries();
+        cfi.order_functions();
+        cfi
+    }
+
+    fn empty(layout: Layout<'a>, abi: Abi, section: u32, file_size: u64) -> Cfi<'a> {
+        Cfi {
+            kind: Some(layout.kind),
             layout,
             section,
             abi,
             file_size,
             cies: Vec::new(),
-            fdes: Vec::with_capacity(entries),
+            fdes: Vec::new(),
             order: Order::default(),
             defects: Vec::new(),
             defect_counts: Vec::new(),
-        };
-        cfi.read_entries();
-        let (order, defects) = Order::of(&cfi.fdes);
-        cfi.order = order;
-        for error in defects {
-            cfi.defect(error);
         }
-        cfi
+    }
+
+    /// Orders the functions by address.
+    fn order_functions(&mut self) {
+        let (order, defects) = Order::of(&self.fdes);
+        self.order = order;
+        for error in defects {
+            self.defect(error);
+        }
     }
 
     /// Reads all entries in order.
@@ -235,18 +263,29 @@ impl<'a> Cfi<'a> {
         Instructions::new(input, self.environment(), cie.encoding, cie.address_size)
     }
 
-    /// The format of the section.
+    /// The format of the section; `None` if the table was made from the Linux kernel's ORC tables, by
+    /// [`OrcFunctions`](crate::orc::OrcFunctions).
     #[must_use]
-    pub const fn kind(&self) -> Kind {
-        self.layout.kind
+    pub const fn kind(&self) -> Option<Kind> {
+        self.kind
+    }
+
+    /// What people call such a table: CFI or ORC.
+    #[must_use]
+    pub const fn noun(&self) -> &'static str {
+        match self.kind {
+            Some(_) => "CFI",
+            None => "ORC",
+        }
     }
 
     /// The name of the section, according to its format.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        match self.layout.kind {
-            Kind::EhFrame => ".eh_frame",
-            Kind::DebugFrame => ".debug_frame",
+        match self.kind {
+            Some(Kind::EhFrame) => ".eh_frame",
+            Some(Kind::DebugFrame) => ".debug_frame",
+            None => ".orc_unwind",
         }
     }
 

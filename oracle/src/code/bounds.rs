@@ -21,7 +21,9 @@ pub(super) fn functions(
             ranges.push(CodeRange { start, end });
         }
     };
-    for function in cfi.iter().flat_map(Cfi::functions) {
+    // The functions of ORC tables are made from symbols, and end in the middle of a function where ORC says nothing.
+    let cfi = cfi.iter().filter(|cfi| cfi.kind().is_some());
+    for function in cfi.flat_map(Cfi::functions) {
         add(function.start(), function.size());
     }
     for function in sections.iter().flat_map(Section::functions).flatten() {

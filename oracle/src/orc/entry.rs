@@ -1,6 +1,6 @@
 //! An entry at its place.
 
-use sframe_validator::unwind::{CodeAddress, Row};
+use sframe_validator::unwind::CodeAddress;
 
 use super::layout::RawEntry;
 use super::meaning::Meaning;
@@ -29,21 +29,4 @@ impl OrcEntry {
             && self.start.address <= place.address
             && place.address < self.end
     }
-
-    /// The row; `None` if the entry has no frame, or an undecided one.
-    #[must_use]
-    pub fn row(&self) -> Option<Row> {
-        let Meaning::Frame { frame, .. } = self.meaning else { return None };
-        Some(Row { start: self.start.address, end: self.end, frame })
-    }
-}
-
-/// A range of code in one section that the tables describe without a gap. ORC has no functions; adjacent functions are one
-/// range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OrcRun {
-    /// The first PC.
-    pub start: CodeAddress,
-    /// The end, exclusive, in the same section.
-    pub end: u64,
 }

@@ -52,6 +52,8 @@ pub enum OrcErrorKind {
     UndefinedSymbol,
     /// An entry's address is not in a code section, nor at its end.
     OutsideCode(CodeAddress),
+    /// The entries from here on are not used: those before them need a gigabyte of instructions.
+    TooMany,
 }
 
 impl core::error::Error for OrcError {}
@@ -84,6 +86,7 @@ impl fmt::Display for OrcError {
             OrcErrorKind::UndefinedSymbol => {
                 f.write_str("the relocation refers to an undefined symbol")
             }
+            OrcErrorKind::TooMany => f.write_str("the tables are too large"),
             OrcErrorKind::OutsideCode(place) => write!(
                 f,
                 "the entry starts at {:#x} in section {}, which is not code",

@@ -5,13 +5,13 @@ use sframe_validator::elf::{Elf, ElfKind, ElfSection, Relocation, RelocationTabl
 use sframe_validator::unwind::CodeAddress;
 
 use super::Orc;
-use super::entry::{OrcEntry, OrcRun};
+use super::entry::OrcEntry;
 use super::error::{OrcError, OrcErrorKind};
 use super::layout::{ENTRY, Layout, RawEntry};
 use super::meaning::{Doubt, Meaning};
 
 const ADDRESSES: &str = ".orc_unwind_ip";
-const ENTRIES: &str = ".orc_unwind";
+pub(super) const ENTRIES: &str = ".orc_unwind";
 const HEADER: &str = ".orc_header";
 /// The size of a field of `.orc_unwind_ip`, in bytes.
 const ADDRESS: usize = 4;
@@ -69,8 +69,7 @@ impl Orc {
             }
         }
         sort(&mut found);
-        let runs = runs(&found);
-        Ok(Some(Orc { entries: found, layouts, defects, runs }))
+        Ok(Some(Orc { entries: found, layouts, defects }))
     }
 }
 
@@ -189,22 +188,4 @@ fn sort(entries: &mut [OrcEntry]) {
         }
         last = Some(*entry);
     }
-}
-
-/// The ranges that are described without a gap.
-fn runs(entries: &[OrcEntry]) -> Vec<OrcRun> {
-    let mut runs: Vec<OrcRun> = Vec::new();
-    let is_described =
-        |entry: &&OrcEntry| entry.meaning != Meaning::Undefined && entry.start.address < entry.end;
-    for entry in entries.iter().filter(is_described) {
-        match runs.last_mut() {
-            Some(run)
-                if run.start.section == entry.start.section && run.end == entry.start.address =>
-            {
-                run.end = entry.end;
-            }
-            _ => runs.push(OrcRun { start: entry.start, end: entry.end }),
-        }
-    }
-    runs
 }

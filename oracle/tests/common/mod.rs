@@ -221,7 +221,7 @@ fn compare_member(data: &[u8]) -> Result<Counts, String> {
         let arm = elf.machine() == 183;
         let vendor = if arm { gimli::Vendor::AArch64 } else { gimli::Vendor::Default };
         let size = if file.is_64() { 8 } else { 4 };
-        let result = match cfi.kind() {
+        let result = match cfi.kind().expect("a section") {
             Kind::EhFrame => {
                 let mut section = gimli::EhFrame::new(&truth.data, order);
                 section.set_vendor(vendor);

@@ -16,13 +16,13 @@ use sframe_oracle::compare::look_up;
 use sframe_validator::check::{Unconfirmed, check_contents};
 use sframe_validator::elf::Elf;
 
-use crate::scan::{CheckOptions, sections, with_cfi};
+use crate::scan::{CheckOptions, sections, table_of, with_cfi};
 use answer::Reader;
 pub use place::{PlaceName, hexadecimal};
 use sframe_input::{FileBytes, SectionSource, archive, plain_error};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable_path;
-use sframe_record::{Address, Instruction, Text, Wrong};
+use sframe_record::{Address, Instruction, Text, UnwindTable, Wrong};
 use source_line::DebugSections;
 pub use source_line::SourceLine;
 pub use text::write as write_text;
@@ -43,6 +43,9 @@ pub struct Answers {
     /// The separate debug file that was read as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub debug_file: Option<String>,
+    /// The table that `cfi` is about, if the file has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<UnwindTable>,
     /// Parts of the file that cannot be read, with the reason.
     pub undecided: Vec<Text<'static>>,
     /// One answer for each place, in the order of the command line. A symbol that occurs several times has several
@@ -245,7 +248,7 @@ fn look_up_elf(
             unread.cfi = true;
             &[]
         });
-        undecided.extend(debug.refused.map(|refused| refused.reason));
+        undecided.extend(debug.undecided.into_iter().map(|undecided| undecided.reason));
         // A debug file has all symbols of the file from which it was split.
         let named_by = debug.elf.unwrap_or(elf);
         let found = place::find(elf, named_by, places)?;
@@ -265,6 +268,7 @@ fn look_up_elf(
             path: name(path.as_os_str().as_bytes()),
             path_hex: exact_name(path.as_os_str().as_bytes()),
             debug_file: debug.path.as_deref().map(printable_path),
+            table: table_of(cfi),
             undecided: undecided.into_iter().map(Text::from).collect(),
             places: places.collect(),
         })

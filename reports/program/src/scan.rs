@@ -20,7 +20,7 @@ pub use options::{Against, CheckOptions};
 pub use piece::{Found, Piece};
 
 pub(crate) use cfi::with_cfi;
-pub(crate) use compare::sections;
+pub(crate) use compare::{sections, table_of};
 pub(crate) use order::{Event, Resources, Weigh, in_order};
 pub use order::{MAX_THREADS, number_of_threads};
 

@@ -24,6 +24,7 @@ mod record;
 mod severity;
 mod summary;
 pub mod text;
+mod unwind_table;
 mod value;
 
 pub use call_sites::{CallSiteTotal, CallSites, SiteCounts};
@@ -41,4 +42,5 @@ pub use record::{
 };
 pub use severity::Severity;
 pub use summary::{KindCount, SectionCount, Summary};
+pub use unwind_table::UnwindTable;
 pub use value::{Address, Text};

@@ -27,6 +27,7 @@ use crate::json::{exact_name, name};
 use crate::name::FileName;
 use crate::proofs::Proofs;
 use crate::severity::Severity;
+use crate::unwind_table::UnwindTable;
 use crate::value::{Address, Text};
 
 /// The result for one file, or for one member of a package or archive.
@@ -86,6 +87,9 @@ pub struct Record<'r> {
     /// The checks that were not possible, and why.
     #[serde(borrow, default)]
     pub undecided: Vec<Undecided<'r>>,
+    /// What SFrame and the code were compared with, if there was anything: the fields about CFI are about this table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<UnwindTable>,
     /// How much of its code SFrame and CFI describe, if that was requested.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage<'r>>,
@@ -119,6 +123,7 @@ impl Record<'static> {
             counts: Vec::new(),
             findings: Vec::new(),
             undecided: Vec::new(),
+            table: None,
             coverage: None,
             proofs: None,
             call_sites: None,

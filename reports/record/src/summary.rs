@@ -10,6 +10,7 @@ use crate::coverage::CoverageTotal;
 use crate::proofs::ProofTotal;
 use crate::record::{Record, RuleCount, Section, Status};
 use crate::severity::Severity;
+use crate::unwind_table::UnwindTable;
 use crate::value::Text;
 
 /// The number of files of a kind.
@@ -77,6 +78,12 @@ pub struct Summary<'r> {
     pub lints: u64,
     /// Checks that were not possible.
     pub undecided: u64,
+    /// The checked files that were compared with CFI.
+    #[serde(default)]
+    pub with_cfi: u64,
+    /// The checked files that were compared with the kernel's ORC tables, which the sums below count as CFI.
+    #[serde(default)]
+    pub with_orc: u64,
     /// The coverage of files with a section that were compared with CFI.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<CoverageTotal<'r>>,
@@ -122,6 +129,16 @@ impl Summary<'_> {
         add_kind(&mut self.special, kind, count);
     }
 
+    /// What people call the tables that the files were compared with.
+    #[must_use]
+    pub const fn tables(&self) -> &'static str {
+        match (self.with_cfi, self.with_orc) {
+            (_, 0) => UnwindTable::Cfi.noun(),
+            (0, _) => UnwindTable::Orc.noun(),
+            _ => "CFI or ORC",
+        }
+    }
+
     fn add_checked(&mut self, record: &Record<'_>) {
         increase(&mut self.checked, 1);
         increase(&mut self.code_bytes, record.code_bytes);
@@ -132,6 +149,11 @@ impl Summary<'_> {
         }
         for section in &record.sections {
             self.add_section(section);
+        }
+        match record.table {
+            Some(UnwindTable::Cfi) => increase(&mut self.with_cfi, 1),
+            Some(UnwindTable::Orc) => increase(&mut self.with_orc, 1),
+            None => {}
         }
         if let Some(sites) = &record.call_sites {
             self.call_sites.get_or_insert_default().add(sites);

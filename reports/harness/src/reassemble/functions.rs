@@ -94,12 +94,13 @@ impl<'c> Plan<'c> {
             .flat_map(|(place, cfi)| cfi.sorted().map(move |fde| (place, fde)))
             .collect();
         // If two entries have the same range, the one in .eh_frame, which unwinders read, comes first.
-        all.sort_by_key(|(_, fde)| (fde.start(), fde.cfi().kind() == Kind::DebugFrame));
+        all.sort_by_key(|(_, fde)| (fde.start(), fde.cfi().kind() == Some(Kind::DebugFrame)));
         let relocatable = elf.kind() == ElfKind::Relocatable;
         let finder = Finder::of(&plan.sections, relocatable);
         let mut last: Option<(CodeAddress, u64)> = None;
         for (place, fde) in all {
-            if last == Some((fde.start(), fde.size())) && fde.cfi().kind() == Kind::DebugFrame {
+            if last == Some((fde.start(), fde.size())) && fde.cfi().kind() == Some(Kind::DebugFrame)
+            {
                 // A second entry for the same range can be ignored.
                 continue;
             }

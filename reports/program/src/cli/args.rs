@@ -258,7 +258,7 @@ pub(super) struct WhatArgs {
     /// Ignore these rules
     #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',', help_heading = "What to check")]
     pub(super) ignore: Vec<&'static Rule>,
-    /// What to compare sections with; without this option, CFI if the file has any
+    /// What to compare sections with; without this option, CFI or else ORC, if the file has any
     #[arg(
         long,
         value_name = "ORACLE",
@@ -267,11 +267,11 @@ pub(super) struct WhatArgs {
         hide_short_help = true
     )]
     pub(super) against: Option<Oracle>,
-    /// Compare SFrame and CFI with the machine code, too
+    /// Compare SFrame, and CFI or ORC, with the machine code, too
     ///
     /// The code is followed from each function's start. It finds what SFrame has inherited from wrong CFI, and wrong CFI in files without
     /// SFrame. AMD64 and AArch64.
-    #[arg(long, help_heading = "What to check", conflicts_with = "against")]
+    #[arg(long, help_heading = "What to check")]
     pub(super) thorough: bool,
     /// Count return addresses that are outside of their call's row
     ///
@@ -388,6 +388,8 @@ pub(super) struct ExplainArgs {
 pub(super) enum Oracle {
     /// Call frame information (.eh_frame, .debug_frame); files without any are undecided
     Cfi,
+    /// The Linux kernel's ORC tables (.orc_unwind); files without any are undecided
+    Orc,
     /// The machine code itself (AMD64, AArch64); for files without CFI
     Code,
     /// Nothing: check the sections alone

@@ -23,13 +23,7 @@ use sframe_record::{Severity, Summary};
 pub(super) const KEPT: Keep = Keep::First(100);
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
-    if args.output.coverage
-        && let Some(without @ (Oracle::Code | Oracle::None)) = args.what.against
-    {
-        let name =
-            without.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
-        let message =
-            format!("--coverage reports what CFI describes, so it cannot go with --against {name}");
+    if let Some(message) = contradiction(args) {
         complain(&message)?;
         return Ok(Exit::Failure);
     }
@@ -112,6 +106,18 @@ pub(super) fn shown_options(what: &WhatArgs, output: &OutputArgs) -> CheckOption
     CheckOptions { coverage, producers: !is_text, named_examples: verbose || !is_text, ..options }
 }
 
+/// Why an option cannot go with `--against`: it needs what that leaves out.
+fn contradiction(args: &CheckArgs) -> Option<String> {
+    let without = args.what.against.filter(|with| matches!(with, Oracle::Code | Oracle::None))?;
+    let name = without.to_possible_value().map_or_else(String::new, |v| v.get_name().to_owned());
+    let (option, does) = match (args.output.coverage, args.what.thorough) {
+        (true, _) => ("--coverage", "reports what CFI or ORC describes"),
+        (false, true) => ("--thorough", "compares CFI or ORC with the code"),
+        (false, false) => return None,
+    };
+    Some(format!("{option} {does}, so it cannot go with --against {name}"))
+}
+
 /// The options of a scan, regardless of its output.
 pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
     CheckOptions {
@@ -120,8 +126,9 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
         only: args.only.clone(),
         ignore: args.ignore.clone(),
         against: match args.against {
-            None => Against::CfiIfAny,
+            None => Against::Any,
             Some(Oracle::Cfi) => Against::Cfi,
+            Some(Oracle::Orc) => Against::Orc,
             Some(Oracle::Code) => Against::Code,
             Some(Oracle::None) => Against::None,
         },

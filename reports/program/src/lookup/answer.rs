@@ -1,6 +1,6 @@
 //! The answer about one PC.
 
-use sframe_oracle::cfi::{Fde, Kind};
+use sframe_oracle::cfi::Fde;
 use sframe_oracle::code::{Code, Known, Truth};
 use sframe_oracle::compare::{Fields, Range, Verdict};
 use sframe_oracle::witness::{SframeFunction, Statement as Stated};
@@ -140,12 +140,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         let function = stated.function;
         let rows = self.rows.of_cfi(&function).unwrap_or_default();
         let found = rows.into_iter().find(|row| row.contains(place.address));
-        let name = match function.cfi().kind() {
-            Kind::EhFrame => ".eh_frame",
-            Kind::DebugFrame => ".debug_frame",
-        };
         let statement = Statement {
-            section: name.into(),
+            section: function.cfi().name().into(),
             function_start: Address(function.start().address),
             function_size: function.size(),
             row: found.map(|row| found_row(abi, &row)),

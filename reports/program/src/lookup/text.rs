@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::{Answer, AnswerVerdict, Answers, CodeStatement, FoundRow, Statement};
-use sframe_record::Wrong;
+use sframe_record::{UnwindTable, Wrong};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -23,12 +23,12 @@ pub fn write(out: &mut dyn Write, answers: &Answers) -> io::Result<()> {
         if number > 0 || !answers.undecided.is_empty() {
             writeln!(out)?;
         }
-        write_answer(out, answer)?;
+        write_answer(out, answer, UnwindTable::noun_of(answers.table))?;
     }
     Ok(())
 }
 
-fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+fn write_answer(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<()> {
     let section = answer.code_section.as_ref();
     let section = section.map(|section| format!("{section}+")).unwrap_or_default();
     write!(out, "{BOLD}{section}{}{BOLD:#}", answer.pc)?;
@@ -49,23 +49,23 @@ fn write_answer(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
         writeln!(out, "  instr   {start:range_width$}  {}", instruction.text)?;
     }
     statement(out, "SFrame", answer.sframe.as_ref(), &widths)?;
-    statement(out, "CFI", answer.cfi.as_ref(), &widths)?;
+    statement(out, noun, answer.cfi.as_ref(), &widths)?;
     if let Some(code) = &answer.code {
         writeln!(out, "  Code    {:range_width$}  {}", "", code_statement(code, &widths))?;
     }
-    verdict(out, answer)?;
+    verdict(out, answer, noun)?;
     match answer.wrong {
         Some(Wrong::Inherited) => {
-            writeln!(out, "  {DIFFERENT}CFI is wrong, and SFrame has inherited it{DIFFERENT:#}")
+            writeln!(out, "  {DIFFERENT}{noun} is wrong, and SFrame has inherited it{DIFFERENT:#}")
         }
         Some(Wrong::Both) => writeln!(out, "  {DIFFERENT}both are wrong{DIFFERENT:#}"),
         Some(Wrong::Sframe) => writeln!(out, "  {DIFFERENT}SFrame is wrong{DIFFERENT:#}"),
-        Some(Wrong::Cfi) => writeln!(out, "  {DIFFERENT}CFI is wrong{DIFFERENT:#}"),
+        Some(Wrong::Cfi) => writeln!(out, "  {DIFFERENT}{noun} is wrong{DIFFERENT:#}"),
         Some(Wrong::Neither | Wrong::Undecided) | None => Ok(()),
     }
 }
 
-fn verdict(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
+fn verdict(out: &mut dyn Write, answer: &Answer, noun: &str) -> io::Result<()> {
     let fields = answer.fields.join(", ");
     match answer.verdict {
         AnswerVerdict::Equal => writeln!(out, "  both agree"),
@@ -75,11 +75,14 @@ fn verdict(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
         AnswerVerdict::Different => {
             writeln!(out, "  {DIFFERENT}they differ{DIFFERENT:#} in {fields}")
         }
-        AnswerVerdict::OnlyCfi => writeln!(out, "  only CFI describes this PC"),
+        AnswerVerdict::OnlyCfi => writeln!(out, "  only {noun} describes this PC"),
         AnswerVerdict::OnlySframe => writeln!(out, "  only SFrame describes this PC"),
-        AnswerVerdict::Neither => writeln!(out, "  neither SFrame nor CFI describes this PC"),
+        AnswerVerdict::Neither => writeln!(out, "  neither SFrame nor {noun} describes this PC"),
         AnswerVerdict::NoCode => {
-            writeln!(out, "  not in the code of the file, and described by neither SFrame nor CFI")
+            writeln!(
+                out,
+                "  not in the code of the file, and described by neither SFrame nor {noun}"
+            )
         }
         AnswerVerdict::Undecided => {
             writeln!(out, "  undecided: something cannot be read or compared")

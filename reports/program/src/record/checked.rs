@@ -3,7 +3,7 @@
 use sframe_record::json::{exact_name, name};
 use sframe_record::{
     Address, CallSites, Code, Coverage, Difference, Field, Finding, Function, Header, Proofs,
-    Record, RuleCount, Section, Status, Text, Undecided,
+    Record, RuleCount, Section, Status, Text, Undecided, UnwindTable,
 };
 use sframe_validator::finding::{self, Report, SectionSummary};
 use sframe_validator::rules::Rule;
@@ -21,6 +21,8 @@ const MAX_CONTEXTS: usize = 10_000;
 pub struct Comparison {
     /// The differences, each with its tables if they could be read again.
     pub differences: Vec<(finding::Finding, Option<Difference<'static>>)>,
+    /// What SFrame and the code were compared with.
+    pub table: Option<UnwindTable>,
     /// The coverage.
     pub coverage: Option<Coverage<'static>>,
     /// What the machine code proves.
@@ -57,6 +59,7 @@ pub fn checked(
             .map(|left| Undecided { section: left.section, reason: left.reason.into() })
             .collect(),
         sections,
+        table: comparison.table,
         coverage: comparison.coverage,
         proofs: comparison.proofs,
         call_sites: comparison.call_sites,

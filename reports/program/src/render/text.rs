@@ -19,7 +19,7 @@ use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::column_width;
 use sframe_record::{
     Code, Difference, Finding, Function, Part, Record, Ruling, Section, Severity, Status, Summary,
-    Text as Name, Wrong,
+    Text as Name, UnwindTable, Wrong,
 };
 
 const BOLD: Style = Style::new().bold();
@@ -132,7 +132,12 @@ impl<W: Write> Text<W> {
             Some(coverage) if self.options.coverage && (with_section || self.options.verbose) => {
                 self.separate()?;
                 self.after_block = true;
-                coverage::file(&mut self.out, &record.name(), coverage, with_section)
+                coverage::file(
+                    &mut self.out,
+                    &record.name(),
+                    coverage,
+                    (with_section, UnwindTable::noun_of(record.table)),
+                )
             }
             _ => Ok(()),
         }
@@ -202,19 +207,26 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "    {}", self.wrapped(&text, 6))?;
         }
         match &finding.difference {
-            Some(difference) => self.difference(finding, difference),
+            Some(difference) => {
+                self.difference(finding, difference, UnwindTable::noun_of(record.table))
+            }
             None => self.context(&finding.context, style),
         }
     }
 
-    fn difference(&mut self, finding: &Finding<'_>, difference: &Difference<'_>) -> io::Result<()> {
-        let titles = Titles { first: "SFrame", second: "CFI" };
+    fn difference(
+        &mut self,
+        finding: &Finding<'_>,
+        difference: &Difference<'_>,
+        noun: &'static str,
+    ) -> io::Result<()> {
+        let titles = Titles { first: "SFrame", second: noun };
         let start = finding.code.as_ref().map_or(0, |code| code.start.0);
         let lines = (difference.table.as_slice(), difference.cut);
         let code = (start, difference.instructions.as_slice());
         evidence::write(&mut self.out, lines, code, titles, 6)?;
         if let Some(ruling) = &difference.ruling {
-            writeln!(self.out, "    {}", self.wrapped(&ruling_text(ruling), 6))?;
+            writeln!(self.out, "    {}", self.wrapped(&ruling_text(ruling, noun), 6))?;
         }
         let Some(similar) = difference.similar.filter(|similar| similar.functions > 0) else {
             return Ok(());
@@ -246,13 +258,13 @@ impl<W: Write> Text<W> {
     }
 }
 
-/// Who is wrong, and why.
-fn ruling_text(ruling: &Ruling<'_>) -> String {
+/// Who is wrong, and why. `noun` is what people call the table that SFrame was compared with.
+fn ruling_text(ruling: &Ruling<'_>, noun: &str) -> String {
     let wrong = match ruling.wrong {
         Wrong::Sframe => "SFrame is wrong",
-        Wrong::Cfi => "CFI is wrong",
-        Wrong::Both => "SFrame and CFI are both wrong",
-        Wrong::Inherited => "CFI is wrong, and SFrame has inherited it",
+        Wrong::Cfi => &format!("{noun} is wrong"),
+        Wrong::Both => &format!("SFrame and {noun} are both wrong"),
+        Wrong::Inherited => &format!("{noun} is wrong, and SFrame has inherited it"),
         Wrong::Neither => "neither is wrong, they say the same in different ways",
         Wrong::Undecided => "who is wrong is undecided",
     };

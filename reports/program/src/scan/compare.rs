@@ -1,4 +1,4 @@
-//! Compares the sections of a file with its CFI.
+//! Compares the sections of a file with its CFI or its ORC tables.
 
 use sframe_oracle::account::{self, Account, Witnesses, account_each};
 use sframe_oracle::cfi::Cfi;
@@ -10,12 +10,12 @@ use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Keep, Report, Undecided};
 
 use super::call_sites;
-use super::cfi::with_cfi;
+use super::cfi::{has_cfi, with_cfi};
 use super::elf_file::ElfFile;
 use super::options::{Against, CheckOptions};
 use crate::record::{Comparison, Gatherer, Names, coverage, proofs, undecided};
 use sframe_input::SectionSource;
-use sframe_record::Difference;
+use sframe_record::{Difference, UnwindTable};
 
 /// Whether a file's CFI is needed: to compare sections with it, for the coverage, or to be compared itself.
 pub(super) fn is_wanted(elf: &Elf<'_>, options: &CheckOptions) -> bool {
@@ -39,7 +39,7 @@ pub(super) fn check_and_compare(
         };
         // Two threads share a large file. What the check finds may make the comparison useless.
         let (mut report, compared) = rayon::join(check, || compare(elf, sources, cfi, options));
-        report.undecided.extend(debug.refused);
+        report.undecided.extend(debug.undecided);
         let (sections, cfi) = match comparable(sources, cfi, &report, options) {
             Ok(Some(comparable)) => comparable,
             Ok(None) => return (report, Comparison::default()),
@@ -74,7 +74,8 @@ pub(super) fn check_and_compare(
         }
         report.counts.extend(account.counts);
         report.undecided.extend(account.undecided);
-        (report, Comparison { differences, coverage, proofs, call_sites })
+        let table = table_of(cfi);
+        (report, Comparison { differences, table, coverage, proofs, call_sites })
     })
 }
 
@@ -175,16 +176,17 @@ fn comparable<'s, 'c>(
     let cfi = cfi?;
     if has_cfi(cfi) || options.coverage {
         Ok(Some((sections, cfi)))
-    } else if options.against == Against::Cfi {
+    } else if matches!(options.against, Against::Cfi | Against::Orc) {
         Err("the file has none".to_owned())
     } else {
         Ok((options.thorough || options.call_sites).then_some((sections, cfi)))
     }
 }
 
-/// Whether there is any CFI. Unreadable CFI is not absent: it has defects to report.
-fn has_cfi(cfi: &[Cfi<'_>]) -> bool {
-    cfi.iter().any(|cfi| !cfi.is_empty() || !cfi.defects().is_empty())
+/// What the tables are, if there are any.
+pub(crate) fn table_of(cfi: &[Cfi<'_>]) -> Option<UnwindTable> {
+    let is_orc = cfi.iter().any(|cfi| cfi.kind().is_none());
+    has_cfi(cfi).then_some(if is_orc { UnwindTable::Orc } else { UnwindTable::Cfi })
 }
 
 /// The sections in `report`. Their layout must be certain, because otherwise it is unknown which code they describe.
@@ -203,11 +205,17 @@ pub(crate) fn sections<'s>(
 
 /// Reports all of the code as undecided, with the reason.
 fn not_compared(why: &str, options: &CheckOptions, report: &mut Report) -> Comparison {
-    let with = if options.against == Against::Code { "machine code" } else { "CFI" };
+    let with = match options.against {
+        Against::Code => "machine code",
+        Against::Orc => "ORC",
+        _ => "CFI",
+    };
     let reason = format!("not compared with {with}: {why}");
     report.undecided.push(Undecided { section: None, reason });
     if options.against == Against::Code {
         return Comparison::default();
     }
-    Comparison { coverage: Some(undecided(report.code_bytes)), ..Comparison::default() }
+    let table = (options.against == Against::Orc).then_some(UnwindTable::Orc);
+    let coverage = Some(undecided(report.code_bytes));
+    Comparison { table, coverage, ..Comparison::default() }
 }

@@ -19,11 +19,13 @@ const REMEMBERED: usize = 32 << 20;
 /// The tables that SFrame sections are compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Against {
-    /// Call frame information, if a file has any.
+    /// Call frame information, if a file has any, or else the Linux kernel's ORC tables.
     #[default]
-    CfiIfAny,
+    Any,
     /// Call frame information; a file without it is undecided.
     Cfi,
+    /// ORC tables; a file without them is undecided.
+    Orc,
     /// Machine code.
     Code,
     /// Nothing.

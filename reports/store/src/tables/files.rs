@@ -3,7 +3,7 @@
 use sframe_record::Record;
 use sframe_record::{
     CallSites, CoveredFunctions, Header, Producer, ProofBytes, Proofs, RuleCount, Section,
-    Severity, SiteCounts, Status, Verdicts,
+    Severity, SiteCounts, Status, UnwindTable, Verdicts,
 };
 
 use super::column::{Cell, Column, ColumnKind, Table};
@@ -90,6 +90,14 @@ impl Table for Files {
         column(ColumnKind::numbers("rows", "", "number of rows read"), |file| {
             sum(file, |section| section.rows)
         }),
+        column(
+            ColumnKind::texts(
+                "compared_with",
+                "`cfi`, or `orc` if the columns about CFI are about the Linux kernel's ORC tables",
+            )
+            .or_null(),
+            |file| Cell::optional_text(file.table.map(UnwindTable::name)),
+        ),
         column(
             ColumnKind::numbers("equal_bytes", "bytes", "code where SFrame and CFI agree")
                 .or_null(),

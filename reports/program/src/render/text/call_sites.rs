@@ -3,8 +3,9 @@
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{CallSiteTotal, SiteCounts};
 
-/// One line about return addresses that are not in the row of their call.
-pub(super) fn in_short(total: &CallSiteTotal) -> String {
+/// One line about return addresses that are not in the row of their call. `noun` is what people call the tables that SFrame
+/// was compared with.
+pub(super) fn in_short(total: &CallSiteTotal, noun: &str) -> String {
     let of = |name: &str, sites: &SiteCounts| {
         let share = percent(sites.affected(), sites.total());
         let mut parts = vec![format!("{share} of {} in {name}", grouped(sites.total()))];
@@ -20,7 +21,7 @@ pub(super) fn in_short(total: &CallSiteTotal) -> String {
         parts.join(", ")
     };
     let sframe = total.sites.sframe.as_ref().map(|sites| of("SFrame", sites));
-    let cfi = total.sites.cfi.as_ref().map(|sites| of("CFI", sites));
+    let cfi = total.sites.cfi.as_ref().map(|sites| of(noun, sites));
     let parts: Vec<String> = [sframe, cfi].into_iter().flatten().collect();
     let nothing = || "there are no calls".to_owned();
     let sites = if parts.is_empty() { nothing() } else { parts.join("; ") };

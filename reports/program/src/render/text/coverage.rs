@@ -1,5 +1,5 @@
-//! The coverage of one or more files: bytes and functions by the tables that describe them, and why CFI alone
-//! describes some.
+//! The coverage of one or more files: bytes and functions by the tables that describe them, and why SFrame does not
+//! describe some.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ pub(super) fn file(
     out: &mut dyn Write,
     name: &str,
     coverage: &Coverage<'_>,
-    with_section: bool,
+    (with_section, noun): (bool, &str),
 ) -> io::Result<()> {
     let code = counted(coverage.bytes.total(), "byte");
     let section = if with_section { "" } else { ", no SFrame section" };
@@ -25,7 +25,7 @@ pub(super) fn file(
     if let Some(path) = &coverage.debug_file {
         writeln!(out, "  CFI also from {path}")?;
     }
-    lines(out, coverage, with_section)
+    lines(out, coverage, with_section, noun)
 }
 
 /// Writes the tables for all files together.
@@ -39,41 +39,53 @@ pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<(
         let number = counted(*files, "file");
         let code = counted(coverage.bytes.total(), "byte");
         writeln!(out, "{BOLD}coverage{BOLD:#} of {number} {which}: {code} of code")?;
-        lines(out, coverage, with_section)?;
+        lines(out, coverage, with_section, summary.tables())?;
     }
     Ok(())
 }
 
-/// One line about how far the files that were compared agree.
-pub(super) fn in_short(compared: &CoverageTotal<'_>) -> String {
+/// One line about how far the files that were compared agree. `noun` is what people call their tables.
+pub(super) fn in_short(compared: &CoverageTotal<'_>, noun: &str) -> String {
+    let alone = format!("described by {noun} alone");
     let bytes = &compared.coverage.bytes;
     let mut parts = vec![format!("{} bytes the same", grouped(bytes.equal))];
     let others = [
         (bytes.limited, "as far as the version can say"),
         (bytes.different, "different"),
-        (bytes.only_cfi, "described by CFI alone"),
+        (bytes.only_cfi, alone.as_str()),
         (bytes.only_sframe, "by SFrame alone"),
         (bytes.undecided, "undecided"),
     ];
     let some = others.into_iter().filter(|(number, _)| *number > 0);
     parts.extend(some.map(|(number, what)| format!("{} {what}", grouped(number))));
-    format!("compared with CFI in {}: {}", counted(compared.files, "file"), parts.join(", "))
+    format!("compared with {noun} in {}: {}", counted(compared.files, "file"), parts.join(", "))
 }
 
-fn lines(out: &mut dyn Write, coverage: &Coverage<'_>, with_section: bool) -> io::Result<()> {
-    table(out, &coverage.bytes, &coverage.functions)?;
+fn lines(
+    out: &mut dyn Write,
+    coverage: &Coverage<'_>,
+    with_section: bool,
+    noun: &str,
+) -> io::Result<()> {
+    table(out, &coverage.bytes, &coverage.functions, noun)?;
     coverage.losses.iter().try_for_each(|loss| lost(out, loss, with_section))?;
     coverage.limits.iter().try_for_each(|limit| limited(out, limit))
 }
 
 /// The bytes of each verdict, and the functions if a verdict concerns whole functions.
-fn table(out: &mut dyn Write, bytes: &Verdicts, functions: &CoveredFunctions) -> io::Result<()> {
+fn table(
+    out: &mut dyn Write,
+    bytes: &Verdicts,
+    functions: &CoveredFunctions,
+    noun: &str,
+) -> io::Result<()> {
+    let alone = format!("{noun} alone describes it");
     let (total, partly) = (bytes.total(), functions.partly);
     let lines = [
         (bytes.equal, "both say the same", Some(functions.both)),
         (bytes.limited, "the same as far as the version can say", None),
         (bytes.different, "they differ", None),
-        (bytes.only_cfi, "CFI alone describes it", Some(functions.only_cfi)),
+        (bytes.only_cfi, alone.as_str(), Some(functions.only_cfi)),
         (bytes.only_sframe, "SFrame alone describes it", Some(functions.only_sframe)),
         (bytes.neither, "neither does", None),
         (bytes.undecided, "undecided", None),

@@ -21,6 +21,7 @@ impl<W: Write> Text<W> {
             self.out,
             "{BOLD}{inputs}{BOLD:#}: {checked} checked, {with} with an SFrame section"
         )?;
+        let noun = summary.tables();
         let left_out = left_out(summary);
         if !left_out.is_empty() {
             writeln!(self.out, "  not checked: {}", self.wrapped(&left_out.join(", "), 4))?;
@@ -28,17 +29,17 @@ impl<W: Write> Text<W> {
         if summary.with_section > 0 {
             self.section_totals(summary)?;
             if let Some(compared) = &summary.compared {
-                writeln!(self.out, "  {}", self.wrapped(&coverage::in_short(compared), 4))?;
+                writeln!(self.out, "  {}", self.wrapped(&coverage::in_short(compared, noun), 4))?;
             }
         } else if summary.code_bytes > 0 {
             let code = grouped(summary.code_bytes);
             writeln!(self.out, "  none of their {code} bytes of code has stack-trace entries")?;
         }
         if let Some(proofs) = &summary.proofs {
-            writeln!(self.out, "  {}", self.wrapped(&proofs::in_short(proofs), 4))?;
+            writeln!(self.out, "  {}", self.wrapped(&proofs::in_short(proofs, noun), 4))?;
         }
         if let Some(sites) = &summary.call_sites {
-            writeln!(self.out, "  {}", self.wrapped(&call_sites::in_short(sites), 4))?;
+            writeln!(self.out, "  {}", self.wrapped(&call_sites::in_short(sites, noun), 4))?;
         }
         self.finding_totals(summary)?;
         if self.options.coverage {
