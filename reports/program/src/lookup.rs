@@ -16,7 +16,7 @@ use sframe_oracle::compare::look_up;
 use sframe_validator::check::{Unconfirmed, check_contents};
 use sframe_validator::elf::Elf;
 
-use crate::scan::{CheckOptions, sections, table_of, with_cfi};
+use crate::scan::{CheckOptions, sections, table_of, with_tables};
 use answer::Reader;
 pub use place::{PlaceName, hexadecimal};
 use sframe_input::{FileBytes, SectionSource, archive, plain_error};
@@ -242,15 +242,15 @@ fn look_up_elf(
         unread.sframe = true;
         Vec::new()
     });
-    with_cfi(path, elf, options, |cfi, debug| {
-        let cfi = cfi.unwrap_or_else(|reason| {
+    with_tables(path, elf, options, |tables| {
+        let cfi = tables.get().unwrap_or_else(|reason| {
             undecided.push(format!("CFI: {reason}"));
             unread.cfi = true;
             &[]
         });
-        undecided.extend(debug.undecided.into_iter().map(|undecided| undecided.reason));
+        undecided.extend(tables.undecided().map(|undecided| undecided.reason));
         // A debug file has all symbols of the file from which it was split.
-        let named_by = debug.elf.unwrap_or(elf);
+        let named_by = tables.debug_elf().unwrap_or(elf);
         let found = place::find(elf, named_by, places)?;
         let ranges = look_up(elf, &sections, cfi, &found);
         let debug_sections = DebugSections::load(named_by);
@@ -267,7 +267,7 @@ fn look_up_elf(
             tool: TOOL,
             path: name(path.as_os_str().as_bytes()),
             path_hex: exact_name(path.as_os_str().as_bytes()),
-            debug_file: debug.path.as_deref().map(printable_path),
+            debug_file: tables.debug_file().map(printable_path),
             table: table_of(cfi),
             undecided: undecided.into_iter().map(Text::from).collect(),
             places: places.collect(),

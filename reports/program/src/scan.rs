@@ -1,7 +1,6 @@
 //! Checks inputs in parallel, and hands over their records in input order, whatever the number of threads.
 
 mod call_sites;
-mod cfi;
 mod check;
 mod compare;
 mod each_finding;
@@ -13,16 +12,17 @@ mod order;
 mod package;
 mod piece;
 mod seen;
+mod tables;
 mod verdict;
 
 pub use check::Checker;
 pub use options::{Against, CheckOptions};
 pub use piece::{Found, Piece};
 
-pub(crate) use cfi::with_cfi;
 pub(crate) use compare::{sections, table_of};
 pub(crate) use order::{Event, Resources, Weigh, in_order};
 pub use order::{MAX_THREADS, number_of_threads};
+pub(crate) use tables::with_tables;
 
 use std::io;
 

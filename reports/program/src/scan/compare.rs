@@ -1,5 +1,7 @@
 //! Compares the sections of a file with its CFI or its ORC tables.
 
+use std::cell::OnceCell;
+
 use sframe_oracle::account::{self, Account, Witnesses, account_each};
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::CfiConfirms;
@@ -8,11 +10,12 @@ use sframe_validator::Section;
 use sframe_validator::check::{Confirm, Options, Unconfirmed, check_contents, check_contents_each};
 use sframe_validator::elf::Elf;
 use sframe_validator::finding::{Finding, Keep, Report, Undecided};
+use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::call_sites;
-use super::cfi::{has_cfi, with_cfi};
 use super::elf_file::ElfFile;
 use super::options::{Against, CheckOptions};
+use super::tables::{Tables, has_cfi, with_tables};
 use crate::record::{Comparison, Gatherer, Names, coverage, proofs, undecided};
 use sframe_input::SectionSource;
 use sframe_record::{Difference, UnwindTable};
@@ -32,14 +35,14 @@ pub(super) fn check_and_compare(
     options: &CheckOptions,
 ) -> (Report, Comparison) {
     let &ElfFile { path, elf, contents, sources, names } = file;
-    with_cfi(path, elf, options, |cfi, debug| {
-        let check = || {
-            let confirms = cfi.map(CfiConfirms::new);
-            check_contents(elf, contents, &options.validator, confirm(&confirms))
-        };
-        // Two threads share a large file. What the check finds may make the comparison useless.
-        let (mut report, compared) = rayon::join(check, || compare(elf, sources, cfi, options));
-        report.undecided.extend(debug.undecided);
+    with_tables(path, elf, options, |tables| {
+        let check = || check_contents(elf, contents, &options.validator, &Confirms::of(tables));
+        // Two threads share a large file: one reads the tables while the other checks the section. What the check finds may
+        // make the comparison useless.
+        let compare = || compare(elf, sources, tables.get(), options);
+        let (mut report, compared) = rayon::join(check, compare);
+        let cfi = tables.get();
+        report.undecided.extend(tables.undecided());
         let (sections, cfi) = match comparable(sources, cfi, &report, options) {
             Ok(Some(comparable)) => comparable,
             Ok(None) => return (report, Comparison::default()),
@@ -56,7 +59,7 @@ pub(super) fn check_and_compare(
         let names = if is_named { names } else { &unnamed };
         let is_compared = kept.witnesses != Witnesses::Code && has_section && has_cfi(cfi);
         let is_covered = options.coverage || is_compared;
-        let coverage = is_covered.then(|| coverage(&account, names, debug.path.as_deref()));
+        let coverage = is_covered.then(|| coverage(&account, names, tables.debug_file()));
         let proofs = account.proofs.as_ref().map(proofs);
         let examined = options
             .call_sites
@@ -120,8 +123,9 @@ pub(super) fn each_finding(
         check(&Unconfirmed, found);
         return;
     }
-    with_cfi(path, elf, options, |cfi, _| {
-        let report = check(confirm(&cfi.map(CfiConfirms::new)), found);
+    with_tables(path, elf, options, |tables| {
+        let report = check(&Confirms::of(tables), found);
+        let cfi = tables.get();
         let Ok(Some((sections, cfi))) = comparable(sources, cfi, &report, options) else { return };
         let mut gatherer = Gatherer::new(elf, &sections, cfi);
         let account = account_each(elf, &sections, cfi, &kept(options), &mut |difference| {
@@ -139,10 +143,23 @@ pub(super) fn each_finding(
     });
 }
 
-fn confirm<'c>(confirms: &'c Result<CfiConfirms<'_>, &str>) -> &'c dyn Confirm {
-    match confirms {
-        Ok(confirms) => confirms,
-        Err(_) => &Unconfirmed,
+/// Confirms rows with tables, which are read when the first row is asked for.
+struct Confirms<'c, 't> {
+    tables: &'c Tables<'t>,
+    confirms: OnceCell<Option<CfiConfirms<'c>>>,
+}
+
+impl<'c, 't> Confirms<'c, 't> {
+    const fn of(tables: &'c Tables<'t>) -> Confirms<'c, 't> {
+        Confirms { tables, confirms: OnceCell::new() }
+    }
+}
+
+impl Confirm for Confirms<'_, '_> {
+    fn confirms(&self, start: CodeAddress, end: u64, frame: &Frame) -> bool {
+        let new = || self.tables.get().ok().map(CfiConfirms::new);
+        let confirms = self.confirms.get_or_init(new);
+        confirms.as_ref().is_some_and(|confirms| confirms.confirms(start, end, frame))
     }
 }
 
