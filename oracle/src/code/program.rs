@@ -189,7 +189,7 @@ impl<'e> Code<'e> {
         let mut callers = Callers { flows: Vec::new(), is_tail_called: false, are_all_known };
         for source in sources.into_iter().take(MOST_SOURCES) {
             // Parts of functions are examined with the functions to which they belong.
-            let is_part = self.evidence(source) == Evidence::None;
+            let is_part = self.evidence(source) == Evidence::None && !self.is_unused(source);
             let Some(flow) = (!is_part).then(|| self.flow(source, true, budget)).flatten() else {
                 callers.are_all_known = false;
                 continue;
