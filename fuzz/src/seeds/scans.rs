@@ -64,7 +64,7 @@ fn report(corpus: &Path, folder: &Path, document: bool) -> String {
     } else {
         Box::new(JsonLines::new(&mut out))
     };
-    let inputs = Selection::new(&[folder.into()], b"");
+    let inputs = Selection::new(&[folder.into()], Vec::new());
     let options =
         CheckOptions { coverage: true, hash: true, producers: true, ..CheckOptions::default() };
     renderer.begin().expect("memory");

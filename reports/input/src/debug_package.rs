@@ -56,10 +56,11 @@ impl DebugPackages {
     pub fn index(paths: &[OsString], limits: Limits) -> (DebugPackages, Vec<Input>) {
         let (mut files, mut unusable) = (HashMap::new(), Vec::new());
         for path in paths {
-            let inputs: Vec<Input> = Selection::new(std::slice::from_ref(path), &[]).collect();
+            let inputs: Vec<Input> =
+                Selection::new(std::slice::from_ref(path), Vec::new()).collect();
             let read = |input| match input {
                 Input::File(path) => read_through(path, &limits),
-                Input::Image(_) | Input::Special(..) => (Vec::new(), None),
+                Input::Image(_) | Input::Content(..) | Input::Special(..) => (Vec::new(), None),
                 unreadable @ Input::Unreadable(..) => (Vec::new(), Some(unreadable)),
             };
             let read: Vec<(Vec<_>, Option<Input>)> = inputs.into_par_iter().map(read).collect();

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
+use crate::stdin::Spooled;
+
 /// A path that the user named, or that was found in a folder that the user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
@@ -12,6 +14,8 @@ pub enum Input {
     File(PathBuf),
     /// A folder that is a container image (OCI Image Layout).
     Image(PathBuf),
+    /// Content that has no path: what to call it, and a file.
+    Content(PathBuf, Spooled),
     /// Something without content, such as a device or a skipped link: its path and kind.
     Special(PathBuf, Special),
     /// A path that cannot be read, and the reason.
@@ -24,6 +28,7 @@ impl Input {
     pub fn held(&self) -> usize {
         let (Input::File(path)
         | Input::Image(path)
+        | Input::Content(path, _)
         | Input::Special(path, _)
         | Input::Unreadable(path, _)) = self;
         size_of::<Input>() + path.as_os_str().len()

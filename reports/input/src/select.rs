@@ -1,12 +1,12 @@
-//! Resolves command-line arguments to files, in order: paths, folders, patterns, lists.
+//! Resolves command-line arguments to files, in order: paths, folders, patterns, standard input, lists.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::found::{Input, classify, plain_error};
+use super::stdin;
 use super::walk::{Links, Walk, is_pattern};
 
 /// The inputs that command-line arguments name. An iterator that walks folders lazily.
@@ -24,22 +24,21 @@ enum Word {
     Argument(OsString),
     /// From a list: always a path, whatever characters it has.
     Listed(OsString),
+    /// `-` on the command line.
+    StandardInput,
 }
 
 impl Selection {
-    /// The inputs of `arguments`. The argument `-` stands for the paths in `list`, which are separated by NUL
-    /// characters if it contains any, and by line feeds otherwise.
+    /// The inputs of `arguments`, and then those at the paths of a list. The argument `-` is the content of standard input.
     #[must_use]
-    pub fn new(arguments: &[OsString], list: &[u8]) -> Selection {
-        let mut words = Vec::new();
-        for argument in arguments {
-            if argument == "-" {
-                words.extend(list_entries(list).map(Word::Listed));
-            } else {
-                words.push(Word::Argument(argument.clone()));
-            }
-        }
-        Selection { words: words.into_iter(), walk: None, links: Links::within(arguments) }
+    pub fn new(arguments: &[OsString], list: Vec<OsString>) -> Selection {
+        let word = |argument: &OsString| match argument {
+            dash if dash == "-" => Word::StandardInput,
+            _ => Word::Argument(argument.clone()),
+        };
+        let words = arguments.iter().map(word).chain(list.into_iter().map(Word::Listed));
+        let words = words.collect::<Vec<_>>().into_iter();
+        Selection { words, walk: None, links: Links::within(arguments) }
     }
 
     /// Also follows symbolic links that lead out of the named folders. Links given as arguments are always followed.
@@ -52,6 +51,12 @@ impl Selection {
         let (name, pattern) = match word {
             Word::Argument(name) => (name, true),
             Word::Listed(name) => (name, false),
+            Word::StandardInput => {
+                return Some(match stdin::read() {
+                    Ok(content) => Input::Content(stdin::NAME.into(), content),
+                    Err(error) => Input::Unreadable(stdin::NAME.into(), plain_error(&error)),
+                });
+            }
         };
         let path = PathBuf::from(&name);
         match fs::metadata(&path) {
@@ -94,11 +99,4 @@ impl Iterator for Selection {
             }
         }
     }
-}
-
-fn list_entries(list: &[u8]) -> impl Iterator<Item = OsString> {
-    let separator = if list.contains(&0) { 0 } else { b'\n' };
-    list.split(move |byte| *byte == separator)
-        .filter(|entry| !entry.is_empty())
-        .map(|entry| OsStr::from_bytes(entry).to_owned())
 }

@@ -67,9 +67,9 @@ fn program(folders: &[OsString], options: &[&str]) {
 
 /// Decompresses all files, and returns the number of decompressed bytes.
 fn decompress(folders: &[OsString]) -> u64 {
-    let files = Selection::new(folders, &[]).filter_map(|input| match input {
+    let files = Selection::new(folders, Vec::new()).filter_map(|input| match input {
         Input::File(path) => Some(path),
-        Input::Image(_) | Input::Special(..) | Input::Unreadable(..) => None,
+        Input::Image(_) | Input::Content(..) | Input::Special(..) | Input::Unreadable(..) => None,
     });
     let sizes = files.map(|path| {
         let reader = BufReader::with_capacity(1 << 17, File::open(path)?);

@@ -58,9 +58,9 @@ fn main() {
 fn elf_files(folders: &[OsString]) -> Vec<PathBuf> {
     let file = |input| match input {
         Input::File(path) => elf_bytes(&path).is_some().then_some(path),
-        Input::Image(_) | Input::Special(..) | Input::Unreadable(..) => None,
+        Input::Image(_) | Input::Content(..) | Input::Special(..) | Input::Unreadable(..) => None,
     };
-    Selection::new(folders, &[]).filter_map(file).collect()
+    Selection::new(folders, Vec::new()).filter_map(file).collect()
 }
 
 /// The time that the program takes, or `None` if it cannot be started, for example with too many arguments.

@@ -24,11 +24,12 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use anstream::AutoStream;
+use anstream::{AutoStream, ColorChoice};
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::explain;
-use args::{CheckArgs, Cli, Command, ExplainArgs};
+use args::look::ExplainArgs;
+use args::{CheckArgs, Cli, Color, Command};
 use sframe_record::catalogue;
 use sframe_record::text::printable;
 
@@ -75,11 +76,16 @@ impl From<Exit> for ExitCode {
 /// Runs the program with the arguments of the process.
 #[must_use]
 pub fn run() -> Exit {
-    let parsed = commands::by_task().try_get_matches();
+    let parsed = commands::by_task().try_get_matches_from(commands::arguments());
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return usage::answer(&error),
     };
+    match cli.color {
+        Color::Auto => {}
+        Color::Always => ColorChoice::Always.write_global(),
+        Color::Never => ColorChoice::Never.write_global(),
+    }
     let result = match cli.command {
         None => unnamed(&cli.check),
         Some(Command::Compare(args)) => compare::run(&args),
@@ -100,10 +106,11 @@ pub fn run() -> Exit {
         Some(Command::Limited(args)) => torture::limited(&args),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "sframe-check", &mut script);
+            clap_complete::generate(shell, &mut commands::visible(), "sframe-check", &mut script);
             print(|out| out.write_all(&script))
         }
         Some(Command::Man) => print(man),
+        Some(Command::Help { command }) => help(command.as_deref()),
     };
     result.unwrap_or_else(|error| {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -149,6 +156,15 @@ fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Exi
     write(&mut out)?;
     out.flush()?;
     Ok(Exit::Clean)
+}
+
+fn help(command: Option<&str>) -> io::Result<Exit> {
+    let Some(help) = commands::help(command) else {
+        let name = command.unwrap_or_default();
+        complain(&format!("there is no command `{name}`; `sframe-check help` lists all"))?;
+        return Ok(Exit::Failure);
+    };
+    print(|out| write!(out, "{}", help.ansi()))
 }
 
 /// One page for the program and its subcommands each.

@@ -44,7 +44,7 @@ impl Sink for Reports {
 fn scanned(folder: &Path) -> Reports {
     let options = CheckOptions { hash: true, all: true, ..CheckOptions::default() };
     let mut reports = Reports::default();
-    let inputs = Selection::new(&[folder.into()], &[]);
+    let inputs = Selection::new(&[folder.into()], Vec::new());
     scan(inputs, &options, 2, &mut reports).expect("no output error");
     reports
 }

@@ -33,7 +33,7 @@ fn reports(folder: &Folder, names: &[&str], hash: bool) -> Vec<Record<'static>> 
     let paths: Vec<_> = names.iter().map(|name| folder.path(name).into_os_string()).collect();
     let mut kept = Kept::default();
     let options = CheckOptions { hash, ..CheckOptions::default() };
-    scan(Selection::new(&paths, &[]), &options, 2, &mut kept).expect("nothing fails here");
+    scan(Selection::new(&paths, Vec::new()), &options, 2, &mut kept).expect("nothing fails here");
     kept.0
 }
 

@@ -1,5 +1,7 @@
 //! The definition of the command line, from which help, completions and the man page are made.
 
+pub(super) mod inputs;
+pub(super) mod look;
 pub(super) mod raw;
 pub(super) mod repo;
 pub(super) mod stored;
@@ -8,26 +10,30 @@ pub(super) mod trace;
 pub(super) mod unpack;
 pub(super) mod walk;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::path::PathBuf;
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use sframe_validator::rules::{Rule, Severity};
 
-use crate::dump::Style;
 use crate::explain;
-use crate::lookup::{PlaceName, hexadecimal};
 use crate::scan::MAX_THREADS;
+use inputs::InputArgs;
+use look::{DiffArgs, DumpArgs, ExplainArgs, LookupArgs};
 use raw::RawArgs;
 use sframe_input::is_pattern;
+use sframe_record::catalogue;
 use stored::StoreArgs;
 use tools::{LimitedArgs, REASSEMBLE_HELP, ReassembleArgs, TortureArgs, torture_help};
 use trace::{HELP as TRACE_HELP, TraceArgs};
 use unpack::UnpackArgs;
 use walk::{HELP, USAGE, WalkArgs};
+
+/// The version, and what it was built from and with.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("SFRAME_CHECK_BUILD"), ")");
 
 const ABOUT: &str = "Checks the SFrame stack-trace sections (.sframe) of ELF files";
 
@@ -54,7 +60,7 @@ Examples:
   Check what a build made, and fail on warnings, too:
       sframe-check --fail-on warning 'build/**/*.o' build/libfoo.a
   Check a list of files:
-      find / -xdev -name '*.so*' -print0 | sframe-check -
+      find / -xdev -name '*.so*' -print0 | sframe-check --files-from -
   Check packages, without unpacking them to disk:
       sframe-check libfoo_1.0_amd64.deb libfoo-1.0.x86_64.rpm
   Which code has stack-trace data, and why does the rest have none?
@@ -90,7 +96,7 @@ If a path has the name of a subcommand, write ./dump.";
 #[derive(Debug, Parser)]
 #[command(
     name = "sframe-check",
-    version,
+    version = VERSION,
     about = ABOUT,
     long_about = LONG_ABOUT,
     after_help = "`--help` says more, with examples.",
@@ -103,6 +109,17 @@ If a path has the name of a subcommand, write ./dump.";
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Option<Command>,
+    /// When to use colours
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    pub(super) color: Color,
     #[command(flatten)]
     pub(super) check: CheckArgs,
 }
@@ -176,21 +193,31 @@ pub(super) enum Command {
     },
     /// Write the manual page
     Man,
+    /// Print help about the program or a command
+    #[command(hide = true)]
+    Help {
+        /// The command
+        command: Option<String>,
+    },
+}
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }
 
 /// The check.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// Files, folders, archives, packages, `**` patterns; `-` for a list
-    ///
-    /// Everything in a folder is checked, and every member of an archive or package. `-` reads a list of
-    /// paths from standard input, one on each line or separated by NUL characters.
-    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
-    pub(super) paths: Vec<OsString>,
-    /// Follow symbolic links that lead out of the given folders; without this option they are counted
-    #[arg(long, hide_short_help = true, help_heading = "What to check")]
-    pub(super) follow_links: bool,
-
+    #[command(flatten)]
+    pub(super) inputs: InputArgs,
     #[command(flatten)]
     pub(super) what: WhatArgs,
     /// The least severity that makes the exit status 1
@@ -253,10 +280,10 @@ pub(super) struct WhatArgs {
     #[arg(long, help_heading = "What to check")]
     pub(super) pedantic: bool,
     /// Report these rules only
-    #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',', help_heading = "What to check")]
+    #[arg(long, value_name = "RULE", hide_possible_values = true, value_parser = RuleName, value_delimiter = ',', help_heading = "What to check")]
     pub(super) only: Vec<&'static Rule>,
     /// Ignore these rules
-    #[arg(long, value_name = "RULE", value_parser = rule, value_delimiter = ',', help_heading = "What to check")]
+    #[arg(long, value_name = "RULE", hide_possible_values = true, value_parser = RuleName, value_delimiter = ',', help_heading = "What to check")]
     pub(super) ignore: Vec<&'static Rule>,
     /// What to compare sections with; without this option, CFI or else ORC, if the file has any
     #[arg(
@@ -293,72 +320,6 @@ pub(super) struct WhatArgs {
     pub(super) unpack: UnpackArgs,
 }
 
-/// `dump`.
-#[derive(Debug, Args)]
-pub(super) struct DumpArgs {
-    /// A file or archive
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(super) file: PathBuf,
-    /// The layout
-    #[arg(long, value_enum, default_value_t)]
-    pub(super) style: Style,
-    /// Print only functions with this symbol
-    #[arg(long, value_name = "NAME")]
-    pub(super) function: Vec<String>,
-    /// Print only functions that contain this address, or offset in a section of an object
-    #[arg(long, value_name = "0xPC", value_parser = hexadecimal)]
-    pub(super) pc: Vec<u64>,
-    #[command(flatten)]
-    pub(super) raw: RawArgs,
-}
-
-/// `lookup`.
-#[derive(Debug, Args)]
-pub(super) struct LookupArgs {
-    /// An ELF file
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(super) file: PathBuf,
-    /// Places in its code: 0x1234, SYMBOL, SYMBOL+0x10 or SECTION+0x10
-    #[arg(value_name = "PC", required = true)]
-    pub(super) places: Vec<PlaceName>,
-    /// Also look for separate debug files below this folder
-    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder), value_hint = ValueHint::DirPath)]
-    pub(super) debug_dir: Vec<PathBuf>,
-    /// The format of the answers
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    pub(super) format: DocumentFormat,
-}
-
-/// `diff`.
-#[derive(Debug, Args)]
-pub(super) struct DiffArgs {
-    /// The first file
-    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
-    pub(super) first: PathBuf,
-    /// The second file
-    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
-    pub(super) second: PathBuf,
-    /// How code is matched; without this option, by PC where both files have code at the same
-    /// addresses, else by symbol
-    #[arg(long, value_enum)]
-    pub(super) by: Option<MatchBy>,
-    /// How to write what is found
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    pub(super) format: DocumentFormat,
-    /// Show each function that differs, not the first ten
-    #[arg(long)]
-    pub(super) all: bool,
-}
-
-/// `diff --by`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum MatchBy {
-    /// The same addresses
-    Pc,
-    /// The symbol at a function's start
-    Symbol,
-}
-
 /// The format of a command with a single result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum DocumentFormat {
@@ -367,20 +328,6 @@ pub(super) enum DocumentFormat {
     Text,
     /// One JSON document
     Json,
-}
-
-/// `explain`.
-#[derive(Debug, Args)]
-pub(super) struct ExplainArgs {
-    /// The rules; none for a list of all
-    #[arg(value_name = "RULE", value_parser = rule)]
-    pub(super) rules: Vec<&'static Rule>,
-    /// The pages of all rules
-    #[arg(long, conflicts_with = "rules")]
-    pub(super) all: bool,
-    /// As Markdown, the text of RULES.md
-    #[arg(long, requires = "all")]
-    pub(super) markdown: bool,
 }
 
 /// `--against`.
@@ -458,8 +405,25 @@ fn named(path: OsString) -> Result<OsString, &'static str> {
     }
 }
 
-fn rule(name: &str) -> Result<&'static Rule, String> {
-    explain::find(name)
+/// Parses the name of a rule. Shells complete it.
+#[derive(Clone, Copy)]
+struct RuleName;
+
+impl TypedValueParser for RuleName {
+    type Value = &'static Rule;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<&'static Rule, clap::Error> {
+        (|name: &str| explain::find(name)).parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(catalogue::all().map(|rule| PossibleValue::new(rule.name))))
+    }
 }
 
 #[cfg(test)]

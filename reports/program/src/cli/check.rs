@@ -1,7 +1,10 @@
 //! `sframe-check PATH...`.
 
 use std::ffi::OsString;
+use std::fmt::Display;
+use std::fs;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,14 +12,15 @@ use clap::ValueEnum;
 use sframe_validator::check::Options;
 use sframe_validator::finding::Keep;
 
+use super::args::inputs::InputArgs;
 use super::args::{CheckArgs, Format, Level, Oracle, OutputArgs, ResourceArgs, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 use crate::render::{
-    Display, Grouped, JsonDocument, JsonLines, Renderer, Text, TextOptions, WithProgress,
+    Display as Terminal, Grouped, JsonDocument, JsonLines, Renderer, Text, TextOptions,
+    WithProgress,
 };
 use crate::scan::{Against, CheckOptions, Sink, scan};
-use sframe_input::DebugPackages;
-use sframe_input::{Input, Selection, ahead};
+use sframe_input::{DebugPackages, Input, Selection, ahead, list, plain_error};
 use sframe_record::{Severity, Summary};
 
 /// The findings of each rule and file that are grouped by root cause. Further ones are counted.
@@ -31,7 +35,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     let mut options = CheckOptions { stop: Some(interrupted.clone()), ..check_options(args) };
     limit_memory(&mut options, &args.resources);
     let unusable = debug_packages(&args.what, &mut options);
-    let inputs = unusable.into_iter().chain(selection(&args.paths, args.follow_links)?);
+    let inputs = unusable.into_iter().chain(selection(&args.inputs)?);
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.resources.threads, sink)
     };
@@ -52,7 +56,7 @@ pub(super) fn report<T: Send + 'static>(
     scan: impl FnOnce(&mut dyn Iterator<Item = T>, &mut dyn Sink) -> io::Result<Summary<'static>>,
 ) -> io::Result<Summary<'static>> {
     let shown = !output.quiet && io::stderr().is_terminal();
-    let display = shown.then(Display::default);
+    let display = shown.then(Terminal::default);
     let mut renderer = renderer(output, all, display.as_ref());
     renderer.begin()?;
     let summary = match display {
@@ -141,10 +145,16 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
 }
 
 /// The inputs that the command line names.
-pub(super) fn selection(paths: &[OsString], follow_links: bool) -> io::Result<Selection> {
-    let list = if paths.iter().any(|path| path == "-") { read_list()? } else { Vec::new() };
-    let selection = Selection::new(paths, &list);
-    Ok(if follow_links { selection.following_links() } else { selection })
+///
+/// # Errors
+/// Returns an error if the list of paths cannot be read, or is no such list.
+pub(super) fn selection(inputs: &InputArgs) -> io::Result<Selection> {
+    if inputs.has_content() && inputs.files_from.as_deref() == Some(Path::new("-")) {
+        return Err(io::Error::other("standard input is a list or a file to be checked, not both"));
+    }
+    let list = inputs.files_from.as_deref().map(read_list).transpose()?.unwrap_or_default();
+    let selection = Selection::new(&inputs.paths, list);
+    Ok(if inputs.follow_links { selection.following_links() } else { selection })
 }
 
 /// Reads the packages of debug files. Returns the unusable ones as unreadable inputs.
@@ -161,7 +171,7 @@ pub(super) fn debug_packages(args: &WhatArgs, options: &mut CheckOptions) -> Vec
 pub(super) fn renderer(
     output: &OutputArgs,
     all: bool,
-    display: Option<&Display>,
+    display: Option<&Terminal>,
 ) -> Box<dyn Renderer> {
     let OutputArgs { format, verbose, by_file, coverage, quiet } = *output;
     let out: Box<dyn Write> = match format {
@@ -187,10 +197,27 @@ pub(super) fn renderer(
     }
 }
 
-fn read_list() -> io::Result<Vec<u8>> {
-    let mut list = Vec::new();
-    io::stdin().lock().read_to_end(&mut list)?;
-    Ok(list)
+/// Like [`selection`], for a scan that reads its inputs again later.
+pub(super) fn lasting_selection(inputs: &InputArgs) -> io::Result<Selection> {
+    if inputs.has_content() {
+        let message = "standard input cannot be read again later: save it in a file (--files-from - \
+                       reads a list of paths)";
+        return Err(io::Error::other(message));
+    }
+    selection(inputs)
+}
+
+/// The paths in a list.
+fn read_list(name: &Path) -> io::Result<Vec<OsString>> {
+    let (name, read) = if name == "-" {
+        let mut bytes = Vec::new();
+        ("standard input".to_owned(), io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes))
+    } else {
+        (name.display().to_string(), fs::read(name))
+    };
+    let failed = |why: &dyn Display| io::Error::other(format!("--files-from: {name}: {why}"));
+    let bytes = read.map_err(|error| failed(&plain_error(&error)))?;
+    list::paths(&bytes).map_err(|why| failed(&why))
 }
 
 /// The exit status for the findings of a scan.

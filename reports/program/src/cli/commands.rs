@@ -1,8 +1,11 @@
 //! The list of commands in the help, grouped by task.
 
+use std::env;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 
 use super::args::Cli;
@@ -34,6 +37,53 @@ pub(super) fn by_task() -> Command {
     command.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{{all-args}}{{after-help}}"
     ))
+}
+
+/// The definition for shells to complete: without internal commands and options.
+pub(super) fn visible() -> Command {
+    let all = Cli::command();
+    let version = all.get_version().unwrap_or_default().to_owned();
+    without_hidden(&all).version(version)
+}
+
+fn without_hidden(command: &Command) -> Command {
+    let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned();
+    let commands = command.get_subcommands().filter(|command| !command.is_hide_set());
+    let is_hidden = |id| command.get_arguments().any(|a| a.get_id() == id && a.is_hide_set());
+    let groups = command.get_groups().filter(|group| !group.get_args().any(is_hidden)).cloned();
+    Command::new(command.get_name().to_owned())
+        .about(command.get_about().cloned().unwrap_or_default())
+        .args(arguments)
+        .groups(groups)
+        .subcommands(commands.map(without_hidden))
+}
+
+/// The arguments of the process. `--color` before a command belongs to it: clap takes what follows an option for a path.
+pub(super) fn arguments() -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = env::args_os().collect();
+    let option = arguments.get(1).map(|first| first.to_string_lossy().into_owned());
+    let length = match option.as_deref() {
+        Some("--color") => 2,
+        Some(option) if option.starts_with("--color=") => 1,
+        _ => return arguments,
+    };
+    let command = arguments.get(1 + length).and_then(|command| command.to_str());
+    if command.is_some_and(|name| Cli::command().find_subcommand(name).is_some())
+        && let Some(moved) = arguments.get_mut(1..2 + length)
+    {
+        moved.rotate_right(1);
+    }
+    arguments
+}
+
+/// The help of the program, or of a command; `None` if there is no such command.
+pub(super) fn help(name: Option<&str>) -> Option<StyledStr> {
+    let mut all = by_task();
+    all.build();
+    match name {
+        Some(name) => Some(all.find_subcommand_mut(name)?.render_long_help()),
+        None => Some(all.render_long_help()),
+    }
 }
 
 fn list(command: &Command) -> String {

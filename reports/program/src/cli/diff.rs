@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use sframe_oracle::diff::Matching;
 use sframe_validator::finding::Keep;
 
-use super::args::{DiffArgs, DocumentFormat, MatchBy};
+use super::args::DocumentFormat;
+use super::args::look::{DiffArgs, MatchBy};
 use super::{Exit, stdout, styled_stdout};
 use crate::diff::{DiffOptions, Text, diff_files, json};
 use sframe_record::text::printable_path;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::args::DumpArgs;
+use super::args::look::DumpArgs;
 use super::{Exit, complain, stdout};
 use crate::dump::{DumpOptions, Selection, Style, dump_file};
 

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::args::{DocumentFormat, LookupArgs};
+use super::args::DocumentFormat;
+use super::args::look::LookupArgs;
 use super::{Exit, stdout, styled_stdout};
 use crate::lookup::{look_up_file, write_json, write_text};
 use crate::scan::CheckOptions;

@@ -34,7 +34,7 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     let unusable =
         debug_packages(&args.what, &mut options).into_iter().filter_map(|input| match input {
             Input::Unreadable(path, why) => Some(Entry::Unreadable(path, why)),
-            Input::File(_) | Input::Image(_) | Input::Special(..) => None,
+            Input::File(_) | Input::Image(_) | Input::Content(..) | Input::Special(..) => None,
         });
     let entries = unusable.chain(repository.packages(wanted));
     let scan = |entries: &mut dyn Iterator<Item = Entry>, sink: &mut dyn Sink| {

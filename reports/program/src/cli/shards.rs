@@ -39,7 +39,7 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
     let options = options(&args.what)?;
     let planning = Planning {
         key: stored::key(&options),
-        inputs: &args.paths,
+        inputs: &args.inputs.names(),
         shards: Some(args.shards),
         hash: true,
         scanner: Scanner {
@@ -50,7 +50,7 @@ pub(super) fn plan(args: &PlanArgs) -> io::Result<Exit> {
         },
     };
     // Shards may be checked in another working folder.
-    let found = check::selection(&args.paths, args.follow_links)?.map(absolute);
+    let found = check::lasting_selection(&args.inputs)?.map(absolute);
     let manifest = stored::plan(planning, found, None)?;
     manifest.save(&args.output).map_err(Error::from)?;
     let bytes = manifest.items().iter().fold(0, |sum: u64, item| sum.saturating_add(item.size));
@@ -67,6 +67,7 @@ fn absolute(input: Input) -> Input {
         Input::Special(path, kind) => Input::Special(absolute(path), kind),
         Input::Unreadable(path, why) => Input::Unreadable(absolute(path), why),
         Input::Image(path) => Input::Image(absolute(path)),
+        content @ Input::Content(..) => content,
     }
 }
 

@@ -78,7 +78,8 @@ fn open(folder: &Path) -> Result<Store> {
 /// Returns an error if the store belongs to another scan.
 fn check_that_it_is(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<()> {
     let store = open(folder)?;
-    let same_paths = store.manifest().inputs().iter().eq(args.paths.iter());
+    let names = args.inputs.names();
+    let same_paths = store.manifest().inputs().iter().eq(names.iter());
     let what = match () {
         () if !same_paths => "its inputs are different",
         () if store.manifest().key() != &stored::key(options) => {
@@ -108,8 +109,9 @@ fn work(folder: &Path, args: &CheckArgs, options: &CheckOptions) -> Result<Exit>
     let mut store = if is_there(folder) {
         open(folder)?
     } else {
-        let planning = Planning { key, inputs: &args.paths, shards: None, hash: false, scanner };
-        let found = check::selection(&args.paths, args.follow_links)?;
+        let planning =
+            Planning { key, inputs: &args.inputs.names(), shards: None, hash: false, scanner };
+        let found = check::lasting_selection(&args.inputs)?;
         Store::create(folder, stored::plan(planning, found, Some(&mut stamps))?)?
     };
     check_shards(&store, args, scanner, &mut stamps)?;

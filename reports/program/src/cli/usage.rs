@@ -1,16 +1,14 @@
 //! Help, and what is wrong with a command line.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 
 use anstream::AutoStream;
-use clap::Parser;
 use clap::error::{Error, ErrorKind};
 
-use super::args::Cli;
-use super::{Exit, complain};
+use super::{Exit, commands, complain};
 use sframe_record::text::printable;
 
 /// Prints what clap has to say instead of running a command.
@@ -39,9 +37,9 @@ pub(super) fn answer(error: &Error) -> Exit {
 /// The error about arguments that were made printable: clap repeats what it does not understand, and
 /// no argument may reach the terminal as a control sequence.
 fn harmless(error: &Error) -> Error {
-    let arguments: Vec<OsString> = env::args_os().collect();
+    let arguments = commands::arguments();
     let printable = arguments.iter().map(|argument| printable(argument.as_bytes()));
-    match Cli::try_parse_from(printable) {
+    match commands::by_task().try_get_matches_from(printable) {
         Err(harmless) => harmless,
         // As printable text it would have been right.
         Ok(_) => Error::raw(error.kind(), "an argument is not valid text\n"),

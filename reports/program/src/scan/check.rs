@@ -1,5 +1,6 @@
 //! Checks one input.
 
+use std::fs::File;
 use std::io::Seek;
 use std::io::{self, Read};
 use std::panic::{self, AssertUnwindSafe};
@@ -21,7 +22,7 @@ use crate::record::Content;
 use sframe_input::archive::{self, Members};
 use sframe_input::kind::{HEAD, Kind};
 use sframe_input::repository::Entry;
-use sframe_input::{FileBytes, Input, Opened, open, plain_error};
+use sframe_input::{FileBytes, Input, Opened, Spooled, open, plain_error};
 use sframe_record::text::printable_path;
 use sframe_record::{FileName, Record, Status};
 
@@ -34,6 +35,14 @@ type Stored<'s> = Option<(&'s FileBytes, u64)>;
 
 fn intact(stored: Stored<'_>) -> io::Result<()> {
     stored.map_or(Ok(()), |(file, _)| file.intact())
+}
+
+/// Hands over a record if a file could not be read to its end.
+fn unless_unreadable(name: &FileName, result: io::Result<()>, found: Found<'_>) {
+    if let Err(error) = result {
+        let record = Record::because(Status::Unreadable, plain_error(&error));
+        found(record.named(name).into());
+    }
 }
 
 /// Checks inputs. The threads of a scan share one.
@@ -56,6 +65,9 @@ impl<'o> Checker<'o> {
         let (path, record) = match input {
             Input::File(path) | Input::Image(path) => {
                 return guarded(path.clone(), found, |found| self.file(path, found));
+            }
+            Input::Content(name, content) => {
+                return guarded(name.clone(), found, |found| self.nameless(name, &content, found));
             }
             Input::Special(path, kind) => (path, Record::because(Status::Special, kind.id())),
             Input::Unreadable(path, error) => (path, Record::because(Status::Unreadable, error)),
@@ -81,13 +93,28 @@ impl<'o> Checker<'o> {
 
     fn file(&self, path: PathBuf, found: Found<'_>) {
         let name = FileName::file(path);
-        match self.try_file(&name, found) {
-            Ok(()) => {}
-            Err(error) => {
-                let record = Record::because(Status::Unreadable, plain_error(&error));
-                found(record.named(&name).into());
+        unless_unreadable(&name, self.try_file(&name, found), found);
+    }
+
+    /// Checks content without a path. Content of no known kind is an error: it was given to be checked.
+    fn nameless(&self, name: PathBuf, content: &Spooled, found: Found<'_>) {
+        let name = FileName::file(name);
+        let mut checked = |piece: Piece| match piece {
+            Piece::Whole(record) if record.status == Status::NotElf && record.inside.is_none() => {
+                let is_empty = record.reason.as_deref() == Some("empty");
+                let reason = match is_empty {
+                    true => "it is empty",
+                    false => {
+                        "it is no ELF file, archive or package (--raw: a bare section; \
+                         --files-from -: a list of paths)"
+                    }
+                };
+                found(Record::because(Status::Unreadable, reason).named(&name).into());
             }
-        }
+            piece => found(piece),
+        };
+        let opened = content.file().and_then(|file| self.opened(&name, file, &mut checked));
+        unless_unreadable(&name, opened, found);
     }
 
     /// Checks a folder that is a container image, provided that packages are unpacked.
@@ -98,20 +125,20 @@ impl<'o> Checker<'o> {
         found(Record::new(Status::NotElf).named(&name).into());
     }
 
-    /// Checks a file whose kind is decided by its first bytes: most files of a distribution need no check, and mapping
-    /// them would cost more than anything else.
     fn try_file(&self, name: &FileName, found: Found<'_>) -> io::Result<()> {
-        let mut file = match open(&name.path)? {
-            Opened::File(file) => file,
-            Opened::Folder => {
-                self.image(name.clone(), found);
-                return Ok(());
-            }
+        match open(&name.path)? {
+            Opened::File(file) => return self.opened(name, file, found),
+            Opened::Folder => self.image(name.clone(), found),
             Opened::Special(kind) => {
                 found(Record::because(Status::Special, kind.id()).named(name).into());
-                return Ok(());
             }
-        };
+        }
+        Ok(())
+    }
+
+    /// Checks a file whose kind is decided by its first bytes: most files of a distribution need no check, and mapping
+    /// them would cost more than anything else.
+    fn opened(&self, name: &FileName, mut file: File, found: Found<'_>) -> io::Result<()> {
         let kind = match self.options.raw {
             Some(_) => Kind::Elf,
             None => {

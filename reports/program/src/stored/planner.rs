@@ -96,7 +96,7 @@ fn look_at(input: Input, planning: &Planning<'_>) -> Planned {
         Input::File(path) => look_at_file(path, planning),
         Input::Special(_, kind) => Planned::Without(kind.name(), None),
         // Its check will report its contents, or why it cannot be read.
-        Input::Image(path) | Input::Unreadable(path, _) => {
+        Input::Image(path) | Input::Content(path, _) | Input::Unreadable(path, _) => {
             Planned::Item(Item { path, size: 0, hash: None })
         }
     }

@@ -1,11 +1,11 @@
 //! The command line of scans whose results are kept: `--store`, `compare`, and what distributes a
 //! scan over machines.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
+use super::inputs::InputArgs;
 use super::{DocumentFormat, Level, OutputArgs, WhatArgs};
 
 pub(in crate::cli) const COMPARE_HELP: &str = "\
@@ -131,12 +131,8 @@ pub(in crate::cli) enum CompareFormat {
 /// `plan`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct PlanArgs {
-    /// Files, folders, patterns; - for a list on standard input
-    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
-    pub(in crate::cli) paths: Vec<OsString>,
-    /// Follow symbolic links that lead out of the given folders; without this option they are counted
-    #[arg(long)]
-    pub(in crate::cli) follow_links: bool,
+    #[command(flatten)]
+    pub(in crate::cli) inputs: InputArgs,
     /// How many shards to make
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(sframe_store::MAX_SHARDS)))]
     pub(in crate::cli) shards: u32,
