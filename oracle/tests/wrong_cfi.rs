@@ -193,15 +193,18 @@ fn the_processor_agrees_with_the_list() {
                 continue;
             }
             let is_stub = lines[0].function == ".plt";
-            let calls = if is_stub {
-                call_stub(machine, &file, &data)
-            } else {
-                call_function(machine, &linker, &lines[0], &data)
-            };
+            // One of 128 signatures is 0: then the signed address is the plain one, and the row of CFI is right by chance.
+            let is_signed = lines.iter().any(|line| line.truth.ra_signed);
+            let calls: Vec<Call> = (0..if is_signed { 3 } else { 1 })
+                .flat_map(|_| match is_stub {
+                    true => call_stub(machine, &file, &data),
+                    false => call_function(machine, &linker, &lines[0], &data),
+                })
+                .collect();
             let start =
                 address_of(&data, &lines[0].function) + if is_stub { STUB.start } else { 0 };
             let rows = rows(&data);
-            let mut seen = BTreeSet::new();
+            let mut refuted = BTreeSet::new();
             for (call, step) in
                 calls.iter().flat_map(|call| call.steps.iter().map(move |s| (call, s)))
             {
@@ -212,18 +215,20 @@ fn the_processor_agrees_with_the_list() {
                 let line = lines.iter().position(|line| line.range.contains(&offset));
                 let context = format!("{file}, +{offset:#x}: {cfi:x?}");
                 if let Some(index) = line {
-                    assert_ne!(says, Some(caller), "{context}");
                     let truth = lines[index].truth;
+                    assert!(says != Some(caller) || truth.ra_signed, "{context}");
+                    if says != Some(caller) {
+                        refuted.insert(index);
+                    }
                     let fp = (truth.fp != Place::Lost).then_some(call.fp);
                     let caller = Caller { fp, ..caller };
                     assert_eq!(truth.recover(call, step), Some(caller), "{context}: {truth:x?}");
-                    seen.insert(index);
                 } else {
                     assert_eq!(says, Some(caller), "{context}");
                 }
                 steps += 1;
             }
-            assert_eq!(seen.len(), lines.len(), "{file}: lines that are not executed");
+            assert_eq!(refuted.len(), lines.len(), "{file}: lines that are not refuted");
         }
         println!("{}: {steps} steps", machine.name());
         assert!(steps > 100, "{steps}");
@@ -409,8 +414,13 @@ fn llvm_mc_agrees_except_as_judged() {
     assert!(news.is_empty() && gone.is_empty(), "not judged: {news:#?}\nnot there: {gone:#?}");
     let inputs: Vec<_> = agreed.iter().filter(|name| name.starts_with("wrong-cfi/")).collect();
     println!("{} disagreements, all judged; they agree on defects in {agreed:#?}", judged.len());
-    // Neither `llvm-mc` nor anybody else can see in assembly what a linker adds, and on AArch64 it sees only the CFA.
-    let blind = ["data-in-x29", "signing-without-directive", "tls-descriptor-stub"];
+    // Neither `llvm-mc` nor anybody else can see in assembly what a linker adds. It sees no amounts, and on AArch64 only the CFA.
+    let blind = [
+        "adjusted-by-wrong-sign",
+        "data-in-x29",
+        "signing-without-directive",
+        "tls-descriptor-stub",
+    ];
     let entries: BTreeSet<String> = list_of_notes();
     assert_eq!(inputs.len() + blind.len(), entries.len(), "{inputs:?}");
     assert!(blind.iter().all(|name| entries.contains(*name)));
