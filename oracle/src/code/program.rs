@@ -328,14 +328,15 @@ impl Function<'_> {
             visit(from.wrapping_sub(base), to.wrapping_sub(base), facts);
         };
         if let [flow] = self.flows.as_mut_slice() {
-            return flow.visit(range, &mut |from, to, state| visit(from, to, Facts { state, abi }));
+            return flow.visit(range, |from, to, state| visit(from, to, Facts { state, abi }));
         }
         // What is known is true for all functions to which the code belongs.
         let mut states: BTreeMap<u64, (u64, State)> = BTreeMap::new();
         for flow in &mut self.flows {
-            flow.visit(range.clone(), &mut |from, to, state| {
+            flow.visit(range.clone(), |from, to, state| {
                 let (_, known) = states.entry(from).or_insert_with(|| (to, state.clone()));
                 known.join(state);
+                known.settle(true);
             });
         }
         for (from, (to, state)) in &states {

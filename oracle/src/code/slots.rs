@@ -52,8 +52,9 @@ impl Slots {
         }
     }
 
-    fn retain(&mut self, keep: impl Fn(&Slot) -> bool) {
-        let mut index = 0;
+    /// Keeps the slots that `keep` accepts. Returns whether there are others.
+    fn retain(&mut self, keep: impl Fn(&Slot) -> bool) -> bool {
+        let (mut index, before) = (0, self.count);
         while let Some(slot) = self.known().get(index) {
             if keep(slot) {
                 index += 1;
@@ -61,6 +62,7 @@ impl Slots {
                 self.remove(index);
             }
         }
+        self.count != before
     }
 
     /// The 8 bytes at an address.
@@ -74,11 +76,11 @@ impl Slots {
     }
 
     /// Stores `size` bytes. Stores to unknown addresses change no slot: compilers save registers only at known places,
-    /// and other pointers do not lead there.
-    pub(super) fn store(&mut self, address: Value, size: u8, value: Value) {
+    /// and other pointers do not lead there. Returns whether anything changed.
+    pub(super) fn store(&mut self, address: Value, size: u8, value: Value) -> bool {
         let Some(place) = address.place() else { return self.escape(value) };
         let size = i32::from(size);
-        self.retain(|slot| {
+        let has_overwritten = self.retain(|slot| {
             slot.place().is_none_or(|other| {
                 let distance = other.offset.saturating_sub(place.offset);
                 other.base != place.base || distance <= -8 || distance >= size
@@ -89,34 +91,38 @@ impl Slots {
         if let Some(free) = self.known.get_mut(self.count).filter(|_| is_kept) {
             *free = slot;
             self.count += 1;
-            return;
+            return true;
         }
-        self.escape(value);
-        self.blur(place, size);
+        self.escape(value) | self.blur(place, size) | has_overwritten
     }
 
-    /// Notes that something unknown was stored.
-    fn blur(&mut self, place: Place, size: i32) {
+    /// Notes that something unknown was stored. Returns whether that is new.
+    fn blur(&mut self, place: Place, size: i32) -> bool {
+        let before = self.stored;
         if place.base == Base::Cfa {
             self.stored.0 = self.stored.0.min(place.offset);
             self.stored.1 = self.stored.1.max(place.offset.saturating_add(size));
         }
+        self.stored != before
     }
 
-    fn escape(&mut self, value: Value) {
+    /// Notes where a value may be. Returns whether that is new.
+    fn escape(&mut self, value: Value) -> bool {
+        let before = self.escaped;
         if let Value::Entry(number) = value
             && usize::from(number) < REGISTERS
         {
             self.escaped |= 1 << number;
         }
+        self.escaped != before
     }
 
-    /// Forgets everything below the stack pointer, which other functions may overwrite.
-    pub(super) fn lose_below(&mut self, sp: Value) {
-        let Some(sp) = sp.place() else { return };
+    /// Forgets everything below the stack pointer, which other functions may overwrite. Returns whether there was anything.
+    pub(super) fn lose_below(&mut self, sp: Value) -> bool {
+        let Some(sp) = sp.place() else { return false };
         self.retain(|slot| {
             slot.place().is_none_or(|place| place.base != sp.base || place.offset >= sp.offset)
-        });
+        })
     }
 
     /// Keeps only what is also true in `other`. Returns whether something was lost.

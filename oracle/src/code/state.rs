@@ -18,6 +18,8 @@ pub(super) struct State {
     pub(super) slots: Slots,
     /// What the last comparison compared.
     compared: Compared,
+    /// Whether anything changed on which the truth of statements about frames depends.
+    differs: bool,
 }
 
 /// What was compared.
@@ -44,7 +46,7 @@ impl State {
         let pushed = i32::from(abi.fixed_ra_offset());
         let top = Value::cfa(pushed);
         let (slots, compared) = (Slots::default(), Compared::Nothing);
-        let mut state = State { top, sp, ra, registers, slots, compared };
+        let mut state = State { top, sp, ra, registers, slots, compared, differs: true };
         state.set(sp, top);
         if pushed != 0 {
             state.slots.store(Value::cfa(pushed), 8, Value::Entry(ra));
@@ -58,8 +60,10 @@ impl State {
     }
 
     pub(super) fn set(&mut self, register: Number, value: Value) {
+        let value = Packed::from(value);
         if let Some(known) = self.registers.get_mut(usize::from(register)) {
-            *known = value.into();
+            self.differs |= *known != value && (known.is_telling() || value.is_telling());
+            *known = value;
         }
         let was_compared = match self.compared {
             Compared::Nothing => false,
@@ -73,6 +77,17 @@ impl State {
 
     pub(super) fn sp(&self) -> Value {
         self.get(self.sp)
+    }
+
+    /// Whether anything changed, since the last call of [`State::settle`], on which the truth of statements about frames
+    /// depends.
+    pub(super) const fn differs(&self) -> bool {
+        self.differs
+    }
+
+    /// Notes that the state was looked at, or that it has to be.
+    pub(super) const fn settle(&mut self, differs: bool) {
+        self.differs = differs;
     }
 
     /// The address `offset` bytes from the value of `base`; without a base, the offset itself.
@@ -134,12 +149,12 @@ impl State {
                 self.set(to, value);
             }
             Effect::Store { from, base, offset, size } => {
-                self.slots.store(self.address(base, offset), size, self.get(from));
+                self.differs |= self.slots.store(self.address(base, offset), size, self.get(from));
             }
             Effect::Clobber(set) => self.clobber(set),
             Effect::Call(set) => {
                 self.clobber(set);
-                self.slots.lose_below(self.sp());
+                self.differs |= self.slots.lose_below(self.sp());
             }
             Effect::Compare { a, b } => self.compared = Compared::Registers(a, b),
             Effect::CompareNumber { a, number } => self.compared = Compared::Number(a, number),
@@ -271,6 +286,7 @@ impl State {
         for value in &mut self.registers {
             if matches!(Value::from(*value), Value::Entry(_) | Value::Signed(_)) {
                 *value = Packed::UNKNOWN;
+                self.differs = true;
             }
         }
     }

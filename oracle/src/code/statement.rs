@@ -88,6 +88,11 @@ pub struct Facts<'s> {
 }
 
 impl Facts<'_> {
+    /// Whether statements about frames may have another truth than before the instruction that was visited last.
+    pub(crate) const fn differ(&self) -> bool {
+        self.state.differs()
+    }
+
     /// The parts of the frame that the code determines. Its CFA is relative to SP if the distance is known, else to FP.
     #[must_use]
     pub fn known(&self) -> Known {

@@ -12,6 +12,7 @@ pub(in crate::code) struct Packed(u64);
 
 /// The bits of the kind; the rest is its content.
 const KIND: u32 = 8;
+const KIND_MASK: u64 = (1 << KIND) - 1;
 
 const UNKNOWN: u64 = 0;
 const ENTRY: u64 = 1;
@@ -28,6 +29,11 @@ impl Packed {
 
     pub(in crate::code) const fn is_unknown(self) -> bool {
         self.0 == UNKNOWN
+    }
+
+    /// Whether the value can prove or refute a statement about a frame.
+    pub(in crate::code) const fn is_telling(self) -> bool {
+        matches!(self.0 & KIND_MASK, ENTRY | SIGNED | CONSTANT | FROM_CFA | FROM_ALIGNED)
     }
 
     /// What is true of both values.
@@ -81,7 +87,7 @@ impl From<Packed> for Value {
     fn from(Packed(packed): Packed) -> Value {
         let content = packed >> KIND;
         let signed = |bits: u32| packed.cast_signed() >> (64 - bits);
-        match packed & ((1 << KIND) - 1) {
+        match packed & KIND_MASK {
             ENTRY => Value::Entry(content as u8),
             SIGNED => Value::Signed(if content == 0 { Key::A } else { Key::B }),
             CONSTANT => Value::Constant(signed(56)),
