@@ -217,7 +217,10 @@ impl<'e> Code<'e> {
             entries.push(Entry { address: self.image.flat(start), is_called: false });
         }
         let around = Around { code: self, budget };
-        Some(Flow::of(self.abi, part, entries, &mut Machine::of(self.abi)?, &around))
+        Some(match Machine::of(self.abi)? {
+            Machine::Amd64(mut it) => Flow::of(self.abi, part, entries, &mut *it, &around),
+            Machine::Aarch64(mut it) => Flow::of(self.abi, part, entries, &mut it, &around),
+        })
     }
 }
 

@@ -92,9 +92,13 @@ impl Scan {
         abi: Abi,
     ) -> Option<(Scan, Vec<Candidate>)> {
         let (mut scan, mut candidates) = (Scan::default(), Vec::new());
-        let mut decoder = Machine::of(abi)?;
-        for number in numbers {
-            candidates.extend(scan.function(image, number, &mut decoder));
+        match Machine::of(abi)? {
+            Machine::Amd64(mut it) => {
+                candidates.extend(numbers.filter_map(|n| scan.function(image, n, &mut *it)));
+            }
+            Machine::Aarch64(mut it) => {
+                candidates.extend(numbers.filter_map(|n| scan.function(image, n, &mut it)));
+            }
         }
         scan.called.sort_unstable();
         scan.called.dedup();
@@ -168,10 +172,10 @@ impl Scan {
         for way in instructions(image, &part, start.section, decoder, &mut self.referenced) {
             match way {
                 Way::Call(target) => self.called.push(target),
+                Way::Jump(target) if part.offset(image.flat(target)).is_some() => {}
                 Way::Jump(target) => {
                     self.jump(image, index, target);
-                    let is_inside = part.offset(image.flat(target)).is_some();
-                    if let Some(candidate) = candidate.as_mut().filter(|_| !is_inside) {
+                    if let Some(candidate) = candidate.as_mut() {
                         candidate.exits.push(target);
                     }
                 }
