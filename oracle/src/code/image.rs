@@ -155,7 +155,12 @@ impl<'e> Image<'e> {
 
     /// Where execution continues after an instruction of `length` bytes. In a relocatable object, relocations determine it.
     pub(super) fn without_relocated(&self, place: CodeAddress, length: u8, next: Next) -> Next {
-        self.relocated.next(place, length, next, |place| self.flat(place))
+        match self.elf.kind() {
+            ElfKind::Relocatable => {
+                self.relocated.next(place, length, next, |place| self.flat(place))
+            }
+            _ => next,
+        }
     }
 
     /// The relocations of the code.

@@ -18,7 +18,7 @@ struct Slot {
 
 impl Slot {
     fn place(&self) -> Option<Place> {
-        Value::from(self.address).place()
+        self.address.place()
     }
 }
 
@@ -66,18 +66,14 @@ impl Slots {
     }
 
     /// The 8 bytes at an address.
-    pub(super) fn load(&self, address: Value) -> Value {
-        self.at(address.into()).into()
-    }
-
-    fn at(&self, address: Packed) -> Packed {
+    pub(super) fn load(&self, address: Packed) -> Packed {
         let slot = self.known().iter().find(|slot| slot.address == address);
         slot.map_or(Packed::UNKNOWN, |slot| slot.value)
     }
 
     /// Stores `size` bytes. Stores to unknown addresses change no slot: compilers save registers only at known places,
     /// and other pointers do not lead there. Returns whether anything changed.
-    pub(super) fn store(&mut self, address: Value, size: u8, value: Value) -> bool {
+    pub(super) fn store(&mut self, address: Packed, size: u8, value: Packed) -> bool {
         let Some(place) = address.place() else { return self.escape(value) };
         let size = i32::from(size);
         let has_overwritten = self.retain(|slot| {
@@ -86,8 +82,8 @@ impl Slots {
                 other.base != place.base || distance <= -8 || distance >= size
             })
         });
-        let slot = Slot { address: address.into(), value: value.into() };
-        let is_kept = size == 8 && value.is_worth_saving() && !slot.address.is_unknown();
+        let slot = Slot { address, value };
+        let is_kept = size == 8 && value.is_worth_saving();
         if let Some(free) = self.known.get_mut(self.count).filter(|_| is_kept) {
             *free = slot;
             self.count += 1;
@@ -107,9 +103,9 @@ impl Slots {
     }
 
     /// Notes where a value may be. Returns whether that is new.
-    fn escape(&mut self, value: Value) -> bool {
+    fn escape(&mut self, value: Packed) -> bool {
         let before = self.escaped;
-        if let Value::Entry(number) = value
+        if let Value::Entry(number) = value.into()
             && usize::from(number) < REGISTERS
         {
             self.escaped |= 1 << number;
@@ -118,7 +114,7 @@ impl Slots {
     }
 
     /// Forgets everything below the stack pointer, which other functions may overwrite. Returns whether there was anything.
-    pub(super) fn lose_below(&mut self, sp: Value) -> bool {
+    pub(super) fn lose_below(&mut self, sp: Packed) -> bool {
         let Some(sp) = sp.place() else { return false };
         self.retain(|slot| {
             slot.place().is_none_or(|place| place.base != sp.base || place.offset >= sp.offset)
@@ -140,13 +136,13 @@ impl Slots {
     /// Keeps only the slots that `other` has with the same values.
     fn keep_common(&mut self, other: &Slots) {
         for slot in other.known() {
-            if self.at(slot.address) != slot.value {
+            if self.load(slot.address) != slot.value {
                 self.lose(*slot);
             }
         }
         let mut index = 0;
         while let Some(slot) = self.known().get(index).copied() {
-            if other.at(slot.address) == slot.value {
+            if other.load(slot.address) == slot.value {
                 index += 1;
             } else {
                 self.remove(index);
@@ -160,7 +156,7 @@ impl Slots {
         if let Some(place) = slot.place() {
             self.blur(place, 8);
         }
-        self.escape(slot.value.into());
+        self.escape(slot.value);
     }
 
     /// Where a value is, relative to the CFA.

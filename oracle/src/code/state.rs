@@ -11,7 +11,7 @@ use super::value::{Base, Packed, Place, Value};
 #[derive(Clone, Debug)]
 pub(super) struct State {
     /// The value of SP at the entry.
-    top: Value,
+    top: Packed,
     sp: Number,
     ra: Number,
     registers: [Packed; REGISTERS],
@@ -44,23 +44,32 @@ impl State {
         }
         let (sp, ra) = (number(abi.sp()), number(abi.ra()));
         let pushed = i32::from(abi.fixed_ra_offset());
-        let top = Value::cfa(pushed);
+        let top = Packed::from(Value::cfa(pushed));
         let (slots, compared) = (Slots::default(), Compared::Nothing);
         let mut state = State { top, sp, ra, registers, slots, compared, differs: true };
-        state.set(sp, top);
+        state.put(sp, top);
         if pushed != 0 {
-            state.slots.store(Value::cfa(pushed), 8, Value::Entry(ra));
-            state.set(ra, Value::Unknown);
+            state.slots.store(top, 8, Value::Entry(ra).into());
+            state.put(ra, Packed::UNKNOWN);
         }
         state
     }
 
+    /// What a register holds.
     pub(super) fn get(&self, register: Number) -> Value {
-        self.registers.get(usize::from(register)).map_or(Value::Unknown, |value| (*value).into())
+        self.packed(register).into()
     }
 
-    pub(super) fn set(&mut self, register: Number, value: Value) {
-        let value = Packed::from(value);
+    /// The same, packed.
+    fn packed(&self, register: Number) -> Packed {
+        self.registers.get(usize::from(register)).copied().unwrap_or(Packed::UNKNOWN)
+    }
+
+    fn set(&mut self, register: Number, value: Value) {
+        self.put(register, value.into());
+    }
+
+    fn put(&mut self, register: Number, value: Packed) {
         if let Some(known) = self.registers.get_mut(usize::from(register)) {
             self.differs |= *known != value && (known.is_telling() || value.is_telling());
             *known = value;
@@ -75,8 +84,9 @@ impl State {
         }
     }
 
-    pub(super) fn sp(&self) -> Value {
-        self.get(self.sp)
+    /// What SP holds.
+    pub(super) fn sp(&self) -> Packed {
+        self.packed(self.sp)
     }
 
     /// Whether anything changed, since the last call of [`State::settle`], on which the truth of statements about frames
@@ -91,14 +101,16 @@ impl State {
     }
 
     /// The address `offset` bytes from the value of `base`; without a base, the offset itself.
-    fn address(&self, base: Number, offset: i32) -> Value {
-        let base = if base == NONE { Value::Constant(0) } else { self.get(base) };
+    fn address(&self, base: Number, offset: i32) -> Packed {
+        let base = if base == NONE { Value::Constant(0).into() } else { self.packed(base) };
         base.plus(i64::from(offset))
     }
 
     pub(super) fn apply(&mut self, effect: Effect, tables: &mut Tables) {
         match effect {
-            Effect::Copy { to, from, plus } => self.set(to, self.get(from).plus(i64::from(plus))),
+            Effect::Copy { to, from, plus } => {
+                self.put(to, self.packed(from).plus(i64::from(plus)));
+            }
             Effect::Narrow { to, from, most } => {
                 let value = match self.get(from) {
                     Value::Constant(number) => Value::Constant(number & i64::from(most)),
@@ -126,21 +138,22 @@ impl State {
                 self.set(register, Value::Address(Place { base, offset: 0 }));
             }
             Effect::Load { to, base, offset } => {
-                let value = match self.address(base, offset) {
+                let address = self.address(base, offset);
+                let value = match address.into() {
                     // A pointer in the file, which a jump may use.
                     Value::Constant(address) => {
-                        tables.element(address.cast_unsigned(), 8, false, Some(0))
+                        tables.element(address.cast_unsigned(), 8, false, Some(0)).into()
                     }
-                    address => self.slots.load(address),
+                    _ => self.slots.load(address),
                 };
-                self.set(to, value);
+                self.put(to, value);
             }
             Effect::Element { to, base, offset, index, size, signed } => {
                 let most = match self.get(index) {
                     Value::AtMost(most) => Some(most),
                     _ => None,
                 };
-                let value = match self.address(base, offset) {
+                let value = match self.address(base, offset).into() {
                     Value::Constant(address) => {
                         tables.element(address.cast_unsigned(), size, signed, most)
                     }
@@ -149,7 +162,8 @@ impl State {
                 self.set(to, value);
             }
             Effect::Store { from, base, offset, size } => {
-                self.differs |= self.slots.store(self.address(base, offset), size, self.get(from));
+                self.differs |= 
+                    self.slots.store(self.address(base, offset), size, self.packed(from));
             }
             Effect::Clobber(set) => self.clobber(set),
             Effect::Call(set) => {
@@ -186,7 +200,7 @@ impl State {
         while rest != 0 {
             let register = rest.trailing_zeros();
             rest &= rest - 1;
-            self.set(Number::try_from(register).unwrap_or(NONE), Value::Unknown);
+            self.put(Number::try_from(register).unwrap_or(NONE), Packed::UNKNOWN);
         }
     }
 
@@ -264,7 +278,7 @@ impl State {
             0 => self.get(self.ra) == Value::Entry(self.ra),
             _ => true,
         };
-        self.sp() == Value::cfa(i32::from(abi.fixed_ra_offset()))
+        self.sp() == self.top
             && self.get(fp) == Value::Entry(fp)
             && ra_is_kept
     }
@@ -275,7 +289,7 @@ impl State {
             let value = self.get(register);
             value == Value::Unknown || value == Value::Entry(register)
         };
-        self.sp() == Value::cfa(i32::from(abi.fixed_ra_offset()))
+        self.sp() == self.top
             && may_hold(number(abi.fp()))
             && (abi.fixed_ra_offset() != 0 || may_hold(self.ra))
     }
@@ -293,23 +307,21 @@ impl State {
 
     /// Removes bytes from the stack.
     pub(super) fn remove(&mut self, bytes: i64) {
-        self.set(self.sp, self.sp().plus(bytes));
+        self.put(self.sp, self.sp().plus(bytes));
     }
 
     /// Whether more was removed from the stack than the function stored there.
     pub(super) fn is_above_entry(&self) -> bool {
-        match (self.sp(), self.top) {
-            (Value::Address(sp), Value::Address(top)) => {
-                sp.base == top.base && sp.offset > top.offset
-            }
+        match (self.sp().place(), self.top.place()) {
+            (Some(sp), Some(top)) => sp.base == top.base && sp.offset > top.offset,
             _ => false,
         }
     }
 
     /// Whether the stack is as at the entry, as far as that is known.
     pub(super) fn can_return(&self) -> bool {
-        match self.sp() {
-            Value::Address(Place { base: Base::Cfa, .. }) => self.sp() == self.top,
+        match self.sp().place() {
+            Some(Place { base: Base::Cfa, .. }) => self.sp() == self.top,
             _ => true,
         }
     }
@@ -317,15 +329,15 @@ impl State {
     /// Whether the distance from SP or FP to the CFA is known.
     pub(super) fn has_frame(&self, abi: Abi) -> bool {
         let is_in_frame =
-            |value: Value| matches!(value, Value::Address(Place { base: Base::Cfa, .. }));
-        is_in_frame(self.sp()) || is_in_frame(self.get(number(abi.fp())))
+            |value: Packed| matches!(value.place(), Some(Place { base: Base::Cfa, .. }));
+        is_in_frame(self.sp()) || is_in_frame(self.packed(number(abi.fp())))
     }
 
     /// Whether the stack pointers certainly differ, so that no correct program comes to a place in both states. Other
     /// registers may differ: FP can hold anything once it is saved.
     pub(super) fn contradicts(&self, other: &State) -> bool {
-        match (self.sp(), other.sp()) {
-            (Value::Address(a), Value::Address(b)) => a.base == b.base && a.offset != b.offset,
+        match (self.sp().place(), other.sp().place()) {
+            (Some(a), Some(b)) => a.base == b.base && a.offset != b.offset,
             _ => false,
         }
     }

@@ -171,7 +171,7 @@ impl Facts<'_> {
     }
 
     fn load(&self, register: Register, offset: i64) -> Value {
-        self.state.slots.load(self.get(register).plus(offset))
+        self.state.slots.load(self.get(register).plus(offset).into()).into()
     }
 
     /// The value of a frame's CFA.
@@ -200,7 +200,7 @@ impl Facts<'_> {
                 if self.state.slots.cannot_hold(wanted, offset) {
                     return Found::SomethingElse;
                 }
-                self.state.slots.load(Value::cfa(offset))
+                self.state.slots.load(Value::cfa(offset).into()).into()
             }
             Recovery::CfaOffset(offset) => Value::CFA.plus(distance).plus(offset),
             Recovery::AtRegister { register, offset } => self.load(register, offset),

@@ -31,9 +31,37 @@ impl Packed {
         self.0 == UNKNOWN
     }
 
+    /// The place that the value is the address of.
+    #[allow(clippy::cast_possible_truncation, reason = "the content of this kind fits")]
+    pub(in crate::code) fn place(self) -> Option<Place> {
+        match self.0 & KIND_MASK {
+            FROM_CFA => Some(Place { base: Base::Cfa, offset: self.offset_from_cfa() as i32 }),
+            FROM_ALIGNED => Value::from(self).place(),
+            _ => None,
+        }
+    }
+
+    /// Whether the value belongs to the caller, or leads to it: such values matter in a stack slot.
+    pub(in crate::code) const fn is_worth_saving(self) -> bool {
+        matches!(self.0 & KIND_MASK, ENTRY | SIGNED | FROM_CFA | FROM_ALIGNED)
+    }
+
     /// Whether the value can prove or refute a statement about a frame.
     pub(in crate::code) const fn is_telling(self) -> bool {
         matches!(self.0 & KIND_MASK, ENTRY | SIGNED | CONSTANT | FROM_CFA | FROM_ALIGNED)
+    }
+
+    /// The value plus a number of bytes: see [`Value::plus`].
+    pub(in crate::code) fn plus(self, bytes: i64) -> Packed {
+        match self.0 & KIND_MASK {
+            _ if bytes == 0 => self,
+            UNKNOWN => self,
+            FROM_CFA => {
+                let offset = self.offset_from_cfa().checked_add(bytes).unwrap_or(i64::MAX);
+                Packed::from_cfa(offset)
+            }
+            _ => Value::from(self).plus(bytes).into(),
+        }
     }
 
     /// What is true of both values.
@@ -45,6 +73,16 @@ impl Packed {
             (Value::AtMost(a), Value::AtMost(b)) => Value::AtMost(a.max(b)).into(),
             _ => Packed::UNKNOWN,
         }
+    }
+
+    /// The address at a distance from the CFA, if that fits.
+    const fn from_cfa(offset: i64) -> Packed {
+        Packed::signed(FROM_CFA, offset, 32, 0)
+    }
+
+    /// The distance of an address from the CFA.
+    const fn offset_from_cfa(self) -> i64 {
+        self.0.cast_signed() >> 32
     }
 
     const fn new(kind: u64, content: u64) -> Packed {
@@ -70,9 +108,7 @@ impl From<Value> for Packed {
             Value::Signed(Key::B) => Packed::new(SIGNED, 1),
             Value::Constant(number) => Packed::signed(CONSTANT, number, 56, 0),
             Value::AtMost(number) => Packed::new(AT_MOST, number.into()),
-            Value::Address(Place { base: Base::Cfa, offset }) => {
-                Packed::signed(FROM_CFA, offset.into(), 32, 0)
-            }
+            Value::Address(Place { base: Base::Cfa, offset }) => Packed::from_cfa(offset.into()),
             Value::Address(Place { base: Base::Aligned(place), offset }) => {
                 Packed::signed(FROM_ALIGNED, offset.into(), 24, place.into())
             }
