@@ -28,11 +28,16 @@ pub(super) struct Amd64<'c> {
 
 impl<'c> Amd64<'c> {
     pub(super) fn new() -> Amd64<'c> {
-        let meaning = Meaning { info: InstructionInfoFactory::new() };
-        Amd64 { code: &[], decoder: decoder(&[]), instruction: Instruction::default(), meaning }
+        Amd64 {
+            code: &[],
+            decoder: decoder(&[]),
+            instruction: Instruction::default(),
+            meaning: Meaning::default(),
+        }
     }
 
     /// Reads the instruction at an offset in `code`, which is at `address`. Returns its length; `None` if there is none.
+    #[inline]
     fn read(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<u8> {
         if !core::ptr::eq(self.code, code) {
             (self.code, self.decoder) = (code, decoder(code));
@@ -50,6 +55,7 @@ fn decoder(code: &[u8]) -> iced_x86::Decoder<'_> {
 }
 
 impl<'c> Decoder<'c> for Amd64<'c> {
+    #[inline]
     fn decode(
         &mut self,
         code: &'c [u8],
@@ -68,6 +74,7 @@ impl<'c> Decoder<'c> for Amd64<'c> {
         Some((length, next))
     }
 
+    #[inline]
     fn glance(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Glance> {
         let length = self.read(code, offset, address)?;
         let instruction = &self.instruction;
@@ -78,6 +85,7 @@ impl<'c> Decoder<'c> for Amd64<'c> {
 }
 
 /// Where execution continues.
+#[inline]
 fn next(instruction: &Instruction) -> Next {
     match instruction.flow_control() {
         FlowControl::Next | FlowControl::Interrupt => match instruction.code() {
@@ -192,8 +200,10 @@ fn immediate(instruction: &Instruction, operand: u32) -> Option<i64> {
 }
 
 /// Finds the effects of instructions.
+#[derive(Default)]
 struct Meaning {
-    info: InstructionInfoFactory,
+    /// Made for the first instruction that needs it: most functions have none.
+    info: Option<InstructionInfoFactory>,
 }
 
 impl Meaning {
@@ -337,7 +347,7 @@ impl Meaning {
         if writes_only_vectors(instruction) {
             return;
         }
-        let info = self.info.info(instruction);
+        let info = self.info.get_or_insert_with(InstructionInfoFactory::new).info(instruction);
         let writes = |access| {
             matches!(
                 access,

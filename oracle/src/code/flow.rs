@@ -12,7 +12,7 @@ use super::queue::{Edge, Origin, Queue};
 use super::state::State;
 use super::surroundings::{Entry, Part, Surroundings};
 use super::table::Tables;
-use super::value::Value;
+use super::value::{Packed, Value};
 
 /// The maximum number of times that a function is executed. Each time, more is known about where its jumps lead and which
 /// calls do not return.
@@ -50,8 +50,6 @@ pub(super) struct Flow<'c> {
     unfinished: Vec<u32>,
     /// The targets of indirect jumps, by instruction.
     targets: BTreeMap<u32, Vec<u64>>,
-    /// Calls that do not return: jumps lead to the instruction after them with another stack.
-    final_calls: BTreeSet<u32>,
     /// Presumed entries that are none.
     refuted_entries: BTreeSet<u64>,
     /// Jumps out of the function with the caller's registers and stack.
@@ -83,7 +81,6 @@ impl<'c> Flow<'c> {
             blocks: Vec::new(),
             unfinished: Vec::new(),
             targets: BTreeMap::new(),
-            final_calls: BTreeSet::new(),
             refuted_entries: BTreeSet::new(),
             tail_calls: BTreeSet::new(),
             is_open: false,
@@ -196,15 +193,15 @@ impl<'c> Flow<'c> {
     /// Finds calls that may not return: the code after them is entered only in this way as far as is known, but other
     /// functions contain jumps there. Returns whether there are any.
     fn doubt_calls(&mut self, surroundings: &impl Surroundings<'c>) -> bool {
-        let before = self.final_calls.len();
+        let mut has_found = false;
         for (number, block) in (0..).zip(&self.blocks) {
             let Some(Block { origin: Origin::Call(call), .. }) = *block else { continue };
             let first = self.listing.first_step(number).and_then(|step| self.listing.step(step));
             if first.is_some_and(|step| surroundings.is_entered_elsewhere(step.address)) {
-                self.final_calls.insert(call);
+                has_found |= self.listing.end_at(call);
             }
         }
-        self.final_calls.len() > before
+        has_found
     }
 
     /// Executes a block, and enters those that follow.
@@ -217,21 +214,24 @@ impl<'c> Flow<'c> {
     ) {
         let Some(mut at) = self.listing.first_step(block) else { return };
         let Some(mut state) = self.block(block).map(|block| block.state.clone()) else { return };
-        let mut origin = Origin::Jump;
+        let (mut origin, mut sp) = (Origin::Jump, Packed::UNKNOWN);
         loop {
             let Some(step) = self.listing.step(at).copied() else { return };
             self.apply(&step, &mut state);
-            if state.is_above_entry() || step.next == Next::Return && !state.can_return() {
+            // SP is rarely changed.
+            let is_new = state.sp() != sp;
+            sp = state.sp();
+            if is_new && state.is_above_entry() || step.next == Next::Return && !state.can_return() {
                 self.is_unusual = true;
                 return;
             }
             origin = match step.next {
                 // Padding after a call is executed only if the call returns.
-                Next::Following if self.listing.effects(&step).is_empty() => origin,
+                Next::Following if !step.has_effects() => origin,
                 Next::Following => Origin::Jump,
                 Next::Call(_) => {
                     self.catch(block, &step, &state, queue, news);
-                    if self.is_final(at) {
+                    if step.is_final {
                         return;
                     }
                     Origin::Call(at)
@@ -328,14 +328,12 @@ impl<'c> Flow<'c> {
     }
 
     fn apply(&mut self, step: &Step, state: &mut State) {
+        if !state.concerns(step.subjects) {
+            return;
+        }
         for effect in self.listing.effects(step) {
             state.apply(*effect, &mut self.tables);
         }
-    }
-
-    /// Whether an instruction is a call that does not return.
-    fn is_final(&self, call: u32) -> bool {
-        self.final_calls.contains(&call) || self.listing.endless_calls.contains(&call)
     }
 
     /// Follows an exception that passes a call.
@@ -426,7 +424,7 @@ impl<'c> Flow<'c> {
             match origin.max(edge.origin) {
                 Origin::Jump => {}
                 Origin::Call(call) => {
-                    news.is_refuted |= self.final_calls.insert(call);
+                    news.is_refuted |= self.listing.end_at(call);
                     return;
                 }
                 Origin::Presumed(entry) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::effect::{Decoder, Effect, Next};
+use super::effect::{Decoder, Effect, Next, Registers};
 use super::surroundings::{Exceptions, Part, Surroundings};
 
 /// The maximum number of blocks of a function. Memory grows with them.
@@ -21,6 +21,10 @@ pub(super) struct Step {
     pub(super) length: u8,
     effect_count: u8,
     first_effect: u32,
+    /// If nothing is known about these registers, its effects change nothing.
+    pub(super) subjects: Registers,
+    /// A call that does not return.
+    pub(super) is_final: bool,
     pub(super) next: Next,
     /// The instruction after it, or [`NONE`].
     pub(super) following: u32,
@@ -29,6 +33,11 @@ pub(super) struct Step {
 }
 
 impl Step {
+    /// Whether the instruction has effects.
+    pub(super) const fn has_effects(&self) -> bool {
+        self.effect_count != 0
+    }
+
     /// The address after the instruction.
     pub(super) fn end(&self) -> u64 {
         self.address.wrapping_add(u64::from(self.length))
@@ -47,8 +56,6 @@ pub(super) struct Listing<'c> {
     /// The first instruction of each block.
     blocks: Vec<u32>,
     pub(super) exceptions: Exceptions,
-    /// Calls of functions that never return.
-    pub(super) endless_calls: BTreeSet<u32>,
     /// Places that cannot be decoded, or that are in no part that could be added.
     not_code: BTreeSet<u64>,
     is_too_large: bool,
@@ -59,6 +66,9 @@ impl<'c> Listing<'c> {
     pub(super) fn add_part(&mut self, part: Part<'c>, surroundings: &impl Surroundings<'c>) {
         self.exceptions.add(surroundings.exceptions(&part));
         self.index.push(vec![NONE; part.code.len()]);
+        // Less than one instruction for four bytes of code is rare.
+        self.steps.reserve(part.code.len() / 4);
+        self.effects.reserve(part.code.len() / 4);
         self.parts.push(part);
     }
 
@@ -195,7 +205,7 @@ impl<'c> Listing<'c> {
                     places.extend(self.exceptions.pad_of(step.address));
                     let is_endless = function.is_some_and(|f| surroundings.never_returns(f));
                     if is_endless {
-                        self.endless_calls.insert(number);
+                        self.end_at(number);
                     }
                     !is_endless
                 }
@@ -228,13 +238,31 @@ impl<'c> Listing<'c> {
         };
         let next = surroundings.next(address, length, next);
         let number = u32::try_from(number).ok()?;
-        let effect_count = u8::try_from(self.effects.len() - first_effect).ok()?;
+        let effects = self.effects.get(first_effect..).unwrap_or_default();
+        let subjects = effects
+            .iter()
+            .fold(Registers::default(), |all, effect| all.with(effect.subjects()));
+        let effect_count = u8::try_from(effects.len()).ok()?;
         let first_effect = u32::try_from(first_effect).ok()?;
-        let (following, block) = (NONE, NONE);
-        let step = Step { address, length, effect_count, first_effect, next, following, block };
-        self.steps.push(step);
+        self.steps.push(Step {
+            address,
+            length,
+            effect_count,
+            first_effect,
+            subjects,
+            is_final: false,
+            next,
+            following: NONE,
+            block: NONE,
+        });
         *self.index.get_mut(part)?.get_mut(offset)? = number;
         Some(number)
+    }
+
+    /// Notes that a call does not return. Returns false if that is known.
+    pub(super) fn end_at(&mut self, call: u32) -> bool {
+        let step = usize::try_from(call).ok().and_then(|call| self.steps.get_mut(call));
+        step.is_some_and(|step| !core::mem::replace(&mut step.is_final, true))
     }
 
     fn link(&mut self, last: Option<u32>, following: u32) {

@@ -273,7 +273,7 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     }
 
     fn exceptions(&self, part: &Part<'e>) -> Exceptions {
-        self.code.image.exceptions(self.place(part.start))
+        self.code.image.exceptions(self.place(part.start), part)
     }
 
     fn next(&self, address: u64, length: u8, next: Next) -> Next {

@@ -165,7 +165,7 @@ impl Scan {
     ) -> Option<Candidate> {
         let (part, start) = (image.part(index)?, image.functions().get(index)?.start);
         let place = |address| CodeAddress { section: start.section, address };
-        for pad in image.exceptions(start).pads {
+        for pad in image.exceptions(start, &part).pads {
             self.jump(image, index, place(pad.pad));
         }
         let mut candidate = Some(Candidate { start, exits: Vec::new() });

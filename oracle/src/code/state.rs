@@ -2,7 +2,7 @@
 
 use sframe_validator::Abi;
 
-use super::effect::{Condition, Effect, NONE, Number, REGISTERS};
+use super::effect::{Condition, Effect, NONE, Number, REGISTERS, Registers};
 use super::slots::Slots;
 use super::table::Tables;
 use super::value::{Base, Packed, Place, Value};
@@ -15,16 +15,21 @@ pub(super) struct State {
     sp: Number,
     ra: Number,
     registers: [Packed; REGISTERS],
+    /// The registers about which something is known.
+    known: Registers,
     pub(super) slots: Slots,
     /// What the last comparison compared.
     compared: Compared,
+    /// The registers that were compared, and [`Registers::COMPARED`] if there are any.
+    in_comparison: Registers,
     /// Whether anything changed on which the truth of statements about frames depends.
     differs: bool,
 }
 
 /// What was compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Compared {
+    #[default]
     Nothing,
     Registers(Number, Number),
     Number(Number, u32),
@@ -45,8 +50,21 @@ impl State {
         let (sp, ra) = (number(abi.sp()), number(abi.ra()));
         let pushed = i32::from(abi.fixed_ra_offset());
         let top = Packed::from(Value::cfa(pushed));
-        let (slots, compared) = (Slots::default(), Compared::Nothing);
-        let mut state = State { top, sp, ra, registers, slots, compared, differs: true };
+        let (slots, compared, in_comparison) = Default::default();
+        let known = (0..).zip(&registers).fold(Registers::default(), |all, (number, _)| {
+            all.with(Registers::of(number))
+        });
+        let mut state = State {
+            top,
+            sp,
+            ra,
+            registers,
+            known,
+            slots,
+            compared,
+            in_comparison,
+            differs: true,
+        };
         state.put(sp, top);
         if pushed != 0 {
             state.slots.store(top, 8, Value::Entry(ra).into());
@@ -70,18 +88,40 @@ impl State {
     }
 
     fn put(&mut self, register: Number, value: Packed) {
+        self.learn(register, value);
+        if self.in_comparison.meet(Registers::of(register)) {
+            self.compare(Compared::Nothing);
+        }
+    }
+
+    /// Replaces what is known about the content of a register.
+    fn learn(&mut self, register: Number, value: Packed) {
         if let Some(known) = self.registers.get_mut(usize::from(register)) {
             self.differs |= *known != value && (known.is_telling() || value.is_telling());
             *known = value;
         }
-        let was_compared = match self.compared {
-            Compared::Nothing => false,
-            Compared::Registers(a, b) => register == a || register == b,
-            Compared::Number(a, _) => register == a,
+        let this = Registers::of(register);
+        self.known = match value.is_unknown() {
+            true => self.known.without(this),
+            false => self.known.with(this),
         };
-        if was_compared {
-            self.compared = Compared::Nothing;
-        }
+    }
+
+    /// Notes what was compared.
+    fn compare(&mut self, compared: Compared) {
+        self.compared = compared;
+        self.in_comparison = match compared {
+            Compared::Nothing => Registers::default(),
+            Compared::Registers(a, b) => {
+                Registers::of(a).with(Registers::of(b)).with(Registers::COMPARED)
+            }
+            Compared::Number(a, _) => Registers::of(a).with(Registers::COMPARED),
+        };
+    }
+
+    /// Whether effects on these registers may change anything: see [`Effect::subjects`].
+    pub(super) fn concerns(&self, subjects: Registers) -> bool {
+        subjects.meet(self.known.with(self.in_comparison)) || subjects == Registers::ALL
     }
 
     /// What SP holds.
@@ -170,9 +210,9 @@ impl State {
                 self.clobber(set);
                 self.differs |= self.slots.lose_below(self.sp());
             }
-            Effect::Compare { a, b } => self.compared = Compared::Registers(a, b),
-            Effect::CompareNumber { a, number } => self.compared = Compared::Number(a, number),
-            Effect::Forget => self.compared = Compared::Nothing,
+            Effect::Compare { a, b } => self.compare(Compared::Registers(a, b)),
+            Effect::CompareNumber { a, number } => self.compare(Compared::Number(a, number)),
+            Effect::Forget => self.compare(Compared::Nothing),
             Effect::Sign(key) => {
                 let signed = match self.get(self.ra) {
                     Value::Entry(register) if register == self.ra => Value::Signed(key),
@@ -196,11 +236,9 @@ impl State {
     }
 
     fn clobber(&mut self, set: u32) {
-        let mut rest = set;
-        while rest != 0 {
-            let register = rest.trailing_zeros();
-            rest &= rest - 1;
-            self.put(Number::try_from(register).unwrap_or(NONE), Packed::UNKNOWN);
+        let mut rest = Registers::of_set(set).and(self.known.with(self.in_comparison));
+        while let Some(register) = rest.pop() {
+            self.put(register, Packed::UNKNOWN);
         }
     }
 
@@ -258,14 +296,18 @@ impl State {
     pub(super) fn join(&mut self, other: &State) -> bool {
         let mut changed = self.slots.join(&other.slots);
         if self.registers != other.registers {
-            for (value, other) in self.registers.iter_mut().zip(&other.registers) {
-                let joined = value.join(*other);
-                changed |= joined != *value;
-                *value = joined;
+            let mut rest = self.known;
+            while let Some(register) = rest.pop() {
+                let value = self.packed(register);
+                let joined = value.join(other.packed(register));
+                if joined != value {
+                    changed = true;
+                    self.learn(register, joined);
+                }
             }
         }
         if self.compared != other.compared && self.compared != Compared::Nothing {
-            self.compared = Compared::Nothing;
+            self.compare(Compared::Nothing);
             changed = true;
         }
         changed
@@ -297,10 +339,10 @@ impl State {
     /// Forgets which registers still hold the caller's values. SP, a frame pointer and what was saved stay known: code
     /// that is entered from several places finds the same frame.
     pub(super) fn forget_callers(&mut self) {
-        for value in &mut self.registers {
-            if matches!(Value::from(*value), Value::Entry(_) | Value::Signed(_)) {
-                *value = Packed::UNKNOWN;
-                self.differs = true;
+        let mut rest = self.known;
+        while let Some(register) = rest.pop() {
+            if matches!(self.get(register), Value::Entry(_) | Value::Signed(_)) {
+                self.learn(register, Packed::UNKNOWN);
             }
         }
     }

@@ -38,7 +38,7 @@ impl Flow<'_> {
                 end = step.end();
                 let next = self.listing.step(step.following);
                 if !matches!(step.next, Next::Following | Next::Branch(..) | Next::Call(_))
-                    || self.is_final(at)
+                    || step.is_final
                     || next.is_none_or(|next| next.block != NONE)
                 {
                     break;
@@ -94,7 +94,7 @@ impl Flow<'_> {
             let goes_on = match step.next {
                 Next::Following => true,
                 Next::Branch(_, condition) => self.stay(&mut state, condition),
-                Next::Call(_) => !self.is_final(at),
+                Next::Call(_) => !step.is_final,
                 _ => false,
             };
             if !goes_on {
