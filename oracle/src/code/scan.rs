@@ -295,8 +295,15 @@ fn instructions<'e>(
         };
         offset += usize::from(glance.length);
         // In a relocatable object, the addresses of different sections are the same.
-        referenced.extend(glance.refers.filter(|_| section == 0));
-        found.extend(relocated.branch(place).map(Way::Jump));
+        if let Some(address) = glance.refers.filter(|_| section == 0) {
+            referenced.push(address);
+        }
+        if let Some(to) = relocated.branch(place) {
+            found.push(Way::Jump(to));
+        }
+        if glance.next == Next::Following {
+            continue;
+        }
         let end = place.address.wrapping_add(u64::from(glance.length));
         let lead = relocated.lead(place, glance.length);
         let here = |address| CodeAddress { section, address };

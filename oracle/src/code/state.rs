@@ -40,20 +40,24 @@ pub(super) fn number(register: sframe_validator::unwind::Register) -> Number {
     u8::try_from(register.0).unwrap_or(NONE)
 }
 
+/// How many registers hold whole numbers or addresses, SP among them: those with the lowest numbers. What instructions do
+/// to others is not followed.
+const fn general_registers(abi: Abi) -> Number {
+    if abi.is_aarch64() { 32 } else { 16 }
+}
+
 impl State {
     /// The state at the entry of a function. On AMD64 the return address is on top of the stack (psABI 3.2.2).
     pub(super) fn entry(abi: Abi) -> State {
-        let mut registers = [Packed::UNKNOWN; REGISTERS];
-        for (number, value) in (0..).zip(&mut registers) {
+        let (mut registers, mut known) = ([Packed::UNKNOWN; REGISTERS], Registers::default());
+        for (number, value) in (0..general_registers(abi)).zip(&mut registers) {
             *value = Value::Entry(number).into();
+            known = known.with(Registers::of(number));
         }
         let (sp, ra) = (number(abi.sp()), number(abi.ra()));
         let pushed = i32::from(abi.fixed_ra_offset());
         let top = Packed::from(Value::cfa(pushed));
         let (slots, compared, in_comparison) = Default::default();
-        let known = (0..).zip(&registers).fold(Registers::default(), |all, (number, _)| {
-            all.with(Registers::of(number))
-        });
         let mut state = State {
             top,
             sp,
@@ -296,14 +300,16 @@ impl State {
     pub(super) fn join(&mut self, other: &State) -> bool {
         let mut changed = self.slots.join(&other.slots);
         if self.registers != other.registers {
-            let mut rest = self.known;
-            while let Some(register) = rest.pop() {
-                let value = self.packed(register);
-                let joined = value.join(other.packed(register));
-                if joined != value {
-                    changed = true;
-                    self.learn(register, joined);
+            for (register, (value, other)) in (0..).zip(self.registers.iter_mut().zip(&other.registers)) {
+                if value == other || value.is_unknown() {
+                    continue;
                 }
+                let joined = value.join(*other);
+                changed |= joined != *value;
+                if joined.is_unknown() {
+                    self.known = self.known.without(Registers::of(register));
+                }
+                *value = joined;
             }
         }
         if self.compared != other.compared && self.compared != Compared::Nothing {
