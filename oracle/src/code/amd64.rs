@@ -1,8 +1,8 @@
 //! The effects of AMD64 instructions (AMD64 Architecture Programmer's Manual, volume 3; AMD64 psABI 3.2).
 
 use iced_x86::{
-    Code, ConditionCode, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
-    OpAccess, OpKind, Register,
+    Code, ConditionCode, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
+    Mnemonic, OpAccess, OpKind, Register,
 };
 
 use super::effect::{Condition, Decoder, Effect, Glance, NONE, Next, Number, SCRATCH, place};

@@ -50,6 +50,8 @@ pub(super) struct Flow<'c> {
     unfinished: Vec<u32>,
     /// The targets of indirect jumps, by instruction.
     targets: BTreeMap<u32, Vec<u64>>,
+    /// The indirect jumps whose targets were looked up in this round, and the tables.
+    resolved: BTreeSet<(u32, u32)>,
     /// Presumed entries that are none.
     refuted_entries: BTreeSet<u64>,
     /// Jumps out of the function with the caller's registers and stack.
@@ -81,6 +83,7 @@ impl<'c> Flow<'c> {
             blocks: Vec::new(),
             unfinished: Vec::new(),
             targets: BTreeMap::new(),
+            resolved: BTreeSet::new(),
             refuted_entries: BTreeSet::new(),
             tail_calls: BTreeSet::new(),
             is_open: false,
@@ -130,6 +133,7 @@ impl<'c> Flow<'c> {
         if self.listing.is_too_large() {
             return None;
         }
+        self.resolved.clear();
         let mut news = News::default();
         let mut queue = Queue::new(self.listing.block_count());
         if self.blocks.is_empty() {
@@ -221,7 +225,8 @@ impl<'c> Flow<'c> {
             // SP is rarely changed.
             let is_new = state.sp() != sp;
             sp = state.sp();
-            if is_new && state.is_above_entry() || step.next == Next::Return && !state.can_return() {
+            if is_new && state.is_above_entry() || step.next == Next::Return && !state.can_return()
+            {
                 self.is_unusual = true;
                 return;
             }
@@ -388,20 +393,26 @@ impl<'c> Flow<'c> {
         }
     }
 
-    /// Finds the targets of an indirect jump.
+    /// Finds the targets of an indirect jump. In a round, a table has the same targets each time.
     fn resolve(&mut self, jump: u32, target: Value, surroundings: &impl Surroundings<'c>) {
         let Value::Target(table) = target else { return };
+        if !self.resolved.insert((jump, table)) {
+            return;
+        }
         let is_code = |address: u64| self.listing.contains(address);
         let Some(found) = self.tables.targets(table, surroundings, is_code) else { return };
         let known = self.targets.entry(jump).or_default();
-        known.extend(found);
-        known.sort_unstable();
-        known.dedup();
+        if !found.iter().all(|target| known.binary_search(target).is_ok()) {
+            known.extend(found);
+            known.sort_unstable();
+            known.dedup();
+        }
     }
 
     /// Enters a block in a state.
     fn enter(&mut self, edge: Edge, state: &State, queue: &mut Queue, news: &mut News) {
-        if self.is_open && !matches!(edge.origin, Origin::Presumed(_)) {
+        let is_open = self.is_open && !matches!(edge.origin, Origin::Presumed(_));
+        if is_open && state.holds_callers() {
             let mut state = state.clone();
             state.forget_callers();
             return self.join(edge, &state, queue, news);

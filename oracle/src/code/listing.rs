@@ -176,7 +176,7 @@ impl<'c> Listing<'c> {
         let mut last = None;
         loop {
             let known = self.index.get(part).and_then(|index| index.get(offset)).copied();
-            let number = match known {
+            let decoded = match known {
                 None => return,
                 Some(NONE) => self.decode(part, offset, decoder, surroundings),
                 Some(known) => {
@@ -188,8 +188,7 @@ impl<'c> Listing<'c> {
                     return;
                 }
             };
-            let Some(step) = number.and_then(|number| self.step(number)).copied() else { return };
-            let number = number.unwrap_or(NONE);
+            let Some((number, step)) = decoded else { return };
             self.link(last, number);
             let goes_on = match step.next {
                 Next::Following => true,
@@ -219,14 +218,14 @@ impl<'c> Listing<'c> {
         }
     }
 
-    /// Decodes an instruction, and returns its number.
+    /// Decodes an instruction. Returns it and its number.
     fn decode(
         &mut self,
         part: usize,
         offset: usize,
         decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
-    ) -> Option<u32> {
+    ) -> Option<(u32, Step)> {
         let Part { start, code } = *self.parts.get(part)?;
         let address = start.wrapping_add(offset as u64);
         let (number, first_effect) = (self.steps.len(), self.effects.len());
@@ -239,12 +238,11 @@ impl<'c> Listing<'c> {
         let next = surroundings.next(address, length, next);
         let number = u32::try_from(number).ok()?;
         let effects = self.effects.get(first_effect..).unwrap_or_default();
-        let subjects = effects
-            .iter()
-            .fold(Registers::default(), |all, effect| all.with(effect.subjects()));
+        let subjects =
+            effects.iter().fold(Registers::default(), |all, effect| all.with(effect.subjects()));
         let effect_count = u8::try_from(effects.len()).ok()?;
         let first_effect = u32::try_from(first_effect).ok()?;
-        self.steps.push(Step {
+        let step = Step {
             address,
             length,
             effect_count,
@@ -254,9 +252,10 @@ impl<'c> Listing<'c> {
             next,
             following: NONE,
             block: NONE,
-        });
+        };
+        self.steps.push(step);
         *self.index.get_mut(part)?.get_mut(offset)? = number;
-        Some(number)
+        Some((number, step))
     }
 
     /// Notes that a call does not return. Returns false if that is known.

@@ -214,10 +214,11 @@ impl Slots {
     /// Whether the entry value of a register is certainly not in the 8 bytes at `offset` from the CFA, because nothing was
     /// stored in that part of the function's stack.
     pub(super) fn cannot_hold(&self, register: Number, offset: i32) -> bool {
-        let address = Packed::from(Value::cfa(offset));
-        let is_known = self.0.known().iter().any(|slot| slot.address == address);
         let is_blurred = offset < self.0.stored.1 && offset.saturating_add(8) > self.0.stored.0;
-        offset < 0 && !is_known && !is_blurred && !self.may_be_elsewhere(register)
+        offset < 0
+            && !is_blurred
+            && !self.may_be_elsewhere(register)
+            && self.load(Value::cfa(offset).into()).is_unknown()
     }
 
     /// Whether the entry value of a register may be in a place that is not known.

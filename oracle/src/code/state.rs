@@ -58,17 +58,8 @@ impl State {
         let pushed = i32::from(abi.fixed_ra_offset());
         let top = Packed::from(Value::cfa(pushed));
         let (slots, compared, in_comparison) = Default::default();
-        let mut state = State {
-            top,
-            sp,
-            ra,
-            registers,
-            known,
-            slots,
-            compared,
-            in_comparison,
-            differs: true,
-        };
+        let mut state =
+            State { top, sp, ra, registers, known, slots, compared, in_comparison, differs: true };
         state.put(sp, top);
         if pushed != 0 {
             state.slots.store(top, 8, Value::Entry(ra).into());
@@ -206,7 +197,7 @@ impl State {
                 self.set(to, value);
             }
             Effect::Store { from, base, offset, size } => {
-                self.differs |= 
+                self.differs |=
                     self.slots.store(self.address(base, offset), size, self.packed(from));
             }
             Effect::Clobber(set) => self.clobber(set),
@@ -299,17 +290,13 @@ impl State {
     /// Keeps only what is also true in `other`. Returns whether something was lost.
     pub(super) fn join(&mut self, other: &State) -> bool {
         let mut changed = self.slots.join(&other.slots);
-        if self.registers != other.registers {
-            for (register, (value, other)) in (0..).zip(self.registers.iter_mut().zip(&other.registers)) {
-                if value == other || value.is_unknown() {
-                    continue;
-                }
-                let joined = value.join(*other);
-                changed |= joined != *value;
-                if joined.is_unknown() {
-                    self.known = self.known.without(Registers::of(register));
-                }
-                *value = joined;
+        let mut rest = self.known;
+        while let Some(register) = rest.pop() {
+            let (value, other) = (self.packed(register), other.packed(register));
+            let joined = value.join(other);
+            if joined != value {
+                changed = true;
+                self.learn(register, joined);
             }
         }
         if self.compared != other.compared && self.compared != Compared::Nothing {
@@ -326,9 +313,7 @@ impl State {
             0 => self.get(self.ra) == Value::Entry(self.ra),
             _ => true,
         };
-        self.sp() == self.top
-            && self.get(fp) == Value::Entry(fp)
-            && ra_is_kept
+        self.sp() == self.top && self.get(fp) == Value::Entry(fp) && ra_is_kept
     }
 
     /// The same, if registers of the caller that are not known may be unchanged.
@@ -347,10 +332,16 @@ impl State {
     pub(super) fn forget_callers(&mut self) {
         let mut rest = self.known;
         while let Some(register) = rest.pop() {
-            if matches!(self.get(register), Value::Entry(_) | Value::Signed(_)) {
+            if self.packed(register).is_callers() {
                 self.learn(register, Packed::UNKNOWN);
             }
         }
+    }
+
+    /// Whether there is anything to be forgotten in this way.
+    pub(super) fn holds_callers(&self) -> bool {
+        let mut rest = self.known;
+        core::iter::from_fn(|| rest.pop()).any(|register| self.packed(register).is_callers())
     }
 
     /// Removes bytes from the stack.

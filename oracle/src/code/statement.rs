@@ -197,10 +197,12 @@ impl Facts<'_> {
             Recovery::AtCfa(offset) => {
                 let offset = offset.checked_add(distance).and_then(|o| i32::try_from(o).ok());
                 let Some(offset) = offset else { return Found::Something };
-                if self.state.slots.cannot_hold(wanted, offset) {
-                    return Found::SomethingElse;
+                match self.state.slots.load(Value::cfa(offset).into()).into() {
+                    Value::Unknown if self.state.slots.cannot_hold(wanted, offset) => {
+                        return Found::SomethingElse;
+                    }
+                    value => value,
                 }
-                self.state.slots.load(Value::cfa(offset).into()).into()
             }
             Recovery::CfaOffset(offset) => Value::CFA.plus(distance).plus(offset),
             Recovery::AtRegister { register, offset } => self.load(register, offset),

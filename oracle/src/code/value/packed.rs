@@ -46,6 +46,11 @@ impl Packed {
         matches!(self.0 & KIND_MASK, ENTRY | SIGNED | FROM_CFA | FROM_ALIGNED)
     }
 
+    /// Whether the value is the one that a register had at the entry.
+    pub(in crate::code) const fn is_callers(self) -> bool {
+        matches!(self.0 & KIND_MASK, ENTRY | SIGNED)
+    }
+
     /// Whether the value can prove or refute a statement about a frame.
     pub(in crate::code) const fn is_telling(self) -> bool {
         matches!(self.0 & KIND_MASK, ENTRY | SIGNED | CONSTANT | FROM_CFA | FROM_ALIGNED)
