@@ -34,4 +34,5 @@ mod value;
 
 pub(crate) use program::Budget;
 pub use program::{Code, Function};
+pub(crate) use statement::View;
 pub use statement::{Checked, Facts, Known, Truth};

@@ -339,7 +339,6 @@ impl Function<'_> {
             flow.visit(range.clone(), |from, to, state| {
                 let (_, known) = states.entry(from).or_insert_with(|| (to, state.clone()));
                 known.join(state);
-                known.settle(true);
             });
         }
         for (from, (to, state)) in &states {

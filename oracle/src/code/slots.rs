@@ -134,8 +134,8 @@ impl Slots {
     }
 
     /// Stores `size` bytes. Stores to unknown addresses change no slot: compilers save registers only at known places,
-    /// and other pointers do not lead there. Returns whether anything changed.
-    pub(super) fn store(&mut self, address: Packed, size: u8, value: Packed) -> bool {
+    /// and other pointers do not lead there.
+    pub(super) fn store(&mut self, address: Packed, size: u8, value: Packed) {
         let Some(place) = address.place() else {
             let (stored, escaped) = (self.0.stored, self.0.escaped_with(value));
             return self.blur(stored, escaped);
@@ -147,44 +147,46 @@ impl Slots {
                 other.base != place.base || distance <= -8 || distance >= size
             })
         };
-        let has_overwritten = !self.0.known().iter().all(is_kept);
-        if has_overwritten {
-            Rc::make_mut(&mut self.0).retain(is_kept);
-        }
+        self.retain(is_kept);
         if size == 8 && value.is_worth_saving() && self.0.count < MOST {
             let content = Rc::make_mut(&mut self.0);
             if let Some(free) = content.known.get_mut(content.count) {
                 *free = Slot { address, value };
                 content.count += 1;
             }
-            return true;
+            return;
         }
         let (stored, escaped) = (self.0.stored_with(place, size), self.0.escaped_with(value));
-        self.blur(stored, escaped) || has_overwritten
+        self.blur(stored, escaped);
     }
 
     /// Replaces the range of what was stored with unknown content, and the registers whose entry values may be in unknown
-    /// places. Returns whether anything changed.
-    fn blur(&mut self, stored: (i32, i32), escaped: Registers) -> bool {
-        let differs = (self.0.stored, self.0.escaped) != (stored, escaped);
-        if differs {
+    /// places.
+    fn blur(&mut self, stored: (i32, i32), escaped: Registers) {
+        if (self.0.stored, self.0.escaped) != (stored, escaped) {
             let content = Rc::make_mut(&mut self.0);
             (content.stored, content.escaped) = (stored, escaped);
         }
-        differs
     }
 
-    /// Forgets everything below the stack pointer, which other functions may overwrite. Returns whether there was anything.
-    pub(super) fn lose_below(&mut self, sp: Packed) -> bool {
-        let Some(sp) = sp.place() else { return false };
-        let is_kept = |slot: &Slot| {
+    /// Forgets everything below the stack pointer, which other functions may overwrite.
+    pub(super) fn lose_below(&mut self, sp: Packed) {
+        let Some(sp) = sp.place() else { return };
+        self.retain(|slot| {
             slot.place().is_none_or(|place| place.base != sp.base || place.offset >= sp.offset)
-        };
-        let differs = !self.0.known().iter().all(is_kept);
-        if differs {
-            Rc::make_mut(&mut self.0).retain(is_kept);
+        });
+    }
+
+    /// Keeps the slots that `keep` accepts.
+    fn retain(&mut self, keep: impl Fn(&Slot) -> bool) {
+        if !self.0.known().iter().all(&keep) {
+            Rc::make_mut(&mut self.0).retain(keep);
         }
-        differs
+    }
+
+    /// Whether this and `other` certainly say the same, because they share their content.
+    pub(super) fn is_shared_with(&self, other: &Slots) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
     }
 
     /// Keeps only what is also true in `other`. Returns whether something was lost.

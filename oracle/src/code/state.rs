@@ -22,8 +22,6 @@ pub(super) struct State {
     compared: Compared,
     /// The registers that were compared, and [`Registers::COMPARED`] if there are any.
     in_comparison: Registers,
-    /// Whether anything changed on which the truth of statements about frames depends.
-    differs: bool,
 }
 
 /// What was compared.
@@ -58,8 +56,7 @@ impl State {
         let pushed = i32::from(abi.fixed_ra_offset());
         let top = Packed::from(Value::cfa(pushed));
         let (slots, compared, in_comparison) = Default::default();
-        let mut state =
-            State { top, sp, ra, registers, known, slots, compared, in_comparison, differs: true };
+        let mut state = State { top, sp, ra, registers, known, slots, compared, in_comparison };
         state.put(sp, top);
         if pushed != 0 {
             state.slots.store(top, 8, Value::Entry(ra).into());
@@ -74,7 +71,7 @@ impl State {
     }
 
     /// The same, packed.
-    fn packed(&self, register: Number) -> Packed {
+    pub(super) fn packed(&self, register: Number) -> Packed {
         self.registers.get(usize::from(register)).copied().unwrap_or(Packed::UNKNOWN)
     }
 
@@ -92,7 +89,6 @@ impl State {
     /// Replaces what is known about the content of a register.
     fn learn(&mut self, register: Number, value: Packed) {
         if let Some(known) = self.registers.get_mut(usize::from(register)) {
-            self.differs |= *known != value && (known.is_telling() || value.is_telling());
             *known = value;
         }
         let this = Registers::of(register);
@@ -122,17 +118,6 @@ impl State {
     /// What SP holds.
     pub(super) fn sp(&self) -> Packed {
         self.packed(self.sp)
-    }
-
-    /// Whether anything changed, since the last call of [`State::settle`], on which the truth of statements about frames
-    /// depends.
-    pub(super) const fn differs(&self) -> bool {
-        self.differs
-    }
-
-    /// Notes that the state was looked at, or that it has to be.
-    pub(super) const fn settle(&mut self, differs: bool) {
-        self.differs = differs;
     }
 
     /// The address `offset` bytes from the value of `base`; without a base, the offset itself.
@@ -197,13 +182,12 @@ impl State {
                 self.set(to, value);
             }
             Effect::Store { from, base, offset, size } => {
-                self.differs |=
-                    self.slots.store(self.address(base, offset), size, self.packed(from));
+                self.slots.store(self.address(base, offset), size, self.packed(from));
             }
             Effect::Clobber(set) => self.clobber(set),
             Effect::Call(set) => {
                 self.clobber(set);
-                self.differs |= self.slots.lose_below(self.sp());
+                self.slots.lose_below(self.sp());
             }
             Effect::Compare { a, b } => self.compare(Compared::Registers(a, b)),
             Effect::CompareNumber { a, number } => self.compare(Compared::Number(a, number)),

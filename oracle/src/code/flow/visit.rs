@@ -50,8 +50,7 @@ impl Flow<'_> {
     }
 
     /// Passes each instruction in `range` that was reached to `visit`, in the order of addresses: its address, its end,
-    /// and the state before it. The state is [different](State::differs) unless it says the same about frames as the one
-    /// before.
+    /// and the state before it.
     pub(in crate::code) fn visit(
         &mut self,
         range: Range<u64>,
@@ -79,7 +78,6 @@ impl Flow<'_> {
         let Some(first) = self.listing.first_step(block) else { return done };
         let Some(block) = self.block(block) else { return done };
         let mut state = block.state.clone();
-        state.settle(true);
         let mut at = first;
         while let Some(step) = self.listing.step(at).copied() {
             if at != first && step.block != NONE || step.address >= range.end {
@@ -88,7 +86,6 @@ impl Flow<'_> {
             if step.address >= done {
                 visit(step.address, step.end(), &state);
                 done = step.end();
-                state.settle(false);
             }
             self.apply(&step, &mut state);
             let goes_on = match step.next {

@@ -51,11 +51,6 @@ impl Packed {
         matches!(self.0 & KIND_MASK, ENTRY | SIGNED)
     }
 
-    /// Whether the value can prove or refute a statement about a frame.
-    pub(in crate::code) const fn is_telling(self) -> bool {
-        matches!(self.0 & KIND_MASK, ENTRY | SIGNED | CONSTANT | FROM_CFA | FROM_ALIGNED)
-    }
-
     /// The value plus a number of bytes: see [`Value::plus`].
     pub(in crate::code) fn plus(self, bytes: i64) -> Packed {
         match self.0 & KIND_MASK {

@@ -4,7 +4,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::rows::Chunk;
 use super::{Contradiction, ProofSums, Proofs};
-use crate::code::{Budget, Checked, Code, Facts, Function, Truth};
+use crate::code::{Budget, Checked, Code, Facts, Function, Truth, View};
 use crate::compare::piece::{Piece, Stated, Statement};
 use crate::compare::ruling::Wrong;
 use crate::compare::verdict::Fields;
@@ -53,7 +53,7 @@ impl<'c> Examined<'c> {
             return;
         }
         let mut rest = pieces;
-        let mut judged = None;
+        let mut judged: Option<(View, Judged)> = None;
         function.visit(range.start.address..range.end, |from, to, facts| {
             while let Some((_, others)) = rest.split_first().filter(|(first, _)| first.end <= from)
             {
@@ -62,9 +62,14 @@ impl<'c> Examined<'c> {
             let Some(piece) = rest.first().filter(|piece| piece.start.address <= from) else {
                 return;
             };
-            let known = judged.filter(|_| !facts.differ());
-            let truths = known.unwrap_or_else(|| Judged::of(piece, &facts));
-            judged = Some(truths);
+            let truths = match &judged {
+                Some((view, truths)) if facts.look_like(view) => *truths,
+                _ => {
+                    let truths = Judged::of(piece, &facts);
+                    judged = Judged::is_viewed(piece, &facts).then(|| (facts.view(), truths));
+                    truths
+                }
+            };
             // An instruction may end after the function, and another row may start in it.
             self.instruction(piece, truths, from, to.min(piece.end), &facts);
         });
@@ -133,15 +138,23 @@ struct Judged {
 impl Judged {
     fn of(piece: &Piece<'_>, facts: &Facts<'_>) -> Judged {
         let truth = |frame: &Frame| facts.check(frame).whole();
-        let frames = (
-            piece.sframe.row().map(|stated| &stated.frame),
-            piece.cfi.row().map(|stated| &stated.frame),
-        );
-        let sframe = frames.0.map(truth);
-        let is_same = frames.0.is_some() && frames.0 == frames.1;
-        let cfi = if is_same { sframe } else { frames.1.map(truth) };
+        let (in_sframe, in_cfi) = frames(piece);
+        let sframe = in_sframe.map(truth);
+        let is_same = in_sframe.is_some() && in_sframe == in_cfi;
+        let cfi = if is_same { sframe } else { in_cfi.map(truth) };
         Judged { sframe, cfi }
     }
+
+    /// Whether this depends only on a [`View`].
+    fn is_viewed(piece: &Piece<'_>, facts: &Facts<'_>) -> bool {
+        let (in_sframe, in_cfi) = frames(piece);
+        in_sframe.iter().chain(&in_cfi).all(|frame| facts.is_viewed(frame))
+    }
+}
+
+/// The frames of SFrame and of CFI.
+fn frames<'p>(piece: &'p Piece<'_>) -> (Option<&'p Frame>, Option<&'p Frame>) {
+    (piece.sframe.row().map(|stated| &stated.frame), piece.cfi.row().map(|stated| &stated.frame))
 }
 
 /// Whether all rows about a function's first instruction say that its caller's frame is elsewhere than after a call: then it
