@@ -18,6 +18,7 @@ mod decoder;
 mod effect;
 mod flow;
 mod image;
+mod leads;
 mod listing;
 mod program;
 mod queue;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sframe_validator::Abi;
 
 use super::effect::{Condition, Decoder, Next};
+use super::leads::Leads;
 use super::listing::{Listing, NONE, Step};
 use super::queue::{Edge, Origin, Queue};
 use super::state::State;
@@ -126,6 +127,12 @@ impl<'c> Flow<'c> {
     /// Whether an address is in the function.
     pub(super) fn contains(&self, address: u64) -> bool {
         self.listing.contains(address)
+    }
+
+    /// Where the function leads to, found out by executing a number of blocks.
+    pub(super) fn leads(&self, blocks: u64) -> Leads {
+        let tail_calls = self.tail_calls.iter().copied().collect();
+        Leads { tail_calls, parts: self.listing.parts().collect(), blocks }
     }
 
     /// Executes blocks until nothing changes. `None` if that takes too long.

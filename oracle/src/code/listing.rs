@@ -1,6 +1,7 @@
 //! The instructions of a function that control may reach, decoded once.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::effect::{Decoder, Effect, Next, Registers};
 use super::surroundings::{Exceptions, Part, Surroundings};
@@ -142,6 +143,11 @@ impl<'c> Listing<'c> {
     pub(super) fn effects(&self, step: &Step) -> &[Effect] {
         let first = step.first_effect as usize;
         self.effects.get(first..first + usize::from(step.effect_count)).unwrap_or_default()
+    }
+
+    /// The addresses of the function's parts.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Range<u64>> {
+        self.parts.iter().map(|part| part.start..part.start.wrapping_add(part.code.len() as u64))
     }
 
     fn find_part(&self, address: u64) -> Option<(usize, usize)> {
