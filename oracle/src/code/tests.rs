@@ -1,6 +1,7 @@
 //! Functions assembled by GNU as, with what each instruction does worked out by hand.
 
 mod aarch64;
+mod effects;
 
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};

@@ -174,6 +174,31 @@ mod tests {
         }
     }
 
+    /// The sum of packed values is the packed sum.
+    #[test]
+    fn bytes_are_added_to_packed_values() {
+        let aligned = Value::Address(Place { base: Base::Aligned(7), offset: -16 });
+        let values = [
+            Value::Unknown,
+            Value::Entry(3),
+            Value::Signed(Key::B),
+            Value::Constant(-8),
+            Value::AtMost(5),
+            Value::cfa(0),
+            Value::cfa(i32::MAX),
+            Value::cfa(i32::MIN),
+            aligned,
+            Value::Element(1),
+            Value::Target(2),
+        ];
+        for value in values {
+            for bytes in [0, 8, -8, 1 << 23, i64::from(i32::MIN), i64::MAX, i64::MIN] {
+                let sum = Packed::from(value.plus(bytes));
+                assert_eq!(Packed::from(value).plus(bytes), sum, "{value:?} + {bytes}");
+            }
+        }
+    }
+
     #[test]
     fn values_that_do_not_fit_are_unknown() {
         let aligned = |offset| Value::Address(Place { base: Base::Aligned(1), offset });
