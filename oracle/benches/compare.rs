@@ -1,14 +1,16 @@
 //! Benchmarks of the comparison of a whole file and of its parts: `cargo bench -p sframe-oracle --bench compare`.
 //!
 //! The file is the large library from `corpus/build big`, or the one that SFRAME_BENCH names. Items are rows of both
-//! sides, where equal adjacent rows count as one.
+//! sides, where equal adjacent rows count as one. The comparison with machine code takes SQLite, from `corpus/build real`; its
+//! bytes are those of the code that CFI describes.
 
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 
-use divan::counter::ItemsCount;
+use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use sframe_oracle::cfi::{Cfi, RowContext};
-use sframe_oracle::compare::compare;
+use sframe_oracle::code::Code;
+use sframe_oracle::compare::{compare, prove};
 use sframe_validator::elf::Elf;
 use sframe_validator::{Placement, Section};
 
@@ -98,5 +100,27 @@ fn sweep_with_threads(bencher: Bencher<'_, '_>, threads: usize) {
                 })
             })
         });
+    });
+}
+
+/// The comparison of rows with the machine code of SQLite, for one machine, with one thread: the look over all code, and the
+/// proof for each function.
+#[divan::bench(args = ["x86_64", "aarch64"])]
+fn machine_code(bencher: Bencher<'_, '_>, machine: &str) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/real/2.47.50");
+    let path = format!("{folder}/{machine}/sqlite3.so");
+    let data = std::fs::read(std::env::var("SFRAME_BENCH").unwrap_or(path)).unwrap_or_default();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    let Ok(pool) = pool else { return println!("skipped: no threads") };
+    open(&data, |elf, sections, _| {
+        let cfi = Cfi::load_all(elf).unwrap_or_default();
+        let proofs = || {
+            let code = Code::of(black_box(elf), sections, &cfi)?;
+            Some(prove(&code, elf, sections, &cfi, |range| {
+                black_box(range);
+            }))
+        };
+        let bytes = pool.install(proofs).map_or(0, |proofs| proofs.cfi.total());
+        bencher.counter(BytesCount::new(bytes)).bench(|| pool.install(proofs));
     });
 }

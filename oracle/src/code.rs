@@ -18,6 +18,7 @@ mod decoder;
 mod effect;
 mod flow;
 mod image;
+mod leads;
 mod listing;
 mod program;
 mod queue;
@@ -34,4 +35,5 @@ mod value;
 
 pub(crate) use program::Budget;
 pub use program::{Code, Function};
+pub(crate) use statement::View;
 pub use statement::{Checked, Facts, Known, Truth};

@@ -1,8 +1,8 @@
 //! The effects of AMD64 instructions (AMD64 Architecture Programmer's Manual, volume 3; AMD64 psABI 3.2).
 
 use iced_x86::{
-    ConditionCode, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic,
-    OpAccess, OpKind, Register,
+    Code, ConditionCode, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory,
+    Mnemonic, OpAccess, OpKind, Register,
 };
 
 use super::effect::{Condition, Decoder, Effect, Glance, NONE, Next, Number, SCRATCH, place};
@@ -21,23 +21,32 @@ pub(super) struct Amd64<'c> {
     /// The code that was decoded last. Making a decoder takes as long as decoding an instruction.
     code: &'c [u8],
     decoder: iced_x86::Decoder<'c>,
-    info: InstructionInfoFactory,
+    /// The instruction that was decoded last. It is read where it is: copying it takes longer than decoding it.
+    instruction: Instruction,
+    meaning: Meaning,
 }
 
 impl<'c> Amd64<'c> {
     pub(super) fn new() -> Amd64<'c> {
-        Amd64 { code: &[], decoder: decoder(&[]), info: InstructionInfoFactory::new() }
+        Amd64 {
+            code: &[],
+            decoder: decoder(&[]),
+            instruction: Instruction::default(),
+            meaning: Meaning::default(),
+        }
     }
 
-    /// The instruction at an offset in `code`, which is at `address`.
-    fn instruction(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Instruction> {
+    /// Reads the instruction at an offset in `code`, which is at `address`. Returns its length; `None` if there is none.
+    #[inline]
+    fn read(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<u8> {
         if !core::ptr::eq(self.code, code) {
             (self.code, self.decoder) = (code, decoder(code));
         }
         self.decoder.set_position(offset).ok()?;
         self.decoder.set_ip(address);
-        let instruction = self.decoder.decode();
-        (!instruction.is_invalid()).then_some(instruction)
+        self.decoder.decode_out(&mut self.instruction);
+        let length = u8::try_from(self.instruction.len()).ok();
+        length.filter(|_| !self.instruction.is_invalid())
     }
 }
 
@@ -46,6 +55,7 @@ fn decoder(code: &[u8]) -> iced_x86::Decoder<'_> {
 }
 
 impl<'c> Decoder<'c> for Amd64<'c> {
+    #[inline]
     fn decode(
         &mut self,
         code: &'c [u8],
@@ -53,37 +63,35 @@ impl<'c> Decoder<'c> for Amd64<'c> {
         address: u64,
         effects: &mut Vec<Effect>,
     ) -> Option<(u8, Next)> {
-        let instruction = self.instruction(code, offset, address)?;
-        let next = next(&instruction);
+        let length = self.read(code, offset, address)?;
+        let next = next(&self.instruction);
         match next {
-            Next::Following => self.effects(&instruction, effects),
+            Next::Following => self.meaning.effects(&self.instruction, effects),
             Next::Call(_) => effects.push(Effect::Call(CALLER_SAVED)),
-            Next::Indirect(SCRATCH) => jump_target(&instruction, effects),
+            Next::Indirect(SCRATCH) => jump_target(&self.instruction, effects),
             _ => {}
         }
-        Some((u8::try_from(instruction.len()).ok()?, next))
+        Some((length, next))
     }
 
+    #[inline]
     fn glance(&mut self, code: &'c [u8], offset: usize, address: u64) -> Option<Glance> {
-        let instruction = self.instruction(code, offset, address)?;
+        let length = self.read(code, offset, address)?;
+        let instruction = &self.instruction;
         let is_relative = instruction.is_ip_rel_memory_operand();
-        Some(Glance {
-            length: u8::try_from(instruction.len()).ok()?,
-            next: next(&instruction),
-            refers: is_relative.then(|| instruction.ip_rel_memory_address()),
-        })
+        let refers = is_relative.then(|| instruction.ip_rel_memory_address());
+        Some(Glance { length, next: next(instruction), refers })
     }
 }
 
 /// Where execution continues.
+#[inline]
 fn next(instruction: &Instruction) -> Next {
-    match instruction.mnemonic() {
-        Mnemonic::Hlt | Mnemonic::Int3 => return Next::Stop,
-        Mnemonic::Syscall | Mnemonic::Int => return Next::Following,
-        _ => {}
-    }
     match instruction.flow_control() {
-        FlowControl::Next | FlowControl::Interrupt => Next::Following,
+        FlowControl::Next | FlowControl::Interrupt => match instruction.code() {
+            Code::Hlt | Code::Int3 => Next::Stop,
+            _ => Next::Following,
+        },
         FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => {
             match instruction.mnemonic() {
                 Mnemonic::Xend | Mnemonic::Xabort => Next::Following,
@@ -91,6 +99,7 @@ fn next(instruction: &Instruction) -> Next {
             }
         }
         FlowControl::UnconditionalBranch => Next::Jump(instruction.near_branch_target()),
+        FlowControl::Call if instruction.code() == Code::Syscall => Next::Following,
         FlowControl::Call => Next::Call(Some(instruction.near_branch_target())),
         FlowControl::IndirectCall => Next::Call(None),
         FlowControl::IndirectBranch => match instruction.op0_kind() {
@@ -190,7 +199,14 @@ fn immediate(instruction: &Instruction, operand: u32) -> Option<i64> {
     instruction.try_immediate(operand).ok().map(u64::cast_signed)
 }
 
-impl Amd64<'_> {
+/// Finds the effects of instructions.
+#[derive(Default)]
+struct Meaning {
+    /// Made for the first instruction that needs it: most functions have none.
+    info: Option<InstructionInfoFactory>,
+}
+
+impl Meaning {
     /// The effects of an instruction after which the following one is executed.
     fn effects(&mut self, instruction: &Instruction, effects: &mut Vec<Effect>) {
         match instruction.mnemonic() {
@@ -331,7 +347,7 @@ impl Amd64<'_> {
         if writes_only_vectors(instruction) {
             return;
         }
-        let info = self.info.info(instruction);
+        let info = self.info.get_or_insert_with(InstructionInfoFactory::new).info(instruction);
         let writes = |access| {
             matches!(
                 access,

@@ -57,6 +57,77 @@ pub(super) enum Effect {
     Strip,
 }
 
+/// A set of registers by bits, and [`Registers::COMPARED`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Registers(u64);
+
+impl Registers {
+    /// The result of the last comparison.
+    pub(super) const COMPARED: Registers = Registers(1 << 63);
+
+    /// All registers: the effect always matters.
+    pub(super) const ALL: Registers = Registers(u64::MAX);
+
+    /// A single register; empty for [`NONE`].
+    pub(super) const fn of(register: Number) -> Registers {
+        Registers(if (register as usize) < REGISTERS { 1 << register } else { 0 })
+    }
+
+    /// The registers of a set of the first 32.
+    pub(super) const fn of_set(set: u32) -> Registers {
+        Registers(set as u64)
+    }
+
+    /// Whether two sets have anything in common.
+    pub(super) const fn meet(self, other: Registers) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The registers of both sets.
+    pub(super) const fn and(self, other: Registers) -> Registers {
+        Registers(self.0 & other.0)
+    }
+
+    pub(super) const fn with(self, other: Registers) -> Registers {
+        Registers(self.0 | other.0)
+    }
+
+    pub(super) const fn without(self, other: Registers) -> Registers {
+        Registers(self.0 & !other.0)
+    }
+
+    /// Takes the lowest register from the set.
+    #[allow(clippy::cast_possible_truncation, reason = "the number of a bit")]
+    pub(super) const fn pop(&mut self) -> Option<Number> {
+        let lowest = self.0.trailing_zeros() as Number;
+        self.0 &= self.0.wrapping_sub(1);
+        if lowest < u64::BITS as Number { Some(lowest) } else { None }
+    }
+}
+
+impl Effect {
+    /// The registers that matter: if nothing is known about them, the effect changes nothing.
+    pub(super) fn subjects(&self) -> Registers {
+        let of = Registers::of;
+        match *self {
+            Effect::Copy { to, from, .. } | Effect::Narrow { to, from, most: u32::MAX } => {
+                of(to).with(of(from))
+            }
+            Effect::Add { to, a, b, .. } | Effect::Subtract { to, a, b } => {
+                of(to).with(of(a)).with(of(b))
+            }
+            Effect::Load { to, base, .. } | Effect::Element { to, base, .. } if base != NONE => {
+                of(to).with(of(base))
+            }
+            Effect::Store { from, base, .. } => of(from).with(of(base)),
+            Effect::Clobber(set) => Registers::of_set(set),
+            Effect::Forget => Registers::COMPARED,
+            // It tells something new.
+            _ => Registers::ALL,
+        }
+    }
+}
+
 /// A key that signs return addresses (Arm Architecture Reference Manual, D8.10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {

@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use sframe_validator::Abi;
 
 use super::effect::{Condition, Decoder, Next};
+use super::leads::Leads;
 use super::listing::{Listing, NONE, Step};
 use super::queue::{Edge, Origin, Queue};
 use super::state::State;
 use super::surroundings::{Entry, Part, Surroundings};
 use super::table::Tables;
-use super::value::Value;
+use super::value::{Packed, Value};
 
 /// The maximum number of times that a function is executed. Each time, more is known about where its jumps lead and which
 /// calls do not return.
@@ -50,8 +51,8 @@ pub(super) struct Flow<'c> {
     unfinished: Vec<u32>,
     /// The targets of indirect jumps, by instruction.
     targets: BTreeMap<u32, Vec<u64>>,
-    /// Calls that do not return: jumps lead to the instruction after them with another stack.
-    final_calls: BTreeSet<u32>,
+    /// The indirect jumps whose targets were looked up in this round, and the tables.
+    resolved: BTreeSet<(u32, u32)>,
     /// Presumed entries that are none.
     refuted_entries: BTreeSet<u64>,
     /// Jumps out of the function with the caller's registers and stack.
@@ -83,7 +84,7 @@ impl<'c> Flow<'c> {
             blocks: Vec::new(),
             unfinished: Vec::new(),
             targets: BTreeMap::new(),
-            final_calls: BTreeSet::new(),
+            resolved: BTreeSet::new(),
             refuted_entries: BTreeSet::new(),
             tail_calls: BTreeSet::new(),
             is_open: false,
@@ -128,11 +129,18 @@ impl<'c> Flow<'c> {
         self.listing.contains(address)
     }
 
+    /// Where the function leads to, found out by executing a number of blocks.
+    pub(super) fn leads(&self, blocks: u64) -> Leads {
+        let tail_calls = self.tail_calls.iter().copied().collect();
+        Leads { tail_calls, parts: self.listing.parts().collect(), blocks }
+    }
+
     /// Executes blocks until nothing changes. `None` if that takes too long.
     fn execute(&mut self, surroundings: &impl Surroundings<'c>) -> Option<News> {
         if self.listing.is_too_large() {
             return None;
         }
+        self.resolved.clear();
         let mut news = News::default();
         let mut queue = Queue::new(self.listing.block_count());
         if self.blocks.is_empty() {
@@ -196,15 +204,15 @@ impl<'c> Flow<'c> {
     /// Finds calls that may not return: the code after them is entered only in this way as far as is known, but other
     /// functions contain jumps there. Returns whether there are any.
     fn doubt_calls(&mut self, surroundings: &impl Surroundings<'c>) -> bool {
-        let before = self.final_calls.len();
+        let mut has_found = false;
         for (number, block) in (0..).zip(&self.blocks) {
             let Some(Block { origin: Origin::Call(call), .. }) = *block else { continue };
             let first = self.listing.first_step(number).and_then(|step| self.listing.step(step));
             if first.is_some_and(|step| surroundings.is_entered_elsewhere(step.address)) {
-                self.final_calls.insert(call);
+                has_found |= self.listing.end_at(call);
             }
         }
-        self.final_calls.len() > before
+        has_found
     }
 
     /// Executes a block, and enters those that follow.
@@ -217,21 +225,25 @@ impl<'c> Flow<'c> {
     ) {
         let Some(mut at) = self.listing.first_step(block) else { return };
         let Some(mut state) = self.block(block).map(|block| block.state.clone()) else { return };
-        let mut origin = Origin::Jump;
+        let (mut origin, mut sp) = (Origin::Jump, Packed::UNKNOWN);
         loop {
             let Some(step) = self.listing.step(at).copied() else { return };
             self.apply(&step, &mut state);
-            if state.is_above_entry() || step.next == Next::Return && !state.can_return() {
+            // SP is rarely changed.
+            let is_new = state.sp() != sp;
+            sp = state.sp();
+            if is_new && state.is_above_entry() || step.next == Next::Return && !state.can_return()
+            {
                 self.is_unusual = true;
                 return;
             }
             origin = match step.next {
                 // Padding after a call is executed only if the call returns.
-                Next::Following if self.listing.effects(&step).is_empty() => origin,
+                Next::Following if !step.has_effects() => origin,
                 Next::Following => Origin::Jump,
                 Next::Call(_) => {
                     self.catch(block, &step, &state, queue, news);
-                    if self.is_final(at) {
+                    if step.is_final {
                         return;
                     }
                     Origin::Call(at)
@@ -328,14 +340,12 @@ impl<'c> Flow<'c> {
     }
 
     fn apply(&mut self, step: &Step, state: &mut State) {
+        if !state.concerns(step.subjects) {
+            return;
+        }
         for effect in self.listing.effects(step) {
             state.apply(*effect, &mut self.tables);
         }
-    }
-
-    /// Whether an instruction is a call that does not return.
-    fn is_final(&self, call: u32) -> bool {
-        self.final_calls.contains(&call) || self.listing.endless_calls.contains(&call)
     }
 
     /// Follows an exception that passes a call.
@@ -390,20 +400,26 @@ impl<'c> Flow<'c> {
         }
     }
 
-    /// Finds the targets of an indirect jump.
+    /// Finds the targets of an indirect jump. In a round, a table has the same targets each time.
     fn resolve(&mut self, jump: u32, target: Value, surroundings: &impl Surroundings<'c>) {
         let Value::Target(table) = target else { return };
+        if !self.resolved.insert((jump, table)) {
+            return;
+        }
         let is_code = |address: u64| self.listing.contains(address);
         let Some(found) = self.tables.targets(table, surroundings, is_code) else { return };
         let known = self.targets.entry(jump).or_default();
-        known.extend(found);
-        known.sort_unstable();
-        known.dedup();
+        if !found.iter().all(|target| known.binary_search(target).is_ok()) {
+            known.extend(found);
+            known.sort_unstable();
+            known.dedup();
+        }
     }
 
     /// Enters a block in a state.
     fn enter(&mut self, edge: Edge, state: &State, queue: &mut Queue, news: &mut News) {
-        if self.is_open && !matches!(edge.origin, Origin::Presumed(_)) {
+        let is_open = self.is_open && !matches!(edge.origin, Origin::Presumed(_));
+        if is_open && state.holds_callers() {
             let mut state = state.clone();
             state.forget_callers();
             return self.join(edge, &state, queue, news);
@@ -426,7 +442,7 @@ impl<'c> Flow<'c> {
             match origin.max(edge.origin) {
                 Origin::Jump => {}
                 Origin::Call(call) => {
-                    news.is_refuted |= self.final_calls.insert(call);
+                    news.is_refuted |= self.listing.end_at(call);
                     return;
                 }
                 Origin::Presumed(entry) => {

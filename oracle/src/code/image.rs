@@ -140,11 +140,10 @@ impl<'e> Image<'e> {
         })
     }
 
-    /// Where exceptions continue that pass calls in the function at a place.
-    pub(super) fn exceptions(&self, start: CodeAddress) -> Exceptions {
+    /// Where exceptions continue that pass calls in a part that starts at a place.
+    pub(super) fn exceptions(&self, start: CodeAddress, part: &Part<'_>) -> Exceptions {
         // A function has at most as many calls as bytes.
-        let range = self.find(start).and_then(|index| self.functions.get(index));
-        let most = range.map_or(0, |range| usize::try_from(range.bytes()).unwrap_or(usize::MAX));
+        let most = part.code.len();
         let of = |cfi: &Cfi<'_>| {
             let function = cfi.find(start)?;
             let pads = function.landing_pads(self.bytes_from(function.lsda()?)?, most);
@@ -155,7 +154,12 @@ impl<'e> Image<'e> {
 
     /// Where execution continues after an instruction of `length` bytes. In a relocatable object, relocations determine it.
     pub(super) fn without_relocated(&self, place: CodeAddress, length: u8, next: Next) -> Next {
-        self.relocated.next(place, length, next, |place| self.flat(place))
+        match self.elf.kind() {
+            ElfKind::Relocatable => {
+                self.relocated.next(place, length, next, |place| self.flat(place))
+            }
+            _ => next,
+        }
     }
 
     /// The relocations of the code.

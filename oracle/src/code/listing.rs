@@ -1,8 +1,9 @@
 //! The instructions of a function that control may reach, decoded once.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use super::effect::{Decoder, Effect, Next};
+use super::effect::{Decoder, Effect, Next, Registers};
 use super::surroundings::{Exceptions, Part, Surroundings};
 
 /// The maximum number of blocks of a function. Memory grows with them.
@@ -21,6 +22,10 @@ pub(super) struct Step {
     pub(super) length: u8,
     effect_count: u8,
     first_effect: u32,
+    /// If nothing is known about these registers, its effects change nothing.
+    pub(super) subjects: Registers,
+    /// A call that does not return.
+    pub(super) is_final: bool,
     pub(super) next: Next,
     /// The instruction after it, or [`NONE`].
     pub(super) following: u32,
@@ -29,6 +34,11 @@ pub(super) struct Step {
 }
 
 impl Step {
+    /// Whether the instruction has effects.
+    pub(super) const fn has_effects(&self) -> bool {
+        self.effect_count != 0
+    }
+
     /// The address after the instruction.
     pub(super) fn end(&self) -> u64 {
         self.address.wrapping_add(u64::from(self.length))
@@ -47,8 +57,6 @@ pub(super) struct Listing<'c> {
     /// The first instruction of each block.
     blocks: Vec<u32>,
     pub(super) exceptions: Exceptions,
-    /// Calls of functions that never return.
-    pub(super) endless_calls: BTreeSet<u32>,
     /// Places that cannot be decoded, or that are in no part that could be added.
     not_code: BTreeSet<u64>,
     is_too_large: bool,
@@ -59,6 +67,9 @@ impl<'c> Listing<'c> {
     pub(super) fn add_part(&mut self, part: Part<'c>, surroundings: &impl Surroundings<'c>) {
         self.exceptions.add(surroundings.exceptions(&part));
         self.index.push(vec![NONE; part.code.len()]);
+        // Less than one instruction for four bytes of code is rare.
+        self.steps.reserve(part.code.len() / 4);
+        self.effects.reserve(part.code.len() / 4);
         self.parts.push(part);
     }
 
@@ -134,6 +145,11 @@ impl<'c> Listing<'c> {
         self.effects.get(first..first + usize::from(step.effect_count)).unwrap_or_default()
     }
 
+    /// The addresses of the function's parts.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Range<u64>> {
+        self.parts.iter().map(|part| part.start..part.start.wrapping_add(part.code.len() as u64))
+    }
+
     fn find_part(&self, address: u64) -> Option<(usize, usize)> {
         let found = |(number, part): (usize, &Part<'_>)| Some((number, part.offset(address)?));
         self.parts.iter().enumerate().find_map(found)
@@ -166,7 +182,7 @@ impl<'c> Listing<'c> {
         let mut last = None;
         loop {
             let known = self.index.get(part).and_then(|index| index.get(offset)).copied();
-            let number = match known {
+            let decoded = match known {
                 None => return,
                 Some(NONE) => self.decode(part, offset, decoder, surroundings),
                 Some(known) => {
@@ -178,8 +194,7 @@ impl<'c> Listing<'c> {
                     return;
                 }
             };
-            let Some(step) = number.and_then(|number| self.step(number)).copied() else { return };
-            let number = number.unwrap_or(NONE);
+            let Some((number, step)) = decoded else { return };
             self.link(last, number);
             let goes_on = match step.next {
                 Next::Following => true,
@@ -195,7 +210,7 @@ impl<'c> Listing<'c> {
                     places.extend(self.exceptions.pad_of(step.address));
                     let is_endless = function.is_some_and(|f| surroundings.never_returns(f));
                     if is_endless {
-                        self.endless_calls.insert(number);
+                        self.end_at(number);
                     }
                     !is_endless
                 }
@@ -209,14 +224,14 @@ impl<'c> Listing<'c> {
         }
     }
 
-    /// Decodes an instruction, and returns its number.
+    /// Decodes an instruction. Returns it and its number.
     fn decode(
         &mut self,
         part: usize,
         offset: usize,
         decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
-    ) -> Option<u32> {
+    ) -> Option<(u32, Step)> {
         let Part { start, code } = *self.parts.get(part)?;
         let address = start.wrapping_add(offset as u64);
         let (number, first_effect) = (self.steps.len(), self.effects.len());
@@ -228,13 +243,31 @@ impl<'c> Listing<'c> {
         };
         let next = surroundings.next(address, length, next);
         let number = u32::try_from(number).ok()?;
-        let effect_count = u8::try_from(self.effects.len() - first_effect).ok()?;
+        let effects = self.effects.get(first_effect..).unwrap_or_default();
+        let subjects =
+            effects.iter().fold(Registers::default(), |all, effect| all.with(effect.subjects()));
+        let effect_count = u8::try_from(effects.len()).ok()?;
         let first_effect = u32::try_from(first_effect).ok()?;
-        let (following, block) = (NONE, NONE);
-        let step = Step { address, length, effect_count, first_effect, next, following, block };
+        let step = Step {
+            address,
+            length,
+            effect_count,
+            first_effect,
+            subjects,
+            is_final: false,
+            next,
+            following: NONE,
+            block: NONE,
+        };
         self.steps.push(step);
         *self.index.get_mut(part)?.get_mut(offset)? = number;
-        Some(number)
+        Some((number, step))
+    }
+
+    /// Notes that a call does not return. Returns false if that is known.
+    pub(super) fn end_at(&mut self, call: u32) -> bool {
+        let step = usize::try_from(call).ok().and_then(|call| self.steps.get_mut(call));
+        step.is_some_and(|step| !core::mem::replace(&mut step.is_final, true))
     }
 
     fn link(&mut self, last: Option<u32>, following: u32) {

@@ -1,6 +1,7 @@
 //! The functions of a file, and what they say about each other.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +15,7 @@ use super::decoder::Machine;
 use super::effect::Next;
 use super::flow::Flow;
 use super::image::Image;
+use super::leads::Followed;
 use super::scan::Scan;
 use super::state::State;
 use super::statement::Facts;
@@ -41,6 +43,7 @@ pub struct Code<'e> {
     scan: Scan,
     /// The addresses of a linker's stubs, ordered.
     stubs: Vec<u64>,
+    followed: Followed,
     /// For functions that are examined one by one.
     budget: Budget,
 }
@@ -55,9 +58,9 @@ impl Budget {
         Budget(AtomicU64::new(bytes.saturating_mul(BLOCKS_PER_BYTE).saturating_add(LARGEST)))
     }
 
-    /// Returns false if nothing is left.
-    fn spend(&self) -> bool {
-        let spend = |left: u64| left.checked_sub(1);
+    /// Returns false if less is left.
+    fn spend(&self, blocks: u64) -> bool {
+        let spend = |left: u64| left.checked_sub(blocks);
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
     }
 }
@@ -90,7 +93,8 @@ impl<'e> Code<'e> {
         let scan = Scan::of(&image, entries, abi)?;
         let bytes = image.functions().iter().fold(0_u64, |sum, f| sum.saturating_add(f.bytes()));
         let budget = Budget::of(bytes);
-        Some(Code { abi, image, named, scan, stubs, budget })
+        let followed = Followed::none_of(image.functions().len());
+        Some(Code { abi, image, named, scan, stubs, followed, budget })
     }
 
     /// The machine.
@@ -190,6 +194,15 @@ impl<'e> Code<'e> {
         for source in sources.into_iter().take(MOST_SOURCES) {
             // Parts of functions are examined with the functions to which they belong.
             let is_part = self.evidence(source) == Evidence::None && !self.is_unused(source);
+            let known = self.followed.get(source).filter(|_| !is_part);
+            if let Some(leads) = known.filter(|leads| !leads.contains(start))
+                && budget.spend(leads.blocks)
+            {
+                let has_tail_call = leads.has_tail_call(start);
+                callers.is_tail_called |= has_tail_call;
+                callers.are_all_known &= has_tail_call;
+                continue;
+            }
             let Some(flow) = (!is_part).then(|| self.flow(source, true, budget)).flatten() else {
                 callers.are_all_known = false;
                 continue;
@@ -216,8 +229,15 @@ impl<'e> Code<'e> {
         if from_start && !self.scan.is_called(start) {
             entries.push(Entry { address: self.image.flat(start), is_called: false });
         }
-        let around = Around { code: self, budget };
-        Some(Flow::of(self.abi, part, entries, &mut Machine::of(self.abi)?, &around))
+        let around = Around { code: self, budget, spent: Cell::new(Some(0)) };
+        let flow = match Machine::of(self.abi)? {
+            Machine::Amd64(mut it) => Flow::of(self.abi, part, entries, &mut *it, &around),
+            Machine::Aarch64(mut it) => Flow::of(self.abi, part, entries, &mut it, &around),
+        };
+        if let Some(blocks) = around.spent.get().filter(|_| from_start) {
+            self.followed.add(index, || flow.leads(blocks));
+        }
+        Some(flow)
     }
 }
 
@@ -245,6 +265,8 @@ struct Callers<'e> {
 struct Around<'r, 'e> {
     code: &'r Code<'e>,
     budget: &'r Budget,
+    /// The number of blocks that were executed; `None` if the budget was too small.
+    spent: Cell<Option<u64>>,
 }
 
 impl Around<'_, '_> {
@@ -270,7 +292,7 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     }
 
     fn exceptions(&self, part: &Part<'e>) -> Exceptions {
-        self.code.image.exceptions(self.place(part.start))
+        self.code.image.exceptions(self.place(part.start), part)
     }
 
     fn next(&self, address: u64, length: u8, next: Next) -> Next {
@@ -282,7 +304,10 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     }
 
     fn spend(&self) -> bool {
-        self.budget.spend()
+        let has_spent = self.budget.spend(1);
+        let spent = self.spent.get().filter(|_| has_spent);
+        self.spent.set(spent.map(|blocks| blocks.saturating_add(1)));
+        has_spent
     }
 
     fn is_entered_elsewhere(&self, address: u64) -> bool {
@@ -328,12 +353,12 @@ impl Function<'_> {
             visit(from.wrapping_sub(base), to.wrapping_sub(base), facts);
         };
         if let [flow] = self.flows.as_mut_slice() {
-            return flow.visit(range, &mut |from, to, state| visit(from, to, Facts { state, abi }));
+            return flow.visit(range, |from, to, state| visit(from, to, Facts { state, abi }));
         }
         // What is known is true for all functions to which the code belongs.
         let mut states: BTreeMap<u64, (u64, State)> = BTreeMap::new();
         for flow in &mut self.flows {
-            flow.visit(range.clone(), &mut |from, to, state| {
+            flow.visit(range.clone(), |from, to, state| {
                 let (_, known) = states.entry(from).or_insert_with(|| (to, state.clone()));
                 known.join(state);
             });

@@ -184,6 +184,9 @@ impl Relocated {
 
     /// Where else execution may continue after the instruction at a place.
     pub(super) fn branch(&self, place: CodeAddress) -> Option<CodeAddress> {
+        if self.branches.is_empty() {
+            return None;
+        }
         let first = self.branches.partition_point(|(from, _)| *from < place);
         self.branches.get(first).filter(|(from, _)| *from == place).map(|(_, to)| *to)
     }

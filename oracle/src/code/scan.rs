@@ -92,9 +92,13 @@ impl Scan {
         abi: Abi,
     ) -> Option<(Scan, Vec<Candidate>)> {
         let (mut scan, mut candidates) = (Scan::default(), Vec::new());
-        let mut decoder = Machine::of(abi)?;
-        for number in numbers {
-            candidates.extend(scan.function(image, number, &mut decoder));
+        match Machine::of(abi)? {
+            Machine::Amd64(mut it) => {
+                candidates.extend(numbers.filter_map(|n| scan.function(image, n, &mut *it)));
+            }
+            Machine::Aarch64(mut it) => {
+                candidates.extend(numbers.filter_map(|n| scan.function(image, n, &mut it)));
+            }
         }
         scan.called.sort_unstable();
         scan.called.dedup();
@@ -161,17 +165,17 @@ impl Scan {
     ) -> Option<Candidate> {
         let (part, start) = (image.part(index)?, image.functions().get(index)?.start);
         let place = |address| CodeAddress { section: start.section, address };
-        for pad in image.exceptions(start).pads {
+        for pad in image.exceptions(start, &part).pads {
             self.jump(image, index, place(pad.pad));
         }
         let mut candidate = Some(Candidate { start, exits: Vec::new() });
         for way in instructions(image, &part, start.section, decoder, &mut self.referenced) {
             match way {
                 Way::Call(target) => self.called.push(target),
+                Way::Jump(target) if part.offset(image.flat(target)).is_some() => {}
                 Way::Jump(target) => {
                     self.jump(image, index, target);
-                    let is_inside = part.offset(image.flat(target)).is_some();
-                    if let Some(candidate) = candidate.as_mut().filter(|_| !is_inside) {
+                    if let Some(candidate) = candidate.as_mut() {
                         candidate.exits.push(target);
                     }
                 }
@@ -291,8 +295,15 @@ fn instructions<'e>(
         };
         offset += usize::from(glance.length);
         // In a relocatable object, the addresses of different sections are the same.
-        referenced.extend(glance.refers.filter(|_| section == 0));
-        found.extend(relocated.branch(place).map(Way::Jump));
+        if let Some(address) = glance.refers.filter(|_| section == 0) {
+            referenced.push(address);
+        }
+        if let Some(to) = relocated.branch(place) {
+            found.push(Way::Jump(to));
+        }
+        if glance.next == Next::Following {
+            continue;
+        }
         let end = place.address.wrapping_add(u64::from(glance.length));
         let lead = relocated.lead(place, glance.length);
         let here = |address| CodeAddress { section, address };

@@ -2,7 +2,7 @@
 
 use sframe_validator::Abi;
 
-use super::effect::{Condition, Effect, NONE, Number, REGISTERS};
+use super::effect::{Condition, Effect, NONE, Number, REGISTERS, Registers};
 use super::slots::Slots;
 use super::table::Tables;
 use super::value::{Base, Packed, Place, Value};
@@ -11,18 +11,23 @@ use super::value::{Base, Packed, Place, Value};
 #[derive(Clone, Debug)]
 pub(super) struct State {
     /// The value of SP at the entry.
-    top: Value,
+    top: Packed,
     sp: Number,
     ra: Number,
     registers: [Packed; REGISTERS],
+    /// The registers about which something is known.
+    known: Registers,
     pub(super) slots: Slots,
     /// What the last comparison compared.
     compared: Compared,
+    /// The registers that were compared, and [`Registers::COMPARED`] if there are any.
+    in_comparison: Registers,
 }
 
 /// What was compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 enum Compared {
+    #[default]
     Nothing,
     Registers(Number, Number),
     Number(Number, u32),
@@ -33,57 +38,99 @@ pub(super) fn number(register: sframe_validator::unwind::Register) -> Number {
     u8::try_from(register.0).unwrap_or(NONE)
 }
 
+/// How many registers hold whole numbers or addresses, SP among them: those with the lowest numbers. What instructions do
+/// to others is not followed.
+const fn general_registers(abi: Abi) -> Number {
+    if abi.is_aarch64() { 32 } else { 16 }
+}
+
 impl State {
     /// The state at the entry of a function. On AMD64 the return address is on top of the stack (psABI 3.2.2).
     pub(super) fn entry(abi: Abi) -> State {
-        let mut registers = [Packed::UNKNOWN; REGISTERS];
-        for (number, value) in (0..).zip(&mut registers) {
+        let (mut registers, mut known) = ([Packed::UNKNOWN; REGISTERS], Registers::default());
+        for (number, value) in (0..general_registers(abi)).zip(&mut registers) {
             *value = Value::Entry(number).into();
+            known = known.with(Registers::of(number));
         }
         let (sp, ra) = (number(abi.sp()), number(abi.ra()));
         let pushed = i32::from(abi.fixed_ra_offset());
-        let top = Value::cfa(pushed);
-        let (slots, compared) = (Slots::default(), Compared::Nothing);
-        let mut state = State { top, sp, ra, registers, slots, compared };
-        state.set(sp, top);
+        let top = Packed::from(Value::cfa(pushed));
+        let (slots, compared, in_comparison) = Default::default();
+        let mut state = State { top, sp, ra, registers, known, slots, compared, in_comparison };
+        state.put(sp, top);
         if pushed != 0 {
-            state.slots.store(Value::cfa(pushed), 8, Value::Entry(ra));
-            state.set(ra, Value::Unknown);
+            state.slots.store(top, 8, Value::Entry(ra).into());
+            state.put(ra, Packed::UNKNOWN);
         }
         state
     }
 
+    /// What a register holds.
     pub(super) fn get(&self, register: Number) -> Value {
-        self.registers.get(usize::from(register)).map_or(Value::Unknown, |value| (*value).into())
+        self.packed(register).into()
     }
 
-    pub(super) fn set(&mut self, register: Number, value: Value) {
+    /// The same, packed.
+    pub(super) fn packed(&self, register: Number) -> Packed {
+        self.registers.get(usize::from(register)).copied().unwrap_or(Packed::UNKNOWN)
+    }
+
+    fn set(&mut self, register: Number, value: Value) {
+        self.put(register, value.into());
+    }
+
+    fn put(&mut self, register: Number, value: Packed) {
+        self.learn(register, value);
+        if self.in_comparison.meet(Registers::of(register)) {
+            self.compare(Compared::Nothing);
+        }
+    }
+
+    /// Replaces what is known about the content of a register.
+    fn learn(&mut self, register: Number, value: Packed) {
         if let Some(known) = self.registers.get_mut(usize::from(register)) {
-            *known = value.into();
+            *known = value;
         }
-        let was_compared = match self.compared {
-            Compared::Nothing => false,
-            Compared::Registers(a, b) => register == a || register == b,
-            Compared::Number(a, _) => register == a,
+        let this = Registers::of(register);
+        self.known = match value.is_unknown() {
+            true => self.known.without(this),
+            false => self.known.with(this),
         };
-        if was_compared {
-            self.compared = Compared::Nothing;
-        }
     }
 
-    pub(super) fn sp(&self) -> Value {
-        self.get(self.sp)
+    /// Notes what was compared.
+    fn compare(&mut self, compared: Compared) {
+        self.compared = compared;
+        self.in_comparison = match compared {
+            Compared::Nothing => Registers::default(),
+            Compared::Registers(a, b) => {
+                Registers::of(a).with(Registers::of(b)).with(Registers::COMPARED)
+            }
+            Compared::Number(a, _) => Registers::of(a).with(Registers::COMPARED),
+        };
+    }
+
+    /// Whether effects on these registers may change anything: see [`Effect::subjects`].
+    pub(super) fn concerns(&self, subjects: Registers) -> bool {
+        subjects.meet(self.known.with(self.in_comparison)) || subjects == Registers::ALL
+    }
+
+    /// What SP holds.
+    pub(super) fn sp(&self) -> Packed {
+        self.packed(self.sp)
     }
 
     /// The address `offset` bytes from the value of `base`; without a base, the offset itself.
-    fn address(&self, base: Number, offset: i32) -> Value {
-        let base = if base == NONE { Value::Constant(0) } else { self.get(base) };
+    fn address(&self, base: Number, offset: i32) -> Packed {
+        let base = if base == NONE { Value::Constant(0).into() } else { self.packed(base) };
         base.plus(i64::from(offset))
     }
 
     pub(super) fn apply(&mut self, effect: Effect, tables: &mut Tables) {
         match effect {
-            Effect::Copy { to, from, plus } => self.set(to, self.get(from).plus(i64::from(plus))),
+            Effect::Copy { to, from, plus } => {
+                self.put(to, self.packed(from).plus(i64::from(plus)));
+            }
             Effect::Narrow { to, from, most } => {
                 let value = match self.get(from) {
                     Value::Constant(number) => Value::Constant(number & i64::from(most)),
@@ -111,21 +158,22 @@ impl State {
                 self.set(register, Value::Address(Place { base, offset: 0 }));
             }
             Effect::Load { to, base, offset } => {
-                let value = match self.address(base, offset) {
+                let address = self.address(base, offset);
+                let value = match address.into() {
                     // A pointer in the file, which a jump may use.
                     Value::Constant(address) => {
-                        tables.element(address.cast_unsigned(), 8, false, Some(0))
+                        tables.element(address.cast_unsigned(), 8, false, Some(0)).into()
                     }
-                    address => self.slots.load(address),
+                    _ => self.slots.load(address),
                 };
-                self.set(to, value);
+                self.put(to, value);
             }
             Effect::Element { to, base, offset, index, size, signed } => {
                 let most = match self.get(index) {
                     Value::AtMost(most) => Some(most),
                     _ => None,
                 };
-                let value = match self.address(base, offset) {
+                let value = match self.address(base, offset).into() {
                     Value::Constant(address) => {
                         tables.element(address.cast_unsigned(), size, signed, most)
                     }
@@ -134,16 +182,16 @@ impl State {
                 self.set(to, value);
             }
             Effect::Store { from, base, offset, size } => {
-                self.slots.store(self.address(base, offset), size, self.get(from));
+                self.slots.store(self.address(base, offset), size, self.packed(from));
             }
             Effect::Clobber(set) => self.clobber(set),
             Effect::Call(set) => {
                 self.clobber(set);
                 self.slots.lose_below(self.sp());
             }
-            Effect::Compare { a, b } => self.compared = Compared::Registers(a, b),
-            Effect::CompareNumber { a, number } => self.compared = Compared::Number(a, number),
-            Effect::Forget => self.compared = Compared::Nothing,
+            Effect::Compare { a, b } => self.compare(Compared::Registers(a, b)),
+            Effect::CompareNumber { a, number } => self.compare(Compared::Number(a, number)),
+            Effect::Forget => self.compare(Compared::Nothing),
             Effect::Sign(key) => {
                 let signed = match self.get(self.ra) {
                     Value::Entry(register) if register == self.ra => Value::Signed(key),
@@ -167,11 +215,9 @@ impl State {
     }
 
     fn clobber(&mut self, set: u32) {
-        let mut rest = set;
-        while rest != 0 {
-            let register = rest.trailing_zeros();
-            rest &= rest - 1;
-            self.set(Number::try_from(register).unwrap_or(NONE), Value::Unknown);
+        let mut rest = Registers::of_set(set).and(self.known.with(self.in_comparison));
+        while let Some(register) = rest.pop() {
+            self.put(register, Packed::UNKNOWN);
         }
     }
 
@@ -228,15 +274,17 @@ impl State {
     /// Keeps only what is also true in `other`. Returns whether something was lost.
     pub(super) fn join(&mut self, other: &State) -> bool {
         let mut changed = self.slots.join(&other.slots);
-        if self.registers != other.registers {
-            for (value, other) in self.registers.iter_mut().zip(&other.registers) {
-                let joined = value.join(*other);
-                changed |= joined != *value;
-                *value = joined;
+        let mut rest = self.known;
+        while let Some(register) = rest.pop() {
+            let (value, other) = (self.packed(register), other.packed(register));
+            let joined = value.join(other);
+            if joined != value {
+                changed = true;
+                self.learn(register, joined);
             }
         }
         if self.compared != other.compared && self.compared != Compared::Nothing {
-            self.compared = Compared::Nothing;
+            self.compare(Compared::Nothing);
             changed = true;
         }
         changed
@@ -249,9 +297,7 @@ impl State {
             0 => self.get(self.ra) == Value::Entry(self.ra),
             _ => true,
         };
-        self.sp() == Value::cfa(i32::from(abi.fixed_ra_offset()))
-            && self.get(fp) == Value::Entry(fp)
-            && ra_is_kept
+        self.sp() == self.top && self.get(fp) == Value::Entry(fp) && ra_is_kept
     }
 
     /// The same, if registers of the caller that are not known may be unchanged.
@@ -260,7 +306,7 @@ impl State {
             let value = self.get(register);
             value == Value::Unknown || value == Value::Entry(register)
         };
-        self.sp() == Value::cfa(i32::from(abi.fixed_ra_offset()))
+        self.sp() == self.top
             && may_hold(number(abi.fp()))
             && (abi.fixed_ra_offset() != 0 || may_hold(self.ra))
     }
@@ -268,32 +314,37 @@ impl State {
     /// Forgets which registers still hold the caller's values. SP, a frame pointer and what was saved stay known: code
     /// that is entered from several places finds the same frame.
     pub(super) fn forget_callers(&mut self) {
-        for value in &mut self.registers {
-            if matches!(Value::from(*value), Value::Entry(_) | Value::Signed(_)) {
-                *value = Packed::UNKNOWN;
+        let mut rest = self.known;
+        while let Some(register) = rest.pop() {
+            if self.packed(register).is_callers() {
+                self.learn(register, Packed::UNKNOWN);
             }
         }
     }
 
+    /// Whether there is anything to be forgotten in this way.
+    pub(super) fn holds_callers(&self) -> bool {
+        let mut rest = self.known;
+        core::iter::from_fn(|| rest.pop()).any(|register| self.packed(register).is_callers())
+    }
+
     /// Removes bytes from the stack.
     pub(super) fn remove(&mut self, bytes: i64) {
-        self.set(self.sp, self.sp().plus(bytes));
+        self.put(self.sp, self.sp().plus(bytes));
     }
 
     /// Whether more was removed from the stack than the function stored there.
     pub(super) fn is_above_entry(&self) -> bool {
-        match (self.sp(), self.top) {
-            (Value::Address(sp), Value::Address(top)) => {
-                sp.base == top.base && sp.offset > top.offset
-            }
+        match (self.sp().place(), self.top.place()) {
+            (Some(sp), Some(top)) => sp.base == top.base && sp.offset > top.offset,
             _ => false,
         }
     }
 
     /// Whether the stack is as at the entry, as far as that is known.
     pub(super) fn can_return(&self) -> bool {
-        match self.sp() {
-            Value::Address(Place { base: Base::Cfa, .. }) => self.sp() == self.top,
+        match self.sp().place() {
+            Some(Place { base: Base::Cfa, .. }) => self.sp() == self.top,
             _ => true,
         }
     }
@@ -301,15 +352,15 @@ impl State {
     /// Whether the distance from SP or FP to the CFA is known.
     pub(super) fn has_frame(&self, abi: Abi) -> bool {
         let is_in_frame =
-            |value: Value| matches!(value, Value::Address(Place { base: Base::Cfa, .. }));
-        is_in_frame(self.sp()) || is_in_frame(self.get(number(abi.fp())))
+            |value: Packed| matches!(value.place(), Some(Place { base: Base::Cfa, .. }));
+        is_in_frame(self.sp()) || is_in_frame(self.packed(number(abi.fp())))
     }
 
     /// Whether the stack pointers certainly differ, so that no correct program comes to a place in both states. Other
     /// registers may differ: FP can hold anything once it is saved.
     pub(super) fn contradicts(&self, other: &State) -> bool {
-        match (self.sp(), other.sp()) {
-            (Value::Address(a), Value::Address(b)) => a.base == b.base && a.offset != b.offset,
+        match (self.sp().place(), other.sp().place()) {
+            (Some(a), Some(b)) => a.base == b.base && a.offset != b.offset,
             _ => false,
         }
     }

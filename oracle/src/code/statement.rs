@@ -4,8 +4,9 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery, Register};
 
 use super::effect::{Key, Number};
+use super::slots::Slots;
 use super::state::{State, number};
-use super::value::{Base, Place, Value};
+use super::value::{Base, Packed, Place, Value};
 
 /// Whether a statement about a frame is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,13 @@ impl Known {
     }
 }
 
+/// The registers and the part of the stack on which the truth of most frames depends: SP, FP, RA and what was stored.
+#[derive(Clone)]
+pub(crate) struct View {
+    registers: [Packed; 3],
+    slots: Slots,
+}
+
 /// What the code says before an instruction.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'s> {
@@ -88,6 +96,38 @@ pub struct Facts<'s> {
 }
 
 impl Facts<'_> {
+    /// What the truth of most frames depends on.
+    pub(crate) fn view(&self) -> View {
+        let of = |register: Register| self.state.packed(number(register));
+        let registers = [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())];
+        View { registers, slots: self.state.slots.clone() }
+    }
+
+    /// Whether a frame that [depends on nothing else](Facts::is_viewed) is as true as where the view was taken.
+    pub(crate) fn look_like(&self, view: &View) -> bool {
+        let of = |register: Register| self.state.packed(number(register));
+        [of(self.abi.sp()), of(self.abi.fp()), of(self.abi.ra())] == view.registers
+            && self.state.slots.is_shared_with(&view.slots)
+    }
+
+    /// Whether the truth of a frame depends only on a [`View`]: it names no other register.
+    pub(crate) fn is_viewed(&self, frame: &Frame) -> bool {
+        let is_in = |register| [self.abi.sp(), self.abi.fp(), self.abi.ra()].contains(&register);
+        let cfa = match frame.cfa {
+            Cfa::RegisterOffset { register, .. } | Cfa::Dereference { register, .. } => {
+                is_in(register)
+            }
+            Cfa::Expression(_) | Cfa::Undefined => true,
+        };
+        let is_recovered = |rule| match rule {
+            Recovery::AtRegister { register, .. } | Recovery::RegisterOffset { register, .. } => {
+                is_in(register)
+            }
+            _ => true,
+        };
+        cfa && is_recovered(frame.ra) && is_recovered(frame.fp)
+    }
+
     /// The parts of the frame that the code determines. Its CFA is relative to SP if the distance is known, else to FP.
     #[must_use]
     pub fn known(&self) -> Known {
@@ -166,7 +206,7 @@ impl Facts<'_> {
     }
 
     fn load(&self, register: Register, offset: i64) -> Value {
-        self.state.slots.load(self.get(register).plus(offset))
+        self.state.slots.load(self.get(register).plus(offset).into()).into()
     }
 
     /// The value of a frame's CFA.
@@ -192,10 +232,12 @@ impl Facts<'_> {
             Recovery::AtCfa(offset) => {
                 let offset = offset.checked_add(distance).and_then(|o| i32::try_from(o).ok());
                 let Some(offset) = offset else { return Found::Something };
-                if self.state.slots.cannot_hold(wanted, offset) {
-                    return Found::SomethingElse;
+                match self.state.slots.load(Value::cfa(offset).into()).into() {
+                    Value::Unknown if self.state.slots.cannot_hold(wanted, offset) => {
+                        return Found::SomethingElse;
+                    }
+                    value => value,
                 }
-                self.state.slots.load(Value::cfa(offset))
             }
             Recovery::CfaOffset(offset) => Value::CFA.plus(distance).plus(offset),
             Recovery::AtRegister { register, offset } => self.load(register, offset),

@@ -90,9 +90,14 @@ impl Tables {
         let most = table.most.map_or(u32::MAX, |most| most.saturating_add(1));
         let count = room.min(most).min(MOST_ELEMENTS);
         let mut targets = Vec::new();
+        let size = usize::from(table.size);
+        // Usually all of it is in one section.
+        let whole = usize::try_from(count).ok().and_then(|count| count.checked_mul(size));
+        let whole = whole.and_then(|whole| surroundings.read(table.address, whole));
+        let mut elements = whole.unwrap_or_default().chunks_exact(size.max(1));
         for index in 0..count {
             let element = table.address.wrapping_add(u64::from(index) * u64::from(table.size));
-            let bytes = surroundings.read(element, usize::from(table.size));
+            let bytes = elements.next().or_else(|| surroundings.read(element, size));
             let target = bytes.and_then(|bytes| table.decode(bytes));
             match target.filter(|target| is_code(*target)) {
                 Some(target) => targets.push(target),

@@ -67,11 +67,6 @@ impl Value {
             _ => None,
         }
     }
-
-    /// Whether the value belongs to the caller, or leads to it: such values matter in a stack slot.
-    pub(super) const fn is_worth_saving(self) -> bool {
-        matches!(self, Value::Entry(_) | Value::Signed(_) | Value::Address(_))
-    }
 }
 
 impl Place {

@@ -38,7 +38,7 @@ impl Flow<'_> {
                 end = step.end();
                 let next = self.listing.step(step.following);
                 if !matches!(step.next, Next::Following | Next::Branch(..) | Next::Call(_))
-                    || self.is_final(at)
+                    || step.is_final
                     || next.is_none_or(|next| next.block != NONE)
                 {
                     break;
@@ -54,7 +54,7 @@ impl Flow<'_> {
     pub(in crate::code) fn visit(
         &mut self,
         range: Range<u64>,
-        visit: &mut dyn FnMut(u64, u64, &State),
+        mut visit: impl FnMut(u64, u64, &State),
     ) {
         let after = self.order.partition_point(|(address, _)| *address <= range.start);
         let mut done = range.start;
@@ -63,35 +63,42 @@ impl Flow<'_> {
             if address >= range.end {
                 return;
             }
-            self.visit_block(block, &mut |from, to, state| {
-                if from >= done && from < range.end {
-                    done = to;
-                    visit(from, to, state);
-                }
-            });
+            done = self.visit_block(block, done..range.end, &mut visit);
         }
     }
 
-    fn visit_block(&mut self, block: u32, visit: &mut dyn FnMut(u64, u64, &State)) {
-        let Some(first) = self.listing.first_step(block) else { return };
-        let Some(mut state) = self.block(block).map(|block| block.state.clone()) else { return };
+    /// Visits the instructions of a block. Returns the end of the last one.
+    fn visit_block(
+        &mut self,
+        block: u32,
+        range: Range<u64>,
+        visit: &mut impl FnMut(u64, u64, &State),
+    ) -> u64 {
+        let mut done = range.start;
+        let Some(first) = self.listing.first_step(block) else { return done };
+        let Some(block) = self.block(block) else { return done };
+        let mut state = block.state.clone();
         let mut at = first;
         while let Some(step) = self.listing.step(at).copied() {
-            if at != first && step.block != NONE {
-                return;
+            if at != first && step.block != NONE || step.address >= range.end {
+                break;
             }
-            visit(step.address, step.end(), &state);
+            if step.address >= done {
+                visit(step.address, step.end(), &state);
+                done = step.end();
+            }
             self.apply(&step, &mut state);
             let goes_on = match step.next {
                 Next::Following => true,
                 Next::Branch(_, condition) => self.stay(&mut state, condition),
-                Next::Call(_) => !self.is_final(at),
+                Next::Call(_) => !step.is_final,
                 _ => false,
             };
             if !goes_on {
-                return;
+                break;
             }
             at = step.following;
         }
+        done
     }
 }

@@ -12,6 +12,7 @@ pub(in crate::code) struct Packed(u64);
 
 /// The bits of the kind; the rest is its content.
 const KIND: u32 = 8;
+const KIND_MASK: u64 = (1 << KIND) - 1;
 
 const UNKNOWN: u64 = 0;
 const ENTRY: u64 = 1;
@@ -30,6 +31,39 @@ impl Packed {
         self.0 == UNKNOWN
     }
 
+    /// The place that the value is the address of.
+    #[allow(clippy::cast_possible_truncation, reason = "the content of this kind fits")]
+    pub(in crate::code) fn place(self) -> Option<Place> {
+        match self.0 & KIND_MASK {
+            FROM_CFA => Some(Place { base: Base::Cfa, offset: self.offset_from_cfa() as i32 }),
+            FROM_ALIGNED => Value::from(self).place(),
+            _ => None,
+        }
+    }
+
+    /// Whether the value belongs to the caller, or leads to it: such values matter in a stack slot.
+    pub(in crate::code) const fn is_worth_saving(self) -> bool {
+        matches!(self.0 & KIND_MASK, ENTRY | SIGNED | FROM_CFA | FROM_ALIGNED)
+    }
+
+    /// Whether the value is the one that a register had at the entry.
+    pub(in crate::code) const fn is_callers(self) -> bool {
+        matches!(self.0 & KIND_MASK, ENTRY | SIGNED)
+    }
+
+    /// The value plus a number of bytes: see [`Value::plus`].
+    pub(in crate::code) fn plus(self, bytes: i64) -> Packed {
+        match self.0 & KIND_MASK {
+            _ if bytes == 0 => self,
+            UNKNOWN => self,
+            FROM_CFA => {
+                let offset = self.offset_from_cfa().checked_add(bytes).unwrap_or(i64::MAX);
+                Packed::from_cfa(offset)
+            }
+            _ => Value::from(self).plus(bytes).into(),
+        }
+    }
+
     /// What is true of both values.
     pub(in crate::code) fn join(self, other: Packed) -> Packed {
         if self == other {
@@ -39,6 +73,16 @@ impl Packed {
             (Value::AtMost(a), Value::AtMost(b)) => Value::AtMost(a.max(b)).into(),
             _ => Packed::UNKNOWN,
         }
+    }
+
+    /// The address at a distance from the CFA, if that fits.
+    const fn from_cfa(offset: i64) -> Packed {
+        Packed::signed(FROM_CFA, offset, 32, 0)
+    }
+
+    /// The distance of an address from the CFA.
+    const fn offset_from_cfa(self) -> i64 {
+        self.0.cast_signed() >> 32
     }
 
     const fn new(kind: u64, content: u64) -> Packed {
@@ -64,9 +108,7 @@ impl From<Value> for Packed {
             Value::Signed(Key::B) => Packed::new(SIGNED, 1),
             Value::Constant(number) => Packed::signed(CONSTANT, number, 56, 0),
             Value::AtMost(number) => Packed::new(AT_MOST, number.into()),
-            Value::Address(Place { base: Base::Cfa, offset }) => {
-                Packed::signed(FROM_CFA, offset.into(), 32, 0)
-            }
+            Value::Address(Place { base: Base::Cfa, offset }) => Packed::from_cfa(offset.into()),
             Value::Address(Place { base: Base::Aligned(place), offset }) => {
                 Packed::signed(FROM_ALIGNED, offset.into(), 24, place.into())
             }
@@ -81,7 +123,7 @@ impl From<Packed> for Value {
     fn from(Packed(packed): Packed) -> Value {
         let content = packed >> KIND;
         let signed = |bits: u32| packed.cast_signed() >> (64 - bits);
-        match packed & ((1 << KIND) - 1) {
+        match packed & KIND_MASK {
             ENTRY => Value::Entry(content as u8),
             SIGNED => Value::Signed(if content == 0 { Key::A } else { Key::B }),
             CONSTANT => Value::Constant(signed(56)),
@@ -129,6 +171,31 @@ mod tests {
         }
         for (a, b) in values.iter().zip(values.iter().skip(1)) {
             assert_ne!(Packed::from(*a), Packed::from(*b));
+        }
+    }
+
+    /// The sum of packed values is the packed sum.
+    #[test]
+    fn bytes_are_added_to_packed_values() {
+        let aligned = Value::Address(Place { base: Base::Aligned(7), offset: -16 });
+        let values = [
+            Value::Unknown,
+            Value::Entry(3),
+            Value::Signed(Key::B),
+            Value::Constant(-8),
+            Value::AtMost(5),
+            Value::cfa(0),
+            Value::cfa(i32::MAX),
+            Value::cfa(i32::MIN),
+            aligned,
+            Value::Element(1),
+            Value::Target(2),
+        ];
+        for value in values {
+            for bytes in [0, 8, -8, 1 << 23, i64::from(i32::MIN), i64::MAX, i64::MIN] {
+                let sum = Packed::from(value.plus(bytes));
+                assert_eq!(Packed::from(value).plus(bytes), sum, "{value:?} + {bytes}");
+            }
         }
     }
 

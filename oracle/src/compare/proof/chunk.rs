@@ -4,7 +4,7 @@ use sframe_validator::unwind::{CodeAddress, Frame};
 
 use super::rows::Chunk;
 use super::{Contradiction, ProofSums, Proofs};
-use crate::code::{Budget, Checked, Code, Facts, Function, Truth};
+use crate::code::{Budget, Checked, Code, Facts, Function, Truth, View};
 use crate::compare::piece::{Piece, Stated, Statement};
 use crate::compare::ruling::Wrong;
 use crate::compare::verdict::Fields;
@@ -27,7 +27,7 @@ pub(super) fn examine<'c>(code: &Code<'_>, chunk: &Chunk<'_, 'c>) -> Examined<'c
         let here = |piece: &Piece<'_>| {
             (piece.start.section, piece.start.address) < (range.start.section, range.end)
         };
-        let (pieces, others) = rest.split_at(rest.partition_point(here));
+        let (pieces, others) = rest.split_at(rest.iter().take_while(|piece| here(piece)).count());
         rest = others;
         if !pieces.is_empty() {
             examined.function(code, *range, pieces, &budget);
@@ -53,13 +53,25 @@ impl<'c> Examined<'c> {
             return;
         }
         let mut rest = pieces;
+        let mut judged: Option<(View, Judged)> = None;
         function.visit(range.start.address..range.end, |from, to, facts| {
-            rest = rest.get(rest.partition_point(|piece| piece.end <= from)..).unwrap_or_default();
+            while let Some((_, others)) = rest.split_first().filter(|(first, _)| first.end <= from)
+            {
+                (rest, judged) = (others, None);
+            }
             let Some(piece) = rest.first().filter(|piece| piece.start.address <= from) else {
                 return;
             };
+            let truths = match &judged {
+                Some((view, truths)) if facts.look_like(view) => *truths,
+                _ => {
+                    let truths = Judged::of(piece, &facts);
+                    judged = Judged::is_viewed(piece, &facts).then(|| (facts.view(), truths));
+                    truths
+                }
+            };
             // An instruction may end after the function, and another row may start in it.
-            self.instruction(piece, from, to.min(piece.end), &facts);
+            self.instruction(piece, truths, from, to.min(piece.end), &facts);
         });
     }
 
@@ -75,36 +87,36 @@ impl<'c> Examined<'c> {
     }
 
     /// Adds an instruction.
-    fn instruction(&mut self, piece: &Piece<'c>, from: u64, to: u64, facts: &Facts<'_>) {
+    fn instruction(
+        &mut self,
+        piece: &Piece<'c>,
+        judged: Judged,
+        from: u64,
+        to: u64,
+        facts: &Facts<'_>,
+    ) {
         let bytes = to.saturating_sub(from);
-        let (sframe, cfi) = (piece.sframe.row(), piece.cfi.row());
-        let in_sframe = sframe.map(|stated| facts.check(&stated.frame));
-        let in_cfi = match (sframe, cfi) {
-            (Some(sframe), Some(cfi)) if sframe.frame == cfi.frame => in_sframe,
-            _ => cfi.map(|stated| facts.check(&stated.frame)),
-        };
-        reached(&mut self.proofs.sframe, &piece.sframe, in_sframe, bytes);
-        reached(&mut self.proofs.cfi, &piece.cfi, in_cfi, bytes);
-        let is_wrong =
-            |checked: Option<Checked>| checked.is_some_and(|c| c.whole() == Truth::Refuted);
-        let wrong = match (is_wrong(in_sframe), is_wrong(in_cfi)) {
+        reached(&mut self.proofs.sframe, &piece.sframe, judged.sframe, bytes);
+        reached(&mut self.proofs.cfi, &piece.cfi, judged.cfi, bytes);
+        let is_wrong = |truth: Option<Truth>| truth == Some(Truth::Refuted);
+        let wrong = match (is_wrong(judged.sframe), is_wrong(judged.cfi)) {
             _ if piece.differ => return,
             (true, true) => Wrong::Inherited,
             (true, false) => Wrong::Sframe,
             (false, true) => Wrong::Cfi,
             (false, false) => return,
         };
-        let (checked, frame) = match (wrong, sframe, cfi) {
-            (Wrong::Cfi, _, Some(Stated { frame, .. })) => (in_cfi, frame),
-            (_, Some(Stated { frame, .. }), _) => (in_sframe, frame),
+        let (sframe, cfi) = (piece.sframe.row(), piece.cfi.row());
+        let frame = match (wrong, sframe, cfi) {
+            (Wrong::Cfi, _, Some(Stated { frame, .. })) => frame,
+            (_, Some(Stated { frame, .. }), _) => frame,
             _ => return,
         };
-        let Some(checked) = checked else { return };
         let contradiction = Contradiction {
             start: CodeAddress { address: from, ..piece.start },
             end: to,
             wrong,
-            fields: refuted(checked, frame, facts),
+            fields: refuted(facts.check(frame), frame, facts),
             sframe: sframe.copied(),
             cfi: cfi.copied(),
             truth: facts.known_beside(frame),
@@ -116,6 +128,35 @@ impl<'c> Examined<'c> {
     }
 }
 
+/// The truth of the rows of a piece.
+#[derive(Clone, Copy)]
+struct Judged {
+    sframe: Option<Truth>,
+    cfi: Option<Truth>,
+}
+
+impl Judged {
+    fn of(piece: &Piece<'_>, facts: &Facts<'_>) -> Judged {
+        let truth = |frame: &Frame| facts.check(frame).whole();
+        let (in_sframe, in_cfi) = frames(piece);
+        let sframe = in_sframe.map(truth);
+        let is_same = in_sframe.is_some() && in_sframe == in_cfi;
+        let cfi = if is_same { sframe } else { in_cfi.map(truth) };
+        Judged { sframe, cfi }
+    }
+
+    /// Whether this depends only on a [`View`].
+    fn is_viewed(piece: &Piece<'_>, facts: &Facts<'_>) -> bool {
+        let (in_sframe, in_cfi) = frames(piece);
+        in_sframe.iter().chain(&in_cfi).all(|frame| facts.is_viewed(frame))
+    }
+}
+
+/// The frames of SFrame and of CFI.
+fn frames<'p>(piece: &'p Piece<'_>) -> (Option<&'p Frame>, Option<&'p Frame>) {
+    (piece.sframe.row().map(|stated| &stated.frame), piece.cfi.row().map(|stated| &stated.frame))
+}
+
 /// Whether all rows about a function's first instruction say that its caller's frame is elsewhere than after a call: then it
 /// is entered in another way, such as `__morestack` of split stacks, which has two return addresses on the stack.
 fn is_entered_unusually(function: &mut Function<'_>, pieces: &[Piece<'_>]) -> bool {
@@ -125,24 +166,23 @@ fn is_entered_unusually(function: &mut Function<'_>, pieces: &[Piece<'_>]) -> bo
     };
     let (sframe, cfi) = (piece.sframe.row(), piece.cfi.row());
     let frames = [sframe.map(|row| row.frame), cfi.map(|row| row.frame)];
-    let is_usual = |frame: &Frame| {
-        let cfa = function.at(start, |facts| facts.check(frame).cfa);
-        cfa != Some(Truth::Refuted)
-    };
-    !frames.iter().flatten().any(is_usual)
+    let is_refuted = function.at(start, |facts| {
+        frames.iter().flatten().all(|frame| facts.check(frame).cfa == Truth::Refuted)
+    });
+    is_refuted.unwrap_or(frames.iter().flatten().next().is_none())
 }
 
 /// Adds bytes of an instruction that are reached.
 fn reached<F: Copy>(
     sums: &mut ProofSums,
     statement: &Statement<F>,
-    checked: Option<Checked>,
+    truth: Option<Truth>,
     bytes: u64,
 ) {
     if statement.is_nothing() {
         return;
     }
-    let sum = match checked.map(|checked| checked.whole()) {
+    let sum = match truth {
         Some(Truth::Proven) => &mut sums.proven,
         Some(Truth::Refuted) => &mut sums.refuted,
         Some(Truth::Unknown) | None => &mut sums.unknown,
