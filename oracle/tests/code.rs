@@ -98,18 +98,85 @@ listed:
     .quad listed
 "#;
 
+/// A stripped library. Only a jump of `unused`, to which nothing leads, leads to `continued`, whose CFI has a CFA 8 bytes too
+/// high after the `sub`.
+#[cfg(target_arch = "x86_64")]
+const CONTINUED: &str = r#"
+    .text
+unused:
+    .cfi_startproc
+    xorl %ecx, %ecx
+    jmp continued
+    .cfi_endproc
+    .skip 256
+continued:
+    .cfi_startproc
+    subq $24, %rsp
+    .cfi_adjust_cfa_offset 32
+    addq $24, %rsp
+    .cfi_adjust_cfa_offset -32
+    ret
+    .cfi_endproc
+"#;
+
+/// A stripped library, as GCC divides functions: `part` belongs to `exported`, and `abort` does not return to `inner`, where
+/// only the `jns` of `exported` leads, with the stack of its entry.
+#[cfg(target_arch = "x86_64")]
+const AFTER_FINAL_CALL: &str = r#"
+    .text
+    .globl exported
+    .type exported, @function
+exported:
+    .cfi_startproc
+    testq %rdi, %rdi
+    je part
+    testq %rsi, %rsi
+    jns inner
+    xorl %eax, %eax
+    ret
+    .cfi_endproc
+    .size exported, . - exported
+    .section .text.unlikely, "ax", @progbits
+part:
+    .cfi_startproc
+    pushq %rax
+    .cfi_adjust_cfa_offset 8
+    call abort@PLT
+    .cfi_adjust_cfa_offset -8
+inner:
+    jmp other@PLT
+    .cfi_endproc
+"#;
+
+/// The CFI of an assembled library against its code: the sums, and the ranges that the code refutes.
+#[cfg(target_arch = "x86_64")]
+fn proof_of_library(name: &str, source: &str) -> Option<(ProofSums, Vec<String>)> {
+    let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), name);
+    std::fs::write(folder.join("library.s"), source).expect("writable");
+    let link = "cc -shared -nostdlib -s -o library.so library.s";
+    if !sframe_corpus::tools::run(&folder, "cc", link) {
+        return None;
+    }
+    let library = std::fs::read(folder.join("library.so")).expect("linked");
+    proof(&library)
+}
+
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn functions_that_nothing_calls_are_examined() {
-    let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), "unused");
-    std::fs::write(folder.join("library.s"), LIBRARY).expect("writable");
-    let link = "cc -shared -nostdlib -s -o library.so library.s";
-    if !sframe_corpus::tools::run(&folder, "cc", link) {
-        return;
-    }
-    let library = std::fs::read(folder.join("library.so")).expect("linked");
-    let (sums, refuted) = proof(&library).expect("AMD64");
+    let Some((sums, refuted)) = proof_of_library("unused", LIBRARY) else { return };
     let unused_and_exported = 1 + 4 + 4 + 1;
     let wanted = ProofSums { proven: unused_and_exported, refuted: 3, ..ProofSums::default() };
     assert_eq!((sums, refuted.len()), (wanted, 1), "{refuted:#?}");
+    let Some((sums, refuted)) = proof_of_library("continued", CONTINUED) else { return };
+    let wanted = ProofSums { proven: 2 + 5 + 4 + 1, refuted: 4, ..ProofSums::default() };
+    assert_eq!((sums, refuted.len()), (wanted, 1), "{refuted:#?}");
+}
+
+/// gdb shows that CFI is right at `inner`: stopped there, the stack has the return address of the call of `exported` on top.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn code_after_a_final_call_is_reached_from_elsewhere() {
+    let Some((_, refuted)) = proof_of_library("after_final_call", AFTER_FINAL_CALL) else { return };
+    assert_eq!(refuted, [""; 0]);
 }

@@ -179,7 +179,7 @@ impl<'c> Listing<'c> {
         places: &mut Vec<u64>,
     ) {
         let Some((part, mut offset)) = self.find_part(place) else { return };
-        let mut last = None;
+        let (mut last, mut is_after_call) = (None, false);
         loop {
             let known = self.index.get(part).and_then(|index| index.get(offset)).copied();
             let decoded = match known {
@@ -196,6 +196,15 @@ impl<'c> Listing<'c> {
             };
             let Some((number, step)) = decoded else { return };
             self.link(last, number);
+            // If the call does not return, only jumps of other functions lead here, and with another stack.
+            if is_after_call && surroundings.is_entered_elsewhere(step.address) {
+                self.start_block(step.address);
+            }
+            is_after_call = match step.next {
+                Next::Call(_) => true,
+                Next::Following => is_after_call && !step.has_effects(),
+                _ => false,
+            };
             let goes_on = match step.next {
                 Next::Following => true,
                 Next::Jump(to) => {
