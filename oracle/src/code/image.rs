@@ -131,9 +131,10 @@ impl<'e> Image<'e> {
         })
     }
 
-    /// What CFI says at the start of a function, and the machine.
+    /// What CFI says at the start of a function, and the machine. Objtool follows the code of parts of functions as well as we do, so
+    /// what ORC says there is no further evidence.
     fn frame_at_start(&self, start: CodeAddress) -> Option<(Frame, Abi)> {
-        self.cfi.iter().find_map(|cfi| {
+        self.cfi.iter().filter(|cfi| cfi.kind().is_some()).find_map(|cfi| {
             let mut context = RowContext::new(cfi);
             let mut rows = cfi.find(start)?.rows(&mut context).take(MOST_ROWS).flatten();
             Some((rows.find(|row| row.contains(start.address))?.frame, cfi.abi()))
