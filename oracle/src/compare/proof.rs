@@ -8,7 +8,7 @@ mod rows;
 
 use core::ops::AddAssign;
 
-use rayon::iter::{ParallelBridge, ParallelIterator};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use sframe_validator::Section;
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::CodeAddress;
@@ -19,9 +19,12 @@ use super::verdict::Fields;
 use crate::cfi::{Cfi, Fde};
 use crate::code::{Code, Known};
 use crate::witness::SframeFunction;
+use rows::Chunk;
 
 /// A chunk of functions has about this many bytes of code.
 const CHUNK: u64 = 1 << 18;
+/// The number of chunks that are examined before what they prove is passed on. Memory grows with it.
+const AT_ONCE: usize = 64;
 
 /// Bytes of code by what the code proves about the rows of a witness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -103,31 +106,32 @@ pub fn prove<'c>(
     cfi: &'c [Cfi<'c>],
     found: impl FnMut(&Contradiction<'c>),
 ) -> Proofs {
-    prove_in_chunks(CHUNK, code, elf, sections, cfi, found)
+    prove_in_chunks((CHUNK, AT_ONCE), code, elf, sections, cfi, found)
 }
 
-/// The same in chunks of `size` bytes of code.
+/// The same in chunks of `size` bytes of code, `at_once` of which are examined together.
 fn prove_in_chunks<'c>(
-    size: u64,
+    (size, at_once): (u64, usize),
     code: &Code<'_>,
     elf: &Elf<'_>,
     sections: &[Section<'_>],
     cfi: &'c [Cfi<'c>],
     mut found: impl FnMut(&Contradiction<'c>),
 ) -> Proofs {
-    let mut chunks = rows::with_chunks(size, code, elf, sections, cfi, |chunks| {
-        chunks
-            .enumerate()
-            .par_bridge()
-            .map(|(number, rows)| (number, chunk::examine(code, &rows)))
-            .collect::<Vec<_>>()
-    });
-    chunks.sort_by_key(|(number, _)| *number);
     let mut proofs = Proofs::default();
-    for (_, chunk) in chunks {
-        proofs += chunk.proofs;
-        chunk.contradictions.iter().for_each(&mut found);
-    }
+    rows::with_chunks(size, code, elf, sections, cfi, |chunks| {
+        let mut next: Vec<Chunk<'_, '_>> = chunks.take(at_once).collect();
+        while !next.is_empty() {
+            let examine = || next.par_iter().map(|rows| chunk::examine(code, rows)).collect();
+            let (examined, following): (Vec<_>, Vec<_>) =
+                rayon::join(examine, || chunks.take(at_once).collect());
+            for chunk in examined {
+                proofs += chunk.proofs;
+                chunk.contradictions.iter().for_each(&mut found);
+            }
+            next = following;
+        }
+    });
     proofs
 }
 
@@ -148,19 +152,22 @@ mod tests {
         let sections = [Section::parse(bytes, placement).expect("readable")];
         let cfi = Cfi::load_all(&elf).expect("readable");
         let code = Code::of(&elf, &sections, &cfi).expect("AMD64");
-        let proofs = |size, threads| {
+        let proofs = |size, at_once, threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let mut found = Vec::new();
             let sums = pool.expect("threads").install(|| {
                 let add = |one: &Contradiction<'_>| found.push(format!("{one:?}"));
-                prove_in_chunks(size, &code, &elf, &sections, &cfi, add)
+                prove_in_chunks((size, at_once), &code, &elf, &sections, &cfi, add)
             });
             (sums, found)
         };
-        let whole = proofs(u64::MAX, 1);
+        let whole = proofs(u64::MAX, 1, 1);
         assert!(whole.1.len() > 5, "{whole:#?}");
-        for (size, threads) in [(1, 1), (1, 3), (40, 2), (1000, 3)] {
-            assert_eq!(proofs(size, threads), whole, "{size} bytes, {threads} threads");
+        for (size, at_once, threads) in
+            [(1, 1, 1), (1, 5, 3), (1, 100, 3), (40, 2, 2), (1000, 1, 3)]
+        {
+            let found = proofs(size, at_once, threads);
+            assert_eq!(found, whole, "{size} bytes, {at_once} chunks, {threads} threads");
         }
     }
 }
