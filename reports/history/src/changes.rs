@@ -12,6 +12,7 @@ mod finding;
 mod json;
 mod markdown;
 mod phrases;
+mod sections;
 mod text;
 
 pub use coverage::{
@@ -21,6 +22,7 @@ pub use file::{Became, FileChange, FileName, Matched};
 pub use finding::{Change, CountChange, FindingChange, Place, TableLine};
 pub use json::{schema, write as write_json};
 pub use markdown::write as write_markdown;
+pub use sections::SectionChange;
 pub use text::write as write_text;
 
 use schemars::JsonSchema;
@@ -66,6 +68,8 @@ pub struct Changes {
     pub files: Vec<FileChange>,
     /// Packages with files whose coverage changed; worst first.
     pub packages: Vec<PackageChange>,
+    /// Changes of the format and the size of sections; those of most files first.
+    pub sections: Vec<SectionChange>,
     /// Changes of the programs that produced the files.
     pub producers: Vec<ProducerChange>,
     /// Changes that cannot be decided for the scans as a whole, and why.
@@ -79,6 +83,7 @@ impl Changes {
         self.rules.is_empty()
             && self.files.is_empty()
             && self.packages.is_empty()
+            && self.sections.is_empty()
             && self.producers.is_empty()
             && self.undecided.is_empty()
     }

@@ -132,7 +132,11 @@ fn moved_code_is_not_a_change() {
     let old = format!("{SOUND}{}", broken("f"));
     let new = format!("{UNUSED}{SOUND}\tnop\n{}", broken("f"));
     let Some(changes) = rebuilt("moved", &old, &new) else { return };
-    assert!(changes.is_empty(), "{changes:#?}");
+    assert!(changes.rules.is_empty() && changes.files.is_empty(), "{changes:#?}");
+    // The unused function has an entry.
+    let [sections] = changes.sections.as_slice() else { panic!("{changes:#?}") };
+    assert_eq!((sections.old.as_str(), sections.new.as_str()), ("V2", "V2"));
+    assert!(sections.old_bytes < sections.new_bytes, "{sections:?}");
 }
 
 #[test]
@@ -230,6 +234,31 @@ fn another_assembler_describes_one_more_function() {
     assert_eq!(coverage.functions[0].old.as_deref(), Some("cfa-register"));
     assert_eq!((coverage.old.functions, coverage.new.functions), (1, 2));
     assert_eq!(compare(&of("2.47.50"), &of("2.44")).summary.coverage_lost, 1);
+}
+
+/// The same programs with sections of version 2 and 3. Their sizes are those that readelf printed for `MANIFEST.tsv`.
+#[test]
+fn sections_of_another_version_are_reported_together() {
+    let golden = corpus().join("golden");
+    let names = ["leaf.o", "calls.o"];
+    let manifest = fs::read_to_string(golden.join("MANIFEST.tsv")).expect("readable");
+    let size = |version: &str| -> u64 {
+        let paths = names.map(|name| format!("{version}/x86_64/{name}"));
+        let lines = manifest.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+        let sizes = lines.filter(|line| paths.iter().any(|path| path == line[0]));
+        sizes.map(|line| line[5].parse::<u64>().expect("a size")).sum()
+    };
+    let of = |version: &str| {
+        let paths = names.map(|name| format!("{version}/x86_64/{name}"));
+        scan(&golden, &paths.each_ref().map(String::as_str))
+    };
+    let changes = compare(&of("2.44"), &of("2.47.50"));
+    let [change] = changes.sections.as_slice() else { panic!("{:?}", changes.sections) };
+    assert_eq!((change.old.as_str(), change.new.as_str(), change.files), ("V2", "V3", 2));
+    assert_eq!((change.old_bytes, change.new_bytes), (size("2.44"), size("2.47.50")));
+    assert!(change.old_bytes != change.new_bytes && change.old_bytes > 0);
+    assert!(!changes.is_empty() && !changes.worse);
+    assert!(compare(&of("2.44"), &of("2.44")).sections.is_empty());
 }
 
 /// The findings of a file that can no longer be read are not fixed.

@@ -32,6 +32,7 @@ pub fn write(out: &mut dyn Write, changes: &Changes, options: &Options) -> io::R
         rules.map(|rule| format!("{} {}", rule.severity.name(), phrases::rule(rule))),
     )?;
     some(out, "Packages", changes.packages.iter().map(phrases::package))?;
+    some(out, "Sections", changes.sections.iter().map(phrases::section))?;
     some(out, "Producers", changes.producers.iter().map(phrases::producer))?;
     some(out, "Undecided", changes.undecided.iter().cloned())?;
     let mut left = options.details;

@@ -2,11 +2,11 @@
 
 use super::{
     Became, Change, Changes, CountChange, CoverageChange, CoverageVerdict, Described, FileChange,
-    FindingChange, Matched, PackageChange, Place, ProducerChange, RuleChange, Scan, SeverityCounts,
-    TableLine, UndescribedFunction,
+    FindingChange, Matched, PackageChange, Place, ProducerChange, RuleChange, Scan, SectionChange,
+    SeverityCounts, TableLine, UndescribedFunction,
 };
 use sframe_record::Side;
-use sframe_record::numbers::{counted, grouped};
+use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::{column_width, printable};
 
 /// The maximum number of names in a list.
@@ -124,6 +124,18 @@ pub(super) fn rule(rule: &RuleChange) -> String {
     let (old, new) = (grouped(rule.old), grouped(rule.new));
     let files = counted(rule.files, "file");
     format!("{}: {new}, before {old}: {parts}, in {files}", printable(&rule.rule))
+}
+
+/// `format V3, before V2: 120 files, sections of 9,000 bytes, before 10,000 (90.0 %)`.
+pub(super) fn section(change: &SectionChange) -> String {
+    let format = match change.old == change.new {
+        true => printable(&change.new),
+        false => format!("{}, before {}", printable(&change.new), printable(&change.old)),
+    };
+    let files = counted(change.files, "file");
+    let (old, new) = (grouped(change.old_bytes), counted(change.new_bytes, "byte"));
+    let share = percent(change.new_bytes, change.old_bytes);
+    format!("format {format}: {files}, sections of {new}, before {old} ({share})")
 }
 
 /// `compiler GCC 14.2.0, before GCC 13.1.0: 120 files`.

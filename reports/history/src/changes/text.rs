@@ -52,6 +52,7 @@ fn summary(out: &mut dyn Write, changes: &Changes) -> io::Result<()> {
     some(out, rules, "more rules")?;
     let packages = changes.packages.iter().map(phrases::package);
     some(out, packages.map(|package| format!("package {package}")), "more packages")?;
+    some(out, changes.sections.iter().map(phrases::section), "more changes of sections")?;
     some(out, changes.producers.iter().map(phrases::producer), "more changes of producers")?;
     some(out, changes.undecided.iter().map(|why| format!("undecided: {why}")), "more")
 }

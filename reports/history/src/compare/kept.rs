@@ -1,6 +1,7 @@
 //! The parts of a record that are kept for comparison.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use super::strings::{Id, Strings};
 use crate::shape;
@@ -46,6 +47,9 @@ pub(super) struct File {
     pub(super) covered_bytes: u64,
     /// The number of functions in all sections.
     pub(super) functions: u64,
+    /// The versions of all sections, and their size in bytes.
+    pub(super) format: Option<Id>,
+    pub(super) section_bytes: u64,
     pub(super) counts: Box<[(Id, Severity, u64)]>,
     pub(super) items: Box<[Item]>,
     pub(super) coverage: Option<Box<Covered>>,
@@ -129,6 +133,7 @@ pub(super) struct Lost {
 impl File {
     pub(super) fn of(record: &Record<'_>, strings: &mut Strings) -> File {
         let functions = record.sections.iter().map(|section| section.functions);
+        let sizes = record.sections.iter().map(|section| section.size);
         let counts = record.counts.iter();
         let coverage = record.coverage.as_ref();
         File {
@@ -145,6 +150,8 @@ impl File {
             code_bytes: record.code_bytes,
             covered_bytes: record.covered_bytes,
             functions: functions.fold(0, u64::saturating_add),
+            format: format(record).map(|format| strings.id(&format)),
+            section_bytes: sizes.fold(0, u64::saturating_add),
             counts: counts.map(|c| (strings.id(&c.rule), c.severity, c.count)).collect(),
             items: record.findings.iter().map(|f| Item::of(f, record, strings)).collect(),
             coverage: coverage.map(|coverage| Box::new(Covered::of(coverage, strings))),
@@ -167,12 +174,14 @@ pub(super) fn order(a: &File, b: &File, strings: &Strings) -> Ordering {
     let name = |name: Option<Name>| (text(name.map(|n| n.text)), text(name.and_then(|n| n.hex)));
     let names = |file: &File| (name(Some(file.path)), name(file.inside), name(file.member));
     let content = |file: &File| (file.status, text(file.content), file.code_bytes);
+    let sections = |file: &File| (text(file.format), file.section_bytes);
     let counted = |file: &File| (file.covered_bytes, file.functions, file.items.len());
     let counts = |file: &File| -> Vec<(String, u64)> {
         file.counts.iter().map(|(rule, _, n)| (strings.text(*rule).to_owned(), *n)).collect()
     };
     (names(a).cmp(&names(b)))
         .then_with(|| content(a).cmp(&content(b)))
+        .then_with(|| sections(a).cmp(&sections(b)))
         .then_with(|| counted(a).cmp(&counted(b)))
         .then_with(|| counts(a).cmp(&counts(b)))
         .then_with(|| {
@@ -181,6 +190,14 @@ pub(super) fn order(a: &File, b: &File, strings: &Strings) -> Ordering {
             };
             messages(a).cmp(&messages(b))
         })
+}
+
+/// The versions of a file's sections, each once; `None` if it has none whose header can be read.
+fn format(record: &Record<'_>) -> Option<String> {
+    let headers = record.sections.iter().filter_map(|section| section.header.as_ref());
+    let versions: BTreeSet<u8> = headers.map(|header| header.version).collect();
+    let versions: Vec<String> = versions.iter().map(|version| format!("V{version}")).collect();
+    (!versions.is_empty()).then(|| versions.join(" and "))
 }
 
 fn producers(record: &Record<'_>, strings: &mut Strings) -> Box<[(Id, Id)]> {

@@ -9,7 +9,7 @@ use super::outcome::{Outcome, file_name};
 use super::strings::Strings;
 use crate::changes::{
     Became, Change, Changes, CoverageVerdict, Described, FORMAT, FileChange, Matched,
-    PackageChange, ProducerChange, RuleChange, Scan, Summary,
+    PackageChange, ProducerChange, RuleChange, Scan, SectionChange, Summary,
 };
 use sframe_record::{Severity, Status};
 
@@ -23,8 +23,17 @@ pub(super) struct Sums {
     rules: BTreeMap<(Severity, String), RuleChange>,
     files: Vec<FileChange>,
     packages: BTreeMap<String, Package>,
+    /// Changes of sections, by their versions in both scans.
+    sections: BTreeMap<(String, String), Sections>,
     /// Changes of producers, by kind and names in both scans.
     producers: ByProducers,
+}
+
+#[derive(Default)]
+struct Sections {
+    files: Files,
+    old_bytes: u64,
+    new_bytes: u64,
 }
 
 #[derive(Default)]
@@ -34,10 +43,22 @@ struct Package {
     new: Described,
 }
 
+/// Files with the same change.
 #[derive(Default)]
-struct Producers {
-    files: u64,
+struct Files {
+    count: u64,
+    /// The first ones by name.
     examples: Vec<String>,
+}
+
+impl Files {
+    fn add(&mut self, file: &File, strings: &Strings) {
+        self.count += 1;
+        let name = file_name(file, strings).to_string();
+        let place = self.examples.partition_point(|example| *example < name);
+        self.examples.insert(place, name);
+        self.examples.truncate(EXAMPLES);
+    }
 }
 
 impl Sums {
@@ -53,6 +74,7 @@ impl Sums {
         self.summary.matched += 1;
         self.summary.renamed += u64::from(how != Matched::Name);
         self.coverage(old, new, &outcome.change, strings);
+        self.sections(old, new, strings);
         self.producers(old, new, strings);
         self.outcome(outcome, strings);
     }
@@ -156,13 +178,20 @@ impl Sums {
             }
         }
         for (kind, [was, is]) in kinds.into_iter().filter(|(_, [was, is])| was != is) {
-            let producers = self.producers.entry((kind.to_owned(), was, is)).or_default();
-            producers.files += 1;
-            let name = file_name(new, strings).to_string();
-            let place = producers.examples.partition_point(|example| *example < name);
-            producers.examples.insert(place, name);
-            producers.examples.truncate(EXAMPLES);
+            self.producers.entry((kind.to_owned(), was, is)).or_default().add(new, strings);
         }
+    }
+
+    fn sections(&mut self, old: &File, new: &File, strings: &Strings) {
+        let Some((was, is)) = old.format.zip(new.format) else { return };
+        if was == is && old.section_bytes == new.section_bytes {
+            return;
+        }
+        let versions = [was, is].map(|format| strings.text(format).to_owned());
+        let sections = self.sections.entry(versions.into()).or_default();
+        sections.files.add(new, strings);
+        sections.old_bytes = sections.old_bytes.saturating_add(old.section_bytes);
+        sections.new_bytes = sections.new_bytes.saturating_add(new.section_bytes);
     }
 
     /// All changes, worst first.
@@ -192,6 +221,7 @@ impl Sums {
             summary: self.summary,
             rules: self.rules.into_values().filter(|rule| rule.files > 0).collect(),
             packages: packages(self.packages),
+            sections: sections(self.sections),
             producers: producers(self.producers),
             files: self.files,
             old,
@@ -217,7 +247,23 @@ fn packages(sums: BTreeMap<String, Package>) -> Vec<PackageChange> {
     packages
 }
 
-type ByProducers = BTreeMap<(String, Vec<String>, Vec<String>), Producers>;
+fn sections(sums: BTreeMap<(String, String), Sections>) -> Vec<SectionChange> {
+    let mut sections: Vec<SectionChange> = sums
+        .into_iter()
+        .map(|((old, new), sums)| SectionChange {
+            old,
+            new,
+            files: sums.files.count,
+            old_bytes: sums.old_bytes,
+            new_bytes: sums.new_bytes,
+            examples: sums.files.examples,
+        })
+        .collect();
+    sections.sort_by_key(|change| std::cmp::Reverse(change.files));
+    sections
+}
+
+type ByProducers = BTreeMap<(String, Vec<String>, Vec<String>), Files>;
 
 fn producers(sums: ByProducers) -> Vec<ProducerChange> {
     let mut producers: Vec<ProducerChange> = sums
@@ -226,7 +272,7 @@ fn producers(sums: ByProducers) -> Vec<ProducerChange> {
             kind,
             old,
             new,
-            files: sums.files,
+            files: sums.count,
             examples: sums.examples,
         })
         .collect();
