@@ -57,7 +57,7 @@ fn functions_with_unknown_starts_are_not_also_lost() {
 
 /// Version 1 does not record the block size of a stub's rows. The CFI of the PLT refutes every size except 16, which ld
 /// 2.44 records in version 2 for the same inputs. For stubs with `endbr64` (`plt-ibt`), it refutes every size:
-/// `corpus/differences/plt-sec`.
+/// `corpus/differences/ld-plt-sec`.
 #[test]
 fn repeated_blocks_of_version_1_are_decided_by_cfi() {
     let names = ["comdat.so", "outermost.so", "plt-now.so", "plt-pie.exe", "plt.so", "shared.so"];

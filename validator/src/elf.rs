@@ -62,6 +62,7 @@ pub struct Elf<'a> {
     class: Class,
     endian: Endian,
     machine: u16,
+    entry: u64,
     kind: ElfKind,
     sections: Vec<ElfSection<'a>>,
     segments: Vec<Segment>,
@@ -252,6 +253,7 @@ impl<'a> Elf<'a> {
             class,
             endian: if header.is_big_endian() { Endian::Big } else { Endian::Little },
             machine: header.e_machine(order).0,
+            entry: header.e_entry(order).into(),
             kind: match header.e_type(order).0 {
                 1 => ElfKind::Relocatable,
                 2 => ElfKind::Executable,
@@ -281,6 +283,12 @@ impl<'a> Elf<'a> {
     #[must_use]
     pub const fn endian(&self) -> Endian {
         self.endian
+    }
+
+    /// `e_entry`: the address where the program starts; 0 if there is none.
+    #[must_use]
+    pub const fn entry(&self) -> u64 {
+        self.entry
     }
 
     /// `e_machine`.

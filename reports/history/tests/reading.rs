@@ -39,10 +39,10 @@ fn both_formats_have_the_same_records() {
 
 #[test]
 fn a_record_has_the_values_of_its_line() {
-    let line = scan(&corpus(), &["differences/plt-got/2.44.so"]);
+    let line = scan(&corpus(), &["differences/ld-plt-got/2.44.so"]);
     let mut seen = 0;
     let each = |record: &sframe_history::Record<'_>| {
-        // In corpus/differences/plt-got, the CFA of the stub at 0x200 is wrong by 8 bytes.
+        // In corpus/differences/ld-plt-got, the CFA of the stub at 0x200 is wrong by 8 bytes.
         let finding =
             record.findings.iter().find(|f| *f.rule == *"cfa-mismatch").expect("an error");
         let difference = finding.difference.as_ref().expect("tables");

@@ -5,6 +5,7 @@ mod checked;
 mod content;
 mod context;
 mod coverage;
+mod directives;
 pub(crate) mod evidence;
 mod names;
 mod producers;

@@ -168,6 +168,9 @@ pub struct Difference<'r> {
     /// The instructions of the range; if it is long, the first few.
     #[serde(borrow, default)]
     pub instructions: Vec<Instruction<'r>>,
+    /// The last call frame instructions that apply to the range, and those before it that they depend on.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub directives: Vec<Directive<'r>>,
     /// Which of both is wrong. Absent in reports of older versions, and where two files are compared.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling<'r>>,
@@ -292,6 +295,16 @@ pub struct Instruction<'r> {
     pub bytes: Text<'r>,
     /// The instruction in assembly language.
     #[serde(borrow, default)]
+    pub text: Text<'r>,
+}
+
+/// A call frame instruction.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Directive<'r> {
+    /// The first PC to which it applies.
+    pub address: Address,
+    /// Its name without `DW_CFA_`, and the register that it is about: `def_cfa_offset`, `offset rbp`, `restore ra`.
+    #[serde(borrow)]
     pub text: Text<'r>,
 }
 

@@ -33,8 +33,8 @@ pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
 };
 pub use finding::{
-    Code, Difference, Field, Finding, Function, Instruction, Part, Proof, Ruling, Side, Similar,
-    TableLine, Wrong,
+    Code, Difference, Directive, Field, Finding, Function, Instruction, Part, Proof, Ruling, Side,
+    Similar, TableLine, Wrong,
 };
 pub use name::FileName;
 pub use owner::Owner;

@@ -66,6 +66,9 @@ pub struct Record<'r> {
     /// The type of the ELF file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elf_type: Option<ElfType>,
+    /// The address where the program starts, if the file has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<Address>,
     /// The build-id in hexadecimal.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub build_id: Option<Text<'r>>,
@@ -125,6 +128,7 @@ impl Record<'static> {
             package: None,
             producers: Vec::new(),
             elf_type: None,
+            entry: None,
             build_id: None,
             status,
             reason: None,

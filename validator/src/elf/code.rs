@@ -105,16 +105,23 @@ impl<'a> Elf<'a> {
         offset.checked_add(size).is_some_and(|end| end <= self.data.len() as u64)
     }
 
+    /// The code section that contains a place.
+    #[must_use]
+    pub fn code_section_at(&self, place: CodeAddress) -> Option<&ElfSection<'a>> {
+        match self.kind {
+            ElfKind::Relocatable => {
+                self.section(place.section).filter(|section| self.is_code(section))
+            }
+            _ => self.section(self.code.find(place.address)?),
+        }
+    }
+
     /// The `size` bytes of machine code at `start`, or as many as its section has; `None` if no code section contains
     /// the place.
     #[must_use]
     pub fn code_bytes(&self, start: CodeAddress, size: u64) -> Option<&'a [u8]> {
-        let (section, base) = if self.kind == ElfKind::Relocatable {
-            (self.section(start.section).filter(|section| self.is_code(section))?, 0)
-        } else {
-            let section = self.section(self.code.find(start.address)?)?;
-            (section, section.address)
-        };
+        let section = self.code_section_at(start)?;
+        let base = if self.kind == ElfKind::Relocatable { 0 } else { section.address };
         let from = usize::try_from(start.address.checked_sub(base)?).ok()?;
         let code = self.section_data(section).ok()?.get(from..)?;
         Some(code.get(..usize::try_from(size).ok()?).unwrap_or(code))

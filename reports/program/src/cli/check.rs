@@ -23,8 +23,9 @@ use crate::scan::{Against, CheckOptions, Sink, scan};
 use sframe_input::{DebugPackages, Input, Selection, ahead, list, plain_error};
 use sframe_record::{Severity, Summary};
 
-/// The findings of each rule and file that are grouped by root cause. Further ones are counted.
-pub(super) const KEPT: Keep = Keep::First(100);
+/// The findings of each rule and file that are listed, recognised as known defects, and grouped by root cause. Further ones are
+/// counted.
+const KEPT: Keep = Keep::First(100);
 
 pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     if let Some(message) = contradiction(args) {
@@ -102,12 +103,13 @@ fn check_options(args: &CheckArgs) -> CheckOptions {
 pub(super) fn shown_options(what: &WhatArgs, output: &OutputArgs) -> CheckOptions {
     let OutputArgs { format, coverage, verbose, .. } = *output;
     let is_text = format == Format::Text;
-    let mut options = what_options(what);
-    if is_text {
-        options.validator.keep = options.validator.keep.max(KEPT);
+    // Text shows producers and examples only on request.
+    CheckOptions {
+        coverage,
+        producers: !is_text,
+        named_examples: verbose || !is_text,
+        ..what_options(what)
     }
-    // Text shows them only on request.
-    CheckOptions { coverage, producers: !is_text, named_examples: verbose || !is_text, ..options }
 }
 
 /// Why an option cannot go with `--against`: it needs what that leaves out.
@@ -125,7 +127,7 @@ fn contradiction(args: &CheckArgs) -> Option<String> {
 /// The options of a scan, regardless of its output.
 pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
     CheckOptions {
-        validator: Options { pedantic: args.pedantic, ..Options::default() },
+        validator: Options { pedantic: args.pedantic, keep: KEPT, ..Options::default() },
         all: args.all,
         only: args.only.clone(),
         ignore: args.ignore.clone(),

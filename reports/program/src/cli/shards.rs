@@ -31,7 +31,6 @@ pub(super) fn options(what: &WhatArgs) -> Result<CheckOptions> {
         let what = format!("{}: {reason}", printable_path(&path));
         return Err(sframe_store::Error::Usage(what).into());
     }
-    options.validator.keep = options.validator.keep.max(check::KEPT);
     Ok(CheckOptions { coverage: true, hash: true, producers: true, ..options })
 }
 

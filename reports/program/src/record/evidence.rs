@@ -8,6 +8,7 @@ use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Named};
 use sframe_validator::{Abi, Section};
 
+use super::directives::directives;
 use super::rows::RowReader;
 use super::tables::Tables;
 use crate::disassembly::disassemble;
@@ -63,6 +64,10 @@ impl<'g> Gatherer<'g> {
             ranges: similar.ranges,
             bytes: similar.bytes,
         });
+        let directives = difference
+            .cfi
+            .map(|of| directives(&of.function, abi, start.address))
+            .unwrap_or_default();
         let ruling = difference.ruling.or_else(|| {
             let frames = (&difference.sframe?, &difference.cfi.as_ref()?.frame);
             Some(self.arbiter.rule((start, end), difference.fields, frames))
@@ -72,6 +77,7 @@ impl<'g> Gatherer<'g> {
             table: lines,
             cut,
             instructions: code(self.elf, abi, function_start, start.address, end),
+            directives,
             ruling: ruling.map(|ruling| describe(ruling, self.elf, abi, function_start)),
             similar,
             repeats: difference.repeats,

@@ -15,6 +15,7 @@ use super::file::{check_elf_file, check_raw};
 use super::options::CheckOptions;
 use super::piece::{Found, Piece};
 use crate::record::{Located, Names};
+use sframe_defects::recognise_one;
 use sframe_input::SectionSource;
 use sframe_record::{Finding, Record};
 
@@ -44,10 +45,11 @@ pub(super) fn hand_over(
         return has_findings;
     }
     record.findings.clear();
-    let sections = record.sections.clone();
+    let file = record.clone();
     found(Piece::Start(record));
     let mut some = Vec::new();
-    each(path, data, &sections, options, &mut |finding| {
+    each(path, data, &file.sections, options, &mut |mut finding| {
+        recognise_one(&file, &mut finding);
         some.push(finding);
         if some.len() == AT_A_TIME {
             found(Piece::Findings(std::mem::take(&mut some)));

@@ -10,10 +10,11 @@ use super::compare;
 use super::elf_file::ElfFile;
 use super::options::CheckOptions;
 use crate::record::{Comparison, Names, checked, producers};
+use sframe_defects::recognise;
 use sframe_input::{RawOptions, SectionSource};
 use sframe_oracle::debug_file::build_id;
 use sframe_record::json::hex;
-use sframe_record::{ElfType, Record, Status};
+use sframe_record::{Address, ElfType, Record, Status};
 
 /// Checks a bare section.
 pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Record<'static> {
@@ -43,7 +44,9 @@ pub(super) fn check_elf_file(
         }
         if record.status == Status::Checked || !record.counts.is_empty() {
             record.elf_type = Some(elf_type(elf));
+            record.entry = Some(elf.entry()).filter(|entry| *entry != 0).map(Address);
             record.build_id = build_id(elf).map(|id| hex(id).into());
+            recognise(&mut record);
         }
         record
     })

@@ -2,7 +2,7 @@
 //!
 //! The truth about CFI that a compiler has written for the code that it has made is that it is right. SFrame comes from
 //! the same directives. The exception is `.plt.got`, for which GNU ld writes wrong SFrame rows
-//! (`corpus/differences/plt-got`).
+//! (`corpus/differences/ld-plt-got`).
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,66 @@
+//! What is known about a defect of a producer.
+
+use sframe_record::Owner;
+
+use crate::signs::Signs;
+
+/// A defect of a producer.
+#[derive(Clone, Copy, Debug)]
+pub struct Defect {
+    /// The identifier, which is also the name of its folder in `corpus/differences/`, if it has one.
+    pub id: &'static str,
+    /// What goes wrong.
+    pub title: &'static str,
+    /// The programs that have it.
+    pub affected: &'static [Affected],
+    /// Who has to act.
+    pub owner: Owner,
+    /// Where it was reported to the producer; empty if that is unknown.
+    pub upstream: &'static str,
+    /// What shows that a finding is a case of it, or, if no file shows it, what the program prints.
+    pub recognised: &'static str,
+    /// What readers of the section do.
+    pub consequence: &'static str,
+    /// How to avoid it.
+    pub workaround: &'static str,
+    /// The smallest input, a path in the corpus; empty if there is none.
+    pub input: &'static str,
+    pub(crate) signs: &'static [Signs],
+}
+
+impl Defect {
+    /// The programs that have it: `GNU ld 2.44 to 2.47.50`.
+    #[must_use]
+    pub fn affected(&self) -> String {
+        let affected: Vec<String> = self.affected.iter().map(Affected::to_string).collect();
+        affected.join(", ")
+    }
+
+    /// Whether findings can be recognised as cases of it. The others are known by the messages of the producers.
+    #[must_use]
+    pub const fn is_recognised(&self) -> bool {
+        !self.signs.is_empty()
+    }
+}
+
+/// The versions of a program that have a defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Affected {
+    /// The program: `GNU ld`.
+    pub tool: &'static str,
+    /// The first version that was found to have it; empty if it is not known which versions have it.
+    pub first: &'static str,
+    /// The last version that was found to have it.
+    pub last: &'static str,
+}
+
+impl std::fmt::Display for Affected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Affected { tool, first, last } = self;
+        match (*first, *last) {
+            ("", _) => f.write_str(tool),
+            (first, last) if first == last => write!(f, "{tool} {first}"),
+            (first, last) => write!(f, "{tool} {first} to {last}"),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The known defects, by producer.
+
+mod assembler;
+mod dropped;
+mod linker;
+mod runtime;
+mod unseen;
+
+use crate::defect::{Affected, Defect};
+
+/// All of them.
+pub(crate) const ALL: [&[&Defect]; 5] =
+    [linker::ALL, assembler::ALL, dropped::ALL, runtime::ALL, unseen::ALL];
+
+const fn gnu_as(first: &'static str, last: &'static str) -> Affected {
+    Affected { tool: "GNU as", first, last }
+}
+
+const fn gnu_ld(first: &'static str, last: &'static str) -> Affected {
+    Affected { tool: "GNU ld", first, last }
+}
+
+const LLVM_MC: Affected = Affected { tool: "LLVM", first: "23", last: "23" };
+const LLD: Affected = Affected { tool: "lld", first: "23", last: "23" };
+const GOLD: Affected = Affected { tool: "gold", first: "2.40", last: "2.40" };
+
+/// A defect about which nothing is known yet: the base of others.
+const NONE: Defect = Defect {
+    id: "",
+    title: "",
+    affected: &[],
+    owner: sframe_record::Owner::Unknown,
+    upstream: "",
+    recognised: "",
+    consequence: "",
+    workaround: "",
+    input: "",
+    signs: &[],
+};

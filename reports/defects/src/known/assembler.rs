@@ -1,0 +1,522 @@
+//! Rows that assemblers make wrongly from right CFI.
+//!
+//! The signs are those of one mistake: what CFI says there, the instructions of CFI that lead to it, and the row that the
+//! assembler wrote instead. Version 2 with field-relative starts is LLVM's, without them GNU as's.
+
+use sframe_record::Owner;
+
+use super::{LLVM_MC, NONE, gnu_as};
+use crate::case::{Case, base, offset};
+use crate::defect::Defect;
+use crate::signs::{ANY, Signs};
+
+pub(super) const ALL: &[&Defect] = &[
+    &REMEMBERED_IN_PLACE,
+    &REMEMBERS_ONE_STATE,
+    &REGISTER_IN_PLACE,
+    &CFA_IN_OTHER_REGISTER,
+    &SAME_VALUE_IGNORED,
+    &FRAME_POINTER_UNDEFINED,
+    &FRAME_POINTER_IN_REGISTER,
+    &RELATIVE_SAVE_IGNORED,
+    &RESTORE_TO_FIRST_ROW,
+    &RESTORE_WITH_OLDER_CIE,
+    &FRAME_POINTER_RESTORED,
+    &FRAME_POINTER_ONLY,
+    &RETURN_OFFSET_CUT,
+    &RETURN_ELSEWHERE,
+    &RETURN_IN_REGISTER,
+    &RETURN_VALUE_IGNORED,
+    &RETURN_IN_ESCAPE,
+    &VALUE_OFFSET_IGNORED,
+    &RETURN_RESTORE_IGNORED,
+    &UNDEFINED_FOR_GOOD,
+    &SIMPLE_OUTERMOST,
+    &SIGNAL_OUTERMOST,
+    &NO_INITIAL_RULES,
+    &ODD_OFFSET,
+];
+
+const ASSEMBLER: Defect = Defect {
+    owner: Owner::Assembler,
+    consequence: "a walker that stops at such a PC takes a wrong frame",
+    workaround: "use a version of the assembler that is not affected, or assemble the file without SFrame",
+    ..NONE
+};
+
+/// A row with a wrong CFA, or no CFA.
+const WRONG_CFA: Signs = Signs { rules: &["cfa-mismatch"], ..ANY };
+/// A row with a wrong FP.
+const WRONG_FP: Signs = Signs { rules: &["fp-mismatch"], ..ANY };
+/// A row with a wrong RA.
+const WRONG_RA: Signs = Signs { rules: &["ra-mismatch"], ..ANY };
+/// A row or function that wrongly ends the stack, or does not.
+const WRONG_END: Signs = Signs { rules: &["outermost-mismatch"], ..ANY };
+
+/// Whether the section was written by GNU as with section-relative starts, as versions 2.40 to 2.45 do.
+fn is_older_gnu_as(case: &Case<'_>) -> bool {
+    !case.is_field_relative()
+}
+
+/// Whether SFrame has a slot for FP, and CFI says that FP is unchanged.
+fn is_fp_kept_in_slot(case: &Case<'_>) -> bool {
+    case.differs_in(&["fp"])
+        && case.rows().is_some_and(|(sframe, cfi)| {
+            sframe.fp.starts_with("*(CFA") && cfi.fp.as_str() == "unchanged"
+        })
+}
+
+/// Whether SFrame says that FP is unchanged, where CFI has a rule for it.
+fn is_fp_unchanged(case: &Case<'_>) -> bool {
+    case.differs_in(&["fp"])
+        && case.rows().is_some_and(|(sframe, _)| sframe.fp.as_str() == "unchanged")
+}
+
+/// Whether SFrame has RA in the slot that AMD64's ABI gives it.
+fn is_ra_in_usual_slot(case: &Case<'_>) -> bool {
+    case.differs_in(&["ra"])
+        && case.rows().is_some_and(|(sframe, _)| sframe.ra.as_str() == "*(CFA-8)")
+}
+
+static REMEMBERED_IN_PLACE: Defect = Defect {
+    id: "remembered-in-place",
+    title: "a rule and .cfi_remember_state at one place: .cfi_restore_state does not restore the rule",
+    affected: &[gnu_as("2.40", "2.44")],
+    recognised: "CFI remembers a state where a rule changes, has restored it, and SFrame has the rules from before that place",
+    input: "corpus/differences/remembered-in-place/input.s",
+    signs: &[Signs {
+        versions: &[1, 2],
+        also: |case| is_older_gnu_as(case) && is_rule_lost_when_remembered(case),
+        ..WRONG_CFA
+    }],
+    ..ASSEMBLER
+};
+
+/// Whether the last state that CFI has restored was remembered at the PC of another rule.
+fn is_rule_lost_when_remembered(case: &Case<'_>) -> bool {
+    let (mut remembered, mut last_restored) = (Vec::new(), None);
+    for (place, directive) in case.directives() {
+        match directive {
+            "remember_state" => remembered.push(place),
+            "restore_state" => last_restored = remembered.pop(),
+            _ => {}
+        }
+    }
+    last_restored.is_some_and(|place| {
+        let is_rule = |text: &str| !matches!(text, "remember_state" | "restore_state");
+        case.directives().any(|(other, text)| other == place && is_rule(text))
+    })
+}
+
+static REMEMBERS_ONE_STATE: Defect = Defect {
+    id: "remembers-one-state",
+    title: "of nested .cfi_remember_state, only the last one is kept",
+    affected: &[gnu_as("2.40", "2.47.50")],
+    recognised: "CFI has remembered two states at a time and restored both, and SFrame has the rules of the second one",
+    input: "corpus/differences/remembers-one-state/input.s",
+    signs: &[Signs { also: |case| !is_llvm(case) && is_state_lost(case), ..WRONG_CFA }],
+    ..ASSEMBLER
+};
+
+/// Whether LLVM wrote the section: version 2 with field-relative starts.
+fn is_llvm(case: &Case<'_>) -> bool {
+    case.version() == Some(2) && case.is_field_relative()
+}
+
+/// Whether CFI has restored a state over which another one was remembered.
+fn is_state_lost(case: &Case<'_>) -> bool {
+    let (mut remembered, mut is_lost) = (Vec::new(), false);
+    for (_, directive) in case.directives() {
+        match directive {
+            "remember_state" => {
+                remembered.iter_mut().for_each(|covered| *covered = true);
+                remembered.push(false);
+            }
+            "restore_state" => is_lost = remembered.pop() == Some(true),
+            _ => {}
+        }
+    }
+    is_lost
+}
+
+static REGISTER_IN_PLACE: Defect = Defect {
+    id: "register-in-place",
+    title: ".cfi_def_cfa_offset and .cfi_def_cfa_register at one place: the offset is lost",
+    affected: &[gnu_as("2.40", "2.47.50")],
+    recognised: "CFI changes offset and register of the CFA at one PC, and SFrame has the new register with the old offset",
+    workaround: "write .cfi_def_cfa instead of the two directives",
+    input: "corpus/differences/register-in-place/input.s",
+    signs: &[Signs {
+        also: |case| {
+            let has_old_offset = case.rows().zip(case.row_before());
+            !is_llvm(case)
+                && case.differs_in(&["cfa"])
+                && case.has_directives_at_one_place("def_cfa_offset", "def_cfa_register")
+                && has_old_offset.is_some_and(|((sframe, cfi), before)| {
+                    base(&sframe.cfa) == base(&cfi.cfa)
+                        && offset(&sframe.cfa) == offset(&before.cfa)
+                })
+        },
+        ..WRONG_CFA
+    }],
+    ..ASSEMBLER
+};
+
+static CFA_IN_OTHER_REGISTER: Defect = Defect {
+    id: "cfa-in-other-register",
+    title: "a CFA counted from a register other than SP and FP is written as counted from SP",
+    affected: &[gnu_as("2.40", "2.40")],
+    recognised: "in version 1, CFI counts the CFA from another register, and SFrame from SP at the same distance",
+    input: "corpus/differences/cfa-in-other-register/input.s",
+    signs: &[Signs {
+        versions: &[1],
+        also: |case| {
+            case.differs_in(&["cfa"])
+                && case.rows().is_some_and(|(sframe, cfi)| {
+                    matches!(base(&sframe.cfa), "rsp" | "sp")
+                        && !matches!(base(&cfi.cfa), "rsp" | "sp" | "rbp" | "x29" | "undefined")
+                        && offset(&sframe.cfa) == offset(&cfi.cfa)
+                })
+        },
+        ..WRONG_CFA
+    }],
+    ..ASSEMBLER
+};
+
+static SAME_VALUE_IGNORED: Defect = Defect {
+    id: "same-value-ignored",
+    title: "after .cfi_same_value, FP is still read from its old slot",
+    affected: &[gnu_as("2.40", "2.44"), LLVM_MC],
+    recognised: "CFI has same_value for FP, and SFrame a slot",
+    input: "corpus/differences/same-value-ignored/input.s",
+    signs: &[Signs {
+        versions: &[1, 2],
+        also: |case| is_fp_kept_in_slot(case) && case.has_directive("same_value fp"),
+        ..WRONG_FP
+    }],
+    ..ASSEMBLER
+};
+
+static FRAME_POINTER_UNDEFINED: Defect = Defect {
+    id: "frame-pointer-undefined",
+    title: "a lost FP is written as unchanged",
+    affected: &[gnu_as("2.40", "2.44"), LLVM_MC],
+    recognised: "CFI says that FP is undefined, and SFrame that it is unchanged",
+    input: "corpus/differences/frame-pointer-undefined/input.s",
+    signs: &[Signs {
+        versions: &[1, 2],
+        also: |case| {
+            is_fp_unchanged(case) && case.rows().is_some_and(|(_, cfi)| &*cfi.fp == "undefined")
+        },
+        ..WRONG_FP
+    }],
+    ..ASSEMBLER
+};
+
+static FRAME_POINTER_IN_REGISTER: Defect = Defect {
+    id: "frame-pointer-in-register",
+    title: "an FP kept in another register is written as unchanged",
+    affected: &[LLVM_MC],
+    recognised: "CFI has the caller's FP in another register, and SFrame says that it is unchanged",
+    input: "corpus/differences/frame-pointer-in-register/input.s",
+    signs: &[Signs {
+        also: |case| is_llvm(case) && is_fp_unchanged(case) && case.has_directive("register fp"),
+        ..WRONG_FP
+    }],
+    ..ASSEMBLER
+};
+
+static RELATIVE_SAVE_IGNORED: Defect = Defect {
+    id: "relative-save-ignored",
+    title: "an FP saved by .cfi_rel_offset is written as unchanged",
+    affected: &[LLVM_MC],
+    recognised: "CFI has a slot for FP, and SFrame says that it is unchanged, in LLVM's version 2",
+    workaround: "write .cfi_offset",
+    input: "corpus/differences/relative-save-ignored/input.s",
+    signs: &[Signs {
+        also: |case| {
+            is_llvm(case)
+                && is_fp_unchanged(case)
+                && case.rows().is_some_and(|(_, cfi)| cfi.fp.starts_with("*(CFA"))
+                && case.has_directive("offset fp")
+        },
+        ..WRONG_FP
+    }],
+    ..ASSEMBLER
+};
+
+static RESTORE_TO_FIRST_ROW: Defect = Defect {
+    id: "restore-to-first-row",
+    title: ".cfi_restore goes back to the function's first rule, not to the CIE's",
+    affected: &[LLVM_MC],
+    recognised: "CFI restores the initial rule for FP, and SFrame has the slot of the function's first row",
+    input: "corpus/differences/restore-to-first-row/input.s",
+    signs: &[Signs {
+        also: |case| is_llvm(case) && is_fp_kept_in_slot(case) && case.has_directive("restore fp"),
+        ..WRONG_FP
+    }],
+    ..ASSEMBLER
+};
+
+static RESTORE_WITH_OLDER_CIE: Defect = Defect {
+    id: "restore-with-older-cie",
+    title: ".cfi_restore goes back to the function's first rule, although its CIE is that of an earlier function",
+    affected: &[gnu_as("2.40", "2.47.50")],
+    recognised: "CFI restores the initial rule for FP, and SFrame has the slot of the function's first row",
+    input: "corpus/differences/restore-with-older-cie/input.s",
+    signs: &[Signs {
+        also: |case| {
+            !is_llvm(case)
+                && is_fp_kept_in_slot(case)
+                && case.has_directive("restore fp")
+                && !case.has_directive("same_value fp")
+        },
+        ..WRONG_FP
+    }],
+    ..ASSEMBLER
+};
+
+static FRAME_POINTER_RESTORED: Defect = Defect {
+    id: "frame-pointer-restored",
+    title: "after .cfi_register and .cfi_restore of an FP saved by the first row, FP's control word is 0, which is padding",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "not recognised: a flexible row has five words, of which the one for FP's control is 0 (flex-layout)",
+    consequence: "readers take the row as damaged, or as one without FP",
+    input: "corpus/differences/frame-pointer-restored/input.s",
+    ..ASSEMBLER
+};
+
+static FRAME_POINTER_ONLY: Defect = Defect {
+    id: "frame-pointer-only",
+    title: "on AArch64, FP's slot is written as the slot of the return address",
+    affected: &[gnu_as("2.40", "2.40")],
+    recognised: "in version 1, SFrame has RA where CFI has FP, and the other one unchanged",
+    input: "corpus/differences/frame-pointer-only/input.s",
+    signs: &[Signs {
+        versions: &[1],
+        machines: &["AArch64", "AArch64-BE"],
+        also: |case| {
+            case.differs_in(&["ra", "fp"])
+                && case.rows().is_some_and(|(sframe, cfi)| {
+                    sframe.ra == cfi.fp && &*sframe.fp == "unchanged" && &*cfi.ra == "unchanged"
+                })
+        },
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_OFFSET_CUT: Defect = Defect {
+    id: "return-offset-cut",
+    title: "a return address at more than 127 bytes from the CFA: the offset is cut to a byte",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "SFrame's offset of RA is the lowest byte of CFI's",
+    input: "corpus/differences/return-offset-cut/input.s",
+    signs: &[Signs {
+        versions: &[3],
+        also: |case| {
+            let offsets = case.rows().map(|(sframe, cfi)| (offset(&sframe.ra), offset(&cfi.ra)));
+            matches!(offsets, Some((Some(cut), Some(whole)))
+                if cut != whole && cut == i64::from(whole.to_le_bytes()[0].cast_signed()))
+                && case.differs_in(&["ra"])
+        },
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_ELSEWHERE: Defect = Defect {
+    id: "return-elsewhere",
+    title: "a return address that is not at CFA-8 is written as if it were",
+    affected: &[gnu_as("2.40", "2.44"), LLVM_MC],
+    recognised: "in versions 1 and 2 on AMD64, CFI has RA in another slot",
+    input: "corpus/differences/return-elsewhere/input.s",
+    signs: &[Signs {
+        versions: &[1, 2],
+        machines: &["AMD64"],
+        also: |case| {
+            is_ra_in_usual_slot(case)
+                && case.rows().is_some_and(|(_, cfi)| cfi.ra.starts_with("*(CFA"))
+                && case.has_directive("offset ra")
+        },
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_IN_REGISTER: Defect = Defect {
+    id: "return-in-register",
+    title: "a return address in a register is written as at CFA-8",
+    affected: &[gnu_as("2.44", "2.44"), LLVM_MC],
+    recognised: "in version 2 on AMD64, CFI has RA in a register",
+    input: "corpus/differences/return-in-register/input.s",
+    signs: &[Signs {
+        versions: &[2],
+        machines: &["AMD64"],
+        also: |case| is_ra_in_usual_slot(case) && case.has_directive("register ra"),
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_VALUE_IGNORED: Defect = Defect {
+    id: "return-value-ignored",
+    title: "a return address computed from the CFA is written as at CFA-8",
+    affected: &[gnu_as("2.40", "2.47.50"), LLVM_MC],
+    recognised: "on AMD64, CFI computes RA from the CFA",
+    input: "corpus/differences/return-value-ignored/input.s",
+    signs: &[Signs {
+        machines: &["AMD64"],
+        also: |case| is_ra_in_usual_slot(case) && case.has_directive("val_offset ra"),
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_IN_ESCAPE: Defect = Defect {
+    id: "return-in-escape",
+    title: "a return address whose place is in a .cfi_escape is written as at CFA-8",
+    affected: &[LLVM_MC],
+    recognised: "CFI has an expression for RA, and SFrame has it at CFA-8, in LLVM's version 2",
+    input: "corpus/differences/return-in-escape/input.s",
+    signs: &[Signs {
+        also: |case| {
+            is_llvm(case) && is_ra_in_usual_slot(case) && case.has_directive("expression ra")
+        },
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static VALUE_OFFSET_IGNORED: Defect = Defect {
+    id: "value-offset-ignored",
+    title: "an FP computed from the CFA is written as unchanged",
+    affected: &[LLVM_MC],
+    recognised: "CFI computes FP from the CFA, and SFrame says that it is unchanged, in LLVM's version 2",
+    input: "corpus/differences/value-offset-ignored/input.s",
+    signs: &[Signs {
+        also: |case| is_llvm(case) && is_fp_unchanged(case) && case.has_directive("val_offset fp"),
+        ..WRONG_FP
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_RESTORE_IGNORED: Defect = Defect {
+    id: "return-restore-ignored",
+    title: "after .cfi_restore of the return address, it is still written as in a register",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "CFI restores the rule for RA after one with a register, and SFrame has the register",
+    workaround: "write .cfi_offset instead of .cfi_restore",
+    input: "corpus/differences/return-restore-ignored/input.s",
+    signs: &[Signs {
+        versions: &[3],
+        also: |case| {
+            case.differs_in(&["ra"])
+                && case.has_directive("register ra")
+                && case.has_directive("restore ra")
+                && case.rows().is_some_and(|(sframe, _)| offset(&sframe.ra).is_none())
+        },
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static UNDEFINED_FOR_GOOD: Defect = Defect {
+    id: "undefined-for-good",
+    title: "an undefined return address stays undefined to the end of the function",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "CFI had RA undefined and has a rule for it again, and SFrame still has it undefined",
+    consequence: "a walker takes the function for the outermost one, and the stack ends too early",
+    input: "corpus/differences/undefined-for-good/input.s",
+    signs: &[Signs {
+        versions: &[3],
+        also: |case| {
+            case.has_directive("undefined ra")
+                && case.rows().is_some_and(|(sframe, cfi)| {
+                    &*sframe.ra == "undefined" && &*cfi.ra != "undefined"
+                })
+        },
+        ..WRONG_END
+    }],
+    ..ASSEMBLER
+};
+
+/// Whether SFrame has an entry without rows, where CFI does not say that the stack ends.
+fn is_entry_without_rows(case: &Case<'_>) -> bool {
+    case.differs_in(&["undefined-ra"])
+        && case.rows().is_none()
+        && case.cfi().is_some_and(|cfi| &*cfi.ra != "undefined")
+}
+
+static SIMPLE_OUTERMOST: Defect = Defect {
+    id: "simple-outermost",
+    title: "a function without any CFA rule is marked as the outermost frame, by an entry without rows",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "CFI has no rule for the CFA, and SFrame an entry without rows",
+    consequence: "a walker takes the function for the outermost one, and the stack ends too early",
+    workaround: "give the function CFI rules, or leave out .cfi_startproc",
+    input: "corpus/differences/simple-outermost/input.s",
+    signs: &[Signs {
+        versions: &[3],
+        also: |case| {
+            is_entry_without_rows(case) && case.cfi().is_some_and(|cfi| &*cfi.cfa == "undefined")
+        },
+        ..WRONG_END
+    }],
+    ..ASSEMBLER
+};
+
+static SIGNAL_OUTERMOST: Defect = Defect {
+    id: "signal-outermost",
+    title: "a signal frame whose CFI the assembler does not translate is marked as the outermost frame",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "CFI has expressions for the CFA and RA, and SFrame an entry without rows",
+    consequence: "the stack ends at the signal handler: the interrupted code is missing",
+    input: "corpus/differences/signal-outermost/input.s",
+    signs: &[Signs {
+        versions: &[3],
+        also: |case| {
+            is_entry_without_rows(case) && case.cfi().is_some_and(|cfi| &*cfi.cfa != "undefined")
+        },
+        ..WRONG_END
+    }],
+    ..ASSEMBLER
+};
+
+static NO_INITIAL_RULES: Defect = Defect {
+    id: "no-initial-rules",
+    title: "a function without any CFA rule gets one, FP+0",
+    affected: &[LLVM_MC],
+    recognised: "CFI has no rule for the CFA, and SFrame has FP+0, in LLVM's version 2",
+    workaround: "give the function CFI rules, or leave out .cfi_startproc",
+    input: "corpus/differences/no-initial-rules/input.s",
+    signs: &[Signs {
+        also: |case| {
+            is_llvm(case)
+                && case.rows().is_some_and(|(sframe, cfi)| {
+                    &*sframe.cfa == "rbp+0" && &*cfi.cfa == "undefined"
+                })
+        },
+        ..WRONG_CFA
+    }],
+    ..ASSEMBLER
+};
+
+static ODD_OFFSET: Defect = Defect {
+    id: "odd-offset",
+    title: "on s390x, a CFA offset that is no multiple of 8 is rounded down",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "on s390x, SFrame has CFI's offset of the CFA rounded down to a multiple of 8",
+    input: "corpus/differences/odd-offset/input.s",
+    signs: &[Signs {
+        machines: &["s390x"],
+        also: |case| {
+            let offsets = case.rows().map(|(sframe, cfi)| (offset(&sframe.cfa), offset(&cfi.cfa)));
+            matches!(offsets, Some((Some(cut), Some(odd)))
+                if odd.rem_euclid(8) != 0 && cut == odd - odd.rem_euclid(8))
+                && case.differs_in(&["cfa"])
+        },
+        ..WRONG_CFA
+    }],
+    ..ASSEMBLER
+};

@@ -1,0 +1,248 @@
+//! Defects of linkers.
+
+use sframe_record::Owner;
+
+use super::{GOLD, LLD, NONE, gnu_as, gnu_ld};
+use crate::case::Case;
+use crate::defect::Defect;
+use crate::signs::{ANY, Extent, Files, Signs};
+
+pub(super) const ALL: &[&Defect] = &[
+    &PLT_GOT,
+    &PLT_SEC,
+    &SECTIONS_APPENDED,
+    &STARTS_NOT_ADJUSTED,
+    &RELOCATIONS_LEFT_BEHIND,
+    &SEGMENT_BEFORE_MERGE,
+    &SEGMENT_OVER_NOTHING,
+    &HEADER_OF_ZEROS,
+    &HEADER_LOST,
+    &NO_UNWIND_INFO,
+];
+
+const LINKER: Defect = Defect { owner: Owner::Linker, ..NONE };
+
+/// The stub is one jump, which the caller enters with a call.
+fn is_jump_after_call(case: &Case<'_>) -> bool {
+    let rows = case.rows().is_some_and(|(sframe, cfi)| {
+        (sframe.cfa.as_str(), cfi.cfa.as_str()) == ("rsp+16", "rsp+8")
+    });
+    let code = case.difference().map(|difference| difference.instructions.as_slice());
+    let mut code = code.unwrap_or_default().iter().map(|instruction| instruction.text.as_str());
+    let first = code.find(|text| *text != "endbr64");
+    rows && case.differs_in(&["cfa"]) && first.is_none_or(|text| text.contains("jmp"))
+}
+
+static PLT_GOT: Defect = Defect {
+    id: "ld-plt-got",
+    title: "the rows for stubs of .plt.got are one slot off",
+    affected: &[gnu_ld("2.44", "2.47.50")],
+    recognised: "in .plt.got, SFrame has CFA = SP+16 where CFI has SP+8, and the code is a jump",
+    consequence: "a walker that stops in such a stub takes data of the caller for its return address; the stub is one \
+                  instruction, so that samples rarely hit it",
+    workaround: "link with -z now and without taking the address of the called functions, or with mold",
+    input: "corpus/differences/ld-plt-got/input.s",
+    signs: &[Signs {
+        rules: &["cfa-mismatch"],
+        versions: &[2, 3],
+        machines: &["AMD64"],
+        files: Files::Linked,
+        sections: &[".plt.got"],
+        also: is_jump_after_call,
+        extent: Extent::Pattern,
+        ..ANY
+    }],
+    ..LINKER
+};
+
+static PLT_SEC: Defect = Defect {
+    id: "ld-plt-sec",
+    title: ".plt.sec is described as if it began with a head",
+    affected: &[gnu_ld("2.40", "2.40")],
+    recognised: "in .plt.sec of version 1, SFrame has CFA = SP+16 or SP+24 where CFI has SP+8",
+    consequence: "a walker that stops in such a stub takes a wrong return address",
+    workaround: "use a later linker, or -z noibtplt",
+    input: "corpus/differences/ld-plt-sec/input.s",
+    signs: &[Signs {
+        rules: &["cfa-mismatch"],
+        versions: &[1],
+        machines: &["AMD64"],
+        files: Files::Linked,
+        sections: &[".plt.sec"],
+        also: |case| {
+            case.rows().is_some_and(|(sframe, cfi)| {
+                matches!(sframe.cfa.as_str(), "rsp+16" | "rsp+24") && cfi.cfa.as_str() == "rsp+8"
+            })
+        },
+        extent: Extent::Pattern,
+        ..ANY
+    }],
+    ..LINKER
+};
+
+static SECTIONS_APPENDED: Defect = Defect {
+    id: "sections-appended",
+    title: "the sections of the inputs are appended to each other instead of merged",
+    affected: &[LLD, GOLD],
+    recognised: "another header follows the content of the section, and there is no program header",
+    consequence: "readers find the functions of the first input alone",
+    workaround: "link with GNU ld or mold, or assemble without SFrame",
+    input: "corpus/differences/sections-appended/input.s",
+    signs: &[
+        Signs { rules: &["concatenated-section"], extent: Extent::Rule, ..ANY },
+        Signs {
+            rules: &["segment-missing"],
+            files: Files::Linked,
+            beside: "concatenated-section",
+            extent: Extent::Rule,
+            ..ANY
+        },
+    ],
+    ..LINKER
+};
+
+static STARTS_NOT_ADJUSTED: Defect = Defect {
+    id: "starts-not-adjusted",
+    title: "start addresses are too low, because the linker does not adjust those of GNU as",
+    affected: &[gnu_as("2.40", "2.44"), LLD, GOLD],
+    recognised: "not recognised: functions begin too early by the offset of their entry, in files of other linkers than GNU ld",
+    consequence: "readers find other functions than the right ones, or none",
+    workaround: "link with GNU ld, or use an assembler that writes field-relative starts (GNU as 2.46, LLVM)",
+    input: "corpus/differences/starts-not-adjusted/input.s",
+    ..LINKER
+};
+
+/// `ld -r` of these versions sets the flag in a relocatable object.
+fn is_from_ld_r(case: &Case<'_>) -> bool {
+    case.header().is_some_and(|header| header.flags & 1 != 0) && !case.is_field_relative()
+}
+
+static RELOCATIONS_LEFT_BEHIND: Defect = Defect {
+    id: "relocations-left-behind",
+    title: "ld -r moves the entries of functions, but not their relocations",
+    affected: &[gnu_ld("2.40", "2.44")],
+    recognised: "a relocatable object with sorted functions, a relocation that is for no start field, and the size of all \
+                 inputs together",
+    consequence: "nothing says where the functions of the second and later inputs are; a linker that uses the object writes \
+                  wrong start addresses",
+    workaround: "do not link objects with .sframe with -r, or use a later linker",
+    input: "corpus/differences/relocations-left-behind/input.s",
+    signs: &[
+        Signs {
+            rules: &["relocation-misplaced"],
+            versions: &[1, 2],
+            files: Files::Relocatable,
+            also: is_from_ld_r,
+            extent: Extent::Rule,
+            ..ANY
+        },
+        Signs {
+            rules: &["sorted-object", "trailing-bytes"],
+            versions: &[1, 2],
+            files: Files::Relocatable,
+            beside: "relocation-misplaced",
+            also: is_from_ld_r,
+            extent: Extent::Rule,
+            ..ANY
+        },
+    ],
+    ..LINKER
+};
+
+static SEGMENT_BEFORE_MERGE: Defect = Defect {
+    id: "ld-segment-size",
+    title: "the program header has the size that the sections had before they were merged",
+    affected: &[gnu_ld("2.40", "2.47.50")],
+    recognised: "PT_GNU_SFRAME is longer than the section, in a linked file",
+    consequence: "a reader that takes the extent from PT_GNU_SFRAME sees more bytes, some of which may be left over from the \
+                  inputs; the header's counts say where the content ends",
+    workaround: "none is needed for readers that use the counts; strip sets the size right",
+    input: "",
+    signs: &[Signs {
+        rules: &["segment-stale-bytes", "segment-long"],
+        files: Files::Linked,
+        extent: Extent::Rule,
+        ..ANY
+    }],
+    ..LINKER
+};
+
+static SEGMENT_OVER_NOTHING: Defect = Defect {
+    id: "ld-segment-over-nothing",
+    title: "a section without bytes has a program header with some",
+    affected: &[gnu_ld("2.47.50", "2.47.50")],
+    recognised: "the section of a linked file is empty, and PT_GNU_SFRAME is not",
+    consequence: "readers of the segment see zeros or bytes left over from the inputs",
+    workaround: "discard the section with --discard-sframe if the program has no code with SFrame",
+    input: "",
+    signs: &[
+        Signs { rules: &["segment-over-empty"], files: Files::Linked, extent: Extent::Rule, ..ANY },
+        Signs {
+            rules: &["section-empty"],
+            files: Files::Linked,
+            beside: "segment-over-empty",
+            extent: Extent::Rule,
+            ..ANY
+        },
+    ],
+    ..LINKER
+};
+
+static HEADER_OF_ZEROS: Defect = Defect {
+    id: "ld-header-of-zeros",
+    title: "ld -r of inputs without functions writes a section of 28 zero bytes",
+    affected: &[gnu_ld("2.40", "2.44")],
+    recognised: "a relocatable object whose section has 28 bytes and no magic number",
+    consequence: "readers and linkers refuse the section",
+    workaround: "leave inputs without functions out of ld -r, or use a later linker",
+    input: "",
+    signs: &[Signs {
+        rules: &["bad-magic"],
+        files: Files::Relocatable,
+        also: |case| {
+            let field = case.finding.field.as_ref();
+            let is_zero = field.is_some_and(|field| field.value.as_str() == "0x0000");
+            let place = case.finding.section.and_then(|place| case.record.sections.get(place));
+            is_zero && place.is_some_and(|section| section.size == 28)
+        },
+        extent: Extent::Rule,
+        ..ANY
+    }],
+    ..LINKER
+};
+
+static HEADER_LOST: Defect = Defect {
+    id: "ld-header-lost",
+    title: "ld -r of inputs without functions writes a section without bytes",
+    affected: &[gnu_ld("2.47.50", "2.47.50")],
+    recognised: "a relocatable object whose section is empty",
+    consequence: "readers that expect a header refuse the section",
+    workaround: "leave inputs without functions out of ld -r",
+    input: "",
+    signs: &[Signs {
+        rules: &["section-empty"],
+        files: Files::Relocatable,
+        extent: Extent::Rule,
+        ..ANY
+    }],
+    ..LINKER
+};
+
+static NO_UNWIND_INFO: Defect = Defect {
+    id: "no-unwind-info",
+    title: "SFrame describes the PLT, although its CFI was left out on request",
+    affected: &[gnu_ld("2.47.50", "2.47.50")],
+    recognised: "SFrame alone describes .plt or .plt.got",
+    consequence: "none: the rows of .plt are right, those of .plt.got are one slot off (ld-plt-got)",
+    workaround: "link without --no-ld-generated-unwind-info",
+    input: "corpus/golden/2.47.50/x86_64/plt-only.so",
+    signs: &[Signs {
+        rules: &["sframe-without-cfi"],
+        versions: &[3],
+        machines: &["AMD64"],
+        files: Files::Linked,
+        sections: &[".plt", ".plt.got"],
+        ..ANY
+    }],
+    ..LINKER
+};

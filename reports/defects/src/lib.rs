@@ -1,0 +1,36 @@
+//! Known defects of the producers of SFrame sections.
+//!
+//! Assemblers, linkers and C libraries make mistakes that each user of them meets. Each [`Defect`] here was judged by hand:
+//! `corpus/differences/` and `corpus/NOTES.md` have the inputs and the proofs. [`recognise`] names the defect that a
+//! finding is a case of, and who has to act on it.
+//!
+//! ```
+//! let defect = sframe_defects::find("ld-plt-got").expect("a known defect");
+//! assert_eq!(defect.affected(), "GNU ld 2.44 to 2.47.50");
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod case;
+mod defect;
+mod known;
+mod owner;
+mod recognise;
+mod signs;
+mod tool;
+
+pub use defect::{Affected, Defect};
+pub use recognise::{recognise, recognise_one};
+pub use signs::Extent;
+pub use tool::{NoSuchTool, Producer};
+
+/// All known defects, by producer.
+pub fn all() -> impl Iterator<Item = &'static Defect> {
+    known::ALL.into_iter().flatten().copied()
+}
+
+/// The defect with this identifier.
+#[must_use]
+pub fn find(id: &str) -> Option<&'static Defect> {
+    all().find(|defect| defect.id == id)
+}
