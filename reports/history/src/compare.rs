@@ -18,7 +18,7 @@
 mod coverage;
 mod kept;
 mod matching;
-mod names;
+pub(crate) mod names;
 mod outcome;
 mod pairs;
 pub(crate) mod strings;

@@ -10,9 +10,11 @@
 pub mod changes;
 pub mod compare;
 pub mod groups;
+mod identity;
 pub mod report;
 mod shape;
 
 pub use compare::{Comparison, When};
 pub use groups::Groups;
+pub use identity::Identity;
 pub use sframe_record::Record;

@@ -2,7 +2,7 @@
 
 /// How much of a version is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Versions {
+pub(crate) enum Versions {
     /// All but the first number: `libfoo.so.1.#`.
     KeepMajor,
     /// All numbers: `libfoo.so.#`.
@@ -13,7 +13,7 @@ pub(super) enum Versions {
 ///
 /// The definition of a version is narrow, because a wrong match is worse than none: numbers separated by dots, numbers
 /// after `.so.`, and the version fields in file names of packages. `aes-128.o` and `aes-256.o` are two files.
-pub(super) fn path(path: &str, versions: Versions) -> String {
+pub(crate) fn path(path: &str, versions: Versions) -> String {
     let mut out = String::with_capacity(path.len());
     let mut before = "";
     for component in path.split_inclusive(['/', '!']) {
@@ -37,7 +37,7 @@ pub(super) fn file_name(path: &str) -> &str {
 
 /// A symbol without the numbers that compilers give to copies, such as `f.part.#` for `f.part.0`, and without the hash
 /// in Rust's names.
-pub(super) fn symbol(name: &str) -> String {
+pub(crate) fn symbol(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for (place, part) in name.split('.').enumerate() {
         if place > 0 {

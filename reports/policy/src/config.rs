@@ -1,0 +1,227 @@
+//! `sframe-check.toml`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+use jiff::civil::Date;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::pattern::RulePattern;
+use crate::policy::{Known, Policy};
+use crate::suppression::Suppression;
+
+/// The name of the file.
+const NAME: &str = "sframe-check.toml";
+/// The maximum size in bytes.
+const MOST: u64 = 1 << 20;
+
+/// Why a configuration cannot be used: the file, the line if one is to blame, and what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    place: String,
+    message: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// The nearest `sframe-check.toml`, in `folder` or above it.
+#[must_use]
+pub fn find(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())
+}
+
+/// Reads a configuration.
+///
+/// # Errors
+/// Returns an error if the file cannot be read, is larger than 1 MiB, or is no valid configuration.
+pub fn read(path: &Path) -> Result<Policy, ConfigError> {
+    let place = path.display().to_string();
+    let failed = |message: String| ConfigError { place: place.clone(), message };
+    let size = fs::metadata(path).map_err(|error| failed(plain(&error)))?.len();
+    if size > MOST {
+        return Err(failed(format!("the file has {size} bytes, and may have {MOST}")));
+    }
+    let text = fs::read_to_string(path).map_err(|error| failed(plain(&error)))?;
+    parse(&place, &text)
+}
+
+/// The message of an error without its number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    /// How cases of known defects count.
+    known: Option<Spanned<String>>,
+    /// The levels of rules, groups, globs and known defects.
+    #[serde(default)]
+    rules: BTreeMap<Spanned<String>, Spanned<String>>,
+    #[serde(default)]
+    suppress: Vec<Spanned<Suppress>>,
+}
+
+/// `[[suppress]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Suppress {
+    reason: String,
+    rule: Option<String>,
+    known: Option<String>,
+    path: Option<String>,
+    section: Option<String>,
+    function: Option<String>,
+    build_id: Option<String>,
+    expires: Option<toml::value::Datetime>,
+}
+
+/// Parses the text of the file called `name`.
+fn parse(name: &str, text: &str) -> Result<Policy, ConfigError> {
+    let at = |span: std::ops::Range<usize>, message: String| {
+        let before = text.get(..span.start).unwrap_or(text);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        ConfigError { place: format!("{name}:{line}"), message }
+    };
+    let config: Config = toml::from_str(text)
+        .map_err(|error| at(error.span().unwrap_or(0..0), error.message().to_owned()))?;
+    let mut policy = Policy::default();
+    if let Some(known) = config.known {
+        policy.known(match known.get_ref().as_str() {
+            "deny" => Known::Deny,
+            "warn" => Known::Warn,
+            "allow" => Known::Allow,
+            other => return Err(at(known.span(), not_a_level(other))),
+        });
+    }
+    // In the order of the file: later ones win.
+    let mut levels: Vec<_> = config.rules.into_iter().collect();
+    levels.sort_by_key(|(pattern, _)| pattern.span().start);
+    for (pattern, level) in levels {
+        let selects: RulePattern =
+            pattern.get_ref().parse().map_err(|error| at(pattern.span(), format!("{error}")))?;
+        match level.get_ref().as_str() {
+            "allow" => policy.allow(selects),
+            "warn" => policy.warn(selects),
+            "deny" => policy.deny(selects),
+            other => return Err(at(level.span(), not_a_level(other))),
+        }
+    }
+    for suppress in config.suppress {
+        let span = suppress.span();
+        let place = at(span.clone(), String::new()).place;
+        let suppression = suppression(suppress.into_inner(), place);
+        policy.suppress(suppression.map_err(|message| at(span, message))?);
+    }
+    Ok(policy)
+}
+
+fn not_a_level(text: &str) -> String {
+    format!("\"{text}\" is no level: allowed are \"allow\", \"warn\" and \"deny\"")
+}
+
+fn suppression(suppress: Suppress, place: String) -> Result<Suppression, String> {
+    let Suppress { reason, rule, known, path, section, function, build_id, expires } = suppress;
+    if reason.trim().is_empty() {
+        return Err("a suppression needs a reason".to_owned());
+    }
+    if let (Some(_), Some(_)) = (&rule, &known) {
+        return Err("a suppression is by `rule` or by `known`, not by both".to_owned());
+    }
+    if let Some(known) = known.as_deref().filter(|known| sframe_defects::find(known).is_none()) {
+        return Err(format!("\"{known}\" is no known defect: `explain --list-known` lists them"));
+    }
+    let rule = rule.or(known).map(|text| text.parse::<RulePattern>());
+    let rule = rule.transpose().map_err(|error| error.to_string())?;
+    let is_any = path.is_none() && section.is_none() && function.is_none() && build_id.is_none();
+    if is_any && rule.is_none() {
+        let needed = "`rule`, `known`, `path`, `section`, `function` or `build-id`";
+        return Err(format!("a suppression needs at least one of {needed}"));
+    }
+    if build_id.as_deref().is_some_and(|id| id.len() < 8) {
+        return Err("`build-id` needs at least the first 8 digits".to_owned());
+    }
+    Ok(Suppression {
+        reason,
+        rule,
+        path: glob(path)?,
+        section: glob(section)?,
+        function: glob(function)?,
+        build_id,
+        expires: expires.map(date).transpose()?,
+        place,
+    })
+}
+
+fn glob(pattern: Option<String>) -> Result<Option<GlobMatcher>, String> {
+    let Some(pattern) = pattern else { return Ok(None) };
+    let glob = GlobBuilder::new(&pattern).literal_separator(pattern.contains('/')).build();
+    let glob =
+        glob.map_err(|error| format!("\"{pattern}\" is no valid pattern: {}", error.kind()))?;
+    Ok(Some(glob.compile_matcher()))
+}
+
+fn date(date: toml::value::Datetime) -> Result<Date, String> {
+    let only = date.date.filter(|_| date.time.is_none());
+    let only = only.ok_or("`expires` is a date without a time, such as 2027-01-31")?;
+    let number = |part: u16| i16::try_from(part).unwrap_or(i16::MAX);
+    let part = |part: u8| i8::try_from(part).unwrap_or(i8::MAX);
+    Date::new(number(only.year), part(only.month), part(only.day))
+        .map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use sframe_record::Severity;
+
+    use super::parse;
+    use crate::policy::Counts;
+
+    #[test]
+    fn levels_apply_in_the_order_of_the_file() {
+        let text =
+            "known = \"deny\"\n[rules]\n\"segment-*\" = \"deny\"\nsegment-missing = \"warn\"\n";
+        let policy = parse("c.toml", text).expect("a configuration");
+        let of = |rule| policy.level(rule, Severity::Lint, None);
+        assert_eq!(of("segment-missing"), Counts::As(Severity::Warning));
+        assert_eq!(of("segment-long"), Counts::As(Severity::Error));
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        for (text, line, part) in [
+            ("known = \"maybe\"", 1, "\"maybe\" is no level"),
+            ("\n[rules]\nno-such-rule = \"warn\"", 3, "no rule, group or known defect"),
+            ("[rules]\nfp-lost = \"error\"", 2, "\"error\" is no level"),
+            ("\n\n[[suppress]]\nrule = \"fp-lost\"\n", 3, "missing field `reason`"),
+            ("[[suppress]]\nreason = \" \"\nrule = \"fp-lost\"", 1, "needs a reason"),
+            ("[[suppress]]\nreason = \"x\"", 1, "at least one of"),
+            ("[[suppress]]\nreason = \"x\"\nknown = \"y\"", 1, "no known defect"),
+            ("[[suppress]]\nreason = \"x\"\npath = \"[\"", 1, "no valid pattern"),
+            (
+                "[[suppress]]\nreason = \"x\"\npath = \"a\"\nexpires = 2027-01-31T00:00:00Z",
+                1,
+                "without a time",
+            ),
+            ("[[suppress]]\nreason = \"x\"\nbuild-id = \"ab\"", 1, "first 8 digits"),
+            ("unknown = 1", 1, "unknown field"),
+        ] {
+            let error = parse("c.toml", text).expect_err(text).to_string();
+            assert!(error.starts_with(&format!("c.toml:{line}: ")), "{error}");
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}
