@@ -14,6 +14,7 @@
 //!   2.47.50 prints `.cfi_escape with op (0xe)` for `.cfi_escape 0x0e, 16`.
 
 mod cause;
+mod page;
 
 use sframe_validator::elf::{Elf, ElfKind};
 use sframe_validator::section::{S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
@@ -22,6 +23,7 @@ use sframe_validator::{Abi, Version};
 
 use crate::cfi::{CfiError, Fde, Instruction, RowContext, Rows, Traces};
 pub use cause::Cause;
+pub use page::CausePage;
 
 /// The maximum number of rows of a version 3 function.
 const MAX_ROWS: usize = 0xffff;

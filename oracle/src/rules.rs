@@ -14,6 +14,7 @@ use sframe_validator::rules::Rule;
 
 pub use cfi::rule_of;
 pub use code::WRONG_FRAME_AFTER_CALL;
+pub use comparison::SECTION_MISSING;
 
 const COUNT: usize = comparison::RULES.len() + code::RULES.len() + cfi::RULES.len();
 

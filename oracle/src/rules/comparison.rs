@@ -7,6 +7,7 @@ mod fp_mismatch;
 mod outermost_mismatch;
 mod ra_mismatch;
 mod ra_signing_mismatch;
+mod section_missing;
 mod sframe_without_cfi;
 mod signal_mismatch;
 mod unexplained_loss;
@@ -18,6 +19,9 @@ use crate::compare::Fields;
 pub(crate) use sframe_without_cfi::RULE as SFRAME_WITHOUT_CFI;
 pub(crate) use unexplained_loss::RULE as UNEXPLAINED_LOSS;
 
+/// The rule that a file with code breaks if it has no SFrame section, for callers that require one.
+pub static SECTION_MISSING: &Rule = &section_missing::RULE;
+
 /// The group's rules, in the order of the catalogue.
 pub(super) const RULES: &[&Rule] = &[
     &cfa_mismatch::RULE,
@@ -28,6 +32,7 @@ pub(super) const RULES: &[&Rule] = &[
     &signal_mismatch::RULE,
     &unexplained_loss::RULE,
     &sframe_without_cfi::RULE,
+    &section_missing::RULE,
 ];
 
 /// The rule that a difference in `fields` breaks; if several apply, the first one.

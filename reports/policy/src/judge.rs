@@ -119,7 +119,7 @@ impl Judge {
             && finding.severity != Severity::Lint
             && baseline.take(Identity::of(record, finding), finding.weight())
         {
-            return Counts::Not { reason: "in the baseline".to_owned() };
+            return Counts::Not { reason: "already in the baseline".to_owned() };
         }
         level
     }

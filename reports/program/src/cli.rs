@@ -8,7 +8,9 @@ mod diff;
 mod dump;
 mod interrupt;
 mod lookup;
+mod output_file;
 mod place;
+mod policy;
 mod reassemble;
 mod repo;
 mod shards;
@@ -185,10 +187,15 @@ fn explain(args: &ExplainArgs) -> io::Result<Exit> {
         return print(explain::markdown);
     }
     if args.all {
-        return print(|out| explain::pages(out, catalogue::all(), width));
+        let rules = catalogue::all().map(explain::Subject::Rule);
+        return print(|out| explain::pages(out, rules, width));
     }
-    if args.rules.is_empty() {
+    if args.list_known {
+        return print(|out| explain::list_known(out, args.producer.as_ref(), width));
+    }
+    if args.names.is_empty() {
         return print(explain::list);
     }
-    print(|out| explain::pages(out, args.rules.iter().copied(), width))
+    let subjects = args.names.iter().flat_map(|of| of.0.iter().copied());
+    print(|out| explain::pages(out, subjects, width))
 }

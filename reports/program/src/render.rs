@@ -1,16 +1,26 @@
 //! Writes records as text and as JSON. A renderer computes nothing: everything that it writes is in the records.
 
+mod baseline;
 mod grouped;
 pub mod json;
+mod junit;
+mod markdown;
 mod pace;
 mod progress;
+mod sarif;
+mod several;
 pub(crate) mod text;
 mod wrap;
 
+pub use baseline::BaselineWriter;
 pub use grouped::{Causes, Grouped};
 pub use json::{JsonDocument, JsonLines};
 pub use pace::Pace;
 pub use progress::{Display, Line, WithProgress, clock, time_left};
+pub use junit::Junit;
+pub use markdown::Markdown;
+pub use sarif::Sarif;
+pub use several::Several;
 pub use text::{Text, TextOptions};
 pub use wrap::wrap;
 

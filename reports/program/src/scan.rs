@@ -28,7 +28,8 @@ use std::io;
 
 use sframe_input::Input;
 use sframe_input::repository::Entry;
-use sframe_record::Summary;
+use sframe_policy::Judge;
+use sframe_record::{Summary, Text};
 
 /// Takes the records of a scan.
 pub trait Sink {
@@ -79,7 +80,7 @@ fn reported<I: Send>(
     threads: usize,
     sink: &mut dyn Sink,
 ) -> io::Result<Summary<'static>> {
-    let mut summary = Summary::default();
+    let (mut summary, mut judge) = (Summary::default(), Judge::new(options.policy.clone()));
     let check = |input, found: Found<'_>| {
         if !options.is_stopped() {
             check(input, found);
@@ -90,6 +91,7 @@ fn reported<I: Send>(
     in_order(inputs, resources, check, |event| -> io::Result<()> {
         match event {
             Event::Done(piece) => {
+                let piece = piece.judged(&mut judge);
                 if let Some(record) = piece.record() {
                     summary.add(record);
                 }
@@ -99,5 +101,6 @@ fn reported<I: Send>(
         }
         Ok(())
     })?;
+    summary.notes = judge.notes().into_iter().map(Text::from).collect();
     Ok(summary)
 }

@@ -60,6 +60,36 @@ pub struct Finding<'r> {
     pub difference: Option<Box<Difference<'r>>>,
 }
 
+impl Finding<'static> {
+    /// A finding about a whole file.
+    #[must_use]
+    pub fn about_file(
+        rule: Text<'static>,
+        severity: Severity,
+        group: &'static str,
+        message: String,
+    ) -> Finding<'static> {
+        Finding {
+            rule,
+            severity,
+            group: group.into(),
+            known: None,
+            owner: Owner::Unknown,
+            message: message.into(),
+            section: None,
+            offset: None,
+            file_offset: None,
+            field: None,
+            function: None,
+            row: None,
+            code: None,
+            elf_section: None,
+            context: Vec::new(),
+            difference: None,
+        }
+    }
+}
+
 impl Finding<'_> {
     /// The number of findings of its rule that it represents: itself plus those of other functions with the same
     /// pattern; 0 if its function has been counted already.

@@ -117,6 +117,10 @@ pub struct Summary<'r> {
     /// The findings that do not count, by reason, sorted.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<SuppressedCount<'r>>,
+    /// What a person should know about the policy: expired and unused suppressions, and findings of the baseline that are
+    /// fixed.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Text<'r>>,
 }
 
 impl SectionCount<'_> {

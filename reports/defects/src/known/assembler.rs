@@ -58,11 +58,13 @@ fn is_older_gnu_as(case: &Case<'_>) -> bool {
     !case.is_field_relative()
 }
 
-/// Whether SFrame has a slot for FP, and CFI says that FP is unchanged.
+/// Whether SFrame still has the slot for FP that the row before has, and CFI says that FP is unchanged.
 fn is_fp_kept_in_slot(case: &Case<'_>) -> bool {
     case.differs_in(&["fp"])
         && case.rows().is_some_and(|(sframe, cfi)| {
-            sframe.fp.starts_with("*(CFA") && cfi.fp.as_str() == "unchanged"
+            sframe.fp.starts_with("*(CFA")
+                && cfi.fp.as_str() == "unchanged"
+                && case.row_before().is_none_or(|before| before.fp == sframe.fp)
         })
 }
 

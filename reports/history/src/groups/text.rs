@@ -59,6 +59,9 @@ fn one(out: &mut dyn Write, cause: &RootCause) -> io::Result<()> {
             writeln!(out, "  {}{code}", printable(shape))?;
         }
     }
+    if let Some(known) = &cause.known {
+        writeln!(out, "  known: {}", printable(known))?;
+    }
     if !cause.producers.is_empty() {
         writeln!(out, "  made by {}", printable(cause.producers.join(", ")))?;
     }

@@ -2,6 +2,7 @@
 
 pub(super) mod inputs;
 pub(super) mod look;
+pub(super) mod policy;
 pub(super) mod raw;
 pub(super) mod repo;
 pub(super) mod stored;
@@ -23,6 +24,7 @@ use crate::explain;
 use crate::scan::MAX_THREADS;
 use inputs::InputArgs;
 use look::{DiffArgs, DumpArgs, ExplainArgs, LookupArgs};
+use policy::{GateArgs, PolicyArgs};
 use raw::RawArgs;
 use sframe_input::is_pattern;
 use sframe_record::catalogue;
@@ -147,7 +149,7 @@ pub(super) enum Command {
     ///
     /// The files may come from two assemblers, two builds, or contain two versions of the format.
     Diff(DiffArgs),
-    /// Explain a rule: what goes wrong, and what to do
+    /// Explain a rule, a known defect or a cause: what goes wrong, and what to do
     Explain(ExplainArgs),
     /// Report what changed between two scans
     ///
@@ -220,9 +222,10 @@ pub(super) struct CheckArgs {
     pub(super) inputs: InputArgs,
     #[command(flatten)]
     pub(super) what: WhatArgs,
-    /// The least severity that makes the exit status 1
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
-    pub(super) fail_on: Level,
+    #[command(flatten)]
+    pub(super) policy: PolicyArgs,
+    #[command(flatten)]
+    pub(super) gates: GateArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
     #[command(flatten)]

@@ -13,14 +13,17 @@ use sframe_validator::check::Options;
 use sframe_validator::finding::Keep;
 
 use super::args::inputs::InputArgs;
+use super::args::policy::{GateArgs, PolicyArgs};
 use super::args::{CheckArgs, Format, Level, Oracle, OutputArgs, ResourceArgs, WhatArgs};
+use super::output_file::OutputFile;
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 use crate::render::{
-    Display as Terminal, Grouped, JsonDocument, JsonLines, Renderer, Text, TextOptions,
-    WithProgress,
+    BaselineWriter, Display as Terminal, Grouped, JsonDocument, JsonLines, Renderer, Several, Text,
+    TextOptions, WithProgress,
 };
 use crate::scan::{Against, CheckOptions, Sink, scan};
 use sframe_input::{DebugPackages, Input, Selection, ahead, list, plain_error};
+use sframe_record::numbers::{grouped, percent};
 use sframe_record::{Severity, Summary};
 
 /// The findings of each rule and file that are listed, recognised as known defects, and grouped by root cause. Further ones are
@@ -33,32 +36,58 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
         return Ok(Exit::Failure);
     }
     let interrupted = interrupt::flag()?;
-    let mut options = CheckOptions { stop: Some(interrupted.clone()), ..check_options(args) };
+    let mut options = CheckOptions {
+        stop: Some(interrupted.clone()),
+        raw: args.raw.options(),
+        ..shown_options(&args.what, &args.policy, &args.gates, &args.output)?
+    };
     limit_memory(&mut options, &args.resources);
     let unusable = debug_packages(&args.what, &mut options);
     let inputs = unusable.into_iter().chain(selection(&args.inputs)?);
+    let outputs = Outputs { output: &args.output, gates: &args.gates, all: args.what.all };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.resources.threads, sink)
     };
-    let summary = report(&args.output, args.what.all, inputs, Input::held, scan)?;
+    let summary = report(outputs, inputs, Input::held, scan)?;
     if summary.inputs == 0 && !interrupted.load(Ordering::Relaxed) {
         complain(&"nothing to check: no files were found")?;
     }
-    Ok(ended(&interrupted, exit(args.fail_on, &summary)))
+    Ok(ended(&interrupted, gated(&args.policy, &args.gates, &summary)?))
 }
 
-/// Scans `inputs`, each of which takes `size` bytes of memory, and writes their records with `all` findings or the
-/// first few.
+/// Where the records of a scan are written.
+#[derive(Clone, Copy)]
+pub(super) struct Outputs<'o> {
+    pub(super) output: &'o OutputArgs,
+    pub(super) gates: &'o GateArgs,
+    /// Write all findings, not the first few.
+    pub(super) all: bool,
+}
+
+impl Outputs<'_> {
+    /// A renderer for all of them, and the files that it writes.
+    fn renderer(
+        self,
+        display: Option<&Terminal>,
+    ) -> io::Result<(Box<dyn Renderer>, Vec<OutputFile>)> {
+        let shown = renderer(self.output, self.all, display);
+        let Some(baseline) = &self.gates.write_baseline else { return Ok((shown, Vec::new())) };
+        let (file, out) = OutputFile::create(Path::new(baseline))?;
+        let several = Several::new(vec![shown, Box::new(BaselineWriter::new(out))]);
+        Ok((Box::new(several), vec![file]))
+    }
+}
+
+/// Scans `inputs`, each of which takes `size` bytes of memory, and writes their records.
 pub(super) fn report<T: Send + 'static>(
-    output: &OutputArgs,
-    all: bool,
+    outputs: Outputs<'_>,
     mut inputs: impl Iterator<Item = T> + Send + 'static,
     size: fn(&T) -> usize,
     scan: impl FnOnce(&mut dyn Iterator<Item = T>, &mut dyn Sink) -> io::Result<Summary<'static>>,
 ) -> io::Result<Summary<'static>> {
-    let shown = !output.quiet && io::stderr().is_terminal();
+    let shown = !outputs.output.quiet && io::stderr().is_terminal();
     let display = shown.then(Terminal::default);
-    let mut renderer = renderer(output, all, display.as_ref());
+    let (mut renderer, files) = outputs.renderer(display.as_ref())?;
     renderer.begin()?;
     let summary = match display {
         None => scan(&mut inputs, &mut WithProgress::new(renderer.as_mut(), false))?,
@@ -71,6 +100,7 @@ pub(super) fn report<T: Send + 'static>(
         }
     };
     renderer.end(&summary)?;
+    files.into_iter().try_for_each(OutputFile::finish)?;
     Ok(summary)
 }
 
@@ -95,21 +125,31 @@ pub(super) fn limit_memory(options: &mut CheckOptions, resources: &ResourceArgs)
     options.limits.held = rest / crate::scan::number_of_threads(resources.threads) as u64;
 }
 
-fn check_options(args: &CheckArgs) -> CheckOptions {
-    CheckOptions { raw: args.raw.options(), ..shown_options(&args.what, &args.output) }
-}
-
-/// The options of a scan with this output.
-pub(super) fn shown_options(what: &WhatArgs, output: &OutputArgs) -> CheckOptions {
+/// The options of a scan with this policy and output.
+///
+/// # Errors
+/// Returns an error if the configuration or the baseline cannot be read.
+pub(super) fn shown_options(
+    what: &WhatArgs,
+    policy: &PolicyArgs,
+    gates: &GateArgs,
+    output: &OutputArgs,
+) -> io::Result<CheckOptions> {
+    let policy = super::policy::policy(policy)?;
+    let options = what_options(what);
     let OutputArgs { format, coverage, verbose, .. } = *output;
     let is_text = format == Format::Text;
     // Text shows producers and examples only on request.
-    CheckOptions {
+    Ok(CheckOptions {
         coverage,
         producers: !is_text,
         named_examples: verbose || !is_text,
-        ..what_options(what)
-    }
+        require_section: gates.require_section,
+        // The first findings of each rule do not show which of the others the policy is about.
+        all: options.all || gates.write_baseline.is_some() || policy.needs_each_finding(),
+        policy,
+        ..options
+    })
 }
 
 /// Why an option cannot go with `--against`: it needs what that leaves out.
@@ -220,6 +260,31 @@ fn read_list(name: &Path) -> io::Result<Vec<OsString>> {
     let failed = |why: &dyn Display| io::Error::other(format!("--files-from: {name}: {why}"));
     let bytes = read.map_err(|error| failed(&plain_error(&error)))?;
     list::paths(&bytes).map_err(|why| failed(&why))
+}
+
+/// The exit status of a scan that has to pass gates.
+pub(super) fn gated(
+    policy: &PolicyArgs,
+    gates: &GateArgs,
+    summary: &Summary<'_>,
+) -> io::Result<Exit> {
+    let status = match gates.write_baseline {
+        Some(_) => exit(Level::Never, summary),
+        None => exit(policy.fail_on, summary),
+    };
+    let Some(least) = gates.min_coverage.filter(|_| summary.code_bytes > 0) else {
+        return Ok(status);
+    };
+    let share = 100.0 * summary.covered_bytes as f64 / summary.code_bytes as f64;
+    if share >= least {
+        return Ok(status);
+    }
+    let (covered, code) = (grouped(summary.covered_bytes), grouped(summary.code_bytes));
+    let share = percent(summary.covered_bytes, summary.code_bytes);
+    complain(&format!(
+        "SFrame describes {share} of the code ({covered} of {code} bytes), less than --min-coverage {least}"
+    ))?;
+    Ok(Exit::Findings)
 }
 
 /// The exit status for the findings of a scan.

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::args::repo::RepoArgs;
-use super::check::{debug_packages, ended, exit, limit_memory, report, shown_options};
+use super::check::{Outputs, debug_packages, ended, gated, limit_memory, report, shown_options};
 use super::{Exit, complain, interrupt, stdout};
 use crate::scan::{CheckOptions, Sink, scan_repository};
 use sframe_input::Input;
@@ -28,8 +28,10 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
         return list(repository.packages(wanted));
     }
     let interrupted = interrupt::flag()?;
-    let mut options =
-        CheckOptions { stop: Some(interrupted.clone()), ..shown_options(&args.what, &args.output) };
+    let mut options = CheckOptions {
+        stop: Some(interrupted.clone()),
+        ..shown_options(&args.what, &args.policy, &args.gates, &args.output)?
+    };
     limit_memory(&mut options, &args.resources);
     let unusable =
         debug_packages(&args.what, &mut options).into_iter().filter_map(|input| match input {
@@ -40,11 +42,12 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     let scan = |entries: &mut dyn Iterator<Item = Entry>, sink: &mut dyn Sink| {
         scan_repository(entries, &options, args.resources.threads, sink)
     };
-    let summary = report(&args.output, args.what.all, entries, Entry::held, scan)?;
+    let outputs = Outputs { output: &args.output, gates: &args.gates, all: args.what.all };
+    let summary = report(outputs, entries, Entry::held, scan)?;
     if summary.inputs == 0 && !interrupted.load(Ordering::Relaxed) {
         complain(&nothing_to_check(args))?;
     }
-    Ok(ended(&interrupted, exit(args.fail_on, &summary)))
+    Ok(ended(&interrupted, gated(&args.policy, &args.gates, &summary)?))
 }
 
 /// Why a repository has nothing to check.

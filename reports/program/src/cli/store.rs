@@ -8,6 +8,7 @@ use sframe_store::{DamagedShard, Key, NO_HASHES, Previous, Stamps, StampsWriter,
 
 use super::args::CheckArgs;
 use super::place::{StorePlace, is_address};
+use super::policy::policy;
 use super::shards::{check_item, complain_of, options};
 use super::supervise::{die_with_parent, own_arguments, supervise};
 use super::{Exit, check, complain, styled_stdout, terminal_width};
@@ -173,7 +174,9 @@ fn check_shards(
 /// Prints the results of a store, which may be incomplete.
 fn print(store: &Store, args: &CheckArgs) -> Result<Exit> {
     let mut causes = Causes::default();
-    let summary = stored::summary(store, 0..store.manifest().shards(), &mut |record| {
+    let policy = policy(&args.policy)?;
+    let shards = 0..store.manifest().shards();
+    let summary = stored::summary(store, shards, policy, &mut |record| {
         causes.add(record);
         Ok(())
     })?;
@@ -187,5 +190,5 @@ fn print(store: &Store, args: &CheckArgs) -> Result<Exit> {
     };
     causes.write(&mut out, options, &summary)?;
     out.flush()?;
-    Ok(check::exit(args.fail_on, &summary))
+    Ok(check::exit(args.policy.fail_on, &summary))
 }

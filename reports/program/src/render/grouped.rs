@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use sframe_history::Groups;
-use sframe_history::groups::{RootCauses, write_text};
+use sframe_history::groups::{RootCause, RootCauses, write_text};
 use sframe_record::numbers::{counted, without_numbers};
-use sframe_record::{Finding, Record, Status, Summary};
+use sframe_record::{Finding, Record, Severity, Status, Summary};
 
 use super::wrap::wrap;
 use super::{Renderer, Text, TextOptions};
@@ -152,7 +152,13 @@ impl Causes {
         summary: &Summary<'_>,
     ) -> io::Result<()> {
         let shown = if options.all { usize::MAX } else { CAUSES };
-        let causes = self.groups.finish();
+        let mut causes = self.groups.finish();
+        if !options.all {
+            // The summary names the known defects.
+            let is_named =
+                |cause: &RootCause| cause.known.is_some() && cause.severity != Severity::Error;
+            causes.causes.retain(|cause| !is_named(cause));
+        }
         let nothing = causes.causes.is_empty() && self.left.is_empty();
         write_text(out, &causes, shown)?;
         write_left(out, &self.left, shown, options)?;

@@ -16,10 +16,10 @@ use evidence::Titles;
 use sframe_input::Special;
 use sframe_record::catalogue::is_about_tools;
 use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::text::column_width;
+use sframe_record::text::{column_width, printable};
 use sframe_record::{
-    Code, Difference, Finding, Function, Part, Record, Ruling, Section, Severity, Status, Summary,
-    Text as Name, UnwindTable, Wrong,
+    Code, Difference, Finding, Function, Owner, Part, Record, Ruling, Section, Severity, Status,
+    Summary, Text as Name, UnwindTable, Wrong,
 };
 
 const BOLD: Style = Style::new().bold();
@@ -97,7 +97,13 @@ impl<W: Write> Text<W> {
             .map(|rule| (rule.to_owned(), Listed::default()))
             .collect();
         let is_silent = listed.is_empty() && record.undecided.is_empty();
-        if !is_silent {
+        let known = self.known(record);
+        if is_silent && !known.is_empty() {
+            self.separate()?;
+            let text = self.wrapped(&format!("{}: {known}", record.name()), 2);
+            writeln!(self.out, "{text}")?;
+            self.after_block = true;
+        } else if !is_silent {
             self.separate()?;
             writeln!(self.out, "{BOLD}{}{BOLD:#}", record.name())?;
         } else if self.options.verbose {
@@ -113,6 +119,9 @@ impl<W: Write> Text<W> {
         finding: &Finding<'_>,
         listing: &mut Listing,
     ) -> io::Result<()> {
+        if self.is_only_named(finding.known.is_some(), finding.severity) {
+            return Ok(());
+        }
         let Some(listed) = listing.listed.get_mut(finding.rule.as_str()) else { return Ok(()) };
         if !self.options.all && listed.findings >= EACH {
             return Ok(());
@@ -120,6 +129,12 @@ impl<W: Write> Text<W> {
         listed.findings += 1;
         listed.described = listed.described.saturating_add(finding.weight());
         self.finding(record, finding)
+    }
+
+    /// Whether a finding is named in one line with other cases of known defects, not listed.
+    const fn is_only_named(&self, known: bool, severity: Severity) -> bool {
+        let each = self.options.all || self.options.verbose;
+        known && !each && !matches!(severity, Severity::Error)
     }
 
     /// Writes the rest of the record of a checked file, after its findings.
@@ -148,11 +163,17 @@ impl<W: Write> Text<W> {
         for count in &record.counts {
             let listed = listing.listed.get(count.rule.as_str());
             let Some(listed) = listed.filter(|listed| listed.findings > 0) else { continue };
+            let is_named = self.is_only_named(count.known.is_some(), count.severity);
             let more = count.count.saturating_sub(listed.described);
+            let more = if is_named { 0 } else { more };
             if more > 0 {
                 let more = grouped(more);
                 writeln!(self.out, "  and {more} more of {} (--all shows each)", count.rule)?;
             }
+        }
+        let known = self.known(record);
+        if !known.is_empty() {
+            writeln!(self.out, "  {}", self.wrapped(&known, 4))?;
         }
         for undecided in &record.undecided {
             let section = undecided.section.and_then(|place| record.sections.get(place));
@@ -173,9 +194,13 @@ impl<W: Write> Text<W> {
     /// them were shown for an earlier file.
     fn news<'n>(&mut self, record: &'n Record<'_>) -> BTreeSet<&'n str> {
         let each = self.options.all || self.options.verbose;
-        let broken = record.counts.iter().map(|count| count.rule.as_str());
+        let broken: Vec<&str> = (record.counts.iter())
+            .filter(|count| !self.is_only_named(count.known.is_some(), count.severity))
+            .map(|count| count.rule.as_str())
+            .collect();
         let shown = &mut self.shown;
         broken
+            .into_iter()
             .filter(|rule| each || !is_about_tools(rule) || shown.insert((*rule).to_owned()))
             .collect()
     }
@@ -208,9 +233,30 @@ impl<W: Write> Text<W> {
         }
         match &finding.difference {
             Some(difference) => {
-                self.difference(finding, difference, UnwindTable::noun_of(record.table))
+                self.difference(finding, difference, UnwindTable::noun_of(record.table))?;
             }
-            None => self.context(&finding.context, style),
+            None => self.context(&finding.context, style)?,
+        }
+        if let Some(known) = &finding.known {
+            return writeln!(self.out, "    known: {}", self.wrapped(&known_defect(known), 6));
+        }
+        match finding.owner {
+            Owner::Unknown => Ok(()),
+            owner => writeln!(self.out, "    owner: {}", owner.name()),
+        }
+    }
+
+    /// The known defects whose cases are only named, in one line; empty if there are none.
+    fn known(&self, record: &Record<'_>) -> String {
+        let named = record
+            .counts
+            .iter()
+            .filter(|count| self.is_only_named(count.known.is_some(), count.severity));
+        let named: BTreeSet<&str> = named.filter_map(|count| count.known.as_deref()).collect();
+        let named: Vec<String> = named.into_iter().map(known_in_short).collect();
+        match named.is_empty() {
+            true => String::new(),
+            false => format!("known, not caused by this file: {}", named.join(", ")),
         }
     }
 
@@ -288,6 +334,22 @@ fn ruling_text(ruling: &Ruling<'_>, noun: &str) -> String {
     format!("{wrong}: before {address:#x} {text}, the machine code has {parts}{signed}")
 }
 
+/// `ld-plt-got (GNU ld 2.44 to 2.47.50)`.
+fn known_in_short(id: &str) -> String {
+    match sframe_defects::find(id) {
+        Some(defect) => format!("{id} ({})", defect.affected()),
+        None => printable(id),
+    }
+}
+
+/// `ld-plt-got (GNU ld 2.44 to 2.47.50; not caused by this file)`.
+fn known_defect(id: &str) -> String {
+    match sframe_defects::find(id) {
+        Some(defect) => format!("{id} ({}; not caused by this file)", defect.affected()),
+        None => printable(id),
+    }
+}
+
 impl Text<Vec<u8>> {
     /// The text that was written to memory.
     pub(super) fn written(&self) -> &[u8] {
@@ -346,7 +408,10 @@ impl<W: Write> Text<W> {
         match record.status {
             Status::Checked | Status::NoSection | Status::Archive => {
                 let mut listing = self.begin_checked(record)?;
-                for finding in &record.findings {
+                // What the author of the file can change comes first.
+                let mut findings: Vec<&Finding<'_>> = record.findings.iter().collect();
+                findings.sort_by_key(|finding| finding.owner);
+                for finding in findings {
                     self.list(record, finding, &mut listing)?;
                 }
                 self.end_checked(record, &listing)

@@ -13,8 +13,10 @@ use crate::record::{Comparison, Names, checked, producers};
 use sframe_defects::recognise;
 use sframe_input::{RawOptions, SectionSource};
 use sframe_oracle::debug_file::build_id;
+use sframe_oracle::rules::SECTION_MISSING;
 use sframe_record::json::hex;
-use sframe_record::{Address, ElfType, Record, Status};
+use sframe_record::numbers::counted;
+use sframe_record::{Address, ElfType, Finding, Record, RuleCount, Status, Text};
 
 /// Checks a bare section.
 pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Record<'static> {
@@ -42,6 +44,9 @@ pub(super) fn check_elf_file(
         if options.producers {
             record.producers = producers(elf);
         }
+        if options.require_section && record.status == Status::NoSection && record.code_bytes > 0 {
+            add_missing_section(&mut record, options);
+        }
         if record.status == Status::Checked || !record.counts.is_empty() {
             record.elf_type = Some(elf_type(elf));
             record.entry = Some(elf.entry()).filter(|entry| *entry != 0).map(Address);
@@ -50,6 +55,24 @@ pub(super) fn check_elf_file(
         }
         record
     })
+}
+
+/// Reports that the file has no SFrame section.
+fn add_missing_section(record: &mut Record<'static>, options: &CheckOptions) {
+    if !options.wants(SECTION_MISSING) {
+        return;
+    }
+    let code = counted(record.code_bytes, "byte");
+    let message = format!("the file has {code} of code and no SFrame section");
+    let severity = SECTION_MISSING.severity.into();
+    let rule = Text::from(SECTION_MISSING.name);
+    record.counts.push(RuleCount { rule: rule.clone(), severity, count: 1, files: 1, known: None });
+    record.findings.push(Finding::about_file(
+        rule,
+        severity,
+        SECTION_MISSING.group.name(),
+        message,
+    ));
 }
 
 fn elf_type(elf: &Elf<'_>) -> ElfType {

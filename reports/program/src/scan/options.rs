@@ -10,6 +10,7 @@ use sframe_validator::rules::Rule;
 
 use sframe_input::{DebugPackages, package::Limits};
 use sframe_input::{MemberCount, RawOptions};
+use sframe_policy::Policy;
 
 /// The default number of bytes for records that wait for earlier ones.
 const WAITING: usize = 16 << 20;
@@ -58,6 +59,10 @@ pub struct CheckOptions {
     pub debug_dirs: Vec<PathBuf>,
     /// Packages of separate debug files.
     pub debug_packages: Option<Arc<DebugPackages>>,
+    /// Report files that have code and no SFrame section.
+    pub require_section: bool,
+    /// What findings count.
+    pub policy: Policy,
     /// Ends the scan once it is set. Inputs that were not begun are not reported; a package is reported up to the point
     /// that was reached.
     pub stop: Option<Arc<AtomicBool>>,
@@ -90,6 +95,8 @@ impl Default for CheckOptions {
             named_examples: false,
             debug_dirs: Vec::new(),
             debug_packages: None,
+            require_section: false,
+            policy: Policy::default(),
             stop: None,
             hash: false,
             all: false,

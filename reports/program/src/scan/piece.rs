@@ -1,6 +1,7 @@
 //! The pieces in which the records of an input are handed over.
 
 use crate::record::weight;
+use sframe_policy::Judge;
 use sframe_record::{Finding, Record};
 
 use super::order::Weigh;
@@ -28,6 +29,22 @@ impl Piece {
             Piece::Whole(record) => Piece::Whole(change(record)),
             Piece::Start(record) => Piece::Start(change(record)),
             Piece::Findings(_) | Piece::End => self,
+        }
+    }
+
+    /// The same piece, with what its findings count under a policy.
+    pub(super) fn judged(self, judge: &mut Judge) -> Piece {
+        match self {
+            Piece::Whole(record) => Piece::Whole(judge.judge(record)),
+            Piece::Start(record) => Piece::Start(judge.judge(record)),
+            Piece::Findings(findings) => {
+                let judged = |mut finding: Finding<'static>| {
+                    finding.severity = judge.severity(&finding)?;
+                    Some(finding)
+                };
+                Piece::Findings(findings.into_iter().filter_map(judged).collect())
+            }
+            Piece::End => self,
         }
     }
 

@@ -3,23 +3,26 @@
 use std::io;
 use std::str;
 
-use sframe_record::{Record, Summary};
+use sframe_policy::{Judge, Policy};
+use sframe_record::{Record, Summary, Text};
 use sframe_store::{Counts, ShardLine, Store};
 
 use super::record::NOT_ELF;
 use super::{Error, Result};
 use sframe_input::Special;
 
-/// Sums up the records in `shards` of a store, without those that do not exist, and passes each record to `record`.
+/// Sums up the records in `shards` of a store, without those that do not exist, and passes each record, as `policy` judges it, to
+/// `record`.
 ///
 /// # Errors
 /// Returns an error if a shard is damaged or cannot be read, and errors of `record`.
 pub fn summary(
     store: &Store,
     shards: impl IntoIterator<Item = u32>,
+    policy: Policy,
     record: &mut dyn FnMut(&Record<'_>) -> io::Result<()>,
 ) -> Result<Summary<'static>> {
-    let mut summary = Summary::default();
+    let (mut summary, mut judge) = (Summary::default(), Judge::new(policy));
     count(&mut summary, store.manifest().without());
     for shard in shards {
         let mut reader = match store.read(shard) {
@@ -30,7 +33,7 @@ pub fn summary(
         while let Some(line) = reader.next_line()? {
             match line {
                 ShardLine::Record(line) => {
-                    let found = parse(line, shard)?;
+                    let found = judge.judge(parse(line, shard)?);
                     summary.add(&found);
                     record(&found)?;
                 }
@@ -38,6 +41,7 @@ pub fn summary(
             }
         }
     }
+    summary.notes = judge.notes().into_iter().map(Text::from).collect();
     Ok(summary)
 }
 

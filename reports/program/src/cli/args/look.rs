@@ -1,14 +1,16 @@
 //! The command line of what looks at a section or a rule.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
-use sframe_validator::rules::Rule;
+use sframe_defects::Producer;
 
 use super::raw::RawArgs;
-use super::{DocumentFormat, RuleName, folder};
+use super::{DocumentFormat, folder};
 use crate::dump::Style;
+use crate::explain::{self, Subject};
 use crate::lookup::{PlaceName, hexadecimal};
 
 /// `dump`.
@@ -47,6 +49,32 @@ pub(in crate::cli) struct LookupArgs {
     pub(in crate::cli) format: DocumentFormat,
 }
 
+/// Everything with one name.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct Subjects(pub(in crate::cli) Vec<Subject>);
+
+/// Parses the name of something that has a page. Shells complete it.
+#[derive(Clone, Copy)]
+struct SubjectName;
+
+impl TypedValueParser for SubjectName {
+    type Value = Subjects;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Subjects, clap::Error> {
+        let parse = |name: &str| explain::subjects_named(name).map(Subjects);
+        parse.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(explain::subjects().map(|(name, _)| PossibleValue::new(name))))
+    }
+}
+
 /// `diff`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DiffArgs {
@@ -80,12 +108,18 @@ pub(in crate::cli) enum MatchBy {
 /// `explain`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ExplainArgs {
-    /// The rules; none for a list of all
-    #[arg(value_name = "RULE", hide_possible_values = true, value_parser = RuleName)]
-    pub(in crate::cli) rules: Vec<&'static Rule>,
+    /// Rules, known defects, or causes of lost coverage; none for a list of all rules
+    #[arg(value_name = "NAME", hide_possible_values = true, value_parser = SubjectName)]
+    pub(in crate::cli) names: Vec<Subjects>,
     /// The pages of all rules
-    #[arg(long, conflicts_with = "rules")]
+    #[arg(long, conflicts_with = "names")]
     pub(in crate::cli) all: bool,
+    /// List the known defects of assemblers, linkers and C libraries
+    #[arg(long, conflicts_with_all = ["names", "all"])]
+    pub(in crate::cli) list_known: bool,
+    /// List only the defects of this program, such as "GNU ld" or "GNU ld 2.44"
+    #[arg(long, value_name = "PROGRAM", requires = "list_known")]
+    pub(in crate::cli) producer: Option<Producer>,
     /// As Markdown, the text of RULES.md
     #[arg(long, requires = "all")]
     pub(in crate::cli) markdown: bool,

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueHint};
 
-use super::{Level, OutputArgs, ResourceArgs, WhatArgs};
+use super::policy::{GateArgs, PolicyArgs};
+use super::{OutputArgs, ResourceArgs, WhatArgs};
 
 pub(in crate::cli) const HELP: &str = "\
 A repository is a folder or an address that contains Packages (a flat one, as dpkg-scanpackages makes \
@@ -56,9 +57,10 @@ pub(in crate::cli) struct RepoArgs {
     pub(in crate::cli) what: WhatArgs,
     #[command(flatten)]
     pub(in crate::cli) output: OutputArgs,
-    /// The least severity that makes the exit status 1
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What to check")]
-    pub(in crate::cli) fail_on: Level,
+    #[command(flatten)]
+    pub(in crate::cli) policy: PolicyArgs,
+    #[command(flatten)]
+    pub(in crate::cli) gates: GateArgs,
 
     /// Check nothing: print the packages' paths, each followed by a NUL character, for a scan to read
     /// from standard input

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::inputs::InputArgs;
-use super::{DocumentFormat, Level, OutputArgs, WhatArgs};
+use super::policy::PolicyArgs;
+use super::{DocumentFormat, OutputArgs, WhatArgs};
 
 pub(in crate::cli) const COMPARE_HELP: &str = "\
 A scan is a store, in a folder or at s3://BUCKET/NAME, or a report that was written with --format \
@@ -111,9 +112,8 @@ pub(in crate::cli) struct ShowArgs {
     pub(in crate::cli) all: bool,
     #[command(flatten)]
     pub(in crate::cli) output: OutputArgs,
-    /// The least severity that makes the exit status 1
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t)]
-    pub(in crate::cli) fail_on: Level,
+    #[command(flatten)]
+    pub(in crate::cli) policy: PolicyArgs,
 }
 
 /// `compare --format`.

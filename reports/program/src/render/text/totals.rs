@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use super::{BOLD, Text, call_sites, coverage, proofs, severity_style};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::{KindCount, RuleCount, SectionCount, Severity, Summary};
+use sframe_record::text::printable;
+use sframe_record::{KindCount, RuleCount, SectionCount, Severity, Summary, SuppressedCount};
 
 impl<W: Write> Text<W> {
     /// Writes the summary of a scan.
@@ -46,10 +47,11 @@ impl<W: Write> Text<W> {
             coverage::totals(&mut self.out, summary)?;
         }
         if summary.worst().is_some() {
-            writeln!(
-                self.out,
-                "  `sframe-check explain RULE` says what a rule means and what to do"
-            )?;
+            let what = match summary.known().is_empty() {
+                true => "RULE` says what a rule means",
+                false => "NAME` says what a rule or a known defect means",
+            };
+            writeln!(self.out, "  `sframe-check explain {what} and what to do")?;
         }
         Ok(())
     }
@@ -91,11 +93,13 @@ impl<W: Write> Text<W> {
             .chain((summary.undecided > 0).then(|| format!("{} undecided", summary.undecided)))
             .collect();
         if found.is_empty() {
-            return writeln!(self.out, "  no findings");
+            writeln!(self.out, "  no findings")?;
+            return self.policy_totals(summary);
         }
         writeln!(self.out, "  {}", found.join(", "))?;
         // The most serious rules first, each group in the order of the catalogue.
-        let mut rules: Vec<&RuleCount<'_>> = summary.rules.iter().collect();
+        let own = summary.rules.iter().filter(|count| !is_named_as_known(count));
+        let mut rules: Vec<&RuleCount<'_>> = own.collect();
         rules.sort_by_key(|count| count.severity);
         for count in rules {
             let (severity, style) = (count.severity.name(), severity_style(count.severity));
@@ -106,12 +110,51 @@ impl<W: Write> Text<W> {
             } else {
                 ""
             };
-            let text = format!("{} in {files}{once}", count.rule);
+            let known =
+                count.known.as_deref().map(|known| format!(", known: {}", printable(known)));
+            let text = format!("{} in {files}{once}{}", count.rule, known.unwrap_or_default());
             let text = self.wrapped(&text, 20);
             writeln!(self.out, "  {times:>9} {style}{severity:<7}{style:#} {text}")?;
         }
+        self.known_totals(summary)?;
+        self.policy_totals(summary)
+    }
+
+    /// Writes the known defects whose cases were found.
+    fn known_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        let is_named = |id: &str| {
+            let of_id = |count: &&RuleCount<'_>| count.known.as_deref() == Some(id);
+            summary.rules.iter().filter(of_id).any(is_named_as_known)
+        };
+        for (id, findings, files) in summary.known().into_iter().filter(|(id, ..)| is_named(id)) {
+            let style = severity_style(Severity::Warning);
+            let (times, files) = (grouped(findings), counted(files, "file"));
+            let defect = sframe_defects::find(id);
+            let about = defect.map(|of| format!(": {} ({})", of.title, of.affected()));
+            let text = format!("{} in {files}{}", printable(id), about.unwrap_or_default());
+            let text = self.wrapped(&text, 20);
+            writeln!(self.out, "  {times:>9} {style}{:<7}{style:#} {text}", "known")?;
+        }
         Ok(())
     }
+
+    /// Writes what the policy suppresses, and its notes.
+    fn policy_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        for SuppressedCount { reason, count, files } in &summary.suppressed {
+            let (times, files) = (grouped(*count), counted(*files, "file"));
+            let text = self.wrapped(&format!("in {files}: {reason}"), 20);
+            writeln!(self.out, "  {times:>9} suppressed {text}")?;
+        }
+        summary
+            .notes
+            .iter()
+            .try_for_each(|note| writeln!(self.out, "  {}", self.wrapped(&note.to_string(), 4)))
+    }
+}
+
+/// Whether a count is named with its known defect, not with its rule.
+fn is_named_as_known(count: &RuleCount<'_>) -> bool {
+    count.known.is_some() && count.severity != Severity::Error
 }
 
 /// The option that has such files checked.

@@ -1,0 +1,178 @@
+//! Markdown, for the summary page of a CI job.
+
+use std::io::{self, Write};
+
+use sframe_history::Groups;
+use sframe_history::groups::{Example, RootCause};
+use sframe_record::numbers::{counted, grouped, percent};
+use sframe_record::text::printable;
+use sframe_record::{Finding, Record, Severity, Status, Summary};
+
+use super::Renderer;
+
+/// The number of root causes, and of unreadable files, that are listed.
+const LISTED: usize = 50;
+
+/// Writes the root causes of a scan as tables, at its end.
+pub struct Markdown<W> {
+    out: W,
+    groups: Groups,
+    /// The first files that could not be read, or in parts, and why.
+    left: Vec<(String, String)>,
+    started: Option<Record<'static>>,
+}
+
+impl<W: Write> Markdown<W> {
+    /// A renderer that writes to `out`.
+    pub fn new(out: W) -> Markdown<W> {
+        Markdown { out, groups: Groups::default(), left: Vec::new(), started: None }
+    }
+
+    fn causes(&mut self, causes: &[RootCause]) -> io::Result<()> {
+        if causes.is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out, "\n| | Rule | Findings | Files | What | Example |")?;
+        writeln!(self.out, "|---|---|--:|--:|---|---|")?;
+        for cause in causes.iter().take(LISTED) {
+            let mark = match cause.severity {
+                Severity::Error => "❌ error",
+                Severity::Warning => "⚠️ warning",
+                Severity::Lint => "lint",
+            };
+            let example = cause.examples.first();
+            let message = example.map(|example| example.message.as_str()).unwrap_or_default();
+            writeln!(
+                self.out,
+                "| {mark} | `{}` | {} | {} | {} | {} |",
+                code(&cause.rule),
+                grouped(cause.findings),
+                grouped(cause.files),
+                cell(message),
+                example.map(place).unwrap_or_default(),
+            )?;
+        }
+        match causes.len().saturating_sub(LISTED) {
+            0 => Ok(()),
+            more => writeln!(self.out, "\nAnd {}.", counted(more as u64, "more cause")),
+        }
+    }
+
+    fn known(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        let known = summary.known();
+        if known.is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out, "\n**Known defects of assemblers, linkers and C libraries**\n")?;
+        for (id, findings, files) in known {
+            let defect = sframe_defects::find(id);
+            let about = defect.map(|of| format!(": {} ({})", of.title, of.affected()));
+            let (findings, files) = (counted(findings, "finding"), counted(files, "file"));
+            let about = cell(&about.unwrap_or_default());
+            writeln!(self.out, "- `{}`, {findings} in {files}{about}", code(id))?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Renderer for Markdown<W> {
+    fn begin(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.groups.add(record);
+        let own = record.reason.as_ref();
+        let own = own.filter(|_| matches!(record.status, Status::Unreadable | Status::Crashed));
+        let left = record.undecided.iter().map(|undecided| &undecided.reason);
+        for reason in own.into_iter().chain(left) {
+            if self.left.len() < LISTED {
+                self.left.push((record.name(), reason.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
+        self.started = Some(record);
+        Ok(())
+    }
+
+    /// Root causes are computed from all findings of a file.
+    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
+        if let Some(record) = &mut self.started {
+            record.findings.extend(findings);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.started.take().map_or(Ok(()), |record| self.file(&record))
+    }
+
+    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        let mark = match (summary.errors > 0, summary.is_incomplete()) {
+            (true, _) => "❌",
+            (false, true) => "❓",
+            (false, false) => "✅",
+        };
+        let (errors, warnings) =
+            (counted(summary.errors, "error"), counted(summary.warnings, "warning"));
+        writeln!(self.out, "## {mark} SFrame: {errors}, {warnings}\n")?;
+        let (checked, with) = (counted(summary.checked, "file"), grouped(summary.with_section));
+        write!(self.out, "{checked} checked, {with} with an SFrame section.")?;
+        if summary.code_bytes > 0 {
+            let share = percent(summary.covered_bytes, summary.code_bytes);
+            let code = grouped(summary.code_bytes);
+            write!(self.out, " SFrame describes {share} of {code} bytes of code.")?;
+        }
+        writeln!(self.out)?;
+        let mut causes = std::mem::take(&mut self.groups).finish().causes;
+        causes.retain(|cause| cause.known.is_none() || cause.severity == Severity::Error);
+        self.causes(&causes)?;
+        self.known(summary)?;
+        if !self.left.is_empty() {
+            writeln!(self.out, "\n**Undecided or unreadable**\n")?;
+            for (file, reason) in std::mem::take(&mut self.left) {
+                writeln!(self.out, "- `{}`: {}", code(&file), cell(&reason))?;
+            }
+        }
+        let suppressed = summary.suppressed.iter().map(|of| of.count).fold(0, u64::saturating_add);
+        if suppressed > 0 {
+            writeln!(self.out, "\n{} suppressed.", counted(suppressed, "finding"))?;
+        }
+        for note in &summary.notes {
+            writeln!(self.out, "\n{}", cell(note))?;
+        }
+        self.out.flush()
+    }
+}
+
+/// The file and function of an example.
+fn place(example: &Example) -> String {
+    let symbol = example.symbol.as_deref().map(|symbol| format!(": {symbol}"));
+    format!("`{}`", code(&format!("{}{}", example.file, symbol.unwrap_or_default())))
+}
+
+/// Text in a code span of a table: without what would end the span or the cell.
+fn code(text: &str) -> String {
+    printable(text).replace('`', "'").replace('|', "\\|")
+}
+
+/// Text in a cell of a table, in which nothing is markup.
+fn cell(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for character in printable(text).chars() {
+        match character {
+            '<' => cell.push_str("&lt;"),
+            '>' => cell.push_str("&gt;"),
+            '&' => cell.push_str("&amp;"),
+            '*' | '_' | '|' | '[' | ']' | '`' | '\\' | '#' | '@' | '!' | '~' => {
+                cell.push('\\');
+                cell.push(character);
+            }
+            other => cell.push(other),
+        }
+    }
+    cell
+}

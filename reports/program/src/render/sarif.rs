@@ -1,0 +1,390 @@
+//! SARIF 2.1.0, for services that show findings beside code.
+//!
+//! Binaries have byte regions and logical locations; no line numbers are invented. Results are written file by file, so
+//! that memory does not grow with their number.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use sframe_history::Identity;
+use sframe_record::json::{TOOL, write};
+use sframe_record::{Finding, Owner, Record, Severity, Summary, catalogue};
+use sframe_validator::rules;
+
+use super::Renderer;
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// Writes a SARIF log with one run.
+#[derive(Debug)]
+pub struct Sarif<W> {
+    out: W,
+    /// Write suppressed findings as well, with the reason. Some services show them like others.
+    suppressed: bool,
+    any: bool,
+    notifications: Vec<Notification>,
+    /// The record that was started, without findings.
+    started: Option<Record<'static>>,
+}
+
+/// The maximum number of notifications: files that cannot be read, and parts that are undecided.
+const NOTIFICATIONS: usize = 1_000;
+
+impl<W: Write> Sarif<W> {
+    /// A renderer that writes to `out`, with `suppressed` findings as well.
+    pub const fn new(out: W, suppressed: bool) -> Sarif<W> {
+        Sarif { out, suppressed, any: false, notifications: Vec::new(), started: None }
+    }
+
+    fn results(&mut self, record: &Record<'_>, findings: &[Finding<'_>]) -> io::Result<()> {
+        findings.iter().try_for_each(|finding| self.result(record, finding, None))
+    }
+
+    fn result(
+        &mut self,
+        record: &Record<'_>,
+        finding: &Finding<'_>,
+        suppressed: Option<&str>,
+    ) -> io::Result<()> {
+        let separator: &[u8] = if std::mem::replace(&mut self.any, true) { b",\n" } else { b"\n" };
+        self.out.write_all(separator)?;
+        write(&mut self.out, &SarifResult::of(record, finding, suppressed))
+    }
+
+    fn notify(&mut self, record: &Record<'_>) {
+        let left = record.undecided.iter().map(|undecided| undecided.reason.to_string());
+        let own = record.reason.as_ref().filter(|_| {
+            matches!(
+                record.status,
+                sframe_record::Status::Unreadable | sframe_record::Status::Crashed
+            )
+        });
+        for text in own.map(ToString::to_string).into_iter().chain(left) {
+            if self.notifications.len() < NOTIFICATIONS {
+                self.notifications.push(Notification {
+                    level: "warning",
+                    message: Message { text: format!("{}: {text}", record.name()) },
+                    locations: vec![Location::of_file(record)],
+                });
+            }
+        }
+    }
+}
+
+impl<W: Write> Renderer for Sarif<W> {
+    fn begin(&mut self) -> io::Result<()> {
+        write!(self.out, "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":")?;
+        write(&mut self.out, &Tool { driver: Driver::this() })?;
+        self.out.write_all(b",\"results\":[")
+    }
+
+    fn file(&mut self, record: &Record<'_>) -> io::Result<()> {
+        self.notify(record);
+        self.results(record, &record.findings)?;
+        if self.suppressed {
+            for suppressed in &record.suppressed {
+                for finding in &suppressed.findings {
+                    self.result(record, finding, Some(&suppressed.reason))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, record: Record<'static>) -> io::Result<()> {
+        self.notify(&record);
+        self.started = Some(record);
+        Ok(())
+    }
+
+    fn findings(&mut self, findings: Vec<Finding<'static>>) -> io::Result<()> {
+        let Some(record) = self.started.take() else { return Ok(()) };
+        self.results(&record, &findings)?;
+        self.started = Some(record);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.started = None;
+        Ok(())
+    }
+
+    fn end(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        let invocation = Invocation {
+            execution_successful: !summary.is_incomplete(),
+            tool_execution_notifications: std::mem::take(&mut self.notifications),
+        };
+        self.out.write_all(b"\n],\"invocations\":")?;
+        write(&mut self.out, &[invocation])?;
+        self.out.write_all(b"}]}\n")?;
+        self.out.flush()
+    }
+}
+
+#[derive(Serialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver {
+    name: &'static str,
+    semantic_version: &'static str,
+    rules: Vec<Rule>,
+}
+
+impl Driver {
+    /// This program with all its rules: services show help for those that are broken.
+    fn this() -> Driver {
+        let rules = catalogue::all().map(Rule::of).collect();
+        Driver { name: TOOL.name, semantic_version: TOOL.version, rules }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    id: &'static str,
+    short_description: Message,
+    full_description: Message,
+    help: Message,
+    default_configuration: Configuration,
+    properties: RuleProperties,
+}
+
+impl Rule {
+    fn of(rule: &rules::Rule) -> Rule {
+        let page = &rule.page;
+        let message = |text: &str| Message { text: text.to_owned() };
+        Rule {
+            id: rule.name,
+            short_description: message(page.summary),
+            full_description: message(page.consequence),
+            help: Message { text: format!("{}\n\nSource: {}", page.remedy, page.source) },
+            default_configuration: Configuration { level: level(rule.severity.into()) },
+            properties: RuleProperties { tags: [rule.group.name()] },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Configuration {
+    level: &'static str,
+}
+
+#[derive(Serialize)]
+struct RuleProperties {
+    tags: [&'static str; 1],
+}
+
+#[derive(Debug, Serialize)]
+struct Message {
+    text: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifResult {
+    rule_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule_index: Option<usize>,
+    level: &'static str,
+    message: Message,
+    locations: [Location; 1],
+    partial_fingerprints: Fingerprints,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressions: Vec<Suppression>,
+    properties: Properties,
+}
+
+impl SarifResult {
+    fn of(record: &Record<'_>, finding: &Finding<'_>, suppressed: Option<&str>) -> SarifResult {
+        let index = catalogue::position(&finding.rule);
+        let known = finding.known.as_ref().map(ToString::to_string);
+        let about = known.as_ref().map(|known| format!(" (known: {known})"));
+        let others = finding.weight().saturating_sub(1);
+        let others = match others {
+            0 => String::new(),
+            number => format!(", and in {number} more functions"),
+        };
+        let about = about.unwrap_or_default();
+        SarifResult {
+            rule_id: finding.rule.to_string(),
+            rule_index: Some(index).filter(|index| *index != usize::MAX),
+            level: level(finding.severity),
+            message: Message { text: format!("{}{others}{about}", finding.message) },
+            locations: [Location::of(record, finding)],
+            partial_fingerprints: Fingerprints {
+                identity: Identity::of(record, finding).to_string(),
+            },
+            suppressions: suppressed
+                .map(|reason| Suppression {
+                    kind: "external",
+                    justification: reason.to_owned(),
+                })
+                .into_iter()
+                .collect(),
+            properties: Properties {
+                owner: finding.owner,
+                known,
+                elf_section: finding.elf_section.as_ref().map(ToString::to_string),
+            },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Fingerprints {
+    #[serde(rename = "sframeCheckIdentity/v1")]
+    identity: String,
+}
+
+#[derive(Serialize)]
+struct Suppression {
+    kind: &'static str,
+    justification: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Properties {
+    owner: Owner,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elf_section: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    physical_location: PhysicalLocation,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    logical_locations: Vec<LogicalLocation>,
+}
+
+impl Location {
+    fn of_file(record: &Record<'_>) -> Location {
+        Location {
+            physical_location: PhysicalLocation {
+                artifact_location: ArtifactLocation { uri: uri(&record.path) },
+                region: None,
+            },
+            logical_locations: Vec::new(),
+        }
+    }
+
+    fn of(record: &Record<'_>, finding: &Finding<'_>) -> Location {
+        // Offsets are those in a member of an archive or package, not in the file that contains it.
+        let is_whole_file = record.inside.is_none() && record.member.is_none();
+        let blamed = finding.context.iter().filter(|part| part.blamed);
+        let bytes = blamed.map(|part| part.bytes.len() as u64 / 2).fold(0, u64::saturating_add);
+        let region = finding.file_offset.filter(|_| is_whole_file).map(|byte_offset| Region {
+            byte_offset,
+            byte_length: Some(bytes).filter(|bytes| *bytes > 0),
+        });
+        let mut location = Location::of_file(record);
+        location.physical_location.region = region;
+        location.logical_locations = logical(record, finding);
+        location
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<Region>,
+}
+
+#[derive(Debug, Serialize)]
+struct ArtifactLocation {
+    uri: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    byte_offset: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte_length: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LogicalLocation {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    fully_qualified_name: String,
+    kind: &'static str,
+}
+
+/// The function, or the member of an archive or package.
+fn logical(record: &Record<'_>, finding: &Finding<'_>) -> Vec<LogicalLocation> {
+    let function = finding.function.as_ref().and_then(|of| of.symbol.as_ref());
+    let symbol = function.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_ref()));
+    let start = finding.code.as_ref().map(|code| code.start);
+    let start = start.or_else(|| finding.function.as_ref().and_then(|of| of.start));
+    let place = start.map(|start| format!("{:#x}", start.0));
+    let name = symbol.map(ToString::to_string).or(place);
+    let is_member = record.inside.is_some() || record.member.is_some();
+    let kind = if name.is_some() { "function" } else { "module" };
+    if name.is_none() && !is_member {
+        return Vec::new();
+    }
+    let fully_qualified_name = match &name {
+        Some(name) => format!("{}:{name}", record.name()),
+        None => record.name(),
+    };
+    vec![LogicalLocation { name, fully_qualified_name, kind }]
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    execution_successful: bool,
+    tool_execution_notifications: Vec<Notification>,
+}
+
+#[derive(Debug, Serialize)]
+struct Notification {
+    level: &'static str,
+    message: Message,
+    locations: Vec<Location>,
+}
+
+const fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Lint => "note",
+    }
+}
+
+/// A path as a relative reference (RFC 3986): bytes other than unreserved characters and slashes are escaped.
+fn uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.trim_start_matches("./").bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(byte));
+            }
+            other => uri.push_str(&format!("%{other:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn paths_become_references() {
+        assert_eq!(uri("./build/a b:c.so"), "build/a%20b%3Ac.so");
+        assert_eq!(uri("/usr/lib/é"), "/usr/lib/%C3%A9");
+    }
+}

@@ -1,0 +1,190 @@
+//! Known defects are recognised in every file where they were judged by hand (`corpus/differences/JUDGED.tsv`), and in
+//! nothing else: not under another judgement, and not in neighbours of which one sign differs.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sframe_corpus::program::run;
+use sframe_corpus::{corpus, read};
+use sframe_defects::recognise_one;
+use sframe_record::{Finding, Header, Record, Ruling, Side, Text, Wrong};
+
+/// A file, a function or section, and the fields that differ there.
+type Place = (String, String, String);
+
+/// The judgements by place.
+fn judged() -> BTreeMap<Place, BTreeSet<String>> {
+    let list = String::from_utf8(read("differences/JUDGED.tsv")).expect("text");
+    let mut judged: BTreeMap<Place, BTreeSet<String>> = BTreeMap::new();
+    for line in list.lines().skip(1) {
+        let [files, function, _, differs, _, note] =
+            line.split('\t').collect::<Vec<_>>().try_into().expect("six columns");
+        for file in expand(files) {
+            let place = (file, function.to_owned(), differs.to_owned());
+            judged.entry(place).or_default().insert(note.to_owned());
+        }
+    }
+    judged
+}
+
+/// Expands `a{b,c}` to `ab` and `ac`, like a shell.
+fn expand(pattern: &str) -> Vec<String> {
+    let Some((before, rest)) = pattern.split_once('{') else { return vec![pattern.to_owned()] };
+    let (inside, after) = rest.split_once('}').expect("a closing brace");
+    let after = expand(after);
+    let choices = inside.split(',');
+    choices.flat_map(|choice| after.iter().map(move |rest| format!("{before}{choice}{rest}"))).collect()
+}
+
+/// Every finding in the golden files and in those of judged differences.
+fn scan() -> String {
+    let options = ["--all", "--no-config", "--format", "ndjson", "golden", "differences"];
+    run(&corpus(), &options).text
+}
+
+fn records(text: &str) -> impl Iterator<Item = Record<'_>> {
+    let files = text.lines().filter(|line| line.contains("\"type\":\"file\""));
+    files.map(|line| Record::parse(line).expect("a record"))
+}
+
+/// The place of a finding in the list of judgements; `None` if it is no difference of rows.
+fn place(record: &Record<'_>, finding: &Finding<'_>) -> Option<Place> {
+    let difference = finding.difference.as_ref()?;
+    let symbol = finding.function.as_ref().and_then(|function| function.symbol.as_deref());
+    let symbol = symbol.or_else(|| finding.code.as_ref().and_then(|code| code.symbol.as_deref()));
+    let function = symbol.or(finding.elf_section.as_deref())?.to_owned();
+    let fields: Vec<&str> = difference.fields.iter().map(Text::as_str).collect();
+    Some((record.path.as_str().to_owned(), function, fields.join(",")))
+}
+
+#[test]
+fn defects_are_recognised_where_they_were_judged() {
+    let (text, judged) = (scan(), judged());
+    let mut recognised: BTreeSet<(Place, String)> = BTreeSet::new();
+    for record in records(&text) {
+        for finding in &record.findings {
+            let Some(place) = place(&record, finding) else { continue };
+            let notes = judged.get(&place).unwrap_or_else(|| panic!("{place:?} was not judged"));
+            if let Some(known) = finding.known.as_deref() {
+                assert!(notes.contains(known), "{place:?} is {notes:?}, not {known}");
+                recognised.insert((place, known.to_owned()));
+            }
+        }
+    }
+    let mut missed = Vec::new();
+    for (place, notes) in judged {
+        let is_listed = !matches!(&*place.2, "lost" | "only-sframe" | "undecided");
+        for note in notes.into_iter().filter(|_| is_listed && !place.0.starts_with("real/")) {
+            let defect = sframe_defects::find(&note).unwrap_or_else(|| panic!("{note} is unknown"));
+            if defect.is_recognised() && !recognised.contains(&(place.clone(), note.clone())) {
+                missed.push((place.clone(), note));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "not recognised: {missed:#?}");
+}
+
+/// Defects whose row may have any value: their signs are in CFI, and SFrame's row is one of the earlier ones, or none.
+const ANY_ROW: [&str; 5] = [
+    "remembered-in-place",
+    "remembers-one-state",
+    "simple-outermost",
+    "signal-outermost",
+    "undefined-for-good",
+];
+
+/// Defects of every version of GNU as, on every machine.
+const ANY_FORMAT: [&str; 3] = ["register-in-place", "remembers-one-state", "restore-with-older-cie"];
+
+#[test]
+fn neighbours_of_known_defects_are_not_recognised() {
+    let text = scan();
+    let mut tried: BTreeSet<String> = BTreeSet::new();
+    for record in records(&text) {
+        for finding in record.findings.iter().filter(|finding| finding.difference.is_some()) {
+            let Some(known) = finding.known.as_deref() else { continue };
+            tried.insert(known.to_owned());
+            let is_same = |record: &Record<'_>, finding: &Finding<'_>| {
+                let mut finding = finding.clone();
+                recognise_one(record, &mut finding);
+                finding.known.as_deref() == Some(known)
+            };
+            assert!(is_same(&record, finding), "{known} again");
+            for (what, neighbour) in neighbours(finding, known) {
+                assert!(!is_same(&record, &neighbour), "{known} with {what}: {neighbour:#?}");
+            }
+            let other = other_format(&record);
+            let is_of_any = ANY_FORMAT.contains(&known);
+            assert_eq!(is_same(&other, finding), is_of_any, "{known} in another format");
+        }
+    }
+    let folders = corpus().join("differences");
+    let judged = sframe_defects::all()
+        .filter(|defect| defect.is_recognised() && folders.join(defect.id).is_dir())
+        .map(|defect| defect.id)
+        .filter(|id| !["relocations-left-behind", "sections-appended"].contains(id));
+    let judged: BTreeSet<String> = judged.map(str::to_owned).collect();
+    assert_eq!(tried, judged, "defects that were tried, and those that are differences of rows");
+}
+
+/// Findings that differ in one sign from a case of `known`.
+fn neighbours<'f>(finding: &Finding<'f>, known: &str) -> Vec<(&'static str, Finding<'f>)> {
+    let changed = |change: &dyn Fn(&mut Finding<'f>)| {
+        let mut finding = finding.clone();
+        change(&mut finding);
+        finding
+    };
+    let mut neighbours = vec![
+        ("another rule", changed(&|finding| finding.rule = "signal-mismatch".into())),
+        (
+            "CFI proven wrong",
+            changed(&|finding| {
+                let difference = finding.difference.as_mut().expect("a difference");
+                difference.ruling =
+                    Some(Ruling { wrong: Wrong::Cfi, undecided: None, proof: None });
+            }),
+        ),
+    ];
+    if known.starts_with("ld-") {
+        let elsewhere = changed(&|finding| finding.elf_section = Some(".text".into()));
+        neighbours.push(("code in .text", elsewhere));
+    }
+    if !ANY_ROW.contains(&known) {
+        let row = changed(&|finding| {
+            let difference = finding.difference.as_mut().expect("a difference");
+            for line in difference.table.iter_mut().filter(|line| line.side == Side::Sframe) {
+                line.cfa = "rsp+408".into();
+                line.ra = "*(CFA-408)".into();
+                line.fp = "*(CFA-416)".into();
+            }
+        });
+        neighbours.push(("another row", row));
+    }
+    let has_sign_in_cfi = !finding.difference.as_ref().expect("a difference").directives.is_empty();
+    let by_values = [
+        "cfa-in-other-register",
+        "frame-pointer-only",
+        "frame-pointer-undefined",
+        "odd-offset",
+        "return-offset-cut",
+        "signal-outermost",
+    ];
+    if has_sign_in_cfi && !by_values.contains(&known) {
+        let silent = changed(&|finding| {
+            finding.difference.as_mut().expect("a difference").directives.clear();
+        });
+        neighbours.push(("other directives", silent));
+    }
+    neighbours
+}
+
+/// The same file in a version of the format that no producer writes, for another machine.
+fn other_format<'r>(record: &Record<'r>) -> Record<'r> {
+    let mut record = record.clone();
+    for section in &mut record.sections {
+        let other = |header| Header { version: 9, abi: Some("another".into()), ..header };
+        section.header = section.header.take().map(other);
+    }
+    record
+}
