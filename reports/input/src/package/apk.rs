@@ -10,13 +10,12 @@ use flate2::bufread::GzDecoder;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::HEADERS;
 use super::digest::hexadecimal;
 use super::stream::drain;
 use crate::identity;
 
-/// The largest part of the control data that is searched for the package's `.PKGINFO`.
-const CONTROL: usize = HEADERS as usize;
+/// How many bytes of the control data are searched for `.PKGINFO`, usually its first file.
+const CONTROL: usize = 1 << 20;
 /// The start of the name of a file with a signature.
 const SIGNATURE: &[u8] = b".SIGN.";
 

@@ -45,11 +45,11 @@ pub(super) fn visit(
     Ok(())
 }
 
+/// Receives the name and the content of a file. Returns whether to continue.
+pub(crate) type FoundFile<'f> = dyn FnMut(&[u8], &mut dyn Read) -> io::Result<bool> + 'f;
+
 /// Hands the name and the content of every regular file in a tar archive to `found` until that returns `false`.
-pub(crate) fn files(
-    stream: &mut dyn Read,
-    found: &mut dyn FnMut(&[u8], &mut dyn Read) -> io::Result<bool>,
-) -> io::Result<()> {
+pub(crate) fn files(stream: &mut dyn Read, found: &mut FoundFile<'_>) -> io::Result<()> {
     let stream = BufReader::with_capacity(BUFFER, stream);
     let end = Cell::new(HEADERS);
     let mut archive = ::tar::Archive::new(Fenced { stream, position: 0, end: &end });

@@ -95,6 +95,15 @@ impl Base {
         }
     }
 
+    /// Whether there is a folder at a path, as far as that can be found out.
+    pub(super) fn is_folder(&self, path: &str) -> bool {
+        match self {
+            Base::Folder(folder) => folder.join(path).is_dir(),
+            #[cfg(feature = "http")]
+            Base::Web(_) => false,
+        }
+    }
+
     /// The names of the innermost folders of the path to a repository on a server, from the inside outwards.
     pub(super) fn folders_around(&self) -> Vec<String> {
         match self {

@@ -20,6 +20,10 @@ const RELEASE: u64 = 1 << 16;
 pub(super) fn open(base: &Base, path: &str) -> io::Result<Option<(String, Stream)>> {
     for form in FORMS {
         let path = format!("{path}{form}");
+        // The packages of other kinds of repositories are often in a folder with the name of an index.
+        if base.is_folder(&path) {
+            continue;
+        }
         if let Some(stream) = base.open_any(&path)? {
             return Ok(Some((path, stream)));
         }

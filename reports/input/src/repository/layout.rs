@@ -96,36 +96,52 @@ impl Kind {
 
 /// The indexes in the root of a repository, and the places of others.
 fn in_folder(base: &Base, wanted: &Wanted) -> Result<(Vec<Index>, Vec<Place>), String> {
+    let only_debian = !wanted.suites.is_empty() || !wanted.components.is_empty();
+    if only_debian {
+        let (root, places) = of_debian(base, wanted)?;
+        if root.is_some() || !places.is_empty() {
+            return Ok((root.into_iter().collect(), places));
+        }
+    }
+    // A folder may be a repository of several kinds. On a server, the first kind counts: files that do not exist have
+    // answers there that are errors or pages for people, and Fedora's repositories have a folder called Packages.
     let is_folder = base.folders("").is_some();
-    let mut places = Vec::new();
-    let mut root = Vec::new();
-    // With an explicit suite, the index in the root is not used: it belongs to no suite.
-    if wanted.suites.is_empty() {
-        root.extend(Place(Kind::Packages, "Packages".to_owned()).open(base));
+    let is_found = |root: &[Index], places: &[Place]| {
+        !is_folder && (root.iter().any(|index| index.stream.is_ok()) || !places.is_empty())
+    };
+    let (mut root, mut places) = (Vec::new(), Vec::new());
+    root.extend(Place(Kind::Repomd, rpm_md::NAME.to_owned()).open(base));
+    if !is_found(&root, &places) {
+        let index = Place(Kind::Apkindex, alpine::NAME.to_owned()).open(base);
+        if index.is_none() {
+            places.extend(below_architectures(base, wanted)?);
+        }
+        root.extend(index);
     }
-    if root.is_empty() {
-        let paths = debian::below_dists(base, wanted)?;
-        places.extend(paths.into_iter().map(|path| Place(Kind::Packages, path)));
+    if !only_debian && !is_found(&root, &places) {
+        let (index, below) = of_debian(base, wanted)?;
+        root.extend(index);
+        places.extend(below);
     }
-    let debian_only = !wanted.suites.is_empty() || !wanted.components.is_empty();
-    let found = root.iter().any(|index| index.stream.is_ok()) || !places.is_empty();
-    if found && (debian_only || !is_folder) {
-        return Ok((root, places));
-    }
-    for (kind, path) in [(Kind::Repomd, rpm_md::NAME), (Kind::Apkindex, alpine::NAME)] {
-        root.extend(Place(kind, path.to_owned()).open(base));
-    }
-    if root.iter().all(|index| index.kind != Kind::Apkindex) {
-        places.extend(below_architectures(base, wanted)?);
-    }
-    if is_folder || root.is_empty() && places.is_empty() {
+    if !is_found(&root, &places) {
         places.extend(databases(base)?);
     }
-    if !is_folder && root.iter().any(|index| index.stream.is_ok()) {
-        // A server may answer with another error than "not found" for files that it does not have.
+    if is_found(&root, &places) {
         root.retain(|index| index.stream.is_ok());
     }
     Ok((root, places))
+}
+
+/// The index of Debian in the root, or the places of those of suites.
+fn of_debian(base: &Base, wanted: &Wanted) -> Result<(Option<Index>, Vec<Place>), String> {
+    // With an explicit suite, the index in the root is not used: it belongs to no suite.
+    if wanted.suites.is_empty()
+        && let Some(index) = Place(Kind::Packages, "Packages".to_owned()).open(base)
+    {
+        return Ok((Some(index), Vec::new()));
+    }
+    let paths = debian::below_dists(base, wanted)?;
+    Ok((None, paths.into_iter().map(|path| Place(Kind::Packages, path)).collect()))
 }
 
 /// The indexes of Alpine in the folders of the selected architectures.
