@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{self, Read};
 
 use super::base::{Base, stays_inside};
-use super::{MOST, Stream, Wanted, alpine, arch, debian, rpm_md};
+use super::{MOST, Stream, Wanted, alpine, arch, debian, other, rpm_md};
 use crate::kind::{self, HEAD, Package};
 
 /// A kind of index.
@@ -62,7 +62,7 @@ pub(super) fn find<'b>(
         );
     }
     let (root, places) = match named {
-        Some(name) => (Vec::new(), vec![Place(Kind::Database, name.to_owned())]),
+        Some(name) => (vec![database(base, name)], Vec::new()),
         None => in_folder(base, wanted)?,
     };
     if root.is_empty() && places.is_empty() {
@@ -180,6 +180,15 @@ fn at_most(places: impl Iterator<Item = Place>) -> Result<Vec<Place>, String> {
 
 fn has(base: &Base, path: &str) -> bool {
     base.open_any(path).is_ok_and(|stream| stream.is_some())
+}
+
+/// The database with this name.
+fn database(base: &Base, name: &str) -> Index {
+    let stream = base.open(name).and_then(|stream| match is_archive(base, name) {
+        true => Ok(stream),
+        false => Err(other("it is not a database of pacman")),
+    });
+    Index { kind: Kind::Database, path: name.to_owned(), stream }
 }
 
 /// Whether a file is a tar archive, or compressed. Other programs also have files called `NAME.db`.

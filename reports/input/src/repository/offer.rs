@@ -45,6 +45,9 @@ impl Offer<'_> {
         (field, path): (&str, String),
         checksum: Checksum,
     ) -> Result<Listed, String> {
+        if path.is_empty() {
+            return Err(self.because(&format!("its {field} is missing")));
+        }
         if !stays_inside(&path) {
             return Err(self.because(&format!("its {field} points outside the repository")));
         }

@@ -14,9 +14,27 @@ use super::unpacked::{self, INDEX};
 use super::{Found, Stream, Wanted, other};
 use crate::package::Hashed;
 use repomd::Table;
+use xml::Attributes;
 
 /// The path of the list of tables.
 pub(super) const NAME: &str = "repodata/repomd.xml";
+
+/// The location of a file, relative to the root of the repository.
+#[derive(Debug, Default)]
+struct Location {
+    path: String,
+    /// It is on another server: `xml:base` may name one.
+    elsewhere: bool,
+}
+
+impl Location {
+    /// The location that the attributes of an element `location` state.
+    fn of(attributes: &Attributes<'_>) -> io::Result<Location> {
+        let path = attributes.get("href")?.unwrap_or_default();
+        let elsewhere = attributes.get("xml:base")?.is_some() || path.contains("://");
+        Ok(Location { path, elsewhere })
+    }
+}
 
 /// Hands over the selected packages that the table of `repomd.xml` lists. Errors in that table are handed over as well,
 /// with its path; errors in `repomd.xml` are returned.

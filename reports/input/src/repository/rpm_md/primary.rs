@@ -7,6 +7,7 @@ use super::super::base::Base;
 use super::super::checksum::Checksum;
 use super::super::offer::Offer;
 use super::super::{Found, Listed, Wanted};
+use super::Location;
 use super::xml::{self, Event};
 
 /// The fields of an element `package`.
@@ -17,9 +18,7 @@ struct Fields {
     /// The type and the digits.
     checksum: (String, String),
     size: String,
-    location: String,
-    /// The address of another server.
-    base: Option<String>,
+    location: Location,
     group: String,
 }
 
@@ -41,8 +40,7 @@ pub(super) fn read(
                 package.size = attributes.get("package")?.unwrap_or_default();
             }
             Event::Start("metadata/package/location", attributes) => {
-                package.location = attributes.get("href")?.unwrap_or_default();
-                package.base = attributes.get("xml:base")?;
+                package.location = Location::of(&attributes)?;
             }
             Event::End("metadata/package/name", text) => package.name = text.to_owned(),
             Event::End("metadata/package/arch", text) => package.architecture = text.to_owned(),
@@ -71,11 +69,11 @@ impl Fields {
             size: &self.size,
         };
         let Some(size) = offer.selected(wanted)? else { return Ok(None) };
-        if self.base.is_some() {
+        if self.location.elsewhere {
             return Err(offer.because("it is on another server"));
         }
         let (kind, digits) = &self.checksum;
         let checksum = Checksum::of_kind(kind, digits).map_err(|why| offer.because(&why))?;
-        offer.listed(base, size, ("location", self.location.clone()), checksum).map(Some)
+        offer.listed(base, size, ("location", self.location.path.clone()), checksum).map(Some)
     }
 }

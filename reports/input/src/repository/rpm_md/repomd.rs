@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use super::super::base::stays_inside;
 use super::super::checksum::Checksum;
 use super::super::{Stream, other, unpacked};
+use super::Location;
 use super::xml::{self, Event};
 
 /// The maximum size of `repomd.xml`. Fedora's has about 10 KiB.
@@ -24,9 +25,7 @@ struct Data {
     kind: String,
     /// The type and the digits.
     checksum: (String, String),
-    location: String,
-    /// The address of another server.
-    base: Option<String>,
+    location: Location,
 }
 
 /// The table `primary`, which lists the packages.
@@ -37,16 +36,16 @@ pub(super) fn primary(stream: Stream) -> io::Result<Table> {
         Ok(())
     })?;
     let data = table.ok_or_else(|| other("it lists no table primary"))?;
-    if data.base.is_some() {
+    if data.location.elsewhere {
         return Err(other("its table primary is on another server"));
     }
-    if !stays_inside(&data.location) {
+    if !stays_inside(&data.location.path) {
         return Err(other("the location of its table primary is outside the repository"));
     }
     let (kind, digits) = &data.checksum;
     let checksum =
         Checksum::of_kind(kind, digits).map_err(|why| other(&format!("table primary: {why}")))?;
-    Ok(Table { path: data.location, checksum })
+    Ok(Table { path: data.location.path, checksum })
 }
 
 /// The fields of the first table `primary`.
@@ -62,8 +61,7 @@ fn find(stream: &mut dyn Read) -> io::Result<Option<Data>> {
                 data.checksum.0 = attributes.get("type")?.unwrap_or_default();
             }
             Event::Start("repomd/data/location", attributes) => {
-                data.location = attributes.get("href")?.unwrap_or_default();
-                data.base = attributes.get("xml:base")?;
+                data.location = Location::of(&attributes)?;
             }
             Event::End("repomd/data/checksum", text) => data.checksum.1 = text.to_owned(),
             Event::End("repomd/data", _) if data.kind == "primary" && first.is_none() => {
