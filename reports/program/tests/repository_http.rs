@@ -222,7 +222,7 @@ fn other_servers_are_not_asked() {
     let (other, requests) = serve(folder.path("repository"));
     let elsewhere = format!("s|href=|xml:base=\"{other}/\" href=|");
     let command = format!(
-        "createrepo_c -q repository; cd repository/repodata; gzip -d *-primary.xml.gz
+        "createrepo_c -q --general-compress-type gz repository; cd repository/repodata; gzip -d *-primary.xml.gz
          sed '{elsewhere}' *-primary.xml > primary
          printf '<repomd><data type=\"primary\"><checksum type=\"sha256\">%s</checksum>' \
              $(sha256sum primary | cut -c -64) > repomd.xml
