@@ -1,4 +1,4 @@
-//! Damaged indexes: whatever is in them, they are read to an end, and every package or reason is handed over.
+//! Damaged indexes never cause a panic or silence: each hands over a package or a reason.
 //!
 //! The indexes are written here by hand, in the layout that the tools write (`reports/program/tests/cases/repositories` uses
 //! the tools themselves).
@@ -129,7 +129,7 @@ fn damage(folder: &Path, file: &str, whole: (usize, usize)) {
     assert_eq!(PANICS.load(Ordering::Relaxed), 0, "{file}");
 }
 
-/// The packages are text files, which have no checksum to speak of: each is reported once.
+/// The package is a text file with the right checksum.
 #[test]
 fn damaged_tables_of_rpm_md_are_read() {
     count_panics();
