@@ -22,17 +22,20 @@ pub(super) fn of_control(text: &[u8]) -> Option<Package<'static>> {
 /// "Apk spec").
 #[must_use]
 pub(super) fn of_pkginfo(text: &[u8]) -> Option<Package<'static>> {
-    let field = |key: &[u8]| {
-        let mut lines = text.split(|byte| *byte == b'\n');
-        let value = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(b" = "))?;
-        text_of(value)
-    };
+    let field = |key: &[u8]| text_of(pkginfo_field(text, key)?);
     Some(Package {
         name: field(b"pkgname")?,
         version: field(b"pkgver"),
         architecture: field(b"arch"),
         source: field(b"origin").or_else(|| field(b"pkgbase")),
     })
+}
+
+/// The value of the first line of a `.PKGINFO` file with this key.
+#[must_use]
+pub(super) fn pkginfo_field<'t>(text: &'t [u8], key: &[u8]) -> Option<&'t [u8]> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(b" = ")).map(<[u8]>::trim_ascii)
 }
 
 /// The first line of a field in the first stanza of `text`. Field names are case-insensitive (Debian Policy 5.1).

@@ -3,6 +3,7 @@
 //! Only one member at a time is in memory, and only if it is an ELF file, a static library or a nested zip file.
 //! Everything else is skipped. [`Limits`] bound the cost.
 
+mod apk;
 mod compression;
 mod cpio;
 mod deb;
@@ -15,9 +16,11 @@ mod stream;
 mod tar;
 mod zip;
 
-pub(super) use digest::is_sha256;
+pub(super) use apk::is_checksum;
+pub(super) use digest::{Algorithm, Hashed};
 pub use image::visit_image;
 pub use limits::{FREE, Limits, Remedies};
+pub(super) use tar::files as tar_files;
 
 use std::cell::Cell;
 use std::fs::File;
@@ -27,11 +30,11 @@ use std::sync::Arc;
 
 use super::archive::Members;
 use super::found::plain_error;
-use super::kind::{HEAD, Kind, Package};
+use super::kind::{Compression, HEAD, Kind, Package};
 use super::members::{MemberCount, NAME, size_text, with_remedy};
 use super::{FileBytes, Special, Stamp, has_large_holes};
-use digest::Hashed;
-use limits::Meter;
+use apk::Apk;
+use limits::{Meter, Metered};
 use stream::{fill, hold};
 
 /// The buffer size in bytes for reading a file.
@@ -110,20 +113,47 @@ pub fn visit(file: &File, limits: &Limits, visitor: &mut dyn Visitor) -> Result<
 }
 
 /// Hands every file in a stream of about `size` bytes to `visitor`, in stored order, and reads the stream to its end.
-/// Returns its length in bytes and its SHA-256 in hexadecimal digits.
+/// Returns its length in bytes and its hash in hexadecimal digits.
 ///
 /// # Errors
 /// Returns the reason if reading ended early.
 pub(super) fn visit_stream(
     stream: impl Read,
     size: u64,
+    algorithm: Algorithm,
     limits: &Limits,
     visitor: &mut dyn Visitor,
 ) -> Result<(u64, String), String> {
-    let mut stream = Hashed::new(stream);
+    let mut stream = Hashed::new(stream, algorithm);
     let place = Place::default();
     Visit::run(limits, size, visitor, |visit| visit.content(&place, &mut stream))?;
     stream.finish().map_err(|error| plain_error(&error))
+}
+
+/// Hands every file in an apk package of version 2 to `visitor`, like [`visit_stream`]. Returns its length in bytes, and
+/// the reason if it differs from the checksum in the form of Alpine's index.
+///
+/// # Errors
+/// Returns the reason if reading ended early.
+pub(super) fn visit_apk(
+    mut stream: impl BufRead,
+    size: u64,
+    checksum: &str,
+    limits: &Limits,
+    visitor: &mut dyn Visitor,
+) -> Result<(u64, Result<(), String>), String> {
+    let place = Place::default();
+    let head = stream.fill_buf().map_err(|error| plain_error(&error))?;
+    if Compression::of(head) != Some(Compression::Gzip) {
+        Visit::run(limits, size, visitor, |visit| visit.content(&place, &mut stream))?;
+        return Err("it is not an apk package of version 2".to_owned());
+    }
+    let mut apk = Apk::new(stream);
+    Visit::run(limits, size, visitor, |visit| {
+        let mut tar = Metered::new(&mut apk, Compression::Gzip.name(), visit.meter);
+        visit.container(&place, |visit, inside| Ok(visit.content(inside, &mut tar)?))
+    })?;
+    apk.finish(checksum).map_err(|error| plain_error(&error))
 }
 
 /// Hands `stream` to `read`, decompressed if it is compressed. `read` must limit how much it takes.

@@ -1,48 +1,60 @@
-//! Debian repositories: packages listed in an index (Debian wiki, "Debian Repository Format"), in a folder or, with the
-//! feature `http`, on a server.
+//! Repositories: packages listed in indexes of Debian, of rpm-md (Fedora and others), of Alpine or of Arch, in a folder
+//! or, with the feature `http`, on a server.
 //!
-//! An index is read as a stream, stanza by stanza, while the packages already listed are being checked. Each package
-//! must have the size and SHA-256 that its stanza states. The signature of a suite's `Release` file is not verified:
-//! this program checks SFrame, not trust.
+//! An index is read as a stream, package by package, while the packages already listed are being checked. Each package
+//! must have the size and the checksum that its index states. Signatures are not verified: this program checks SFrame,
+//! not trust.
 
+mod alpine;
+mod arch;
 mod base;
-mod indexes;
+mod checksum;
+mod debian;
+mod layout;
+mod offer;
+mod rpm_md;
+mod seen;
 mod stanza;
+mod unpacked;
 mod url;
 #[cfg(feature = "http")]
 mod web;
 
 use std::ffi::OsStr;
 use std::io::{self, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use globset::GlobSet;
 use sframe_record::numbers::{counted, grouped};
 
-use super::package::{Limits, Visitor, visit_stream};
+use super::package::{Limits, Visitor, visit_apk, visit_stream};
 use super::plain_error;
 use base::Base;
-use indexes::Index;
+use checksum::Checksum;
+use layout::{Index, Kind};
+use seen::Seen;
 
 /// How many listed packages may wait to be checked.
 const AHEAD: usize = 64;
 /// The buffer size for reading an index or a package.
 const BUFFER: usize = 1 << 17;
+/// The maximum number of indexes. A suite of Debian has about 100.
+const MOST: usize = 10_000;
 
 /// Selects packages of a repository.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The package names; `None` selects all.
     pub names: Option<GlobSet>,
-    /// The sections, such as `libs` or `contrib/libs`; `None` selects all.
+    /// The sections, such as `libs` or `contrib/libs`, or the groups of RPM packages and of Arch; `None` selects all.
     pub sections: Option<GlobSet>,
     /// The minimum size of the package file in bytes.
     pub least: u64,
     /// The maximum size of the package file in bytes.
     pub most: u64,
-    /// The architectures, such as `amd64`; packages for `all` are always included. An empty list selects all.
+    /// The architectures, such as `amd64`; packages for all machines are always included. An empty list selects all.
     pub architectures: Vec<String>,
     /// The suites, such as `trixie`; an empty list selects those that the repository's folder contains.
     pub suites: Vec<String>,
@@ -54,6 +66,8 @@ pub struct Wanted {
 #[derive(Clone, Debug)]
 pub struct Repository {
     base: Arc<Base>,
+    /// The only index, if it was named.
+    index: Option<String>,
 }
 
 /// An entry of an index.
@@ -70,7 +84,7 @@ impl Entry {
     #[must_use]
     pub fn held(&self) -> usize {
         let texts = match self {
-            Entry::Package(listed) => listed.path.len() + listed.sha256.len(),
+            Entry::Package(listed) => listed.path.len() + listed.checksum.len(),
             Entry::Unreadable(path, why) => path.as_os_str().len() + why.len(),
         };
         size_of::<Entry>() + texts
@@ -84,47 +98,63 @@ pub struct Listed {
     /// The path relative to the repository.
     path: String,
     size: u64,
-    sha256: String,
+    checksum: Checksum,
 }
 
 impl Repository {
-    /// The repository at a path, a `file:` URL or, with the feature `http`, an `http:` or `https:` URL.
+    /// The repository at a path, a `file:` URL or, with the feature `http`, an `http:` or `https:` URL; or that of the
+    /// database of pacman there.
     ///
     /// # Errors
     /// Returns the reason if `location` cannot be a repository.
     pub fn new(location: &OsStr) -> Result<Repository, String> {
-        Ok(Repository { base: Arc::new(Base::new(location)?) })
+        let (folder, name) = base::split(location);
+        let is_database = arch::stem(name).is_some() && !Path::new(location).is_dir();
+        let (location, index) =
+            if is_database { (folder, Some(name.to_owned())) } else { (location, None) };
+        Ok(Repository { base: Arc::new(Base::new(location)?), index })
     }
 
     /// The selected packages in the order of the indexes, each once.
     pub fn packages(&self, wanted: Wanted) -> impl Iterator<Item = Entry> + use<> {
         let (sender, entries) = sync_channel(AHEAD);
-        let base = self.base.clone();
+        let Repository { base, index } = self.clone();
         // Indexes are decompressed while packages are checked. When the receiver is dropped, sending fails and the
         // thread ends.
-        std::thread::spawn(move || list(&base, &wanted, &sender));
+        std::thread::spawn(move || list(&base, index.as_deref(), &wanted, &sender));
         entries.into_iter()
     }
 }
 
-fn list(base: &Arc<Base>, wanted: &Wanted, entries: &SyncSender<Entry>) {
-    let indexes = match indexes::find(base, wanted) {
+/// Receives selected packages, and the reasons why others could not be read, until it returns `false`.
+type Found<'f> = dyn FnMut(Result<Listed, String>) -> bool + 'f;
+
+fn list(base: &Arc<Base>, named: Option<&str>, wanted: &Wanted, entries: &SyncSender<Entry>) {
+    let indexes = match layout::find(base, named, wanted) {
         Ok(indexes) => indexes,
         Err(why) => {
             let _ = entries.send(Entry::Unreadable(base.address(""), why));
             return;
         }
     };
-    let mut seen = indexes::Seen::default();
-    for Index { path, stream } in indexes {
-        let read = stanza::read(stream, &mut |stanza| {
-            let entry = match stanza.listed(base, wanted) {
-                Ok(None) => return true,
-                Ok(Some(listed)) if !seen.is_new(&listed.path) => return true,
-                Ok(Some(listed)) => Entry::Package(listed),
-                Err(why) => Entry::Unreadable(base.address(&path), why),
+    let mut seen = Seen::default();
+    for Index { kind, path, stream } in indexes {
+        let mut send = |index: &str, listed: Result<Listed, String>| {
+            let entry = match listed {
+                Ok(listed) if !seen.is_new(&listed.path) => return true,
+                Ok(listed) => Entry::Package(listed),
+                Err(why) => Entry::Unreadable(base.address(index), why),
             };
             entries.send(entry).is_ok()
+        };
+        let read = stream.and_then(|stream| {
+            let found = &mut |listed| send(&path, listed);
+            match kind {
+                Kind::Packages => debian::read(base, stream, wanted, found),
+                Kind::Apkindex => alpine::read(base, (&path, stream), wanted, found),
+                Kind::Database => arch::read(base, (&path, stream), wanted, found),
+                Kind::Repomd => rpm_md::read(base, stream, wanted, &mut send),
+            }
         });
         if let Err(error) = read {
             let _ = entries.send(Entry::Unreadable(base.address(&path), plain_error(&error)));
@@ -147,17 +177,22 @@ impl Listed {
         let stream = self.base.open(&self.path).map_err(|error| plain_error(&error))?;
         // Reading one more byte reveals a file that is too large.
         let stream = BufReader::with_capacity(BUFFER, stream.take(self.size.saturating_add(1)));
-        let (size, sha256) = visit_stream(stream, self.size, limits, visitor)?;
+        let (size, verdict) = match &self.checksum {
+            Checksum::Control(checksum) => visit_apk(stream, self.size, checksum, limits, visitor)?,
+            Checksum::Whole(algorithm, listed) => {
+                let (size, hash) = visit_stream(stream, self.size, *algorithm, limits, visitor)?;
+                let name = algorithm.name();
+                let differs = || format!("its {name} differs from the one in its index");
+                (size, if hash == *listed { Ok(()) } else { Err(differs()) })
+            }
+        };
         if size != self.size {
             let most = if size > self.size { "more than " } else { "" };
             let found = counted(size.min(self.size), "byte");
             let listed = grouped(self.size);
             return Err(format!("it has {most}{found}, but its index states {listed}"));
         }
-        match sha256 == self.sha256 {
-            true => Ok(()),
-            false => Err("its SHA-256 differs from the one in its index".to_owned()),
-        }
+        verdict
     }
 }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::digest::{Hashed, is_sha256, sha256};
+use super::digest::{Algorithm, Hashed, sha256};
 use crate::open_file;
 
 use super::{BUFFER, Content, Limits, Place, Stop, Visit, Visitor, plain_error};
@@ -123,7 +123,7 @@ impl Layers<'_> {
                 return Ok(());
             }
         };
-        let mut stream = Hashed::new(BufReader::with_capacity(BUFFER, file));
+        let mut stream = Hashed::new(BufReader::with_capacity(BUFFER, file), Algorithm::Sha256);
         visit.content(place, &mut stream)?;
         match stream.finish() {
             Ok((_, found)) if found == hash => Ok(()),
@@ -142,7 +142,7 @@ fn name(digest: &str) -> String {
 }
 
 fn hash_of(digest: &str) -> Result<&str, String> {
-    let hash = digest.strip_prefix("sha256:").filter(|hash| is_sha256(hash));
+    let hash = digest.strip_prefix("sha256:").filter(|hash| Algorithm::Sha256.is_hash(hash));
     hash.ok_or_else(|| "its digest is not a SHA-256".to_owned())
 }
 
@@ -159,5 +159,5 @@ fn document(path: &Path) -> Result<Vec<u8>, String> {
 /// The SHA-256 in the file name, if `name` is the path of a file of an image.
 pub(super) fn called_by(name: &[u8]) -> Option<&str> {
     let hash = str::from_utf8(name.strip_prefix(BLOBS.as_bytes())?).ok()?;
-    is_sha256(hash).then_some(hash)
+    Algorithm::Sha256.is_hash(hash).then_some(hash)
 }

@@ -5,7 +5,7 @@ mod sparse;
 use std::cell::Cell;
 use std::io::{self, BufReader, Read};
 
-use super::digest::Hashed;
+use super::digest::{Algorithm, Hashed};
 use super::image::{OTHER, called_by};
 use super::limits::Metered;
 use super::stream::{Part, drain};
@@ -43,6 +43,26 @@ pub(super) fn visit(
     }
     drain(&mut archive.into_inner().stream)?;
     Ok(())
+}
+
+/// Receives the name and the content of a file. Returns whether to continue.
+pub(crate) type FoundFile<'f> = dyn FnMut(&[u8], &mut dyn Read) -> io::Result<bool> + 'f;
+
+/// Hands the name and the content of every regular file in a tar archive to `found` until that returns `false`.
+pub(crate) fn files(stream: &mut dyn Read, found: &mut FoundFile<'_>) -> io::Result<()> {
+    let stream = BufReader::with_capacity(BUFFER, stream);
+    let end = Cell::new(HEADERS);
+    let mut archive = ::tar::Archive::new(Fenced { stream, position: 0, end: &end });
+    for entry in archive.entries()? {
+        let entry = &mut entry?;
+        let next = entry.size().checked_next_multiple_of(BLOCK as u64).unwrap_or(u64::MAX);
+        end.set(entry.raw_file_position().saturating_add(next).saturating_add(2 * HEADERS));
+        let name = entry.path_bytes().into_owned();
+        if entry.header().entry_type().is_file() && !found(relative(&name), entry)? {
+            return Ok(());
+        }
+    }
+    drain(&mut archive.into_inner().stream)
 }
 
 fn member<R: Read>(
@@ -111,7 +131,7 @@ fn blob(
     hash: &str,
     stream: &mut dyn Read,
 ) -> Result<(), Failure> {
-    let mut stream = Hashed::new(stream);
+    let mut stream = Hashed::new(stream, Algorithm::Sha256);
     visit.content(place, &mut stream)?;
     let (_, found) = stream.finish()?;
     if found != hash {

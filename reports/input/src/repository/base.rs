@@ -1,7 +1,7 @@
 //! The location of a repository.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, FileType};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -60,22 +60,74 @@ impl Base {
         }
     }
 
+    /// Opens a file of the repository, if it exists.
+    pub(super) fn open_any(&self, path: &str) -> io::Result<Option<Stream>> {
+        match self.open(path) {
+            Ok(stream) => Ok(Some(stream)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The names of the folders in a folder, in byte order, without symbolic links, because a suite may have several
     /// names. `None` if folders cannot be listed.
     pub(super) fn folders(&self, path: &str) -> Option<Vec<String>> {
+        self.entries(path, |kind| kind.is_dir())
+    }
+
+    /// The names of the files and symbolic links in a folder, in byte order. `None` if folders cannot be listed.
+    pub(super) fn files(&self, path: &str) -> Option<Vec<String>> {
+        self.entries(path, |kind| kind.is_file() || kind.is_symlink())
+    }
+
+    fn entries(&self, path: &str, is_wanted: fn(FileType) -> bool) -> Option<Vec<String>> {
         match self {
             Base::Folder(folder) => {
                 let entries = fs::read_dir(folder.join(path)).ok()?.filter_map(Result::ok);
-                let folders =
-                    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+                let wanted = entries.filter(|entry| entry.file_type().is_ok_and(is_wanted));
                 let mut names: Vec<String> =
-                    folders.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+                    wanted.filter_map(|entry| entry.file_name().into_string().ok()).collect();
                 names.sort_unstable();
                 Some(names)
             }
             #[cfg(feature = "http")]
             Base::Web(_) => None,
         }
+    }
+
+    /// Whether there is a folder at a path, as far as that can be found out.
+    pub(super) fn is_folder(&self, path: &str) -> bool {
+        match self {
+            Base::Folder(folder) => folder.join(path).is_dir(),
+            #[cfg(feature = "http")]
+            Base::Web(_) => false,
+        }
+    }
+
+    /// The names of the innermost folders of the path to a repository on a server, from the inside outwards.
+    pub(super) fn folders_around(&self) -> Vec<String> {
+        match self {
+            Base::Folder(_) => Vec::new(),
+            #[cfg(feature = "http")]
+            Base::Web(web) => web.folders_around(),
+        }
+    }
+}
+
+/// The folder of a file, and the file's name.
+pub(super) fn split(location: &OsStr) -> (&OsStr, &str) {
+    let bytes = location.as_bytes();
+    let start = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    let (folder, name) = bytes.split_at_checked(start).unwrap_or((bytes, b""));
+    let folder = if folder.is_empty() { b"." } else { folder };
+    (OsStr::from_bytes(folder), str::from_utf8(name).unwrap_or_default())
+}
+
+/// The path of a file in the same folder as the one at `path`.
+pub(super) fn beside(path: &str, name: &str) -> String {
+    match path.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{name}"),
+        None => name.to_owned(),
     }
 }
 

@@ -34,6 +34,9 @@ const PATIENCE: Patience = Patience {
     body: Duration::from_secs(3600),
 };
 
+/// How many folders around a repository may have its name: three for `core/os/x86_64`.
+const AROUND: usize = 3;
+
 /// A folder on a server.
 #[derive(Debug)]
 pub(super) struct Web {
@@ -77,6 +80,21 @@ impl Web {
             }
         }
         url
+    }
+
+    /// The names of the innermost folders of the address, from the inside outwards.
+    pub(super) fn folders_around(&self) -> Vec<String> {
+        let path = self.base.split_once("//").map_or("", |(_, path)| path);
+        let end = path.find(['?', '#']).unwrap_or(path.len());
+        let mut folders =
+            path.get(..end).unwrap_or_default().split('/').skip(1).collect::<Vec<_>>();
+        folders.reverse();
+        folders
+            .into_iter()
+            .filter(|name| !name.is_empty())
+            .take(AROUND)
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Opens a file for reading.

@@ -8,16 +8,21 @@ use super::policy::{GateArgs, PolicyArgs};
 use super::{OutputArgs, ResourceArgs, WhatArgs};
 
 pub(in crate::cli) const HELP: &str = "\
-A repository is a folder or an address that contains Packages (a flat one, as dpkg-scanpackages makes \
-it) or dists/SUITE/COMPONENT/binary-MACHINE/Packages, which may be compressed. Each package is read \
-once, as a stream, and must have the size and SHA-256 in its index. Signatures are not checked. http: \
-and https: addresses need a program that was built with the feature http.
+A repository is a folder or an address with an index of packages:
+  Debian   Packages (a flat one, as dpkg-scanpackages makes it), or
+           dists/SUITE/COMPONENT/binary-MACHINE/Packages; either may be compressed
+  rpm-md   repodata/repomd.xml, as in Fedora and openSUSE
+  Alpine   APKINDEX.tar.gz, also in the folder of a machine
+  Arch     NAME.db, which may be named itself: https://arch.example.org/core/os/x86_64/core.db
+Each package is read once, as a stream, and must have the size and checksum in its index. Signatures \
+are not checked. http: and https: addresses need a program that was built with the feature http.
 
 Examples:
   The libraries of a local mirror:
       sframe-check repo --suite trixie --section '*libs' /srv/mirror/debian
   The packages that a build made:
       dpkg-scanpackages . > Packages && sframe-check repo .
+      createrepo_c . && sframe-check repo .
   Keep the results of a mirror's packages for amd64:
       sframe-check repo --list --architecture amd64 /srv/mirror/debian | sframe-check --store night -
   One source's packages on a server:
@@ -27,14 +32,15 @@ Examples:
 /// `repo`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RepoArgs {
-    /// A folder, or a file:, http: or https: URL
+    /// A folder, a database of pacman, or a file:, http: or https: URL
     #[arg(value_name = "PATH-or-URL", value_hint = ValueHint::DirPath)]
     pub(in crate::cli) repository: OsString,
 
     /// Only packages whose name matches, such as 'lib*'
     #[arg(long, value_name = "GLOB", help_heading = "Which packages")]
     pub(in crate::cli) name: Vec<String>,
-    /// Only packages whose section matches, such as libs or '*/libs'
+    /// Only packages whose section matches, such as libs or '*/libs'; with rpm-md and Arch, whose group
+    /// matches
     #[arg(long, value_name = "GLOB", help_heading = "Which packages")]
     pub(in crate::cli) section: Vec<String>,
     /// Only packages of this size or more: in bytes, or followed by K, M or G (1024, 1024², 1024³)
@@ -43,13 +49,14 @@ pub(in crate::cli) struct RepoArgs {
     /// Only packages of this size or less
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Which packages")]
     pub(in crate::cli) max_size: Option<u64>,
-    /// Only packages for this machine, such as amd64, or for all; separate several by commas
+    /// Only packages for this machine, such as amd64 or x86_64, or for all; separate several by commas
     #[arg(long, value_name = "MACHINE", value_delimiter = ',', help_heading = "Which packages")]
     pub(in crate::cli) architecture: Vec<String>,
-    /// Only this suite, such as trixie; without this option, all suites of a folder
+    /// Only this suite of a Debian repository, such as trixie; without this option, all suites of a
+    /// folder
     #[arg(long, value_delimiter = ',', help_heading = "Which packages")]
     pub(in crate::cli) suite: Vec<String>,
-    /// Only this component, such as main
+    /// Only this component of a Debian repository, such as main
     #[arg(long, value_delimiter = ',', help_heading = "Which packages")]
     pub(in crate::cli) component: Vec<String>,
 
