@@ -1,6 +1,7 @@
-//! Writes records as text and as JSON. A renderer computes nothing: everything that it writes is in the records.
+//! Writes records as text, JSON and HTML. A renderer computes nothing: everything that it writes is in the records.
 
 mod grouped;
+mod html;
 pub mod json;
 mod pace;
 mod progress;
@@ -8,6 +9,7 @@ pub(crate) mod text;
 mod wrap;
 
 pub use grouped::{Causes, Grouped};
+pub use html::Html;
 pub use json::{JsonDocument, JsonLines};
 pub use pace::Pace;
 pub use progress::{Display, Line, WithProgress, clock, time_left};

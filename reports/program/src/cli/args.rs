@@ -379,6 +379,8 @@ pub(super) enum Format {
     Json,
     /// A JSON object on each line: one for each file as it is checked, then the summary
     Ndjson,
+    /// A page for a browser, in one file that needs no network
+    Html,
 }
 
 /// A number of threads, with a limit: each takes memory, and many more than there are processors only wait.

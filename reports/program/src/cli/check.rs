@@ -16,10 +16,11 @@ use super::args::inputs::InputArgs;
 use super::args::{CheckArgs, Format, Level, Oracle, OutputArgs, ResourceArgs, WhatArgs};
 use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
 use crate::render::{
-    Display as Terminal, Grouped, JsonDocument, JsonLines, Renderer, Text, TextOptions,
+    Display as Terminal, Grouped, Html, JsonDocument, JsonLines, Renderer, Text, TextOptions,
     WithProgress,
 };
 use crate::scan::{Against, CheckOptions, Sink, scan};
+use sframe_html::Report;
 use sframe_input::{DebugPackages, Input, Selection, ahead, list, plain_error};
 use sframe_record::{Severity, Summary};
 
@@ -103,7 +104,7 @@ pub(super) fn shown_options(what: &WhatArgs, output: &OutputArgs) -> CheckOption
     let OutputArgs { format, coverage, verbose, .. } = *output;
     let is_text = format == Format::Text;
     let mut options = what_options(what);
-    if is_text {
+    if is_text || format == Format::Html {
         options.validator.keep = options.validator.keep.max(KEPT);
     }
     // Text shows them only on request.
@@ -176,7 +177,7 @@ pub(super) fn renderer(
     let OutputArgs { format, verbose, by_file, coverage, quiet } = *output;
     let out: Box<dyn Write> = match format {
         Format::Text => Box::new(styled_stdout()),
-        Format::Json | Format::Ndjson => Box::new(stdout()),
+        Format::Json | Format::Ndjson | Format::Html => Box::new(stdout()),
     };
     let out = match display.filter(|_| io::stdout().is_terminal()) {
         Some(display) => Box::new(display.above(out)),
@@ -194,6 +195,7 @@ pub(super) fn renderer(
         }
         Format::Json => Box::new(JsonDocument::new(out)),
         Format::Ndjson => Box::new(JsonLines::new(out)),
+        Format::Html => Box::new(Html::new(out, Report::default())),
     }
 }
 
