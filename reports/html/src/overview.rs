@@ -126,7 +126,7 @@ fn tiles(summary: &Summary<'_>) -> Vec<Tile> {
         tile(
             "With an SFrame section",
             grouped(summary.with_section),
-            sections(summary),
+            format!("of {}", counted(summary.checked, "file")),
             "#files?status=checked",
         ),
     ];
@@ -180,6 +180,9 @@ fn sections(summary: &Summary<'_>) -> String {
 fn facts(summary: &Summary<'_>) -> Vec<Fact> {
     let noun = summary.tables();
     let mut facts = Vec::new();
+    if !summary.sections.is_empty() {
+        facts.push(Fact { label: "Sections", text: sections(summary) });
+    }
     let left_out = left_out(summary);
     if !left_out.is_empty() {
         facts.push(Fact { label: "Not checked", text: left_out.join(", ") });

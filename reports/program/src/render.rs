@@ -3,6 +3,7 @@
 mod grouped;
 mod html;
 pub mod json;
+mod nothing;
 mod pace;
 mod progress;
 pub(crate) mod text;
@@ -11,6 +12,7 @@ mod wrap;
 pub use grouped::{Causes, Grouped};
 pub use html::Html;
 pub use json::{JsonDocument, JsonLines};
+pub use nothing::Nothing;
 pub use pace::Pace;
 pub use progress::{Display, Line, WithProgress, clock, time_left};
 pub use text::{Text, TextOptions};

@@ -19,10 +19,10 @@ const causeColumns = [
 	severityColumn((cause) => cause.severity),
 	{ id: 'rule', label: 'Rule', value: (cause) => cause.rule, cell: (cause) => code(cause.rule) },
 	{ id: 'cause', label: 'Cause', wide: true, value: causeTitle, cell: (cause) => causeLink(cause) },
-	{ id: 'producers', label: 'Made by', value: (cause) => cause.producers.join(', '), cell: (cause) => name(cause.producers.join(', ')) },
+	{ id: 'producers', label: 'Made by', optional: true, value: (cause) => cause.producers.join(', '), cell: (cause) => name(cause.producers.join(', ')) },
 	number('findings', 'Findings', (cause) => cause.findings),
 	number('files', 'Files', (cause) => cause.files),
-	number('packages', 'Packages', (cause) => cause.packages),
+	{ ...number('packages', 'Packages', (cause) => cause.packages), optional: true },
 ];
 
 const severityChoice = (of) => ({ id: 'severity', label: 'Severity', options: SEVERITIES.map((severity) => [severity, severity]), test: (row, value) => SEVERITIES[of(row)] === value });

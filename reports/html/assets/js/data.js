@@ -3,10 +3,14 @@
 const data = JSON.parse(document.getElementById('data').textContent);
 const text = (place) => (place === null || place === undefined ? '' : data.strings[place]);
 
+// A page shows a scan, or the changes between two scans, which `changes.js` reads.
+const isScan = data.kind === 'scan';
+const ofScan = (list) => (isScan ? list : []);
+
 const SEVERITIES = ['error', 'warning', 'lint'];
 const STATUSES = ['checked', 'archive', 'no section', 'not supported', 'not ELF', 'special', 'unreadable', 'crashed'];
 
-const files = (data.files ?? []).map((row, index) => ({
+const files = ofScan(data.files).map((row, index) => ({
 	index,
 	name: row[0],
 	package: text(row[1]),
@@ -21,9 +25,9 @@ const files = (data.files ?? []).map((row, index) => ({
 	details: row[12],
 }));
 
-const rules = (data.rules ?? []).map((row, index) => ({ index, ...row }));
+const rules = ofScan(data.rules).map((row, index) => ({ index, ...row }));
 
-const findings = (data.findings ?? []).map((row, index) => ({
+const findings = ofScan(data.findings).map((row, index) => ({
 	index,
 	file: files[row[0]],
 	rule: rules[row[1]],
@@ -36,7 +40,7 @@ const findings = (data.findings ?? []).map((row, index) => ({
 	owner: row[8] ?? '',
 }));
 
-const causes = (data.causes ?? []).map((row, index) => ({ index, ...row }));
+const causes = ofScan(data.causes).map((row, index) => ({ index, ...row }));
 
 const chunks = new Map();
 

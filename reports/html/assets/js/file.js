@@ -58,12 +58,14 @@ function proofsText(details) {
 	return [of('SFrame', details.proofs.sframe), of(details.table, details.proofs.cfi)].filter(Boolean).join('; ');
 }
 
+const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
+
 function factsOf(file, details) {
 	const facts = [['Status', file.status]];
 	const { text: at } = details;
 	if (details.reason !== undefined) facts.push(['Reason', name(at(details.reason))]);
 	for (const [key, value] of details.package ?? []) facts.push([{ name: 'Package', source: 'Source package' }[key] ?? `Package's ${key}`, name(at(value))]);
-	for (const [kind, producer] of details.producers ?? []) facts.push([at(kind), name(at(producer))]);
+	for (const [kind, producer] of details.producers ?? []) facts.push([capital(at(kind)), name(at(producer))]);
 	for (const [section, format, address, offset, size, functions, rows] of details.sections ?? []) {
 		facts.push([at(section), name(`${at(format)}, ${counted(functions, 'function')}, ${counted(rows, 'row')}, ${counted(size, 'byte')} at ${address} (file offset ${hex(offset)})`)]);
 	}
@@ -101,20 +103,33 @@ function unlisted(file, details, listed) {
 
 function findingsPanel(file, details, wanted) {
 	const listed = findingsOf(file);
-	const more = unlisted(file, details, listed);
+	const article = (finding) => findingArticle(finding, details, details.findings?.[finding.index - file.first]);
+	return articlesPanel(listed, article, wanted, unlisted(file, details, listed));
+}
+
+// The first articles and that of the wanted finding, and a button for more. `more` are lines below them.
+function articlesPanel(listed, article, wanted, more) {
 	if (!listed.length && !more.length) return null;
 	const list = h('div', { class: 'findings' });
 	let shown = 0;
 	const button = h('button', { type: 'button', class: 'more', onclick: () => { const first = shown; show(AT_ONCE); list.children[first]?.focus(); } });
 	const show = (count) => {
-		for (const finding of listed.slice(shown, shown + count)) list.append(findingArticle(finding, details, details.findings?.[finding.index - file.first]));
+		for (const finding of listed.slice(shown, shown + count)) list.append(article(finding));
 		shown = Math.min(listed.length, shown + count);
 		button.hidden = shown === listed.length;
 		button.textContent = `Show ${Math.min(AT_ONCE, listed.length - shown)} more of ${counted(listed.length - shown, 'finding')}`;
 	};
-	show(Math.max(AT_ONCE, wanted - file.first + 1 || 0));
+	show(Math.max(AT_ONCE, wanted - listed[0]?.index + 1 || 0));
 	return h('section', { class: 'panel', 'aria-label': 'Findings' }, h('h2', null, 'Findings'), list, button,
 		more.length ? h('ul', { class: 'more-list' }, more) : null);
+}
+
+// Moves to the article of a finding. Returns whether there is one.
+function showArticle(wanted) {
+	const article = document.getElementById(`finding-${wanted}`);
+	article?.scrollIntoView({ block: 'start' });
+	article?.focus({ preventScroll: true });
+	return Boolean(article);
 }
 
 function undecidedPanel(details) {
@@ -134,11 +149,6 @@ function fileView(route) {
 	return {
 		title: file.name,
 		nodes: parts,
-		ready: () => {
-			const article = document.getElementById(`finding-${wanted}`);
-			article?.scrollIntoView({ block: 'start' });
-			article?.focus({ preventScroll: true });
-			return Boolean(article);
-		},
+		ready: () => showArticle(wanted),
 	};
 }

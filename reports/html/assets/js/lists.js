@@ -11,9 +11,12 @@ function listView(route, { title, lead, left, ...of }) {
 
 // A table with its filters. They work once the nodes are in the document.
 function listOf(route, { label, noun, columns, rows, sort, search, choices }) {
-	const table = new Table({ label, noun, columns, rows, sort });
+	// A column or choice that is the same for all rows says nothing.
+	const used = columns.filter((column) => !column.optional || rows.some((row) => column.value(row)));
+	const offered = choices.filter(({ id, options: values }) => values.length > 1 || route.params.has(id));
+	const table = new Table({ label, noun, columns: used, rows, sort });
 	const bar = h('div');
-	table.start = () => bar.replaceWith(new Filters(table, { search, choices, params: route.params }).element);
+	table.start = () => bar.replaceWith(new Filters(table, { search, choices: offered, params: route.params }).element);
 	return { nodes: [bar, table.count, table.element, table.more], tables: [table] };
 }
 
@@ -60,7 +63,7 @@ function filesView(route) {
 		left: data.left.files ? `${counted(data.left.files, 'more file')} are not on this page: \`--format ndjson\` has all of them.` : '',
 		columns: [
 			{ id: 'name', label: 'File', wide: true, value: (file) => file.name, cell: (file) => h('a', { href: routeTo('file', file.index) }, name(file.name)) },
-			{ id: 'package', label: 'Package', value: (file) => file.package, cell: (file) => name(file.package) },
+			{ id: 'package', label: 'Package', optional: true, value: (file) => file.package, cell: (file) => name(file.package) },
 			{ id: 'status', label: 'Status', value: (file) => file.status, cell: (file) => (file.undecided ? `${file.status}, ${grouped(file.undecided)} undecided` : file.status) },
 			{ id: 'format', label: 'Format', value: (file) => file.format, cell: (file) => name(file.format) },
 			...countColumns, coveredColumn,
@@ -90,6 +93,7 @@ function findingList(route, rows, without) {
 	return listOf(route, {
 		label: 'Findings',
 		noun: 'finding',
+		sort: without.includes('severity') ? [] : [{ id: 'severity', desc: false }],
 		columns: findingColumns.filter(used),
 		rows,
 		search: (finding) => `${finding.rule.name} ${finding.message} ${finding.file.name} ${finding.symbol} ${finding.address} ${finding.known}`,

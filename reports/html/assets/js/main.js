@@ -1,6 +1,6 @@
 // Shows the view that the address names.
 
-const VIEWS = {
+const VIEWS = !isScan ? { files: changedFilesView, file: changedFileView, findings: changedFindingsView } : {
 	causes: causesView, cause: causeView, rules: rulesView, rule: ruleView, packages: packagesView, files: filesView, file: fileView, findings: findingsView,
 };
 
@@ -55,6 +55,7 @@ function start() {
 		const place = document.getElementById(id);
 		if (place) fill(place);
 	}
+	if (isScan && !files.some((file) => file.package)) document.querySelector('[data-view="packages"]')?.parentElement.remove();
 	overview.querySelector('h1')?.setAttribute('tabindex', '-1');
 	const chart = document.getElementById('history');
 	startTheme(() => { if (chart) drawHistory(chart); });
