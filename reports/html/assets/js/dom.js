@@ -30,6 +30,14 @@ const hidden = (value) => h('span', { class: 'visually-hidden' }, value);
 // A box that scrolls sideways on narrow screens, also by keyboard.
 const scroller = (label, ...children) => h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, children);
 
+// Regions that have nothing to scroll need no stop of the tabulator key.
+function settleScrollers() {
+	for (const box of document.querySelectorAll('.scroll')) {
+		if (box.scrollWidth > box.clientWidth + 1) box.setAttribute('tabindex', '0');
+		else box.removeAttribute('tabindex');
+	}
+}
+
 const status = document.getElementById('status');
 let announcement = 0;
 

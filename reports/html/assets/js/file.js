@@ -118,6 +118,7 @@ function articlesPanel(listed, article, wanted, more) {
 		shown = Math.min(listed.length, shown + count);
 		button.hidden = shown === listed.length;
 		button.textContent = `Show ${Math.min(AT_ONCE, listed.length - shown)} more of ${counted(listed.length - shown, 'finding')}`;
+		settleScrollers();
 	};
 	show(Math.max(AT_ONCE, wanted - listed[0]?.index + 1 || 0));
 	return h('section', { class: 'panel', 'aria-label': 'Findings' }, h('h2', null, 'Findings'), list, button,

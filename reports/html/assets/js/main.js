@@ -48,6 +48,7 @@ function show(first) {
 	}
 	followed = false;
 	if (isOverview) resizePlots();
+	settleScrollers();
 }
 
 function start() {
@@ -72,7 +73,10 @@ function start() {
 	});
 	let lastScroll = 0;
 	window.addEventListener('scroll', () => { if (location.hash === current) lastScroll = window.scrollY; }, { passive: true });
-	window.addEventListener('resize', resizePlots);
+	window.addEventListener('resize', () => {
+		resizePlots();
+		settleScrollers();
+	});
 	window.addEventListener('beforeprint', () => tables.forEach((table) => table.print()));
 	window.addEventListener('afterprint', () => tables.forEach((table) => table.endPrint()));
 	show(true);
