@@ -28,7 +28,10 @@ const chip = (severity) => h('span', { class: `chip ${severity}` }, severity);
 const hidden = (value) => h('span', { class: 'visually-hidden' }, value);
 
 // A box that scrolls sideways on narrow screens, also by keyboard.
-const scroller = (label, ...children) => h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, children);
+const scroller = (label, ...children) => h('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': label }, children);
+
+// Text from an address, without the characters that change the direction of text. Other text is embedded without them.
+const plain = (value) => value.replace(/[\p{Cc}\p{Cf}]/gu, '\ufffd');
 
 // Regions that have nothing to scroll need no stop of the tabulator key.
 function settleScrollers() {

@@ -29,7 +29,7 @@ class Filters {
 		select.value = value;
 		// An address may name what the list does not have.
 		if (select.selectedIndex < 0) {
-			select.append(h('option', { value }, value));
+			select.append(h('option', { value }, plain(value)));
 			select.value = value;
 		}
 		select.addEventListener('change', () => this.changed());
