@@ -36,7 +36,7 @@ use serde::Serialize;
 use crate::Record;
 use crate::changes::FileName;
 use cause::{Findings, Key, of_record};
-use sframe_record::Severity;
+use sframe_record::{Owner, Severity};
 
 /// The version of the JSON format. New fields may be added within a version; readers ignore fields that they do not
 /// know.
@@ -108,6 +108,12 @@ pub struct RootCause {
     /// The first two instructions where the sides differ, without registers and numbers. `*` stands for instructions
     /// that neither move the stack or frame pointer nor leave the function.
     pub instructions: Vec<String>,
+    /// The known defect of a producer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
+    /// Who has to act.
+    #[serde(skip_serializing_if = "Owner::is_unknown")]
+    pub owner: Owner,
     /// Whether the findings are only counted in their files and not listed: nothing else is known about them.
     pub unlisted: bool,
     /// The number of findings.

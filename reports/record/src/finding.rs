@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::owner::Owner;
 use crate::severity::Severity;
 use crate::value::{Address, Text};
 
@@ -17,6 +18,12 @@ pub struct Finding<'r> {
     /// The group that the rule belongs to.
     #[serde(borrow, default)]
     pub group: Text<'r>,
+    /// The known defect of a producer that the finding is a case of: an identifier that `explain` knows.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Text<'r>>,
+    /// Who has to act.
+    #[serde(default, skip_serializing_if = "Owner::is_unknown")]
+    pub owner: Owner,
     /// The observed fact, then the rule.
     #[serde(borrow, default)]
     pub message: Text<'r>,
@@ -42,6 +49,9 @@ pub struct Finding<'r> {
     /// describes.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Box<Code<'r>>>,
+    /// The ELF section that contains the code or function, such as `.plt.got`.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub elf_section: Option<Text<'r>>,
     /// The section's bytes around the defect, split into fields.
     #[serde(borrow, default)]
     pub context: Vec<Part<'r>>,

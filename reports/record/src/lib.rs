@@ -19,6 +19,7 @@ mod finding;
 pub mod json;
 mod name;
 pub mod numbers;
+mod owner;
 mod proofs;
 mod record;
 mod severity;
@@ -36,11 +37,13 @@ pub use finding::{
     TableLine, Wrong,
 };
 pub use name::FileName;
+pub use owner::Owner;
 pub use proofs::{ProofBytes, ProofTotal, Proofs};
 pub use record::{
-    Content, Header, Package, Producer, Record, RuleCount, Section, Status, Undecided,
+    Content, ElfType, Header, Package, Producer, Record, RuleCount, Section, Status, Suppressed,
+    Undecided,
 };
 pub use severity::Severity;
-pub use summary::{KindCount, SectionCount, Summary};
+pub use summary::{KindCount, SectionCount, Summary, SuppressedCount};
 pub use unwind_table::UnwindTable;
 pub use value::{Address, Text};

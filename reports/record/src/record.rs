@@ -63,6 +63,12 @@ pub struct Record<'r> {
     /// The programs that produced the file.
     #[serde(borrow, default)]
     pub producers: Vec<Producer<'r>>,
+    /// The type of the ELF file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elf_type: Option<ElfType>,
+    /// The build-id in hexadecimal.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<Text<'r>>,
     /// The outcome of the check.
     pub status: Status,
     /// Why it was not checked, as text for people. For special and unsupported files, the kind, as in
@@ -84,6 +90,9 @@ pub struct Record<'r> {
     /// The findings: the first few of each rule, or all.
     #[serde(borrow, default)]
     pub findings: Vec<Finding<'r>>,
+    /// The findings that do not count, by the reason for it.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<Suppressed<'r>>,
     /// The checks that were not possible, and why.
     #[serde(borrow, default)]
     pub undecided: Vec<Undecided<'r>>,
@@ -115,6 +124,8 @@ impl Record<'static> {
             content: None,
             package: None,
             producers: Vec::new(),
+            elf_type: None,
+            build_id: None,
             status,
             reason: None,
             code_bytes: 0,
@@ -122,6 +133,7 @@ impl Record<'static> {
             sections: Vec::new(),
             counts: Vec::new(),
             findings: Vec::new(),
+            suppressed: Vec::new(),
             undecided: Vec::new(),
             table: None,
             coverage: None,
@@ -200,6 +212,22 @@ pub enum Status {
     Unreadable,
     /// The checker crashed on it, or was stopped at a limit.
     Crashed,
+}
+
+/// The type of an ELF file.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ElfType {
+    /// A relocatable object (`ET_REL`).
+    Relocatable,
+    /// A program at a fixed address (`ET_EXEC`).
+    Executable,
+    /// A shared library, or a position-independent program (`ET_DYN`).
+    Shared,
+    /// Any other type.
+    Other,
 }
 
 /// The size and hash of a file.
@@ -354,6 +382,25 @@ pub struct RuleCount<'r> {
     /// The number of files that break it; always 1 in the record of a file.
     #[serde(default = "one")]
     pub files: u64,
+    /// The known defect of a producer that these findings are cases of.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<Text<'r>>,
+}
+
+/// Findings that do not count, for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct Suppressed<'r> {
+    /// The rule.
+    #[serde(borrow)]
+    pub rule: Text<'r>,
+    /// Why they do not count.
+    #[serde(borrow)]
+    pub reason: Text<'r>,
+    /// Their number.
+    pub count: u64,
+    /// The first few of them.
+    #[serde(borrow, default)]
+    pub findings: Vec<Finding<'r>>,
 }
 
 const fn one() -> u64 {

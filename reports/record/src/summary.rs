@@ -1,5 +1,7 @@
 //! The summary of a scan: the sum of its records.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +36,18 @@ pub struct SectionCount<'r> {
     pub machine: Text<'r>,
     /// The number of sections.
     pub count: u64,
+}
+
+/// The number of findings that do not count, for one reason.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct SuppressedCount<'r> {
+    /// Why they do not count.
+    #[serde(borrow)]
+    pub reason: Text<'r>,
+    /// The number of findings.
+    pub count: u64,
+    /// The number of files.
+    pub files: u64,
 }
 
 /// The summary of a scan. Sums that would overflow stay at the largest number.
@@ -96,9 +110,13 @@ pub struct Summary<'r> {
     /// What a stack walker finds after the calls of all files, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_sites: Option<CallSiteTotal>,
-    /// The counts of each rule, in the catalogue's order; unknown rules come last.
+    /// The counts of each rule, in the catalogue's order; unknown rules come last. Findings that are cases of a known defect,
+    /// or that have another severity than others of the rule, have counts of their own.
     #[serde(borrow)]
     pub rules: Vec<RuleCount<'r>>,
+    /// The findings that do not count, by reason, sorted.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub suppressed: Vec<SuppressedCount<'r>>,
 }
 
 impl SectionCount<'_> {
@@ -203,16 +221,46 @@ impl Summary<'_> {
                 Severity::Lint => &mut self.lints,
             };
             increase(sum, count.count);
-            let key = |rule: &str| (catalogue::position(rule), rule.to_owned());
-            let wanted = key(&count.rule);
-            let place = self.rules.binary_search_by_key(&wanted, |known| key(&known.rule));
-            let rule = || count.rule.clone().into_owned();
-            let new = || RuleCount { rule: rule(), count: 0, files: 0, ..*count };
+            let wanted = order(count);
+            let place = self.rules.binary_search_by_key(&wanted, order);
+            let new = || RuleCount {
+                rule: count.rule.clone().into_owned(),
+                known: count.known.clone().map(Text::into_owned),
+                count: 0,
+                files: 0,
+                ..*count
+            };
             if let Some(known) = entry(&mut self.rules, place, new) {
                 increase(&mut known.count, count.count);
                 increase(&mut known.files, 1);
             }
         }
+        for (reason, number) in suppressed_by_reason(record) {
+            let place = self.suppressed.binary_search_by(|known| known.reason.as_str().cmp(reason));
+            let new = || SuppressedCount { reason: reason.to_owned().into(), count: 0, files: 0 };
+            if let Some(known) = entry(&mut self.suppressed, place, new) {
+                increase(&mut known.count, number);
+                increase(&mut known.files, 1);
+            }
+        }
+    }
+
+    /// The known defects whose cases were found, with the numbers of findings and, at most, of files.
+    #[must_use]
+    pub fn known(&self) -> Vec<(&str, u64, u64)> {
+        let mut known: Vec<(&str, u64, u64)> = Vec::new();
+        for count in &self.rules {
+            let Some(defect) = count.known.as_deref() else { continue };
+            match known.iter_mut().find(|(name, ..)| *name == defect) {
+                // A file may break several rules for one defect.
+                Some((_, findings, files)) => {
+                    increase(findings, count.count);
+                    *files = count.files.max(*files);
+                }
+                None => known.push((defect, count.count, count.files)),
+            }
+        }
+        known
     }
 
     /// How often rules of a severity were broken.
@@ -238,6 +286,21 @@ impl Summary<'_> {
     pub const fn is_incomplete(&self) -> bool {
         self.unreadable > 0 || self.crashed > 0 || self.undecided > 0 || self.checked == 0
     }
+}
+
+/// The order of counts: the catalogue's, then by severity and known defect.
+fn order(count: &RuleCount<'_>) -> (usize, String, Severity, Option<String>) {
+    let known = count.known.as_deref().map(str::to_owned);
+    (catalogue::position(&count.rule), count.rule.as_str().to_owned(), count.severity, known)
+}
+
+/// The reasons for which findings of a file do not count, and their numbers.
+fn suppressed_by_reason<'r>(record: &'r Record<'_>) -> BTreeMap<&'r str, u64> {
+    let mut reasons = BTreeMap::new();
+    for suppressed in &record.suppressed {
+        increase(reasons.entry(suppressed.reason.as_str()).or_default(), suppressed.count);
+    }
+    reasons
 }
 
 fn add_kind(kinds: &mut Vec<KindCount<'_>>, kind: &str, count: u64) {

@@ -6,7 +6,7 @@ use super::instructions;
 use super::{Example, RootCause};
 use crate::changes::FileName;
 use crate::shape;
-use sframe_record::{Difference, Finding, Record, Severity};
+use sframe_record::{Difference, Finding, Owner, Record, Severity};
 
 /// The number of examples kept for a cause.
 const EXAMPLES: usize = 3;
@@ -19,6 +19,8 @@ pub(super) struct Key {
     producers: Vec<String>,
     shape: String,
     instructions: Vec<String>,
+    known: Option<String>,
+    owner: Owner,
     unlisted: bool,
 }
 
@@ -59,6 +61,8 @@ impl Findings {
             producers: key.producers,
             shape: key.shape,
             instructions: key.instructions,
+            known: key.known,
+            owner: key.owner,
             unlisted: key.unlisted,
             findings: self.findings,
             functions: self.functions,
@@ -85,12 +89,12 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
     }
     let file = FileName::of(record);
     let producers = producers(record);
-    let mut listed: HashMap<&str, u64> = HashMap::new();
+    let mut listed: HashMap<(&str, Option<&str>), u64> = HashMap::new();
     let mut functions: HashMap<Key, HashSet<u64>> = HashMap::new();
     for finding in &record.findings {
         let similar = finding.difference.as_deref().map_or(0, Difference::elsewhere);
         let weight = finding.weight();
-        let of_rule = listed.entry(&finding.rule).or_default();
+        let of_rule = listed.entry((&finding.rule, finding.known.as_deref())).or_default();
         *of_rule = of_rule.saturating_add(weight);
         let key = key(finding, &producers);
         if let Some(function) = function(finding) {
@@ -106,7 +110,8 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
         known.functions = known.functions.saturating_add(functions.len() as u64);
     }
     for count in &record.counts {
-        let of_rule = listed.get(count.rule.as_str()).copied().unwrap_or(0);
+        let of_rule = (count.rule.as_str(), count.known.as_deref());
+        let of_rule = listed.get(&of_rule).copied().unwrap_or(0);
         let Some(unlisted) = count.count.checked_sub(of_rule).filter(|n| *n > 0) else { continue };
         let key = Key {
             rule: count.rule.as_str().to_owned(),
@@ -114,6 +119,8 @@ pub(super) fn of_record(record: &Record<'_>) -> HashMap<Key, Findings> {
             producers: producers.clone(),
             shape: String::new(),
             instructions: Vec::new(),
+            known: count.known.as_deref().map(str::to_owned),
+            owner: Owner::Unknown,
             unlisted: true,
         };
         let findings = causes.entry(key).or_default();
@@ -138,6 +145,8 @@ fn key(finding: &Finding<'_>, producers: &[String]) -> Key {
         producers: producers.to_vec(),
         shape: shape::of(finding),
         instructions: instructions::pattern(code.unwrap_or_default()),
+        known: finding.known.as_deref().map(str::to_owned),
+        owner: finding.owner,
         unlisted: false,
     }
 }

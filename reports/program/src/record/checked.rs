@@ -2,8 +2,8 @@
 
 use sframe_record::json::{exact_name, name};
 use sframe_record::{
-    Address, CallSites, Code, Coverage, Difference, Field, Finding, Function, Header, Proofs,
-    Record, RuleCount, Section, Status, Text, Undecided, UnwindTable,
+    Address, CallSites, Code, Coverage, Difference, Field, Finding, Function, Header, Owner,
+    Proofs, Record, RuleCount, Section, Status, Text, Undecided, UnwindTable,
 };
 use sframe_validator::finding::{self, Report, SectionSummary};
 use sframe_validator::rules::Rule;
@@ -68,7 +68,13 @@ pub fn checked(
 }
 
 fn rule_count(rule: &'static Rule, count: u64) -> RuleCount<'static> {
-    RuleCount { rule: rule.name.into(), severity: rule.severity.into(), count, files: 1 }
+    RuleCount {
+        rule: rule.name.into(),
+        severity: rule.severity.into(),
+        count,
+        files: 1,
+        known: None,
+    }
 }
 
 fn section(section: &SectionSummary) -> Section<'static> {
@@ -146,6 +152,8 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
             rule: finding.rule.name.into(),
             severity: finding.rule.severity.into(),
             group: finding.rule.group.name().into(),
+            known: None,
+            owner: Owner::Unknown,
             message: finding.message.into(),
             section: finding.section,
             offset: finding.offset,
@@ -154,6 +162,7 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
             function: function.map(Box::new),
             row: finding.row,
             code: code.map(Box::new),
+            elf_section: start.and_then(|start| self.names.elf_section(start)).map(Text::from),
             context,
             difference: difference.map(Box::new),
         }

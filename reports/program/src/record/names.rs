@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use sframe_validator::elf::{Elf, SymbolTable};
+use sframe_validator::elf::{Elf, ElfSection, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
 
 /// A place relative to a symbol.
@@ -19,13 +19,15 @@ pub struct SymbolPlace {
 pub struct Names<'n, 'a> {
     elf: Option<&'n Elf<'a>>,
     symbols: OnceCell<SymbolTable<'a>>,
+    /// The sections of code by address: start, end, number.
+    code: OnceCell<Vec<(u64, u64, u32)>>,
 }
 
 impl<'n, 'a> Names<'n, 'a> {
     /// The names in a file; without a file there are none.
     #[must_use]
     pub const fn of(elf: Option<&'n Elf<'a>>) -> Names<'n, 'a> {
-        Names { elf, symbols: OnceCell::new() }
+        Names { elf, symbols: OnceCell::new(), code: OnceCell::new() }
     }
 
     /// The symbol at or before `place`.
@@ -42,6 +44,32 @@ impl<'n, 'a> Names<'n, 'a> {
     #[must_use]
     pub fn section(&self, place: CodeAddress) -> Option<String> {
         let section = self.elf?.section(place.section).filter(|_| place.section != 0)?;
+        Some(section.name.to_string())
+    }
+
+    /// The name of the section of code that contains `place`.
+    #[must_use]
+    pub fn elf_section(&self, place: CodeAddress) -> Option<String> {
+        let elf = self.elf?;
+        if place.section != 0 {
+            return self.section(place);
+        }
+        let code = self.code.get_or_init(|| {
+            let range = |section: &ElfSection<'_>| {
+                let end = section.address.checked_add(section.size)?;
+                (section.is_executable() && end > section.address).then_some((
+                    section.address,
+                    end,
+                    section.index,
+                ))
+            };
+            let mut code: Vec<_> = elf.sections().iter().filter_map(range).collect();
+            code.sort_unstable();
+            code
+        });
+        let next = code.partition_point(|(start, ..)| *start <= place.address);
+        let (_, end, number) = code.get(next.checked_sub(1)?)?;
+        let section = elf.section(*number).filter(|_| place.address < *end)?;
         Some(section.name.to_string())
     }
 }

@@ -11,7 +11,9 @@ use super::elf_file::ElfFile;
 use super::options::CheckOptions;
 use crate::record::{Comparison, Names, checked, producers};
 use sframe_input::{RawOptions, SectionSource};
-use sframe_record::Record;
+use sframe_oracle::debug_file::build_id;
+use sframe_record::json::hex;
+use sframe_record::{ElfType, Record, Status};
 
 /// Checks a bare section.
 pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Record<'static> {
@@ -39,8 +41,21 @@ pub(super) fn check_elf_file(
         if options.producers {
             record.producers = producers(elf);
         }
+        if record.status == Status::Checked || !record.counts.is_empty() {
+            record.elf_type = Some(elf_type(elf));
+            record.build_id = build_id(elf).map(|id| hex(id).into());
+        }
         record
     })
+}
+
+fn elf_type(elf: &Elf<'_>) -> ElfType {
+    match elf.kind() {
+        ElfKind::Relocatable => ElfType::Relocatable,
+        ElfKind::Executable => ElfType::Executable,
+        ElfKind::Shared => ElfType::Shared,
+        ElfKind::Other(_) => ElfType::Other,
+    }
 }
 
 /// The kind of an ELF file for which SFrame is not defined; `None` if it is defined. A file that nevertheless has a
