@@ -30,7 +30,7 @@ function difference() {
 
 function finding(number, when, rule = 'cfa-mismatch') {
 	return {
-		rule, severity: 'error', group: MARK, message: `${number} ${when} ${MARK}`, section: 0, offset: 16, file_offset: 80,
+		rule, severity: 'error', group: MARK, known: number === 2 ? MARK : undefined, owner: ['yours', 'linker', 'assembler'][number], elf_section: MARK, message: `${number} ${when} ${MARK}`, section: 0, offset: 16, file_offset: 80,
 		field: { name: MARK, value: MARK, allowed: MARK },
 		function: { index: 0, start: '0x10', code_section: MARK, size: 32, symbol: number === 1 ? LONG : `symbol ${number} ${MARK}`, symbol_offset: 4 },
 		row: 1, code: { start: '0x10', end: '0x20', code_section: MARK, symbol: MARK },
@@ -43,6 +43,7 @@ function checked(name, when) {
 	const findings = [0, 1, 2, 3].map((number) => finding(number, when)).concat(finding(4, when, MARK));
 	return {
 		path: name, inside: MARK, member: MARK, status: 'checked', code_bytes: 64, covered_bytes: 32,
+		build_id: MARK, elf_type: 'shared', suppressed: [{ rule: MARK, reason: MARK, count: 2 }],
 		content: { size: 9, hash: MARK }, package: { name: `package ${MARK}`, version: MARK, architecture: MARK, source: MARK },
 		producers: [{ kind: 'assembler', name: MARK, version: when, text: MARK }, { kind: MARK, name: MARK }],
 		sections: [{ name: MARK, address: '0x40', file_offset: 64, size: 100, header: { version: when === 'now' ? 3 : 2, abi: MARK, endian: 'little' }, functions: 1, rows: 2 }],

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sframe_history::Groups;
 use sframe_history::groups::{RootCause, RootCauses};
 use sframe_record::text::printable;
-use sframe_record::{Finding, Record, Severity, Status};
+use sframe_record::{Finding, Owner, Record, Severity, Status};
 
 use crate::strings::shown;
 
@@ -22,6 +22,8 @@ struct Key {
     shape: String,
     instructions: Vec<String>,
     unlisted: bool,
+    known: Option<String>,
+    owner: Owner,
 }
 
 impl Key {
@@ -33,6 +35,8 @@ impl Key {
             shape: cause.shape.clone(),
             instructions: cause.instructions.clone(),
             unlisted: cause.unlisted,
+            known: cause.known.clone(),
+            owner: cause.owner,
         }
     }
 }
@@ -57,6 +61,10 @@ pub(crate) struct CauseRow {
     functions: u64,
     files: u64,
     packages: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<&'static str>,
     examples: Vec<ExampleRow>,
 }
 
@@ -107,7 +115,7 @@ impl Causes {
     /// The causes, with the most serious ones first.
     pub(crate) fn finish(self) -> Finished {
         let RootCauses { causes, .. } = self.groups.finish();
-            let shown = causes.iter().take(MOST);
+        let shown = causes.iter().take(MOST);
         let known: HashMap<Key, u32> = shown.map(Key::of).zip(0..).collect();
         let mut places = vec![None; self.seen.len()];
         for (key, number) in &self.seen {
@@ -119,6 +127,11 @@ impl Causes {
         let rows = causes.into_iter().take(MOST).map(row).collect();
         Finished { rows, left_out, places }
     }
+}
+
+/// Who has to act, if that is known.
+pub(crate) fn owner(owner: Owner) -> Option<&'static str> {
+    (!owner.is_unknown()).then(|| owner.name())
 }
 
 fn row(cause: RootCause) -> CauseRow {
@@ -141,6 +154,8 @@ fn row(cause: RootCause) -> CauseRow {
         functions: cause.functions,
         files: cause.files,
         packages: cause.packages,
+        known: cause.known.map(|known| shown(&known).0),
+        owner: owner(cause.owner),
         examples: examples.collect(),
     }
 }

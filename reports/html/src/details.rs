@@ -4,7 +4,7 @@
 use std::io;
 
 use serde::Serialize;
-use sframe_record::{Coverage, FunctionPlace, Proofs, Record, Section, SiteCounts};
+use sframe_record::{Coverage, ElfType, FunctionPlace, Proofs, Record, Section, SiteCounts};
 
 use crate::embed;
 use crate::evidence::{Evidence, evidence};
@@ -47,6 +47,10 @@ struct File {
     content: Option<(u64, u32)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     package: Vec<(&'static str, u32)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elf_type: Option<ElfType>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    build_id: Option<u32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     producers: Vec<(u32, u32)>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -56,6 +60,9 @@ struct File {
     /// Rule, severity, count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     counts: Vec<(u32, u8, u64)>,
+    /// Rule, reason, number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressed: Vec<(u32, u32, u64)>,
     /// `CFI` or `ORC`.
     table: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,6 +167,9 @@ fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
     let producers = producers.collect();
     let counts = record.counts.iter().take(MOST);
     let counts = counts.map(|of| (strings.of(&of.rule), of.severity as u8, of.count)).collect();
+    let suppressed = record.suppressed.iter().take(MOST);
+    let suppressed = suppressed.map(|of| (strings.of(&of.rule), strings.of(&of.reason), of.count));
+    let suppressed = suppressed.collect();
     let undecided = record.undecided.iter().take(MOST);
     let undecided = undecided.map(|of| (of.section, strings.of(&of.reason))).collect();
     let findings = record.findings.iter().take(listed);
@@ -167,10 +177,13 @@ fn file(strings: &mut Strings, record: &Record<'_>, listed: usize) -> File {
         reason: record.reason.as_ref().map(|reason| strings.of(reason)),
         content: record.content.as_ref().map(|of| (of.size, strings.of(&of.hash))),
         package,
+        elf_type: record.elf_type,
+        build_id: record.build_id.as_ref().map(|id| strings.of(id)),
         producers,
         sections: record.sections.iter().take(MOST).map(|of| section(strings, of)).collect(),
         undecided,
         counts,
+        suppressed,
         table: sframe_record::UnwindTable::noun_of(record.table),
         coverage: record.coverage.as_ref().map(|of| coverage(strings, of)),
         proofs: record.proofs,

@@ -20,6 +20,9 @@ pub(crate) struct Evidence {
     row: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<CodeRow>,
+    /// The ELF section that contains the code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elf_section: Option<u32>,
     /// Name, value, allowed values.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<[u32; 3]>,
@@ -80,6 +83,7 @@ pub(crate) fn evidence(strings: &mut Strings, finding: &Finding<'_>) -> Evidence
         function: finding.function.as_ref().map(|of| function(strings, of)),
         row: finding.row,
         code: finding.code.as_ref().map(|of| code(strings, of)),
+        elf_section: finding.elf_section.as_ref().map(|name| strings.of(name)),
         field: field.map(|of| [&of.name, &of.value, &of.allowed].map(|text| strings.of(text))),
         context,
         difference: finding.difference.as_ref().map(|of| rows(strings, of)),

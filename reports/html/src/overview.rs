@@ -1,9 +1,12 @@
 //! The first view of a scan's page: its figures, in the words of the text report.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{
     CallSiteTotal, Coverage, CoverageTotal, ProofBytes, ProofTotal, Severity, SiteCounts, Summary,
+    SuppressedCount,
 };
 
 use crate::page::safe;
@@ -154,8 +157,9 @@ fn tiles(summary: &Summary<'_>) -> Vec<Tile> {
         if number == 0 && severity == Severity::Lint {
             continue;
         }
-        let rules = summary.rules.iter().filter(|rule| rule.severity == severity).count();
-        let note = format!("of {}", counted(rules as u64, "rule"));
+        let rules = summary.rules.iter().filter(|rule| rule.severity == severity);
+        let rules: BTreeSet<&str> = rules.map(|rule| rule.rule.as_str()).collect();
+        let note = format!("of {}", counted(rules.len() as u64, "rule"));
         let (mood, link) = if number > 0 { (severity.name(), link) } else { ("", "") };
         let note = if number > 0 { note } else { String::new() };
         tiles.push(Tile { label, value: grouped(number), note, link, mood });
@@ -192,6 +196,11 @@ fn facts(summary: &Summary<'_>) -> Vec<Fact> {
         let text = format!("none of their {code} bytes of code has stack-trace entries");
         facts.push(Fact { label: "Coverage", text });
     }
+    for SuppressedCount { reason, count, files } in &summary.suppressed {
+        let (findings, files) = (counted(*count, "finding"), counted(*files, "file"));
+        let text = format!("{findings} in {files}: {}", safe(reason));
+        facts.push(Fact { label: "Suppressed", text });
+    }
     if let Some(proofs) = &summary.proofs {
         facts.push(Fact { label: "Compared with the code", text: proofs_in_short(proofs, noun) });
     }
@@ -213,9 +222,7 @@ fn left_out(summary: &Summary<'_>) -> Vec<String> {
     let mut kinds: Vec<String> =
         some.map(|(number, what)| format!("{} {what}", grouped(number))).collect();
     let unsupported = summary.unsupported.iter();
-    kinds.extend(
-        unsupported.map(|of| format!("{} unsupported ({})", grouped(of.count), of.kind)),
-    );
+    kinds.extend(unsupported.map(|of| format!("{} unsupported ({})", grouped(of.count), of.kind)));
     let special = summary.special.iter();
     kinds.extend(special.map(|of| {
         let kind = of.kind.to_string().replace('-', " ");
@@ -228,8 +235,11 @@ fn proofs_in_short(total: &ProofTotal, noun: &str) -> String {
     let of = |name: &str, bytes: &ProofBytes| {
         let share = percent(bytes.proven, bytes.total());
         let mut parts = vec![format!("{share} of {name} is right")];
-        let others =
-            [(bytes.refuted, "wrong"), (bytes.unknown, "unknown"), (bytes.unreached, "not reached")];
+        let others = [
+            (bytes.refuted, "wrong"),
+            (bytes.unknown, "unknown"),
+            (bytes.unreached, "not reached"),
+        ];
         let some = others.into_iter().filter(|(number, _)| *number > 0);
         parts.extend(some.map(|(number, what)| format!("{} {what}", counted(number, "byte"))));
         parts.join(", ")
@@ -286,7 +296,12 @@ fn verdicts(coverage: &Coverage<'_>, noun: &str) -> Vec<Verdict> {
         ("limited", bytes.limited, "the same as far as the version can say", String::new()),
         ("different", bytes.different, "they differ", String::new()),
         ("only-cfi", bytes.only_cfi, alone.as_str(), whole(functions.only_cfi) + &partly),
-        ("only-sframe", bytes.only_sframe, "SFrame alone describes it", whole(functions.only_sframe)),
+        (
+            "only-sframe",
+            bytes.only_sframe,
+            "SFrame alone describes it",
+            whole(functions.only_sframe),
+        ),
         ("neither", bytes.neither, "neither does", String::new()),
         ("undecided", bytes.undecided, "undecided", String::new()),
     ];

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use sframe_record::{Finding, Record, Severity, Status, Summary, catalogue};
 
-use crate::causes::{CauseRow, Causes};
+use crate::causes::{CauseRow, Causes, owner};
 use crate::details::{Details, format_of};
 use crate::history::Point;
 use crate::overview::Overview;
@@ -94,18 +94,18 @@ struct FileRow(
     Option<u32>,
 );
 
-/// A finding as the page lists it: file, rule, message, symbol, address, root cause, weight.
+/// A finding as the page lists it: file, rule, message, symbol, address, root cause, weight, who has to act.
 #[derive(Debug, Serialize)]
-struct FindingRow(usize, u32, u32, Option<u32>, String, Option<u32>, u64);
+struct FindingRow(usize, u32, u32, Option<u32>, String, Option<u32>, u64, Option<&'static str>);
 
 /// The rules that are broken.
 #[derive(Debug, Default)]
 struct Rules {
     rows: Vec<RuleRow>,
-    places: HashMap<(String, Severity), u32>,
+    places: HashMap<(String, Severity, Option<String>), u32>,
 }
 
-/// A rule with the text of its page, if it is known.
+/// A rule with the text of its page, if it is known. Cases of a known defect are apart.
 #[derive(Debug, Serialize)]
 struct RuleRow {
     name: String,
@@ -113,20 +113,24 @@ struct RuleRow {
     count: u64,
     files: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    known: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<[&'static str; 4]>,
 }
 
 impl Rules {
-    fn place(&mut self, name: &str, severity: Severity) -> u32 {
+    fn place(&mut self, name: &str, severity: Severity, known: Option<&str>) -> u32 {
         let next = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         let rows = &mut self.rows;
-        *self.places.entry((name.to_owned(), severity)).or_insert_with(|| {
+        let key = (name.to_owned(), severity, known.map(str::to_owned));
+        *self.places.entry(key).or_insert_with(|| {
             let page = catalogue::find(name).map(|rule| rule.page);
             rows.push(RuleRow {
                 name: shown(name).0,
                 severity: severity as u8,
                 count: 0,
                 files: 0,
+                known: known.map(|known| shown(known).0),
                 page: page.map(|of| [of.summary, of.consequence, of.remedy, of.source]),
             });
             next
@@ -136,7 +140,7 @@ impl Rules {
     /// The rules with their counts.
     fn finish(mut self, summary: &Summary<'_>) -> Vec<RuleRow> {
         for count in &summary.rules {
-            let place = self.place(&count.rule, count.severity);
+            let place = self.place(&count.rule, count.severity, count.known.as_deref());
             if let Some(row) = self.rows.get_mut(place as usize) {
                 (row.count, row.files) = (count.count, count.files);
             }
@@ -192,8 +196,7 @@ impl Report {
             let row = self.finding(file, record, finding);
             self.findings.push(row);
         }
-        let details =
-            if has_details(record) { self.details.add(record, listed)? } else { None };
+        let details = if has_details(record) { self.details.add(record, listed)? } else { None };
         let count = |severity| {
             let counts = record.counts.iter().filter(|of| of.severity == severity);
             counts.map(|of| of.count).fold(0, u64::saturating_add)
@@ -233,12 +236,13 @@ impl Report {
         let start = code.map(|of| of.start).or(function.and_then(|of| of.start));
         FindingRow(
             file,
-            self.rules.place(&finding.rule, finding.severity),
+            self.rules.place(&finding.rule, finding.severity, finding.known.as_deref()),
             self.strings.of(&finding.message),
             symbol.map(|symbol| self.strings.of(symbol)),
             start.map(|start| start.to_string()).unwrap_or_default(),
             self.causes.of(record, finding),
             finding.weight(),
+            owner(finding.owner),
         )
     }
 

@@ -20,6 +20,8 @@ const causeColumns = [
 	{ id: 'rule', label: 'Rule', value: (cause) => cause.rule, cell: (cause) => code(cause.rule) },
 	{ id: 'cause', label: 'Cause', wide: true, value: causeTitle, cell: (cause) => causeLink(cause) },
 	{ id: 'producers', label: 'Made by', optional: true, value: (cause) => cause.producers.join(', '), cell: (cause) => name(cause.producers.join(', ')) },
+	{ id: 'known', label: 'Known defect', optional: true, value: (cause) => cause.known ?? '', cell: (cause) => name(cause.known ?? '') },
+	{ id: 'owner', label: 'To be fixed by', optional: true, value: (cause) => cause.owner ?? '', cell: (cause) => (cause.owner ? ownerText(cause.owner) : '') },
 	number('findings', 'Findings', (cause) => cause.findings),
 	number('files', 'Files', (cause) => cause.files),
 	{ ...number('packages', 'Packages', (cause) => cause.packages), optional: true },
@@ -42,6 +44,7 @@ function causesView(route) {
 			severityChoice((cause) => cause.severity),
 			{ id: 'rule', label: 'Rule', options: options(causes.map((cause) => cause.rule)), test: (cause, value) => cause.rule === value },
 			{ id: 'producer', label: 'Made by', options: options(causes.flatMap((cause) => cause.producers)), test: (cause, value) => cause.producers.includes(value) },
+			...optionalChoices(causes),
 		],
 		left: data.left.causes ? `${counted(data.left.causes, 'more root cause')} with fewer findings are not on this page: \`--format json\` has all findings.` : '',
 	});
@@ -60,6 +63,7 @@ function causeView(route) {
 	const facts = [
 		['Rule', h('a', { href: routeTo('rule', cause.rule) }, code(cause.rule))],
 		['Made by', name(cause.producers.join(', ') || 'unknown')],
+		['Known defect', cause.known ? code(cause.known) : null], ['To be fixed by', cause.owner ? ownerText(cause.owner) : null],
 		['Findings', grouped(cause.findings)], ['Functions', grouped(cause.functions)], ['Files', grouped(cause.files)], ['Packages', grouped(cause.packages)],
 		['Shape', cause.shape ? code(cause.shape) : null], ['Instructions', cause.instructions.length ? code(cause.instructions.join('; ')) : null],
 	].filter(([, value]) => value !== null && value !== '0');
@@ -81,6 +85,8 @@ function topCauses(place) {
 		h('p', { class: 'head' }, chip(SEVERITIES[cause.severity]), ' ', code(cause.rule), ' ', h('span', { class: 'extent' },
 			[counted(cause.findings, 'finding'), counted(cause.files, 'file'), cause.packages ? counted(cause.packages, 'package') : null].filter(Boolean).join(', '))),
 		h('p', { class: 'what' }, causeLink(cause)),
-		cause.producers.length ? h('p', { class: 'by' }, 'made by ', name(cause.producers.join(', '))) : null));
+		cause.producers.length ? h('p', { class: 'by' }, 'made by ', name(cause.producers.join(', '))) : null,
+		cause.known ? h('p', { class: 'by' }, 'known defect ', code(cause.known)) : null,
+		cause.owner ? h('p', { class: 'by' }, `to be fixed by ${ownerText(cause.owner)}`) : null));
 	add(place, [h('ol', { class: 'cause-list' }, shown), causes.length > 6 ? h('p', null, h('a', { href: '#causes' }, `All ${counted(causes.length, 'root cause')}`)) : null]);
 }

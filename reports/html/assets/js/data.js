@@ -36,8 +36,8 @@ const findings = ofScan(data.findings).map((row, index) => ({
 	address: row[4],
 	cause: row[5],
 	weight: row[6],
-	known: text(row[7]),
-	owner: row[8] ?? '',
+	known: rules[row[1]].known ?? '',
+	owner: row[7] ?? '',
 }));
 
 const causes = ofScan(data.causes).map((row, index) => ({ index, ...row }));

@@ -58,12 +58,17 @@ function proofsText(details) {
 	return [of('SFrame', details.proofs.sframe), of(details.table, details.proofs.cfi)].filter(Boolean).join('; ');
 }
 
+const ELF_TYPES = { relocatable: 'relocatable object', executable: 'program', shared: 'shared library or position-independent program', other: 'other' };
+
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 
 function factsOf(file, details) {
 	const facts = [['Status', file.status]];
 	const { text: at } = details;
 	if (details.reason !== undefined) facts.push(['Reason', name(at(details.reason))]);
+	if (details.elf_type) facts.push(['ELF type', ELF_TYPES[details.elf_type]]);
+	if (details.build_id !== undefined) facts.push(['Build-id', code(at(details.build_id))]);
+	for (const [rule, reason, count] of details.suppressed ?? []) facts.push(['Suppressed', name(`${grouped(count)} of ${at(rule)}: ${at(reason)}`)]);
 	for (const [key, value] of details.package ?? []) facts.push([{ name: 'Package', source: 'Source package' }[key] ?? `Package's ${key}`, name(at(value))]);
 	for (const [kind, producer] of details.producers ?? []) facts.push([capital(at(kind)), name(at(producer))]);
 	for (const [section, format, address, offset, size, functions, rows] of details.sections ?? []) {
@@ -81,7 +86,8 @@ function findingArticle(finding, details, evidence) {
 	const severity = SEVERITIES[rule.severity];
 	const notes = [
 		finding.known ? ['known defect ', code(finding.known)] : null,
-		finding.owner ? `to be fixed in: ${OWNERS[finding.owner] ?? finding.owner}` : null,
+		finding.owner ? `to be fixed by ${ownerText(finding.owner)}` : null,
+		evidence?.elf_section === undefined ? null : ['in ', code(details.text(evidence.elf_section))],
 		finding.cause !== null ? h('a', { href: routeTo('cause', finding.cause) }, 'root cause') : null,
 	].filter(Boolean);
 	return h('article', { class: `finding ${severity}`, id: `finding-${finding.index}`, tabindex: '-1' },

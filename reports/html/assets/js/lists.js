@@ -109,8 +109,8 @@ function findingList(route, rows, without) {
 // Choices of properties that not all findings have.
 function optionalChoices(rows) {
 	const choices = [];
-	if (rows.some((finding) => finding.owner)) choices.push({ id: 'owner', label: 'To be fixed in', options: options(rows.map((finding) => finding.owner)).map(([owner]) => [owner, OWNERS[owner] ?? owner]), test: (finding, value) => finding.owner === value });
-	if (rows.some((finding) => finding.known)) choices.push({ id: 'known', label: 'Known', options: [['yes', 'known defects'], ['no', 'other findings']], test: (finding, value) => (value === 'yes') === Boolean(finding.known) });
+	if (rows.some((finding) => finding.owner)) choices.push({ id: 'owner', label: 'To be fixed by', options: options(rows.map((finding) => finding.owner)).map(([owner]) => [owner, ownerText(owner)]), test: (finding, value) => finding.owner === value });
+	if (rows.some((finding) => finding.known)) choices.push({ id: 'known', label: 'Known', options: [['no', 'findings that are not known defects'], ...options(rows.map((finding) => finding.known))], test: (finding, value) => (value === 'no' ? !finding.known : finding.known === value) });
 	return choices;
 }
 

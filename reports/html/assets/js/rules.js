@@ -4,6 +4,7 @@ const ruleColumns = [
 	severityColumn((rule) => rule.severity),
 	{ id: 'rule', label: 'Rule', value: (rule) => rule.name, cell: (rule) => h('a', { href: routeTo('rule', rule.name) }, code(rule.name)) },
 	{ id: 'summary', label: 'Requirement', wide: true, value: (rule) => rule.page?.[0] ?? '', cell: (rule) => rule.page?.[0] ?? '' },
+	{ id: 'known', label: 'Known defect', optional: true, value: (rule) => rule.known ?? '', cell: (rule) => name(rule.known ?? '') },
 	number('count', 'Findings', (rule) => rule.count),
 	number('files', 'Files', (rule) => rule.files),
 ];
@@ -37,7 +38,8 @@ function ruleView(route) {
 	];
 	const listed = findings.filter((finding) => finding.rule.name === rule.name);
 	const list = findingList(route, listed, ['rule', 'severity']);
-	const counts = h('p', null, `${counted(rule.count, 'finding')} in ${counted(rule.files, 'file')}.`, listed.length ? '' : ' They are counted, not listed.');
+	const counts = rules.filter((known) => known.name === rule.name).map((part) => h('p', null, `${counted(part.count, 'finding')} in ${counted(part.files, 'file')}`,
+		part.known ? [', known defect ', code(part.known)] : null, part.severity === rule.severity ? null : [' ', chip(SEVERITIES[part.severity])], listed.length ? '' : ': counted, not listed'));
 	return { title: rule.name, nodes: [...nodes, h('h2', null, 'Findings'), counts, ...list.nodes], tables: list.tables };
 }
 
@@ -45,7 +47,7 @@ function ruleView(route) {
 function topRules(place) {
 	const body = byWeight(rules).map((rule) => h('tr', null, h('td', null, chip(SEVERITIES[rule.severity])),
 		h('th', { scope: 'row' }, h('a', { href: routeTo('rule', rule.name) }, code(rule.name))), h('td', { class: 'number' }, grouped(rule.count)),
-		h('td', { class: 'number' }, grouped(rule.files)), h('td', { class: 'about' }, rule.page?.[0] ?? '')));
+		h('td', { class: 'number' }, grouped(rule.files)), h('td', { class: 'about' }, rule.known ? ['known defect ', code(rule.known), ': '] : null, rule.page?.[0] ?? '')));
 	const head = [['Severity'], ['Rule'], ['Findings', 'number'], ['Files', 'number'], ['Requirement', 'about']];
 	place.append(scroller('Findings by rule', h('table', { class: 'plain' }, h('caption', { class: 'visually-hidden' }, 'Findings by rule'),
 		h('thead', null, h('tr', null, head.map(([label, kind]) => h('th', { scope: 'col', class: kind }, label)))), h('tbody', null, body))));

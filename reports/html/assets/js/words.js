@@ -69,4 +69,5 @@ function rulingText(details, difference) {
 	return `${wrong}: before ${address} ${at(instruction)}, the machine code has ${parts.join(', ')}${signed ? ', signed' : ''}`;
 }
 
-const OWNERS = { yours: 'your code', assembler: 'the assembler', linker: 'the linker', 'c-runtime': 'the C runtime', unknown: 'unknown' };
+// Who has to act on a finding.
+const ownerText = (owner) => (owner === 'yours' ? 'the author of the code' : `the ${owner}`);

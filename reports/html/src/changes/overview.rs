@@ -165,8 +165,7 @@ fn rules(changes: &Changes) -> Option<Table> {
     ];
     Table::of(("rules", "Rules"), heads, &changes.rules, |rule| {
         let mut cells = vec![rule.severity.name().to_owned(), safe(&rule.rule)];
-        let numbers =
-            [rule.old, rule.new, rule.appeared, rule.fixed, rule.changed, rule.files];
+        let numbers = [rule.old, rule.new, rule.appeared, rule.fixed, rule.changed, rule.files];
         cells.extend(numbers.map(grouped));
         cells
     })
@@ -208,8 +207,7 @@ fn sections(changes: &Changes) -> Option<Table> {
 }
 
 fn producers(changes: &Changes) -> Option<Table> {
-    let heads =
-        vec![text("Kind"), text("Before"), text("Now"), number("Files"), text("Examples")];
+    let heads = vec![text("Kind"), text("Before"), text("Now"), number("Files"), text("Examples")];
     Table::of(("producers", "Producers"), heads, &changes.producers, |producer| {
         let names = |names: &[String]| match names {
             [] => "none".to_owned(),

@@ -49,8 +49,7 @@ pub(super) fn scan(scan: &Scan) -> String {
 
 /// `2 errors, 1 warning`.
 pub(super) fn severities(counts: &SeverityCounts) -> String {
-    let parts =
-        [(counts.errors, "error"), (counts.warnings, "warning"), (counts.lints, "lint")];
+    let parts = [(counts.errors, "error"), (counts.warnings, "warning"), (counts.lints, "lint")];
     let some = parts.into_iter().filter(|(number, _)| *number > 0);
     some.map(|(number, what)| counted(number, what)).collect::<Vec<_>>().join(", ")
 }
@@ -86,7 +85,9 @@ pub(super) fn became(change: &FileChange) -> Option<String> {
         Became::OtherKind => "is another kind of file",
         Became::Readable => "can be read again",
         Became::SectionGained => "now has an SFrame section",
-        Became::Unmatched if change.old.is_some() => "only in the old scan: it may or may not be gone",
+        Became::Unmatched if change.old.is_some() => {
+            "only in the old scan: it may or may not be gone"
+        }
         Became::Unmatched => "only in the new scan: it may or may not be new",
     };
     let reason = change.reason.as_ref().map(|reason| format!(": {reason}"));

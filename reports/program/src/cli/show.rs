@@ -19,7 +19,9 @@ use crate::stored::{self, Result};
 pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
     let Some((scan, earlier)) = args.scans.split_last() else { return Ok(Exit::Failure) };
     if !earlier.is_empty() && args.output.format != Format::Html {
-        complain(&"several scans can be shown with --format html only: name one, or use `compare` for two")?;
+        complain(
+            &"several scans can be shown with --format html only: name one, or use `compare` for two",
+        )?;
         return Ok(Exit::Failure);
     }
     let named = |path: &Path, error| io::Error::other(format!("{}: {error}", path.display()));
