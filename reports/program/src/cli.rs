@@ -9,6 +9,7 @@ mod dump;
 mod interrupt;
 mod lookup;
 mod output_file;
+mod outputs;
 mod place;
 mod policy;
 mod reassemble;

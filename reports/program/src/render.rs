@@ -1,10 +1,12 @@
-//! Writes records as text and as JSON. A renderer computes nothing: everything that it writes is in the records.
+//! Writes records as text, JSON and HTML. A renderer computes nothing: everything that it writes is in the records.
 
 mod baseline;
 mod grouped;
+mod html;
 pub mod json;
 mod junit;
 mod markdown;
+mod nothing;
 mod pace;
 mod progress;
 mod sarif;
@@ -14,11 +16,13 @@ mod wrap;
 
 pub use baseline::BaselineWriter;
 pub use grouped::{Causes, Grouped};
+pub use html::Html;
 pub use json::{JsonDocument, JsonLines};
-pub use pace::Pace;
-pub use progress::{Display, Line, WithProgress, clock, time_left};
 pub use junit::Junit;
 pub use markdown::Markdown;
+pub use nothing::Nothing;
+pub use pace::Pace;
+pub use progress::{Display, Line, WithProgress, clock, time_left};
 pub use sarif::Sarif;
 pub use several::Several;
 pub use text::{Text, TextOptions};

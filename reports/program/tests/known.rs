@@ -34,7 +34,9 @@ fn expand(pattern: &str) -> Vec<String> {
     let (inside, after) = rest.split_once('}').expect("a closing brace");
     let after = expand(after);
     let choices = inside.split(',');
-    choices.flat_map(|choice| after.iter().map(move |rest| format!("{before}{choice}{rest}"))).collect()
+    choices
+        .flat_map(|choice| after.iter().map(move |rest| format!("{before}{choice}{rest}")))
+        .collect()
 }
 
 /// Every finding in the golden files and in those of judged differences.
@@ -95,7 +97,8 @@ const ANY_ROW: [&str; 5] = [
 ];
 
 /// Defects of every version of GNU as, on every machine.
-const ANY_FORMAT: [&str; 3] = ["register-in-place", "remembers-one-state", "restore-with-older-cie"];
+const ANY_FORMAT: [&str; 3] =
+    ["register-in-place", "remembers-one-state", "restore-with-older-cie"];
 
 #[test]
 fn neighbours_of_known_defects_are_not_recognised() {

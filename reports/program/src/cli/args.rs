@@ -2,6 +2,7 @@
 
 pub(super) mod inputs;
 pub(super) mod look;
+pub(super) mod output;
 pub(super) mod policy;
 pub(super) mod raw;
 pub(super) mod repo;
@@ -24,6 +25,7 @@ use crate::explain;
 use crate::scan::MAX_THREADS;
 use inputs::InputArgs;
 use look::{DiffArgs, DumpArgs, ExplainArgs, LookupArgs};
+pub(super) use output::{Format, OutputArgs};
 use policy::{GateArgs, PolicyArgs};
 use raw::RawArgs;
 use sframe_input::is_pattern;
@@ -236,31 +238,6 @@ pub(super) struct CheckArgs {
     pub(super) resources: ResourceArgs,
 }
 
-/// How findings are written.
-#[derive(Debug, Args)]
-pub(super) struct OutputArgs {
-    /// The format of the findings
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
-    pub(super) format: Format,
-    /// Report what code SFrame describes, and why not more
-    ///
-    /// The report compares with CFI, and gives the cause of each omission. Files without a section are part of the sums, and are
-    /// listed with --verbose.
-    #[arg(long, help_heading = "Output")]
-    pub(super) coverage: bool,
-    /// Name every file, including sound and unchecked ones
-    #[arg(short, long, help_heading = "Output")]
-    pub(super) verbose: bool,
-    /// List findings file by file, not by root cause
-    ///
-    /// Without this option, scans of more than three files list each root cause once.
-    #[arg(long, help_heading = "Output")]
-    pub(super) by_file: bool,
-    /// Print findings only: no summary, no progress
-    #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
-    pub(super) quiet: bool,
-}
-
 /// What a scan on this machine may use.
 #[derive(Debug, Args)]
 pub(super) struct ResourceArgs {
@@ -370,18 +347,6 @@ impl Level {
             Level::Never => None,
         }
     }
-}
-
-/// `--format`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// For people
-    #[default]
-    Text,
-    /// One JSON document
-    Json,
-    /// A JSON object on each line: one for each file as it is checked, then the summary
-    Ndjson,
 }
 
 /// A number of threads, with a limit: each takes memory, and many more than there are processors only wait.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,11 +16,9 @@ use super::args::inputs::InputArgs;
 use super::args::policy::{GateArgs, PolicyArgs};
 use super::args::{CheckArgs, Format, Level, Oracle, OutputArgs, ResourceArgs, WhatArgs};
 use super::output_file::OutputFile;
-use super::{Exit, complain, interrupt, stdout, styled_stdout, terminal_width};
-use crate::render::{
-    BaselineWriter, Display as Terminal, Grouped, JsonDocument, JsonLines, Renderer, Several, Text,
-    TextOptions, WithProgress,
-};
+use super::outputs::Outputs;
+use super::{Exit, complain, interrupt};
+use crate::render::{Display as Terminal, WithProgress};
 use crate::scan::{Against, CheckOptions, Sink, scan};
 use sframe_input::{DebugPackages, Input, Selection, ahead, list, plain_error};
 use sframe_record::numbers::{grouped, percent};
@@ -53,29 +51,6 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
         complain(&"nothing to check: no files were found")?;
     }
     Ok(ended(&interrupted, gated(&args.policy, &args.gates, &summary)?))
-}
-
-/// Where the records of a scan are written.
-#[derive(Clone, Copy)]
-pub(super) struct Outputs<'o> {
-    pub(super) output: &'o OutputArgs,
-    pub(super) gates: &'o GateArgs,
-    /// Write all findings, not the first few.
-    pub(super) all: bool,
-}
-
-impl Outputs<'_> {
-    /// A renderer for all of them, and the files that it writes.
-    fn renderer(
-        self,
-        display: Option<&Terminal>,
-    ) -> io::Result<(Box<dyn Renderer>, Vec<OutputFile>)> {
-        let shown = renderer(self.output, self.all, display);
-        let Some(baseline) = &self.gates.write_baseline else { return Ok((shown, Vec::new())) };
-        let (file, out) = OutputFile::create(Path::new(baseline))?;
-        let several = Several::new(vec![shown, Box::new(BaselineWriter::new(out))]);
-        Ok((Box::new(several), vec![file]))
-    }
 }
 
 /// Scans `inputs`, each of which takes `size` bytes of memory, and writes their records.
@@ -137,8 +112,8 @@ pub(super) fn shown_options(
 ) -> io::Result<CheckOptions> {
     let policy = super::policy::policy(policy)?;
     let options = what_options(what);
-    let OutputArgs { format, coverage, verbose, .. } = *output;
-    let is_text = format == Format::Text;
+    let OutputArgs { coverage, verbose, .. } = *output;
+    let is_text = output.formats().all(|format| format == Format::Text);
     // Text shows producers and examples only on request.
     Ok(CheckOptions {
         coverage,
@@ -207,36 +182,6 @@ pub(super) fn debug_packages(args: &WhatArgs, options: &mut CheckOptions) -> Vec
     let (packages, unusable) = DebugPackages::index(&args.unpack.debug_packages, options.limits);
     options.debug_packages = Some(Arc::new(packages));
     unusable
-}
-
-/// A renderer to standard output, which may be the terminal that shows `display`.
-pub(super) fn renderer(
-    output: &OutputArgs,
-    all: bool,
-    display: Option<&Terminal>,
-) -> Box<dyn Renderer> {
-    let OutputArgs { format, verbose, by_file, coverage, quiet } = *output;
-    let out: Box<dyn Write> = match format {
-        Format::Text => Box::new(styled_stdout()),
-        Format::Json | Format::Ndjson => Box::new(stdout()),
-    };
-    let out = match display.filter(|_| io::stdout().is_terminal()) {
-        Some(display) => Box::new(display.above(out)),
-        None => out,
-    };
-    let out = BufWriter::with_capacity(1 << 16, out);
-    match format {
-        Format::Text => {
-            let width = terminal_width();
-            let options = TextOptions { verbose, all, coverage, summary: !quiet, width };
-            match by_file || verbose || all {
-                true => Box::new(Text::new(out, options)),
-                false => Box::new(Grouped::new(out, options)),
-            }
-        }
-        Format::Json => Box::new(JsonDocument::new(out)),
-        Format::Ndjson => Box::new(JsonLines::new(out)),
-    }
 }
 
 /// Like [`selection`], for a scan that reads its inputs again later.

@@ -27,6 +27,7 @@ pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
     match args.format {
         CompareFormat::Text => changes::write_text(&mut out, &changes, &options)?,
         CompareFormat::Json => changes::write_json(&mut out, &changes)?,
+        CompareFormat::Html => sframe_html::write_changes(&mut out, &changes)?,
         CompareFormat::Markdown => changes::write_markdown(&mut out, &changes, &options)?,
     }
     out.flush()?;

@@ -5,28 +5,50 @@ use std::io::{self, BufReader};
 use std::path::Path;
 
 use sframe_history::report;
+use sframe_html::Report;
 use sframe_policy::{Judge, Policy};
 use sframe_record::{Record, Summary, Text};
 use sframe_store::{ShardState, Store};
 
+use super::args::Format;
 use super::args::stored::ShowArgs;
 use super::place::StorePlace;
 use super::policy::policy;
-use super::{Exit, check, complain};
-use crate::render::Renderer;
+use super::{Exit, check, complain, outputs, stdout};
+use crate::render::{Html, Nothing, Renderer};
 use crate::stored::{self, Result};
 
 pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
-    let mut renderer = check::renderer(&args.output, args.all, None);
-    renderer.begin()?;
+    let Some((scan, earlier)) = args.scans.split_last() else { return Ok(Exit::Failure) };
+    if !earlier.is_empty() && args.output.format != Format::Html {
+        complain(
+            &"several scans can be shown with --format html only: name one, or use `compare` for two",
+        )?;
+        return Ok(Exit::Failure);
+    }
+    let named = |path: &Path, error| io::Error::other(format!("{}: {error}", path.display()));
     let policy = policy(&args.policy)?;
-    let (summary, ending) = read(&args.scan, policy, renderer.as_mut())
-        .map_err(|error| io::Error::other(format!("{}: {error}", args.scan.display())))?;
+    let mut renderer = match args.output.format {
+        Format::Html => {
+            let mut report = Report::default();
+            report.set_name(&scan.display().to_string());
+            for path in earlier {
+                let (summary, _) = read(path, policy.clone(), &mut Nothing)
+                    .map_err(|error: io::Error| named(path, error))?;
+                report.add_earlier(&path.display().to_string(), &summary);
+            }
+            Box::new(Html::new(stdout(), report))
+        }
+        _ => outputs::renderer(&args.output, args.all, None),
+    };
+    renderer.begin()?;
+    let (summary, ending) =
+        read(scan, policy, renderer.as_mut()).map_err(|error| named(scan, error))?;
     renderer.end(&summary)?;
     if ending == Ending::Early {
         let unknown = "the scan did not reach its end: files that it had not checked by then are not shown, and their \
                        findings are unknown";
-        complain(&format!("{}: {unknown}", args.scan.display()))?;
+        complain(&format!("{}: {unknown}", scan.display()))?;
     }
     let exit = check::exit(args.policy.fail_on, &summary);
     Ok(if ending == Ending::Complete || exit == Exit::Findings { exit } else { Exit::Incomplete })

@@ -159,9 +159,12 @@ fn tests(record: &Record<'_>) -> Vec<Test> {
             test(&printable(rule), outcome)
         })
         .collect();
-    tests.extend(record.undecided.iter().map(|undecided| {
-        test("undecided", Outcome::Skipped(undecided.reason.to_string()))
-    }));
+    tests.extend(
+        record
+            .undecided
+            .iter()
+            .map(|undecided| test("undecided", Outcome::Skipped(undecided.reason.to_string()))),
+    );
     if tests.is_empty() {
         let outcome = match record.status {
             Status::NoSection => Outcome::Skipped("no SFrame section".to_owned()),
@@ -174,17 +177,15 @@ fn tests(record: &Record<'_>) -> Vec<Test> {
 
 /// The findings of a rule in words, one on each line.
 fn listed(record: &Record<'_>, rule: &str, severity: Severity, number: u64) -> String {
-    let of_rule = |finding: &&Finding<'_>| {
-        finding.rule.as_str() == rule && finding.severity == severity
-    };
+    let of_rule =
+        |finding: &&Finding<'_>| finding.rule.as_str() == rule && finding.severity == severity;
     let mut described = 0_u64;
     let mut lines: Vec<String> = Vec::new();
     for finding in record.findings.iter().filter(of_rule).take(LISTED) {
         described = described.saturating_add(finding.weight());
         let known = finding.known.as_ref().map(|known| format!(" (known: {known})"));
         let function = finding.function.as_ref().and_then(|of| of.symbol.as_ref());
-        let symbol =
-            function.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_ref()));
+        let symbol = function.or_else(|| finding.code.as_ref().and_then(|of| of.symbol.as_ref()));
         let place = symbol.map(|symbol| format!("{symbol}: ")).unwrap_or_default();
         lines.push(format!("{place}{}{}", finding.message, known.unwrap_or_default()));
     }

@@ -220,10 +220,7 @@ impl SarifResult {
                 identity: Identity::of(record, finding).to_string(),
             },
             suppressions: suppressed
-                .map(|reason| Suppression {
-                    kind: "external",
-                    justification: reason.to_owned(),
-                })
+                .map(|reason| Suppression { kind: "external", justification: reason.to_owned() })
                 .into_iter()
                 .collect(),
             properties: Properties {

@@ -27,6 +27,7 @@ json or ndjson. A store keeps up to 100 findings of each rule and file, or all w
       sframe-check show scans/today    # root causes and totals
       sframe-check show --by-file scans/today
       sframe-check show --format ndjson scans/today | jq .path
+      sframe-check show --format html scans/2026-* > scans.html
 
 The exit status is that of the scan, or 2 if the scan did not reach its end or its store is damaged.";
 
@@ -104,9 +105,11 @@ pub(in crate::cli) struct CompareArgs {
 /// `show`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ShowArgs {
-    /// A store or a report
-    #[arg(value_name = "SCAN", value_hint = ValueHint::AnyPath)]
-    pub(in crate::cli) scan: PathBuf,
+    /// A store or a report; with --format html, several of them, the oldest first
+    ///
+    /// The page is about the last scan, and shows figures of all of them as lines over time.
+    #[arg(value_name = "SCAN", required = true, value_hint = ValueHint::AnyPath)]
+    pub(in crate::cli) scans: Vec<PathBuf>,
     /// Show every finding and root cause that was kept
     #[arg(long, help_heading = "Output")]
     pub(in crate::cli) all: bool,
@@ -126,6 +129,8 @@ pub(in crate::cli) enum CompareFormat {
     Json,
     /// For a merge request or an issue
     Markdown,
+    /// A page for a browser, in one file that needs no network
+    Html,
 }
 
 /// `plan`.

@@ -1,0 +1,148 @@
+//! The evidence of a finding: its place, its field, the bytes around it, and the rows of both tables.
+
+use serde::Serialize;
+use sframe_record::{Code, Difference, Finding, Function, Side, Wrong};
+
+use crate::details::MOST;
+use crate::strings::Strings;
+
+/// The evidence of a finding. Strings are positions in a table.
+#[derive(Debug, Serialize)]
+pub(crate) struct Evidence {
+    /// The section's position in the file's list, and the offset in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<FunctionRow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<CodeRow>,
+    /// The ELF section that contains the code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elf_section: Option<u32>,
+    /// Name, value, allowed values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<[u32; 3]>,
+    /// Offset, bytes, name, value, whether it is the defect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    context: Vec<(u64, u32, u32, u32, u8)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<Rows>,
+}
+
+/// Index, start, section of code, size, symbol, offset from the symbol.
+type FunctionRow = (u32, Option<String>, Option<u32>, u32, Option<u32>, u64);
+
+/// Start, end, section of code, symbol, offset from the symbol, size in bytes.
+type CodeRow = (String, String, Option<u32>, Option<u32>, u64, u64);
+
+/// The rows of both tables, the instructions, and who is wrong.
+#[derive(Debug, Serialize)]
+struct Rows {
+    /// The values that differ.
+    fields: Vec<u32>,
+    /// Side (0 both, 1 first, 2 second), start, CFA, RA, FP, whether RA is signed.
+    rows: Vec<(u8, String, u32, u32, u32, u8)>,
+    #[serde(skip_serializing_if = "is_zero")]
+    cut: u8,
+    /// Address, text.
+    instructions: Vec<(String, u32)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrong: Option<Wrong>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undecided: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: Option<ProofRow>,
+    /// The number of other functions with the same pattern, and their size in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similar: Option<(u64, u64)>,
+}
+
+/// Address, instruction, CFA, RA, FP, whether RA is signed.
+type ProofRow = (String, u32, Option<u32>, Option<u32>, Option<u32>, u8);
+
+fn is_zero(number: &u8) -> bool {
+    *number == 0
+}
+
+/// The evidence of a finding.
+pub(crate) fn evidence(strings: &mut Strings, finding: &Finding<'_>) -> Evidence {
+    let context = finding.context.iter().take(MOST).map(|part| {
+        let texts = [&part.bytes, &part.name, &part.value].map(|text| strings.of(text));
+        let [bytes, name, value] = texts;
+        (part.offset, bytes, name, value, u8::from(part.blamed))
+    });
+    let context = context.collect();
+    let field = finding.field.as_ref();
+    Evidence {
+        section: finding.section,
+        offset: finding.offset,
+        function: finding.function.as_ref().map(|of| function(strings, of)),
+        row: finding.row,
+        code: finding.code.as_ref().map(|of| code(strings, of)),
+        elf_section: finding.elf_section.as_ref().map(|name| strings.of(name)),
+        field: field.map(|of| [&of.name, &of.value, &of.allowed].map(|text| strings.of(text))),
+        context,
+        difference: finding.difference.as_ref().map(|of| rows(strings, of)),
+    }
+}
+
+fn function(strings: &mut Strings, of: &Function<'_>) -> FunctionRow {
+    (
+        of.index,
+        of.start.map(|start| start.to_string()),
+        of.code_section.as_ref().map(|name| strings.of(name)),
+        of.size,
+        of.symbol.as_ref().map(|symbol| strings.of(symbol)),
+        of.symbol_offset.unwrap_or(0),
+    )
+}
+
+fn code(strings: &mut Strings, of: &Code<'_>) -> CodeRow {
+    (
+        of.start.to_string(),
+        of.end.to_string(),
+        of.code_section.as_ref().map(|name| strings.of(name)),
+        of.symbol.as_ref().map(|symbol| strings.of(symbol)),
+        of.symbol_offset.unwrap_or(0),
+        of.end.0.saturating_sub(of.start.0),
+    )
+}
+
+fn rows(strings: &mut Strings, of: &Difference<'_>) -> Rows {
+    let rows = of.table.iter().take(MOST).map(|line| {
+        let side = match line.side {
+            Side::Both => 0,
+            Side::Sframe | Side::First => 1,
+            Side::Cfi | Side::Second => 2,
+        };
+        let [cfa, ra, fp] = [&line.cfa, &line.ra, &line.fp].map(|text| strings.of(text));
+        (side, line.start.to_string(), cfa, ra, fp, u8::from(line.ra_signed))
+    });
+    let rows = rows.collect();
+    let instructions = of.instructions.iter().take(MOST);
+    let instructions = instructions.map(|of| (of.address.to_string(), strings.of(&of.text)));
+    let instructions = instructions.collect();
+    let ruling = of.ruling.as_ref();
+    let proof = ruling.and_then(|ruling| ruling.proof.as_ref()).map(|proof| {
+        let [cfa, ra, fp] = [&proof.cfa, &proof.ra, &proof.fp]
+            .map(|text| text.as_ref().map(|text| strings.of(text)));
+        let instruction = strings.of(&proof.instruction.text);
+        let address = proof.instruction.address.to_string();
+        (address, instruction, cfa, ra, fp, u8::from(proof.ra_signed))
+    });
+    let similar = of.similar.filter(|similar| similar.functions > 0);
+    Rows {
+        fields: of.fields.iter().take(MOST).map(|field| strings.of(field)).collect(),
+        rows,
+        cut: u8::from(of.cut || of.table.len() > MOST),
+        instructions,
+        wrong: ruling.map(|ruling| ruling.wrong),
+        undecided: ruling.and_then(|of| of.undecided.as_ref()).map(|text| strings.of(text)),
+        proof,
+        similar: similar.map(|similar| (similar.functions, similar.bytes)),
+    }
+}

@@ -1,0 +1,359 @@
+//! The first view of a scan's page: its figures, in the words of the text report.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use sframe_record::numbers::{counted, grouped, percent};
+use sframe_record::{
+    CallSiteTotal, Coverage, CoverageTotal, ProofBytes, ProofTotal, Severity, SiteCounts, Summary,
+    SuppressedCount,
+};
+
+use crate::page::safe;
+
+/// The first view of a scan.
+#[derive(Debug, Template)]
+#[template(path = "overview.html")]
+pub(crate) struct Overview {
+    /// One sentence: what was found.
+    pub(crate) verdict: String,
+    /// `error`, `warning`, `undecided` or `clean`.
+    pub(crate) mood: &'static str,
+    tiles: Vec<Tile>,
+    coverage: Vec<CoverageTable>,
+    facts: Vec<Fact>,
+    has_history: bool,
+    has_findings: bool,
+}
+
+/// A figure with its meaning.
+#[derive(Debug)]
+struct Tile {
+    label: &'static str,
+    value: String,
+    note: String,
+    /// The view that shows more, such as `#files`.
+    link: &'static str,
+    mood: &'static str,
+}
+
+/// How much code is described, and why not more.
+#[derive(Debug)]
+struct CoverageTable {
+    title: String,
+    noun: &'static str,
+    with_section: bool,
+    verdicts: Vec<Verdict>,
+    losses: Vec<Cause>,
+    limits: Vec<Cause>,
+}
+
+/// Bytes with a verdict, as a part of a bar.
+#[derive(Debug)]
+struct Verdict {
+    class: &'static str,
+    label: String,
+    bytes: String,
+    share: String,
+    functions: String,
+    /// Start and width in the bar, in thousandths.
+    start: u64,
+    width: u64,
+}
+
+/// Code that is not described for a cause.
+#[derive(Debug)]
+struct Cause {
+    label: String,
+    functions: String,
+    bytes: String,
+    share: String,
+    width: u64,
+}
+
+/// A line below the figures.
+#[derive(Debug)]
+struct Fact {
+    label: &'static str,
+    text: String,
+}
+
+impl Overview {
+    pub(crate) fn of(summary: &Summary<'_>, has_history: bool) -> Overview {
+        let (mood, verdict) = verdict(summary);
+        let parts = [(&summary.compared, true), (&summary.without_section, false)];
+        let coverage = parts.into_iter().filter_map(|(total, with_section)| {
+            Some(coverage(total.as_ref()?, with_section, summary.tables()))
+        });
+        Overview {
+            verdict,
+            mood,
+            tiles: tiles(summary),
+            coverage: coverage.collect(),
+            facts: facts(summary),
+            has_history,
+            has_findings: summary.worst().is_some(),
+        }
+    }
+}
+
+fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
+    let severities = [Severity::Error, Severity::Warning, Severity::Lint];
+    let mut found: Vec<String> = severities
+        .into_iter()
+        .filter(|severity| summary.findings(*severity) > 0)
+        .map(|severity| counted(summary.findings(severity), severity.name()))
+        .collect();
+    if summary.undecided > 0 {
+        found.push(format!("{} undecided", grouped(summary.undecided)));
+    }
+    let checked = counted(summary.checked, "file");
+    if found.is_empty() {
+        let mood = if summary.is_incomplete() { "undecided" } else { "clean" };
+        return (mood, format!("No findings in {checked}"));
+    }
+    let mood = match summary.worst() {
+        Some(Severity::Error) => "error",
+        Some(Severity::Warning) => "warning",
+        Some(Severity::Lint) => "lint",
+        None => "undecided",
+    };
+    (mood, format!("{} in {checked}", found.join(", ")))
+}
+
+fn tiles(summary: &Summary<'_>) -> Vec<Tile> {
+    let tile = |label, value, note: String, link| Tile { label, value, note, link, mood: "" };
+    let inputs = counted(summary.inputs, "input");
+    let mut tiles = vec![
+        tile("Files checked", grouped(summary.checked), format!("of {inputs}"), "#files"),
+        tile(
+            "With an SFrame section",
+            grouped(summary.with_section),
+            format!("of {}", counted(summary.checked, "file")),
+            "#files?status=checked",
+        ),
+    ];
+    if summary.with_section > 0 {
+        let rows = counted(summary.rows, "row");
+        tiles.push(tile("Functions", grouped(summary.functions), rows, ""));
+    }
+    if summary.with_section > 0 && summary.code_bytes > 0 {
+        let covered = summary.covered_bytes;
+        let note = format!(
+            "of the files with a section; {} of all checked ({} of {} bytes)",
+            percent(covered, summary.code_bytes),
+            grouped(covered),
+            grouped(summary.code_bytes),
+        );
+        let share = percent(covered, summary.code_bytes_with_section);
+        tiles.push(tile("Code with entries", share, note, ""));
+    }
+    for (severity, label, link) in [
+        (Severity::Error, "Errors", "#findings?severity=error"),
+        (Severity::Warning, "Warnings", "#findings?severity=warning"),
+        (Severity::Lint, "Lints", "#findings?severity=lint"),
+    ] {
+        let number = summary.findings(severity);
+        if number == 0 && severity == Severity::Lint {
+            continue;
+        }
+        let rules = summary.rules.iter().filter(|rule| rule.severity == severity);
+        let rules: BTreeSet<&str> = rules.map(|rule| rule.rule.as_str()).collect();
+        let note = format!("of {}", counted(rules.len() as u64, "rule"));
+        let (mood, link) = if number > 0 { (severity.name(), link) } else { ("", "") };
+        let note = if number > 0 { note } else { String::new() };
+        tiles.push(Tile { label, value: grouped(number), note, link, mood });
+    }
+    if summary.undecided > 0 {
+        let (value, note) = (grouped(summary.undecided), "checks that were not possible");
+        let (label, link) = ("Undecided", "#files?status=undecided");
+        tiles.push(Tile { label, value, note: note.to_owned(), link, mood: "undecided" });
+    }
+    tiles
+}
+
+/// `3 V2 AMD64, 1 V3 AArch64`.
+fn sections(summary: &Summary<'_>) -> String {
+    let sections = summary.sections.iter().map(|of| {
+        let text = format!("{} {} {}", grouped(of.count), of.version, of.machine);
+        text.trim_end().to_owned()
+    });
+    sections.collect::<Vec<_>>().join(", ")
+}
+
+fn facts(summary: &Summary<'_>) -> Vec<Fact> {
+    let noun = summary.tables();
+    let mut facts = Vec::new();
+    if !summary.sections.is_empty() {
+        facts.push(Fact { label: "Sections", text: sections(summary) });
+    }
+    let left_out = left_out(summary);
+    if !left_out.is_empty() {
+        facts.push(Fact { label: "Not checked", text: left_out.join(", ") });
+    }
+    if summary.with_section == 0 && summary.code_bytes > 0 {
+        let code = grouped(summary.code_bytes);
+        let text = format!("none of their {code} bytes of code has stack-trace entries");
+        facts.push(Fact { label: "Coverage", text });
+    }
+    for SuppressedCount { reason, count, files } in &summary.suppressed {
+        let (findings, files) = (counted(*count, "finding"), counted(*files, "file"));
+        let text = format!("{findings} in {files}: {}", safe(reason));
+        facts.push(Fact { label: "Suppressed", text });
+    }
+    if let Some(proofs) = &summary.proofs {
+        facts.push(Fact { label: "Compared with the code", text: proofs_in_short(proofs, noun) });
+    }
+    if let Some(sites) = &summary.call_sites {
+        let label = "Return addresses outside of their call's row";
+        facts.push(Fact { label, text: sites_in_short(sites, noun) });
+    }
+    facts
+}
+
+/// Everything that was found but not checked, by kind.
+fn left_out(summary: &Summary<'_>) -> Vec<String> {
+    let counts = [
+        (summary.crashed, "that crashed the checker"),
+        (summary.unreadable, "unreadable"),
+        (summary.not_elf, "not ELF"),
+    ];
+    let some = counts.into_iter().filter(|(number, _)| *number > 0);
+    let mut kinds: Vec<String> =
+        some.map(|(number, what)| format!("{} {what}", grouped(number))).collect();
+    let unsupported = summary.unsupported.iter();
+    kinds.extend(unsupported.map(|of| format!("{} unsupported ({})", grouped(of.count), of.kind)));
+    let special = summary.special.iter();
+    kinds.extend(special.map(|of| {
+        let kind = of.kind.to_string().replace('-', " ");
+        format!("{} not a regular file ({kind})", grouped(of.count))
+    }));
+    kinds
+}
+
+fn proofs_in_short(total: &ProofTotal, noun: &str) -> String {
+    let of = |name: &str, bytes: &ProofBytes| {
+        let share = percent(bytes.proven, bytes.total());
+        let mut parts = vec![format!("{share} of {name} is right")];
+        let others = [
+            (bytes.refuted, "wrong"),
+            (bytes.unknown, "unknown"),
+            (bytes.unreached, "not reached"),
+        ];
+        let some = others.into_iter().filter(|(number, _)| *number > 0);
+        parts.extend(some.map(|(number, what)| format!("{} {what}", counted(number, "byte"))));
+        parts.join(", ")
+    };
+    let sframe = total.proofs.sframe.as_ref().map(|bytes| of("SFrame", bytes));
+    let cfi = total.proofs.cfi.as_ref().map(|bytes| of(noun, bytes));
+    in_files(total.files, [sframe, cfi], "there are no rows")
+}
+
+fn sites_in_short(total: &CallSiteTotal, noun: &str) -> String {
+    let of = |name: &str, sites: &SiteCounts| {
+        let share = percent(sites.affected(), sites.total());
+        format!("{share} of {} in {name}", grouped(sites.total()))
+    };
+    let sframe = total.sites.sframe.as_ref().map(|sites| of("SFrame", sites));
+    let cfi = total.sites.cfi.as_ref().map(|sites| of(noun, sites));
+    in_files(total.files, [sframe, cfi], "there are no calls")
+}
+
+fn in_files(files: u64, parts: [Option<String>; 2], nothing: &str) -> String {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let text = if parts.is_empty() { nothing.to_owned() } else { parts.join("; ") };
+    format!("{}: {text}", counted(files, "file"))
+}
+
+fn coverage(total: &CoverageTotal<'_>, with_section: bool, noun: &'static str) -> CoverageTable {
+    let CoverageTotal { files, coverage } = total;
+    let which = if with_section { "with an SFrame section" } else { "without an SFrame section" };
+    let code = counted(coverage.bytes.total(), "byte");
+    CoverageTable {
+        title: format!("{} {which}: {code} of code", counted(*files, "file")),
+        noun,
+        with_section,
+        verdicts: verdicts(coverage, noun),
+        losses: losses(coverage, with_section),
+        limits: limits(coverage),
+    }
+}
+
+fn verdicts(coverage: &Coverage<'_>, noun: &str) -> Vec<Verdict> {
+    let (bytes, functions) = (&coverage.bytes, &coverage.functions);
+    let total = bytes.total();
+    let partly = match functions.partly {
+        0 => String::new(),
+        number => format!(", a part of {}", counted(number, "function")),
+    };
+    let whole = |number: u64| match number {
+        0 => String::new(),
+        number => counted(number, "function"),
+    };
+    let alone = format!("{noun} alone describes it");
+    let lines = [
+        ("equal", bytes.equal, "both say the same", whole(functions.both)),
+        ("limited", bytes.limited, "the same as far as the version can say", String::new()),
+        ("different", bytes.different, "they differ", String::new()),
+        ("only-cfi", bytes.only_cfi, alone.as_str(), whole(functions.only_cfi) + &partly),
+        (
+            "only-sframe",
+            bytes.only_sframe,
+            "SFrame alone describes it",
+            whole(functions.only_sframe),
+        ),
+        ("neither", bytes.neither, "neither does", String::new()),
+        ("undecided", bytes.undecided, "undecided", String::new()),
+    ];
+    let mut before = 0_u64;
+    let mut verdicts = Vec::new();
+    for (class, number, label, functions) in lines {
+        let start = thousandths(before, total);
+        before = before.saturating_add(number);
+        let width = thousandths(before, total).saturating_sub(start);
+        if number == 0 && functions.is_empty() {
+            continue;
+        }
+        let functions = functions.trim_start_matches(", ").to_owned();
+        let (label, bytes) = (label.to_owned(), grouped(number));
+        let share = percent(number, total);
+        verdicts.push(Verdict { class, label, bytes, share, functions, start, width });
+    }
+    verdicts
+}
+
+fn losses(coverage: &Coverage<'_>, with_section: bool) -> Vec<Cause> {
+    let total = coverage.bytes.total();
+    let most = coverage.losses.iter().map(|loss| loss.bytes).max().unwrap_or(0);
+    let losses = coverage.losses.iter().map(|loss| Cause {
+        label: match (loss.cause.as_str(), with_section) {
+            ("none", true) => "unexplained".to_owned(),
+            ("none", false) => "nothing: SFrame could describe it".to_owned(),
+            (cause, _) => safe(cause),
+        },
+        functions: grouped(loss.functions),
+        bytes: grouped(loss.bytes),
+        share: percent(loss.bytes, total),
+        width: thousandths(loss.bytes, most),
+    });
+    losses.collect()
+}
+
+fn limits(coverage: &Coverage<'_>) -> Vec<Cause> {
+    let total = coverage.bytes.total();
+    let most = coverage.limits.iter().map(|limit| limit.bytes).max().unwrap_or(0);
+    let limits = coverage.limits.iter().map(|limit| Cause {
+        label: safe(&limit.field),
+        functions: grouped(limit.functions),
+        bytes: grouped(limit.bytes),
+        share: percent(limit.bytes, total),
+        width: thousandths(limit.bytes, most),
+    });
+    limits.collect()
+}
+
+/// The thousandths that `part` is of `whole`.
+fn thousandths(part: u64, whole: u64) -> u64 {
+    let thousandths = u128::from(part) * 1000 / u128::from(whole.max(1));
+    u64::try_from(thousandths).unwrap_or(1000).min(1000)
+}

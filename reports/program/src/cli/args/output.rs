@@ -1,0 +1,85 @@
+//! The command line of outputs: what is written, and where.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// How findings are written.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct OutputArgs {
+    /// The format of the findings
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t, help_heading = "Output")]
+    pub(in crate::cli) format: Format,
+    /// Write the results to a file as well: FORMAT=FILE, such as sarif=out.sarif
+    ///
+    /// The option may be repeated.
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = ToFile::parse, help_heading = "Output", hide_short_help = true)]
+    pub(in crate::cli) output: Vec<ToFile>,
+    /// Write suppressed findings to SARIF as well, marked as such
+    ///
+    /// GitHub's code scanning shows them like others.
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub(in crate::cli) sarif_suppressed: bool,
+    /// Report what code SFrame describes, and why not more
+    ///
+    /// The report compares with CFI, and gives the cause of each omission. Files without a section are part of the sums, and are
+    /// listed with --verbose.
+    #[arg(long, help_heading = "Output")]
+    pub(in crate::cli) coverage: bool,
+    /// Name every file, including sound and unchecked ones
+    #[arg(short, long, help_heading = "Output")]
+    pub(in crate::cli) verbose: bool,
+    /// List findings file by file, not by root cause
+    ///
+    /// Without this option, scans of more than three files list each root cause once.
+    #[arg(long, help_heading = "Output")]
+    pub(in crate::cli) by_file: bool,
+    /// Print findings only: no summary, no progress
+    #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
+    pub(in crate::cli) quiet: bool,
+}
+
+impl OutputArgs {
+    /// The formats of all outputs.
+    pub(in crate::cli) fn formats(&self) -> impl Iterator<Item = Format> {
+        [self.format].into_iter().chain(self.output.iter().map(|to_file| to_file.format))
+    }
+}
+
+/// `--output`.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct ToFile {
+    pub(in crate::cli) format: Format,
+    pub(in crate::cli) path: PathBuf,
+}
+
+impl ToFile {
+    fn parse(text: &str) -> Result<ToFile, String> {
+        let (format, path) = text.split_once('=').unwrap_or((text, ""));
+        if path.is_empty() {
+            return Err("a format, an equals sign and a file are needed, such as sarif=out.sarif"
+                .to_owned());
+        }
+        Ok(ToFile { format: Format::from_str(format, false)?, path: path.into() })
+    }
+}
+
+/// `--format`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
+    /// A JSON object on each line: one for each file as it is checked, then the summary
+    Ndjson,
+    /// A page for a browser, in one file that needs no network
+    Html,
+    /// SARIF 2.1.0, for services that show findings beside code
+    Sarif,
+    /// JUnit's XML, which CI systems show as test results
+    Junit,
+    /// Markdown, for the summary page of a CI job
+    Markdown,
+}

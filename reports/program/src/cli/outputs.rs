@@ -1,0 +1,105 @@
+//! Where the results of a scan are written: standard output, and files.
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+use anstream::StripStream;
+use sframe_html::Report;
+
+use super::args::policy::GateArgs;
+use super::args::{Format, OutputArgs};
+use super::output_file::OutputFile;
+use super::{stdout, styled_stdout, terminal_width};
+use crate::render::{
+    BaselineWriter, Display as Terminal, Grouped, Html, JsonDocument, JsonLines, Junit, Markdown,
+    Renderer, Sarif, Several, Text, TextOptions,
+};
+
+/// Where the records of a scan are written.
+#[derive(Clone, Copy)]
+pub(super) struct Outputs<'o> {
+    pub(super) output: &'o OutputArgs,
+    pub(super) gates: &'o GateArgs,
+    /// Write all findings, not the first few.
+    pub(super) all: bool,
+}
+
+impl Outputs<'_> {
+    /// A renderer for all of them, and the files that it writes.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be created.
+    pub(super) fn renderer(
+        self,
+        display: Option<&Terminal>,
+    ) -> io::Result<(Box<dyn Renderer>, Vec<OutputFile>)> {
+        let mut renderers = vec![renderer(self.output, self.all, display)];
+        let mut files = Vec::new();
+        for to_file in &self.output.output {
+            let (file, out) = OutputFile::create(&to_file.path)?;
+            files.push(file);
+            renderers.push(self.to_file(to_file.format, out));
+        }
+        if let Some(baseline) = &self.gates.write_baseline {
+            let (file, out) = OutputFile::create(Path::new(baseline))?;
+            files.push(file);
+            renderers.push(Box::new(BaselineWriter::new(out)));
+        }
+        let only = if renderers.len() == 1 { renderers.pop() } else { None };
+        Ok((only.unwrap_or_else(|| Box::new(Several::new(renderers))), files))
+    }
+
+    fn to_file(self, format: Format, out: BufWriter<File>) -> Box<dyn Renderer> {
+        let out: Box<dyn Write> = Box::new(out);
+        let out = match format {
+            Format::Text => Box::new(StripStream::new(out)),
+            _ => out,
+        };
+        of_format(format, out, self.output, self.all, None)
+    }
+}
+
+/// A renderer to standard output, which may be the terminal that shows `display`.
+pub(super) fn renderer(
+    output: &OutputArgs,
+    all: bool,
+    display: Option<&Terminal>,
+) -> Box<dyn Renderer> {
+    let out: Box<dyn Write> = match output.format {
+        Format::Text => Box::new(styled_stdout()),
+        _ => Box::new(stdout()),
+    };
+    let out = match display.filter(|_| io::stdout().is_terminal()) {
+        Some(display) => Box::new(display.above(out)),
+        None => out,
+    };
+    of_format(output.format, out, output, all, terminal_width())
+}
+
+/// A renderer of a format; `width` is that of the terminal, if there is one.
+fn of_format(
+    format: Format,
+    out: Box<dyn Write>,
+    output: &OutputArgs,
+    all: bool,
+    width: Option<usize>,
+) -> Box<dyn Renderer> {
+    let out = BufWriter::with_capacity(1 << 16, out);
+    let &OutputArgs { verbose, by_file, coverage, quiet, .. } = output;
+    match format {
+        Format::Text => {
+            let options = TextOptions { verbose, all, coverage, summary: !quiet, width };
+            match by_file || verbose || all {
+                true => Box::new(Text::new(out, options)),
+                false => Box::new(Grouped::new(out, options)),
+            }
+        }
+        Format::Json => Box::new(JsonDocument::new(out)),
+        Format::Ndjson => Box::new(JsonLines::new(out)),
+        Format::Html => Box::new(Html::new(out, Report::default())),
+        Format::Sarif => Box::new(Sarif::new(out, output.sarif_suppressed)),
+        Format::Junit => Box::new(Junit::new(out)),
+        Format::Markdown => Box::new(Markdown::new(out)),
+    }
+}
