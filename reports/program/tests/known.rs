@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sframe_corpus::program::run;
 use sframe_corpus::{corpus, read};
 use sframe_defects::recognise_one;
-use sframe_record::{Finding, Header, Record, Ruling, Side, Text, Wrong};
+use sframe_record::{Finding, Header, Record, Ruling, Side, TableLine, Text, Wrong};
 
 /// A file, a function or section, and the fields that differ there.
 type Place = (String, String, String);
@@ -155,8 +155,10 @@ fn neighbours<'f>(finding: &Finding<'f>, known: &str) -> Vec<(&'static str, Find
     }
     if !ANY_ROW.contains(&known) {
         let row = changed(&|finding| {
+            let start = finding.code.as_ref().expect("code").start;
             let difference = finding.difference.as_mut().expect("a difference");
-            for line in difference.table.iter_mut().filter(|line| line.side == Side::Sframe) {
+            let here = |line: &&mut TableLine<'_>| line.side == Side::Sframe && line.start == start;
+            for line in difference.table.iter_mut().filter(here) {
                 line.cfa = "rsp+408".into();
                 line.ra = "*(CFA-408)".into();
                 line.fp = "*(CFA-416)".into();
