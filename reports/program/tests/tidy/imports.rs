@@ -18,13 +18,16 @@ type Module = Vec<String>;
 /// A module and a name in it.
 type Item = (Module, Option<String>);
 
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 14] = [
     "validator",
     "oracle",
     "reports/record",
     "reports/input",
     "reports/store",
     "reports/history",
+    "reports/defects",
+    "reports/policy",
+    "reports/html",
     "reports/harness",
     "reports/process",
     "reports/program",
