@@ -2,7 +2,6 @@
 
 mod answer;
 mod place;
-mod source_line;
 mod text;
 
 use std::io::{self, Write};
@@ -16,15 +15,14 @@ use sframe_oracle::compare::look_up;
 use sframe_validator::check::{Unconfirmed, check_contents};
 use sframe_validator::elf::Elf;
 
+use crate::record::source_lines::DebugSections;
 use crate::scan::{CheckOptions, sections, table_of, with_tables};
 use answer::Reader;
 pub use place::{PlaceName, hexadecimal};
 use sframe_input::{FileBytes, SectionSource, archive, plain_error};
 use sframe_record::json::{FORMAT, TOOL, Tool, exact_name, name};
 use sframe_record::text::printable_path;
-use sframe_record::{Address, Instruction, Text, UnwindTable, Wrong};
-use source_line::DebugSections;
-pub use source_line::SourceLine;
+use sframe_record::{Address, Instruction, SourceLine, Text, UnwindTable, Wrong};
 pub use text::write as write_text;
 
 /// The answers to a look-up; `lookup --format json` writes them.
@@ -72,7 +70,7 @@ pub struct Answer {
     pub symbol_offset: Option<u64>,
     /// The source line, if there is debugging information.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<SourceLine>,
+    pub source: Option<SourceLine<'static>>,
     /// The instruction that contains the PC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instruction: Option<Instruction<'static>>,

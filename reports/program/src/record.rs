@@ -11,6 +11,7 @@ mod names;
 mod producers;
 mod proofs;
 pub(crate) mod rows;
+pub(crate) mod source_lines;
 mod tables;
 pub(crate) mod weight;
 

@@ -180,7 +180,7 @@ fn every_output_has_the_same_content_as_on_standard_output() {
     let mut arguments = vec!["--no-config", "--pedantic", "--format", "ndjson"];
     arguments.extend(outputs.iter().map(String::as_str));
     arguments.extend(INPUTS);
-    run(&corpus(), &arguments);
+    assert_eq!(run(&corpus(), &arguments).status, 1);
     for format in formats {
         let written = fs::read_to_string(folder.join(format)).expect("written");
         assert!(written == printed(format), "{format} differs");

@@ -19,7 +19,7 @@ fn each_malformed_file_is_reported_with_its_rule() {
             .into_iter()
             .find(|name| corpus().join(name).exists())
             .expect("each rule has a file");
-        let mut arguments = vec!["--pedantic", "--fail-on", "lint"];
+        let mut arguments = vec!["--known", "deny", "--pedantic", "--fail-on", "lint"];
         if name.ends_with(".sframe") {
             arguments.push("--raw");
         }

@@ -52,6 +52,9 @@ pub struct Finding<'r> {
     /// The ELF section that contains the code or function, such as `.plt.got`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub elf_section: Option<Text<'r>>,
+    /// The source line of the code, if the file has lines.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceLine<'r>>,
     /// The section's bytes around the defect, split into fields.
     #[serde(borrow, default)]
     pub context: Vec<Part<'r>>,
@@ -84,6 +87,7 @@ impl Finding<'static> {
             row: None,
             code: None,
             elf_section: None,
+            source: None,
             context: Vec::new(),
             difference: None,
         }
@@ -160,6 +164,16 @@ pub struct Function<'r> {
     /// Offset in bytes from the start of the symbol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol_offset: Option<u64>,
+}
+
+/// A line of source code.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct SourceLine<'r> {
+    /// The path of the file, as the compiler recorded it.
+    #[serde(borrow)]
+    pub file: Text<'r>,
+    /// The number of the line, from 1.
+    pub line: u32,
 }
 
 /// A range of code.

@@ -34,7 +34,7 @@ pub use coverage::{
 };
 pub use finding::{
     Code, Difference, Directive, Field, Finding, Function, Instruction, Part, Proof, Ruling, Side,
-    Similar, TableLine, Wrong,
+    Similar, SourceLine, TableLine, Wrong,
 };
 pub use name::FileName;
 pub use owner::Owner;

@@ -7,6 +7,7 @@ use std::path::Path;
 use anstream::StripStream;
 use sframe_html::Report;
 
+use super::args::output::When;
 use super::args::policy::GateArgs;
 use super::args::{Format, OutputArgs};
 use super::output_file::OutputFile;
@@ -87,9 +88,14 @@ fn of_format(
 ) -> Box<dyn Renderer> {
     let out = BufWriter::with_capacity(1 << 16, out);
     let &OutputArgs { verbose, by_file, coverage, quiet, .. } = output;
+    let demangle = match output.demangle {
+        When::Auto => width.is_some(),
+        When::Always => true,
+        When::Never => false,
+    };
     match format {
         Format::Text => {
-            let options = TextOptions { verbose, all, coverage, summary: !quiet, width };
+            let options = TextOptions { verbose, all, coverage, summary: !quiet, demangle, width };
             match by_file || verbose || all {
                 true => Box::new(Text::new(out, options)),
                 false => Box::new(Grouped::new(out, options)),

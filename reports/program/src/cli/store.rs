@@ -186,6 +186,7 @@ fn print(store: &Store, args: &CheckArgs) -> Result<Exit> {
         all: args.what.all,
         coverage: true,
         summary: !args.output.quiet,
+        demangle: false,
         width: terminal_width(),
     };
     causes.write(&mut out, options, &summary)?;

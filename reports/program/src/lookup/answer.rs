@@ -8,11 +8,11 @@ use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Frame, Named, Row};
 use sframe_validator::{Abi, Section};
 
-use super::source_line::{DebugSections, SourceLines};
 use super::{Answer, AnswerVerdict, CodeStatement, FoundRow, Statement};
 use crate::record::Names;
 use crate::record::evidence::instruction_at;
 use crate::record::rows::RowReader;
+use crate::record::source_lines::{DebugSections, SourceLines};
 use sframe_input::SectionSource;
 use sframe_record::json::exact_name;
 use sframe_record::{Address, Text, Wrong};

@@ -163,6 +163,7 @@ impl<'l, 'n, 'a> Located<'l, 'n, 'a> {
             row: finding.row,
             code: code.map(Box::new),
             elf_section: start.and_then(|start| self.names.elf_section(start)).map(Text::from),
+            source: None,
             context,
             difference: difference.map(Box::new),
         }

@@ -3,6 +3,8 @@
 mod call_sites;
 mod coverage;
 pub(crate) mod evidence;
+mod known;
+mod place;
 mod proofs;
 mod totals;
 
@@ -16,10 +18,10 @@ use evidence::Titles;
 use sframe_input::Special;
 use sframe_record::catalogue::is_about_tools;
 use sframe_record::numbers::{counted, grouped, percent};
-use sframe_record::text::{column_width, printable};
+use sframe_record::text::column_width;
 use sframe_record::{
-    Code, Difference, Finding, Function, Owner, Part, Record, Ruling, Section, Severity, Status,
-    Summary, Text as Name, UnwindTable, Wrong,
+    Difference, Finding, Owner, Part, Record, Ruling, Section, Severity, Status, Summary,
+    Text as Name, UnwindTable, Wrong,
 };
 
 const BOLD: Style = Style::new().bold();
@@ -42,6 +44,8 @@ pub struct TextOptions {
     pub coverage: bool,
     /// Write the summary at the end.
     pub summary: bool,
+    /// Write the names of C++ and Rust functions as their source has them.
+    pub demangle: bool,
     /// The width of the terminal in columns; `None` if the output is not a terminal.
     pub width: Option<usize>,
 }
@@ -49,7 +53,14 @@ pub struct TextOptions {
 impl Default for TextOptions {
     /// The options for files with findings, the first few of each rule, and the summary.
     fn default() -> TextOptions {
-        TextOptions { verbose: false, all: false, coverage: false, summary: true, width: None }
+        TextOptions {
+            verbose: false,
+            all: false,
+            coverage: false,
+            summary: true,
+            demangle: false,
+            width: None,
+        }
     }
 }
 
@@ -223,7 +234,7 @@ impl<W: Write> Text<W> {
         let style = severity_style(finding.severity);
         let message = self.wrapped(&finding.message.to_string(), 4);
         writeln!(self.out, "  {style}{severity}[{rule}]{style:#}: {message}")?;
-        let place = place(record, finding);
+        let place = place::of(record, finding, self.options.demangle);
         if !place.is_empty() {
             writeln!(self.out, "    at {}", self.wrapped(&place, 7))?;
         }
@@ -238,7 +249,7 @@ impl<W: Write> Text<W> {
             None => self.context(&finding.context, style)?,
         }
         if let Some(known) = &finding.known {
-            return writeln!(self.out, "    known: {}", self.wrapped(&known_defect(known), 6));
+            return writeln!(self.out, "    known: {}", self.wrapped(&known::in_full(known), 6));
         }
         match finding.owner {
             Owner::Unknown => Ok(()),
@@ -253,7 +264,7 @@ impl<W: Write> Text<W> {
             .iter()
             .filter(|count| self.is_only_named(count.known.is_some(), count.severity));
         let named: BTreeSet<&str> = named.filter_map(|count| count.known.as_deref()).collect();
-        let named: Vec<String> = named.into_iter().map(known_in_short).collect();
+        let named: Vec<String> = named.into_iter().map(known::in_short).collect();
         match named.is_empty() {
             true => String::new(),
             false => format!("known, not caused by this file: {}", named.join(", ")),
@@ -332,22 +343,6 @@ fn ruling_text(ruling: &Ruling<'_>, noun: &str) -> String {
     let signed = if proof.ra_signed { ", signed" } else { "" };
     let (address, text) = (proof.instruction.address.0, &proof.instruction.text);
     format!("{wrong}: before {address:#x} {text}, the machine code has {parts}{signed}")
-}
-
-/// `ld-plt-got (GNU ld 2.44 to 2.47.50)`.
-fn known_in_short(id: &str) -> String {
-    match sframe_defects::find(id) {
-        Some(defect) => format!("{id} ({})", defect.affected()),
-        None => printable(id),
-    }
-}
-
-/// `ld-plt-got (GNU ld 2.44 to 2.47.50; not caused by this file)`.
-fn known_defect(id: &str) -> String {
-    match sframe_defects::find(id) {
-        Some(defect) => format!("{id} ({}; not caused by this file)", defect.affected()),
-        None => printable(id),
-    }
 }
 
 impl Text<Vec<u8>> {
@@ -466,66 +461,6 @@ fn severity_style(severity: Severity) -> Style {
         Severity::Warning => WARNING,
         Severity::Lint => LINT,
     }
-}
-
-/// `.sframe+0x20 (file offset 0x2020), function 3 foo at 0x1000 (60 bytes), row 2`.
-fn place(record: &Record<'_>, finding: &Finding<'_>) -> String {
-    let mut parts = Vec::new();
-    let section = finding.section.and_then(|position| record.sections.get(position));
-    match (section, finding.offset) {
-        (Some(section), Some(offset)) => {
-            let in_file = section.file_offset.saturating_add(offset);
-            parts.push(format!("{}+{offset:#x} (file offset {in_file:#x})", section.name));
-        }
-        (Some(section), None) => parts.push(section.name.to_string()),
-        (None, _) => {}
-    }
-    if let Some(function) = &finding.function {
-        parts.push(function_place(function));
-    }
-    if let Some(row) = finding.row {
-        parts.push(format!("row {row}"));
-    }
-    if let Some(code) = &finding.code {
-        parts.push(code_place(code, finding.function.is_none()));
-    }
-    parts.join(", ")
-}
-
-fn function_place(function: &Function<'_>) -> String {
-    let mut text = format!("function {}", function.index);
-    if let Some(symbol) = &function.symbol {
-        text.push(' ');
-        text.push_str(&symbol_place(symbol, function.symbol_offset));
-    }
-    if let Some(start) = function.start {
-        text.push_str(&format!(" at {}{start}", section_of(function.code_section.as_ref())));
-    }
-    text.push_str(&format!(" ({})", counted(function.size.into(), "byte")));
-    text
-}
-
-fn code_place(code: &Code<'_>, with_symbol: bool) -> String {
-    let symbol = code.symbol.as_ref().filter(|_| with_symbol);
-    let symbol = symbol.map_or(String::new(), |symbol| {
-        format!(" in {}", symbol_place(symbol, code.symbol_offset))
-    });
-    let section = section_of(code.code_section.as_ref());
-    let bytes = counted(code.end.0.saturating_sub(code.start.0), "byte");
-    format!("code {section}{}..{} ({bytes}){symbol}", code.start, code.end)
-}
-
-/// `foo+0x10`.
-fn symbol_place(symbol: &Name<'_>, offset: Option<u64>) -> String {
-    match offset {
-        None | Some(0) => symbol.to_string(),
-        Some(offset) => format!("{symbol}+{offset:#x}"),
-    }
-}
-
-/// `.text+` before an offset in a section of a relocatable object.
-fn section_of(section: Option<&Name<'_>>) -> String {
-    section.map_or(String::new(), |section| format!("{section}+"))
 }
 
 fn section_in_short(section: &Section<'_>) -> String {

@@ -9,7 +9,7 @@ use sframe_validator::elf::{Class, Elf, ElfKind};
 use super::compare;
 use super::elf_file::ElfFile;
 use super::options::CheckOptions;
-use crate::record::{Comparison, Names, checked, producers};
+use crate::record::{Comparison, Names, checked, producers, source_lines};
 use sframe_defects::recognise;
 use sframe_input::{RawOptions, SectionSource};
 use sframe_oracle::debug_file::build_id;
@@ -52,6 +52,7 @@ pub(super) fn check_elf_file(
             record.entry = Some(elf.entry()).filter(|entry| *entry != 0).map(Address);
             record.build_id = build_id(elf).map(|id| hex(id).into());
             recognise(&mut record);
+            source_lines::add(&mut record, elf);
         }
         record
     })

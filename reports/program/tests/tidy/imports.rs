@@ -72,7 +72,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "debug_file",
         ],
     ),
-    ("reports/history", &["shape", "report", "changes", "compare", "groups"]),
+    ("reports/history", &["shape", "report", "changes", "compare", "groups", "identity"]),
     ("reports/harness", &["limited", "torture", "reassemble"]),
     (
         "reports/process",

@@ -34,6 +34,16 @@ pub(in crate::cli) struct OutputArgs {
     /// Without this option, scans of more than three files list each root cause once.
     #[arg(long, help_heading = "Output")]
     pub(in crate::cli) by_file: bool,
+    /// Write the names of C++ and Rust functions as their source has them, in text
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    pub(in crate::cli) demangle: When,
     /// Print findings only: no summary, no progress
     #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
     pub(in crate::cli) quiet: bool,
@@ -62,6 +72,18 @@ impl ToFile {
         }
         Ok(ToFile { format: Format::from_str(format, false)?, path: path.into() })
     }
+}
+
+/// `--demangle`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum When {
+    /// On a terminal
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }
 
 /// `--format`.

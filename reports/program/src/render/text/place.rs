@@ -1,0 +1,84 @@
+//! The place of a finding: offsets, the function, the row, the code, and the source line.
+
+use sframe_record::numbers::counted;
+use sframe_record::{Code, Finding, Function, Record, Text as Name};
+
+use crate::render::demangle::demangle;
+
+/// `.sframe+0x20 (file offset 0x2020), function 3 foo at 0x1000 (60 bytes), row 2`.
+pub(super) fn of(record: &Record<'_>, finding: &Finding<'_>, demangled: bool) -> String {
+    let mut parts = Vec::new();
+    let section = finding.section.and_then(|position| record.sections.get(position));
+    match (section, finding.offset) {
+        (Some(section), Some(offset)) => {
+            let in_file = section.file_offset.saturating_add(offset);
+            parts.push(format!("{}+{offset:#x} (file offset {in_file:#x})", section.name));
+        }
+        (Some(section), None) => parts.push(section.name.to_string()),
+        (None, _) => {}
+    }
+    if let Some(function) = &finding.function {
+        parts.push(function_place(function, finding.elf_section.as_ref(), demangled));
+    }
+    if let Some(row) = finding.row {
+        parts.push(format!("row {row}"));
+    }
+    if let Some(code) = &finding.code {
+        parts.push(code_place(code, finding, demangled));
+    }
+    if let Some(source) = &finding.source {
+        parts.push(format!("{}:{}", source.file, source.line));
+    }
+    parts.join(", ")
+}
+
+fn function_place(
+    function: &Function<'_>,
+    elf_section: Option<&Name<'_>>,
+    demangled: bool,
+) -> String {
+    let mut text = format!("function {}", function.index);
+    if let Some(symbol) = &function.symbol {
+        text.push(' ');
+        text.push_str(&symbol_place(symbol, function.symbol_offset, demangled));
+    }
+    if let Some(start) = function.start {
+        text.push_str(&format!(" at {}{start}", section_of(function.code_section.as_ref())));
+    }
+    if let Some(section) = elf_section.filter(|_| function.code_section.is_none()) {
+        text.push_str(&format!(" in {section}"));
+    }
+    text.push_str(&format!(" ({})", counted(function.size.into(), "byte")));
+    text
+}
+
+fn code_place(code: &Code<'_>, finding: &Finding<'_>, demangled: bool) -> String {
+    let is_alone = finding.function.is_none();
+    let symbol = match code.symbol.as_ref().filter(|_| is_alone) {
+        Some(symbol) => format!(" in {}", symbol_place(symbol, code.symbol_offset, demangled)),
+        None => String::new(),
+    };
+    let in_section =
+        finding.elf_section.as_ref().filter(|_| is_alone && code.code_section.is_none());
+    let in_section = in_section.map(|name| format!(" in {name}")).unwrap_or_default();
+    let section = section_of(code.code_section.as_ref());
+    let bytes = counted(code.end.0.saturating_sub(code.start.0), "byte");
+    format!("code {section}{}..{} ({bytes}){symbol}{in_section}", code.start, code.end)
+}
+
+/// `foo+0x10`.
+fn symbol_place(symbol: &Name<'_>, offset: Option<u64>, demangled: bool) -> String {
+    let symbol = match demangled {
+        true => demangle(symbol),
+        false => symbol.to_string(),
+    };
+    match offset {
+        None | Some(0) => symbol,
+        Some(offset) => format!("{symbol}+{offset:#x}"),
+    }
+}
+
+/// `.text+` before an offset in a section of a relocatable object.
+fn section_of(section: Option<&Name<'_>>) -> String {
+    section.map_or(String::new(), |section| format!("{section}+"))
+}
