@@ -20,6 +20,7 @@ mod flow;
 mod image;
 mod leads;
 mod listing;
+mod lists;
 mod places;
 mod program;
 mod queue;

@@ -39,6 +39,13 @@ struct News {
     is_refuted: bool,
 }
 
+/// Instructions that were applied one after the other.
+struct Passed {
+    last: Step,
+    /// Whether one of them that does nothing else has effects.
+    has_effects: bool,
+}
+
 /// A function, and the state before each of its instructions.
 pub(super) struct Flow<'c> {
     abi: Abi,
@@ -78,7 +85,7 @@ impl<'c> Flow<'c> {
     ) -> Flow<'c> {
         let mut flow = Flow {
             abi,
-            listing: Listing::default(),
+            listing: Listing::empty(),
             tables: Tables::default(),
             entries,
             blocks: Vec::new(),
@@ -227,23 +234,19 @@ impl<'c> Flow<'c> {
         let Some(mut state) = self.block(block).map(|block| block.state.clone()) else { return };
         let (mut origin, mut sp) = (Origin::Jump, Packed::UNKNOWN);
         loop {
-            let Some(step) = self.listing.step(at).copied() else { return };
-            self.apply(&step, &mut state);
-            // SP is rarely changed.
-            let is_new = state.sp() != sp;
-            sp = state.sp();
-            if is_new && state.is_above_entry() || step.next == Next::Return && !state.can_return()
-            {
+            let Some(Passed { last, has_effects }) = self.pass(&mut at, &mut sp, &mut state) else {
                 self.is_unusual = true;
                 return;
+            };
+            // Padding after a call is executed only if the call returns.
+            if has_effects {
+                origin = Origin::Jump;
             }
-            origin = match step.next {
-                // Padding after a call is executed only if the call returns.
-                Next::Following if !step.has_effects() => origin,
-                Next::Following => Origin::Jump,
+            origin = match last.next {
+                Next::Following => origin,
                 Next::Call(_) => {
-                    self.catch(block, &step, &state, queue, news);
-                    if step.is_final {
+                    self.catch(block, &last, &state, queue, news);
+                    if last.is_final {
                         return;
                     }
                     Origin::Call(at)
@@ -282,22 +285,53 @@ impl<'c> Flow<'c> {
                 }
                 Next::Return | Next::Stop => return,
             };
-            at = step.following;
+            at = last.following;
             let Some(next) = self.listing.step(at) else {
                 // The function continues in another one, unless its last call does not return.
                 if origin == Origin::Jump {
-                    self.go(block, step.end(), &state, queue, news);
+                    self.go(block, last.end(), &state, queue, news);
                 }
                 return;
             };
             if next.block != NONE {
                 let edge = Edge { to: next.block, origin };
-                match step.next {
+                match last.next {
                     Next::Call(_) => queue.defer(next.address, edge, state),
                     _ => self.enter(edge, &state, queue, news),
                 }
                 return;
             }
+        }
+    }
+
+    /// Applies the instruction `at` and, while they do nothing but have effects, those after it in the block. `at` becomes the
+    /// last one, and `sp` what SP holds after it. `None` if the stack shows that the function is unusual.
+    fn pass(&mut self, at: &mut u32, sp: &mut Packed, state: &mut State) -> Option<Passed> {
+        let mut has_effects = false;
+        let mut steps = self.listing.steps_from(*at).iter().peekable();
+        loop {
+            let step = steps.next()?;
+            if state.concerns(step.subjects) {
+                for effect in self.listing.effects(step) {
+                    state.apply(*effect, &mut self.tables);
+                }
+            }
+            // SP is rarely changed.
+            let is_new = state.sp() != *sp;
+            *sp = state.sp();
+            if is_new && state.is_above_entry() || step.next == Next::Return && !state.can_return()
+            {
+                return None;
+            }
+            has_effects |= step.has_effects() && step.next == Next::Following;
+            let next = at.saturating_add(1);
+            let goes_on = step.next == Next::Following
+                && step.following == next
+                && steps.peek().is_some_and(|step| step.block == NONE);
+            if !goes_on {
+                return Some(Passed { last: *step, has_effects });
+            }
+            *at = next;
         }
     }
 

@@ -62,6 +62,9 @@ impl<'e> Image<'e> {
 
     /// The place at such an address.
     pub(super) fn place(&self, address: u64) -> CodeAddress {
+        if self.bases.is_empty() {
+            return CodeAddress::absolute(address);
+        }
         let after = self.bases.partition_point(|base| *base <= address);
         let last = after.checked_sub(1).and_then(|last| Some((last, self.bases.get(last)?)));
         last.map_or(CodeAddress::absolute(address), |(section, base)| CodeAddress {
@@ -159,11 +162,9 @@ impl<'e> Image<'e> {
 
     /// Where execution continues after an instruction of `length` bytes. In a relocatable object, relocations determine it.
     pub(super) fn without_relocated(&self, place: CodeAddress, length: u8, next: Next) -> Next {
-        match self.elf.kind() {
-            ElfKind::Relocatable => {
-                self.relocated.next(place, length, next, |place| self.flat(place))
-            }
-            _ => next,
+        match self.bases.is_empty() {
+            true => next,
+            false => self.relocated.next(place, length, next, |place| self.flat(place)),
         }
     }
 
