@@ -256,14 +256,14 @@ impl<'c> Flow<'c> {
                 // that has no code, so that it is also the start of something else.
                 Next::Branch(to, Condition::Above) if !self.listing.contains(to) => {
                     self.leave_unfinished(block);
-                    if !self.stay(&mut state, Condition::Above) {
+                    if !stay(self.is_open, &mut state, Condition::Above) {
                         return;
                     }
                     Origin::Jump
                 }
                 Next::Branch(to, condition) => {
                     self.branch(block, to, condition, &state, queue, news);
-                    if !self.stay(&mut state, condition) {
+                    if !stay(self.is_open, &mut state, condition) {
                         return;
                     }
                     Origin::Jump
@@ -311,11 +311,7 @@ impl<'c> Flow<'c> {
         let mut steps = self.listing.steps_from(*at).iter().peekable();
         loop {
             let step = steps.next()?;
-            if state.concerns(step.subjects) {
-                for effect in self.listing.effects(step) {
-                    state.apply(*effect, &mut self.tables);
-                }
-            }
+            state.apply_all(step.subjects, self.listing.effects(step), &mut self.tables);
             // SP is rarely changed.
             let is_new = state.sp() != *sp;
             *sp = state.sp();
@@ -354,14 +350,6 @@ impl<'c> Flow<'c> {
         }
     }
 
-    /// Continues after a conditional branch that is not taken. Returns false if it is always taken.
-    fn stay(&self, state: &mut State, condition: Condition) -> bool {
-        if self.is_open {
-            state.forget_callers();
-        }
-        state.refine(condition, false)
-    }
-
     /// Notes that a jump of a block may lead elsewhere once more of the function is known.
     fn leave_unfinished(&mut self, block: u32) {
         if self.unfinished.last() != Some(&block) {
@@ -371,15 +359,6 @@ impl<'c> Flow<'c> {
 
     fn block(&self, number: u32) -> Option<&Block> {
         self.blocks.get(usize::try_from(number).ok()?)?.as_ref()
-    }
-
-    fn apply(&mut self, step: &Step, state: &mut State) {
-        if !state.concerns(step.subjects) {
-            return;
-        }
-        for effect in self.listing.effects(step) {
-            state.apply(*effect, &mut self.tables);
-        }
     }
 
     /// Follows an exception that passes a call.
@@ -490,4 +469,13 @@ impl<'c> Flow<'c> {
             queue.push(address, edge.to);
         }
     }
+}
+
+/// Continues after a conditional branch that is not taken; in a function that `is_open`, other code may enter there as well.
+/// Returns false if it is always taken.
+fn stay(is_open: bool, state: &mut State, condition: Condition) -> bool {
+    if is_open {
+        state.forget_callers();
+    }
+    state.refine(condition, false)
 }

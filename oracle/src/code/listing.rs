@@ -207,22 +207,28 @@ impl<'c> Listing<'c> {
             if known != NONE {
                 if goes_on {
                     self.start_block_at(known);
-                    self.link(known);
+                    self.link(self.last(), known);
                 }
                 return;
             }
-            let Some(step) = self.decode(&part, offset, decoder, surroundings) else { return };
-            let Some(number) = self.add(step, slot, goes_on) else { return };
+            let decoded = self.decode(&part, offset, decoder, surroundings);
+            let Some(Step { address, length, next, effect_count, .. }) = decoded else { return };
+            let (address, next, has_effects) = (*address, *next, *effect_count != 0);
+            offset = offset.saturating_add(usize::from(*length));
+            let number = self.add_last(slot);
+            if goes_on {
+                self.link(number.saturating_sub(1), number);
+            }
             // If the call does not return, only jumps of other functions lead here, and with another stack.
-            if is_after_call && surroundings.is_entered_elsewhere(step.address) {
+            if is_after_call && surroundings.is_entered_elsewhere(address) {
                 self.start_block_at(number);
             }
-            is_after_call = match step.next {
+            is_after_call = match next {
                 Next::Call(_) => true,
-                Next::Following => is_after_call && !step.has_effects(),
+                Next::Following => is_after_call && !has_effects,
                 _ => false,
             };
-            goes_on = match step.next {
+            goes_on = match next {
                 Next::Following => true,
                 Next::Jump(to) => {
                     places.extend(self.contains(to).then_some(to));
@@ -233,7 +239,7 @@ impl<'c> Listing<'c> {
                     true
                 }
                 Next::Call(function) => {
-                    places.extend(self.exceptions.pad_of(step.address));
+                    places.extend(self.exceptions.pad_of(address));
                     let is_endless = function.is_some_and(|f| surroundings.never_returns(f));
                     if is_endless {
                         self.end_at(number);
@@ -245,7 +251,6 @@ impl<'c> Listing<'c> {
             if !goes_on {
                 return;
             }
-            offset = offset.saturating_add(usize::from(step.length));
         }
     }
 
@@ -256,7 +261,7 @@ impl<'c> Listing<'c> {
         offset: usize,
         decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
-    ) -> Option<Step> {
+    ) -> Option<&Step> {
         let address = part.start.wrapping_add(offset as u64);
         let first_effect = self.lists.effects.len();
         let decoded = decoder.decode(part.code, offset, address, &mut self.lists.effects);
@@ -266,7 +271,7 @@ impl<'c> Listing<'c> {
             return None;
         };
         let effects = self.lists.effects.get(first_effect..).unwrap_or_default();
-        Some(Step {
+        self.lists.steps.push(Step {
             address,
             length,
             effect_count: u8::try_from(effects.len()).ok()?,
@@ -276,18 +281,8 @@ impl<'c> Listing<'c> {
             next: surroundings.next(address, length, next),
             following: NONE,
             block: NONE,
-        })
-    }
-
-    /// Adds an instruction, the first byte of which has a number. If it `follows` the last one, that one leads to it.
-    fn add(&mut self, step: Step, slot: usize, follows: bool) -> Option<u32> {
-        let number = u32::try_from(self.lists.steps.len()).ok()?;
-        if follows {
-            self.link(number);
-        }
-        *self.lists.index.get_mut(slot)? = number;
-        self.lists.steps.push(step);
-        Some(number)
+        });
+        self.lists.steps.last()
     }
 
     /// Notes that a call does not return. Returns false if that is known.
@@ -296,9 +291,24 @@ impl<'c> Listing<'c> {
         step.is_some_and(|step| !core::mem::replace(&mut step.is_final, true))
     }
 
-    /// Notes which instruction follows the last one.
-    fn link(&mut self, following: u32) {
-        if let Some(step) = self.lists.steps.last_mut() {
+    /// The number of the instruction that was decoded last.
+    fn last(&self) -> u32 {
+        u32::try_from(self.lists.steps.len()).map_or(NONE, |count| count.wrapping_sub(1))
+    }
+
+    /// Notes the first byte of the instruction that was decoded last. Returns its number.
+    fn add_last(&mut self, slot: usize) -> u32 {
+        let number = self.last();
+        if let Some(first) = self.lists.index.get_mut(slot) {
+            *first = number;
+        }
+        number
+    }
+
+    /// Notes which instruction follows one.
+    fn link(&mut self, number: u32, following: u32) {
+        let step = usize::try_from(number).ok().and_then(|n| self.lists.steps.get_mut(n));
+        if let Some(step) = step {
             step.following = following;
         }
     }

@@ -111,7 +111,7 @@ impl State {
     }
 
     /// Whether effects on these registers may change anything: see [`Effect::subjects`].
-    pub(super) fn concerns(&self, subjects: Registers) -> bool {
+    fn concerns(&self, subjects: Registers) -> bool {
         subjects.meet(self.known.with(self.in_comparison)) || subjects == Registers::ALL
     }
 
@@ -126,7 +126,22 @@ impl State {
         base.plus(i64::from(offset))
     }
 
-    pub(super) fn apply(&mut self, effect: Effect, tables: &mut Tables) {
+    /// Applies the effects of an instruction on these registers: see [`Effect::subjects`].
+    #[inline]
+    pub(super) fn apply_all(
+        &mut self,
+        subjects: Registers,
+        effects: &[Effect],
+        tables: &mut Tables,
+    ) {
+        if self.concerns(subjects) {
+            for effect in effects {
+                self.apply(*effect, tables);
+            }
+        }
+    }
+
+    fn apply(&mut self, effect: Effect, tables: &mut Tables) {
         match effect {
             Effect::Copy { to, from, plus } => {
                 self.put(to, self.packed(from).plus(i64::from(plus)));

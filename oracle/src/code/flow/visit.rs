@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Flow;
+use super::{Flow, stay};
 use crate::code::effect::Next;
 use crate::code::listing::NONE;
 use crate::code::state::State;
@@ -76,28 +76,28 @@ impl Flow<'_> {
     ) -> u64 {
         let mut done = range.start;
         let Some(first) = self.listing.first_step(block) else { return done };
-        let Some(block) = self.block(block) else { return done };
-        let mut state = block.state.clone();
-        let mut at = first;
-        while let Some(step) = self.listing.step(at).copied() {
-            if at != first && step.block != NONE || step.address >= range.end {
+        let Some(mut state) = self.block(block).map(|block| block.state.clone()) else {
+            return done;
+        };
+        // The instructions of a block were decoded one after the other.
+        for (number, step) in (first..).zip(self.listing.steps_from(first)) {
+            if number != first && step.block != NONE || step.address >= range.end {
                 break;
             }
             if step.address >= done {
                 visit(step.address, step.end(), &state);
                 done = step.end();
             }
-            self.apply(&step, &mut state);
+            state.apply_all(step.subjects, self.listing.effects(step), &mut self.tables);
             let goes_on = match step.next {
                 Next::Following => true,
-                Next::Branch(_, condition) => self.stay(&mut state, condition),
+                Next::Branch(_, condition) => stay(self.is_open, &mut state, condition),
                 Next::Call(_) => !step.is_final,
                 _ => false,
             };
-            if !goes_on {
+            if !goes_on || step.following != number.saturating_add(1) {
                 break;
             }
-            at = step.following;
         }
         done
     }
