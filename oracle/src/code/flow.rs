@@ -231,7 +231,8 @@ impl<'c> Flow<'c> {
         surroundings: &impl Surroundings<'c>,
     ) {
         let Some(mut at) = self.listing.first_step(block) else { return };
-        let Some(mut state) = self.block(block).map(|block| block.state.clone()) else { return };
+        let Some(Block { state, .. }) = self.block(block) else { return };
+        let mut state = state.clone();
         let (mut origin, mut sp) = (Origin::Jump, Packed::UNKNOWN);
         loop {
             let Some(Passed { last, has_effects }) = self.pass(&mut at, &mut sp, &mut state) else {

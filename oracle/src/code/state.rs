@@ -111,7 +111,7 @@ impl State {
     }
 
     /// Whether effects on these registers may change anything: see [`Effect::subjects`].
-    fn concerns(&self, subjects: Registers) -> bool {
+    pub(super) fn concerns(&self, subjects: Registers) -> bool {
         subjects.meet(self.known.with(self.in_comparison)) || subjects == Registers::ALL
     }
 
@@ -141,7 +141,7 @@ impl State {
         }
     }
 
-    fn apply(&mut self, effect: Effect, tables: &mut Tables) {
+    pub(super) fn apply(&mut self, effect: Effect, tables: &mut Tables) {
         match effect {
             Effect::Copy { to, from, plus } => {
                 self.put(to, self.packed(from).plus(i64::from(plus)));

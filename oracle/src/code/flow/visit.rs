@@ -29,21 +29,21 @@ impl Flow<'_> {
     fn overlap(&self, blocks: &[(u64, u32)]) -> bool {
         let mut end = 0;
         for (_, block) in blocks {
-            let mut at = self.listing.first_step(*block).unwrap_or(NONE);
-            while let Some(step) = self.listing.step(at) {
+            let first = self.listing.first_step(*block).unwrap_or(NONE);
+            for (number, step) in (first..).zip(self.listing.steps_from(first)) {
+                if number != first && step.block != NONE {
+                    break;
+                }
                 // A jump may skip the prefix of an instruction (glibc: `lock`), which ends at the same place.
                 if step.address < end && step.end() != end {
                     return true;
                 }
                 end = step.end();
-                let next = self.listing.step(step.following);
-                if !matches!(step.next, Next::Following | Next::Branch(..) | Next::Call(_))
-                    || step.is_final
-                    || next.is_none_or(|next| next.block != NONE)
-                {
+                let goes_on =
+                    matches!(step.next, Next::Following | Next::Branch(..) | Next::Call(_));
+                if !goes_on || step.is_final || step.following != number.saturating_add(1) {
                     break;
                 }
-                at = step.following;
             }
         }
         false
@@ -76,9 +76,8 @@ impl Flow<'_> {
     ) -> u64 {
         let mut done = range.start;
         let Some(first) = self.listing.first_step(block) else { return done };
-        let Some(mut state) = self.block(block).map(|block| block.state.clone()) else {
-            return done;
-        };
+        let Some(block) = self.block(block) else { return done };
+        let mut state = block.state.clone();
         // The instructions of a block were decoded one after the other.
         for (number, step) in (first..).zip(self.listing.steps_from(first)) {
             if number != first && step.block != NONE || step.address >= range.end {
