@@ -29,6 +29,7 @@ mod scan;
 mod slots;
 mod state;
 mod statement;
+mod step;
 mod surroundings;
 mod table;
 #[cfg(test)]

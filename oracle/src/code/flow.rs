@@ -8,9 +8,10 @@ use sframe_validator::Abi;
 
 use super::effect::{Condition, Decoder, Next};
 use super::leads::Leads;
-use super::listing::{Listing, NONE, Step};
+use super::listing::Listing;
 use super::queue::{Edge, Origin, Queue};
 use super::state::State;
+use super::step::{NONE, Step};
 use super::surroundings::{Entry, Part, Surroundings};
 use super::table::Tables;
 use super::value::{Packed, Value};

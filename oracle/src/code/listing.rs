@@ -5,46 +5,13 @@ use std::ops::Range;
 
 use super::effect::{Decoder, Effect, Next, Registers};
 use super::lists::Lists;
+use super::step::{NONE, Step};
 use super::surroundings::{Exceptions, Part, Surroundings};
 
 /// The maximum number of blocks of a function. Memory grows with them.
 const MOST_BLOCKS: u32 = 1 << 16;
 /// The maximum number of parts of a function.
 const MOST_PARTS: usize = 64;
-
-/// No instruction, or no block.
-pub(super) const NONE: u32 = u32::MAX;
-
-/// An instruction.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) address: u64,
-    /// Bytes.
-    pub(super) length: u8,
-    effect_count: u8,
-    first_effect: u32,
-    /// If nothing is known about these registers, its effects change nothing.
-    pub(super) subjects: Registers,
-    /// A call that does not return.
-    pub(super) is_final: bool,
-    pub(super) next: Next,
-    /// The instruction after it, or [`NONE`].
-    pub(super) following: u32,
-    /// The block that starts here, or [`NONE`].
-    pub(super) block: u32,
-}
-
-impl Step {
-    /// Whether the instruction has effects.
-    pub(super) const fn has_effects(&self) -> bool {
-        self.effect_count != 0
-    }
-
-    /// The address after the instruction.
-    pub(super) fn end(&self) -> u64 {
-        self.address.wrapping_add(u64::from(self.length))
-    }
-}
 
 /// The instructions of a function, divided into blocks: sequences that are entered only at their start. Conditional branches may
 /// leave them before their end.

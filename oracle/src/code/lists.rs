@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::effect::Effect;
-use super::listing::Step;
+use super::step::Step;
 
 /// The maximum size in bytes of a function whose memory is kept.
 const LARGEST: usize = 1 << 16;

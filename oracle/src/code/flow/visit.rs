@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::{Flow, stay};
 use crate::code::effect::Next;
-use crate::code::listing::NONE;
 use crate::code::state::State;
+use crate::code::step::NONE;
 
 impl Flow<'_> {
     /// The reached blocks by address, or nothing if the function was not understood.
