@@ -20,6 +20,8 @@ mod flow;
 mod image;
 mod leads;
 mod listing;
+mod lists;
+mod places;
 mod program;
 mod queue;
 mod relocated;
@@ -27,6 +29,7 @@ mod scan;
 mod slots;
 mod state;
 mod statement;
+mod step;
 mod surroundings;
 mod table;
 #[cfg(test)]

@@ -8,18 +8,7 @@ use sframe_validator::elf::Elf;
 
 /// Two functions of a module, as Linux builds it: they return through a thunk, one continues in another section, and some of
 /// its code is reached only through the kernel's tables.
-const MODULE: &str = r#"
-    .macro orc sp, bp, flags
-77: .pushsection .orc_unwind_ip, "a"
-    .long 77b - .
-    .popsection
-    .pushsection .orc_unwind, "a"
-    .short \sp, \bp, \flags
-    .popsection
-    .endm
-    .section .orc_header, "a"
-    .byte 0xfe, 0x5d, 0x32, 0xbf, 0x58, 0x1b, 0xd6, 0x3b, 0x2c, 0xa9
-    .byte 0xa5, 0xc6, 0x5b, 0xa5, 0xa6, 0x25, 0xea, 0xb3, 0xfe, 0x24
+const FUNCTIONS: &str = r#"
     .text
     .type get, @function
 get:
@@ -66,6 +55,14 @@ data: .quad 0
     .short 0, 1
 "#;
 
+/// The functions after the start of `corpus/orc/module.s`: the macro for an entry of the tables, and their header.
+fn module() -> String {
+    let source = std::fs::read_to_string(sframe_corpus::corpus().join("orc/module.s"));
+    let source = source.expect("readable");
+    let (start, _) = source.split_once("    .text\n").expect("code");
+    start.to_owned() + FUNCTIONS
+}
+
 fn assemble(name: &str, source: &str) -> Option<Vec<u8>> {
     let bin = toolchain("2.44")?;
     let folder = sframe_corpus::empty_folder(env!("CARGO_TARGET_TMPDIR"), name);
@@ -105,7 +102,7 @@ fn proof(file: &[u8]) -> (ProofSums, Vec<(u64, u64)>) {
 /// not return.
 #[test]
 fn the_code_of_a_module_proves_its_tables() {
-    let Some(file) = assemble("orc_proven", MODULE) else { return };
+    let Some(file) = assemble("orc_proven", &module()) else { return };
     let (sums, refuted) = proof(&file);
     assert_eq!(refuted, []);
     let proven = 7 + 1 + 21 + 5 + 1 + 5 + 7 + 5;
@@ -115,21 +112,22 @@ fn the_code_of_a_module_proves_its_tables() {
 /// After `push`, the CFA is not SP+24, and BP is saved at CFA-16, which is then wrong too.
 #[test]
 fn the_code_of_a_module_refutes_a_wrong_entry() {
-    let wrong = MODULE.replacen("orc 16, -16, 0x215", "orc 24, -16, 0x215", 1);
+    let module = module();
+    let wrong = module.replacen("orc 16, -16, 0x215", "orc 24, -16, 0x215", 1);
     let Some(file) = assemble("orc_wrong", &wrong) else { return };
     let (sums, refuted) = proof(&file);
     assert_eq!((sums.refuted, sums.proven), (21, 7 + 1 + 5 + 1 + 5 + 7 + 5));
     assert_eq!(refuted, [(8, 29)]);
     // Without the thunk's name, the function `get` may not return, but the jump to it may: nothing is lost.
-    let other = MODULE.replace("__x86_return_thunk", "other");
+    let other = module.replace("__x86_return_thunk", "other");
     let Some(file) = assemble("orc_other", &other) else { return };
     assert_eq!(proof(&file).0.proven, 52);
     // A warning is no end, an error is one.
-    let bug = MODULE.replace(".short 0, 1", ".short 0, 0");
+    let bug = module.replace(".short 0, 1", ".short 0, 0");
     let Some(file) = assemble("orc_bug", &bug) else { return };
     assert_eq!(proof(&file).0.proven, 52 - 6);
     // Without the table, no jump leads to the label.
-    let label = MODULE.replace("__jump_table", "__other_table");
+    let label = module.replace("__jump_table", "__other_table");
     let Some(file) = assemble("orc_label", &label) else { return };
     assert_eq!(proof(&file).0.proven, 52 - 6);
 }

@@ -378,7 +378,7 @@ impl Instruction {
             (true, false) => (0, offset),
         };
         let offset = if is_indexed { 0 } else { offset };
-        effects.push(Effect::Copy { to: rn, from: rn, plus: before });
+        effects.extend((after == 0).then_some(Effect::Copy { to: rn, from: rn, plus: before }));
         let is_load = if is_vector { self.bit(22) } else { self.field(22, 2) != 0 };
         let is_prefetch = !is_vector && self.field(30, 2) == 3 && self.field(22, 2) == 2;
         let is_whole = !is_vector && scale == 3;
@@ -397,7 +397,7 @@ impl Instruction {
                 Some(Effect::Store { from, base: rn, offset, size: 1 << scale })
             }
         });
-        effects.push(Effect::Copy { to: rn, from: rn, plus: after });
+        effects.extend((after != 0).then_some(Effect::Copy { to: rn, from: rn, plus: after }));
     }
 
     /// A load or store at a register plus another.
@@ -432,7 +432,7 @@ impl Instruction {
             _ => (0, distance, 0),
         };
         let other = offset + size;
-        effects.push(Effect::Copy { to: rn, from: rn, plus: before });
+        effects.extend((after == 0).then_some(Effect::Copy { to: rn, from: rn, plus: before }));
         let is_whole = !is_vector && scale == 3;
         match self.bit(22) {
             true if is_vector => {}
@@ -451,7 +451,7 @@ impl Instruction {
                 effects.push(Effect::Store { from: from(second), base: rn, offset: other, size });
             }
         }
-        effects.push(Effect::Copy { to: rn, from: rn, plus: after });
+        effects.extend((after != 0).then_some(Effect::Copy { to: rn, from: rn, plus: after }));
     }
 
     /// Loads and stores of several vectors: at most 64 bytes.

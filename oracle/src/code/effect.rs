@@ -122,7 +122,7 @@ impl Effect {
             Effect::Store { from, base, .. } => of(from).with(of(base)),
             Effect::Clobber(set) => Registers::of_set(set),
             Effect::Forget => Registers::COMPARED,
-            // It tells something new.
+            // The result may be known although nothing was known before.
             _ => Registers::ALL,
         }
     }

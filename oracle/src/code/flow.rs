@@ -8,9 +8,10 @@ use sframe_validator::Abi;
 
 use super::effect::{Condition, Decoder, Next};
 use super::leads::Leads;
-use super::listing::{Listing, NONE, Step};
+use super::listing::Listing;
 use super::queue::{Edge, Origin, Queue};
 use super::state::State;
+use super::step::{NONE, Step};
 use super::surroundings::{Entry, Part, Surroundings};
 use super::table::Tables;
 use super::value::{Packed, Value};
@@ -37,6 +38,13 @@ struct News {
     parts: Vec<u64>,
     /// Some assumption was wrong.
     is_refuted: bool,
+}
+
+/// Instructions that were applied one after the other.
+struct Passed {
+    last: Step,
+    /// Whether one of them that does nothing else has effects.
+    has_effects: bool,
 }
 
 /// A function, and the state before each of its instructions.
@@ -78,7 +86,7 @@ impl<'c> Flow<'c> {
     ) -> Flow<'c> {
         let mut flow = Flow {
             abi,
-            listing: Listing::default(),
+            listing: Listing::empty(),
             tables: Tables::default(),
             entries,
             blocks: Vec::new(),
@@ -224,26 +232,23 @@ impl<'c> Flow<'c> {
         surroundings: &impl Surroundings<'c>,
     ) {
         let Some(mut at) = self.listing.first_step(block) else { return };
-        let Some(mut state) = self.block(block).map(|block| block.state.clone()) else { return };
+        let Some(Block { state, .. }) = self.block(block) else { return };
+        let mut state = state.clone();
         let (mut origin, mut sp) = (Origin::Jump, Packed::UNKNOWN);
         loop {
-            let Some(step) = self.listing.step(at).copied() else { return };
-            self.apply(&step, &mut state);
-            // SP is rarely changed.
-            let is_new = state.sp() != sp;
-            sp = state.sp();
-            if is_new && state.is_above_entry() || step.next == Next::Return && !state.can_return()
-            {
+            let Some(Passed { last, has_effects }) = self.pass(&mut at, &mut sp, &mut state) else {
                 self.is_unusual = true;
                 return;
+            };
+            // Padding after a call is executed only if the call returns.
+            if has_effects {
+                origin = Origin::Jump;
             }
-            origin = match step.next {
-                // Padding after a call is executed only if the call returns.
-                Next::Following if !step.has_effects() => origin,
-                Next::Following => Origin::Jump,
+            origin = match last.next {
+                Next::Following => origin,
                 Next::Call(_) => {
-                    self.catch(block, &step, &state, queue, news);
-                    if step.is_final {
+                    self.catch(block, &last, &state, queue, news);
+                    if last.is_final {
                         return;
                     }
                     Origin::Call(at)
@@ -253,14 +258,14 @@ impl<'c> Flow<'c> {
                 // that has no code, so that it is also the start of something else.
                 Next::Branch(to, Condition::Above) if !self.listing.contains(to) => {
                     self.leave_unfinished(block);
-                    if !self.stay(&mut state, Condition::Above) {
+                    if !stay(self.is_open, &mut state, Condition::Above) {
                         return;
                     }
                     Origin::Jump
                 }
                 Next::Branch(to, condition) => {
                     self.branch(block, to, condition, &state, queue, news);
-                    if !self.stay(&mut state, condition) {
+                    if !stay(self.is_open, &mut state, condition) {
                         return;
                     }
                     Origin::Jump
@@ -282,22 +287,49 @@ impl<'c> Flow<'c> {
                 }
                 Next::Return | Next::Stop => return,
             };
-            at = step.following;
+            at = last.following;
             let Some(next) = self.listing.step(at) else {
                 // The function continues in another one, unless its last call does not return.
                 if origin == Origin::Jump {
-                    self.go(block, step.end(), &state, queue, news);
+                    self.go(block, last.end(), &state, queue, news);
                 }
                 return;
             };
             if next.block != NONE {
                 let edge = Edge { to: next.block, origin };
-                match step.next {
+                match last.next {
                     Next::Call(_) => queue.defer(next.address, edge, state),
                     _ => self.enter(edge, &state, queue, news),
                 }
                 return;
             }
+        }
+    }
+
+    /// Applies the instruction `at` and, while they do nothing but have effects, those after it in the block. `at` becomes the
+    /// last one, and `sp` what SP holds after it. `None` if the stack shows that the function is unusual.
+    fn pass(&mut self, at: &mut u32, sp: &mut Packed, state: &mut State) -> Option<Passed> {
+        let mut has_effects = false;
+        let mut steps = self.listing.steps_from(*at).iter().peekable();
+        loop {
+            let step = steps.next()?;
+            state.apply_all(step.subjects, self.listing.effects(step), &mut self.tables);
+            // SP is rarely changed.
+            let is_new = state.sp() != *sp;
+            *sp = state.sp();
+            if is_new && state.is_above_entry() || step.next == Next::Return && !state.can_return()
+            {
+                return None;
+            }
+            has_effects |= step.has_effects() && step.next == Next::Following;
+            let next = at.saturating_add(1);
+            let goes_on = step.next == Next::Following
+                && step.following == next
+                && steps.peek().is_some_and(|step| step.block == NONE);
+            if !goes_on {
+                return Some(Passed { last: *step, has_effects });
+            }
+            *at = next;
         }
     }
 
@@ -320,14 +352,6 @@ impl<'c> Flow<'c> {
         }
     }
 
-    /// Continues after a conditional branch that is not taken. Returns false if it is always taken.
-    fn stay(&self, state: &mut State, condition: Condition) -> bool {
-        if self.is_open {
-            state.forget_callers();
-        }
-        state.refine(condition, false)
-    }
-
     /// Notes that a jump of a block may lead elsewhere once more of the function is known.
     fn leave_unfinished(&mut self, block: u32) {
         if self.unfinished.last() != Some(&block) {
@@ -337,15 +361,6 @@ impl<'c> Flow<'c> {
 
     fn block(&self, number: u32) -> Option<&Block> {
         self.blocks.get(usize::try_from(number).ok()?)?.as_ref()
-    }
-
-    fn apply(&mut self, step: &Step, state: &mut State) {
-        if !state.concerns(step.subjects) {
-            return;
-        }
-        for effect in self.listing.effects(step) {
-            state.apply(*effect, &mut self.tables);
-        }
     }
 
     /// Follows an exception that passes a call.
@@ -456,4 +471,13 @@ impl<'c> Flow<'c> {
             queue.push(address, edge.to);
         }
     }
+}
+
+/// Continues after a conditional branch that is not taken; in a function that `is_open`, other code may enter there as well.
+/// Returns false if it is always taken.
+fn stay(is_open: bool, state: &mut State, condition: Condition) -> bool {
+    if is_open {
+        state.forget_callers();
+    }
+    state.refine(condition, false)
 }

@@ -7,6 +7,7 @@ use sframe_validator::elf::{Elf, ElfKind, ElfSection, SHF_ALLOC};
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery};
 
 use super::effect::Next;
+use super::places::Places;
 use super::relocated::Relocated;
 use super::surroundings::{Exceptions, Part};
 use crate::cfi::{Cfi, RowContext};
@@ -25,6 +26,8 @@ pub(super) struct Image<'e> {
     elf: Cow<'e, Elf<'e>>,
     cfi: Cow<'e, [Cfi<'e>]>,
     functions: Vec<CodeRange>,
+    /// The addresses at which they start.
+    starts: Places,
     relocated: Relocated,
     /// In a relocatable object, an address for each section, by index, so that places in different sections have different
     /// addresses. Empty for a linked file.
@@ -40,7 +43,8 @@ impl<'e> Image<'e> {
     ) -> Image<'e> {
         let relocated = Relocated::of(&elf);
         let bases = if elf.kind() == ElfKind::Relocatable { bases(&elf) } else { Vec::new() };
-        Image { elf, cfi, functions, relocated, bases }
+        let starts = functions.iter().map(|function| flat(&bases, function.start)).collect();
+        Image { elf, cfi, functions, starts: Places::of(starts), relocated, bases }
     }
 
     pub(super) fn elf(&self) -> &Elf<'e> {
@@ -53,12 +57,14 @@ impl<'e> Image<'e> {
 
     /// The address of a place, different from those of places in other sections.
     pub(super) fn flat(&self, place: CodeAddress) -> u64 {
-        let base = usize::try_from(place.section).ok().and_then(|section| self.bases.get(section));
-        place.address.wrapping_add(base.copied().unwrap_or(0))
+        flat(&self.bases, place)
     }
 
     /// The place at such an address.
     pub(super) fn place(&self, address: u64) -> CodeAddress {
+        if self.bases.is_empty() {
+            return CodeAddress::absolute(address);
+        }
         let after = self.bases.partition_point(|base| *base <= address);
         let last = after.checked_sub(1).and_then(|last| Some((last, self.bases.get(last)?)));
         last.map_or(CodeAddress::absolute(address), |(section, base)| CodeAddress {
@@ -69,8 +75,7 @@ impl<'e> Image<'e> {
 
     /// The index of the function that contains a place.
     pub(super) fn find(&self, place: CodeAddress) -> Option<usize> {
-        let after = self.functions.partition_point(|function| function.start <= place);
-        let index = after.checked_sub(1)?;
+        let index = self.starts.up_to(self.flat(place)).checked_sub(1)?;
         let function = self.functions.get(index)?;
         let is_inside = function.start.section == place.section && place.address < function.end;
         is_inside.then_some(index)
@@ -78,7 +83,9 @@ impl<'e> Image<'e> {
 
     /// Whether a function starts at a place.
     pub(super) fn starts_at(&self, place: CodeAddress) -> bool {
-        self.functions.binary_search_by_key(&place, |function| function.start).is_ok()
+        self.find(place)
+            .and_then(|index| self.functions.get(index))
+            .is_some_and(|f| f.start == place)
     }
 
     /// The code of a function.
@@ -155,11 +162,9 @@ impl<'e> Image<'e> {
 
     /// Where execution continues after an instruction of `length` bytes. In a relocatable object, relocations determine it.
     pub(super) fn without_relocated(&self, place: CodeAddress, length: u8, next: Next) -> Next {
-        match self.elf.kind() {
-            ElfKind::Relocatable => {
-                self.relocated.next(place, length, next, |place| self.flat(place))
-            }
-            _ => next,
+        match self.bases.is_empty() {
+            true => next,
+            false => self.relocated.next(place, length, next, |place| self.flat(place)),
         }
     }
 
@@ -169,13 +174,19 @@ impl<'e> Image<'e> {
     }
 }
 
+/// The address of a place, different from those of places in sections with other bases.
+fn flat(bases: &[u64], place: CodeAddress) -> u64 {
+    let base = usize::try_from(place.section).ok().and_then(|section| bases.get(section));
+    place.address.wrapping_add(base.copied().unwrap_or(0))
+}
+
 /// An address for each section. The gaps are larger than any distance in an instruction that is not relocated.
 fn bases(elf: &Elf<'_>) -> Vec<u64> {
     const GAP: u64 = 1 << 16;
-    let mut next = 0_u64;
+    let (mut next, most) = (0_u64, elf.data().len() as u64);
     let base = |section: &ElfSection<'_>| {
         let base = next;
-        let size = if elf.is_code(section) { section.size } else { 0 };
+        let size = if elf.is_code(section) { section.size.min(most) } else { 0 };
         next = next.saturating_add(size).saturating_add(GAP);
         base
     };

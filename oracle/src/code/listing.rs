@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::effect::{Decoder, Effect, Next, Registers};
+use super::lists::Lists;
+use super::step::{NONE, Step};
 use super::surroundings::{Exceptions, Part, Surroundings};
 
 /// The maximum number of blocks of a function. Memory grows with them.
@@ -11,66 +13,43 @@ const MOST_BLOCKS: u32 = 1 << 16;
 /// The maximum number of parts of a function.
 const MOST_PARTS: usize = 64;
 
-/// No instruction, or no block.
-pub(super) const NONE: u32 = u32::MAX;
-
-/// An instruction.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) address: u64,
-    /// Bytes.
-    pub(super) length: u8,
-    effect_count: u8,
-    first_effect: u32,
-    /// If nothing is known about these registers, its effects change nothing.
-    pub(super) subjects: Registers,
-    /// A call that does not return.
-    pub(super) is_final: bool,
-    pub(super) next: Next,
-    /// The instruction after it, or [`NONE`].
-    pub(super) following: u32,
-    /// The block that starts here, or [`NONE`].
-    pub(super) block: u32,
-}
-
-impl Step {
-    /// Whether the instruction has effects.
-    pub(super) const fn has_effects(&self) -> bool {
-        self.effect_count != 0
-    }
-
-    /// The address after the instruction.
-    pub(super) fn end(&self) -> u64 {
-        self.address.wrapping_add(u64::from(self.length))
-    }
-}
-
 /// The instructions of a function, divided into blocks: sequences that are entered only at their start. Conditional branches may
 /// leave them before their end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Listing<'c> {
-    parts: Vec<Part<'c>>,
-    /// For each part and offset in it, the instruction there.
-    index: Vec<Vec<u32>>,
-    steps: Vec<Step>,
-    effects: Vec<Effect>,
-    /// The first instruction of each block.
-    blocks: Vec<u32>,
+    /// Each with the number of its first byte: the bytes of all parts are numbered.
+    parts: Vec<(Part<'c>, usize)>,
+    lists: Lists,
     pub(super) exceptions: Exceptions,
     /// Places that cannot be decoded, or that are in no part that could be added.
     not_code: BTreeSet<u64>,
     is_too_large: bool,
 }
 
+impl Drop for Listing<'_> {
+    fn drop(&mut self) {
+        core::mem::take(&mut self.lists).keep();
+    }
+}
+
 impl<'c> Listing<'c> {
+    /// Without any code.
+    pub(super) fn empty() -> Listing<'c> {
+        Listing {
+            parts: Vec::new(),
+            lists: Lists::reused(),
+            exceptions: Exceptions::default(),
+            not_code: BTreeSet::new(),
+            is_too_large: false,
+        }
+    }
+
     /// Adds a piece of code to the function.
     pub(super) fn add_part(&mut self, part: Part<'c>, surroundings: &impl Surroundings<'c>) {
         self.exceptions.add(surroundings.exceptions(&part));
-        self.index.push(vec![NONE; part.code.len()]);
-        // Less than one instruction for four bytes of code is rare.
-        self.steps.reserve(part.code.len() / 4);
-        self.effects.reserve(part.code.len() / 4);
-        self.parts.push(part);
+        let first = self.lists.index.len();
+        self.lists.index.resize(first.saturating_add(part.code.len()), NONE);
+        self.parts.push((part, first));
     }
 
     /// Adds the function at an address as a part of this one.
@@ -103,12 +82,12 @@ impl<'c> Listing<'c> {
 
     /// The number of blocks.
     pub(super) const fn block_count(&self) -> usize {
-        self.blocks.len()
+        self.lists.blocks.len()
     }
 
     /// The first instruction of a block.
     pub(super) fn first_step(&self, block: u32) -> Option<u32> {
-        self.blocks.get(usize::try_from(block).ok()?).copied()
+        self.lists.blocks.get(usize::try_from(block).ok()?).copied()
     }
 
     /// The address of a block.
@@ -128,31 +107,39 @@ impl<'c> Listing<'c> {
         }
     }
 
+    /// An instruction, and those that were decoded after it.
+    pub(super) fn steps_from(&self, number: u32) -> &[Step] {
+        let steps = usize::try_from(number).ok().and_then(|number| self.lists.steps.get(number..));
+        steps.unwrap_or_default()
+    }
+
     pub(super) fn step(&self, number: u32) -> Option<&Step> {
-        self.steps.get(usize::try_from(number).ok()?)
+        self.lists.steps.get(usize::try_from(number).ok()?)
     }
 
     /// The instruction that starts at an address.
     pub(super) fn step_at(&self, address: u64) -> Option<u32> {
-        let (part, offset) = self.find_part(address)?;
-        let step = *self.index.get(part)?.get(offset)?;
+        let (part, first) = self.find_part(address)?;
+        let step = *self.lists.index.get(first.checked_add(part.offset(address)?)?)?;
         (step != NONE).then_some(step)
     }
 
     /// The effects of an instruction.
     pub(super) fn effects(&self, step: &Step) -> &[Effect] {
         let first = step.first_effect as usize;
-        self.effects.get(first..first + usize::from(step.effect_count)).unwrap_or_default()
+        self.lists.effects.get(first..first + usize::from(step.effect_count)).unwrap_or_default()
     }
 
     /// The addresses of the function's parts.
     pub(super) fn parts(&self) -> impl Iterator<Item = Range<u64>> {
-        self.parts.iter().map(|part| part.start..part.start.wrapping_add(part.code.len() as u64))
+        self.parts
+            .iter()
+            .map(|(part, _)| part.start..part.start.wrapping_add(part.code.len() as u64))
     }
 
-    fn find_part(&self, address: u64) -> Option<(usize, usize)> {
-        let found = |(number, part): (usize, &Part<'_>)| Some((number, part.offset(address)?));
-        self.parts.iter().enumerate().find_map(found)
+    /// The part that contains an address, and the number of its first byte.
+    fn find_part(&self, address: u64) -> Option<(Part<'c>, usize)> {
+        self.parts.iter().find(|(part, _)| part.offset(address).is_some()).copied()
     }
 
     /// Decodes everything that the instruction at `place` leads to, apart from indirect jumps. A block starts there.
@@ -178,34 +165,37 @@ impl<'c> Listing<'c> {
         surroundings: &impl Surroundings<'c>,
         places: &mut Vec<u64>,
     ) {
-        let Some((part, mut offset)) = self.find_part(place) else { return };
-        let (mut last, mut is_after_call) = (None, false);
-        loop {
-            let known = self.index.get(part).and_then(|index| index.get(offset)).copied();
-            let decoded = match known {
-                None => return,
-                Some(NONE) => self.decode(part, offset, decoder, surroundings),
-                Some(known) => {
-                    if last.is_some() {
-                        let address = self.step(known).map_or(0, |step| step.address);
-                        self.start_block(address);
-                    }
-                    self.link(last, known);
-                    return;
+        let Some((part, first)) = self.find_part(place) else { return };
+        let Some(mut offset) = part.offset(place) else { return };
+        let (mut goes_on, mut is_after_call) = (false, false);
+        while offset < part.code.len() {
+            let slot = first.saturating_add(offset);
+            let Some(known) = self.lists.index.get(slot).copied() else { return };
+            if known != NONE {
+                if goes_on {
+                    self.start_block_at(known);
+                    self.link(self.last(), known);
                 }
-            };
-            let Some((number, step)) = decoded else { return };
-            self.link(last, number);
-            // If the call does not return, only jumps of other functions lead here, and with another stack.
-            if is_after_call && surroundings.is_entered_elsewhere(step.address) {
-                self.start_block(step.address);
+                return;
             }
-            is_after_call = match step.next {
+            let decoded = self.decode(&part, offset, decoder, surroundings);
+            let Some(Step { address, length, next, effect_count, .. }) = decoded else { return };
+            let (address, next, has_effects) = (*address, *next, *effect_count != 0);
+            offset = offset.saturating_add(usize::from(*length));
+            let number = self.add_last(slot);
+            if goes_on {
+                self.link(number.saturating_sub(1), number);
+            }
+            // If the call does not return, only jumps of other functions lead here, and with another stack.
+            if is_after_call && surroundings.is_entered_elsewhere(address) {
+                self.start_block_at(number);
+            }
+            is_after_call = match next {
                 Next::Call(_) => true,
-                Next::Following => is_after_call && !step.has_effects(),
+                Next::Following => is_after_call && !has_effects,
                 _ => false,
             };
-            let goes_on = match step.next {
+            goes_on = match next {
                 Next::Following => true,
                 Next::Jump(to) => {
                     places.extend(self.contains(to).then_some(to));
@@ -216,7 +206,7 @@ impl<'c> Listing<'c> {
                     true
                 }
                 Next::Call(function) => {
-                    places.extend(self.exceptions.pad_of(step.address));
+                    places.extend(self.exceptions.pad_of(address));
                     let is_endless = function.is_some_and(|f| surroundings.never_returns(f));
                     if is_endless {
                         self.end_at(number);
@@ -228,79 +218,85 @@ impl<'c> Listing<'c> {
             if !goes_on {
                 return;
             }
-            last = Some(number);
-            offset = offset.saturating_add(usize::from(step.length));
         }
     }
 
-    /// Decodes an instruction. Returns it and its number.
+    /// Decodes an instruction.
     fn decode(
         &mut self,
-        part: usize,
+        part: &Part<'c>,
         offset: usize,
         decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
-    ) -> Option<(u32, Step)> {
-        let Part { start, code } = *self.parts.get(part)?;
-        let address = start.wrapping_add(offset as u64);
-        let (number, first_effect) = (self.steps.len(), self.effects.len());
-        let decoded = decoder.decode(code, offset, address, &mut self.effects);
+    ) -> Option<&Step> {
+        let address = part.start.wrapping_add(offset as u64);
+        let first_effect = self.lists.effects.len();
+        let decoded = decoder.decode(part.code, offset, address, &mut self.lists.effects);
         let Some((length, next)) = decoded else {
-            self.effects.truncate(first_effect);
+            self.lists.effects.truncate(first_effect);
             self.not_code.insert(address);
             return None;
         };
-        let next = surroundings.next(address, length, next);
-        let number = u32::try_from(number).ok()?;
-        let effects = self.effects.get(first_effect..).unwrap_or_default();
-        let subjects =
-            effects.iter().fold(Registers::default(), |all, effect| all.with(effect.subjects()));
-        let effect_count = u8::try_from(effects.len()).ok()?;
-        let first_effect = u32::try_from(first_effect).ok()?;
-        let step = Step {
+        let effects = self.lists.effects.get(first_effect..).unwrap_or_default();
+        self.lists.steps.push(Step {
             address,
             length,
-            effect_count,
-            first_effect,
-            subjects,
+            effect_count: u8::try_from(effects.len()).ok()?,
+            first_effect: u32::try_from(first_effect).ok()?,
+            subjects: effects.iter().fold(Registers::default(), |all, e| all.with(e.subjects())),
             is_final: false,
-            next,
+            next: surroundings.next(address, length, next),
             following: NONE,
             block: NONE,
-        };
-        self.steps.push(step);
-        *self.index.get_mut(part)?.get_mut(offset)? = number;
-        Some((number, step))
+        });
+        self.lists.steps.last()
     }
 
     /// Notes that a call does not return. Returns false if that is known.
     pub(super) fn end_at(&mut self, call: u32) -> bool {
-        let step = usize::try_from(call).ok().and_then(|call| self.steps.get_mut(call));
+        let step = usize::try_from(call).ok().and_then(|call| self.lists.steps.get_mut(call));
         step.is_some_and(|step| !core::mem::replace(&mut step.is_final, true))
     }
 
-    fn link(&mut self, last: Option<u32>, following: u32) {
-        let last = last.and_then(|last| self.steps.get_mut(usize::try_from(last).ok()?));
-        if let Some(step) = last {
+    /// The number of the instruction that was decoded last.
+    fn last(&self) -> u32 {
+        u32::try_from(self.lists.steps.len()).map_or(NONE, |count| count.wrapping_sub(1))
+    }
+
+    /// Notes the first byte of the instruction that was decoded last. Returns its number.
+    fn add_last(&mut self, slot: usize) -> u32 {
+        let number = self.last();
+        if let Some(first) = self.lists.index.get_mut(slot) {
+            *first = number;
+        }
+        number
+    }
+
+    /// Notes which instruction follows one.
+    fn link(&mut self, number: u32, following: u32) {
+        let step = usize::try_from(number).ok().and_then(|n| self.lists.steps.get_mut(n));
+        if let Some(step) = step {
             step.following = following;
         }
     }
 
     /// Notes that a block starts at `place`, if there is an instruction.
     fn start_block(&mut self, place: u64) {
-        let number = self.step_at(place);
-        let Some(step) = number.and_then(|n| self.steps.get_mut(usize::try_from(n).ok()?)) else {
-            return;
-        };
-        if step.block != NONE {
-            return;
+        if let Some(number) = self.step_at(place) {
+            self.start_block_at(number);
         }
-        let block = u32::try_from(self.blocks.len()).ok().filter(|block| *block < MOST_BLOCKS);
-        let Some(block) = block else {
+    }
+
+    /// Notes that a block starts with an instruction.
+    fn start_block_at(&mut self, number: u32) {
+        let step = usize::try_from(number).ok().and_then(|n| self.lists.steps.get_mut(n));
+        let Some(step) = step.filter(|step| step.block == NONE) else { return };
+        let block = u32::try_from(self.lists.blocks.len()).ok();
+        let Some(block) = block.filter(|block| *block < MOST_BLOCKS) else {
             self.is_too_large = true;
             return;
         };
         step.block = block;
-        self.blocks.extend(number);
+        self.lists.blocks.push(number);
     }
 }

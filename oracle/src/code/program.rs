@@ -139,27 +139,28 @@ impl<'e> Code<'e> {
             return None;
         }
         let start = range.start;
+        let address = self.image.flat(start);
         let evidence = self.evidence(index);
         let callers = self.callers(index, budget);
         let is_function = match evidence {
             Evidence::Strong => true,
             Evidence::Weak => {
                 callers.is_tail_called
-                    || callers.flows.is_empty() && !self.scan.is_jump_target(index, start.address)
+                    || callers.flows.is_empty() && !self.scan.is_jump_target(address)
             }
             Evidence::None => callers.is_tail_called || self.is_unused(index),
         };
         let is_understood = evidence == Evidence::Strong
             || callers.are_all_known
             || callers.is_tail_called && self.image.starts_as_called(start)
-            || !self.scan.is_jump_target(index, start.address);
+            || !self.scan.is_jump_target(address);
         let mut flows = callers.flows;
         if !is_understood {
             flows.clear();
         } else if is_function || flows.is_empty() {
             flows.push(self.flow(index, is_function, budget)?);
         }
-        let base = self.image.flat(start).wrapping_sub(start.address);
+        let base = address.wrapping_sub(start.address);
         Some(Function { abi: self.abi, range, base, flows })
     }
 
@@ -300,7 +301,7 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     }
 
     fn never_returns(&self, address: u64) -> bool {
-        self.code.scan.is_endless(self.place(address))
+        self.code.scan.is_endless(address)
     }
 
     fn spend(&self) -> bool {
@@ -311,9 +312,7 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
     }
 
     fn is_entered_elsewhere(&self, address: u64) -> bool {
-        let place = self.place(address);
-        let index = self.code.image.find(place);
-        index.is_some_and(|index| self.code.scan.is_jump_target(index, place.address))
+        self.code.scan.is_jump_target(address)
     }
 }
 

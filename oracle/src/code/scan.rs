@@ -10,6 +10,7 @@ use sframe_validator::unwind::CodeAddress;
 use super::decoder::Machine;
 use super::effect::{Decoder, Next};
 use super::image::{Image, SHT_NOBITS};
+use super::places::Places;
 use super::relocated::Lead;
 use super::surroundings::Part;
 
@@ -30,12 +31,14 @@ pub(super) struct Scan {
     called: Vec<CodeAddress>,
     /// Jumps out of a function into another: the index of the other, the place, and the index of the function; ordered.
     jumps: Vec<(usize, u64, usize)>,
+    /// The addresses that jumps from other functions lead to.
+    entered: Places,
     /// The addresses of code and data that instructions contain, ordered.
     referenced: Vec<u64>,
     /// The starts of functions that data contains, ordered.
     pointers: Vec<u64>,
-    /// The starts of functions that never return, ordered.
-    endless: Vec<CodeAddress>,
+    /// The addresses of functions that never return.
+    endless: Places,
 }
 
 /// A function that may never return, and the targets of its jumps to other functions.
@@ -71,7 +74,6 @@ impl Scan {
             scan.referenced.append(&mut group.referenced);
             candidates.append(&mut endless);
         }
-        scan.find_endless(candidates);
         scan.find_pointers(image);
         // Groups are in the order of addresses, and the sort knows what is in order already.
         scan.called.sort();
@@ -82,7 +84,19 @@ impl Scan {
             places.sort();
             places.dedup();
         }
+        scan.entered = scan.targets(image);
+        scan.endless = endless(candidates, image);
         Some(scan)
+    }
+
+    /// The addresses that jumps from other functions lead to.
+    fn targets(&self, image: &Image<'_>) -> Places {
+        let section = |function: usize| Some(image.functions().get(function)?.start.section);
+        let targets = self.jumps.iter().filter_map(|(function, address, _)| {
+            let section = section(*function)?;
+            Some(image.flat(CodeAddress { section, address: *address }))
+        });
+        Places::of(targets.collect())
     }
 
     /// Scans some functions. Returns also those that may never return.
@@ -134,15 +148,14 @@ impl Scan {
         self.referenced.get(after).copied().unwrap_or(u64::MAX)
     }
 
-    /// Whether a function never returns.
-    pub(super) fn is_endless(&self, start: CodeAddress) -> bool {
-        self.endless.binary_search(&start).is_ok()
+    /// Whether a function that never returns starts at an [address](Image::flat).
+    pub(super) fn is_endless(&self, address: u64) -> bool {
+        self.endless.contains(address)
     }
 
-    /// Whether other functions contain jumps to a place in a function.
-    pub(super) fn is_jump_target(&self, function: usize, address: u64) -> bool {
-        let first = self.jumps.partition_point(|jump| (jump.0, jump.1) < (function, address));
-        self.jumps.get(first).is_some_and(|jump| (jump.0, jump.1) == (function, address))
+    /// Whether functions contain jumps to an [address](Image::flat) in another one.
+    pub(super) fn is_jump_target(&self, address: u64) -> bool {
+        self.entered.contains(address)
     }
 
     /// The functions with jumps into another.
@@ -190,22 +203,6 @@ impl Scan {
     fn jump(&mut self, image: &Image<'_>, from: usize, place: CodeAddress) {
         let Some(other) = image.find(place).filter(|other| *other != from) else { return };
         self.jumps.push((other, place.address, from));
-    }
-
-    /// Finds the functions that never return: those without a return, all of whose jumps to other functions lead to
-    /// such functions.
-    fn find_endless(&mut self, mut candidates: Vec<Candidate>) {
-        for _ in 0..LONGEST_CHAIN {
-            let is_endless =
-                |candidate: &Candidate| candidate.exits.iter().all(|exit| self.is_endless(*exit));
-            let (endless, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_endless);
-            if endless.is_empty() {
-                return;
-            }
-            self.endless.extend(endless.iter().map(|candidate| candidate.start));
-            self.endless.sort_unstable();
-            candidates = rest;
-        }
     }
 
     /// Finds the functions whose addresses are in data, or in relocations, which are data too.
@@ -262,6 +259,24 @@ impl Scan {
             }
         }
     }
+}
+
+/// The functions that never return: those without a return, all of whose jumps to other functions lead to such functions.
+fn endless(mut candidates: Vec<Candidate>, image: &Image<'_>) -> Places {
+    let mut endless: Vec<CodeAddress> = Vec::new();
+    for _ in 0..LONGEST_CHAIN {
+        let is_endless = |candidate: &Candidate| {
+            candidate.exits.iter().all(|exit| endless.binary_search(exit).is_ok())
+        };
+        let (more, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_endless);
+        if more.is_empty() {
+            break;
+        }
+        endless.extend(more.iter().map(|candidate| candidate.start));
+        endless.sort_unstable();
+        candidates = rest;
+    }
+    Places::of(endless.into_iter().map(|start| image.flat(start)).collect())
 }
 
 /// Where a function leads to.

@@ -28,7 +28,7 @@ impl Slot {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots(Rc<Content>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Content {
     /// Of these, the first `count` are in use.
     known: [Slot; MOST],
@@ -43,6 +43,13 @@ impl Default for Content {
     fn default() -> Content {
         let (stored, escaped) = ((i32::MAX, i32::MIN), Registers::default());
         Content { known: [EMPTY; MOST], count: 0, stored, escaped }
+    }
+}
+
+impl PartialEq for Content {
+    fn eq(&self, other: &Content) -> bool {
+        (self.stored, self.escaped) == (other.stored, other.escaped)
+            && self.known() == other.known()
     }
 }
 

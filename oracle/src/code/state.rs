@@ -126,6 +126,21 @@ impl State {
         base.plus(i64::from(offset))
     }
 
+    /// Applies the effects of an instruction on these registers: see [`Effect::subjects`].
+    #[inline]
+    pub(super) fn apply_all(
+        &mut self,
+        subjects: Registers,
+        effects: &[Effect],
+        tables: &mut Tables,
+    ) {
+        if self.concerns(subjects) {
+            for effect in effects {
+                self.apply(*effect, tables);
+            }
+        }
+    }
+
     pub(super) fn apply(&mut self, effect: Effect, tables: &mut Tables) {
         match effect {
             Effect::Copy { to, from, plus } => {

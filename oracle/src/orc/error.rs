@@ -52,7 +52,7 @@ pub enum OrcErrorKind {
     UndefinedSymbol,
     /// An entry's address is not in a code section, nor at its end.
     OutsideCode(CodeAddress),
-    /// The entries from here on are not used: those before them need a gigabyte of instructions.
+    /// The entries before this one need more than 1 GiB of CFI instructions. No entry is used.
     TooMany,
 }
 
@@ -86,7 +86,9 @@ impl fmt::Display for OrcError {
             OrcErrorKind::UndefinedSymbol => {
                 f.write_str("the relocation refers to an undefined symbol")
             }
-            OrcErrorKind::TooMany => f.write_str("the tables are too large"),
+            OrcErrorKind::TooMany => {
+                f.write_str("the entries before this one need more than 1 GiB of CFI instructions")
+            }
             OrcErrorKind::OutsideCode(place) => write!(
                 f,
                 "the entry starts at {:#x} in section {}, which is not code",

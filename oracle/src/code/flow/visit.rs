@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::Flow;
+use super::{Flow, stay};
 use crate::code::effect::Next;
-use crate::code::listing::NONE;
 use crate::code::state::State;
+use crate::code::step::NONE;
 
 impl Flow<'_> {
     /// The reached blocks by address, or nothing if the function was not understood.
@@ -29,21 +29,21 @@ impl Flow<'_> {
     fn overlap(&self, blocks: &[(u64, u32)]) -> bool {
         let mut end = 0;
         for (_, block) in blocks {
-            let mut at = self.listing.first_step(*block).unwrap_or(NONE);
-            while let Some(step) = self.listing.step(at) {
+            let first = self.listing.first_step(*block).unwrap_or(NONE);
+            for (number, step) in (first..).zip(self.listing.steps_from(first)) {
+                if number != first && step.block != NONE {
+                    break;
+                }
                 // A jump may skip the prefix of an instruction (glibc: `lock`), which ends at the same place.
                 if step.address < end && step.end() != end {
                     return true;
                 }
                 end = step.end();
-                let next = self.listing.step(step.following);
-                if !matches!(step.next, Next::Following | Next::Branch(..) | Next::Call(_))
-                    || step.is_final
-                    || next.is_none_or(|next| next.block != NONE)
-                {
+                let goes_on =
+                    matches!(step.next, Next::Following | Next::Branch(..) | Next::Call(_));
+                if !goes_on || step.is_final || step.following != number.saturating_add(1) {
                     break;
                 }
-                at = step.following;
             }
         }
         false
@@ -78,26 +78,25 @@ impl Flow<'_> {
         let Some(first) = self.listing.first_step(block) else { return done };
         let Some(block) = self.block(block) else { return done };
         let mut state = block.state.clone();
-        let mut at = first;
-        while let Some(step) = self.listing.step(at).copied() {
-            if at != first && step.block != NONE || step.address >= range.end {
+        // The instructions of a block were decoded one after the other.
+        for (number, step) in (first..).zip(self.listing.steps_from(first)) {
+            if number != first && step.block != NONE || step.address >= range.end {
                 break;
             }
             if step.address >= done {
                 visit(step.address, step.end(), &state);
                 done = step.end();
             }
-            self.apply(&step, &mut state);
+            state.apply_all(step.subjects, self.listing.effects(step), &mut self.tables);
             let goes_on = match step.next {
                 Next::Following => true,
-                Next::Branch(_, condition) => self.stay(&mut state, condition),
+                Next::Branch(_, condition) => stay(self.is_open, &mut state, condition),
                 Next::Call(_) => !step.is_final,
                 _ => false,
             };
-            if !goes_on {
+            if !goes_on || step.following != number.saturating_add(1) {
                 break;
             }
-            at = step.following;
         }
         done
     }
