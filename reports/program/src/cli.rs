@@ -8,6 +8,7 @@ mod diff;
 mod dump;
 mod interrupt;
 mod lookup;
+mod man;
 mod output_file;
 mod outputs;
 mod place;
@@ -28,11 +29,11 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
 use crate::explain;
 use args::look::ExplainArgs;
-use args::{CheckArgs, Cli, Color, Command};
+use args::{CheckArgs, Cli, Color, Command, ManArgs};
 use sframe_record::catalogue;
 use sframe_record::text::printable;
 
@@ -112,7 +113,7 @@ pub fn run() -> Exit {
             clap_complete::generate(shell, &mut commands::visible(), "sframe-check", &mut script);
             print(|out| out.write_all(&script))
         }
-        Some(Command::Man) => print(man),
+        Some(Command::Man(args)) => man(&args),
         Some(Command::Help { command }) => help(command.as_deref()),
     };
     result.unwrap_or_else(|error| {
@@ -170,16 +171,14 @@ fn help(command: Option<&str>) -> io::Result<Exit> {
     print(|out| write!(out, "{}", help.ansi()))
 }
 
-/// One page for the program and its subcommands each.
-fn man(out: &mut dyn Write) -> io::Result<()> {
-    let mut command = Cli::command();
-    command.build();
-    clap_mangen::Man::new(command.clone()).render(out)?;
-    for subcommand in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-        let source = concat!("sframe-check ", env!("CARGO_PKG_VERSION"));
-        clap_mangen::Man::new(subcommand.clone()).source(source).render(out)?;
+fn man(args: &ManArgs) -> io::Result<Exit> {
+    match &args.all {
+        Some(folder) => {
+            let named = |error| io::Error::other(format!("{}: {error}", folder.display()));
+            man::all(folder).map(|()| Exit::Clean).map_err(named)
+        }
+        None => print(man::one_document),
     }
-    Ok(())
 }
 
 fn explain(args: &ExplainArgs) -> io::Result<Exit> {

@@ -141,7 +141,7 @@ fn threads(pid: u32) -> Result<Vec<i32>, String> {
 /// The registers of a stopped thread.
 #[cfg(target_arch = "x86_64")]
 fn frame(thread: Pid) -> Result<Cursor, Errno> {
-    let r = ptrace::getregset::<ptrace::regset::NT_PRSTATUS>(thread)?;
+    let r = ptrace::getregs(thread)?;
     Ok(Cursor::innermost(r.rip, Registers::of_thread(&r)))
 }
 

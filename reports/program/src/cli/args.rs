@@ -196,13 +196,21 @@ pub(super) enum Command {
         shell: Shell,
     },
     /// Write the manual page
-    Man,
+    Man(ManArgs),
     /// Print help about the program or a command
     #[command(hide = true)]
     Help {
         /// The command
         command: Option<String>,
     },
+}
+
+/// `man`.
+#[derive(Debug, Args)]
+pub(super) struct ManArgs {
+    /// Write a page for each command, as a file in this folder
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(super) all: Option<PathBuf>,
 }
 
 /// `--color`.

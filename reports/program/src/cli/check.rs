@@ -196,7 +196,7 @@ pub(super) fn lasting_selection(inputs: &InputArgs) -> io::Result<Selection> {
 
 /// The paths in a list.
 fn read_list(name: &Path) -> io::Result<Vec<OsString>> {
-    let (name, read) = if name == "-" {
+    let (name, read) = if name == Path::new("-") {
         let mut bytes = Vec::new();
         ("standard input".to_owned(), io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes))
     } else {

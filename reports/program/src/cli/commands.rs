@@ -19,7 +19,7 @@ const TASKS: [(&str, &[&str]); 5] = [
     ("Set up the shell", &["completions", "man"]),
 ];
 
-const USAGE: &str = "sframe-check [OPTIONS] <PATH>...\n       sframe-check <COMMAND>";
+pub(super) const USAGE: &str = "sframe-check [OPTIONS] <PATH>...\n       sframe-check <COMMAND>";
 
 /// As clap formats headings.
 const HEADING: Style = Style::new().bold().underline();

@@ -48,7 +48,7 @@ fn written(path: &Path, output: &Path) -> Tried<Exit> {
         }
         Err(why) => Ok(Err(why)),
     };
-    let outcome = if output == "-" {
+    let outcome = if output == Path::new("-") {
         let mut out = stdout();
         let outcome = write(&mut out)?;
         out.flush()?;

@@ -201,6 +201,12 @@ impl<W: Write> Text<W> {
         if std::mem::take(&mut self.after_block) { writeln!(self.out) } else { Ok(()) }
     }
 
+    /// Why a file was not checked.
+    fn warn(&mut self, name: &str, outcome: &str, reason: &str) -> io::Result<()> {
+        self.separate()?;
+        writeln!(self.out, "{BOLD}{name}{BOLD:#}: {WARNING}{outcome}{WARNING:#}: {reason}")
+    }
+
     /// The rules whose findings are shown for a file. Rules about the tools that made it are left out if findings of
     /// them were shown for an earlier file.
     fn news<'n>(&mut self, record: &'n Record<'_>) -> BTreeSet<&'n str> {
@@ -411,16 +417,8 @@ impl<W: Write> Text<W> {
                 }
                 self.end_checked(record, &listing)
             }
-            Status::Unreadable => {
-                self.separate()?;
-                let what = format_args!("{WARNING}cannot be read{WARNING:#}: {reason}");
-                writeln!(self.out, "{BOLD}{name}{BOLD:#}: {what}")
-            }
-            Status::Crashed => {
-                self.separate()?;
-                let what = format_args!("{WARNING}not checked{WARNING:#}: {reason}");
-                writeln!(self.out, "{BOLD}{name}{BOLD:#}: {what}")
-            }
+            Status::Unreadable => self.warn(&name, "cannot be read", &reason),
+            Status::Crashed => self.warn(&name, "not checked", &reason),
             Status::Unsupported if verbose => {
                 self.separate()?;
                 writeln!(self.out, "{name}: not checked, SFrame is not defined for {reason}")

@@ -1,0 +1,60 @@
+//! The manual pages, made from the definition of the command line.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+
+use super::args::Cli;
+use super::commands::USAGE;
+
+const SOURCE: &str = concat!("sframe-check ", env!("CARGO_PKG_VERSION"));
+
+/// Writes all pages as one document: the program's, then those of its commands.
+pub(super) fn one_document(out: &mut dyn Write) -> io::Result<()> {
+    pages().iter().try_for_each(|command| page(command, out))
+}
+
+/// Writes a file for each page, such as `sframe-check-dump.1`. The folder is made if there is none.
+pub(super) fn all(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for command in pages() {
+        let mut text = Vec::new();
+        page(&command, &mut text)?;
+        fs::write(folder.join(format!("{}.1", name(&command))), text)?;
+    }
+    Ok(())
+}
+
+/// The program, and its commands that are not internal.
+fn pages() -> Vec<Command> {
+    let mut program = Cli::command().override_usage(USAGE);
+    program.build();
+    let commands = program.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    let commands: Vec<Command> = commands.collect();
+    std::iter::once(program).chain(commands).collect()
+}
+
+fn name(command: &Command) -> &str {
+    command.get_display_name().unwrap_or_else(|| command.get_name())
+}
+
+fn page(command: &Command, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = Vec::new();
+    Man::new(command.clone()).source(SOURCE).manual("User Commands").render(&mut text)?;
+    out.write_all(with_headings(&String::from_utf8_lossy(&text)).as_bytes())?;
+    let is_program = command.has_subcommands();
+    if is_program { Ok(()) } else { writeln!(out, ".SH \"SEE ALSO\"\n\\fBsframe\\-check\\fR(1)") }
+}
+
+/// `clap_mangen` omits the quotes of an empty date, so that the source would be the date, and gathers in EXTRA what help
+/// prints after the options.
+fn with_headings(page: &str) -> String {
+    page.replacen(" 1  \"", " 1 \"\" \"", 1)
+        .replace(".SH EXTRA\nExit status:\n", ".SH \"EXIT STATUS\"\n")
+        .replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n")
+        .replace("\nExamples:\n", "\n.SH EXAMPLES\n")
+        .replace(".SH EXTRA\n", ".SH NOTES\n")
+}
