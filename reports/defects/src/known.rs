@@ -9,8 +9,14 @@ mod unseen;
 use crate::defect::{Affected, Defect};
 
 /// All of them.
-pub(crate) const ALL: [&[&Defect]; 5] =
-    [linker::ALL, assembler::ALL, dropped::ALL, runtime::ALL, unseen::ALL];
+pub(crate) const ALL: [&[&Defect]; 6] = [
+    linker::ALL,
+    assembler::ALL,
+    assembler::return_address::ALL,
+    dropped::ALL,
+    runtime::ALL,
+    unseen::ALL,
+];
 
 const fn gnu_as(first: &'static str, last: &'static str) -> Affected {
     Affected { tool: "GNU as", first, last }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sframe_record::{Coverage, ElfType, FunctionPlace, Proofs, Record, Section, SiteCounts};
 
 use crate::embed;
-use crate::evidence::{Evidence, evidence};
+use crate::evidence::{Evidence, MOST, evidence};
 use crate::strings::Strings;
 
 /// The size of a chunk in bytes, about. Reading one takes some milliseconds.
@@ -15,9 +15,6 @@ const CHUNK: usize = 256 << 10;
 
 /// The maximum size of all details in bytes. Browsers still open a page of this size at once.
 const MOST_BYTES: usize = 48 << 20;
-
-/// Lists in a record are not longer than this. A record from elsewhere may have lists of any length.
-pub(crate) const MOST: usize = 200;
 
 /// Collects the details of files.
 #[derive(Debug, Default)]

@@ -3,8 +3,10 @@
 use serde::Serialize;
 use sframe_record::{Code, Difference, Finding, Function, Side, Wrong};
 
-use crate::details::MOST;
 use crate::strings::Strings;
+
+/// Lists in a record are not longer than this. A record from elsewhere may have lists of any length.
+pub(crate) const MOST: usize = 200;
 
 /// The evidence of a finding. Strings are positions in a table.
 #[derive(Debug, Serialize)]

@@ -49,6 +49,12 @@ impl Policy {
         self.known = known;
     }
 
+    /// Whether cases of known defects count like other findings of their rule.
+    #[must_use]
+    pub fn denies_known(&self) -> bool {
+        self.known == Known::Deny
+    }
+
     /// Findings of these rules, or cases of this known defect, do not count.
     pub fn allow(&mut self, pattern: RulePattern) {
         self.levels.push((pattern, Level::Allow));

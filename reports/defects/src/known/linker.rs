@@ -12,7 +12,7 @@ pub(super) const ALL: &[&Defect] = &[
     &PLT_SEC,
     &SECTIONS_APPENDED,
     &STARTS_NOT_ADJUSTED,
-    &RELOCATIONS_LEFT_BEHIND,
+    &RELOCATIONS_NOT_MOVED,
     &SEGMENT_BEFORE_MERGE,
     &SEGMENT_OVER_NOTHING,
     &HEADER_OF_ZEROS,
@@ -117,7 +117,7 @@ fn is_from_ld_r(case: &Case<'_>) -> bool {
     case.header().is_some_and(|header| header.flags & 1 != 0) && !case.is_field_relative()
 }
 
-static RELOCATIONS_LEFT_BEHIND: Defect = Defect {
+static RELOCATIONS_NOT_MOVED: Defect = Defect {
     id: "relocations-left-behind",
     title: "ld -r moves the entries of functions, but not their relocations",
     affected: &[gnu_ld("2.40", "2.44")],

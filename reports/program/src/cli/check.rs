@@ -16,7 +16,7 @@ use super::args::inputs::InputArgs;
 use super::args::policy::{GateArgs, PolicyArgs};
 use super::args::{CheckArgs, Format, Level, Oracle, OutputArgs, ResourceArgs, WhatArgs};
 use super::output_file::OutputFile;
-use super::outputs::Outputs;
+use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt};
 use crate::render::{Display as Terminal, WithProgress};
 use crate::scan::{Against, CheckOptions, Sink, scan};
@@ -42,7 +42,11 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     limit_memory(&mut options, &args.resources);
     let unusable = debug_packages(&args.what, &mut options);
     let inputs = unusable.into_iter().chain(selection(&args.inputs)?);
-    let outputs = Outputs { output: &args.output, gates: &args.gates, all: args.what.all };
+    let outputs = Outputs {
+        output: &args.output,
+        gates: &args.gates,
+        shown: Shown { all: args.what.all, known: options.policy.denies_known() },
+    };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.resources.threads, sink)
     };

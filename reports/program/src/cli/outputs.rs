@@ -22,8 +22,16 @@ use crate::render::{
 pub(super) struct Outputs<'o> {
     pub(super) output: &'o OutputArgs,
     pub(super) gates: &'o GateArgs,
-    /// Write all findings, not the first few.
+    pub(super) shown: Shown,
+}
+
+/// Which findings are shown, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    /// All findings, not the first few.
     pub(super) all: bool,
+    /// Cases of known defects like other findings.
+    pub(super) known: bool,
 }
 
 impl Outputs<'_> {
@@ -35,7 +43,7 @@ impl Outputs<'_> {
         self,
         display: Option<&Terminal>,
     ) -> io::Result<(Box<dyn Renderer>, Vec<OutputFile>)> {
-        let mut renderers = vec![renderer(self.output, self.all, display)];
+        let mut renderers = vec![renderer(self.output, self.shown, display)];
         let mut files = Vec::new();
         for to_file in &self.output.output {
             let (file, out) = OutputFile::create(&to_file.path)?;
@@ -57,14 +65,14 @@ impl Outputs<'_> {
             Format::Text => Box::new(StripStream::new(out)),
             _ => out,
         };
-        of_format(format, out, self.output, self.all, None)
+        of_format(format, out, self.output, self.shown, None)
     }
 }
 
 /// A renderer to standard output, which may be the terminal that shows `display`.
 pub(super) fn renderer(
     output: &OutputArgs,
-    all: bool,
+    shown: Shown,
     display: Option<&Terminal>,
 ) -> Box<dyn Renderer> {
     let out: Box<dyn Write> = match output.format {
@@ -75,7 +83,7 @@ pub(super) fn renderer(
         Some(display) => Box::new(display.above(out)),
         None => out,
     };
-    of_format(output.format, out, output, all, terminal_width())
+    of_format(output.format, out, output, shown, terminal_width())
 }
 
 /// A renderer of a format; `width` is that of the terminal, if there is one.
@@ -83,7 +91,7 @@ fn of_format(
     format: Format,
     out: Box<dyn Write>,
     output: &OutputArgs,
-    all: bool,
+    Shown { all, known }: Shown,
     width: Option<usize>,
 ) -> Box<dyn Renderer> {
     let out = BufWriter::with_capacity(1 << 16, out);
@@ -95,7 +103,8 @@ fn of_format(
     };
     match format {
         Format::Text => {
-            let options = TextOptions { verbose, all, coverage, summary: !quiet, demangle, width };
+            let options =
+                TextOptions { verbose, all, coverage, summary: !quiet, known, demangle, width };
             match by_file || verbose || all {
                 true => Box::new(Text::new(out, options)),
                 false => Box::new(Grouped::new(out, options)),

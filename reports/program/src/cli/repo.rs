@@ -9,7 +9,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::args::repo::RepoArgs;
 use super::check::{debug_packages, ended, gated, limit_memory, report, shown_options};
-use super::outputs::Outputs;
+use super::outputs::{Outputs, Shown};
 use super::{Exit, complain, interrupt, stdout};
 use crate::scan::{CheckOptions, Sink, scan_repository};
 use sframe_input::Input;
@@ -43,7 +43,11 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     let scan = |entries: &mut dyn Iterator<Item = Entry>, sink: &mut dyn Sink| {
         scan_repository(entries, &options, args.resources.threads, sink)
     };
-    let outputs = Outputs { output: &args.output, gates: &args.gates, all: args.what.all };
+    let outputs = Outputs {
+        output: &args.output,
+        gates: &args.gates,
+        shown: Shown { all: args.what.all, known: options.policy.denies_known() },
+    };
     let summary = report(outputs, entries, Entry::held, scan)?;
     if summary.inputs == 0 && !interrupted.load(Ordering::Relaxed) {
         complain(&nothing_to_check(args))?;

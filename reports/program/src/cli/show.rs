@@ -12,6 +12,7 @@ use sframe_store::{ShardState, Store};
 
 use super::args::Format;
 use super::args::stored::ShowArgs;
+use super::outputs::Shown;
 use super::place::StorePlace;
 use super::policy::policy;
 use super::{Exit, check, complain, outputs, stdout};
@@ -28,6 +29,7 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
     }
     let named = |path: &Path, error| io::Error::other(format!("{}: {error}", path.display()));
     let policy = policy(&args.policy)?;
+    let shown = Shown { all: args.all, known: policy.denies_known() };
     let mut renderer = match args.output.format {
         Format::Html => {
             let mut report = Report::default();
@@ -39,7 +41,7 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
             }
             Box::new(Html::new(stdout(), report))
         }
-        _ => outputs::renderer(&args.output, args.all, None),
+        _ => outputs::renderer(&args.output, shown, None),
     };
     renderer.begin()?;
     let (summary, ending) =

@@ -175,6 +175,7 @@ fn check_shards(
 fn print(store: &Store, args: &CheckArgs) -> Result<Exit> {
     let mut causes = Causes::default();
     let policy = policy(&args.policy)?;
+    let known = policy.denies_known();
     let shards = 0..store.manifest().shards();
     let summary = stored::summary(store, shards, policy, &mut |record| {
         causes.add(record);
@@ -186,6 +187,7 @@ fn print(store: &Store, args: &CheckArgs) -> Result<Exit> {
         all: args.what.all,
         coverage: true,
         summary: !args.output.quiet,
+        known,
         demangle: false,
         width: terminal_width(),
     };

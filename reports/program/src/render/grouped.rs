@@ -153,7 +153,7 @@ impl Causes {
     ) -> io::Result<()> {
         let shown = if options.all { usize::MAX } else { CAUSES };
         let mut causes = self.groups.finish();
-        if !options.all {
+        if !options.all && !options.known {
             // The summary names the known defects.
             let is_named =
                 |cause: &RootCause| cause.known.is_some() && cause.severity != Severity::Error;

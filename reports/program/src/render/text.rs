@@ -44,6 +44,8 @@ pub struct TextOptions {
     pub coverage: bool,
     /// Write the summary at the end.
     pub summary: bool,
+    /// Show cases of known defects like other findings.
+    pub known: bool,
     /// Write the names of C++ and Rust functions as their source has them.
     pub demangle: bool,
     /// The width of the terminal in columns; `None` if the output is not a terminal.
@@ -58,6 +60,7 @@ impl Default for TextOptions {
             all: false,
             coverage: false,
             summary: true,
+            known: false,
             demangle: false,
             width: None,
         }
@@ -144,7 +147,7 @@ impl<W: Write> Text<W> {
 
     /// Whether a finding is named in one line with other cases of known defects, not listed.
     const fn is_only_named(&self, known: bool, severity: Severity) -> bool {
-        let each = self.options.all || self.options.verbose;
+        let each = self.options.all || self.options.verbose || self.options.known;
         known && !each && !matches!(severity, Severity::Error)
     }
 

@@ -45,7 +45,9 @@ fn function_place(
     if let Some(start) = function.start {
         text.push_str(&format!(" at {}{start}", section_of(function.code_section.as_ref())));
     }
-    if let Some(section) = elf_section.filter(|_| function.code_section.is_none()) {
+    if let Some(section) =
+        elf_section.filter(|name| is_unusual(name, function.code_section.as_ref()))
+    {
         text.push_str(&format!(" in {section}"));
     }
     text.push_str(&format!(" ({})", counted(function.size.into(), "byte")));
@@ -64,6 +66,11 @@ fn code_place(code: &Code<'_>, finding: &Finding<'_>, demangled: bool) -> String
     let section = section_of(code.code_section.as_ref());
     let bytes = counted(code.end.0.saturating_sub(code.start.0), "byte");
     format!("code {section}{}..{} ({bytes}){symbol}{in_section}", code.start, code.end)
+}
+
+/// Whether the name of the section of code is worth a word: it is not the usual one, and the place does not begin with it.
+fn is_unusual(name: &Name<'_>, relative_to: Option<&Name<'_>>) -> bool {
+    relative_to.is_none() && name.as_str() != ".text"
 }
 
 /// `foo+0x10`.

@@ -1,0 +1,192 @@
+//! Rows with a wrong return address, and functions that are wrongly taken for the outermost one.
+
+use super::{ASSEMBLER, WRONG_RA, is_llvm};
+use crate::case::{Case, offset};
+use crate::defect::Defect;
+use crate::known::{LLVM_MC, gnu_as};
+use crate::signs::{ANY, Signs};
+
+pub(in crate::known) const ALL: &[&Defect] = &[
+    &RETURN_OFFSET_CUT,
+    &RETURN_ELSEWHERE,
+    &RETURN_IN_REGISTER,
+    &RETURN_VALUE_IGNORED,
+    &RETURN_IN_ESCAPE,
+    &RETURN_RESTORE_IGNORED,
+    &UNDEFINED_FOR_GOOD,
+    &SIMPLE_OUTERMOST,
+    &SIGNAL_OUTERMOST,
+];
+
+/// A row or function that wrongly ends the stack, or does not.
+const WRONG_END: Signs = Signs { rules: &["outermost-mismatch"], ..ANY };
+
+/// Whether SFrame has RA in the slot that AMD64's ABI gives it.
+fn is_ra_in_usual_slot(case: &Case<'_>) -> bool {
+    case.differs_in(&["ra"])
+        && case.rows().is_some_and(|(sframe, _)| sframe.ra.as_str() == "*(CFA-8)")
+}
+
+static RETURN_OFFSET_CUT: Defect = Defect {
+    id: "return-offset-cut",
+    title: "a return address at more than 127 bytes from the CFA: the offset is cut to a byte",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "SFrame's offset of RA is the lowest byte of CFI's",
+    input: "corpus/differences/return-offset-cut/input.s",
+    signs: &[Signs {
+        versions: &[3],
+        also: |case| {
+            let offsets = case.rows().map(|(sframe, cfi)| (offset(&sframe.ra), offset(&cfi.ra)));
+            matches!(offsets, Some((Some(cut), Some(whole)))
+                if cut != whole && cut == i64::from(whole.to_le_bytes()[0].cast_signed()))
+                && case.differs_in(&["ra"])
+        },
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_ELSEWHERE: Defect = Defect {
+    id: "return-elsewhere",
+    title: "a return address that is not at CFA-8 is written as if it were",
+    affected: &[gnu_as("2.40", "2.44"), LLVM_MC],
+    recognised: "in versions 1 and 2 on AMD64, CFI has RA in another slot",
+    input: "corpus/differences/return-elsewhere/input.s",
+    signs: &[Signs {
+        versions: &[1, 2],
+        machines: &["AMD64"],
+        also: |case| {
+            is_ra_in_usual_slot(case)
+                && case.rows().is_some_and(|(_, cfi)| cfi.ra.starts_with("*(CFA"))
+                && case.has_directive("offset ra")
+        },
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_IN_REGISTER: Defect = Defect {
+    id: "return-in-register",
+    title: "a return address in a register is written as at CFA-8",
+    affected: &[gnu_as("2.44", "2.44"), LLVM_MC],
+    recognised: "in version 2 on AMD64, CFI has RA in a register",
+    input: "corpus/differences/return-in-register/input.s",
+    signs: &[Signs {
+        versions: &[2],
+        machines: &["AMD64"],
+        also: |case| is_ra_in_usual_slot(case) && case.has_directive("register ra"),
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_VALUE_IGNORED: Defect = Defect {
+    id: "return-value-ignored",
+    title: "a return address computed from the CFA is written as at CFA-8",
+    affected: &[gnu_as("2.40", "2.47.50"), LLVM_MC],
+    recognised: "on AMD64, CFI computes RA from the CFA",
+    input: "corpus/differences/return-value-ignored/input.s",
+    signs: &[Signs {
+        machines: &["AMD64"],
+        also: |case| is_ra_in_usual_slot(case) && case.has_directive("val_offset ra"),
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_IN_ESCAPE: Defect = Defect {
+    id: "return-in-escape",
+    title: "a return address whose place is in a .cfi_escape is written as at CFA-8",
+    affected: &[LLVM_MC],
+    recognised: "CFI has an expression for RA, and SFrame has it at CFA-8, in LLVM's version 2",
+    input: "corpus/differences/return-in-escape/input.s",
+    signs: &[Signs {
+        also: |case| {
+            is_llvm(case) && is_ra_in_usual_slot(case) && case.has_directive("expression ra")
+        },
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static RETURN_RESTORE_IGNORED: Defect = Defect {
+    id: "return-restore-ignored",
+    title: "after .cfi_restore of the return address, it is still written as in a register",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "CFI restores the rule for RA after one with a register, and SFrame has the register",
+    workaround: "write .cfi_offset instead of .cfi_restore",
+    input: "corpus/differences/return-restore-ignored/input.s",
+    signs: &[Signs {
+        versions: &[3],
+        also: |case| {
+            case.differs_in(&["ra"])
+                && case.has_directive("register ra")
+                && case.has_directive("restore ra")
+                && case.rows().is_some_and(|(sframe, _)| offset(&sframe.ra).is_none())
+        },
+        ..WRONG_RA
+    }],
+    ..ASSEMBLER
+};
+
+static UNDEFINED_FOR_GOOD: Defect = Defect {
+    id: "undefined-for-good",
+    title: "an undefined return address stays undefined to the end of the function",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "CFI had RA undefined and has a rule for it again, and SFrame still has it undefined",
+    consequence: "a walker takes the function for the outermost one, and the stack ends too early",
+    input: "corpus/differences/undefined-for-good/input.s",
+    signs: &[Signs {
+        versions: &[3],
+        also: |case| {
+            case.has_directive("undefined ra")
+                && case.rows().is_some_and(|(sframe, cfi)| {
+                    &*sframe.ra == "undefined" && &*cfi.ra != "undefined"
+                })
+        },
+        ..WRONG_END
+    }],
+    ..ASSEMBLER
+};
+
+/// Whether SFrame has an entry without rows, where CFI does not say that the stack ends.
+fn is_entry_without_rows(case: &Case<'_>) -> bool {
+    case.differs_in(&["undefined-ra"])
+        && case.rows().is_none()
+        && case.cfi().is_some_and(|cfi| &*cfi.ra != "undefined")
+}
+
+static SIMPLE_OUTERMOST: Defect = Defect {
+    id: "simple-outermost",
+    title: "a function without any CFA rule is marked as the outermost frame, by an entry without rows",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "CFI has no rule for the CFA, and SFrame an entry without rows",
+    consequence: "a walker takes the function for the outermost one, and the stack ends too early",
+    workaround: "give the function CFI rules, or leave out .cfi_startproc",
+    input: "corpus/differences/simple-outermost/input.s",
+    signs: &[Signs {
+        versions: &[3],
+        also: |case| {
+            is_entry_without_rows(case) && case.cfi().is_some_and(|cfi| &*cfi.cfa == "undefined")
+        },
+        ..WRONG_END
+    }],
+    ..ASSEMBLER
+};
+
+static SIGNAL_OUTERMOST: Defect = Defect {
+    id: "signal-outermost",
+    title: "a signal frame whose CFI the assembler does not translate is marked as the outermost frame",
+    affected: &[gnu_as("2.47.50", "2.47.50")],
+    recognised: "CFI has expressions for the CFA and RA, and SFrame an entry without rows",
+    consequence: "the stack ends at the signal handler: the interrupted code is missing",
+    input: "corpus/differences/signal-outermost/input.s",
+    signs: &[Signs {
+        versions: &[3],
+        also: |case| {
+            is_entry_without_rows(case) && case.cfi().is_some_and(|cfi| &*cfi.cfa != "undefined")
+        },
+        ..WRONG_END
+    }],
+    ..ASSEMBLER
+};
