@@ -60,8 +60,9 @@ fn code_place(code: &Code<'_>, finding: &Finding<'_>, demangled: bool) -> String
         Some(symbol) => format!(" in {}", symbol_place(symbol, code.symbol_offset, demangled)),
         None => String::new(),
     };
+    let in_section = finding.elf_section.as_ref();
     let in_section =
-        finding.elf_section.as_ref().filter(|_| is_alone && code.code_section.is_none());
+        in_section.filter(|name| is_alone && is_unusual(name, code.code_section.as_ref()));
     let in_section = in_section.map(|name| format!(" in {name}")).unwrap_or_default();
     let section = section_of(code.code_section.as_ref());
     let bytes = counted(code.end.0.saturating_sub(code.start.0), "byte");
