@@ -11,6 +11,7 @@ use std::path::Path;
 
 use sframe_check::record::{Comparison, Gatherer, Names, checked, coverage, proofs};
 use sframe_check::render::{JsonLines, Renderer, Text, TextOptions};
+use sframe_defects::recognise;
 use sframe_input::MemberCount;
 use sframe_input::SectionSource;
 use sframe_input::archive::{self, Content};
@@ -19,6 +20,7 @@ use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{CfiConfirms, Sums, compare};
 use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
+use sframe_policy::{Judge, Policy};
 use sframe_record::{FileName, Record, Status};
 use sframe_validator::Section;
 use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_link_set};
@@ -168,8 +170,13 @@ fn unequal(sums: &Sums) -> u128 {
 fn render(record: Record<'static>) {
     let record = record.named(&FileName::file("file".into()));
     read_again(&record);
+    let mut record = record;
+    recognise(&mut record);
+    let record = Judge::new(Policy::default()).judge(record);
+    read_again(&record);
     let (verbose, all, coverage, summary) = (true, true, true, true);
-    let options = TextOptions { verbose, all, coverage, summary, width: Some(80) };
+    let (known, demangle) = (true, true);
+    let options = TextOptions { verbose, all, coverage, summary, known, demangle, width: Some(80) };
     let written = Text::new(io::sink(), options)
         .file(&record)
         .and_then(|()| JsonLines::new(io::sink()).file(&record))

@@ -2,11 +2,13 @@
 
 use std::io;
 
-use sframe_check::render::{Grouped, Renderer, Text, TextOptions};
+use sframe_check::render::{Grouped, Html, Junit, Markdown, Renderer, Sarif, Text, TextOptions};
 use sframe_history::changes::{self, Changes, Options, Scan};
 use sframe_history::groups::{self, Groups, RootCauses};
 use sframe_history::report::{self, Error};
 use sframe_history::{Comparison, When};
+use sframe_html::Report;
+use sframe_policy::{Judge, Policy};
 use sframe_record::{Record, Summary};
 
 /// A scan with a record of each kind, with which others are compared.
@@ -82,17 +84,31 @@ fn render_changes(changes: &Changes) {
 
 /// The scan as `show` prints it, with every detail of the text.
 fn show(data: &[u8]) {
-    let options =
-        TextOptions { verbose: true, all: true, coverage: true, summary: true, width: Some(80) };
+    let options = TextOptions {
+        verbose: true,
+        all: true,
+        coverage: true,
+        summary: true,
+        known: true,
+        demangle: true,
+        width: Some(80),
+    };
     harmless(|out| render(Text::new(out, options), data));
     harmless(|out| render(Grouped::new(out, options), data));
+    harmless(|out| render(Junit::new(out), data));
+    harmless(|out| render(Markdown::new(out), data));
+    json(|out| render(Sarif::new(out, true), data));
+    // Its scripts have tabs.
+    written(|out| render(Html::new(out, Report::default()), data));
 }
 
 fn render(mut renderer: impl Renderer, data: &[u8]) -> io::Result<()> {
-    let mut summary = Summary::default();
+    let (mut summary, mut judge) = (Summary::default(), Judge::new(Policy::default()));
+    renderer.begin()?;
     let each = |record: &Record<'_>| {
-        summary.add(record);
-        renderer.file(record).expect("writing to memory");
+        let record = judge.judge(record.clone());
+        summary.add(&record);
+        renderer.file(&record).expect("writing to memory");
     };
     report::read(data, each).expect("read before");
     renderer.end(&summary)
