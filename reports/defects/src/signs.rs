@@ -41,7 +41,8 @@ pub(crate) enum Files {
 pub enum Extent {
     /// Itself. Other functions with the same pattern may differ for another reason.
     Finding,
-    /// All with the same pattern: code in these sections is made by the linker.
+    /// All with the same pattern: the kinds of both values, which the pattern has, are what shows the defect, or the linker
+    /// makes all code in these sections.
     Pattern,
     /// All findings of the rule, because the signs are about the file.
     Rule,

@@ -329,8 +329,8 @@ fn each_finding_has_one_cause() {
         let counted: u64 = counts.map(|count| count["count"].as_u64().unwrap()).sum();
         assert_eq!(causes.findings, counted);
         assert_eq!(causes.causes.iter().map(|cause| cause.findings).sum::<u64>(), counted);
-        // If all findings are listed, none are only counted.
-        assert_eq!(causes.causes.iter().any(|cause| cause.unlisted), !all);
+        // Up to 100 findings of a rule are listed, and no file has more.
+        assert!(!causes.causes.iter().any(|cause| cause.unlisted));
         let order = causes.causes.windows(2).all(|pair| {
             let key =
                 |c: &sframe_history::groups::RootCause| (c.severity, std::cmp::Reverse(c.findings));

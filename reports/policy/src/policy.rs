@@ -1,6 +1,6 @@
 //! The policy of a scan.
 
-use sframe_record::Severity;
+use sframe_record::{Severity, catalogue};
 
 use crate::baseline::Baseline;
 use crate::pattern::RulePattern;
@@ -86,8 +86,10 @@ impl Policy {
         self.baseline.is_some() || self.suppressions.iter().any(Suppression::needs_each_finding)
     }
 
-    /// What findings of a rule count, before suppressions. `severity` is the rule's own.
+    /// What findings of a rule count, before suppressions. `severity` is that of a rule that is not known here: reports have
+    /// the severities of the policy that they were written under.
     pub(crate) fn level(&self, rule: &str, severity: Severity, known: Option<&str>) -> Counts {
+        let severity = catalogue::find(rule).map_or(severity, |rule| rule.severity.into());
         let of = |selects: &dyn Fn(&RulePattern) -> bool| {
             self.levels.iter().rev().find(|(pattern, _)| selects(pattern)).map(|(_, level)| *level)
         };

@@ -10,7 +10,7 @@ use sframe_record::Owner;
 use super::{LLVM_MC, NONE, gnu_as};
 use crate::case::{Case, base, offset};
 use crate::defect::Defect;
-use crate::signs::{ANY, Signs};
+use crate::signs::{ANY, Extent, Signs};
 
 pub(super) const ALL: &[&Defect] = &[
     &REMEMBERED_IN_PLACE,
@@ -165,6 +165,7 @@ static CFA_IN_OTHER_REGISTER: Defect = Defect {
                         && offset(&sframe.cfa) == offset(&cfi.cfa)
                 })
         },
+        extent: Extent::Pattern,
         ..WRONG_CFA
     }],
     ..ASSEMBLER
@@ -195,6 +196,7 @@ static FRAME_POINTER_UNDEFINED: Defect = Defect {
         also: |case| {
             is_fp_unchanged(case) && case.rows().is_some_and(|(_, cfi)| &*cfi.fp == "undefined")
         },
+        extent: Extent::Pattern,
         ..WRONG_FP
     }],
     ..ASSEMBLER
@@ -208,6 +210,7 @@ static FRAME_POINTER_IN_REGISTER: Defect = Defect {
     input: "corpus/differences/frame-pointer-in-register/input.s",
     signs: &[Signs {
         also: |case| is_llvm(case) && is_fp_unchanged(case) && case.has_directive("register fp"),
+        extent: Extent::Pattern,
         ..WRONG_FP
     }],
     ..ASSEMBLER
@@ -288,6 +291,7 @@ static FRAME_POINTER_ONLY: Defect = Defect {
                     sframe.ra == cfi.fp && &*sframe.fp == "unchanged" && &*cfi.ra == "unchanged"
                 })
         },
+        extent: Extent::Pattern,
         ..WRONG_RA
     }],
     ..ASSEMBLER
@@ -301,6 +305,7 @@ static VALUE_OFFSET_IGNORED: Defect = Defect {
     input: "corpus/differences/value-offset-ignored/input.s",
     signs: &[Signs {
         also: |case| is_llvm(case) && is_fp_unchanged(case) && case.has_directive("val_offset fp"),
+        extent: Extent::Pattern,
         ..WRONG_FP
     }],
     ..ASSEMBLER
@@ -320,6 +325,7 @@ static NO_INITIAL_RULES: Defect = Defect {
                     &*sframe.cfa == "rbp+0" && &*cfi.cfa == "undefined"
                 })
         },
+        extent: Extent::Pattern,
         ..WRONG_CFA
     }],
     ..ASSEMBLER

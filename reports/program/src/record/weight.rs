@@ -14,9 +14,15 @@ pub(crate) fn of_record(record: &Record<'_>) -> usize {
     size_of::<Record<'_>>()
         + text(&record.path)
         + names.into_iter().map(optional).sum::<usize>()
-        + [&record.path_hex, &record.reason].into_iter().map(optional).sum::<usize>()
+        + [&record.path_hex, &record.reason, &record.build_id]
+            .into_iter()
+            .map(optional)
+            .sum::<usize>()
         + of_findings(&record.findings)
-        + sum(&record.counts, |count| text(&count.rule))
+        + sum(&record.counts, |count| text(&count.rule) + optional(&count.known))
+        + sum(&record.suppressed, |of| {
+            text(&of.rule) + text(&of.reason) + of_findings(&of.findings)
+        })
         + sum(&record.undecided, |undecided| text(&undecided.reason))
         + sum(&record.sections, |section| text(&section.name))
         + sum(&record.producers, |producer| {
@@ -68,7 +74,11 @@ fn finding(finding: &Finding<'_>) -> usize {
         let names = [&of.symbol, &of.symbol_hex, &of.code_section];
         boxed(size_of_val(of), &names.map(optional))
     });
+    let source = finding.source.as_ref().map_or(0, |source| text(&source.file));
     text(&finding.message)
+        + optional(&finding.known)
+        + optional(&finding.elf_section)
+        + source
         + field
         + function
         + code
@@ -81,6 +91,7 @@ fn difference(difference: &Difference<'_>) -> usize {
         + size_of_val(difference)
         + sum(&difference.table, |line| text(&line.cfa) + text(&line.ra) + text(&line.fp))
         + sum(&difference.instructions, |code| text(&code.bytes) + text(&code.text))
+        + sum(&difference.directives, |directive| text(&directive.text))
 }
 
 fn coverage(coverage: &Coverage<'_>) -> usize {
@@ -104,14 +115,16 @@ mod tests {
             "content":{"size":1,"hash":"@"},"status":"checked","reason":"@",
             "package":{"name":"@","version":"@","architecture":"@","source":"@"},
             "producers":[{"kind":"other","name":"@","version":"@","text":"@"}],
-            "sections":[{"name":"@"}],"counts":[{"rule":"@","severity":"error","count":1}],
+            "build_id":"@","suppressed":[{"rule":"@","reason":"@","count":1}],
+            "sections":[{"name":"@"}],"counts":[{"rule":"@","severity":"error","count":1,"known":"@"}],
             "undecided":[{"reason":"@"}],
-            "findings":[{"rule":"fp-lost","severity":"error","message":"@",
+            "findings":[{"rule":"fp-lost","severity":"error","message":"@","known":"@","elf_section":"@",
+                "source":{"file":"@","line":1},
                 "field":{"name":"size","value":"@","allowed":"@"},
                 "function":{"symbol":"@","symbol_hex":"@","code_section":"@"},
                 "code":{"start":"0x0","end":"0x1","symbol":"@","symbol_hex":"@","code_section":"@"},
                 "context":[{"bytes":"@","value":"@"}],
-                "difference":{"table":[{"side":"both","start":"0x0","cfa":"@","ra":"@","fp":"@"}],
+                "difference":{"directives":[{"address":"0x0","text":"@"}],"table":[{"side":"both","start":"0x0","cfa":"@","ra":"@","fp":"@"}],
                     "instructions":[{"bytes":"@","text":"@"}]}}],
             "coverage":{"losses":[{"cause":"none","examples":[
                 {"symbol":"@","symbol_hex":"@","code_section":"@"}]}],"debug_file":"@"}}"#;

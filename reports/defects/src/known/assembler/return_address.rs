@@ -4,7 +4,7 @@ use super::{ASSEMBLER, WRONG_RA, is_llvm};
 use crate::case::{Case, offset};
 use crate::defect::Defect;
 use crate::known::{LLVM_MC, gnu_as};
-use crate::signs::{ANY, Signs};
+use crate::signs::{ANY, Extent, Signs};
 
 pub(in crate::known) const ALL: &[&Defect] = &[
     &RETURN_OFFSET_CUT,
@@ -75,6 +75,7 @@ static RETURN_IN_REGISTER: Defect = Defect {
         versions: &[2],
         machines: &["AMD64"],
         also: |case| is_ra_in_usual_slot(case) && case.has_directive("register ra"),
+        extent: Extent::Pattern,
         ..WRONG_RA
     }],
     ..ASSEMBLER
@@ -89,6 +90,7 @@ static RETURN_VALUE_IGNORED: Defect = Defect {
     signs: &[Signs {
         machines: &["AMD64"],
         also: |case| is_ra_in_usual_slot(case) && case.has_directive("val_offset ra"),
+        extent: Extent::Pattern,
         ..WRONG_RA
     }],
     ..ASSEMBLER
@@ -104,6 +106,7 @@ static RETURN_IN_ESCAPE: Defect = Defect {
         also: |case| {
             is_llvm(case) && is_ra_in_usual_slot(case) && case.has_directive("expression ra")
         },
+        extent: Extent::Pattern,
         ..WRONG_RA
     }],
     ..ASSEMBLER
@@ -169,6 +172,7 @@ static SIMPLE_OUTERMOST: Defect = Defect {
         also: |case| {
             is_entry_without_rows(case) && case.cfi().is_some_and(|cfi| &*cfi.cfa == "undefined")
         },
+        extent: Extent::Pattern,
         ..WRONG_END
     }],
     ..ASSEMBLER
@@ -186,6 +190,7 @@ static SIGNAL_OUTERMOST: Defect = Defect {
         also: |case| {
             is_entry_without_rows(case) && case.cfi().is_some_and(|cfi| &*cfi.cfa != "undefined")
         },
+        extent: Extent::Pattern,
         ..WRONG_END
     }],
     ..ASSEMBLER
