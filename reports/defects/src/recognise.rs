@@ -35,7 +35,10 @@ pub fn recognise_one(record: &Record<'_>, finding: &mut Finding<'_>) -> Option<E
 fn known(record: &Record<'_>, finding: &Finding<'_>) -> Option<(&'static Defect, Extent)> {
     let case = Case { record, finding };
     crate::all().find_map(|defect| {
-        let holds = |signs: &&Signs| signs.hold(&case);
+        // Other functions with the pattern were not looked at.
+        let is_single = finding.weight() <= 1;
+        let holds =
+            |signs: &&Signs| (is_single || signs.extent != Extent::Finding) && signs.hold(&case);
         defect.signs.iter().find(holds).map(|signs| (defect, signs.extent))
     })
 }
@@ -50,8 +53,7 @@ fn split<'r>(record: &Record<'r>, extents: &[Option<Extent>]) -> Vec<RuleCount<'
         for (finding, extent) in of_rule.filter(|(finding, _)| finding.rule == count.rule) {
             let Some((known, extent)) = finding.known.as_ref().zip(*extent) else { continue };
             let number = match extent {
-                Extent::Finding => finding.weight().min(1),
-                Extent::Pattern => finding.weight(),
+                Extent::Finding | Extent::Pattern => finding.weight(),
                 Extent::Rule => rest,
             };
             let number = number.min(rest);

@@ -38,8 +38,9 @@ pub(super) fn hand_over(
     let options = &CheckOptions { validator, ..options.clone() };
     if number(&record).is_some_and(|number| number <= MOST_HELD) {
         let has_findings = !record.findings.is_empty();
-        if has_findings {
-            record.findings = all(path, data, options);
+        if has_findings && let Some(all) = all(path, data, options) {
+            // More findings are recognised as cases of known defects, so that the counts are divided differently.
+            record = Record { findings: all.findings, counts: all.counts, ..record };
         }
         found(record.into());
         return has_findings;
@@ -50,6 +51,10 @@ pub(super) fn hand_over(
     let mut some = Vec::new();
     each(path, data, &file.sections, options, &mut |mut finding| {
         recognise_one(&file, &mut finding);
+        // The counts were made before.
+        if !file.counts.iter().any(|count| count.known == finding.known) {
+            finding.known = None;
+        }
         some.push(finding);
         if some.len() == AT_A_TIME {
             found(Piece::Findings(std::mem::take(&mut some)));
@@ -82,13 +87,12 @@ fn number(record: &Record<'_>) -> Option<u64> {
     Some(number)
 }
 
-/// All findings of the file.
-fn all(path: &Path, data: &[u8], options: &CheckOptions) -> Vec<Finding<'static>> {
-    let record = match options.raw {
+/// The record of the file with all its findings.
+fn all(path: &Path, data: &[u8], options: &CheckOptions) -> Option<Record<'static>> {
+    match options.raw {
         Some(raw) => Some(check_raw(data, raw, options)),
         None => Elf::parse(data).ok().map(|elf| check_elf_file(path, &elf, options)),
-    };
-    record.map(|record| record.findings).unwrap_or_default()
+    }
 }
 
 /// Checks the file again, and hands each finding to `found`. `sections` are those of its record.
