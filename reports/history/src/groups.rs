@@ -112,7 +112,6 @@ pub struct RootCause {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
     /// Who has to act.
-    #[serde(skip_serializing_if = "Owner::is_unknown")]
     pub owner: Owner,
     /// Whether the findings are only counted in their files and not listed: nothing else is known about them.
     pub unlisted: bool,
