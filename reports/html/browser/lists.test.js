@@ -21,8 +21,11 @@ test('the first view has the figures of the summary', () => withPage(differences
 		Warnings: String(summary.warnings),
 		Undecided: String(summary.undecided),
 	});
-	const rules = await page.$$eval('#top-rules tbody tr', (rows) => rows.map((row) => [row.querySelector('th').textContent, row.querySelectorAll('.number')[0].textContent]));
-	assert.deepEqual(Object.fromEntries(rules), Object.fromEntries(summary.rules.map((rule) => [rule.rule, String(rule.count)])));
+	const rules = await page.$$eval('#top-rules tbody tr', (rows) => rows.map((row) => [
+		row.querySelector('.chip').textContent, row.querySelector('th').textContent, row.querySelector('.about code')?.textContent ?? '', row.querySelector('.number').textContent,
+	]));
+	const counts = summary.rules.map((rule) => [rule.severity, rule.rule, rule.known ?? '', String(rule.count)]);
+	assert.deepEqual(rules.sort(), counts.sort());
 }));
 
 test('files are sorted by errors, and by any column', () => withPage(`${differences()}#files`, async (page) => {
