@@ -1,8 +1,8 @@
 //! The changes between two scans: the model that all renderers use, and the JSON format.
 //!
 //! *Worse* is what should stop a nightly run: a new finding of severity error, a rule of severity error broken more
-//! often in a file, a file that can no longer be read or has lost its section, and functions that have lost their
-//! stack-trace entries. Changes that cannot be decided from the records are undecided, neither new nor fixed.
+//! often in a file, a file that can no longer be read or has lost its section, functions that have lost their
+//! stack-trace entries, and a package whose share of code with entries fell. Changes that cannot be decided from the records are undecided, neither new nor fixed.
 //!
 //! Addresses are strings, as in the formats of reports.
 
@@ -11,12 +11,13 @@ mod file;
 mod finding;
 mod json;
 mod markdown;
-mod phrases;
+pub mod phrases;
 mod sections;
 mod text;
 
 pub use coverage::{
-    CauseChange, CoverageChange, CoverageVerdict, Described, PackageChange, UndescribedFunction,
+    CauseChange, CoverageChange, CoverageVerdict, Described, PackageChange, Share,
+    UndescribedFunction,
 };
 pub use file::{Became, FileChange, FileName, Matched};
 pub use finding::{Change, CountChange, FindingChange, Place, TableLine};
@@ -66,7 +67,7 @@ pub struct Changes {
     pub rules: Vec<RuleChange>,
     /// Files with changes; worst first.
     pub files: Vec<FileChange>,
-    /// Packages with files whose coverage changed; worst first.
+    /// Packages with files whose coverage changed, and those whose share of code with entries fell; worst first.
     pub packages: Vec<PackageChange>,
     /// Changes of the format and the size of sections; those of most files first.
     pub sections: Vec<SectionChange>,

@@ -104,12 +104,14 @@ impl Comparison {
         let unread = Unread::of(&new_files, &strings);
         for single in &pairs.old {
             let known = known(single, &new, &unread);
-            sums.single(outcome::of_single(Some(single.file), None, known, context), &strings);
+            let outcome = outcome::of_single(Some(single.file), None, known, context);
+            sums.single(single.file, When::Old, known, outcome, &strings);
         }
         let unread = Unread::of(&old_files, &strings);
         for single in &pairs.new {
             let known = known(single, &old, &unread);
-            sums.single(outcome::of_single(None, Some(single.file), known, context), &strings);
+            let outcome = outcome::of_single(None, Some(single.file), known, context);
+            sums.single(single.file, When::New, known, outcome, &strings);
         }
         sums.finish(old, new, context.lints_in_one)
     }

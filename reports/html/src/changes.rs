@@ -2,7 +2,6 @@
 
 mod overview;
 mod rows;
-mod words;
 
 use std::io::{self, Write};
 

@@ -91,7 +91,32 @@ pub struct UndescribedFunction {
     pub known: bool,
 }
 
-/// The change of a package's coverage: the sums over the files that are in both scans.
+/// How much of a package's code has entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Share {
+    /// Bytes of code in all its files.
+    pub code_bytes: u64,
+    /// Bytes of code that SFrame describes.
+    pub described_bytes: u64,
+    /// Bytes of code of which it is undecided whether SFrame describes them.
+    pub undecided_bytes: u64,
+}
+
+impl Share {
+    /// Whether the share is certainly smaller than it was in `old`, by at least one part in a thousand of the code: the
+    /// smallest change that reports show.
+    #[must_use]
+    pub fn fell(&self, old: &Share) -> bool {
+        let product = |a: u64, b: u64| u128::from(a).saturating_mul(u128::from(b));
+        let most = self.described_bytes.saturating_add(self.undecided_bytes);
+        let was = product(old.described_bytes, self.code_bytes);
+        let is = product(most, old.code_bytes);
+        let whole = product(old.code_bytes, self.code_bytes);
+        whole > 0 && was.saturating_sub(is).saturating_mul(1000) >= whole
+    }
+}
+
+/// The change of a package's coverage: the sums over the files that are in both scans, and the share of all files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PackageChange {
     /// The package's name, or the path of its file without versions.
@@ -104,4 +129,10 @@ pub struct PackageChange {
     pub old: Described,
     /// The coverage in the new scan.
     pub new: Described,
+    /// The share of its code that has entries, in the old and the new scan: of all files, also those that are in only
+    /// one scan. Absent if a scan does not know it of every file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shares: Option<[Share; 2]>,
+    /// Whether that share fell.
+    pub share_fell: bool,
 }

@@ -8,6 +8,9 @@ use std::io::{self, Write};
 use super::{Changes, FileChange, FindingChange, Options, phrases};
 use sframe_record::numbers::counted;
 
+/// The maximum number of functions in a line.
+const NAMES: usize = 5;
+
 /// The maximum number of lines of each kind in the summary.
 const LINES: usize = 10;
 
@@ -76,7 +79,7 @@ fn file(out: &mut dyn Write, change: &FileChange, left: &mut usize) -> io::Resul
     for line in lines {
         writeln!(out, "- {}", code(&line))?;
     }
-    for line in change.coverage.iter().flat_map(phrases::causes) {
+    for line in change.coverage.iter().flat_map(|coverage| phrases::causes(coverage, NAMES)) {
         writeln!(out, "  - {}", code(&line))?;
     }
     let shown = change.findings.len().min(*left);

@@ -1,19 +1,17 @@
-//! The phrases for changes that the text and Markdown renderers share.
+//! The phrases for changes, for renderers of every format. They contain text from the input only as [printable] text.
 
 use super::{
     Became, Change, Changes, CountChange, CoverageChange, CoverageVerdict, Described, FileChange,
     FindingChange, Matched, PackageChange, Place, ProducerChange, RuleChange, Scan, SectionChange,
-    SeverityCounts, TableLine, UndescribedFunction,
+    SeverityCounts, Share, TableLine, UndescribedFunction,
 };
 use sframe_record::Side;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::{column_width, printable};
 
-/// The maximum number of names in a list.
-const NAMES: usize = 5;
-
 /// A summary of what got worse, or that nothing did.
-pub(super) fn verdict(changes: &Changes) -> String {
+#[must_use]
+pub fn verdict(changes: &Changes) -> String {
     if changes.is_empty() {
         return "nothing changed".to_owned();
     }
@@ -23,11 +21,15 @@ pub(super) fn verdict(changes: &Changes) -> String {
         .filter(|rule| rule.severity == sframe_record::Severity::Error)
         .filter(|rule| rule.appeared == 0 && rule.new > rule.old)
         .collect();
+    let fallen = changes.packages.iter().filter(|package| package.share_fell).count() as u64;
     let reasons = [
         (summary.new.errors > 0).then(|| counted(summary.new.errors, "new error")),
         (summary.unreadable > 0).then(|| files(summary.unreadable, "can no longer be read")),
         (summary.coverage_lost > 0)
             .then(|| files(summary.coverage_lost, "with functions that lost their entries")),
+        (fallen > 0).then(|| {
+            format!("{} with a smaller share of code with entries", counted(fallen, "package"))
+        }),
         (changes.worse && !grown.is_empty())
             .then(|| format!("more findings of {}", counted(grown.len() as u64, "error rule"))),
     ];
@@ -40,7 +42,8 @@ pub(super) fn verdict(changes: &Changes) -> String {
 }
 
 /// `monday: 512 files, by sframe-check 0.1.0`.
-pub(super) fn scan(scan: &Scan) -> String {
+#[must_use]
+pub fn scan(scan: &Scan) -> String {
     let tool = scan.tool.as_ref().map(|tool| format!(", by sframe-check {}", printable(tool)));
     let ended = match (scan.complete, scan.damaged) {
         (true, _) => "",
@@ -66,10 +69,13 @@ pub(super) fn summary(changes: &Changes) -> Vec<String> {
         some(summary.readable, "can be read again"),
     ];
     lines.push(format!("files: {}", list(files)));
+    let findings = |counts: &SeverityCounts, what: &str| {
+        (counts.all() > 0).then(|| format!("{} {what}", severities(counts)))
+    };
     let findings = [
-        severities(&summary.new, "new"),
-        severities(&summary.fixed, "fixed"),
-        severities(&summary.changed, "changed"),
+        findings(&summary.new, "new"),
+        findings(&summary.fixed, "fixed"),
+        findings(&summary.changed, "changed"),
         some(summary.undecided, "undecided"),
     ];
     if findings.iter().any(Option::is_some) {
@@ -93,23 +99,27 @@ fn list<const N: usize>(parts: [Option<String>; N]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn severities(counts: &SeverityCounts, what: &str) -> Option<String> {
+/// `2 errors, 1 warning`; empty without findings.
+#[must_use]
+pub fn severities(counts: &SeverityCounts) -> String {
     let some = |n: u64, severity: &str| (n > 0).then(|| counted(n, severity));
-    let parts = list([
+    list([
         some(counts.errors, "error"),
         some(counts.warnings, "warning"),
         some(counts.lints, "lint"),
-    ]);
-    (!parts.is_empty()).then(|| format!("{parts} {what}"))
+    ])
 }
 
 /// For instance `12 of 15, before 14 of 15`.
 fn from_to(old: &Described, new: &Described) -> String {
-    let of = |described: &Described| {
-        let all = described.functions.saturating_add(described.undescribed);
-        format!("{} of {}", grouped(described.functions), grouped(all))
-    };
-    format!("{}, before {}", of(new), of(old))
+    format!("{}, before {}", described(new), described(old))
+}
+
+/// The functions with entries, for instance `12 of 15`.
+#[must_use]
+pub fn described(described: &Described) -> String {
+    let all = described.functions.saturating_add(described.undescribed);
+    format!("{} of {}", grouped(described.functions), grouped(all))
 }
 
 /// `cfa-mismatch: 15, before 12: 4 new, 1 fixed in 2 files`.
@@ -149,10 +159,22 @@ pub(super) fn producer(change: &ProducerChange) -> String {
     format!("{kind} {}, before {}: {files}", names(&change.new), names(&change.old))
 }
 
-/// `package libfoo: functions have lost their entries: 10 of 15, before 12 of 15`.
+/// `libfoo: functions have lost their entries: 10 of 15, before 12 of 15`, and the share if it fell.
 pub(super) fn package(package: &PackageChange) -> String {
-    let coverage = from_to(&package.old, &package.new);
-    format!("{}: {}: {coverage}", printable(&package.package), verdict_of(package.verdict))
+    let coverage = (package.files > 0).then(|| {
+        let functions = from_to(&package.old, &package.new);
+        format!("{}: {functions}", coverage_verdict(package.verdict))
+    });
+    let parts: Vec<String> = coverage.into_iter().chain(fallen_share(package)).collect();
+    format!("{}: {}", printable(&package.package), parts.join("; "))
+}
+
+/// `80.0 % of its code has entries, before 93.1 %`, if that share fell.
+#[must_use]
+pub fn fallen_share(package: &PackageChange) -> Option<String> {
+    let [old, new] = package.shares.filter(|_| package.share_fell)?;
+    let share = |of: Share| percent(of.described_bytes, of.code_bytes);
+    Some(format!("{} of its code has entries, before {}", share(new), share(old)))
 }
 
 /// The file's name.
@@ -161,7 +183,8 @@ pub(super) fn name(change: &FileChange) -> String {
 }
 
 /// The old name if it differs, and how the files were matched.
-pub(super) fn matched(change: &FileChange) -> Option<String> {
+#[must_use]
+pub fn matched(change: &FileChange) -> Option<String> {
     let how = match change.matched? {
         Matched::Name => return None,
         Matched::Version => "another version of",
@@ -172,7 +195,8 @@ pub(super) fn matched(change: &FileChange) -> Option<String> {
 }
 
 /// What happened to the file as a whole.
-pub(super) fn became(change: &FileChange) -> Option<String> {
+#[must_use]
+pub fn became(change: &FileChange) -> Option<String> {
     let what = match change.became? {
         Became::Unreadable => "can no longer be read",
         Became::SectionLost => "has lost its SFrame section",
@@ -217,12 +241,13 @@ pub(super) fn at(finding: &FindingChange) -> Option<String> {
 }
 
 /// The undecided changes of a file, one per line.
-pub(super) fn undecided(change: &FileChange) -> impl Iterator<Item = String> {
+pub fn undecided(change: &FileChange) -> impl Iterator<Item = String> {
     change.counts.iter().map(count).chain(change.undecided.iter().map(printable))
 }
 
 /// The old content of a changed finding.
-pub(super) fn before(finding: &FindingChange) -> Option<String> {
+#[must_use]
+pub fn before(finding: &FindingChange) -> Option<String> {
     let (old, new) = finding.old.as_ref().zip(finding.new.as_ref())?;
     if old.functions != new.functions {
         let (old, new) = (counted(old.functions, "function"), grouped(new.functions));
@@ -232,7 +257,8 @@ pub(super) fn before(finding: &FindingChange) -> Option<String> {
 }
 
 /// `f+0x4, row 1, 0x401004, and 12 more functions`.
-fn place(place: &Place) -> String {
+#[must_use]
+pub fn place(place: &Place) -> String {
     let mut parts = Vec::new();
     if let Some(symbol) = &place.symbol {
         let offset = place.offset.filter(|offset| *offset > 0);
@@ -263,12 +289,14 @@ fn count(count: &CountChange) -> String {
 }
 
 /// The change of the coverage, in one line.
-pub(super) fn coverage(coverage: &CoverageChange) -> String {
-    format!("{}: {}", verdict_of(coverage.verdict), from_to(&coverage.old, &coverage.new))
+#[must_use]
+pub fn coverage(coverage: &CoverageChange) -> String {
+    format!("{}: {}", coverage_verdict(coverage.verdict), from_to(&coverage.old, &coverage.new))
 }
 
 /// The phrase for an overall change of coverage.
-const fn verdict_of(verdict: CoverageVerdict) -> &'static str {
+#[must_use]
+pub const fn coverage_verdict(verdict: CoverageVerdict) -> &'static str {
     match verdict {
         CoverageVerdict::Lost => "functions have lost their entries",
         CoverageVerdict::MoreUndescribed => {
@@ -282,8 +310,9 @@ const fn verdict_of(verdict: CoverageVerdict) -> &'static str {
     }
 }
 
-/// The causes and functions of a coverage change.
-pub(super) fn causes(coverage: &CoverageChange) -> Vec<String> {
+/// The causes and functions of a coverage change, one line each, with at most `names` functions in a line.
+#[must_use]
+pub fn causes(coverage: &CoverageChange, names: usize) -> Vec<String> {
     let mut lines: Vec<String> = (coverage.causes.iter())
         .map(|cause| {
             let (old, new) = (grouped(cause.old), grouped(cause.new));
@@ -292,19 +321,19 @@ pub(super) fn causes(coverage: &CoverageChange) -> Vec<String> {
         .collect();
     let (with, without): (Vec<_>, Vec<_>) =
         coverage.functions.iter().partition(|f| f.new.is_none());
-    lines.extend(functions(&without, "without an entry"));
-    lines.extend(functions(&with, "no longer without an entry, or gone"));
+    lines.extend(functions(&without, names, "without an entry"));
+    lines.extend(functions(&with, names, "no longer without an entry, or gone"));
     lines
 }
 
-fn functions(functions: &[&UndescribedFunction], what: &str) -> Option<String> {
-    let names: Vec<String> = (functions.iter().take(NAMES))
+fn functions(functions: &[&UndescribedFunction], most: usize, what: &str) -> Option<String> {
+    let names: Vec<String> = (functions.iter().take(most))
         .map(|function| {
             let known = if function.known { "" } else { " (?)" };
             format!("{}{known}", printable(&function.symbol))
         })
         .collect();
-    let more = functions.len().saturating_sub(NAMES) as u64;
+    let more = functions.len().saturating_sub(most) as u64;
     let more = if more > 0 { format!(" and {} more", grouped(more)) } else { String::new() };
     (!names.is_empty()).then(|| format!("{what}: {}{more}", names.join(", ")))
 }

@@ -13,6 +13,9 @@ const DIM: Style = Style::new().dimmed();
 const RED: Style = AnsiColor::Red.on_default();
 const GREEN: Style = AnsiColor::Green.on_default();
 
+/// The maximum number of functions in a line.
+const NAMES: usize = 5;
+
 /// The maximum number of lines of each kind in the summary, so that it fits on a screen.
 const LINES: usize = 5;
 
@@ -85,7 +88,7 @@ fn file(out: &mut dyn Write, change: &FileChange, left: &mut usize) -> io::Resul
     }
     if let Some(coverage) = &change.coverage {
         writeln!(out, "  coverage: {}", phrases::coverage(coverage))?;
-        for line in phrases::causes(coverage) {
+        for line in phrases::causes(coverage, NAMES) {
             writeln!(out, "    {line}")?;
         }
         *left = left.saturating_sub(1);

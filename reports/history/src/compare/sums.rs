@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::When;
 use super::coverage;
 use super::kept::File;
 use super::names::{self, Versions};
@@ -9,7 +10,7 @@ use super::outcome::{Outcome, file_name};
 use super::strings::Strings;
 use crate::changes::{
     Became, Change, Changes, CoverageVerdict, Described, FORMAT, FileChange, Matched,
-    PackageChange, ProducerChange, RuleChange, Scan, SectionChange, Summary,
+    PackageChange, ProducerChange, RuleChange, Scan, SectionChange, Share, Summary,
 };
 use sframe_record::{Severity, Status};
 
@@ -41,6 +42,36 @@ struct Package {
     changed: u64,
     old: Described,
     new: Described,
+    shares: [Share; 2],
+    /// Whether a scan does not know how much of a file has entries.
+    unknown: bool,
+}
+
+impl Package {
+    /// Adds a file of the scan `when` to the share of code with entries.
+    fn share(&mut self, file: &File, when: When) {
+        let (described, undecided) = match (file.status, &file.coverage) {
+            (Status::NotElf | Status::Special | Status::Archive | Status::Unsupported, _) => return,
+            (Status::NoSection, _) => (0, 0),
+            (Status::Checked, Some(coverage)) => {
+                (coverage.described_bytes, coverage.undecided_bytes)
+            }
+            (Status::Checked, None) | (Status::Unreadable | Status::Crashed, _) => {
+                self.unknown = true;
+                return;
+            }
+        };
+        let [old, new] = &mut self.shares;
+        let share = if when == When::Old { old } else { new };
+        share.code_bytes = share.code_bytes.saturating_add(file.code_bytes);
+        share.described_bytes = share.described_bytes.saturating_add(described);
+        share.undecided_bytes = share.undecided_bytes.saturating_add(undecided);
+    }
+
+    fn share_fell(&self) -> bool {
+        let [old, new] = &self.shares;
+        !self.unknown && new.fell(old)
+    }
 }
 
 /// Files with the same change.
@@ -74,14 +105,32 @@ impl Sums {
         self.summary.matched += 1;
         self.summary.renamed += u64::from(how != Matched::Name);
         self.coverage(old, new, &outcome.change, strings);
+        self.share(old, When::Old, true, strings);
+        self.share(new, When::New, true, strings);
         self.sections(old, new, strings);
         self.producers(old, new, strings);
         self.outcome(outcome, strings);
     }
 
-    /// Adds a file that is in only one scan.
-    pub(super) fn single(&mut self, outcome: Outcome, strings: &Strings) {
+    /// Adds a file that is only in the scan `when`; `known` states that the other scan certainly did not have it.
+    pub(super) fn single(
+        &mut self,
+        file: &File,
+        when: When,
+        known: bool,
+        outcome: Outcome,
+        strings: &Strings,
+    ) {
+        self.share(file, when, known, strings);
         self.outcome(outcome, strings);
+    }
+
+    /// Adds a file to the share of its package.
+    fn share(&mut self, file: &File, when: When, known: bool, strings: &Strings) {
+        let Some(name) = package(file, strings) else { return };
+        let package = self.packages.entry(name).or_default();
+        package.share(file, when);
+        package.unknown |= !known;
     }
 
     fn outcome(&mut self, outcome: Outcome, strings: &Strings) {
@@ -217,7 +266,8 @@ impl Sums {
         }
         Changes {
             format: FORMAT,
-            worse: self.files.iter().any(|file| file.worse),
+            worse: self.files.iter().any(|file| file.worse)
+                || self.packages.values().any(Package::share_fell),
             summary: self.summary,
             rules: self.rules.into_values().filter(|rule| rule.files > 0).collect(),
             packages: packages(self.packages),
@@ -234,16 +284,19 @@ impl Sums {
 fn packages(sums: BTreeMap<String, Package>) -> Vec<PackageChange> {
     let mut packages: Vec<PackageChange> = sums
         .into_iter()
-        .filter(|(_, sums)| sums.changed > 0)
+        .filter(|(_, sums)| sums.changed > 0 || sums.share_fell())
         .map(|(package, sums)| PackageChange {
             package,
             verdict: coverage::verdict(&sums.old, &sums.new).unwrap_or(CoverageVerdict::Other),
             files: sums.changed,
             old: sums.old,
             new: sums.new,
+            shares: (!sums.unknown).then_some(sums.shares),
+            share_fell: sums.share_fell(),
         })
         .collect();
-    packages.sort_by(|a, b| (a.verdict, &a.package).cmp(&(b.verdict, &b.package)));
+    let rank = |of: &PackageChange| (!of.share_fell, of.verdict);
+    packages.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.package.cmp(&b.package)));
     packages
 }
 

@@ -1,10 +1,9 @@
 //! The first view of a comparison.
 
 use askama::Template;
-use sframe_history::changes::{Changes, Described, SeverityCounts};
+use sframe_history::changes::{Changes, Described, SeverityCounts, phrases};
 use sframe_record::numbers::{counted, grouped, percent};
 
-use super::words;
 use crate::page::safe;
 
 /// The maximum number of rows of a table.
@@ -83,14 +82,14 @@ impl Overview {
         let (old, new) = (&changes.summary.described_old, &changes.summary.described_new);
         let tables = [rules(changes), packages(changes), sections(changes), producers(changes)];
         Overview {
-            verdict: safe(&words::verdict(changes)),
+            verdict: safe(&sentence(phrases::verdict(changes))),
             mood: match (changes.worse, changes.undecided.is_empty()) {
                 (true, _) => "error",
                 (false, false) => "undecided",
                 (false, true) => "clean",
             },
-            old: safe(&words::scan(&changes.old)),
-            new: safe(&words::scan(&changes.new)),
+            old: safe(&phrases::scan(&changes.old)),
+            new: safe(&phrases::scan(&changes.new)),
             tiles: tiles(changes),
             tables: tables.into_iter().flatten().collect(),
             undecided: changes.undecided.iter().take(MOST).map(|why| safe(why)).collect(),
@@ -99,12 +98,19 @@ impl Overview {
     }
 }
 
+/// A phrase as the start of a sentence.
+fn sentence(phrase: String) -> String {
+    let mut rest = phrase.chars();
+    rest.next()
+        .map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), rest.as_str()))
+}
+
 fn tiles(changes: &Changes) -> Vec<Tile> {
     let summary = &changes.summary;
     let counts = |label, counts: &SeverityCounts, mood, link| {
         let number = counts.all();
         let (mood, link) = if number > 0 { (mood, link) } else { ("", "") };
-        Tile { label, value: grouped(number), note: words::severities(counts), link, mood }
+        Tile { label, value: grouped(number), note: phrases::severities(counts), link, mood }
     };
     let mood = if summary.new.errors > 0 { "error" } else { "warning" };
     let mut tiles = vec![
@@ -135,8 +141,8 @@ fn tiles(changes: &Changes) -> Vec<Tile> {
         let note = format!(
             "before {}; functions with entries: {}, before {}",
             share(old),
-            words::described(new),
-            words::described(old)
+            phrases::described(new),
+            phrases::described(old)
         );
         let label = "Code with entries";
         tiles.push(Tile { label, value: share(new), note, link: "", mood: "" });
@@ -177,9 +183,12 @@ fn packages(changes: &Changes) -> Option<Table> {
     Table::of(("packages", "Packages"), heads, &changes.packages, |package| {
         vec![
             safe(&package.package),
-            words::coverage_verdict(package.verdict).to_owned(),
-            words::described(&package.old),
-            words::described(&package.new),
+            match phrases::fallen_share(package) {
+                Some(share) => share,
+                None => phrases::coverage_verdict(package.verdict).to_owned(),
+            },
+            phrases::described(&package.old),
+            phrases::described(&package.new),
             grouped(package.files),
         ]
     })

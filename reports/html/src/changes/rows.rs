@@ -1,14 +1,16 @@
 //! Files and findings of a comparison as the page lists them. Strings are positions in the page's table.
 
 use serde::Serialize;
-use sframe_history::changes::{Change, FileChange, FindingChange, TableLine};
+use sframe_history::changes::{Change, FileChange, FindingChange, TableLine, phrases};
 use sframe_record::Side;
 
-use super::words;
 use crate::strings::Strings;
 
 /// The maximum number of rows and lines that are shown for a finding or a file.
 const MOST: usize = 200;
+
+/// The maximum number of functions in a line.
+const NAMES: usize = 20;
 
 /// A file with changes.
 #[derive(Debug, Serialize)]
@@ -58,7 +60,6 @@ pub(super) fn file(
     end: usize,
 ) -> FileRow {
     let count = |wanted| change.findings.iter().filter(|of| of.change == wanted).count();
-    let undecided = change.counts.iter().map(words::count).chain(change.undecided.iter().cloned());
     let name = change.name().map(ToString::to_string).unwrap_or_default();
     let package = change.name().and_then(|name| match (&name.package, &name.inside) {
         (Some(package), _) => Some(package.clone()),
@@ -71,14 +72,18 @@ pub(super) fn file(
     FileRow {
         name: strings.shown(&name),
         package: package.map(|package| strings.of(&package)),
-        matched: words::matched(change).map(|text| strings.shown(&text)),
-        became: words::became(change).map(|text| strings.shown(&text)),
+        matched: phrases::matched(change).map(|text| strings.shown(&text)),
+        became: phrases::became(change).map(|text| strings.shown(&text)),
         worse: change.worse,
         coverage: match &change.coverage {
-            Some(coverage) => lines(strings, words::coverage(coverage)),
+            Some(coverage) => {
+                let mut all = vec![phrases::coverage(coverage)];
+                all.extend(phrases::causes(coverage, NAMES));
+                lines(strings, all)
+            }
             None => Vec::new(),
         },
-        undecided: lines(strings, undecided.collect()),
+        undecided: lines(strings, phrases::undecided(change).collect()),
         counts: [count(Change::New), count(Change::Changed), count(Change::Fixed)],
         findings: [first, end],
     }
@@ -93,8 +98,8 @@ pub(super) fn finding(strings: &mut Strings, file: usize, finding: &FindingChang
         rule: strings.of(&finding.rule),
         severity: finding.severity as u8,
         message: strings.of(place.map_or("", |place| place.message.as_str())),
-        before: words::before(finding).map(|text| strings.of(&text)),
-        place: strings.of(&place.map(words::place).unwrap_or_default()),
+        before: phrases::before(finding).map(|text| strings.of(&text)),
+        place: strings.of(&place.map(phrases::place).unwrap_or_default()),
         table: finding.table.iter().take(MOST).map(|line| row(strings, line)).collect(),
     }
 }

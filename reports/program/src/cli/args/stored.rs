@@ -16,7 +16,8 @@ changed. Findings are matched by rule, symbol and shape: code that only moved is
 
 Exit status:
   0  nothing got worse
-  1  something got worse: a new error or difference, lost coverage, a file that can no longer be read
+  1  something got worse: a new error or difference, lost coverage, a smaller share of a package's
+     code with entries, a file that can no longer be read
   2  nothing is known to be worse, but something could not be decided
   3  wrong usage, or a scan cannot be read";
 
