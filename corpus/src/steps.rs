@@ -44,12 +44,13 @@ impl Machine {
         };
         let here = cfg!(all(target_arch = "x86_64", target_os = "linux"));
         if !here {
-            println!("skipped: the programs are for AMD64 Linux");
+            tools::skipped::note(
+                "a processor of the type AMD64 with Linux",
+                "the programs are for it",
+            );
             return false;
         }
-        let absent = needed.iter().find(|tool| !tools::has(tool));
-        absent.iter().for_each(|tool| tools::missing(tool));
-        absent.is_none()
+        needed.iter().all(|tool| tools::is_installed(tool))
     }
 
     /// The CFA, the frame pointer and the return address where a function is entered, and the frame pointer and the

@@ -1,6 +1,8 @@
 //! External tools, which make inputs for tests or whose output is compared with ours.
 //!
-//! If a tool is missing, a test prints that it is skipped. With `SFRAME_REQUIRE_TOOLS`, as in CI, it fails instead.
+//! If a tool is missing, a test is [skipped]. With `SFRAME_REQUIRE_TOOLS`, as in CI, it fails instead.
+
+pub mod skipped;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,10 +13,33 @@ pub fn are_required() -> bool {
     std::env::var_os("SFRAME_REQUIRE_TOOLS").is_some()
 }
 
-/// Prints that something is missing, or fails the test if tools are required.
-pub fn missing(name: &str) {
-    println!("skipped: {name} is missing");
-    assert!(!are_required(), "{name} is missing");
+/// Notes that the running test is skipped because something is missing, and how to get it; or fails the test if tools are
+/// required.
+pub fn missing(what: &str, remedy: &str) {
+    skipped::note(what, remedy);
+    assert!(!are_required(), "{what} is missing: {remedy}");
+}
+
+/// Whether a program is installed; if not, the running test is skipped or fails, as by [`missing`].
+#[must_use]
+pub fn is_installed(tool: &str) -> bool {
+    let has = has(tool);
+    if !has {
+        missing(tool, &remedy(tool));
+    }
+    has
+}
+
+/// How to get a program.
+fn remedy(tool: &str) -> String {
+    let installer = match tool {
+        "gdb" | "gdb-multiarch" => "reports/process/tools/debuggers",
+        "createrepo_c" | "apk" | "repo-add" => "reports/input/tools/indexes",
+        "duckdb" => "reports/store/tools/readers",
+        _ if tool.starts_with("qemu-") => "reports/process/tools/debuggers",
+        _ => return format!("install {tool}"),
+    };
+    format!("{installer} installs it")
 }
 
 /// Whether a tool is installed.
@@ -28,8 +53,7 @@ pub fn has(tool: &str) -> bool {
 /// Runs a shell command that uses a tool. Returns `false` if the tool is missing and not required.
 #[must_use]
 pub fn run(folder: &Path, tool: &str, command: &str) -> bool {
-    if !has(tool) {
-        missing(tool);
+    if !is_installed(tool) {
         return false;
     }
     let output = Command::new("sh").args(["-e", "-c", command]).current_dir(folder).output();
@@ -52,6 +76,6 @@ pub fn toolchain(name: &str) -> Option<PathBuf> {
     if folder.exists() {
         return Some(folder);
     }
-    missing(&format!("{name}, which `corpus/build fetch {name}` unpacks,"));
+    missing(&format!("the toolchain {name}"), &format!("corpus/build fetch {name}"));
     None
 }

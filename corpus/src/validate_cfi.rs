@@ -46,7 +46,7 @@ pub fn llvm_mc() -> Option<PathBuf> {
     let help = Command::new(&path).arg("--help").output().expect("it runs");
     let has_option = String::from_utf8_lossy(&help.stdout).contains("--validate-cfi");
     if !has_option {
-        tools::missing("llvm-mc with --validate-cfi");
+        tools::missing("llvm-mc with --validate-cfi", "corpus/build fetch llvm-23");
     }
     has_option.then_some(path)
 }

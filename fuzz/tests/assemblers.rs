@@ -17,7 +17,7 @@ const COUNT: usize = 24;
 fn present() -> Vec<Assembler> {
     let found = assemblers(Path::new(env!("CARGO_BIN_EXE_assemblers")));
     if found.is_empty() {
-        tools::missing("an assembler, which `corpus/build fetch` unpacks,");
+        tools::missing("an assembler", "corpus/build fetch");
     }
     found
 }

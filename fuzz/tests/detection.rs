@@ -61,7 +61,7 @@ fn a_reader_that_cannot_be_run_is_an_error() {
 fn other_readers_are_judged_file_by_file() {
     let readers = other_readers(watcher());
     if readers.len() < 4 {
-        tools::missing("a reader, which `corpus/build fetch` unpacks,");
+        tools::missing("a reader", "corpus/build fetch");
         return;
     }
     let reads = |name: &str| -> Vec<String> {

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use sframe_corpus::tools;
 use sframe_fuzz::generate::{Configuration, FUNCTION_BLOCK, FunctionPlan, HEADER_BLOCK, Plan};
 use sframe_fuzz::seeded::Seeded;
 use sframe_fuzz::targets::generated::file;
@@ -122,7 +123,7 @@ fn printed(plan: &Plan) -> Vec<String> {
 #[test]
 fn objdump_prints_what_was_planned() {
     if !objdump(Abi::Amd64).exists() {
-        println!("skipped: no objdump 2.47.50, `corpus/build golden` unpacks it");
+        tools::skipped::note("objdump 2.47.50", "corpus/build fetch 2.47.50");
         return;
     }
     let configuration =

@@ -12,7 +12,7 @@ use sframe_fuzz::peer::{Answer, Failure, Function, Meaning, Peer, Row, Stored, l
 fn peer() -> Option<Peer> {
     let library = libraries().into_iter().find(|path| path.ends_with("libsframe.so.1"));
     if library.is_none() {
-        tools::missing("libsframe 2.44, which `corpus/build fetch` unpacks,");
+        tools::missing("libsframe 2.44", "corpus/build fetch 2.44");
     }
     Some(Peer::new(PathBuf::from(env!("CARGO_BIN_EXE_ask-libsframe")), library?))
 }

@@ -67,7 +67,7 @@ fn twins() {
 #[test]
 fn readers() {
     if !targets::readers::has_peers() {
-        tools::missing("libsframe, which `corpus/build fetch` unpacks,");
+        tools::missing("libsframe", "corpus/build fetch");
         return;
     }
     smoke(targets::readers::run, sections());

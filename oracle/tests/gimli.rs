@@ -44,7 +44,7 @@ fn real_libraries() {
     let small = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|m| m.len() < 10_000_000);
     let files: Vec<_> = elf_files(&real).into_iter().filter(small).collect();
     if files.is_empty() {
-        println!("skipped: no real libraries, `corpus/build real` makes them");
+        sframe_corpus::tools::skipped::note("real libraries", "corpus/build real");
         return;
     }
     let counts = compare_all(&files);

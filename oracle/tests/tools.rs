@@ -324,7 +324,7 @@ fn tool(variable: &str, names: &[String]) -> Option<String> {
         output.status.success() && usable(&version)
     });
     if found.is_none() {
-        sframe_corpus::tools::missing(&format!("{}, which {variable} can name,", names[0]));
+        sframe_corpus::tools::missing(&names[0], &format!("install it, or name one by {variable}"));
     }
     found
 }

@@ -92,10 +92,8 @@ fn unpacked(folder: &Path, inside: &str, last: &str, found: &mut BTreeMap<String
 
 #[test]
 fn members_are_the_same_as_those_of_rpm2cpio() {
-    for tool in ["rpmbuild", "rpm2cpio", "cpio"] {
-        if !tools::has(tool) {
-            return tools::missing(tool);
-        }
+    if !["rpmbuild", "rpm2cpio", "cpio"].into_iter().all(tools::is_installed) {
+        return;
     }
     let folder = folder!("rpm2cpio");
     fs::write(folder.join("x.spec"), SPEC).expect("writable");

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use sframe_corpus::program::run;
 use sframe_corpus::repository;
-use sframe_corpus::tools::{are_required, toolchains};
+use sframe_corpus::tools::{self, are_required, toolchains};
 
 /// The output of objdump without the first three lines, which name the file.
 fn objdump(version: &str, machine: &str, file: &Path) -> Vec<u8> {
@@ -40,7 +40,8 @@ fn gnu_style_matches_objdump_on_real_libraries() {
         }
         println!("{version}: {compared} libraries compared");
         if compared == 0 {
-            println!("skipped: {version}; `corpus/build real {version}` makes its libraries");
+            let remedy = format!("corpus/build real {version}");
+            tools::skipped::note(&format!("libraries of {version}"), &remedy);
             assert!(
                 !required || version == "2.47.50",
                 "libraries or tools of {version} are missing"

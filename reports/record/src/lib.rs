@@ -44,6 +44,6 @@ pub use record::{
     Undecided,
 };
 pub use severity::Severity;
-pub use summary::{KindCount, SectionCount, Summary, SuppressedCount};
+pub use summary::{GroupCount, KindCount, SectionCount, Summary, SuppressedCount};
 pub use unwind_table::UnwindTable;
 pub use value::{Address, Text};

@@ -34,6 +34,18 @@ pub enum Owner {
 }
 
 impl Owner {
+    /// Its identifier in JSON and in tables, which does not change.
+    #[must_use]
+    pub const fn identifier(self) -> &'static str {
+        match self {
+            Owner::Yours => "yours",
+            Owner::Unknown => "unknown",
+            Owner::Assembler => "assembler",
+            Owner::Linker => "linker",
+            Owner::CRuntime => "c-runtime",
+        }
+    }
+
     /// Its name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {

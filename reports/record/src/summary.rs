@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sframe_validator::rules::Group;
 
 use crate::bounded::entry;
 use crate::call_sites::CallSiteTotal;
@@ -36,6 +37,20 @@ pub struct SectionCount<'r> {
     pub machine: Text<'r>,
     /// The number of sections.
     pub count: u64,
+}
+
+/// How often the rules of a group were broken.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub struct GroupCount<'r> {
+    /// The group's name. Each rule belongs to one group.
+    #[serde(borrow)]
+    pub group: Text<'r>,
+    /// Findings of severity error.
+    pub errors: u64,
+    /// Findings of severity warning.
+    pub warnings: u64,
+    /// Findings of severity lint.
+    pub lints: u64,
 }
 
 /// The number of findings that do not count, for one reason.
@@ -114,6 +129,9 @@ pub struct Summary<'r> {
     /// or that have another severity than others of the rule, have counts of their own.
     #[serde(borrow)]
     pub rules: Vec<RuleCount<'r>>,
+    /// The counts of each group of rules with findings, in the catalogue's order.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupCount<'r>>,
     /// The findings that do not count, by reason, sorted.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<SuppressedCount<'r>>,
@@ -225,6 +243,7 @@ impl Summary<'_> {
                 Severity::Lint => &mut self.lints,
             };
             increase(sum, count.count);
+            self.add_to_group(count);
             let wanted = order(count);
             let place = self.rules.binary_search_by_key(&wanted, order);
             let new = || RuleCount {
@@ -247,6 +266,22 @@ impl Summary<'_> {
                 increase(&mut known.files, 1);
             }
         }
+    }
+
+    /// Adds the count of a rule to that of its group; rules of other versions have no known group.
+    fn add_to_group(&mut self, count: &RuleCount<'_>) {
+        let Some(rule) = catalogue::find(&count.rule) else { return };
+        let position = |name: &str| Group::ALL.iter().position(|group| group.name() == name);
+        let name = rule.group.name();
+        let place = self.groups.binary_search_by_key(&position(name), |of| position(&of.group));
+        let new = || GroupCount { group: name.into(), errors: 0, warnings: 0, lints: 0 };
+        let Some(group) = entry(&mut self.groups, place, new) else { return };
+        let sum = match count.severity {
+            Severity::Error => &mut group.errors,
+            Severity::Warning => &mut group.warnings,
+            Severity::Lint => &mut group.lints,
+        };
+        increase(sum, count.count);
     }
 
     /// The known defects whose cases were found, with the numbers of findings and, at most, of files.
@@ -358,6 +393,11 @@ mod tests {
             ("not-known-here", 1, 1),
         ];
         assert_eq!(rules, wanted);
+        let groups: Vec<_> = (summary.groups.iter())
+            .map(|of| (of.group.as_str(), of.errors, of.warnings, of.lints))
+            .collect();
+        let wanted = [("header", 5, 0, 0), ("content", 0, 3, 0), ("comparison", 1, 0, 0)];
+        assert_eq!(groups, wanted);
         let sections: Vec<_> =
             summary.sections.iter().map(|of| (of.version.as_str(), of.machine.as_str())).collect();
         assert_eq!(sections, [("V2", "AMD64"), ("unreadable header", "")]);

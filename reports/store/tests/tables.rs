@@ -48,7 +48,8 @@ fn python() -> Option<PathBuf> {
     if python.exists() && Command::new("jq").arg("--version").output().is_ok() {
         return Some(python);
     }
-    sframe_corpus::tools::missing("what reports/store/tools/readers installs");
+    let remedy = "reports/store/tools/readers installs them";
+    sframe_corpus::tools::missing("readers of Parquet", remedy);
     None
 }
 

@@ -10,6 +10,10 @@ use sframe_record::{Finding, Record, Summary};
 use super::Renderer;
 
 /// `--format json`: the scan as one document.
+///
+/// Within a version of the format, fields, rules, causes and known defects may be added; readers ignore fields that they
+/// do not know. Names, units and the meaning of identifiers do not change. The wording of messages and reasons may
+/// change: it is for people.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(title = "sframe-check report")]
 pub struct Document<'r> {
@@ -24,6 +28,10 @@ pub struct Document<'r> {
 }
 
 /// `--format ndjson`: a line of it. The summary is the last line.
+///
+/// Within a version of the format, fields, rules, causes and known defects may be added; readers ignore fields that they
+/// do not know. Names, units and the meaning of identifiers do not change. The wording of messages and reasons may
+/// change: it is for people.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[schemars(title = "sframe-check report line")]

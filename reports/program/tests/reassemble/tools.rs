@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use sframe_corpus::tools::{are_required, toolchains};
+use sframe_corpus::tools::{are_required, skipped, toolchains};
 use sframe_corpus::{program, repository};
 
 /// Runs the program, and returns its exit status, standard output and standard error.
@@ -50,8 +50,11 @@ impl Machine {
         };
         let exists = |toolchain: &&str| toolchains().join(toolchain).join("bin").exists();
         let missing: Vec<_> = emitting.iter().filter(|name| !exists(name)).collect();
+        for toolchain in &missing {
+            let what = format!("the assembler of {toolchain} for {}", self.name);
+            skipped::note(&what, &format!("corpus/build fetch {toolchain}"));
+        }
         if !missing.is_empty() {
-            println!("skipped for {}: {missing:?}", self.name);
             let released = |name: &&&str| ["2.40", "2.44"].contains(*name);
             assert!(!are_required() || !missing.iter().any(released), "{missing:?} are missing");
         }

@@ -180,7 +180,7 @@ fn verdicts_on_readelf_match_its_exit_status() {
     let readelf =
         std::env::var("SFRAME_READELF").unwrap_or_else(|_| toolchain.display().to_string());
     if Command::new(&readelf).arg("--version").stdout(Stdio::null()).status().is_err() {
-        tools::missing("readelf 2.44, which `corpus/build fetch 2.44` unpacks,");
+        tools::missing("readelf 2.44", "corpus/build fetch 2.44");
         return;
     }
     let kept = folder("cases-for-readelf");

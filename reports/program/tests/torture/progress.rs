@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::script;
+use sframe_corpus::tools::skipped;
 
 /// The standard error of `torture` on a terminal, with a reader that takes a moment for each case. `None` without
 /// `script`.
@@ -17,7 +18,7 @@ fn shown(name: &str, more: &str) -> Option<String> {
         .stdin(Stdio::null())
         .output();
     // `script` is from util-linux, which not every system has.
-    let output = output.map_err(|_| println!("skipped: no `script`")).ok()?;
+    let output = output.map_err(|_| skipped::note("script", "install util-linux")).ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 

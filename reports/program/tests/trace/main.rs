@@ -28,7 +28,7 @@ fn schema() -> jsonschema::Validator {
 fn is_permitted() -> bool {
     let run = program::run(Path::new("/"), &["trace", "--max-steps", "9", "--", "/bin/true"]);
     if run.status == 3 {
-        tools::missing(&format!("the permission to trace ({})", run.stderr.trim()));
+        tools::missing("the permission to trace", run.stderr.trim());
     }
     run.status != 3
 }

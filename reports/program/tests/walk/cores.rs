@@ -36,11 +36,7 @@ const STACKS: [(&str, usize); 20] = [
 
 /// Whether all tools are installed.
 pub(crate) fn has_tools() -> bool {
-    let absent = ["gcc", "gdb"].into_iter().find(|tool| !tools::has(tool));
-    if let Some(tool) = absent {
-        tools::missing(tool);
-    }
-    absent.is_none() && cfg!(target_arch = "x86_64")
+    ["gcc", "gdb"].into_iter().all(tools::is_installed) && cfg!(target_arch = "x86_64")
 }
 
 /// Builds the program with options for the compiler. The assembler of `toolchain` writes its SFrame section.

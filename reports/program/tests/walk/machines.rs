@@ -38,9 +38,7 @@ pub(crate) fn build(
     options: &[&str],
 ) -> Option<PathBuf> {
     let qemu = format!("qemu-{machine}");
-    let missing = [qemu.as_str(), "gdb-multiarch"].into_iter().find(|tool| !tools::has(tool));
-    if let Some(tool) = missing {
-        tools::missing(tool);
+    if ![qemu.as_str(), "gdb-multiarch"].into_iter().all(tools::is_installed) {
         return None;
     }
     let (compiler, bin) = (tools::toolchain("gcc-12")?, tools::toolchain(toolchain)?);

@@ -250,6 +250,9 @@ impl Table for Files {
                 Cell::optional_text(file.coverage.as_ref().and_then(|of| of.debug_file.as_deref()))
             },
         ),
+        column(ColumnKind::texts("build_id", "build-id, in hexadecimal").or_null(), |file| {
+            Cell::optional_text(file.build_id.as_deref())
+        }),
     ];
 }
 
@@ -338,6 +341,11 @@ impl Table for Counts {
         Column {
             what: ColumnKind::numbers("count", "", "how often the file breaks the rule"),
             cell: |of| Cell::Number(of.count),
+        },
+        Column {
+            what: ColumnKind::texts("known", "known defect of a producer that these are cases of")
+                .or_null(),
+            cell: |of| Cell::optional_text(of.known.as_deref()),
         },
     ];
 }

@@ -92,6 +92,31 @@ impl Table for Findings {
                 .or_null(),
             code_section,
         ),
+        column(
+            ColumnKind::texts("elf_section", "ELF section of the code or function, `.plt.got`")
+                .or_null(),
+            |found| Cell::optional_text(found.elf_section.as_deref()),
+        ),
+        column(
+            ColumnKind::texts("source_file", "source file of the code, as the compiler names it")
+                .or_null(),
+            |found| Cell::optional_text(found.source.as_ref().map(|of| of.file.as_str())),
+        ),
+        column(
+            ColumnKind::numbers("source_line", "", "line in `source_file`, from 1").or_null(),
+            |found| Cell::optional_number(found.source.as_ref().map(|of| of.line.into())),
+        ),
+        column(
+            ColumnKind::texts("known", "known defect of a producer that it is a case of").or_null(),
+            |found| Cell::optional_text(found.known.as_deref()),
+        ),
+        column(
+            ColumnKind::texts(
+                "owner",
+                "who has to act: `yours`, `assembler`, `linker`, `c-runtime` or `unknown`",
+            ),
+            |found| Cell::text(found.owner.identifier()),
+        ),
     ];
 }
 
