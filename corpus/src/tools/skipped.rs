@@ -9,8 +9,7 @@ use std::io::{self, Write};
 use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
 
-/// The folder of notes. `cargo test` starts all test programs, so its runs can be told apart by the process that started
-/// this one.
+/// The folder of notes: a file for each process that started test programs, which is one run of `cargo test`.
 fn all_runs() -> PathBuf {
     crate::repository().join("target/skipped")
 }

@@ -149,3 +149,49 @@ fn source_lines_are_what_addr2line_prints() {
         }
     }
 }
+
+/// In relocatable objects, all sections start at 0, and the debugging information has relocations. addr2line and the
+/// source below agree on the lines.
+#[test]
+fn source_lines_of_objects_are_what_addr2line_prints() {
+    let folder = sframe_corpus::folder!("lookup-lines-of-objects");
+    // The lines 4, 5, 10 and 11 have an instruction each.
+    let function = |name: &str| {
+        format!(
+            "\t.section .text.{name},\"ax\"\n\t.type {name}, %function\n{name}:\n\tnop\n\tnop\n"
+        )
+    };
+    std::fs::write(folder.join("a.s"), function("f") + "\n" + &function("g")).expect("writable");
+    for (version, machine) in [("2.44", "x86_64"), ("2.44", "aarch64"), ("2.47.50", "s390x")] {
+        let bin = tools::toolchains().join(version).join("bin");
+        let tool =
+            |name: &str| bin.join(format!("{machine}-linux-gnu-{name}")).display().to_string();
+        if !Path::new(&tool("as")).exists() {
+            let remedy = format!("corpus/build fetch {version}");
+            // Released tools do not vanish from their suite.
+            match version {
+                "2.44" => tools::missing("binutils 2.44", &remedy),
+                _ => tools::skipped::note(&format!("as for {machine}"), &remedy),
+            }
+            continue;
+        }
+        let object = format!("{machine}.o");
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<String>>();
+        output_of(&folder, &tool("as"), &words(&format!("-g a.s -o {object}")));
+        let size = if machine == "x86_64" { 1 } else { 4 };
+        for (section, first) in [("f", 4), ("g", 10)] {
+            for number in 0..2 {
+                let place = format!(".text.{section}+{:#x}", number * size);
+                let address = format!("{:#x}", number * size);
+                let arguments = words(&format!("-j .text.{section} -e {object} {address}"));
+                let line = output_of(&folder, &tool("addr2line"), &arguments);
+                assert!(line.trim_end().ends_with(&format!("a.s:{}", first + number)), "{line}");
+                let answer = lookup(&folder, Path::new(&object), &[place]);
+                let source = &answer["places"][0]["source"];
+                let found =
+                    format!("{}:{}", source["file"].as_str().unwrap_or_default(), source["line"]);
+                assert_eq!(found, line.trim_end(), "{machine}: {answer}");
+            }
+        }
+    }
+}
