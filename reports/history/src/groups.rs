@@ -25,7 +25,7 @@ mod cause;
 mod instructions;
 mod text;
 
-pub use text::write as write_text;
+pub use text::{Options, write as write_text};
 
 use std::collections::HashMap;
 use std::io::{self, Write};

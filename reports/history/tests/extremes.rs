@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use sframe_history::changes::{self, Changes, Options, Scan};
-use sframe_history::{Comparison, Groups, Record, When};
+use sframe_history::{Comparison, Groups, Record, When, groups};
 
 /// A record with every field that a reader knows.
 fn record(path: &str) -> Value {
@@ -122,7 +122,8 @@ fn sums_of_the_largest_numbers_saturate() {
         groups.add(&Record::parse(&record.to_string()).expect("a record"));
     }
     let causes = groups.finish();
-    sframe_history::groups::write_text(&mut Vec::new(), &causes, usize::MAX).expect("memory");
+    let options = groups::Options { causes: usize::MAX, demangle: true };
+    groups::write_text(&mut Vec::new(), &causes, options).expect("memory");
     assert_eq!((causes.findings, causes.files), (u64::MAX, 3));
     let of_difference = causes.causes.iter().find(|cause| cause.rule == "cfa-mismatch");
     let of_difference = of_difference.expect("a cause");

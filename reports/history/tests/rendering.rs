@@ -104,7 +104,9 @@ fn control_characters_and_markup_in_names_are_escaped() {
     let text = without_colours(&written(|out| write_text(out, &changes, &Options::default())));
     let mut causes = Groups::default();
     report::read(line(1).as_bytes(), |record| causes.add(record)).expect("a report");
-    let causes = without_colours(&written(|out| groups::write_text(out, &causes.finish(), 9)));
+    let options = groups::Options { causes: 9, demangle: true };
+    let causes =
+        without_colours(&written(|out| groups::write_text(out, &causes.finish(), options)));
     for text in [&markdown, &text, &causes] {
         assert!(text.contains("<img src=x>"), "the names are shown");
         let plain = |c: char| c == '\n' || !c.is_control() && c != '\u{202e}';

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sframe_history::Groups;
 use sframe_history::groups::{RootCause, RootCauses};
 use sframe_record::text::printable;
-use sframe_record::{Finding, Owner, Record, Severity, Status};
+use sframe_record::{Finding, Owner, Record, Severity, Status, demangle};
 
 use crate::strings::shown;
 
@@ -139,7 +139,7 @@ fn row(cause: RootCause) -> CauseRow {
     let or_empty = |text: Option<String>| text.map(|text| shown(&text).0).unwrap_or_default();
     let examples = cause.examples.into_iter().map(|example| ExampleRow {
         file: printable(example.file.to_string()),
-        symbol: or_empty(example.symbol),
+        symbol: or_empty(example.symbol.map(|symbol| demangle(&symbol))),
         address: or_empty(example.address),
         message: shown(&example.message).0,
     });

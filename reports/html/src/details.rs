@@ -4,7 +4,9 @@
 use std::io;
 
 use serde::Serialize;
-use sframe_record::{Coverage, ElfType, FunctionPlace, Proofs, Record, Section, SiteCounts};
+use sframe_record::{
+    Coverage, ElfType, FunctionPlace, Proofs, Record, Section, SiteCounts, demangle,
+};
 
 use crate::embed;
 use crate::evidence::{Evidence, MOST, evidence};
@@ -239,9 +241,9 @@ fn example(of: &FunctionPlace<'_>) -> String {
     let place = format!("{section}{}", of.start);
     match (&of.symbol, of.symbol_offset) {
         (Some(symbol), Some(offset)) if offset > 0 => {
-            format!("{}+{offset:#x} at {place}", &**symbol)
+            format!("{}+{offset:#x} at {place}", demangle(symbol))
         }
-        (Some(symbol), _) => format!("{} at {place}", &**symbol),
+        (Some(symbol), _) => format!("{} at {place}", demangle(symbol)),
         (None, _) => place,
     }
 }

@@ -1,7 +1,7 @@
 //! The evidence of a finding: its place, its field, the bytes around it, and the rows of both tables.
 
 use serde::Serialize;
-use sframe_record::{Code, Difference, Finding, Function, Side, Wrong};
+use sframe_record::{Code, Difference, Finding, Function, Side, Wrong, demangle};
 
 use crate::strings::Strings;
 
@@ -98,7 +98,7 @@ fn function(strings: &mut Strings, of: &Function<'_>) -> FunctionRow {
         of.start.map(|start| start.to_string()),
         of.code_section.as_ref().map(|name| strings.of(name)),
         of.size,
-        of.symbol.as_ref().map(|symbol| strings.of(symbol)),
+        of.symbol.as_ref().map(|symbol| strings.of(&demangle(symbol))),
         of.symbol_offset.unwrap_or(0),
     )
 }
@@ -108,7 +108,7 @@ fn code(strings: &mut Strings, of: &Code<'_>) -> CodeRow {
         of.start.to_string(),
         of.end.to_string(),
         of.code_section.as_ref().map(|name| strings.of(name)),
-        of.symbol.as_ref().map(|symbol| strings.of(symbol)),
+        of.symbol.as_ref().map(|symbol| strings.of(&demangle(symbol))),
         of.symbol_offset.unwrap_or(0),
         of.end.0.saturating_sub(of.start.0),
     )

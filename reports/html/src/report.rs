@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use sframe_record::{Finding, Record, Severity, Status, Summary, catalogue};
+use sframe_record::{Finding, Record, Severity, Status, Summary, catalogue, demangle};
 
 use crate::causes::{CauseRow, Causes, owner};
 use crate::details::{Details, format_of};
@@ -238,7 +238,7 @@ impl Report {
             file,
             self.rules.place(&finding.rule, finding.severity, finding.known.as_deref()),
             self.strings.of(&finding.message),
-            symbol.map(|symbol| self.strings.of(symbol)),
+            symbol.map(|symbol| self.strings.of(&demangle(symbol))),
             start.map(|start| start.to_string()).unwrap_or_default(),
             self.causes.of(record, finding),
             finding.weight(),

@@ -1,7 +1,6 @@
 //! Writes records as text, JSON and HTML. A renderer computes nothing: everything that it writes is in the records.
 
 mod baseline;
-pub(crate) mod demangle;
 mod grouped;
 mod html;
 pub mod json;

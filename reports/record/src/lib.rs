@@ -15,6 +15,7 @@ mod bounded;
 mod call_sites;
 pub mod catalogue;
 mod coverage;
+mod demangle;
 mod finding;
 pub mod json;
 mod name;
@@ -32,6 +33,7 @@ pub use call_sites::{CallSiteTotal, CallSites, SiteCounts};
 pub use coverage::{
     Coverage, CoverageTotal, CoveredFunctions, FunctionPlace, Limit, Loss, Verdicts,
 };
+pub use demangle::demangle;
 pub use finding::{
     Code, Difference, Directive, Field, Finding, Function, Instruction, Part, Proof, Ruling, Side,
     Similar, SourceLine, TableLine, Wrong,

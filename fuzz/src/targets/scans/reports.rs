@@ -118,7 +118,8 @@ fn render(mut renderer: impl Renderer, data: &[u8]) -> io::Result<()> {
 fn check_causes(causes: &RootCauses) {
     let findings = causes.causes.iter().map(|cause| cause.findings);
     assert_eq!(findings.fold(0, u64::saturating_add), causes.findings);
-    harmless(|out| groups::write_text(out, causes, usize::MAX));
+    let options = groups::Options { causes: usize::MAX, demangle: true };
+    harmless(|out| groups::write_text(out, causes, options));
     json(|out| groups::write_json(out, causes));
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use sframe_record::Severity;
+use sframe_record::{Severity, demangle};
 
 use super::{Example, RootCause, RootCauses};
 use sframe_record::numbers::counted;
@@ -14,13 +14,23 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const LINT: Style = AnsiColor::Cyan.on_default().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// Writes the first `shown` causes with an example each, and the number of the rest.
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The number of causes; the rest are counted.
+    pub causes: usize,
+    /// Whether C++ and Rust functions have the names of their source.
+    pub demangle: bool,
+}
+
+/// Writes the first causes with an example each, and the number of the rest.
 ///
 /// # Errors
 /// Returns an error if writing fails.
-pub fn write(out: &mut dyn Write, causes: &RootCauses, shown: usize) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, causes: &RootCauses, options: Options) -> io::Result<()> {
+    let shown = options.causes;
     for cause in causes.causes.iter().take(shown) {
-        one(out, cause)?;
+        one(out, cause, options.demangle)?;
     }
     let rest = causes.causes.get(shown..).unwrap_or_default();
     if !rest.is_empty() {
@@ -32,7 +42,7 @@ pub fn write(out: &mut dyn Write, causes: &RootCauses, shown: usize) -> io::Resu
     Ok(())
 }
 
-fn one(out: &mut dyn Write, cause: &RootCause) -> io::Result<()> {
+fn one(out: &mut dyn Write, cause: &RootCause, demangled: bool) -> io::Result<()> {
     let (rule, severity) = (printable(&cause.rule), cause.severity.name());
     let style = match cause.severity {
         Severity::Error => ERROR,
@@ -66,16 +76,17 @@ fn one(out: &mut dyn Write, cause: &RootCause) -> io::Result<()> {
         writeln!(out, "  made by {}", printable(cause.producers.join(", ")))?;
     }
     match cause.examples.first() {
-        Some(example) => writeln!(out, "  {DIM}{}{DIM:#}", place(example)),
+        Some(example) => writeln!(out, "  {DIM}{}{DIM:#}", place(example, demangled)),
         None => Ok(()),
     }
 }
 
 /// `libfoo.so: f at 0x401000: CFA is rsp+8, CFI says rsp+16`.
-fn place(example: &Example) -> String {
+fn place(example: &Example, demangled: bool) -> String {
     let mut text = printable(example.file.to_string());
     if let Some(symbol) = &example.symbol {
-        text.push_str(&format!(": {}", printable(symbol)));
+        let symbol = if demangled { demangle(symbol) } else { printable(symbol) };
+        text.push_str(&format!(": {symbol}"));
     }
     if let Some(address) = &example.address {
         text.push_str(&format!(" at {}", printable(address)));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use sframe_history::Groups;
-use sframe_history::groups::{RootCause, RootCauses, write_text};
+use sframe_history::groups::{self, RootCause, RootCauses, write_text};
 use sframe_record::numbers::{counted, without_numbers};
 use sframe_record::{Finding, Record, Severity, Status, Summary};
 
@@ -160,7 +160,8 @@ impl Causes {
             causes.causes.retain(|cause| !is_named(cause));
         }
         let nothing = causes.causes.is_empty() && self.left.is_empty();
-        write_text(out, &causes, shown)?;
+        let causes_shown = groups::Options { causes: shown, demangle: options.demangle };
+        write_text(out, &causes, causes_shown)?;
         write_left(out, &self.left, shown, options)?;
         if options.summary {
             if !nothing {

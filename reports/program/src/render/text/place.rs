@@ -1,9 +1,7 @@
 //! The place of a finding: offsets, the function, the row, the code, and the source line.
 
 use sframe_record::numbers::counted;
-use sframe_record::{Code, Finding, Function, Record, Text as Name};
-
-use crate::render::demangle::demangle;
+use sframe_record::{Code, Finding, Function, Record, Text as Name, demangle};
 
 /// `.sframe+0x20 (file offset 0x2020), function 3 foo at 0x1000 (60 bytes), row 2`.
 pub(super) fn of(record: &Record<'_>, finding: &Finding<'_>, demangled: bool) -> String {

@@ -2,15 +2,16 @@
 
 use std::fmt::{self, Write};
 
+use crate::text::printable;
 use cpp_demangle::{DemangleOptions, Symbol};
-use sframe_record::text::printable;
 
 /// The maximum number of bytes of a name: a short symbol can stand for an arbitrarily long one.
 const LONGEST: usize = 500;
 
-/// The name that a symbol was made from, safe to print; the symbol itself if it is no mangled name, or if the name is
+/// The name that a symbol was made from, such as `f(int)` for `_Z1fi`, safe to print; the symbol itself if it is no mangled name, or if the name is
 /// too long.
-pub(crate) fn demangle(symbol: &str) -> String {
+#[must_use]
+pub fn demangle(symbol: &str) -> String {
     let rust = rustc_demangle::try_demangle(symbol).ok();
     let rust = rust.and_then(|name| bounded(|out| write!(out, "{name:#}")));
     let cpp = || {
