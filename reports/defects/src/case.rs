@@ -35,6 +35,19 @@ impl<'c> Case<'c> {
         self.header().is_some_and(|header| header.flags & 4 != 0)
     }
 
+    /// The value of a field of the section near the defect, such as `0x10` of `sfde_func_info`.
+    pub(crate) fn field(&self, name: &str) -> Option<&'c str> {
+        let part = self.finding.context.iter().find(|part| part.name.as_str() == name)?;
+        Some(part.value.as_str())
+    }
+
+    /// Whether one of these linkers made the file.
+    pub(crate) fn is_linked_by(&self, linkers: &[&str]) -> bool {
+        self.record.producers.iter().any(|producer| {
+            producer.kind.as_str() == "linker" && linkers.contains(&producer.name.as_str())
+        })
+    }
+
     /// Whether the file breaks a rule.
     pub(crate) fn breaks(&self, rule: &str) -> bool {
         self.record.counts.iter().any(|count| count.rule.as_str() == rule)

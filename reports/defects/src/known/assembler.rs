@@ -270,9 +270,20 @@ static FRAME_POINTER_RESTORED: Defect = Defect {
     id: "frame-pointer-restored",
     title: "after .cfi_register and .cfi_restore of an FP saved by the first row, FP's control word is 0, which is padding",
     affected: &[gnu_as("2.47.50", "2.47.50")],
-    recognised: "not recognised: a flexible row has five words, of which the one for FP's control is 0 (flex-layout)",
+    recognised: "a flexible row has five words: the offset of FP follows a control word of 0, as if RA needed two words of padding",
     consequence: "readers take the row as damaged, or as one without FP",
     input: "corpus/differences/frame-pointer-restored/input.s",
+    signs: &[Signs {
+        rules: &["flex-layout"],
+        versions: &[3],
+        machines: &["AMD64"],
+        also: |case| {
+            case.field("padding") == Some("0")
+                && case.field("FP control") == Some("0x0")
+                && case.field("FP offset").is_some()
+        },
+        ..ANY
+    }],
     ..ASSEMBLER
 };
 

@@ -59,26 +59,52 @@ static PLT_SEC: Defect = Defect {
     id: "ld-plt-sec",
     title: ".plt.sec is described as if it began with a head",
     affected: &[gnu_ld("2.40", "2.40")],
-    recognised: "in .plt.sec of version 1, SFrame has CFA = SP+16 or SP+24 where CFI has SP+8",
+    recognised: "in .plt.sec of version 1, SFrame has CFA = SP+16 or SP+24 where CFI has SP+8; the entry for the rest of \
+                 .plt.sec, whose rows repeat, describes the section after it",
     consequence: "a walker that stops in such a stub takes a wrong return address",
     workaround: "use a later linker, or -z noibtplt",
     input: "corpus/differences/ld-plt-sec/input.s",
-    signs: &[Signs {
-        rules: &["cfa-mismatch"],
-        versions: &[1],
-        machines: &["AMD64"],
-        files: Files::Linked,
-        sections: &[".plt.sec"],
-        also: |case| {
-            case.rows().is_some_and(|(sframe, cfi)| {
-                matches!(sframe.cfa.as_str(), "rsp+16" | "rsp+24") && cfi.cfa.as_str() == "rsp+8"
-            })
+    signs: &[
+        Signs {
+            rules: &["cfa-mismatch"],
+            sections: &[".plt.sec"],
+            also: |case| {
+                case.rows().is_some_and(|(sframe, cfi)| {
+                    let is_of_head = matches!(sframe.cfa.as_str(), "rsp+16" | "rsp+24");
+                    is_of_head && cfi.cfa.as_str() == "rsp+8"
+                })
+            },
+            extent: Extent::Pattern,
+            ..OF_PLT_SEC
         },
-        extent: Extent::Pattern,
-        ..ANY
-    }],
+        Signs {
+            rules: &["function-overlap", "function-past-code"],
+            beside: "cfa-mismatch",
+            also: is_rest_of_plt_sec,
+            ..OF_PLT_SEC
+        },
+    ],
     ..LINKER
 };
+
+const OF_PLT_SEC: Signs =
+    Signs { versions: &[1], machines: &["AMD64"], files: Files::Linked, ..ANY };
+
+/// The entry is for whole stubs of 16 bytes whose rows repeat (type PCMASK), which this linker alone writes, and it is not
+/// in `.plt`, the only section for which it does so rightly.
+fn is_rest_of_plt_sec(case: &Case<'_>) -> bool {
+    let size = case.finding.function.as_ref().map_or(0, |function| function.size);
+    let info = case.field("sfde_func_info").and_then(|info| info.strip_prefix("0x"));
+    let info = info.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+    let section = case.finding.elf_section.as_deref();
+    size > 0
+        && size.is_multiple_of(16)
+        && info.is_some_and(|info| info & PCMASK != 0)
+        && section != Some(".plt")
+}
+
+/// The bit of `sfde_func_info` for functions whose rows repeat.
+const PCMASK: u8 = 0x10;
 
 static SECTIONS_APPENDED: Defect = Defect {
     id: "sections-appended",
@@ -105,10 +131,18 @@ static STARTS_NOT_ADJUSTED: Defect = Defect {
     id: "starts-not-adjusted",
     title: "start addresses are too low, because the linker does not adjust those of GNU as",
     affected: &[gnu_as("2.40", "2.44"), LLD, GOLD],
-    recognised: "not recognised: functions begin too early by the offset of their entry, in files of other linkers than GNU ld",
+    recognised: "functions begin where there is no code, in files of lld or gold whose starts are relative to the section",
     consequence: "readers find other functions than the right ones, or none",
     workaround: "link with GNU ld, or use an assembler that writes field-relative starts (GNU as 2.46, LLVM)",
     input: "corpus/differences/starts-not-adjusted/input.s",
+    signs: &[Signs {
+        rules: &["function-outside-code"],
+        versions: &[1, 2],
+        files: Files::Linked,
+        also: |case| !case.is_field_relative() && case.is_linked_by(&["LLD", "gold"]),
+        extent: Extent::Rule,
+        ..ANY
+    }],
     ..LINKER
 };
 

@@ -41,7 +41,8 @@ pub(super) fn check_elf_file(
         };
         options.select(&mut report);
         let mut record = checked(report, file.sources, file.names, comparison);
-        if options.producers {
+        // Known defects are those of certain producers.
+        if options.producers || !record.findings.is_empty() {
             record.producers = producers(elf);
         }
         if options.require_section && record.status == Status::NoSection && record.code_bytes > 0 {

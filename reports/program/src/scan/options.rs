@@ -70,7 +70,7 @@ pub struct CheckOptions {
     pub hash: bool,
     /// Report every finding, not only the first ones of each rule.
     pub all: bool,
-    /// Report the producers of each file.
+    /// Report the producers of each file, also of those without findings.
     pub producers: bool,
     /// The limits of unpacking.
     pub limits: Limits,
