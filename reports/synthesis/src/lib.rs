@@ -1,0 +1,17 @@
+//! SFrame sections made from the call frame information (CFI) of an ELF file, in memory.
+
+#![forbid(unsafe_code)]
+
+mod account;
+mod encode;
+mod model;
+mod place;
+mod smallest;
+mod source;
+mod stubs;
+mod synthesis;
+
+pub use account::{Account, Parts, account_of};
+pub use model::{Function, Loss};
+pub use place::{Place, Written};
+pub use synthesis::{Encoding, Synthesis, SynthesisError, synthesize};

@@ -1,0 +1,85 @@
+//! The functions of a file's CFI that a section could describe.
+
+use sframe_oracle::cfi::{Cfi, Fde, RowContext};
+use sframe_oracle::coverage::{Cause, Stubs, examine};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection};
+use sframe_validator::unwind::{CodeAddress, Row};
+use sframe_validator::{Abi, Version};
+
+use crate::model::{Function, Losses};
+
+/// A file and its CFI.
+#[derive(Clone, Debug)]
+pub(crate) struct Source<'e, 'c> {
+    pub(crate) elf: &'e Elf<'e>,
+    pub(crate) cfi: &'c [Cfi<'c>],
+    pub(crate) abi: Abi,
+    pub(crate) stubs: Stubs,
+}
+
+impl<'e, 'c> Source<'e, 'c> {
+    /// The CFI of a file in the order of [`Cfi::load_all`]. `None` if SFrame is not defined for the machine.
+    pub(crate) fn new(elf: &'e Elf<'e>, cfi: &'c [Cfi<'c>]) -> Option<Source<'e, 'c>> {
+        Some(Source { elf, cfi, abi: elf.abi()?, stubs: Stubs::of(elf) })
+    }
+
+    /// Passes each function to `visit`, in the order of the file, with the memory for reading its rows. A section for
+    /// debuggers adds only functions that no earlier section describes. Functions without code in the file, such as
+    /// those that a linker discarded, are left out.
+    pub(crate) fn each(&self, mut visit: impl FnMut(&Fde<'c>, &mut RowContext)) {
+        for (number, cfi) in self.cfi.iter().enumerate() {
+            let earlier = self.cfi.get(..number).unwrap_or_default();
+            let mut context = RowContext::new(cfi);
+            for function in cfi.functions() {
+                let start = function.start();
+                let is_known = earlier.iter().any(|cfi| cfi.find(start).is_some());
+                if !is_known && self.elf.code_section_at(start).is_some() {
+                    visit(&function, &mut context);
+                }
+            }
+        }
+    }
+
+    /// Whether a place is in a linker's stubs.
+    pub(crate) fn is_stub(&self, place: CodeAddress) -> bool {
+        let section = self.elf.code_section_at(place);
+        !self.is_relocatable() && section.is_some_and(ElfSection::is_stubs)
+    }
+
+    fn is_relocatable(&self) -> bool {
+        self.elf.kind() == ElfKind::Relocatable
+    }
+
+    /// Why an assembler of `version` writes nothing for a function.
+    pub(crate) fn cause(
+        &self,
+        function: &Fde<'c>,
+        version: Version,
+        context: &mut RowContext,
+    ) -> Option<Cause> {
+        examine(&self.stubs, function, version, context).cause
+    }
+}
+
+/// Reads a function's rows. An error in its CFI is a loss.
+pub(crate) fn read_function(
+    function: &Fde<'_>,
+    context: &mut RowContext,
+) -> Result<Function, Cause> {
+    let size = u32::try_from(function.size()).map_err(|_| Cause::OffsetRange)?;
+    let rows: Result<Vec<Row>, _> = function.rows(context).collect();
+    let cie = function.cie();
+    Ok(Function {
+        start: function.start(),
+        size,
+        signal: cie.signal,
+        pauth_key_b: cie.pauth_key_b,
+        block: None,
+        rows: rows.map_err(|_| Cause::Unreadable)?,
+    })
+}
+
+/// Counts a function that is left out.
+pub(crate) fn lose(losses: &mut Losses, function: &Fde<'_>, cause: Cause) {
+    losses.add(cause, function.start(), function.size());
+}
