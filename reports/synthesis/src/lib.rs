@@ -4,6 +4,7 @@
 
 mod account;
 mod encode;
+mod gnu;
 mod model;
 mod place;
 mod smallest;
@@ -12,6 +13,7 @@ mod stubs;
 mod synthesis;
 
 pub use account::{Account, Parts, account_of};
+pub use gnu::Release;
 pub use model::{Function, Loss};
 pub use place::{Place, Written};
 pub use synthesis::{Encoding, Synthesis, SynthesisError, synthesize};

@@ -3,12 +3,13 @@
 use core::fmt;
 
 use sframe_oracle::cfi::Cfi;
-use sframe_validator::Version;
 use sframe_validator::elf::Elf;
 use sframe_validator::section::{Placement, Section};
 use sframe_validator::write::BuildError;
+use sframe_validator::{Abi, Version};
 
 use crate::account::{Account, account_of};
+use crate::gnu::{self, Release};
 use crate::model::{Function, Loss};
 use crate::place::{Place, Written};
 use crate::smallest;
@@ -19,6 +20,28 @@ use crate::source::Source;
 pub enum Encoding {
     /// The fewest bytes with the same meaning.
     Smallest(Version),
+    /// As GNU as and ld of a release write it.
+    Gnu(Release),
+}
+
+impl Encoding {
+    /// The version of the section.
+    #[must_use]
+    pub const fn version(self) -> Version {
+        match self {
+            Encoding::Smallest(version) => version,
+            Encoding::Gnu(release) => release.version(),
+        }
+    }
+
+    /// Whether it exists for the ABI: version 1 has no s390x.
+    #[must_use]
+    pub const fn supports(self, abi: Abi) -> bool {
+        match self {
+            Encoding::Smallest(version) => !matches!((version, abi), (Version::V1, Abi::S390x)),
+            Encoding::Gnu(release) => release.supports(abi),
+        }
+    }
 }
 
 /// A section made from CFI.
@@ -72,10 +95,17 @@ pub fn synthesize(
     place: Place,
 ) -> Result<Synthesis, SynthesisError> {
     let source = Source::new(elf, cfi).ok_or(SynthesisError::Machine)?;
+    if !encoding.supports(source.abi) {
+        return Err(SynthesisError::VersionOfAbi);
+    }
     let (form, (functions, losses)) = match encoding {
         Encoding::Smallest(version) => {
             let form = smallest::form(version, source.abi, place);
             (form, smallest::functions(&source, &form))
+        }
+        Encoding::Gnu(release) => {
+            let form = release.form(source.abi, place);
+            (form, gnu::functions(&source, release, &form))
         }
     };
     let written = form.write(&functions).map_err(SynthesisError::Build)?;
