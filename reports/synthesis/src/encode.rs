@@ -1,20 +1,11 @@
 //! Functions to bytes, through the validator's writer.
 
-use sframe_validator::section::{Flags, FreType, StartRelocation};
-use sframe_validator::write::{BuildError, FunctionBuilder, SectionBuilder};
+use sframe_validator::section::{Flags, StartRelocation};
+use sframe_validator::write::{BuildError, FunctionBuilder, SectionBuilder, StoredFunction};
 use sframe_validator::{Abi, Version};
 
 use crate::model::Function;
 use crate::place::{Place, Written};
-
-/// What determines the width of the start fields of a function's rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StartWidth {
-    /// The start of its last row: the narrowest width.
-    LastRow,
-    /// The size of the function, as in GNU as.
-    FunctionSize,
-}
 
 /// The form of a section.
 #[derive(Clone, Copy, Debug)]
@@ -22,9 +13,12 @@ pub(crate) struct Form {
     pub(crate) version: Version,
     pub(crate) abi: Abi,
     pub(crate) place: Place,
-    pub(crate) start_width: StartWidth,
+    /// Whether words cannot have the lowest value of their size, as in GNU as 2.40 and 2.44.
+    pub(crate) without_lowest: bool,
     /// Whether start fields count from themselves, and not from the start of the section.
     pub(crate) pcrel: bool,
+    /// Whether zeros extend the section to a multiple of 8 bytes.
+    pub(crate) padded: bool,
 }
 
 impl Form {
@@ -46,9 +40,9 @@ impl Form {
             Some(_) => builder = builder.with(|stored| stored.info |= 1 << 4),
             None => {}
         }
-        match self.start_width {
-            StartWidth::LastRow => builder,
-            StartWidth::FunctionSize => builder.fre_type(FreType::for_start(function.size)),
+        match function.start_width {
+            Some(width) => builder.fre_type(width),
+            None => builder,
         }
     }
 
@@ -81,15 +75,36 @@ impl Form {
         for function in functions {
             section.function(self.builder(function));
         }
-        let built = section.build()?;
+        let mut stored = section.stored()?;
+        if self.without_lowest {
+            stored.functions.iter_mut().for_each(avoid_lowest);
+        }
         let mut relocations = Vec::new();
         if self.place == Place::Relocatable {
-            let starts = built.start_fields.iter().zip(functions);
-            relocations.extend(starts.map(|(field, function)| StartRelocation {
-                field_offset: *field,
-                target: Some(function.start),
+            relocations.extend(functions.iter().enumerate().map(|(index, function)| {
+                let field_offset = stored.entry_offset(index);
+                StartRelocation { field_offset, target: Some(function.start) }
             }));
         }
-        Ok(Written { bytes: built.bytes, relocations })
+        let mut bytes = stored.bytes();
+        if self.padded {
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+        }
+        u32::try_from(bytes.len()).map_err(|_| BuildError::TooLarge)?;
+        Ok(Written { bytes, relocations })
+    }
+}
+
+/// Widens words that have the lowest value of their size.
+fn avoid_lowest(function: &mut StoredFunction) {
+    let flexible = function.is_flexible();
+    for row in &mut function.rows {
+        let words = 0..row.words.len();
+        let mut values = words.filter_map(|index| row.signed(index));
+        if row.width == 1 && values.any(|value| value == i8::MIN.into()) {
+            row.widen(flexible, 2);
+        } else if row.width == 2 && values.any(|value| value == i16::MIN.into()) {
+            row.widen(flexible, 4);
+        }
     }
 }

@@ -5,9 +5,10 @@ mod plt;
 mod rows;
 
 use sframe_oracle::coverage::Cause;
+use sframe_validator::section::FreType;
 use sframe_validator::{Abi, Version};
 
-use crate::encode::{Form, StartWidth};
+use crate::encode::Form;
 use crate::model::{Function, Losses};
 use crate::place::Place;
 use crate::source::{Source, lose, read_function};
@@ -58,8 +59,10 @@ impl Release {
             version: self.version(),
             abi,
             place,
-            start_width: StartWidth::FunctionSize,
+            without_lowest: self != Release::V2_47_50,
             pcrel: self == Release::V2_47_50,
+            // observed: the assembler for s390x pads the sections of objects.
+            padded: abi == Abi::S390x && place == Place::Relocatable,
         }
     }
 }
@@ -75,7 +78,7 @@ pub(crate) fn functions(
         let is_stub = source.is_stub(fde.start());
         let cause = source.cause(fde, release.version(), context);
         // The linker writes these itself.
-        if is_stub && plt::describes(source.abi) {
+        if is_stub && plt::describes(source.abi) && source.is_dynamic() {
             return;
         }
         let cause = cause.filter(|cause| is_stub || *cause != Cause::ZeroSize);
@@ -84,6 +87,7 @@ pub(crate) fn functions(
             None => read_function(fde, context).and_then(|mut function| {
                 function.rows = rows::divide(fde, &function.rows, release);
                 frames::simplify(&mut function, release, source.abi);
+                function.start_width = Some(FreType::for_start(function.size));
                 let expressible = form.can_express(&function);
                 if expressible { Ok(function) } else { Err(Cause::RaExpression) }
             }),
@@ -117,6 +121,7 @@ fn without_rows(
         signal,
         pauth_key_b: fde.cie().pauth_key_b,
         block: None,
+        start_width: None,
         rows: Vec::new(),
     })
 }

@@ -1,6 +1,7 @@
 //! The functions of a file's CFI, as a section is made from them.
 
 use sframe_oracle::coverage::Cause;
+use sframe_validator::section::FreType;
 use sframe_validator::unwind::{CodeAddress, Row};
 
 /// A function that a section will describe.
@@ -16,6 +17,8 @@ pub struct Function {
     pub pauth_key_b: bool,
     /// The size in bytes of the block that repeats, if the rows are those of one block.
     pub block: Option<u8>,
+    /// The width of the rows' start fields; `None` for the narrowest.
+    pub start_width: Option<FreType>,
     /// The rows, with absolute addresses, in ascending order. Those of a repeated block are those of the first one.
     pub rows: Vec<Row>,
 }

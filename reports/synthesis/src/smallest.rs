@@ -16,7 +16,7 @@ use sframe_oracle::coverage::Cause;
 use sframe_validator::unwind::{Frame, Recovery, Row};
 use sframe_validator::{Abi, Version};
 
-use crate::encode::{Form, StartWidth};
+use crate::encode::Form;
 use crate::model::{Function, Losses};
 use crate::place::Place;
 use crate::source::{Source, lose, read_function};
@@ -25,7 +25,7 @@ use crate::stubs::fold;
 /// The form of a smallest section.
 pub(crate) const fn form(version: Version, abi: Abi, place: Place) -> Form {
     let pcrel = !matches!(version, Version::V1);
-    Form { version, abi, place, start_width: StartWidth::LastRow, pcrel }
+    Form { version, abi, place, without_lowest: false, pcrel, padded: false }
 }
 
 /// The functions that `form` can describe.
