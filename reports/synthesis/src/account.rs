@@ -79,7 +79,7 @@ pub fn account_of(section: &Section<'_>) -> Result<Account, Error> {
         account.code = account.code.saturating_add(function.size().into());
         account.flexible += u64::from(function.is_flexible());
         let start = function.entry().rows_offset();
-        if !seen.starts.insert(start) {
+        if function.num_rows() > 0 && !seen.starts.insert(start) {
             continue;
         }
         account.parts.attributes += header.version.attribute_size();

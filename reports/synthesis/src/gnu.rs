@@ -1,11 +1,13 @@
 //! The section that GNU as and ld of a release write. All of it was observed by running them.
 
+mod accepted;
 mod frames;
 mod plt;
 mod rows;
 
 use sframe_oracle::coverage::Cause;
 use sframe_validator::section::FreType;
+use sframe_validator::unwind::Row;
 use sframe_validator::{Abi, Version};
 
 use crate::encode::Form;
@@ -74,18 +76,25 @@ pub(crate) fn functions(
     form: &Form,
 ) -> (Vec<Function>, Losses) {
     let (mut found, mut losses) = (Vec::new(), Losses::default());
+    let mut stubs = plt::Tables::of(source, release);
     source.each(|fde, context| {
-        let is_stub = source.is_stub(fde.start());
         let cause = source.cause(fde, release.version(), context);
         // The linker writes these itself.
-        if is_stub && plt::describes(source.abi) && source.is_dynamic() {
+        if stubs.are_in(fde) {
             return;
         }
-        let cause = cause.filter(|cause| is_stub || *cause != Cause::ZeroSize);
+        let is_kept =
+            |cause: &Cause| *cause == Cause::ZeroSize || accepted::is_written(fde, *cause, release);
+        let cause = cause.filter(|cause| !is_kept(cause));
         let function = match cause {
             Some(cause) => Err(cause),
             None => read_function(fde, context).and_then(|mut function| {
                 function.rows = rows::divide(fde, &function.rows, release);
+                if fde.size() == 0 {
+                    let start = fde.start().address;
+                    function.rows =
+                        vec![Row { start, end: start, frame: frames::at_entry(source.abi) }];
+                }
                 frames::simplify(&mut function, release, source.abi);
                 function.start_width = Some(FreType::for_start(function.size));
                 let expressible = form.can_express(&function);
@@ -100,9 +109,7 @@ pub(crate) fn functions(
             }
         }
     });
-    if form.place != Place::Relocatable {
-        found.extend(plt::functions(source, release));
-    }
+    found.extend(stubs.entries());
     (found, losses)
 }
 

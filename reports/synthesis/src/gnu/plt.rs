@@ -9,6 +9,7 @@
 //!
 //! Nothing is written for other machines and for `.iplt`.
 
+use sframe_oracle::cfi::Fde;
 use sframe_validator::Abi;
 use sframe_validator::elf::ElfSection;
 use sframe_validator::section::FreType;
@@ -21,27 +22,42 @@ use crate::source::Source;
 /// `endbr64`, with which stubs start if indirect branches are tracked.
 const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
-/// Whether the linker describes its stubs.
-pub(super) const fn describes(abi: Abi) -> bool {
-    matches!(abi, Abi::Amd64 | Abi::S390x)
+/// The tables of stubs of a dynamically linked file.
+pub(super) struct Tables<'s, 'e, 'c> {
+    tables: Vec<Stubs<'s, 'e, 'c>>,
 }
 
-/// Whether the linker describes the stubs in a section.
-pub(super) fn describes_section(section: &ElfSection<'_>, release: Release) -> bool {
-    match section.name.bytes() {
-        b".plt" | b".plt.sec" => true,
-        b".plt.got" => release > Release::V2_40,
-        _ => false,
+impl<'s, 'e, 'c> Tables<'s, 'e, 'c> {
+    /// The tables that the release describes, as far as the sections alone show.
+    pub(super) fn of(source: &'s Source<'e, 'c>, release: Release) -> Tables<'s, 'e, 'c> {
+        let is_described = |section: &&ElfSection<'_>| match (source.abi, section.name.bytes()) {
+            (Abi::Amd64, b".plt" | b".plt.sec") | (Abi::S390x, b".plt") => true,
+            (Abi::Amd64, b".plt.got") => release > Release::V2_40,
+            _ => false,
+        };
+        let sections = source.elf.code_sections().filter(|_| source.is_dynamic());
+        let tables = sections.filter(is_described).map(|section| {
+            // observed: with `--no-ld-generated-unwind-info`, older linkers describe no stubs.
+            let described = release == Release::V2_47_50;
+            Stubs { source, section, release, described }
+        });
+        Tables { tables: tables.collect() }
     }
-}
 
-/// The entries for the stubs of a dynamically linked file.
-pub(super) fn functions(source: &Source<'_, '_>, release: Release) -> Vec<Function> {
-    if !source.is_dynamic() || !describes(source.abi) {
-        return Vec::new();
+    /// Whether the linker wrote this CFI for stubs that it describes in SFrame as well.
+    pub(super) fn are_in(&mut self, fde: &Fde<'_>) -> bool {
+        let start = fde.start().address;
+        let table = self.tables.iter_mut().find(|table| table.section.contains(start, 1));
+        table.is_some_and(|table| {
+            table.described = true;
+            true
+        })
     }
-    let sections = source.elf.code_sections().filter(|s| describes_section(s, release));
-    sections.flat_map(|section| Stubs { source, section, release }.entries()).collect()
+
+    /// The entries for all tables.
+    pub(super) fn entries(&self) -> Vec<Function> {
+        self.tables.iter().filter(|table| table.described).flat_map(Stubs::entries).collect()
+    }
 }
 
 /// A section of stubs.
@@ -49,6 +65,7 @@ struct Stubs<'s, 'e, 'c> {
     source: &'s Source<'e, 'c>,
     section: &'s ElfSection<'e>,
     release: Release,
+    described: bool,
 }
 
 impl Stubs<'_, '_, '_> {
