@@ -90,7 +90,7 @@ fn main() {
                 account.rows,
                 smallest.account.size,
             );
-            if verbose && sign == "!=" {
+            if verbose {
                 println!("  {:?}", made.losses);
                 print(&made, &section, place);
             }

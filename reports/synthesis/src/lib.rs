@@ -4,6 +4,7 @@
 
 mod account;
 mod encode;
+mod forecast;
 mod gnu;
 mod model;
 mod place;
@@ -13,6 +14,7 @@ mod stubs;
 mod synthesis;
 
 pub use account::{Account, Parts, account_of};
+pub use forecast::{Forecast, Sizes, forecast};
 pub use gnu::Release;
 pub use model::{Function, Loss};
 pub use place::{Place, Written};
