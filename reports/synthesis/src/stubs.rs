@@ -17,7 +17,9 @@ pub(crate) fn fold(function: Function) -> Vec<Function> {
     let heads = (0..=MOST_HEAD).map(|head| start.saturating_add(head * BLOCK));
     let head = heads.take_while(|head| *head < end).find(|head| {
         // Readers disagree whether blocks count from the function's start or from address 0.
-        head.is_multiple_of(BLOCK) && repeats(&function.rows, *head, end)
+        head.is_multiple_of(BLOCK)
+            && end.is_multiple_of(BLOCK)
+            && repeats(&function.rows, *head, end)
     });
     let Some(head) = head.filter(|head| function.rows.len() > 2 && end - head > 2 * BLOCK) else {
         return vec![function];
