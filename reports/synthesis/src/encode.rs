@@ -1,0 +1,114 @@
+//! Functions to bytes, through the validator's writer.
+
+use sframe_validator::section::{Flags, StartRelocation};
+use sframe_validator::write::{BuildError, FunctionBuilder, SectionBuilder, StoredFunction};
+use sframe_validator::{Abi, Version};
+
+use crate::model::Function;
+use crate::place::{Place, Written};
+
+/// The form of a section.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Form {
+    pub(crate) version: Version,
+    pub(crate) abi: Abi,
+    pub(crate) place: Place,
+    /// Whether words cannot have the lowest value of their size, as in GNU as 2.40 and 2.44.
+    pub(crate) without_lowest: bool,
+    /// Whether start fields count from themselves, and not from the start of the section.
+    pub(crate) pcrel: bool,
+    /// Whether zeros extend the section to a multiple of 8 bytes.
+    pub(crate) padded: bool,
+}
+
+impl Form {
+    /// Converts a function for the builder.
+    fn builder(&self, function: &Function) -> FunctionBuilder {
+        let mut builder = FunctionBuilder::new(function.start.address, function.size);
+        for row in &function.rows {
+            let start = row.start.wrapping_sub(function.start.address);
+            builder = builder.row(u32::try_from(start).unwrap_or(u32::MAX), row.frame);
+        }
+        if function.signal && self.version == Version::V3 {
+            builder = builder.signal_frame();
+        }
+        if function.pauth_key_b {
+            builder = builder.pauth_key_b();
+        }
+        match function.block {
+            Some(block) if self.version > Version::V1 => builder = builder.repeat(block),
+            Some(_) => builder = builder.with(|stored| stored.info |= 1 << 4),
+            None => {}
+        }
+        match function.start_width {
+            Some(width) => builder.fre_type(width),
+            None => builder,
+        }
+    }
+
+    fn flags(&self) -> u8 {
+        let sorted = if self.place == Place::Relocatable { 0 } else { Flags::SORTED };
+        sorted | if self.pcrel { Flags::PCREL } else { 0 }
+    }
+
+    /// An empty section.
+    fn section(&self) -> SectionBuilder {
+        let mut section = SectionBuilder::new(self.version, self.abi);
+        match self.place {
+            Place::Linked(address) => section.address(address),
+            Place::Relocatable => section.relocatable(),
+        };
+        let flags = self.flags();
+        section.with(|stored| stored.header.flags = flags);
+        section
+    }
+
+    /// Whether a function has an encoding.
+    pub(crate) fn can_express(&self, function: &Function) -> bool {
+        let mut section = Form { place: Place::Relocatable, ..*self }.section();
+        let stored = section.function(self.builder(function)).stored();
+        // Readers for AArch64 may not know flexible rows: no producer writes them there.
+        let is_known =
+            |function: &StoredFunction| !self.abi.is_aarch64() || !function.is_flexible();
+        stored.is_ok_and(|section| section.functions.iter().all(is_known))
+    }
+
+    /// The section that describes these functions, each of which has an encoding.
+    pub(crate) fn write(&self, functions: &[Function]) -> Result<Written, BuildError> {
+        let mut section = self.section();
+        for function in functions {
+            section.function(self.builder(function));
+        }
+        let mut stored = section.stored()?;
+        if self.without_lowest {
+            stored.functions.iter_mut().for_each(avoid_lowest);
+        }
+        let mut relocations = Vec::new();
+        if self.place == Place::Relocatable {
+            relocations.extend(functions.iter().enumerate().map(|(index, function)| {
+                let field_offset = stored.entry_offset(index);
+                StartRelocation { field_offset, target: Some(function.start) }
+            }));
+        }
+        let mut bytes = stored.bytes();
+        if self.padded {
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+        }
+        u32::try_from(bytes.len()).map_err(|_| BuildError::TooLarge)?;
+        Ok(Written { bytes, relocations })
+    }
+}
+
+/// Widens words that have the lowest value of their size.
+fn avoid_lowest(function: &mut StoredFunction) {
+    let flexible = function.is_flexible();
+    for row in &mut function.rows {
+        let words = 0..row.words.len();
+        let mut values = words.filter_map(|index| row.signed(index));
+        if row.width == 1 && values.any(|value| value == i8::MIN.into()) {
+            row.widen(flexible, 2);
+        } else if row.width == 2 && values.any(|value| value == i16::MIN.into()) {
+            row.widen(flexible, 4);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The functions of a file's CFI that a section could describe.
+
+use sframe_oracle::cfi::{Cfi, Fde, RowContext};
+use sframe_oracle::coverage::{Cause, Stubs, examine};
+use sframe_validator::elf::{Elf, ElfKind, ElfSection};
+use sframe_validator::unwind::{CodeAddress, Row};
+use sframe_validator::{Abi, Version};
+
+use crate::model::{Function, Losses};
+
+/// A file and its CFI.
+#[derive(Clone, Debug)]
+pub(crate) struct Source<'e, 'c> {
+    pub(crate) elf: &'e Elf<'e>,
+    pub(crate) cfi: &'c [Cfi<'c>],
+    pub(crate) abi: Abi,
+    pub(crate) stubs: Stubs,
+    code: Code,
+}
+
+impl<'e, 'c> Source<'e, 'c> {
+    /// The CFI of a file in the order of [`Cfi::load_all`]. `None` if SFrame is not defined for the machine.
+    pub(crate) fn new(elf: &'e Elf<'e>, cfi: &'c [Cfi<'c>]) -> Option<Source<'e, 'c>> {
+        Some(Source { elf, cfi, abi: elf.abi()?, stubs: Stubs::of(elf), code: Code::of(elf) })
+    }
+
+    /// Passes each function to `visit`, in the order of the file, with the memory for reading its rows. A section for
+    /// debuggers adds only functions that no earlier section describes. Functions without code in the file, such as
+    /// those that a linker discarded, are left out.
+    pub(crate) fn each(&self, mut visit: impl FnMut(&Fde<'c>, &mut RowContext)) {
+        for (number, cfi) in self.cfi.iter().enumerate() {
+            let earlier = self.cfi.get(..number).unwrap_or_default();
+            let mut context = RowContext::new(cfi);
+            for function in cfi.functions() {
+                let start = function.start();
+                let is_known = earlier.iter().any(|cfi| cfi.find(start).is_some());
+                if !is_known && self.code.contains(start) {
+                    visit(&function, &mut context);
+                }
+            }
+        }
+    }
+
+    /// Whether a place is in a linker's stubs.
+    pub(crate) fn is_stub(&self, place: CodeAddress) -> bool {
+        let section = self.elf.code_section_at(place);
+        !self.is_relocatable() && section.is_some_and(ElfSection::is_stubs)
+    }
+
+    /// Whether the file is linked dynamically.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        self.elf.sections().iter().any(|section| section.name.bytes() == b".dynamic")
+    }
+
+    fn is_relocatable(&self) -> bool {
+        self.elf.kind() == ElfKind::Relocatable
+    }
+
+    /// Why an assembler of `version` writes nothing for a function.
+    pub(crate) fn cause(
+        &self,
+        function: &Fde<'c>,
+        version: Version,
+        context: &mut RowContext,
+    ) -> Option<Cause> {
+        examine(&self.stubs, function, version, context).cause
+    }
+}
+
+/// The executable sections, with those whose bytes are not in the file; of a file without section headers, the executable
+/// segments.
+#[derive(Clone, Debug)]
+struct Code {
+    /// Ranges in ascending order, each with the furthest end of all ranges of its section up to it.
+    ranges: Vec<(CodeAddress, u64)>,
+}
+
+impl Code {
+    fn of(elf: &Elf<'_>) -> Code {
+        let relocatable = elf.kind() == ElfKind::Relocatable;
+        let sections = elf.sections().iter().filter(|section| section.is_executable());
+        let mut ranges: Vec<(CodeAddress, u64)> = sections
+            .map(|section| {
+                let number = if relocatable { section.index } else { 0 };
+                let start = CodeAddress { section: number, address: section.address };
+                (start, section.address.saturating_add(section.size))
+            })
+            .collect();
+        if ranges.is_empty() {
+            ranges.extend(
+                elf.executable().map(|(start, size)| (start, start.address.saturating_add(size))),
+            );
+        }
+        ranges.sort_unstable();
+        let mut before: Option<(CodeAddress, u64)> = None;
+        for range in &mut ranges {
+            if let Some((start, end)) = before.filter(|(start, _)| start.section == range.0.section)
+            {
+                debug_assert!(start <= range.0);
+                range.1 = range.1.max(end);
+            }
+            before = Some(*range);
+        }
+        Code { ranges }
+    }
+
+    /// Whether there is code at a place, or a section ends there, where functions without bytes can be.
+    fn contains(&self, place: CodeAddress) -> bool {
+        let after = self.ranges.partition_point(|(start, _)| *start <= place);
+        let last = after.checked_sub(1).and_then(|index| self.ranges.get(index));
+        last.is_some_and(|(start, end)| start.section == place.section && place.address <= *end)
+    }
+}
+
+/// Reads a function's rows. An error in its CFI is a loss.
+pub(crate) fn read_function(
+    function: &Fde<'_>,
+    context: &mut RowContext,
+) -> Result<Function, Cause> {
+    let size = u32::try_from(function.size()).map_err(|_| Cause::OffsetRange)?;
+    let rows: Result<Vec<Row>, _> = function.rows(context).collect();
+    let cie = function.cie();
+    Ok(Function {
+        start: function.start(),
+        size,
+        signal: cie.signal,
+        pauth_key_b: cie.pauth_key_b,
+        block: None,
+        start_width: None,
+        rows: rows.map_err(|_| Cause::Unreadable)?,
+    })
+}
+
+/// Counts a function that is left out.
+pub(crate) fn lose(losses: &mut Losses, function: &Fde<'_>, cause: Cause) {
+    losses.add(cause, function.start(), function.size());
+}

@@ -1,0 +1,119 @@
+//! From a file's CFI to a section.
+
+use core::fmt;
+
+use sframe_oracle::cfi::Cfi;
+use sframe_validator::elf::Elf;
+use sframe_validator::section::{Placement, Section};
+use sframe_validator::write::BuildError;
+use sframe_validator::{Abi, Version};
+
+use crate::account::{Account, account_of};
+use crate::gnu::{self, Release};
+use crate::model::{Function, Loss};
+use crate::place::{Place, Written};
+use crate::smallest;
+use crate::source::Source;
+
+/// How a section is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// The fewest bytes with the same meaning.
+    Smallest(Version),
+    /// As GNU as and ld of a release write it.
+    Gnu(Release),
+}
+
+impl Encoding {
+    /// The version of the section.
+    #[must_use]
+    pub const fn version(self) -> Version {
+        match self {
+            Encoding::Smallest(version) => version,
+            Encoding::Gnu(release) => release.version(),
+        }
+    }
+
+    /// Whether it exists for the ABI: version 1 has no s390x.
+    #[must_use]
+    pub const fn supports(self, abi: Abi) -> bool {
+        match self {
+            Encoding::Smallest(version) => !matches!((version, abi), (Version::V1, Abi::S390x)),
+            Encoding::Gnu(release) => release.supports(abi),
+        }
+    }
+}
+
+/// A section made from CFI.
+#[derive(Clone, Debug)]
+pub struct Synthesis {
+    /// The section.
+    pub written: Written,
+    /// The account of its bytes.
+    pub account: Account,
+    /// The functions that it describes, in the order in which they were added.
+    pub functions: Vec<Function>,
+    /// The functions that it leaves out, by cause.
+    pub losses: Vec<Loss>,
+}
+
+/// Why no section was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SynthesisError {
+    /// SFrame is not defined for the machine.
+    Machine,
+    /// The version has no variant for the ABI.
+    VersionOfAbi,
+    /// The format's fields cannot hold the section.
+    Build(BuildError),
+    /// The section that was made cannot be read back.
+    Section(sframe_validator::section::Error),
+}
+
+impl core::error::Error for SynthesisError {}
+
+impl fmt::Display for SynthesisError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SynthesisError::Machine => f.write_str("SFrame is not defined for this machine"),
+            SynthesisError::VersionOfAbi => f.write_str("this version is not defined for the ABI"),
+            SynthesisError::Build(error) => error.fmt(f),
+            SynthesisError::Section(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Makes a section from a file's CFI, in the order of [`Cfi::load_all`], for a place in that file.
+///
+/// # Errors
+/// [`SynthesisError`].
+pub fn synthesize(
+    elf: &Elf<'_>,
+    cfi: &[Cfi<'_>],
+    encoding: Encoding,
+    place: Place,
+) -> Result<Synthesis, SynthesisError> {
+    let source = Source::new(elf, cfi).ok_or(SynthesisError::Machine)?;
+    if !encoding.supports(source.abi) {
+        return Err(SynthesisError::VersionOfAbi);
+    }
+    let (form, (functions, losses)) = match encoding {
+        Encoding::Smallest(version) => {
+            let form = smallest::form(version, source.abi, place);
+            (form, smallest::functions(&source, &form))
+        }
+        Encoding::Gnu(release) => {
+            let form = release.form(source.abi, place);
+            (form, gnu::functions(&source, release, &form))
+        }
+    };
+    let written = form.write(&functions).map_err(SynthesisError::Build)?;
+    let placement = match place {
+        Place::Linked(address) => Placement::at(address),
+        Place::Relocatable => Placement::relocated(&written.relocations),
+    };
+    let section = Section::parse(&written.bytes, placement).map_err(SynthesisError::Section)?;
+    let account = account_of(&section).map_err(SynthesisError::Section)?;
+    Ok(Synthesis { account, functions, losses: losses.sorted(), written })
+}

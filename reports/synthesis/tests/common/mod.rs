@@ -1,0 +1,102 @@
+//! Code that the tests share.
+
+#![allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use sframe_oracle::cfi::Cfi;
+use sframe_synthesis::{Account, Encoding, Place, Release, Synthesis, account_of, synthesize};
+use sframe_validator::elf::Elf;
+use sframe_validator::unwind::{CodeAddress, Row};
+use sframe_validator::{Placement, Section, Version};
+
+/// A function as a section describes it: its size, whether it is a signal frame, the size of its repeated block, and its
+/// rows as they are stored.
+pub type Described = (u32, bool, bool, Vec<Row>);
+
+/// All functions of a section by their start. Functions without bytes are left out: they may share their start.
+pub type Table = BTreeMap<CodeAddress, Described>;
+
+/// A section that a tool wrote, and the one that was predicted.
+pub struct Compared {
+    pub release: Release,
+    pub real: Account,
+    pub predicted: Account,
+    /// The number of functions with other rows, or in one of the sections only.
+    pub different: usize,
+    /// The first of them.
+    pub example: Option<CodeAddress>,
+}
+
+/// Reads a section's functions.
+pub fn table_of(section: &Section<'_>) -> Table {
+    let mut table = Table::new();
+    for function in section.functions() {
+        let function = function.expect("readable");
+        let start = function.start().expect("a start");
+        let rows = function.rows().expect("rows").map(|row| row.expect("readable")).collect();
+        let repeats = function.attributes().info.is_pc_mask();
+        if function.size() > 0 {
+            table.insert(start, (function.size(), function.is_signal_frame(), repeats, rows));
+        }
+    }
+    table
+}
+
+/// Calls `with` with the section that was made.
+pub fn with_section<T>(made: &Synthesis, place: Place, with: impl FnOnce(&Section<'_>) -> T) -> T {
+    let placement = match place {
+        Place::Linked(address) => Placement::at(address),
+        Place::Relocatable => Placement::relocated(&made.written.relocations),
+    };
+    with(&Section::parse(&made.written.bytes, placement).expect("sound"))
+}
+
+/// Predicts the section of a file, and compares it with the one that the file has. `None` for a file without a readable
+/// section.
+pub fn compare(data: &[u8]) -> Option<Compared> {
+    let elf = Elf::parse(data).ok()?;
+    let cfi = Cfi::load_all(&elf).ok()?;
+    let sframe = elf.sframe_contents().next()?;
+    let section = Section::parse(sframe.data.as_ref().ok()?, sframe.placement().ok()?).ok()?;
+    let release = match section.header().version {
+        Version::V1 => Release::V2_40,
+        Version::V2 => Release::V2_44,
+        Version::V3 => Release::V2_47_50,
+    };
+    let real = account_of(&section).ok()?;
+    let place = Place::of(&elf);
+    let made = synthesize(&elf, &cfi, Encoding::Gnu(release), place).expect("a prediction");
+    // A stripped object's functions have no known starts.
+    let is_known = section.functions().flatten().all(|function| function.start().is_ok());
+    let theirs = if is_known { table_of(&section) } else { Table::new() };
+    let ours = with_section(&made, place, table_of);
+    let starts = ours.keys().chain(theirs.keys().filter(|start| !ours.contains_key(start)));
+    let different: Vec<_> =
+        starts.filter(|start| ours.get(start) != theirs.get(start)).copied().collect();
+    Some(Compared {
+        release,
+        real,
+        predicted: made.account,
+        different: different.len(),
+        example: different.first().copied(),
+    })
+}
+
+/// Prints a line of the table of predictions.
+pub fn print(path: &Path, compared: &Compared, explained: &str) {
+    let Compared { release, real, predicted, different, .. } = compared;
+    let name: Vec<_> = path.components().rev().take(3).map(|part| part.as_os_str()).collect();
+    let name: Vec<_> = name.iter().rev().map(|part| part.to_string_lossy()).collect();
+    println!(
+        "{} | {} | {} | {} | {} | {} | {} | {different} | {explained}",
+        name.join("/"),
+        release.name(),
+        predicted.size,
+        real.size,
+        real.functions,
+        predicted.rows,
+        real.rows,
+    );
+}
