@@ -176,7 +176,16 @@ fn render(record: Record<'static>) {
     read_again(&record);
     let (verbose, all, coverage, summary) = (true, true, true, true);
     let (known, demangle) = (true, true);
-    let options = TextOptions { verbose, all, coverage, summary, known, demangle, width: Some(80) };
+    let options = TextOptions {
+        verbose,
+        all,
+        coverage,
+        summary,
+        findings: true,
+        known,
+        demangle,
+        width: Some(80),
+    };
     let written = Text::new(io::sink(), options)
         .file(&record)
         .and_then(|()| JsonLines::new(io::sink()).file(&record))

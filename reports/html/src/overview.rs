@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
+use sframe_record::forecast::Table;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{
-    CallSiteTotal, Coverage, CoverageTotal, ProofBytes, ProofTotal, Severity, SiteCounts, Summary,
-    SuppressedCount,
+    CallSiteTotal, Coverage, CoverageTotal, ForecastTotal, ProofBytes, ProofTotal, Severity,
+    SiteCounts, Summary, SuppressedCount,
 };
 
 use crate::page::safe;
@@ -21,6 +22,7 @@ pub(crate) struct Overview {
     pub(crate) mood: &'static str,
     tiles: Vec<Tile>,
     coverage: Vec<CoverageTable>,
+    forecast: Option<ForecastTable>,
     facts: Vec<Fact>,
     has_history: bool,
     has_findings: bool,
@@ -46,6 +48,13 @@ struct CoverageTable {
     verdicts: Vec<Verdict>,
     losses: Vec<Cause>,
     limits: Vec<Cause>,
+}
+
+/// What SFrame would cost.
+#[derive(Debug)]
+struct ForecastTable {
+    title: String,
+    table: Table,
 }
 
 /// Bytes with a verdict, as a part of a bar.
@@ -90,11 +99,17 @@ impl Overview {
             mood,
             tiles: tiles(summary),
             coverage: coverage.collect(),
+            forecast: summary.forecast.as_ref().map(forecast),
             facts: facts(summary),
             has_history,
             has_findings: summary.worst().is_some(),
         }
     }
+}
+
+fn forecast(total: &ForecastTotal<'_>) -> ForecastTable {
+    let title = format!("What SFrame would cost {}", counted(total.files, "file"));
+    ForecastTable { title, table: Table::of(&total.forecast) }
 }
 
 fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
@@ -110,7 +125,11 @@ fn verdict(summary: &Summary<'_>) -> (&'static str, String) {
     let checked = counted(summary.checked, "file");
     if found.is_empty() {
         let mood = if summary.is_incomplete() { "undecided" } else { "clean" };
-        return (mood, format!("No findings in {checked}"));
+        let text = match &summary.forecast {
+            Some(total) => format!("Forecast for {}", counted(total.files, "file")),
+            None => format!("No findings in {checked}"),
+        };
+        return (mood, text);
     }
     let mood = match summary.worst() {
         Some(Severity::Error) => "error",

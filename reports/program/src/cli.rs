@@ -6,6 +6,7 @@ mod commands;
 mod compare;
 mod diff;
 mod dump;
+mod forecast;
 mod interrupt;
 mod lookup;
 mod man;
@@ -92,6 +93,7 @@ pub fn run() -> Exit {
     }
     let result = match cli.command {
         None => unnamed(&cli.check),
+        Some(Command::Forecast(args)) => forecast::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Plan(args)) => shards::plan(&args),

@@ -7,6 +7,7 @@ mod context;
 mod coverage;
 mod directives;
 pub(crate) mod evidence;
+pub(crate) mod forecast;
 mod names;
 mod producers;
 mod proofs;

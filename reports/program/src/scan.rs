@@ -6,6 +6,7 @@ mod compare;
 mod each_finding;
 mod elf_file;
 mod file;
+mod forecast;
 mod link_inputs;
 mod options;
 mod order;

@@ -130,17 +130,7 @@ impl CoverageTotal<'_> {
         self.files = self.files.saturating_add(1);
         self.coverage.bytes.add(&coverage.bytes);
         self.coverage.functions.add(&coverage.functions);
-        for loss in &coverage.losses {
-            let key = |cause: &str| (place_of_cause(cause), cause.to_owned());
-            let losses = &mut self.coverage.losses;
-            let place = losses.binary_search_by_key(&key(&loss.cause), |known| key(&known.cause));
-            let cause = || loss.cause.clone().into_owned();
-            let new = || Loss { cause: cause(), functions: 0, bytes: 0, examples: Vec::new() };
-            if let Some(sum) = entry(losses, place, new) {
-                sum.functions = sum.functions.saturating_add(loss.functions);
-                sum.bytes = sum.bytes.saturating_add(loss.bytes);
-            }
-        }
+        add_losses(&mut self.coverage.losses, &coverage.losses);
         for limit in &coverage.limits {
             let limits = &mut self.coverage.limits;
             let place = limits.binary_search_by(|known| known.field.as_str().cmp(&limit.field));
@@ -150,6 +140,20 @@ impl CoverageTotal<'_> {
                 sum.functions = sum.functions.saturating_add(limit.functions);
                 sum.bytes = sum.bytes.saturating_add(limit.bytes);
             }
+        }
+    }
+}
+
+/// Adds the losses of a file to the sums of other files, which are in the oracle's order.
+pub(crate) fn add_losses(sums: &mut Vec<Loss<'_>>, losses: &[Loss<'_>]) {
+    for loss in losses {
+        let key = |cause: &str| (place_of_cause(cause), cause.to_owned());
+        let place = sums.binary_search_by_key(&key(&loss.cause), |known| key(&known.cause));
+        let cause = || loss.cause.clone().into_owned();
+        let new = || Loss { cause: cause(), functions: 0, bytes: 0, examples: Vec::new() };
+        if let Some(sum) = entry(sums, place, new) {
+            sum.functions = sum.functions.saturating_add(loss.functions);
+            sum.bytes = sum.bytes.saturating_add(loss.bytes);
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod catalogue;
 mod coverage;
 mod demangle;
 mod finding;
+pub mod forecast;
 pub mod json;
 mod name;
 pub mod numbers;
@@ -38,6 +39,7 @@ pub use finding::{
     Code, Difference, Directive, Field, Finding, Function, Instruction, Part, Proof, Ruling, Side,
     Similar, SourceLine, TableLine, Wrong,
 };
+pub use forecast::{Forecast, ForecastTotal, Parts, Predicted, Sizes};
 pub use name::FileName;
 pub use owner::Owner;
 pub use proofs::{ProofBytes, ProofTotal, Proofs};

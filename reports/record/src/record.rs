@@ -23,12 +23,13 @@ use sframe_validator::{Abi, Endian, Version};
 use crate::call_sites::CallSites;
 use crate::coverage::Coverage;
 use crate::finding::Finding;
+use crate::forecast::Forecast;
 use crate::json::{exact_name, name};
 use crate::name::FileName;
 use crate::proofs::Proofs;
 use crate::severity::Severity;
 use crate::unwind_table::UnwindTable;
-use crate::value::{Address, Text};
+use crate::value::{Address, Text, is_zero};
 
 /// The result for one file, or for one member of a package or archive.
 ///
@@ -105,6 +106,12 @@ pub struct Record<'r> {
     /// How much of its code SFrame and CFI describe, if that was requested.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage<'r>>,
+    /// What SFrame would cost, if that was requested.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Box<Forecast<'r>>>,
+    /// The number of functions with CFI, according to `.eh_frame_hdr`, if the file has no SFrame section.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub functions_without_section: u64,
     /// What the machine code proves about its rows, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proofs: Option<Proofs>,
@@ -141,6 +148,8 @@ impl Record<'static> {
             undecided: Vec::new(),
             table: None,
             coverage: None,
+            forecast: None,
+            functions_without_section: 0,
             proofs: None,
             call_sites: None,
         }
@@ -368,10 +377,6 @@ impl Header<'_> {
 }
 
 const ABIS: [Abi; 4] = [Abi::Amd64, Abi::Aarch64Little, Abi::Aarch64Big, Abi::S390x];
-
-fn is_zero(offset: &i8) -> bool {
-    *offset == 0
-}
 
 /// How often a rule was broken.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]

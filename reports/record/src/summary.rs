@@ -10,11 +10,12 @@ use crate::bounded::entry;
 use crate::call_sites::CallSiteTotal;
 use crate::catalogue;
 use crate::coverage::CoverageTotal;
+use crate::forecast::ForecastTotal;
 use crate::proofs::ProofTotal;
 use crate::record::{Record, RuleCount, Section, Status};
 use crate::severity::Severity;
 use crate::unwind_table::UnwindTable;
-use crate::value::Text;
+use crate::value::{Text, is_zero};
 
 /// The number of files of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -122,6 +123,12 @@ pub struct Summary<'r> {
     /// What the machine code proves about the rows of all files, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proofs: Option<ProofTotal>,
+    /// What SFrame would cost these files, if that was requested.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<ForecastTotal<'r>>,
+    /// Functions with CFI in checked files without a section, according to `.eh_frame_hdr`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub functions_without_section: u64,
     /// What a stack walker finds after the calls of all files, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_sites: Option<CallSiteTotal>,
@@ -201,6 +208,10 @@ impl Summary<'_> {
         if let Some(proofs) = &record.proofs {
             self.proofs.get_or_insert_default().add(proofs);
         }
+        if let Some(forecast) = &record.forecast {
+            self.forecast.get_or_insert_default().add(forecast);
+        }
+        increase(&mut self.functions_without_section, record.functions_without_section);
         if let Some(coverage) = &record.coverage {
             let total = match record.status {
                 Status::Checked => &mut self.compared,

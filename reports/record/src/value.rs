@@ -135,6 +135,11 @@ impl JsonSchema for Address {
     }
 }
 
+/// Whether a number is zero, so that JSON does without it.
+pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Address, Text};

@@ -5,4 +5,6 @@ CREATE VIEW counts AS SELECT * FROM 'tables/counts/*/*.parquet';
 CREATE VIEW findings AS SELECT * FROM 'tables/findings/*/*.parquet';
 CREATE VIEW differences AS SELECT * FROM 'tables/differences/*/*.parquet';
 CREATE VIEW coverage AS SELECT * FROM 'tables/coverage/*/*.parquet';
+CREATE VIEW forecasts AS SELECT * FROM 'tables/forecasts/*/*.parquet';
+CREATE VIEW forecast_losses AS SELECT * FROM 'tables/forecast_losses/*/*.parquet';
 CREATE VIEW producers AS SELECT * FROM 'tables/producers/*/*.parquet';

@@ -9,6 +9,7 @@ mod coverage;
 mod describe;
 mod files;
 mod findings;
+mod forecast;
 mod write;
 
 pub use describe::markdown;
@@ -27,6 +28,7 @@ use column::Table;
 use coverage::Coverage;
 use files::{Counts, Files, Producers};
 use findings::{Difference, Differences, Findings};
+use forecast::{ForecastLosses, Forecasts};
 use write::TableWriter;
 
 /// The version of the tables. It increases when a column is removed or changes its meaning; columns may be added within
@@ -82,6 +84,8 @@ struct ShardTables {
     findings: TableWriter<Findings>,
     differences: TableWriter<Differences>,
     coverage: TableWriter<Coverage>,
+    forecasts: TableWriter<Forecasts>,
+    forecast_losses: TableWriter<ForecastLosses>,
     producers: TableWriter<Producers>,
 }
 
@@ -93,6 +97,8 @@ impl ShardTables {
             findings: start(draft, manifest, shard)?,
             differences: start(draft, manifest, shard)?,
             coverage: start(draft, manifest, shard)?,
+            forecasts: start(draft, manifest, shard)?,
+            forecast_losses: start(draft, manifest, shard)?,
             producers: start(draft, manifest, shard)?,
         })
     }
@@ -110,6 +116,12 @@ impl ShardTables {
             let mut losses = coverage.losses.iter();
             losses.try_for_each(|loss| self.coverage.row(number, record, loss))?;
         }
+        if let Some(forecast) = &record.forecast {
+            let mut rows = forecast::rows(forecast);
+            rows.try_for_each(|row| self.forecasts.row(number, record, &row))?;
+            let mut losses = forecast::losses(forecast);
+            losses.try_for_each(|loss| self.forecast_losses.row(number, record, &loss))?;
+        }
         record.producers.iter().try_for_each(|made| self.producers.row(number, record, made))
     }
 
@@ -119,6 +131,8 @@ impl ShardTables {
         self.findings.finish()?;
         self.differences.finish()?;
         self.coverage.finish()?;
+        self.forecasts.finish()?;
+        self.forecast_losses.finish()?;
         self.producers.finish()
     }
 }

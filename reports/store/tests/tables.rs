@@ -13,7 +13,8 @@ use std::process::Command;
 
 use sframe_store::{Counts, Error, Item, Manifest, Shard, Store, tables};
 
-const QUERIES: [&str; 5] = ["what-broke", "lost-coverage", "cost", "producers", "worst-packages"];
+const QUERIES: [&str; 6] =
+    ["what-broke", "lost-coverage", "cost", "producers", "worst-packages", "forecast"];
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -118,6 +119,11 @@ fn pandas_reads_all_values() {
         ("findings", "function", ".[].findings[] | .function.symbol // .code.symbol // empty"),
         ("differences", "fields", ".[].findings[].difference // empty"),
         ("coverage", "examples", ".[].coverage.losses[]?"),
+        ("forecasts", "section_bytes", ".[].forecast.sections[]?"),
+        ("forecasts", "reason", ".[].forecast.sections[]?.reason // empty"),
+        ("forecast_losses", "cause", ".[].forecast.sections[]?.losses[]"),
+        ("findings", "known", ".[].findings[].known // empty"),
+        ("findings", "source_file", ".[].findings[].source // empty"),
         ("producers", "producer", ".[].producers[]?"),
     ];
     for (table, column, filter) in counts {

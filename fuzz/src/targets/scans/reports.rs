@@ -85,6 +85,7 @@ fn render_changes(changes: &Changes) {
 /// The scan as `show` prints it, with every detail of the text.
 fn show(data: &[u8]) {
     let options = TextOptions {
+        findings: true,
         verbose: true,
         all: true,
         coverage: true,

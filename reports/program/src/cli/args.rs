@@ -1,5 +1,6 @@
 //! The definition of the command line, from which help, completions and the man page are made.
 
+pub(super) mod forecast;
 pub(super) mod inputs;
 pub(super) mod look;
 pub(super) mod output;
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use sframe_synthesis::Encoding;
 use sframe_validator::rules::{Rule, Severity};
 
 use crate::explain;
@@ -153,6 +155,11 @@ pub(super) enum Command {
     Diff(DiffArgs),
     /// Explain a rule, a known defect or a cause: what goes wrong, and what to do
     Explain(ExplainArgs),
+    /// Predict what SFrame would cost, and what it would leave out
+    ///
+    /// For files, archives and packages without SFrame, or with it.
+    #[command(after_long_help = forecast::FORECAST_HELP)]
+    Forecast(Box<forecast::ForecastArgs>),
     /// Report what changed between two scans
     ///
     /// New and fixed findings, coverage gained and lost.
@@ -294,6 +301,11 @@ pub(super) struct WhatArgs {
     /// may be in another function or in none. Calls after which such a walker takes a wrong frame are lints.
     #[arg(long, help_heading = "What to check", hide_short_help = true)]
     pub(super) call_sites: bool,
+    /// Predict what SFrame would cost each file, and what it would leave out
+    ///
+    /// `forecast --help` says how. Without a list, these are gnu-2.44, smallest-v2, gnu-2.47.50 and smallest-v3.
+    #[arg(long, value_name = "ENCODING", value_parser = forecast::encoding(), num_args = 0.., require_equals = true, value_delimiter = ',', default_missing_values = forecast::DEFAULT, help_heading = "What to check", hide_short_help = true)]
+    pub(super) forecast: Vec<Encoding>,
     /// Also look for separate debug files below this folder
     ///
     /// The .debug_frame of a debug file is used if the file certainly belongs to the one that is checked.

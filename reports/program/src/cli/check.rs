@@ -45,7 +45,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     let outputs = Outputs {
         output: &args.output,
         gates: &args.gates,
-        shown: Shown { all: args.what.all, known: options.policy.denies_known() },
+        shown: Shown { all: args.what.all, known: options.policy.denies_known(), none: true },
     };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.resources.threads, sink)
@@ -159,6 +159,7 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
         },
         thorough: args.thorough,
         call_sites: args.call_sites,
+        forecast: args.forecast.clone(),
         debug_dirs: args.debug_dir.clone(),
         limits: args.unpack.limits(),
         ..CheckOptions::default()

@@ -13,7 +13,7 @@ use super::args::Cli;
 /// What people come to do, and the commands for it.
 const TASKS: [(&str, &[&str]); 5] = [
     ("Look at a section", &["dump", "lookup", "walk", "trace", "diff", "explain"]),
-    ("Check a distribution, and compare scans", &["repo", "show", "compare"]),
+    ("Check a distribution, and compare scans", &["forecast", "repo", "show", "compare"]),
     ("Divide a scan among machines", &["plan", "scan", "status", "merge"]),
     ("Test readers and assemblers", &["torture", "reassemble"]),
     ("Set up the shell", &["completions", "man"]),

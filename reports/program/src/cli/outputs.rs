@@ -32,6 +32,8 @@ pub(super) struct Shown {
     pub(super) all: bool,
     /// Cases of known defects like other findings.
     pub(super) known: bool,
+    /// That there are none, where they were looked for.
+    pub(super) none: bool,
 }
 
 impl Outputs<'_> {
@@ -91,7 +93,7 @@ fn of_format(
     format: Format,
     out: Box<dyn Write>,
     output: &OutputArgs,
-    Shown { all, known }: Shown,
+    Shown { all, known, none }: Shown,
     width: Option<usize>,
 ) -> Box<dyn Renderer> {
     let out = BufWriter::with_capacity(1 << 16, out);
@@ -103,8 +105,16 @@ fn of_format(
     };
     match format {
         Format::Text => {
-            let options =
-                TextOptions { verbose, all, coverage, summary: !quiet, known, demangle, width };
+            let options = TextOptions {
+                verbose,
+                all,
+                coverage,
+                summary: !quiet,
+                findings: none,
+                known,
+                demangle,
+                width,
+            };
             match by_file || verbose || all {
                 true => Box::new(Text::new(out, options)),
                 false => Box::new(Grouped::new(out, options)),

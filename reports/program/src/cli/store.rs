@@ -189,6 +189,7 @@ fn print(store: &Store, args: &CheckArgs) -> Result<Exit> {
         summary: !args.output.quiet,
         known,
         demangle: false,
+        findings: true,
         width: terminal_width(),
     };
     causes.write(&mut out, options, &summary)?;

@@ -74,7 +74,11 @@ fn limit(limit: &account::Limit) -> Limit<'static> {
     }
 }
 
-fn place(start: CodeAddress, size: u64, names: &Names<'_, '_>) -> FunctionPlace<'static> {
+pub(super) fn place(
+    start: CodeAddress,
+    size: u64,
+    names: &Names<'_, '_>,
+) -> FunctionPlace<'static> {
     let symbol = names.symbol(start);
     let symbol = symbol.as_ref();
     FunctionPlace {

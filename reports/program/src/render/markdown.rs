@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use sframe_history::Groups;
 use sframe_history::groups::{Example, RootCause};
+use sframe_record::forecast::Table;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
-use sframe_record::{Finding, Record, Severity, Status, Summary};
+use sframe_record::{Finding, ForecastTotal, Record, Severity, Status, Summary};
 
 use super::Renderer;
 
@@ -56,6 +57,19 @@ impl<W: Write> Markdown<W> {
             0 => Ok(()),
             more => writeln!(self.out, "\nAnd {}.", counted(more as u64, "more cause")),
         }
+    }
+
+    fn forecast(&mut self, total: &ForecastTotal<'_>) -> io::Result<()> {
+        let Table { encodings, lines } = Table::of(&total.forecast);
+        writeln!(self.out, "\n**What SFrame would cost {}**\n", counted(total.files, "file"))?;
+        let names: Vec<String> = encodings.iter().map(|name| cell(name)).collect();
+        writeln!(self.out, "| | {} |", names.join(" | "))?;
+        writeln!(self.out, "|---|{}", "--:|".repeat(encodings.len()))?;
+        for line in lines {
+            let cells = line.cells.join(" | ");
+            writeln!(self.out, "| {} | {cells} |", cell(&line.label))?;
+        }
+        Ok(())
     }
 
     fn known(&mut self, summary: &Summary<'_>) -> io::Result<()> {
@@ -118,7 +132,13 @@ impl<W: Write> Renderer for Markdown<W> {
         };
         let (errors, warnings) =
             (counted(summary.errors, "error"), counted(summary.warnings, "warning"));
-        writeln!(self.out, "## {mark} SFrame: {errors}, {warnings}\n")?;
+        match &summary.forecast {
+            Some(total) if summary.worst().is_none() => {
+                let files = counted(total.files, "file");
+                writeln!(self.out, "## SFrame: forecast for {files}\n")?;
+            }
+            _ => writeln!(self.out, "## {mark} SFrame: {errors}, {warnings}\n")?,
+        }
         let (checked, with) = (counted(summary.checked, "file"), grouped(summary.with_section));
         write!(self.out, "{checked} checked, {with} with an SFrame section.")?;
         if summary.code_bytes > 0 {
@@ -131,6 +151,9 @@ impl<W: Write> Renderer for Markdown<W> {
         causes.retain(|cause| cause.known.is_none() || cause.severity == Severity::Error);
         self.causes(&causes)?;
         self.known(summary)?;
+        if let Some(total) = &summary.forecast {
+            self.forecast(total)?;
+        }
         if !self.left.is_empty() {
             writeln!(self.out, "\n**Undecided or unreadable**\n")?;
             for (file, reason) in std::mem::take(&mut self.left) {

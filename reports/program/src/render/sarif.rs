@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use sframe_history::Identity;
 use sframe_record::json::{TOOL, write};
-use sframe_record::{Finding, Owner, Record, Severity, Summary, catalogue};
+use sframe_record::{Finding, ForecastTotal, Owner, Record, Severity, Summary, catalogue};
 use sframe_validator::rules;
 
 use super::Renderer;
@@ -117,9 +117,19 @@ impl<W: Write> Renderer for Sarif<W> {
         };
         self.out.write_all(b"\n],\"invocations\":")?;
         write(&mut self.out, &[invocation])?;
+        if let Some(forecast) = &summary.forecast {
+            self.out.write_all(b",\"properties\":")?;
+            write(&mut self.out, &RunProperties { forecast })?;
+        }
         self.out.write_all(b"}]}\n")?;
         self.out.flush()
     }
+}
+
+/// The property bag of a run.
+#[derive(Serialize)]
+struct RunProperties<'r> {
+    forecast: &'r ForecastTotal<'r>,
 }
 
 #[derive(Serialize)]

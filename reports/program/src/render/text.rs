@@ -3,6 +3,7 @@
 mod call_sites;
 mod coverage;
 pub(crate) mod evidence;
+mod forecast;
 mod known;
 mod place;
 mod proofs;
@@ -44,6 +45,8 @@ pub struct TextOptions {
     pub coverage: bool,
     /// Write the summary at the end.
     pub summary: bool,
+    /// Findings were looked for.
+    pub findings: bool,
     /// Show cases of known defects like other findings.
     pub known: bool,
     /// Write the names of C++ and Rust functions as their source has them.
@@ -60,6 +63,7 @@ impl Default for TextOptions {
             all: false,
             coverage: false,
             summary: true,
+            findings: true,
             known: false,
             demangle: false,
             width: None,
@@ -155,6 +159,11 @@ impl<W: Write> Text<W> {
     fn end_checked(&mut self, record: &Record<'_>, listing: &Listing) -> io::Result<()> {
         if !listing.is_silent {
             self.rest(record, listing)?;
+        }
+        if let Some(forecast) = &record.forecast {
+            self.separate()?;
+            self.after_block = true;
+            forecast::file(&mut self.out, &record.name(), forecast)?;
         }
         let with_section = record.status == Status::Checked;
         match &record.coverage {

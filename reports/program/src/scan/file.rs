@@ -8,6 +8,7 @@ use sframe_validator::elf::{Class, Elf, ElfKind};
 
 use super::compare;
 use super::elf_file::ElfFile;
+use super::forecast;
 use super::options::CheckOptions;
 use crate::record::{Comparison, Names, checked, producers, source_lines};
 use sframe_defects::recognise;
@@ -41,6 +42,10 @@ pub(super) fn check_elf_file(
         };
         options.select(&mut report);
         let mut record = checked(report, file.sources, file.names, comparison);
+        record.forecast = forecast::of_file(file, options).map(Box::new);
+        if record.status == Status::NoSection {
+            record.functions_without_section = forecast::functions_with_cfi(elf);
+        }
         // Known defects are those of certain producers.
         if options.producers || !record.findings.is_empty() {
             record.producers = producers(elf);

@@ -11,6 +11,7 @@ use sframe_validator::rules::Rule;
 use sframe_input::{DebugPackages, package::Limits};
 use sframe_input::{MemberCount, RawOptions};
 use sframe_policy::Policy;
+use sframe_synthesis::Encoding;
 
 /// The default number of bytes for records that wait for earlier ones.
 const WAITING: usize = 16 << 20;
@@ -59,6 +60,8 @@ pub struct CheckOptions {
     pub debug_dirs: Vec<PathBuf>,
     /// Packages of separate debug files.
     pub debug_packages: Option<Arc<DebugPackages>>,
+    /// The encodings for which a forecast is made.
+    pub forecast: Vec<Encoding>,
     /// Report files that have code and no SFrame section.
     pub require_section: bool,
     /// What findings count.
@@ -95,6 +98,7 @@ impl Default for CheckOptions {
             named_examples: false,
             debug_dirs: Vec::new(),
             debug_packages: None,
+            forecast: Vec::new(),
             require_section: false,
             policy: Policy::default(),
             stop: None,

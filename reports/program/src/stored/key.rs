@@ -46,6 +46,7 @@ fn option_text(options: &CheckOptions) -> String {
         thorough,
         call_sites,
         coverage,
+        forecast,
         named_examples,
         debug_dirs,
         ..
@@ -56,6 +57,10 @@ fn option_text(options: &CheckOptions) -> String {
          {named_examples}\ndebug {debug_dirs:?}\n"
     );
     let _ = writeln!(text, "{:?}", options.limits);
+    // A scan without a forecast has the key that it had before there were any.
+    if !forecast.is_empty() {
+        let _ = writeln!(text, "forecast {forecast:?}");
+    }
     let ids = options.debug_packages.as_deref().map(DebugPackages::build_ids);
     let _ = writeln!(text, "debug packages {:02x?}", ids.unwrap_or_default());
     text

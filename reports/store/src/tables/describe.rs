@@ -7,6 +7,7 @@ use super::column::{ColumnKind, Of, PLACE, Table};
 use super::coverage::Coverage;
 use super::files::{Counts, Files, Producers};
 use super::findings::{Differences, Findings};
+use super::forecast::{ForecastLosses, Forecasts};
 
 const INTRODUCTION: &str = "
 A complete store also contains its records as Parquet: `tables/TABLE/shard=00017/rows.parquet`, compressed with zstd. DuckDB, pandas,
@@ -36,6 +37,8 @@ pub fn markdown() -> String {
     table::<Findings>(&mut page);
     table::<Differences>(&mut page);
     table::<Coverage>(&mut page);
+    table::<Forecasts>(&mut page);
+    table::<ForecastLosses>(&mut page);
     table::<Producers>(&mut page);
     page
 }

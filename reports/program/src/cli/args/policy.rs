@@ -64,7 +64,7 @@ pub(in crate::cli) struct PolicyArgs {
 }
 
 /// What a scan has to find.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(in crate::cli) struct GateArgs {
     /// Write the errors and warnings found to this baseline; the exit status does not depend on them
     #[arg(long, value_name = "FILE", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::FilePath, help_heading = "What counts", hide_short_help = true)]

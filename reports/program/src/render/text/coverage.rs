@@ -129,7 +129,7 @@ fn limited(out: &mut dyn Write, limit: &Limit<'_>) -> io::Result<()> {
 }
 
 /// `foo at 0x1000`.
-fn example(example: &FunctionPlace<'_>) -> String {
+pub(super) fn example(example: &FunctionPlace<'_>) -> String {
     let section = example.code_section.as_ref().map_or(String::new(), |name| format!("{name}+"));
     let place = format!("{section}{}", example.start);
     match (&example.symbol, example.symbol_offset) {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{BOLD, Text, call_sites, coverage, proofs, severity_style};
+use super::{BOLD, Text, call_sites, coverage, forecast, proofs, severity_style};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
@@ -35,6 +35,7 @@ impl<W: Write> Text<W> {
         } else if summary.code_bytes > 0 {
             let code = grouped(summary.code_bytes);
             writeln!(self.out, "  none of their {code} bytes of code has stack-trace entries")?;
+            self.functions_without_section(summary)?;
         }
         if let Some(proofs) = &summary.proofs {
             writeln!(self.out, "  {}", self.wrapped(&proofs::in_short(proofs, noun), 4))?;
@@ -43,6 +44,10 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "  {}", self.wrapped(&call_sites::in_short(sites, noun), 4))?;
         }
         self.finding_totals(summary)?;
+        // The forecast for a single file was written with it.
+        if let Some(total) = summary.forecast.as_ref().filter(|total| total.files > 1) {
+            forecast::totals(&mut self.out, total)?;
+        }
         if self.options.coverage {
             coverage::totals(&mut self.out, summary)?;
         }
@@ -54,6 +59,18 @@ impl<W: Write> Text<W> {
             writeln!(self.out, "  `sframe-check explain {what} and what to do")?;
         }
         Ok(())
+    }
+
+    /// Writes what SFrame could describe, if no file has a section.
+    fn functions_without_section(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        if summary.functions_without_section == 0 || summary.forecast.is_some() {
+            return Ok(());
+        }
+        let functions = counted(summary.functions_without_section, "function");
+        let text = format!(
+            "SFrame could describe up to {functions} with CFI: `sframe-check forecast` says how many, and at what cost"
+        );
+        writeln!(self.out, "  {}", self.wrapped(&text, 4))
     }
 
     fn section_totals(&mut self, summary: &Summary<'_>) -> io::Result<()> {
@@ -93,7 +110,9 @@ impl<W: Write> Text<W> {
             .chain((summary.undecided > 0).then(|| format!("{} undecided", summary.undecided)))
             .collect();
         if found.is_empty() {
-            writeln!(self.out, "  no findings")?;
+            if self.options.findings {
+                writeln!(self.out, "  no findings")?;
+            }
             return self.policy_totals(summary);
         }
         writeln!(self.out, "  {}", found.join(", "))?;

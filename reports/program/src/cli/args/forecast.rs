@@ -1,0 +1,55 @@
+//! The command line of forecasts.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use sframe_synthesis::{Encoding, Release};
+use sframe_validator::Version;
+
+use super::inputs::InputArgs;
+use super::unpack::UnpackArgs;
+use super::{OutputArgs, ResourceArgs};
+use crate::record::forecast::encoding_name;
+
+pub(in crate::cli) const FORECAST_HELP: &str = "\
+Sections are made in memory from each file's CFI. The predictions gnu-* say what GNU as and ld of that release would have \
+written, had every object been assembled with --gsframe: 2.40 writes version 1, 2.44 version 2, and 2.47.50 version 3. The \
+encodings smallest-* are the fewest bytes that say the same as the CFI. `explain CAUSE` has a page for each cause of loss.
+
+To keep the results, or to check as well: sframe-check --forecast --store DIR PATH...
+
+Exit status:
+  0  every file was read
+  2  a file could not be read, or there was nothing to forecast
+  3  wrong usage, or the program itself failed";
+
+/// `forecast`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ForecastArgs {
+    /// What the sections are made like
+    #[arg(long, value_name = "ENCODING", value_parser = encoding(), value_delimiter = ',', default_values = DEFAULT, help_heading = "What to predict")]
+    pub(in crate::cli) encoding: Vec<Encoding>,
+    #[command(flatten)]
+    pub(in crate::cli) inputs: InputArgs,
+    #[command(flatten)]
+    pub(in crate::cli) unpack: UnpackArgs,
+    #[command(flatten)]
+    pub(in crate::cli) output: OutputArgs,
+    #[command(flatten)]
+    pub(in crate::cli) resources: ResourceArgs,
+}
+
+/// The encodings of a forecast for which none are named: what the releases write today, and what is possible.
+pub(in crate::cli) const DEFAULT: [&str; 4] =
+    ["gnu-2.44", "smallest-v2", "gnu-2.47.50", "smallest-v3"];
+
+/// Every encoding.
+fn all() -> impl Iterator<Item = Encoding> {
+    let smallest = [Version::V2, Version::V3].map(Encoding::Smallest);
+    Release::ALL.map(Encoding::Gnu).into_iter().chain(smallest)
+}
+
+/// Parses the name of an encoding. Shells complete it.
+pub(in crate::cli) fn encoding() -> impl TypedValueParser<Value = Encoding> {
+    let names = PossibleValuesParser::new(all().map(encoding_name));
+    names.try_map(|name| all().find(|of| encoding_name(*of) == name).ok_or("no such encoding"))
+}

@@ -1,0 +1,42 @@
+//! `sframe-check forecast`.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use super::args::forecast::ForecastArgs;
+use super::args::policy::GateArgs;
+use super::args::{Format, Level};
+use super::check::{ended, exit, limit_memory, report, selection};
+use super::outputs::{Outputs, Shown};
+use super::{Exit, complain, interrupt};
+use crate::scan::{Against, CheckOptions, Sink, scan};
+use sframe_input::Input;
+use sframe_record::catalogue;
+
+pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
+    let interrupted = interrupt::flag()?;
+    let is_text = args.output.formats().all(|format| format == Format::Text);
+    let mut options = CheckOptions {
+        stop: Some(interrupted.clone()),
+        forecast: args.encoding.clone(),
+        producers: !is_text,
+        // The sections that files have already are not the question.
+        ignore: catalogue::all().collect(),
+        against: Against::None,
+        limits: args.unpack.limits(),
+        ..CheckOptions::default()
+    };
+    limit_memory(&mut options, &args.resources);
+    let shown = Shown { all: false, known: false, none: false };
+    let outputs = Outputs { output: &args.output, gates: &GateArgs::default(), shown };
+    let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
+        scan(inputs, &options, args.resources.threads, sink)
+    };
+    let summary = report(outputs, selection(&args.inputs)?, Input::held, scan)?;
+    if summary.forecast.is_none() && !interrupted.load(Ordering::Relaxed) {
+        complain(
+            &"nothing to forecast: there is no ELF file with code for a machine that SFrame is defined for",
+        )?;
+    }
+    Ok(ended(&interrupted, exit(Level::Never, &summary)))
+}

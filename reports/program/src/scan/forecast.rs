@@ -1,0 +1,49 @@
+//! What SFrame would cost a file.
+
+use sframe_oracle::cfi::section_bytes;
+use sframe_record::Forecast;
+use sframe_validator::Endian;
+use sframe_validator::elf::Elf;
+
+use super::elf_file::ElfFile;
+use super::options::CheckOptions;
+use super::tables::with_tables;
+use crate::record::forecast::{encoding_name, forecast, predicted, unknown};
+
+/// The forecast for a file, from its own CFI and that of its debug file. None if it has no code or SFrame is not defined
+/// for the machine.
+pub(super) fn of_file(file: &ElfFile<'_>, options: &CheckOptions) -> Option<Forecast<'static>> {
+    let mut made = forecast(file.elf);
+    if options.forecast.is_empty() || made.sizes.code == 0 || file.elf.abi().is_none() {
+        return None;
+    }
+    with_tables(file.path, file.elf, options, |tables| {
+        let sections = options.forecast.iter().map(|&encoding| match tables.get() {
+            Ok(cfi) => {
+                let section = sframe_synthesis::forecast(file.elf, cfi, encoding);
+                predicted(encoding, section, file.names)
+            }
+            Err(reason) => unknown(encoding_name(encoding).into(), reason),
+        });
+        made.sections = sections.collect();
+    });
+    Some(made)
+}
+
+/// `version`, `eh_frame_ptr_enc`, `fde_count_enc`, and `table_enc` of `.eh_frame_hdr` as all linkers write them (LSB 5.0,
+/// 10.6.2): a pointer relative to its own place, a number, and a table of pairs relative to the section, of 4 bytes each.
+const EH_FRAME_HDR: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
+
+/// The number of functions that `.eh_frame_hdr` lists; 0 if there is none, or if it is damaged.
+pub(super) fn functions_with_cfi(elf: &Elf<'_>) -> u64 {
+    let named = elf.sections().iter().find(|section| section.name.bytes() == b".eh_frame_hdr");
+    let header = named.and_then(|section| section_bytes(elf, section, section.size).ok());
+    let Some(header) = header else { return 0 };
+    let count = header.get(8..12).and_then(|bytes| bytes.try_into().ok()).unwrap_or_default();
+    let count = u64::from(match elf.endian() {
+        Endian::Little => u32::from_le_bytes(count),
+        Endian::Big => u32::from_be_bytes(count),
+    });
+    let entries = header.len().saturating_sub(12) / 8;
+    if header.starts_with(&EH_FRAME_HDR) && count <= entries as u64 { count } else { 0 }
+}
