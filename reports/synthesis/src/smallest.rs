@@ -4,20 +4,26 @@
 //! |---|---|
 //! | adjacent rows with equal frames are one row | a row is valid up to the next one |
 //! | rows without bytes are omitted | no PC finds them |
-//! | the start fields of a function's rows are as wide as its last row needs; GNU as goes by the function's size | V3 2.4 |
+//! | start fields are as wide as the function's last row needs; GNU as goes by the function's size | V3 2.4 |
 //! | each row's words are as narrow as its values allow | their size is a field of each row |
 //! | only functions that need it are flexible (V3) | the type is a field of each function |
 //! | a linker's lazy stubs are a head and one block that repeats | V2 2.3.1 |
 //!
-//! Equal row blocks of several functions could be stored once. The specification neither allows nor forbids it, so this
-//! is not done; [`crate::Account::shareable`] counts the bytes.
+//! Two savings are possible and not made:
+//!
+//! - Equal row blocks of several functions could be stored once. The specification describes the rows of each function
+//!   (V3 2.2), and does not say whether two functions can refer to the same ones. [`crate::Account::shareable`] counts
+//!   the bytes.
+//! - An outermost function of version 3 could be an entry without rows (V3 1.2), at least 2 bytes less than one with a
+//!   row. GNU as also writes such entries for functions that it cannot describe, so readers cannot rely on the meaning.
 
 use sframe_oracle::coverage::Cause;
-use sframe_validator::unwind::{Frame, Recovery, Row};
+use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Abi, Version};
 
 use crate::encode::Form;
-use crate::model::{Function, Losses};
+use crate::measure::{Found, measure};
+use crate::model::{Function, Losses, merge};
 use crate::place::Place;
 use crate::source::{Source, lose, read_function};
 use crate::stubs::fold;
@@ -28,30 +34,37 @@ pub(crate) const fn form(version: Version, abi: Abi, place: Place) -> Form {
     Form { version, abi, place, without_lowest: false, pcrel, padded: false }
 }
 
-/// The functions that `form` can describe.
-pub(crate) fn functions(source: &Source<'_, '_>, form: &Form) -> (Vec<Function>, Losses) {
-    let (mut found, mut losses) = (Vec::new(), Losses::default());
+/// Passes the functions that `form` can describe to `found`. Returns the others.
+pub(crate) fn functions(source: &Source<'_, '_>, form: &Form, found: Found<'_>) -> Losses {
+    let mut losses = Losses::default();
     source.each(|fde, context| {
         if fde.size() == 0 {
             return lose(&mut losses, fde, Cause::ZeroSize);
         }
         let function = read_function(fde, context).map(|function| lossless(function, form));
-        let function = match function {
-            Ok(function) if form.can_express(&function) => function,
-            Ok(function) => {
-                let cause = source.cause(fde, form.version, context);
-                let cause = cause.filter(|cause| *cause != Cause::Plt);
-                return lose(&mut losses, fde, cause.unwrap_or_else(|| cause_of(&function)));
-            }
-            Err(cause) => return lose(&mut losses, fde, cause),
-        };
+        let (function, measured) =
+            match function.map(|function| (measure(form, &function), function)) {
+                Ok((Some(measured), function)) => (function, measured),
+                Ok((None, _)) => {
+                    let cause = source.cause(fde, form.version, context);
+                    let cause = cause.filter(|cause| *cause != Cause::Plt);
+                    // Producers see no obstacle: the return address is not at the ABI's fixed offset, and the
+                    // version has no other place for it.
+                    return lose(&mut losses, fde, cause.unwrap_or(Cause::RaExpression));
+                }
+                Err(cause) => return lose(&mut losses, fde, cause),
+            };
         if source.is_stub(function.start) && form.version > Version::V1 {
-            found.extend(fold(function));
+            for part in fold(function) {
+                if let Some(measured) = measure(form, &part) {
+                    found(part, measured);
+                }
+            }
         } else {
-            found.push(function);
+            found(function, measured);
         }
     });
-    (found, losses)
+    losses
 }
 
 /// Rewrites the rows in the form in which SFrame states the same.
@@ -66,19 +79,4 @@ fn lossless(mut function: Function, form: &Form) -> Function {
         function.signal = false;
     }
     function
-}
-
-/// Extends a row by the next one if both have the same frame.
-pub(crate) fn merge(row: &mut Row, next: &Row) -> bool {
-    let same = row.frame == next.frame && row.end == next.start;
-    if same {
-        row.end = next.end;
-    }
-    same
-}
-
-/// Why the version has no encoding for a function in whose CFI producers see no obstacle: the return address is not at
-/// the ABI's fixed offset, and the version has no other place for it.
-fn cause_of(_: &Function) -> Cause {
-    Cause::RaExpression
 }

@@ -1,0 +1,81 @@
+//! The instructions at which GNU as gives up on a function, even if they are valid at no PC (`base-in-passing`,
+//! `frame-pointer-in-passing`).
+
+use sframe_oracle::cfi::Instruction;
+use sframe_oracle::coverage::Cause;
+use sframe_validator::Abi;
+use sframe_validator::unwind::{Cfa, Register};
+
+use super::Translator;
+use crate::gnu::release::Release;
+
+/// Checks the base register of a CFA.
+///
+/// # Errors
+/// The cause why the release gives up.
+pub(super) fn accept_base(state: &Translator<'_>, register: Register) -> Result<(), Cause> {
+    let is_usual = register == state.abi.sp() || register == state.abi.fp();
+    let flexible = state.is_latest() && !state.abi.is_aarch64();
+    // `cfa-in-other-register`.
+    let ignored = state.release == Release::V2_40;
+    if is_usual || flexible || ignored { Ok(()) } else { Err(Cause::CfaRegister) }
+}
+
+/// Checks an instruction of another kind.
+///
+/// # Errors
+/// The cause why the release gives up.
+pub(super) fn accept(state: &Translator<'_>, instruction: &Instruction) -> Result<(), Cause> {
+    let (is_accepted, cause) = match *instruction {
+        Instruction::Register(register, _) => (saves(state, register), Cause::RegisterSave),
+        Instruction::ValOffset(register, offset) => {
+            (is_value(state, register, offset.cast_signed()), Cause::ValueOffset)
+        }
+        Instruction::ValOffsetSf(register, offset) => {
+            (is_value(state, register, offset), Cause::ValueOffset)
+        }
+        // The older releases lose the rule without a message (`frame-pointer-undefined`).
+        Instruction::Undefined(register) => {
+            let is_lost = register == state.abi.fp() || register == state.abi.sp();
+            (!is_lost || !state.is_latest(), Cause::UndefinedFp)
+        }
+        Instruction::ArgsSize(size) => {
+            let on_fp = matches!(state.current.cfa, Cfa::RegisterOffset { register, .. }
+                if register == state.abi.fp());
+            // Of `.cfi_escape`, it knows only the form with one byte.
+            let is_known = size == 0 || on_fp && size < 0x80;
+            (state.is_latest() && is_known, Cause::UnsupportedEscape)
+        }
+        Instruction::Expression(register, _) => {
+            (state.is_latest() && register != state.abi.sp(), Cause::UnsupportedEscape)
+        }
+        Instruction::ValExpression(..) | Instruction::WindowSave => {
+            (false, Cause::UnsupportedEscape)
+        }
+        _ => (true, Cause::Unexplained),
+    };
+    if is_accepted { Ok(()) } else { Err(cause) }
+}
+
+/// Whether the release accepts `.cfi_register`.
+fn saves(state: &Translator<'_>, register: Register) -> bool {
+    match state.release {
+        Release::V2_40 => false,
+        // It does not look at SP, and has no row for the return address (`return-in-register`).
+        Release::V2_44 => !state.is_saved(register),
+        // On s390x, leaf functions save SP in a floating-point register.
+        Release::V2_47_50 if register == state.abi.sp() => state.abi == Abi::S390x,
+        Release::V2_47_50 => !state.abi.is_aarch64() || !state.is_saved(register),
+    }
+}
+
+/// Whether the release accepts `.cfi_val_offset`; the offset has not been multiplied by the CIE's factor. Where AMD64
+/// fixes the return address, the rule is ignored (`return-value-ignored`).
+fn is_value(state: &Translator<'_>, register: Register, offset: i64) -> bool {
+    let below = state.abi.sp_below_cfa().cast_signed();
+    if state.is_latest() && register == state.abi.sp() {
+        below != 0 && state.factored(offset) == below.saturating_neg()
+    } else {
+        !state.is_saved(register)
+    }
+}
