@@ -32,6 +32,26 @@ impl Mode {
         }
     }
 
+    /// The start of a sentence.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Mode::Shared => "Shared object (`-shared`)",
+            Mode::Program => "Program without shared objects",
+            Mode::Relocatable => "Relocatable object (`-r`)",
+            Mode::Collected => "Shared object, `--gc-sections`",
+        }
+    }
+
+    /// Within a sentence.
+    pub(crate) const fn title_inside(self) -> &'static str {
+        match self {
+            Mode::Shared => "a shared object",
+            Mode::Program => "a program",
+            Mode::Relocatable => "a relocatable object",
+            Mode::Collected => "a shared object with `--gc-sections`",
+        }
+    }
+
     /// The linker's arguments without `-o`.
     pub(crate) fn arguments(self, pair: &Pair) -> Vec<String> {
         let options = self.options().iter().map(|option| (*option).to_owned());
@@ -52,7 +72,7 @@ pub(crate) struct Real {
     pub(crate) segment: bool,
     /// Functions that readers find at the addresses of their symbols, sorted by name.
     pub(crate) functions: Vec<String>,
-    /// Functions that readers find in sections for stubs.
+    /// The number of sections for stubs whose start is that of a function.
     pub(crate) stubs: usize,
 }
 
@@ -161,8 +181,9 @@ fn read_functions(output: &Path, readers: &Readers, real: &mut Real) {
     let found = starts.iter().filter_map(|start| names.get(start));
     real.functions = found.cloned().collect();
     real.functions.sort();
-    real.stubs =
-        starts.iter().filter(|start| stubs.iter().any(|range| range.contains(start))).count();
+    // Misplaced functions may be within the stubs, but do not begin where these begin.
+    let first = stubs.iter().filter(|range| starts.contains(&range.start));
+    real.stubs = first.count();
 }
 
 type Sections = Vec<(String, u64)>;
