@@ -3,7 +3,7 @@
 mod archive;
 mod names;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use sframe_input::FileBytes;
@@ -19,6 +19,9 @@ use archive::Archive;
 
 /// How deep scripts may name scripts.
 const DEEPEST: u32 = 8;
+/// How often a group of archives is searched, and how many files scripts may name in all.
+const ROUNDS: usize = 1_000;
+const NAMED: usize = 1_000;
 /// The largest number of inputs, and of faults that are listed.
 const MOST: usize = 1_000_000;
 const MOST_FAULTS: usize = 1_000;
@@ -39,8 +42,19 @@ pub(crate) fn load(linker: Linker, arguments: &Arguments, folders: &[PathBuf]) -
     for item in &arguments.items {
         loader.item(item, 0);
     }
+    if linker == Linker::Mold {
+        loader.mark();
+    }
     loader.loaded.calls_stubs = loader.calls_stubs();
     loader.loaded
+}
+
+/// A definition outside the objects that are part of the link.
+#[derive(Clone, Copy)]
+struct Lazy {
+    weak: bool,
+    /// The archive and the member; `None` if it is in a shared object.
+    place: Option<(usize, usize)>,
 }
 
 struct Loader<'a> {
@@ -49,8 +63,8 @@ struct Loader<'a> {
     folders: Vec<PathBuf>,
     loaded: Loaded,
     archives: Vec<Archive>,
-    /// Members of archives that can still be pulled in, for linkers that remember them.
-    lazy: HashMap<Vec<u8>, (usize, usize)>,
+    /// Definitions that can still be used, for linkers that remember them.
+    lazy: HashMap<Vec<u8>, Lazy>,
     /// The archives of each open group, by number.
     groups: Vec<Vec<usize>>,
     defined: HashSet<Vec<u8>>,
@@ -58,8 +72,15 @@ struct Loader<'a> {
     own: HashSet<Vec<u8>>,
     hidden: HashSet<Vec<u8>>,
     needed: HashSet<Vec<u8>>,
+    /// lld: to which objects refer, only weakly or not.
+    weak: HashSet<Vec<u8>>,
+    strong: HashSet<Vec<u8>>,
     /// Needed since the last search of an archive.
     fresh: Vec<Vec<u8>>,
+    /// mold pulls in members: what they define no longer changes its choice.
+    is_marking: bool,
+    /// The number of files that scripts named.
+    files_named: usize,
 }
 
 impl<'a> Loader<'a> {
@@ -76,9 +97,13 @@ impl<'a> Loader<'a> {
             groups: Vec::new(),
             defined: arguments.defined.iter().cloned().collect(),
             own: HashSet::new(),
+            weak: HashSet::new(),
+            strong: HashSet::new(),
             hidden: HashSet::new(),
             needed: arguments.needed.iter().cloned().collect(),
             fresh: Vec::new(),
+            is_marking: false,
+            files_named: 0,
         }
     }
 
@@ -103,7 +128,11 @@ impl<'a> Loader<'a> {
     /// Searches the archives of a group until nothing is needed from them.
     fn end_group(&mut self) {
         let group = self.groups.pop().unwrap_or_default();
-        loop {
+        // Linkers that remember archives need no groups.
+        for _ in 0..ROUNDS {
+            if self.linker.remembers_archives() {
+                return;
+            }
             let before = self.loaded.inputs.len();
             for &archive in &group {
                 self.search(archive);
@@ -112,6 +141,7 @@ impl<'a> Loader<'a> {
                 return;
             }
         }
+        self.fault(format!("a group of archives is searched {ROUNDS} times, and no further"));
     }
 
     fn file(&mut self, path: &Path, mode: Mode, depth: u32) {
@@ -173,6 +203,10 @@ impl<'a> Loader<'a> {
 
     /// An input that a script names.
     fn named(&mut self, script: &Path, name: &str, mode: Mode, depth: u32) {
+        self.files_named = self.files_named.saturating_add(1);
+        if self.files_named > NAMED {
+            return self.fault(format!("linker scripts name more than {NAMED} files"));
+        }
         if let Some(library) = name.strip_prefix("-l") {
             return self.item(&Item::Library(library.into(), mode), depth);
         }
@@ -194,23 +228,56 @@ impl<'a> Loader<'a> {
         let archive = Archive::open(path, bytes, &mut self.loaded.faults);
         let number = self.archives.len();
         let members = archive.members();
-        if self.linker.remembers_archives() {
-            for (name, &member) in archive.index() {
-                self.lazy.entry(name.clone()).or_insert((number, member));
-            }
-        }
+        self.remember(&archive, number);
         self.archives.push(archive);
         if mode.whole_archive {
             for member in 0..members {
                 self.pull(number, member, None);
+                self.pull_lazy();
             }
-            return self.pull_lazy();
+            return;
         }
         if let Some(group) = self.groups.last_mut() {
             group.push(number);
         }
-        self.search(number);
-        self.pull_lazy();
+        match self.linker {
+            // What is needed already comes from this archive.
+            Linker::Lld => {
+                self.fresh = self.needed_from(number);
+                self.pull_lazy();
+            }
+            // It chooses members once it has seen all inputs.
+            Linker::Mold => {}
+            _ => self.search(number),
+        }
+    }
+
+    /// mold prefers definitions that are not weak, also in later archives. lld takes the first one.
+    fn remember(&mut self, archive: &Archive, number: usize) {
+        let (of_mold, of_lld) = (self.linker == Linker::Mold, self.linker == Linker::Lld);
+        let strong = archive.strong().iter().filter(|_| of_mold).map(|found| (found, false));
+        let any =
+            archive.index().iter().filter(|_| of_mold || of_lld).map(|found| (found, of_mold));
+        for ((name, &member), weak) in strong.chain(any) {
+            self.lazy_definition(name, Lazy { weak, place: Some((number, member)) });
+        }
+    }
+
+    fn lazy_definition(&mut self, name: &[u8], lazy: Lazy) {
+        match self.lazy.get_mut(name) {
+            Some(known) if known.weak && !lazy.weak => *known = lazy,
+            Some(_) => {}
+            None => {
+                self.lazy.insert(name.to_vec(), lazy);
+            }
+        }
+    }
+
+    /// What an archive defines of what is needed, in the order of its members.
+    fn needed_from(&self, number: usize) -> Vec<Vec<u8>> {
+        let archive = self.archives.get(number);
+        let wanted = archive.map(|archive| archive.wanted(self.needed.iter()));
+        wanted.unwrap_or_default().into_values().collect()
     }
 
     /// Pulls in the members of an archive that define what is needed, and those that these need.
@@ -231,22 +298,36 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Pulls in remembered members for what has come to be needed.
+    /// lld pulls in a remembered member as soon as something needs it, before it reads on.
     fn pull_lazy(&mut self) {
-        while self.linker.remembers_archives() && !self.fresh.is_empty() {
-            let mut wanted = BTreeMap::new();
-            for name in std::mem::take(&mut self.fresh) {
-                if let Some(&place) = self.lazy.get(&name).filter(|_| self.needed.contains(&name)) {
-                    wanted.entry(place).or_insert(name);
-                }
-            }
-            for ((archive, member), name) in wanted {
-                if self.needed.contains(&name) {
-                    self.pull(archive, member, Some(&name));
-                }
+        if self.linker == Linker::Lld {
+            self.pull_remembered();
+        }
+    }
+
+    /// mold looks for what is needed once it has seen all inputs.
+    fn mark(&mut self) {
+        self.is_marking = true;
+        self.fresh = self.needed.iter().cloned().collect();
+        self.fresh.sort_unstable();
+        self.pull_remembered();
+        let shared = self.lazy.iter().filter(|(_, lazy)| lazy.place.is_none());
+        self.defined.extend(shared.map(|(name, _)| name.clone()));
+    }
+
+    /// Pulls in remembered members for what has come to be needed, and for what they need.
+    fn pull_remembered(&mut self) {
+        let mut stack = std::mem::take(&mut self.fresh);
+        stack.reverse();
+        while let Some(name) = stack.pop() {
+            // mold chose the definition before members brought others.
+            let wanted = self.linker == Linker::Mold || self.needed.contains(&name);
+            let lazy = self.lazy.get(&name).filter(|_| wanted);
+            if let Some((archive, member)) = lazy.and_then(|lazy| lazy.place) {
+                self.pull(archive, member, Some(&name));
+                stack.extend(std::mem::take(&mut self.fresh).into_iter().rev());
             }
         }
-        self.fresh.clear();
     }
 
     fn pull(&mut self, archive: usize, member: usize, needed: Option<&[u8]>) {
@@ -269,18 +350,50 @@ impl<'a> Loader<'a> {
         if self.loaded.inputs.len() >= MOST {
             return self.fault(format!("there are more than {MOST} inputs"));
         }
-        self.define(&object.symbols);
+        if self.linker == Linker::Mold && object.input.kind == InputKind::Shared {
+            let all_weak: HashSet<&Vec<u8>> = object.symbols.weak.iter().collect();
+            for name in &object.symbols.defined {
+                let weak = all_weak.contains(name);
+                self.lazy_definition(name, Lazy { weak, place: None });
+            }
+        } else if self.linker != Linker::Mold || !self.is_marking {
+            self.define(&object.symbols);
+        }
         if object.input.is_copied() {
             self.own.extend(object.symbols.defined.iter().cloned());
             self.hidden.extend(object.symbols.hidden.iter().cloned());
         }
+        self.need(&object);
+        self.loaded.inputs.push(object.input);
+    }
+
+    fn need(&mut self, object: &Object) {
+        let is_shared = object.input.kind == InputKind::Shared;
         for name in &object.symbols.needed {
             let name = names::wrapped(&self.arguments.wrapped, name);
-            if !self.defined.contains(&name) && self.needed.insert(name.clone()) {
+            let is_weak = is_shared && self.weak.contains(&name) && !self.lazy.contains_key(&name);
+            if is_weak || self.defined.contains(&name) {
+                continue;
+            }
+            if !is_shared {
+                self.weak.remove(&name);
+                self.strong.insert(name.clone());
+            }
+            if self.needed.insert(name.clone()) {
                 self.fresh.push(name);
             }
         }
-        self.loaded.inputs.push(object.input);
+        if self.linker == Linker::Lld && !is_shared {
+            self.need_weakly(&object.symbols.weakly_needed);
+        }
+    }
+
+    /// In lld, weak references of objects count more than other ones of shared objects.
+    fn need_weakly(&mut self, names: &[Vec<u8>]) {
+        for name in names.iter().filter(|name| !self.strong.contains(*name)) {
+            self.needed.remove(name);
+            self.weak.insert(name.clone());
+        }
     }
 
     fn calls_stubs(&self) -> bool {

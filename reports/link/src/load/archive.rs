@@ -15,6 +15,8 @@ pub(super) struct Archive {
     members: Vec<Member>,
     /// The first member that defines a symbol.
     index: HashMap<Vec<u8>, usize>,
+    /// The first member that defines a symbol that is not weak.
+    strong: HashMap<Vec<u8>, usize>,
 }
 
 struct Member {
@@ -32,14 +34,18 @@ enum Place {
 impl Archive {
     /// Reads the symbols of all members. Faults of members are added to `faults`.
     pub(super) fn open(path: &Path, bytes: FileBytes, faults: &mut Vec<String>) -> Archive {
-        let mut archive = Archive { bytes, members: Vec::new(), index: HashMap::new() };
+        let mut archive =
+            Archive { bytes, members: Vec::new(), index: HashMap::new(), strong: HashMap::new() };
         let (found, fault) = archive.list(path);
         archive.members = found;
         faults.extend(fault);
         for number in 0..archive.members.len() {
             match archive.with_bytes(number, |_, data| Symbols::defined_in(data)) {
                 Ok(names) => {
-                    for name in names {
+                    for (name, weak) in names {
+                        if !weak {
+                            archive.strong.entry(name.clone()).or_insert(number);
+                        }
                         archive.index.entry(name).or_insert(number);
                     }
                 }
@@ -83,6 +89,10 @@ impl Archive {
 
     pub(super) const fn index(&self) -> &HashMap<Vec<u8>, usize> {
         &self.index
+    }
+
+    pub(super) const fn strong(&self) -> &HashMap<Vec<u8>, usize> {
+        &self.strong
     }
 
     /// The members that define some of these symbols, with one of the symbols.

@@ -18,6 +18,10 @@ pub(crate) struct Symbols {
     pub(crate) defined: Vec<Vec<u8>>,
     /// Needed, so that a member of an archive is pulled in.
     pub(crate) needed: Vec<Vec<u8>>,
+    /// Needed weakly, which pulls in nothing.
+    pub(crate) weakly_needed: Vec<Vec<u8>>,
+    /// Definitions of a shared object that are weak.
+    pub(crate) weak: Vec<Vec<u8>>,
     /// Definitions that other modules cannot replace at run time, because their visibility is limited.
     pub(crate) hidden: Vec<Vec<u8>>,
     /// Names that code calls through the PLT.
@@ -32,11 +36,13 @@ impl Symbols {
         }
     }
 
-    /// The names that the object `data` defines; none if it cannot be read.
-    pub(crate) fn defined_in(data: &[u8]) -> Vec<Vec<u8>> {
+    /// The names that the object `data` defines, and whether each is weak; none if it cannot be read.
+    pub(crate) fn defined_in(data: &[u8]) -> Vec<(Vec<u8>, bool)> {
         let Ok(file) = ElfFile64::<Endianness>::parse(data) else { return Vec::new() };
         let global = file.symbols().filter(|symbol| symbol.is_global() && !symbol.is_undefined());
-        global.filter_map(|symbol| symbol.name_bytes().ok().map(bare)).collect()
+        global
+            .filter_map(|symbol| Some((bare(symbol.name_bytes().ok()?), symbol.is_weak())))
+            .collect()
     }
 }
 
@@ -48,8 +54,9 @@ fn of_object(file: &ElfFile64<'_, Endianness>) -> Symbols {
             continue;
         }
         if symbol.is_undefined() {
-            if !symbol.is_weak() {
-                symbols.needed.push(name);
+            match symbol.is_weak() {
+                true => symbols.weakly_needed.push(name),
+                false => symbols.needed.push(name),
             }
             continue;
         }
@@ -98,6 +105,9 @@ fn of_shared(file: &ElfFile64<'_, Endianness>) -> Symbols {
             continue;
         }
         if !symbol.is_undefined() {
+            if symbol.is_weak() {
+                symbols.weak.push(name.clone());
+            }
             symbols.defined.push(name);
         } else if !symbol.is_weak() {
             symbols.needed.push(name);
