@@ -19,8 +19,8 @@ use archive::Archive;
 
 /// How deep scripts may name scripts.
 const DEEPEST: u32 = 8;
-/// How often a group of archives is searched, and how many files scripts may name in all.
-const ROUNDS: usize = 1_000;
+/// How often an archive or a group of archives is searched, and how many files scripts may name in all.
+const ROUNDS: usize = 200;
 const NAMED: usize = 1_000;
 /// The largest number of inputs, and of faults that are listed.
 const MOST: usize = 1_000_000;
@@ -72,7 +72,7 @@ struct Loader<'a> {
     own: HashSet<Vec<u8>>,
     hidden: HashSet<Vec<u8>>,
     needed: HashSet<Vec<u8>>,
-    /// lld: to which objects refer, only weakly or not.
+    /// lld and gold: names to which objects refer, only weakly or not.
     weak: HashSet<Vec<u8>>,
     strong: HashSet<Vec<u8>>,
     /// Needed since the last search of an archive.
@@ -252,6 +252,13 @@ impl<'a> Loader<'a> {
         }
     }
 
+    fn remember_shared(&mut self, symbols: &Symbols) {
+        let weak: HashSet<&Vec<u8>> = symbols.weak.iter().collect();
+        for name in &symbols.defined {
+            self.lazy_definition(name, Lazy { weak: weak.contains(name), place: None });
+        }
+    }
+
     /// mold prefers definitions that are not weak, also in later archives. lld takes the first one.
     fn remember(&mut self, archive: &Archive, number: usize) {
         let (of_mold, of_lld) = (self.linker == Linker::Mold, self.linker == Linker::Lld);
@@ -280,22 +287,23 @@ impl<'a> Loader<'a> {
         wanted.unwrap_or_default().into_values().collect()
     }
 
-    /// Pulls in the members of an archive that define what is needed, and those that these need.
+    /// Pulls in the members of an archive that define what is needed, and those that these need: in the order of the
+    /// archive's symbols, again and again.
     fn search(&mut self, number: usize) {
         let Some(archive) = self.archives.get(number) else { return };
-        let mut wanted = archive.wanted(self.needed.iter());
-        self.fresh.clear();
-        while !wanted.is_empty() {
-            for (member, name) in std::mem::take(&mut wanted) {
-                if self.needed.contains(&name) {
-                    self.pull(number, member, Some(&name));
+        let symbols = archive.symbols();
+        for _ in 0..ROUNDS {
+            let before = self.loaded.inputs.len();
+            for (name, member) in symbols.iter() {
+                if self.needed.contains(name) {
+                    self.pull(number, *member, Some(name));
                 }
             }
-            let fresh = std::mem::take(&mut self.fresh);
-            if let Some(archive) = self.archives.get(number) {
-                wanted = archive.wanted(fresh.iter());
+            if self.loaded.inputs.len() == before {
+                return;
             }
         }
+        self.fault(format!("an archive is searched {ROUNDS} times, and no further"));
     }
 
     /// lld pulls in a remembered member as soon as something needs it, before it reads on.
@@ -350,16 +358,18 @@ impl<'a> Loader<'a> {
         if self.loaded.inputs.len() >= MOST {
             return self.fault(format!("there are more than {MOST} inputs"));
         }
-        if self.linker == Linker::Mold && object.input.kind == InputKind::Shared {
-            let all_weak: HashSet<&Vec<u8>> = object.symbols.weak.iter().collect();
-            for name in &object.symbols.defined {
-                let weak = all_weak.contains(name);
-                self.lazy_definition(name, Lazy { weak, place: None });
-            }
-        } else if self.linker != Linker::Mold || !self.is_marking {
+        let is_shared = object.input.kind == InputKind::Shared;
+        if is_shared && self.linker == Linker::Lld {
+            // What a shared object needs comes first in its table of symbols.
+            self.need(&object);
+            self.pull_lazy();
+        }
+        if is_shared && self.linker == Linker::Mold {
+            self.remember_shared(&object.symbols);
+        } else if !self.is_marking {
             self.define(&object.symbols);
         }
-        if object.input.is_copied() {
+        if !is_shared {
             self.own.extend(object.symbols.defined.iter().cloned());
             self.hidden.extend(object.symbols.hidden.iter().cloned());
         }
@@ -383,16 +393,20 @@ impl<'a> Loader<'a> {
                 self.fresh.push(name);
             }
         }
-        if self.linker == Linker::Lld && !is_shared {
+        if matches!(self.linker, Linker::Lld | Linker::Gold) && !is_shared {
             self.need_weakly(&object.symbols.weakly_needed);
         }
     }
 
-    /// In lld, weak references of objects count more than other ones of shared objects.
+    /// In lld and gold, weak references of objects count more than other ones of shared objects.
     fn need_weakly(&mut self, names: &[Vec<u8>]) {
         for name in names.iter().filter(|name| !self.strong.contains(*name)) {
-            self.needed.remove(name);
-            self.weak.insert(name.clone());
+            if self.linker == Linker::Lld {
+                self.needed.remove(name);
+            }
+            if !self.needed.contains(name) {
+                self.weak.insert(name.clone());
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use sframe_input::archive::{Content, members, named_file};
 use sframe_input::{FileBytes, MemberCount};
@@ -13,6 +14,8 @@ use crate::object::{Object, Symbols};
 pub(super) struct Archive {
     bytes: FileBytes,
     members: Vec<Member>,
+    /// All definitions, in the order of the members.
+    symbols: Rc<[(Vec<u8>, usize)]>,
     /// The first member that defines a symbol.
     index: HashMap<Vec<u8>, usize>,
     /// The first member that defines a symbol that is not weak.
@@ -34,8 +37,14 @@ enum Place {
 impl Archive {
     /// Reads the symbols of all members. Faults of members are added to `faults`.
     pub(super) fn open(path: &Path, bytes: FileBytes, faults: &mut Vec<String>) -> Archive {
-        let mut archive =
-            Archive { bytes, members: Vec::new(), index: HashMap::new(), strong: HashMap::new() };
+        let mut symbols = Vec::new();
+        let mut archive = Archive {
+            bytes,
+            members: Vec::new(),
+            symbols: Rc::new([]),
+            index: HashMap::new(),
+            strong: HashMap::new(),
+        };
         let (found, fault) = archive.list(path);
         archive.members = found;
         faults.extend(fault);
@@ -46,12 +55,14 @@ impl Archive {
                         if !weak {
                             archive.strong.entry(name.clone()).or_insert(number);
                         }
-                        archive.index.entry(name).or_insert(number);
+                        archive.index.entry(name.clone()).or_insert(number);
+                        symbols.push((name, number));
                     }
                 }
                 Err(fault) => faults.push(fault),
             }
         }
+        archive.symbols = symbols.into();
         archive
     }
 
@@ -85,6 +96,10 @@ impl Archive {
 
     pub(super) const fn members(&self) -> usize {
         self.members.len()
+    }
+
+    pub(super) fn symbols(&self) -> Rc<[(Vec<u8>, usize)]> {
+        Rc::clone(&self.symbols)
     }
 
     pub(super) const fn index(&self) -> &HashMap<Vec<u8>, usize> {
