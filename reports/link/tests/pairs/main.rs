@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use objects::{Machine, Pair};
 use real::{Mode, Readers, Real};
 use sframe_corpus::{folder, tools};
-use sframe_link::{Audit, Linker};
+use sframe_link::{Audit, Linker, messages};
 use table::Results;
 
 /// A linker of the toolchains.
@@ -76,6 +76,9 @@ fn compare(row: &Row) -> Vec<String> {
     let (missing, others) = real.unpredicted(&prediction.messages);
     same("messages", String::new(), missing.join("; "));
     same("messages that are not printed", String::new(), others.join("; "));
+    if !real.messages.is_empty() && messages::find(&real.text).is_empty() {
+        same("explanation", "none".to_owned(), real.text.clone());
+    }
     let kinds = |sections: Vec<(String, Option<u64>)>| format!("{sections:?}");
     let predicted: Vec<(String, Option<u64>)> =
         prediction.sections.iter().map(|s| (s.section_type.name(), s.size)).collect();

@@ -64,6 +64,8 @@ impl Mode {
 pub(crate) struct Real {
     /// The exit status, or 128 and the signal.
     pub(crate) status: i32,
+    /// All of standard error.
+    pub(crate) text: String,
     /// The lines of standard error that matter, without the linker's name in front.
     pub(crate) messages: Vec<String>,
     /// Types and sizes of the sections named `.sframe`.
@@ -129,8 +131,9 @@ pub(crate) fn link(
         .env("LC_ALL", "C");
     let run = command.output().expect("the linker runs");
     let status = run.status.code().unwrap_or_else(|| 128 + run.status.signal().unwrap_or_default());
-    let messages = messages(&String::from_utf8_lossy(&run.stderr));
-    let mut real = Real { status, messages, ..Real::default() };
+    let text = String::from_utf8_lossy(&run.stderr).into_owned();
+    let messages = messages(&text);
+    let mut real = Real { status, messages, text, ..Real::default() };
     if output.exists() {
         read_headers(&output, readers, &mut real);
         let linked = if mode == Mode::Relocatable { again(linker, &output) } else { output };
