@@ -218,6 +218,8 @@ impl Arguments {
             "start-group" => self.items.push(Item::StartGroup),
             "end-group" => self.items.push(Item::EndGroup),
             "shared" | "Bshareable" => self.options.output = Output::Shared,
+            "pie" | "pic-executable" => self.options.pie = true,
+            "no-pie" => self.options.pie = false,
             "relocatable" => self.options.output = Output::Relocatable,
             "discard-sframe" => self.options.discard_sframe = true,
             "gc-sections" => self.options.gc_sections = true,

@@ -175,6 +175,12 @@ impl Link<'_> {
         copied.filter_map(|(number, input)| Some((number, input, input.section()?)))
     }
 
+    /// Those without bytes as well.
+    fn all_sections(&self) -> impl Iterator<Item = (usize, &Input, &Sframe)> {
+        let copied = self.inputs.iter().enumerate().filter(|(_, input)| input.is_copied());
+        copied.filter_map(|(number, input)| Some((number, input, input.sframe.first()?)))
+    }
+
     /// The fate of each input: `fate` says that of an input with SFrame.
     fn fates(&self, mut fate: impl FnMut(usize, &Sframe) -> Fate) -> Vec<Fate> {
         let fates = self.inputs.iter().enumerate().map(|(number, input)| match input.section() {

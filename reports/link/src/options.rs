@@ -22,6 +22,8 @@ pub enum Output {
 pub struct Options {
     /// What the link makes.
     pub output: Output,
+    /// `-pie`.
+    pub pie: bool,
     /// `--discard-sframe` (GNU ld 2.46 and later).
     pub discard_sframe: bool,
     /// `--gc-sections`.

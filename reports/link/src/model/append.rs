@@ -18,6 +18,7 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     let outputs = append(link);
     let outcome = match outputs.as_slice() {
         [] => return link.without(),
+        [only] if only.inputs.is_empty() => Outcome::NoSframe,
         [only] if only.inputs.len() == 1 => Outcome::Copied,
         _ => Outcome::Appended,
     };
@@ -39,7 +40,7 @@ pub(super) struct Appended {
 /// The output sections: gold makes one for each type of section.
 fn append(link: &Link<'_>) -> Vec<Appended> {
     let mut outputs: Vec<Appended> = Vec::new();
-    for (number, _, section) in link.sections() {
+    for (number, _, section) in link.all_sections() {
         let same = |output: &&mut Appended| output.section.section_type == section.section_type;
         match outputs.iter_mut().find(same) {
             Some(output) => output.add(number, section),
@@ -51,16 +52,25 @@ fn append(link: &Link<'_>) -> Vec<Appended> {
 
 impl Appended {
     pub(super) fn first(number: usize, section: &Sframe) -> Appended {
-        let section = OutputSection {
+        let made = OutputSection {
             section_type: section.section_type,
-            version: section.version(),
-            size: Some(section.size),
-            functions: section.functions,
+            version: None,
+            size: Some(0),
+            functions: 0,
         };
-        Appended { inputs: vec![number], section }
+        let mut appended = Appended { inputs: Vec::new(), section: made };
+        appended.add(number, section);
+        appended
     }
 
     pub(super) fn add(&mut self, number: usize, section: &Sframe) {
+        if section.size == 0 {
+            return;
+        }
+        if self.inputs.is_empty() {
+            self.section.version = section.version();
+            self.section.functions = section.functions;
+        }
         let end = self.section.size.unwrap_or_default();
         let start = end.checked_next_multiple_of(section.alignment.max(1)).unwrap_or(u64::MAX);
         self.section.size = Some(start.saturating_add(section.size));
@@ -81,28 +91,33 @@ pub(super) fn fate(outputs: &[Appended], number: usize, section: &Sframe) -> Fat
 /// Why the link fails.
 fn failures(link: &Link<'_>, duplicates: &Duplicates) -> Vec<String> {
     let mut messages = Vec::new();
-    let first = link.sections().next().map(|(_, _, section)| section.section_type);
+    let first = link.all_sections().next().map(|(_, _, section)| section.section_type);
     if let (Linker::Lld, Some(first)) = (link.linker, first) {
-        for (_, input, section) in link.sections().filter(|(.., s)| s.section_type != first) {
+        for (_, input, section) in link.all_sections().filter(|(.., s)| s.section_type != first) {
             messages.push("error: section type mismatch for .sframe".to_owned());
             messages.push(format!(">>> {}:(.sframe): {}", input.name, full(section.section_type)));
             messages.push(format!(">>> output section .sframe: {}", full(first)));
         }
     }
-    if messages.is_empty() && !link.is_relocatable() {
+    if !link.is_relocatable() {
         for (number, input, _) in link.sections() {
             let groups = duplicates.groups(number, input).filter(|group| group.functions > 0);
-            messages.extend(groups.map(|group| dropped(link.linker, input, &group.section)));
+            for group in groups {
+                messages.extend(dropped(link.linker, input, &group.section));
+            }
         }
     }
     messages
 }
 
 /// Code of a group was dropped to which the section refers.
-fn dropped(linker: Linker, input: &Input, section: &str) -> String {
+fn dropped(linker: Linker, input: &Input, section: &str) -> Vec<String> {
     match linker {
-        Linker::Lld => format!("error: relocation refers to a discarded section: {section}"),
-        _ => format!("{}(.sframe+", input.name),
+        Linker::Lld => vec![
+            format!("error: relocation refers to a discarded section: {section}"),
+            format!(">>> referenced by {}:(.sframe+", input.name),
+        ],
+        _ => vec!["which is defined in a discarded section".to_owned()],
     }
 }
 

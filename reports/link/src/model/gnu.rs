@@ -9,6 +9,14 @@ use crate::options::Output;
 const LEFT_BEHIND: &str = "ld -r moves the entries of functions, but not their relocations (known defect \
                            relocations-left-behind): at best, GNU ld of the same version can use the section";
 
+/// A section without bytes.
+const EMPTY: OutputSection = OutputSection {
+    section_type: SectionType::GnuSframe,
+    version: None,
+    size: Some(0),
+    functions: 0,
+};
+
 /// What the linker does with the section of one input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
@@ -24,8 +32,13 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     let options = link.options;
     let old = link.linker != Linker::Ld247;
     let collected = options.gc_sections && old && !link.is_relocatable();
-    if options.script_discards || collected || link.sections().next().is_none() {
+    if options.script_discards || collected {
         return link.without();
+    }
+    if link.sections().next().is_none() {
+        // An empty section of an input remains.
+        let empty = (!old && link.all_sections().next().is_some()).then_some(EMPTY);
+        return Prediction { sections: empty.into_iter().collect(), ..link.without() };
     }
     if options.discard_sframe && !old {
         return discarded(link);
@@ -67,13 +80,7 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
 
 /// `--discard-sframe` leaves a section without bytes.
 fn discarded(link: &Link<'_>) -> Prediction {
-    let section = OutputSection {
-        section_type: SectionType::GnuSframe,
-        version: None,
-        size: Some(0),
-        functions: 0,
-    };
-    Prediction { sections: vec![section], ..link.without() }
+    Prediction { sections: vec![EMPTY], ..link.without() }
 }
 
 const fn take(linker: Linker, section: &Sframe) -> Taken {
@@ -118,7 +125,8 @@ fn crash(link: &Link<'_>) -> Option<Prediction> {
             continue;
         }
         if section.functions > 0 && !section.relocated {
-            return Some(crash(139, ""));
+            let message = if link.linker == Linker::Ld247 { "" } else { "assertion fail" };
+            return Some(crash(139, message));
         }
         if taken == Taken::Clashes && input.big_endian && input.machine == "AArch64" {
             return Some(crash(139, ""));
@@ -164,7 +172,7 @@ fn made(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
             (false, _) => Outcome::Empty,
         },
         sections: vec![OutputSection {
-            section_type: section_type(link, stubs),
+            section_type: section_type(link),
             version: link.linker.writes().filter(|_| !is_empty),
             size: is_empty.then_some(0),
             functions,
@@ -181,17 +189,17 @@ fn made(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     }
 }
 
-/// The type of the output's section: until 2.44, that of the first input section. The linker's own section for stubs
-/// belongs to the first object.
-fn section_type(link: &Link<'_>, stubs: bool) -> SectionType {
+/// The type of the output's section: until 2.44, that of the first input section. In dynamic links, the first object gets
+/// the linker's own section for stubs, even if there are none.
+fn section_type(link: &Link<'_>) -> SectionType {
     if link.linker == Linker::Ld247 {
         return SectionType::GnuSframe;
     }
     let first_object = link.inputs.iter().find(|input| input.is_copied());
-    if stubs && first_object.is_some_and(|input| input.section().is_none()) {
+    if has_own_section(link) && first_object.is_some_and(|input| input.sframe.is_empty()) {
         return SectionType::Progbits;
     }
-    link.sections().next().map(|(.., section)| section.section_type).unwrap_or_default()
+    link.all_sections().next().map(|(.., section)| section.section_type).unwrap_or_default()
 }
 
 /// Version 2.44 and older append the sections if they understand none of them, although they announce the opposite.
@@ -208,7 +216,10 @@ fn raw(link: &Link<'_>) -> Prediction {
     Prediction {
         outcome: if inputs == 1 { Outcome::Copied } else { Outcome::Appended },
         fates: link.fates(|number, section| fate(&outputs, number, section)),
-        sections: outputs.iter().map(|output| output.section).collect(),
+        sections: outputs
+            .iter()
+            .map(|output| OutputSection { section_type: section_type(link), ..output.section })
+            .collect(),
         segment: !link.is_relocatable(),
         ..Prediction::default()
     }
@@ -216,6 +227,11 @@ fn raw(link: &Link<'_>) -> Prediction {
 
 /// Whether the linker describes its stubs (PLT). It does so if there are any, and if an input has SFrame.
 fn stubs(link: &Link<'_>) -> bool {
+    has_own_section(link) && link.options.calls_stubs
+}
+
+/// Whether the linker has a section for its stubs.
+fn has_own_section(link: &Link<'_>) -> bool {
     let machine = link.inputs.iter().find(|input| input.is_copied()).map(|input| &input.machine);
     let can = match machine.map(String::as_str) {
         Some("AMD64") => true,
@@ -224,6 +240,13 @@ fn stubs(link: &Link<'_>) -> bool {
     };
     let options = link.options;
     let wanted = !options.no_stub_unwind_info || link.linker == Linker::Ld247;
-    let dynamic = !matches!(options.output, Output::Relocatable | Output::Static);
-    can && wanted && dynamic && !options.gc_sections && options.calls_stubs
+    can && wanted && !options.gc_sections && is_dynamic(link)
+}
+
+fn is_dynamic(link: &Link<'_>) -> bool {
+    match link.options.output {
+        Output::Shared => true,
+        Output::Relocatable | Output::Static => false,
+        Output::Program => link.options.pie || link.inputs.iter().any(|input| !input.is_copied()),
+    }
 }

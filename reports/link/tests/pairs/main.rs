@@ -8,6 +8,7 @@
 
 mod objects;
 mod real;
+mod special;
 mod table;
 
 use std::path::PathBuf;
@@ -35,7 +36,7 @@ const fn tool(
     Tool { linker, toolchain, program, program_aarch64 }
 }
 
-const TOOLS: [Tool; 6] = [
+pub(crate) const TOOLS: [Tool; 6] = [
     tool(Linker::Ld240, "2.40", "ld.bfd", Some("aarch64-linux-gnu-ld")),
     tool(Linker::Ld244, "2.44", "ld.bfd", Some("aarch64-linux-gnu-ld")),
     tool(Linker::Ld247, "2.47.50", "ld.bfd", Some("aarch64-linux-gnu-ld")),
@@ -45,7 +46,7 @@ const TOOLS: [Tool; 6] = [
 ];
 
 impl Tool {
-    fn path(&self, machine: Machine) -> Option<PathBuf> {
+    pub(crate) fn path(&self, machine: Machine) -> Option<PathBuf> {
         let program = match machine {
             Machine::Amd64 => Some(self.program),
             Machine::Aarch64 => self.program_aarch64,
@@ -56,16 +57,15 @@ impl Tool {
     }
 }
 
-/// The result of a pair's link and its prediction.
+/// The result of a pair's link.
 pub(crate) struct Row {
     pub(crate) pair: Pair,
     pub(crate) real: Real,
-    pub(crate) audit: Audit,
 }
 
 /// Compares a prediction with the link, and returns what differs.
-fn compare(row: &Row) -> Vec<String> {
-    let (real, prediction) = (&row.real, &row.audit.prediction);
+pub(crate) fn compare(real: &Real, audit: &Audit, described: &[String]) -> Vec<String> {
+    let prediction = &audit.prediction;
     let mut faults = Vec::new();
     let mut same = |what: &str, predicted: String, real: String| {
         if predicted != real {
@@ -76,7 +76,9 @@ fn compare(row: &Row) -> Vec<String> {
     let (missing, others) = real.unpredicted(&prediction.messages);
     same("messages", String::new(), missing.join("; "));
     same("messages that are not printed", String::new(), others.join("; "));
-    if !real.messages.is_empty() && messages::find(&real.text).is_empty() {
+    if real.messages.iter().any(|line| line.contains("frame"))
+        && messages::find(&real.text).is_empty()
+    {
         same("explanation", "none".to_owned(), real.text.clone());
     }
     let kinds = |sections: Vec<(String, Option<u64>)>| format!("{sections:?}");
@@ -89,7 +91,6 @@ fn compare(row: &Row) -> Vec<String> {
     same("sections", kinds(predicted.clone()), kinds(found.collect()));
     same("segment", prediction.segment.to_string(), real.segment.to_string());
     same("stubs", prediction.stubs_described.to_string(), (real.stubs > 0).to_string());
-    let described = row.pair.functions(|number| prediction.fates[number].is_described());
     same("functions", format!("{described:?}"), format!("{:?}", real.functions));
     faults
 }
@@ -105,11 +106,12 @@ fn check(tool: &Tool, machine: Machine, modes: &[Mode]) -> Option<Results> {
     for &mode in modes {
         let mut rows = Vec::new();
         for pair in objects::pairs(machine) {
-            let real = real::link(&linker, &folder, &readers, mode, &pair);
             let arguments = mode.arguments(&pair);
+            let real = real::link(&linker, &folder, &readers, &arguments);
             let audit = in_folder(&folder, tool.linker, &arguments);
-            let row = Row { pair, real, audit };
-            let differences = compare(&row);
+            let described = pair.functions(|number| audit.prediction.fates[number].is_described());
+            let differences = compare(&real, &audit, &described);
+            let row = Row { pair, real };
             links += 1;
             faults.extend(
                 differences.into_iter().map(|difference| {
@@ -127,8 +129,9 @@ fn check(tool: &Tool, machine: Machine, modes: &[Mode]) -> Option<Results> {
 }
 
 /// Audits with paths that are relative to a folder, as the linker sees them: messages contain them.
-fn in_folder(folder: &std::path::Path, linker: Linker, arguments: &[String]) -> Audit {
-    let absolute = |argument: &String| match argument.ends_with(".o") {
+pub(crate) fn in_folder(folder: &std::path::Path, linker: Linker, arguments: &[String]) -> Audit {
+    let absolute = |argument: &String| match [".o", ".so"].iter().any(|end| argument.ends_with(end))
+    {
         true => folder.join(argument).into_os_string(),
         false => argument.into(),
     };

@@ -114,7 +114,7 @@ pub(crate) fn make(folder: &Path, machine: Machine) -> Option<()> {
     Some(())
 }
 
-fn assemble(source: &Path, object: &Path, machine: Machine, kind: Kind) -> Option<()> {
+pub(crate) fn assemble(source: &Path, object: &Path, machine: Machine, kind: Kind) -> Option<()> {
     let (toolchain, gsframe) = match kind {
         Kind::None => ("2.44", false),
         Kind::V1 => ("2.40", true),
