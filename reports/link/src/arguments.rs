@@ -265,8 +265,8 @@ fn is_long(text: &[u8]) -> bool {
     let known =
         ["Map", "Tbss", "Tdata", "Ttext", "Ttext-segment", "Trodata-segment", "Tldata-segment"];
     let is_known = |known: &&str| known.as_bytes() == name;
-    known.iter().any(|name| is_known(&name))
-        || WITH_VALUE.iter().any(|known| is_known(&known))
+    known.iter().any(is_known)
+        || WITH_VALUE.iter().any(is_known)
         || matches!(
             name,
             b"oformat"

@@ -89,7 +89,8 @@ impl Audit {
         faults.extend(doubts(&linker, &inputs));
         let link = Link { linker: linker.linker, options: &options, inputs: &inputs };
         let prediction = link.predict();
-        let coverage = Coverage::of(&inputs, &prediction);
+        let mut coverage = Coverage::of(&inputs, &prediction);
+        coverage.stubs = options.calls_stubs && !prediction.stubs_described && coverage.code > 0;
         let remedies = remedy::remedies(&link, &prediction);
         Audit { linker, options, inputs, prediction, coverage, remedies, undecided: faults }
     }

@@ -22,6 +22,8 @@ const DEEPEST: u32 = 8;
 /// How often an archive or a group of archives is searched, and how many files scripts may name in all.
 const ROUNDS: usize = 200;
 const NAMED: usize = 1_000;
+/// How many bytes of scripts are read in all.
+const SCRIPTS: usize = 4 << 20;
 /// The largest number of inputs, and of faults that are listed.
 const MOST: usize = 1_000_000;
 const MOST_FAULTS: usize = 1_000;
@@ -81,6 +83,7 @@ struct Loader<'a> {
     is_marking: bool,
     /// The number of files that scripts named.
     files_named: usize,
+    script_bytes: usize,
 }
 
 impl<'a> Loader<'a> {
@@ -104,6 +107,7 @@ impl<'a> Loader<'a> {
             fresh: Vec::new(),
             is_marking: false,
             files_named: 0,
+            script_bytes: 0,
         }
     }
 
@@ -155,6 +159,10 @@ impl<'a> Loader<'a> {
             return self.archive(path, bytes, mode);
         }
         if script::is_script(&bytes) {
+            self.script_bytes = self.script_bytes.saturating_add(bytes.len());
+            if self.script_bytes > SCRIPTS {
+                return self.fault(format!("linker scripts have more than {SCRIPTS} bytes"));
+            }
             let text = str::from_utf8(&bytes).unwrap_or_default().to_owned();
             return self.script(path, &text, mode, depth);
         }
@@ -186,6 +194,9 @@ impl<'a> Loader<'a> {
             return self.fault(format!("{}: it names no inputs", printable_path(path)));
         }
         for part in parts {
+            if self.files_named > NAMED {
+                return;
+            }
             match part {
                 Part::StartGroup => self.groups.push(Vec::new()),
                 Part::EndGroup => self.end_group(),
@@ -417,7 +428,8 @@ impl<'a> Loader<'a> {
         calls.any(|name| match options.output {
             Output::Relocatable | Output::Static => false,
             Output::Shared => {
-                !self.hidden.contains(name) && !(options.symbolic && self.own.contains(name))
+                let is_own = options.symbolic && self.own.contains(name);
+                !self.hidden.contains(name) && !is_own
             }
             // Everything else that is defined is in a shared object.
             Output::Program => self.defined.contains(name) && !self.own.contains(name),

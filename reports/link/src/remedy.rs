@@ -127,7 +127,10 @@ fn assemble(link: &Link<'_>, offenders: &[&Input]) -> Option<Remedy> {
 fn remove(offenders: &[&Input]) -> Remedy {
     let names: Vec<&str> = offenders.iter().map(|input| input.name.as_str()).collect();
     Remedy {
-        text: format!("remove the section from copies of {}", listed(&names)),
+        text: format!(
+            "remove the section from {} (the commands change these files)",
+            listed(&names)
+        ),
         commands: offenders.iter().take(LISTED).map(|input| removal(input)).collect(),
     }
 }

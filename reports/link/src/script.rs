@@ -66,7 +66,7 @@ pub(crate) fn discards(text: &str) -> bool {
 /// Reads names up to the closing parenthesis.
 fn inputs(words: &mut impl Iterator<Item = String>, parts: &mut Vec<Part>) {
     let (mut as_needed, mut depth) = (false, 1_u32);
-    while let Some(word) = words.next() {
+    for word in words {
         match word.as_str() {
             "AS_NEEDED" => as_needed = true,
             "(" => depth = depth.saturating_add(1),

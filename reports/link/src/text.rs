@@ -124,7 +124,7 @@ fn coverage(audit: &Audit, out: &mut impl io::Write) -> io::Result<()> {
         writeln!(out, "  without: {name}, {bytes} of {of} bytes: {}", uncovered.reason.title())?;
     }
     more(out, coverage.uncovered.len())?;
-    if audit.options.calls_stubs && !audit.prediction.stubs_described {
+    if coverage.stubs {
         writeln!(out, "  without: the linker's stubs (PLT)")?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::input::{Input, InputKind};
 use crate::model::{Duplicates, Fate, Outcome, Prediction};
 
-/// The code of the output, as far as it comes from inputs.
+/// The code that inputs bring into the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
     /// Bytes of code. Dropped COMDAT groups do not count.

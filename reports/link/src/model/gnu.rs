@@ -6,7 +6,7 @@ use crate::input::{Input, SectionType, Sframe};
 use crate::linker::Linker;
 use crate::options::Output;
 
-const LEFT_BEHIND: &str = "ld -r moves the entries of functions, but not their relocations (known defect \
+const NOT_MOVED: &str = "ld -r moves the entries of functions, but not their relocations (known defect \
                            relocations-left-behind): at best, GNU ld of the same version can use the section";
 
 /// A section without bytes.
@@ -153,9 +153,9 @@ fn made(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     if !any && !stubs && link.linker != Linker::Ld247 {
         return raw(link);
     }
-    let left_behind = link.is_relocatable() && link.linker != Linker::Ld247;
+    let keeps_relocations = link.is_relocatable() && link.linker != Linker::Ld247;
     // The relocations of refused sections stay, in addition.
-    let merged = if left_behind && !all { Fate::Misplaced } else { Fate::Merged };
+    let merged = if keeps_relocations && !all { Fate::Misplaced } else { Fate::Merged };
     let is_empty = !any && !stubs;
     if is_empty && link.options.gc_sections && !link.is_relocatable() {
         return Prediction {
@@ -180,8 +180,8 @@ fn made(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
         segment: !is_empty && !link.is_relocatable(),
         fates: link.fates(|_, section| if is_merged(section) { merged } else { Fate::Refused }),
         stubs_described: stubs,
-        notes: if left_behind && link.sections().count() > 1 {
-            vec![LEFT_BEHIND.to_owned()]
+        notes: if keeps_relocations && link.sections().count() > 1 {
+            vec![NOT_MOVED.to_owned()]
         } else {
             Vec::new()
         },

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use object::elf::{R_X86_64_PLT32, VERSYM_HIDDEN};
+use object::elf::{
+    EM_AARCH64, EM_S390, EM_X86_64, R_390_PLT16DBL, R_390_PLT32DBL, R_AARCH64_CALL26,
+    R_AARCH64_JUMP26, R_X86_64_PLT32, RelocationType, VERSYM_HIDDEN,
+};
 use object::read::elf::ElfFile64;
 use object::{
     Endianness, Object as _, ObjectSection as _, ObjectSymbol as _, RelocationFlags,
@@ -69,14 +72,24 @@ fn of_object(file: &ElfFile64<'_, Endianness>) -> Symbols {
     symbols
 }
 
-/// The names of global symbols for which code has relocations for calls. Only AMD64 needs them: see
-/// [`crate::model`].
+/// The relocations of calls that may go through the PLT.
+fn call_types(file: &ElfFile64<'_, Endianness>) -> &'static [RelocationType] {
+    match file.elf_header().e_machine.get(file.endian()) {
+        EM_X86_64 => &[R_X86_64_PLT32],
+        EM_AARCH64 => &[R_AARCH64_CALL26, R_AARCH64_JUMP26],
+        EM_S390 => &[R_390_PLT16DBL, R_390_PLT32DBL],
+        _ => &[],
+    }
+}
+
+/// The names of global symbols for which code has relocations for calls.
 fn calls(file: &ElfFile64<'_, Endianness>) -> Vec<Vec<u8>> {
+    let types = call_types(file);
     let mut called = HashSet::new();
     for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
         for (_, relocation) in section.relocations() {
             let is_call = matches!(relocation.flags(),
-                RelocationFlags::Elf { r_type } if r_type == R_X86_64_PLT32);
+                RelocationFlags::Elf { r_type } if types.contains(&r_type));
             if let RelocationTarget::Symbol(index) = relocation.target()
                 && is_call
             {

@@ -215,3 +215,31 @@ fn programs_with_shared_objects() {
     }
     none(&faults);
 }
+
+/// Which machines' stubs GNU ld describes: AMD64's are in the tests above.
+#[test]
+fn stubs_of_other_machines() {
+    let Some((folder, readers)) = prepare("stubs") else { return };
+    let (mut faults, mut described) = (Vec::new(), 0);
+    for (tool, machine) in [(0, "aarch64"), (1, "aarch64"), (2, "aarch64"), (2, "s390x")] {
+        let tool = &TOOLS[tool];
+        let programs = tools::toolchain(tool.toolchain).expect("checked");
+        let linker = programs.join(format!("{machine}-linux-gnu-ld"));
+        let golden = corpus().join("golden").join(tool.toolchain).join(machine);
+        for name in ["calls.o", "cold.o", "leaf.o"] {
+            fs::copy(golden.join(name), folder.join(name)).expect("copied");
+        }
+        let arguments = ["-shared", "calls.o", "cold.o", "leaf.o"].map(str::to_owned);
+        let real = real::link(&linker, &folder, &readers, &arguments);
+        let audit = in_folder(&folder, tool.linker, &arguments);
+        assert!(audit.options.calls_stubs, "{machine}");
+        described += real.stubs;
+        faults.extend(
+            compare(&real, &audit, &[])
+                .into_iter()
+                .map(|fault| format!("{} {machine}: {fault}", tool.linker)),
+        );
+    }
+    none(&faults);
+    assert!(described > 0, "s390x");
+}
