@@ -1,0 +1,152 @@
+//! The audit of one link.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::arguments::Arguments;
+use crate::driver::{self, DriverError};
+use crate::input::{Input, InputKind};
+use crate::linker::{Identity, Linker};
+use crate::load::{self, Loaded};
+use crate::model::{Link, Outcome, Prediction};
+use crate::options::Options;
+use crate::remedy::{self, Remedy};
+use crate::script;
+use crate::text;
+use crate::uncovered::Coverage;
+
+/// What a link will make of SFrame.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Audit {
+    /// The linker.
+    pub linker: Identity,
+    /// Its options.
+    pub options: Options,
+    /// The inputs that take part, in the order in which the linker reads them.
+    pub inputs: Vec<Input>,
+    /// What the linker will do.
+    pub prediction: Prediction,
+    /// Which code will have SFrame, and which will not.
+    pub coverage: Coverage,
+    /// What to do.
+    pub remedies: Vec<Remedy>,
+    /// What could not be determined. If there is anything, the prediction may be wrong.
+    pub undecided: Vec<String>,
+}
+
+/// Whether there is something to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// The linker treats SFrame well, or there is none.
+    Clean,
+    /// SFrame is lost or wrong, or the link fails.
+    Problem,
+    /// Nothing bad is predicted, but something could not be determined.
+    Undecided,
+}
+
+impl Status {
+    /// The exit status that every command has for it.
+    #[must_use]
+    pub const fn exit(self) -> u8 {
+        match self {
+            Status::Clean => 0,
+            Status::Problem => 1,
+            Status::Undecided => 2,
+        }
+    }
+}
+
+impl Audit {
+    /// Audits a link by `linker` with these arguments: paths of inputs, and options such as `-l`, `-L` and
+    /// `--start-group`.
+    #[must_use]
+    pub fn of_inputs(linker: Linker, arguments: &[OsString]) -> Audit {
+        Audit::of_arguments(Identity::named(linker), arguments, &[])
+    }
+
+    /// Audits the link that a compiler driver (`cc ... -o prog`) would do. The driver prints its commands (`-###`); those
+    /// that compile run in a temporary folder, and nothing is linked.
+    ///
+    /// # Errors
+    /// Returns an error if the driver cannot be run, does not link, or fails to compile.
+    pub fn of_command(command: &[OsString]) -> Result<Audit, DriverError> {
+        let planned = driver::plan(command)?;
+        Ok(Audit::of_arguments(planned.linker, &planned.arguments, &planned.folders))
+    }
+
+    fn of_arguments(linker: Identity, arguments: &[OsString], folders: &[PathBuf]) -> Audit {
+        let mut arguments = Arguments::parse(arguments);
+        let mut faults = discards(&mut arguments);
+        let loaded = load::load(linker.linker, &arguments, folders);
+        let Loaded { inputs, faults: more, calls_stubs } = loaded;
+        let options = Options { calls_stubs, ..arguments.options };
+        faults.extend(more);
+        faults.extend(doubts(&linker, &inputs));
+        let link = Link { linker: linker.linker, options: &options, inputs: &inputs };
+        let prediction = link.predict();
+        let mut coverage = Coverage::of(&inputs, &prediction);
+        coverage.stubs = options.calls_stubs && !prediction.stubs_described && coverage.code > 0;
+        let remedies = remedy::remedies(&link, &prediction);
+        Audit { linker, options, inputs, prediction, coverage, remedies, undecided: faults }
+    }
+
+    /// Whether there is something to do.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match self.prediction.outcome {
+            Outcome::Unknown => Status::Undecided,
+            _ if !self.prediction.notes.is_empty() => Status::Problem,
+            Outcome::Merged | Outcome::NoSframe if self.undecided.is_empty() => Status::Clean,
+            Outcome::Merged | Outcome::NoSframe => Status::Undecided,
+            Outcome::Dropped if self.options.discard_sframe || self.options.script_discards => {
+                Status::Clean
+            }
+            Outcome::Copied if self.coverage.is_described() => Status::Clean,
+            _ => Status::Problem,
+        }
+    }
+
+    /// Writes the audit for a terminal.
+    ///
+    /// # Errors
+    /// Returns the writer's error.
+    pub fn write_text(&self, out: &mut impl io::Write) -> io::Result<()> {
+        text::write(self, out)
+    }
+}
+
+/// Reads the linker scripts of the command line, which may discard SFrame.
+fn discards(arguments: &mut Arguments) -> Vec<String> {
+    let mut faults = Vec::new();
+    for path in &arguments.scripts {
+        let bytes = sframe_input::FileBytes::open(path);
+        let text = bytes.as_ref().ok().filter(|bytes| script::is_script(bytes));
+        match text.and_then(|bytes| str::from_utf8(bytes).ok()) {
+            Some(text) => arguments.options.script_discards |= script::discards(text),
+            None => {
+                let path = sframe_record::text::printable_path(path);
+                faults.push(format!("the linker script {path} cannot be read"));
+            }
+        }
+    }
+    faults
+}
+
+fn doubts(linker: &Identity, inputs: &[Input]) -> Vec<String> {
+    let mut doubts: Vec<String> = linker.doubt.iter().cloned().collect();
+    for input in inputs {
+        doubts.extend(input.faults.iter().map(|fault| format!("{}: {fault}", input.name)));
+        if input.kind == InputKind::Bitcode {
+            doubts.push(format!("{}: its code is made during the link, from bitcode", input.name));
+        }
+        for fault in input.sframe.iter().filter_map(|section| section.fault.as_ref()) {
+            doubts.push(format!("{}: .sframe: {fault}", input.name));
+        }
+    }
+    doubts
+}

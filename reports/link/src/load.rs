@@ -1,0 +1,445 @@
+//! Finds the inputs of a link: files, libraries, scripts, and the members that are pulled out of archives.
+
+mod archive;
+mod names;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use sframe_input::FileBytes;
+use sframe_record::text::printable_path;
+
+use crate::arguments::{Arguments, Item, Mode};
+use crate::input::{Input, InputKind};
+use crate::linker::Linker;
+use crate::object::{Object, Symbols};
+use crate::options::Output;
+use crate::script::{self, Part};
+use archive::Archive;
+
+/// How deep scripts may name scripts.
+const DEEPEST: u32 = 8;
+/// How often an archive or a group of archives is searched, and how many files scripts may name in all.
+const ROUNDS: usize = 200;
+const NAMED: usize = 1_000;
+/// How many bytes of scripts are read in all.
+const SCRIPTS: usize = 4 << 20;
+/// The largest number of inputs, and of faults that are listed.
+const MOST: usize = 1_000_000;
+const MOST_FAULTS: usize = 1_000;
+
+/// The inputs of a link.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) inputs: Vec<Input>,
+    /// What could not be found or read.
+    pub(crate) faults: Vec<String>,
+    /// Some code calls a function that may be in another module, so that the linker makes stubs.
+    pub(crate) calls_stubs: bool,
+}
+
+/// Loads the inputs that a command line names. `folders` are the linker's own library folders.
+pub(crate) fn load(linker: Linker, arguments: &Arguments, folders: &[PathBuf]) -> Loaded {
+    let mut loader = Loader::new(linker, arguments, folders);
+    for item in &arguments.items {
+        loader.item(item, 0);
+    }
+    if linker == Linker::Mold {
+        loader.mark();
+    }
+    loader.loaded.calls_stubs = loader.calls_stubs();
+    loader.loaded
+}
+
+/// A definition outside the objects that are part of the link.
+#[derive(Clone, Copy)]
+struct Lazy {
+    weak: bool,
+    /// The archive and the member; `None` if it is in a shared object.
+    place: Option<(usize, usize)>,
+}
+
+struct Loader<'a> {
+    linker: Linker,
+    arguments: &'a Arguments,
+    folders: Vec<PathBuf>,
+    loaded: Loaded,
+    archives: Vec<Archive>,
+    /// Definitions that can still be used, for linkers that remember them.
+    lazy: HashMap<Vec<u8>, Lazy>,
+    /// The archives of each open group, by number.
+    groups: Vec<Vec<usize>>,
+    defined: HashSet<Vec<u8>>,
+    /// Defined by objects whose content is copied, and those of them that no other module can replace.
+    own: HashSet<Vec<u8>>,
+    hidden: HashSet<Vec<u8>>,
+    needed: HashSet<Vec<u8>>,
+    /// lld and gold: names to which objects refer, only weakly or not.
+    weak: HashSet<Vec<u8>>,
+    strong: HashSet<Vec<u8>>,
+    /// Needed since the last search of an archive.
+    fresh: Vec<Vec<u8>>,
+    /// mold pulls in members: what they define no longer changes its choice.
+    is_marking: bool,
+    /// The number of files that scripts named.
+    files_named: usize,
+    script_bytes: usize,
+}
+
+impl<'a> Loader<'a> {
+    fn new(linker: Linker, arguments: &'a Arguments, folders: &[PathBuf]) -> Loader<'a> {
+        let all = arguments.folders.iter().chain(folders);
+        let sysroot = &arguments.sysroot;
+        Loader {
+            linker,
+            arguments,
+            folders: all.map(|folder| names::below(sysroot, folder)).collect(),
+            loaded: Loaded { faults: arguments.faults.clone(), ..Loaded::default() },
+            archives: Vec::new(),
+            lazy: HashMap::new(),
+            groups: Vec::new(),
+            defined: arguments.defined.iter().cloned().collect(),
+            own: HashSet::new(),
+            weak: HashSet::new(),
+            strong: HashSet::new(),
+            hidden: HashSet::new(),
+            needed: arguments.needed.iter().cloned().collect(),
+            fresh: Vec::new(),
+            is_marking: false,
+            files_named: 0,
+            script_bytes: 0,
+        }
+    }
+
+    fn fault(&mut self, fault: String) {
+        if self.loaded.faults.len() < MOST_FAULTS {
+            self.loaded.faults.push(fault);
+        }
+    }
+
+    fn item(&mut self, item: &Item, depth: u32) {
+        match item {
+            Item::File(path, mode) => self.file(path, *mode, depth),
+            Item::Library(name, mode) => match names::library(&self.folders, name, *mode) {
+                Some(path) => self.file(&path, *mode, depth),
+                None => self.fault(format!("-l{} is not found", printable_path(Path::new(name)))),
+            },
+            Item::StartGroup => self.groups.push(Vec::new()),
+            Item::EndGroup => self.end_group(),
+        }
+    }
+
+    /// Searches the archives of a group until nothing is needed from them.
+    fn end_group(&mut self) {
+        let group = self.groups.pop().unwrap_or_default();
+        // Linkers that remember archives need no groups.
+        for _ in 0..ROUNDS {
+            if self.linker.remembers_archives() {
+                return;
+            }
+            let before = self.loaded.inputs.len();
+            for &archive in &group {
+                self.search(archive);
+            }
+            if self.loaded.inputs.len() == before {
+                return;
+            }
+        }
+        self.fault(format!("a group of archives is searched {ROUNDS} times, and no further"));
+    }
+
+    fn file(&mut self, path: &Path, mode: Mode, depth: u32) {
+        let bytes = match FileBytes::open(path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                return self.fault(format!("{}: {error}", printable_path(path)));
+            }
+        };
+        if sframe_input::archive::is_archive(&bytes) {
+            return self.archive(path, bytes, mode);
+        }
+        if script::is_script(&bytes) {
+            self.script_bytes = self.script_bytes.saturating_add(bytes.len());
+            if self.script_bytes > SCRIPTS {
+                return self.fault(format!("linker scripts have more than {SCRIPTS} bytes"));
+            }
+            let text = str::from_utf8(&bytes).unwrap_or_default().to_owned();
+            return self.script(path, &text, mode, depth);
+        }
+        match Object::read(&printable_path(path), &bytes) {
+            Ok(object) => self.object(path, object, mode),
+            Err(error) => self.fault(format!("{}: {error}", printable_path(path))),
+        }
+    }
+
+    fn object(&mut self, path: &Path, mut object: Object, mode: Mode) {
+        if mode.just_symbols {
+            return self.define(&object.symbols);
+        }
+        if object.input.kind == InputKind::Shared {
+            let is_needed = object.symbols.defined.iter().any(|name| self.needed.contains(name));
+            if mode.as_needed && !is_needed && self.linker.is_gnu_ld() {
+                return;
+            }
+        } else if object.input.kind == InputKind::Object && names::is_startup(path) {
+            object.input.kind = InputKind::Startup;
+        }
+        self.add(object);
+        self.pull_lazy();
+    }
+
+    fn script(&mut self, path: &Path, text: &str, mode: Mode, depth: u32) {
+        let parts = script::parts(text);
+        if depth >= DEEPEST || parts.is_empty() {
+            return self.fault(format!("{}: it names no inputs", printable_path(path)));
+        }
+        for part in parts {
+            if self.files_named > NAMED {
+                return;
+            }
+            match part {
+                Part::StartGroup => self.groups.push(Vec::new()),
+                Part::EndGroup => self.end_group(),
+                Part::Folder(folder) => {
+                    let folder = names::below(&self.arguments.sysroot, Path::new(&folder));
+                    self.folders.push(folder);
+                }
+                Part::Input { name, as_needed } => {
+                    let mode = Mode { as_needed: mode.as_needed || as_needed, ..mode };
+                    self.named(path, &name, mode, depth.saturating_add(1));
+                }
+            }
+        }
+    }
+
+    /// An input that a script names.
+    fn named(&mut self, script: &Path, name: &str, mode: Mode, depth: u32) {
+        self.files_named = self.files_named.saturating_add(1);
+        if self.files_named > NAMED {
+            return self.fault(format!("linker scripts name more than {NAMED} files"));
+        }
+        if let Some(library) = name.strip_prefix("-l") {
+            return self.item(&Item::Library(library.into(), mode), depth);
+        }
+        let found =
+            names::in_script(&self.arguments.sysroot, &self.folders, script, Path::new(name));
+        match found {
+            Some(path) => self.file(&path, mode, depth),
+            None => {
+                let script = printable_path(script);
+                self.fault(format!(
+                    "{}, which {script} names, is not found",
+                    printable_path(Path::new(name))
+                ));
+            }
+        }
+    }
+
+    fn archive(&mut self, path: &Path, bytes: FileBytes, mode: Mode) {
+        let archive = Archive::open(path, bytes, &mut self.loaded.faults);
+        let number = self.archives.len();
+        let members = archive.members();
+        self.remember(&archive, number);
+        self.archives.push(archive);
+        if mode.whole_archive {
+            for member in 0..members {
+                self.pull(number, member, None);
+                self.pull_lazy();
+            }
+            return;
+        }
+        if let Some(group) = self.groups.last_mut() {
+            group.push(number);
+        }
+        match self.linker {
+            // What is needed already comes from this archive.
+            Linker::Lld => {
+                self.fresh = self.needed_from(number);
+                self.pull_lazy();
+            }
+            // It chooses members once it has seen all inputs.
+            Linker::Mold => {}
+            _ => self.search(number),
+        }
+    }
+
+    fn remember_shared(&mut self, symbols: &Symbols) {
+        let weak: HashSet<&Vec<u8>> = symbols.weak.iter().collect();
+        for name in &symbols.defined {
+            self.lazy_definition(name, Lazy { weak: weak.contains(name), place: None });
+        }
+    }
+
+    /// mold prefers definitions that are not weak, also in later archives. lld takes the first one.
+    fn remember(&mut self, archive: &Archive, number: usize) {
+        let (of_mold, of_lld) = (self.linker == Linker::Mold, self.linker == Linker::Lld);
+        let strong = archive.strong().iter().filter(|_| of_mold).map(|found| (found, false));
+        let any =
+            archive.index().iter().filter(|_| of_mold || of_lld).map(|found| (found, of_mold));
+        for ((name, &member), weak) in strong.chain(any) {
+            self.lazy_definition(name, Lazy { weak, place: Some((number, member)) });
+        }
+    }
+
+    fn lazy_definition(&mut self, name: &[u8], lazy: Lazy) {
+        match self.lazy.get_mut(name) {
+            Some(known) if known.weak && !lazy.weak => *known = lazy,
+            Some(_) => {}
+            None => {
+                self.lazy.insert(name.to_vec(), lazy);
+            }
+        }
+    }
+
+    /// What an archive defines of what is needed, in the order of its members.
+    fn needed_from(&self, number: usize) -> Vec<Vec<u8>> {
+        let archive = self.archives.get(number);
+        let wanted = archive.map(|archive| archive.wanted(self.needed.iter()));
+        wanted.unwrap_or_default().into_values().collect()
+    }
+
+    /// Pulls in the members of an archive that define what is needed, and those that these need: in the order of the
+    /// archive's symbols, again and again.
+    fn search(&mut self, number: usize) {
+        let Some(archive) = self.archives.get(number) else { return };
+        let symbols = archive.symbols();
+        for _ in 0..ROUNDS {
+            let before = self.loaded.inputs.len();
+            for (name, member) in symbols.iter() {
+                if self.needed.contains(name) {
+                    self.pull(number, *member, Some(name));
+                }
+            }
+            if self.loaded.inputs.len() == before {
+                return;
+            }
+        }
+        self.fault(format!("an archive is searched {ROUNDS} times, and no further"));
+    }
+
+    /// lld pulls in a remembered member as soon as something needs it, before it reads on.
+    fn pull_lazy(&mut self) {
+        if self.linker == Linker::Lld {
+            self.pull_remembered();
+        }
+    }
+
+    /// mold looks for what is needed once it has seen all inputs.
+    fn mark(&mut self) {
+        self.is_marking = true;
+        self.fresh = self.needed.iter().cloned().collect();
+        self.fresh.sort_unstable();
+        self.pull_remembered();
+        let shared = self.lazy.iter().filter(|(_, lazy)| lazy.place.is_none());
+        self.defined.extend(shared.map(|(name, _)| name.clone()));
+    }
+
+    /// Pulls in remembered members for what has come to be needed, and for what they need.
+    fn pull_remembered(&mut self) {
+        let mut stack = std::mem::take(&mut self.fresh);
+        stack.reverse();
+        while let Some(name) = stack.pop() {
+            // mold chose the definition before members brought others.
+            let wanted = self.linker == Linker::Mold || self.needed.contains(&name);
+            let lazy = self.lazy.get(&name).filter(|_| wanted);
+            if let Some((archive, member)) = lazy.and_then(|lazy| lazy.place) {
+                self.pull(archive, member, Some(&name));
+                stack.extend(std::mem::take(&mut self.fresh).into_iter().rev());
+            }
+        }
+    }
+
+    fn pull(&mut self, archive: usize, member: usize, needed: Option<&[u8]>) {
+        let Some(archive) = self.archives.get_mut(archive) else { return };
+        let Some(read) = archive.pull(member) else { return };
+        match read {
+            Ok(mut object) => {
+                object.input.kind = match object.input.kind {
+                    InputKind::Object => InputKind::Member,
+                    other => other,
+                };
+                object.input.pulled_by = needed.map(sframe_record::text::printable);
+                self.add(object);
+            }
+            Err(fault) => self.fault(fault),
+        }
+    }
+
+    fn add(&mut self, object: Object) {
+        if self.loaded.inputs.len() >= MOST {
+            return self.fault(format!("there are more than {MOST} inputs"));
+        }
+        let is_shared = object.input.kind == InputKind::Shared;
+        if is_shared && self.linker == Linker::Lld {
+            // What a shared object needs comes first in its table of symbols.
+            self.need(&object);
+            self.pull_lazy();
+        }
+        if is_shared && self.linker == Linker::Mold {
+            self.remember_shared(&object.symbols);
+        } else if !self.is_marking {
+            self.define(&object.symbols);
+        }
+        if !is_shared {
+            self.own.extend(object.symbols.defined.iter().cloned());
+            self.hidden.extend(object.symbols.hidden.iter().cloned());
+        }
+        self.need(&object);
+        self.loaded.inputs.push(object.input);
+    }
+
+    fn need(&mut self, object: &Object) {
+        let is_shared = object.input.kind == InputKind::Shared;
+        for name in &object.symbols.needed {
+            let name = names::wrapped(&self.arguments.wrapped, name);
+            let is_weak = is_shared && self.weak.contains(&name) && !self.lazy.contains_key(&name);
+            if is_weak || self.defined.contains(&name) {
+                continue;
+            }
+            if !is_shared {
+                self.weak.remove(&name);
+                self.strong.insert(name.clone());
+            }
+            if self.needed.insert(name.clone()) {
+                self.fresh.push(name);
+            }
+        }
+        if matches!(self.linker, Linker::Lld | Linker::Gold) && !is_shared {
+            self.need_weakly(&object.symbols.weakly_needed);
+        }
+    }
+
+    /// In lld and gold, weak references of objects count more than other ones of shared objects.
+    fn need_weakly(&mut self, names: &[Vec<u8>]) {
+        for name in names.iter().filter(|name| !self.strong.contains(*name)) {
+            if self.linker == Linker::Lld {
+                self.needed.remove(name);
+            }
+            if !self.needed.contains(name) {
+                self.weak.insert(name.clone());
+            }
+        }
+    }
+
+    fn calls_stubs(&self) -> bool {
+        let options = &self.arguments.options;
+        let copied = self.loaded.inputs.iter().filter(|input| input.is_copied());
+        let mut calls = copied.flat_map(|input| &input.calls);
+        calls.any(|name| match options.output {
+            Output::Relocatable | Output::Static => false,
+            Output::Shared => {
+                let is_own = options.symbolic && self.own.contains(name);
+                !self.hidden.contains(name) && !is_own
+            }
+            // Everything else that is defined is in a shared object.
+            Output::Program => self.defined.contains(name) && !self.own.contains(name),
+        })
+    }
+
+    fn define(&mut self, symbols: &Symbols) {
+        for name in &symbols.defined {
+            self.needed.remove(name);
+            self.defined.insert(name.clone());
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! An archive whose members can be pulled in.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use sframe_input::archive::{Content, members, named_file};
+use sframe_input::{FileBytes, MemberCount};
+use sframe_record::text::{printable, printable_path};
+
+use crate::object::{Object, Symbols};
+
+pub(super) struct Archive {
+    bytes: FileBytes,
+    members: Vec<Member>,
+    /// All definitions, in the order of the members.
+    symbols: Rc<[(Vec<u8>, usize)]>,
+    /// The first member that defines a symbol.
+    index: HashMap<Vec<u8>, usize>,
+    /// The first member that defines a symbol that is not weak.
+    strong: HashMap<Vec<u8>, usize>,
+}
+
+struct Member {
+    /// `archive.a(member.o)`.
+    name: String,
+    place: Place,
+    pulled: bool,
+}
+
+enum Place {
+    Bytes(Range<usize>),
+    File(PathBuf),
+}
+
+impl Archive {
+    /// Reads the symbols of all members. Faults of members are added to `faults`.
+    pub(super) fn open(path: &Path, bytes: FileBytes, faults: &mut Vec<String>) -> Archive {
+        let mut symbols = Vec::new();
+        let mut archive = Archive {
+            bytes,
+            members: Vec::new(),
+            symbols: Rc::new([]),
+            index: HashMap::new(),
+            strong: HashMap::new(),
+        };
+        let (found, fault) = archive.list(path);
+        archive.members = found;
+        faults.extend(fault);
+        for number in 0..archive.members.len() {
+            match archive.with_bytes(number, |_, data| Symbols::defined_in(data)) {
+                Ok(names) => {
+                    for (name, weak) in names {
+                        if !weak {
+                            archive.strong.entry(name.clone()).or_insert(number);
+                        }
+                        archive.index.entry(name.clone()).or_insert(number);
+                        symbols.push((name, number));
+                    }
+                }
+                Err(fault) => faults.push(fault),
+            }
+        }
+        archive.symbols = symbols.into();
+        archive
+    }
+
+    fn list(&self, path: &Path) -> (Vec<Member>, Vec<String>) {
+        let (mut found, mut faults) = (Vec::new(), Vec::new());
+        let mut count = MemberCount::default();
+        for member in members(&self.bytes, &mut count) {
+            let member = match member {
+                Ok(member) => member,
+                Err(error) => {
+                    faults.push(format!("{}: {error}", printable_path(path)));
+                    break;
+                }
+            };
+            let name = format!("{}({})", printable_path(path), printable(member.name));
+            let start = usize::try_from(member.start).unwrap_or(usize::MAX);
+            let place = match member.content {
+                Content::Bytes(bytes) => Place::Bytes(start..start.saturating_add(bytes.len())),
+                Content::File(file) => Place::File(named_file(path, file)),
+                Content::Damaged(why) => {
+                    faults.push(format!("{name}: {why}"));
+                    continue;
+                }
+            };
+            found.push(Member { name, place, pulled: false });
+        }
+        faults
+            .extend(count.reached().map(|reached| format!("{}: {reached}", printable_path(path))));
+        (found, faults)
+    }
+
+    pub(super) const fn members(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(super) fn symbols(&self) -> Rc<[(Vec<u8>, usize)]> {
+        Rc::clone(&self.symbols)
+    }
+
+    pub(super) const fn index(&self) -> &HashMap<Vec<u8>, usize> {
+        &self.index
+    }
+
+    pub(super) const fn strong(&self) -> &HashMap<Vec<u8>, usize> {
+        &self.strong
+    }
+
+    /// The members that define some of these symbols, with one of the symbols.
+    pub(super) fn wanted<'a>(
+        &self,
+        needed: impl Iterator<Item = &'a Vec<u8>>,
+    ) -> BTreeMap<usize, Vec<u8>> {
+        let mut wanted: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
+        for name in needed {
+            if let Some(&member) = self.index.get(name) {
+                let first = wanted.entry(member).or_insert_with(|| name.clone());
+                if name < first {
+                    first.clone_from(name);
+                }
+            }
+        }
+        wanted
+    }
+
+    /// Reads a member, unless it was pulled in before.
+    pub(super) fn pull(&mut self, number: usize) -> Option<Result<Object, String>> {
+        let member = self.members.get_mut(number)?;
+        if std::mem::replace(&mut member.pulled, true) {
+            return None;
+        }
+        let read = self.with_bytes(number, |name, data| {
+            Object::read(name, data).map_err(|error| format!("{name}: {error}"))
+        });
+        Some(read.and_then(|read| read))
+    }
+
+    fn with_bytes<T>(
+        &self,
+        number: usize,
+        read: impl FnOnce(&str, &[u8]) -> T,
+    ) -> Result<T, String> {
+        let member = self.members.get(number).ok_or("a member is missing")?;
+        match &member.place {
+            Place::Bytes(range) => {
+                let bytes = self.bytes.get(range.clone()).unwrap_or_default();
+                Ok(read(&member.name, bytes))
+            }
+            Place::File(file) => match FileBytes::open(file) {
+                Ok(bytes) => Ok(read(&member.name, &bytes)),
+                Err(error) => Err(format!("{}: {error}", member.name)),
+            },
+        }
+    }
+}

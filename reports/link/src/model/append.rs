@@ -1,0 +1,126 @@
+//! gold and lld, which do not know the section (observed: gold 2.40, lld 23). They append the inputs' sections like those
+//! of any other name.
+
+use super::{Duplicates, Fate, Link, Outcome, OutputSection, Prediction};
+use crate::input::{Input, SectionType, Sframe};
+use crate::linker::Linker;
+
+pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
+    // Nothing refers to the sections, so that they count as unused.
+    if link.options.script_discards || (link.options.gc_sections && !link.is_relocatable()) {
+        return link.without();
+    }
+    let messages = failures(link, duplicates);
+    if !messages.is_empty() {
+        let (outcome, status) = (Outcome::Fails, Some(1));
+        return Prediction { outcome, status, messages, ..Prediction::default() };
+    }
+    let outputs = append(link);
+    let outcome = match outputs.as_slice() {
+        [] => return link.without(),
+        [only] if only.inputs.is_empty() => Outcome::NoSframe,
+        [only] if only.inputs.len() == 1 => Outcome::Copied,
+        _ => Outcome::Appended,
+    };
+    Prediction {
+        outcome,
+        status: Some(0),
+        fates: link.fates(|number, section| fate(&outputs, number, section)),
+        sections: outputs.iter().map(|output| output.section).collect(),
+        ..Prediction::default()
+    }
+}
+
+/// An output section with the inputs whose sections it contains.
+pub(super) struct Appended {
+    pub(super) inputs: Vec<usize>,
+    pub(super) section: OutputSection,
+}
+
+/// The output sections: gold makes one for each type of section.
+fn append(link: &Link<'_>) -> Vec<Appended> {
+    let mut outputs: Vec<Appended> = Vec::new();
+    for (number, _, section) in link.all_sections() {
+        let same = |output: &&mut Appended| output.section.section_type == section.section_type;
+        match outputs.iter_mut().find(same) {
+            Some(output) => output.add(number, section),
+            None => outputs.push(Appended::first(number, section)),
+        }
+    }
+    outputs
+}
+
+impl Appended {
+    pub(super) fn first(number: usize, section: &Sframe) -> Appended {
+        let made = OutputSection {
+            section_type: section.section_type,
+            version: None,
+            size: Some(0),
+            functions: 0,
+        };
+        let mut appended = Appended { inputs: Vec::new(), section: made };
+        appended.add(number, section);
+        appended
+    }
+
+    pub(super) fn add(&mut self, number: usize, section: &Sframe) {
+        if section.size == 0 {
+            return;
+        }
+        if self.inputs.is_empty() {
+            self.section.version = section.version();
+            self.section.functions = section.functions;
+        }
+        let end = self.section.size.unwrap_or_default();
+        let start = end.checked_next_multiple_of(section.alignment.max(1)).unwrap_or(u64::MAX);
+        self.section.size = Some(start.saturating_add(section.size));
+        self.inputs.push(number);
+    }
+}
+
+/// What becomes of a section that is appended to others.
+pub(super) fn fate(outputs: &[Appended], number: usize, section: &Sframe) -> Fate {
+    let is_first = outputs.iter().any(|output| output.inputs.first() == Some(&number));
+    match is_first {
+        true if section.is_pc_relative() => Fate::First,
+        true => Fate::Misplaced,
+        false => Fate::Unread,
+    }
+}
+
+/// Why the link fails.
+fn failures(link: &Link<'_>, duplicates: &Duplicates) -> Vec<String> {
+    let mut messages = Vec::new();
+    let first = link.all_sections().next().map(|(_, _, section)| section.section_type);
+    if let (Linker::Lld, Some(first)) = (link.linker, first) {
+        for (_, input, section) in link.all_sections().filter(|(.., s)| s.section_type != first) {
+            messages.push("error: section type mismatch for .sframe".to_owned());
+            messages.push(format!(">>> {}:(.sframe): {}", input.name, full(section.section_type)));
+            messages.push(format!(">>> output section .sframe: {}", full(first)));
+        }
+    }
+    if !link.is_relocatable() {
+        for (number, input, _) in link.sections() {
+            let groups = duplicates.groups(number, input).filter(|group| group.functions > 0);
+            for group in groups {
+                messages.extend(dropped(link.linker, input, &group.section));
+            }
+        }
+    }
+    messages
+}
+
+/// Code of a group was dropped to which the section refers.
+fn dropped(linker: Linker, input: &Input, section: &str) -> Vec<String> {
+    match linker {
+        Linker::Lld => vec![
+            format!("error: relocation refers to a discarded section: {section}"),
+            format!(">>> referenced by {}:(.sframe+", input.name),
+        ],
+        _ => vec!["which is defined in a discarded section".to_owned()],
+    }
+}
+
+fn full(section_type: SectionType) -> String {
+    format!("SHT_{}", section_type.name())
+}

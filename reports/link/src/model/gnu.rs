@@ -1,0 +1,252 @@
+//! GNU ld (observed: 2.40, 2.44, 2.47.50).
+
+use super::append::{Appended, fate};
+use super::{Duplicates, Fate, Link, Outcome, OutputSection, Prediction};
+use crate::input::{Input, SectionType, Sframe};
+use crate::linker::Linker;
+use crate::options::Output;
+
+const NOT_MOVED: &str = "ld -r moves the entries of functions, but not their relocations (known defect \
+                           relocations-left-behind): at best, GNU ld of the same version can use the section";
+
+/// A section without bytes.
+const EMPTY: OutputSection = OutputSection {
+    section_type: SectionType::GnuSframe,
+    version: None,
+    size: Some(0),
+    functions: 0,
+};
+
+/// What the linker does with the section of one input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// It is merged.
+    Merged,
+    /// It is understood, and the link fails because of its version.
+    Clashes,
+    /// It is left out with a message.
+    Refused,
+}
+
+pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
+    let options = link.options;
+    let old = link.linker != Linker::Ld247;
+    let collected = options.gc_sections && old && !link.is_relocatable();
+    if options.script_discards || collected {
+        return link.without();
+    }
+    if link.sections().next().is_none() {
+        // An empty section of an input remains.
+        let empty = (!old && link.all_sections().next().is_some()).then_some(EMPTY);
+        return Prediction { sections: empty.into_iter().collect(), ..link.without() };
+    }
+    if options.discard_sframe && !old {
+        return discarded(link);
+    }
+    if let Some(crash) = crash(link) {
+        return crash;
+    }
+    let mut messages = Vec::new();
+    for (_, input, section) in link.sections() {
+        if take(link.linker, section) == Taken::Refused {
+            messages.extend(refusal(link.linker, input, section));
+        }
+    }
+    if link.sections().any(|(.., section)| take(link.linker, section) == Taken::Clashes) {
+        messages.push(
+            "input SFrame sections with different format versions prevent .sframe generation"
+                .to_owned(),
+        );
+        messages.push("final link failed".to_owned());
+        return Prediction {
+            outcome: Outcome::Fails,
+            status: Some(1),
+            messages,
+            ..Prediction::default()
+        };
+    }
+    let mut prediction = made(link, duplicates);
+    prediction.status = Some(i32::from(options.fatal_warnings && !messages.is_empty()));
+    prediction.messages = messages;
+    if prediction.status == Some(1) {
+        prediction.outcome = Outcome::Fails;
+        prediction.sections.clear();
+        prediction.segment = false;
+        prediction.stubs_described = false;
+        prediction.fates = link.fates(|_, _| Fate::Lost);
+    }
+    prediction
+}
+
+/// `--discard-sframe` leaves a section without bytes.
+fn discarded(link: &Link<'_>) -> Prediction {
+    Prediction { sections: vec![EMPTY], ..link.without() }
+}
+
+const fn take(linker: Linker, section: &Sframe) -> Taken {
+    let Some(header) = section.header else { return Taken::Refused };
+    match (linker, header.version) {
+        (Linker::Ld240, 1) => Taken::Merged,
+        (Linker::Ld244, 1) => Taken::Clashes,
+        (Linker::Ld244, 2) if !header.pc_relative => Taken::Merged,
+        (Linker::Ld247, 3) if matches!(section.section_type, SectionType::GnuSframe) => {
+            Taken::Merged
+        }
+        _ => Taken::Refused,
+    }
+}
+
+fn refusal(linker: Linker, input: &Input, section: &Sframe) -> Vec<String> {
+    let place = format!("error in {}(.sframe); ", input.name);
+    match (linker, section.version()) {
+        (Linker::Ld247, _) if section.section_type != SectionType::GnuSframe => {
+            vec![format!("{place}unexpected SFrame section type; section ignored")]
+        }
+        (Linker::Ld247, Some(version)) => vec![
+            format!("{place}unexpected SFrame format version {version}"),
+            format!("{place}SFrame section ignored"),
+        ],
+        (Linker::Ld247, None) => vec![format!("{place}SFrame section ignored")],
+        _ => vec![format!("{place}no .sframe will be created")],
+    }
+}
+
+/// Sections that the linker understands, but that it was not made for.
+fn crash(link: &Link<'_>) -> Option<Prediction> {
+    let crash = |status, message: &str| Prediction {
+        outcome: Outcome::Crashes,
+        status: Some(status),
+        messages: (!message.is_empty()).then(|| message.to_owned()).into_iter().collect(),
+        ..Prediction::default()
+    };
+    for (_, input, section) in link.sections() {
+        let taken = take(link.linker, section);
+        if taken == Taken::Refused {
+            continue;
+        }
+        if section.functions > 0 && !section.relocated {
+            let message = if link.linker == Linker::Ld247 { "" } else { "assertion fail" };
+            return Some(crash(139, message));
+        }
+        if taken == Taken::Clashes && input.big_endian && input.machine == "AArch64" {
+            return Some(crash(139, ""));
+        }
+        if section.row_after_end && link.linker != Linker::Ld247 && !link.is_relocatable() {
+            return Some(crash(134, "fre->fre_start_addr < fdep->sfde_func_size"));
+        }
+    }
+    None
+}
+
+/// The section that the linker makes.
+fn made(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
+    let is_merged = |section: &Sframe| take(link.linker, section) == Taken::Merged;
+    let stubs = stubs(link);
+    let (mut any, mut all, mut functions) = (false, true, 0_u64);
+    for (number, input, section) in link.sections() {
+        all &= is_merged(section);
+        if is_merged(section) {
+            any = true;
+            functions = functions.saturating_add(duplicates.functions(number, input));
+        }
+    }
+    if !any && !stubs && link.linker != Linker::Ld247 {
+        return raw(link);
+    }
+    let keeps_relocations = link.is_relocatable() && link.linker != Linker::Ld247;
+    // The relocations of refused sections stay, in addition.
+    let merged = if keeps_relocations && !all { Fate::Misplaced } else { Fate::Merged };
+    let is_empty = !any && !stubs;
+    if is_empty && link.options.gc_sections && !link.is_relocatable() {
+        return Prediction {
+            outcome: Outcome::Dropped,
+            fates: link.fates(|_, _| Fate::Refused),
+            ..Prediction::default()
+        };
+    }
+    Prediction {
+        outcome: match (any, all) {
+            (true, true) => Outcome::Merged,
+            (true, false) => Outcome::Part,
+            (false, _) if stubs => Outcome::StubsOnly,
+            (false, _) => Outcome::Empty,
+        },
+        sections: vec![OutputSection {
+            section_type: section_type(link),
+            version: link.linker.writes().filter(|_| !is_empty),
+            size: is_empty.then_some(0),
+            functions,
+        }],
+        segment: !is_empty && !link.is_relocatable(),
+        fates: link.fates(|_, section| if is_merged(section) { merged } else { Fate::Refused }),
+        stubs_described: stubs,
+        notes: if keeps_relocations && link.sections().count() > 1 {
+            vec![NOT_MOVED.to_owned()]
+        } else {
+            Vec::new()
+        },
+        ..Prediction::default()
+    }
+}
+
+/// The type of the output's section: until 2.44, that of the first input section. In dynamic links, the first object gets
+/// the linker's own section for stubs, even if there are none.
+fn section_type(link: &Link<'_>) -> SectionType {
+    if link.linker == Linker::Ld247 {
+        return SectionType::GnuSframe;
+    }
+    let first_object = link.inputs.iter().find(|input| input.is_copied());
+    if has_own_section(link) && first_object.is_some_and(|input| input.sframe.is_empty()) {
+        return SectionType::Progbits;
+    }
+    link.all_sections().next().map(|(.., section)| section.section_type).unwrap_or_default()
+}
+
+/// Version 2.44 and older append the sections if they understand none of them, although they announce the opposite.
+fn raw(link: &Link<'_>) -> Prediction {
+    let mut output: Option<Appended> = None;
+    for (number, _, section) in link.sections() {
+        match &mut output {
+            Some(output) => output.add(number, section),
+            None => output = Some(Appended::first(number, section)),
+        }
+    }
+    let outputs: Vec<Appended> = output.into_iter().collect();
+    let inputs = outputs.iter().map(|output| output.inputs.len()).sum::<usize>();
+    Prediction {
+        outcome: if inputs == 1 { Outcome::Copied } else { Outcome::Appended },
+        fates: link.fates(|number, section| fate(&outputs, number, section)),
+        sections: outputs
+            .iter()
+            .map(|output| OutputSection { section_type: section_type(link), ..output.section })
+            .collect(),
+        segment: !link.is_relocatable(),
+        ..Prediction::default()
+    }
+}
+
+/// Whether the linker describes its stubs (PLT). It does so if there are any, and if an input has SFrame.
+fn stubs(link: &Link<'_>) -> bool {
+    has_own_section(link) && link.options.calls_stubs
+}
+
+/// Whether the linker has a section for its stubs.
+fn has_own_section(link: &Link<'_>) -> bool {
+    let machine = link.inputs.iter().find(|input| input.is_copied()).map(|input| &input.machine);
+    let can = match machine.map(String::as_str) {
+        Some("AMD64") => true,
+        Some("s390x") => link.linker == Linker::Ld247,
+        _ => false,
+    };
+    let options = link.options;
+    let wanted = !options.no_stub_unwind_info || link.linker == Linker::Ld247;
+    can && wanted && !options.gc_sections && is_dynamic(link)
+}
+
+fn is_dynamic(link: &Link<'_>) -> bool {
+    match link.options.output {
+        Output::Shared => true,
+        Output::Relocatable | Output::Static => false,
+        Output::Program => link.options.pie || link.inputs.iter().any(|input| !input.is_copied()),
+    }
+}

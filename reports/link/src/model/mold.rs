@@ -1,0 +1,41 @@
+//! mold 3 (observed: 3.0.0): it merges version 3, and leaves other versions out without a message.
+
+use super::{Duplicates, Fate, Link, Outcome, OutputSection, Prediction};
+use crate::input::{SectionType, Sframe};
+
+pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
+    if let Some((_, input, _)) = link.sections().find(|(_, _, section)| section.header.is_none()) {
+        return Prediction {
+            outcome: Outcome::Fails,
+            status: Some(1),
+            messages: vec![format!("{}:(.sframe): corrupted .sframe section", input.name)],
+            ..Prediction::default()
+        };
+    }
+    let is_merged = |section: &Sframe| section.version() == Some(3);
+    let merged: u64 = link
+        .sections()
+        .filter(|(_, _, section)| is_merged(section))
+        .map(|(number, input, _)| duplicates.functions(number, input))
+        .sum();
+    let mut prediction = link.without();
+    let (mut any, mut all) = (false, true);
+    for (_, _, section) in link.sections() {
+        any |= is_merged(section);
+        all &= is_merged(section);
+    }
+    if !any || merged == 0 {
+        return prediction;
+    }
+    prediction.outcome = if all { Outcome::Merged } else { Outcome::Part };
+    prediction.fates =
+        link.fates(|_, section| if is_merged(section) { Fate::Merged } else { Fate::Dropped });
+    prediction.segment = !link.is_relocatable();
+    prediction.sections = vec![OutputSection {
+        section_type: SectionType::GnuSframe,
+        version: Some(3),
+        size: None,
+        functions: merged,
+    }];
+    prediction
+}

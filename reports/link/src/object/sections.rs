@@ -1,0 +1,135 @@
+//! The code and the SFrame sections of a relocatable object.
+
+use std::collections::BTreeMap;
+
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object as _, ObjectComdat as _};
+use sframe_record::text::printable;
+use sframe_validator::elf::{Elf, SHT_GNU_SFRAME, SHT_PROGBITS, SframeSection};
+use sframe_validator::section::RowBudget;
+use sframe_validator::{Section, section};
+
+use crate::input::{Group, Header, Input, SectionType, Sframe};
+
+/// The number of a group in [`Input::groups`], by index of a section.
+type Groups = BTreeMap<u32, usize>;
+
+/// Adds what the sections of an object show.
+pub(super) fn add(elf: &Elf<'_>, file: Option<&ElfFile64<'_, Endianness>>, input: &mut Input) {
+    let groups = file.map(|file| groups(elf, file, input)).unwrap_or_default();
+    for section in elf.code_sections() {
+        input.code = input.code.saturating_add(section.size);
+        if let Some(group) =
+            groups.get(&section.index).and_then(|&group| input.groups.get_mut(group))
+        {
+            group.code = group.code.saturating_add(section.size);
+            if group.section.is_empty() {
+                group.section = printable(section.name.bytes());
+            }
+        }
+    }
+    for content in elf.sframe_contents() {
+        let section = read(&content, &groups, input);
+        input.sframe.push(section);
+    }
+    if elf.further_sframe_sections() > 0 {
+        let further = elf.further_sframe_sections();
+        input.faults.push(format!("{further} more SFrame sections are not read"));
+    }
+    input.groups.retain(|group| group.code > 0);
+}
+
+fn groups(elf: &Elf<'_>, file: &ElfFile64<'_, Endianness>, input: &mut Input) -> Groups {
+    let mut groups = Groups::new();
+    for comdat in file.comdats() {
+        let signature = printable(comdat.name_bytes().unwrap_or_default());
+        let number = input.groups.len();
+        input.groups.push(Group { signature, ..Group::default() });
+        // The sections of valid groups are disjoint. In others, every section counts once.
+        let room = elf.sections().len().saturating_sub(groups.len());
+        for section in comdat.sections().take(room) {
+            groups.entry(u32::try_from(section.0).unwrap_or(u32::MAX)).or_insert(number);
+        }
+    }
+    groups
+}
+
+fn read(content: &SframeSection<'_>, groups: &Groups, input: &mut Input) -> Sframe {
+    let mut sframe = Sframe {
+        section_type: match content.header.sh_type {
+            SHT_PROGBITS => SectionType::Progbits,
+            SHT_GNU_SFRAME => SectionType::GnuSframe,
+            other => SectionType::Other(other),
+        },
+        size: content.header.size,
+        alignment: content.header.alignment,
+        relocated: content.relocations.as_ref().is_ok_and(|table| !table.starts().is_empty()),
+        ..Sframe::default()
+    };
+    let data = match content.data {
+        Ok(data) => data,
+        Err(error) => return Sframe { fault: Some(error.to_string()), ..sframe },
+    };
+    sframe.header = header(data);
+    if !data.is_empty()
+        && let Err(fault) = describe(content, data, &mut sframe, groups, input)
+    {
+        sframe.fault = Some(fault);
+    }
+    sframe
+}
+
+/// The fields of the preamble, which all versions share, even if the rest cannot be read.
+fn header(data: &[u8]) -> Option<Header> {
+    let (magic, rest) = data.split_first_chunk::<2>()?;
+    let [version, flags, abi, ..] = *rest else { return None };
+    let flags_of = section::Flags(flags);
+    (matches!(magic, [0xe2, 0xde] | [0xde, 0xe2])).then(|| Header {
+        version,
+        flags,
+        sorted: flags_of.sorted(),
+        frame_pointer: flags_of.frame_pointer(),
+        pc_relative: flags_of.pcrel(),
+        abi,
+    })
+}
+
+fn describe(
+    content: &SframeSection<'_>,
+    data: &[u8],
+    sframe: &mut Sframe,
+    groups: &Groups,
+    input: &mut Input,
+) -> Result<(), String> {
+    let placement = content.placement().map_err(|error| error.to_string())?;
+    let section = Section::parse(data, placement).map_err(|error| error.to_string())?;
+    let mut budget = section.row_budget();
+    sframe.functions = section.entry_count().into();
+    for entry in section.entries() {
+        sframe.described = sframe.described.saturating_add(entry.size().into());
+        let index = entry.start().ok().map(|start| start.section);
+        let group = index.and_then(|index| groups.get(&index));
+        if let Some(group) = group.and_then(|&group| input.groups.get_mut(group)) {
+            group.functions = group.functions.saturating_add(1);
+            group.described = group.described.saturating_add(entry.size().into());
+        }
+        sframe.row_after_end |= ends_before_a_row(entry, &mut budget);
+    }
+    Ok(())
+}
+
+/// Whether a function has a row that does not start before its end.
+fn ends_before_a_row(entry: section::FunctionEntry<'_>, budget: &mut RowBudget) -> bool {
+    let Ok(function) = entry.function() else { return false };
+    let Ok(rows) = function.frame_row_entries() else { return false };
+    for row in rows {
+        let Ok(row) = row else { return false };
+        if budget.charge(&row).is_err() {
+            return false;
+        }
+        if row.start >= function.size() {
+            return true;
+        }
+    }
+    false
+}

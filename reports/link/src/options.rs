@@ -1,0 +1,41 @@
+//! The options of a linker's command line that matter for SFrame.
+
+use serde::{Deserialize, Serialize};
+
+/// What a link makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Output {
+    /// A program that may use shared objects.
+    #[default]
+    Program,
+    /// A program without shared objects (`-static`).
+    Static,
+    /// A shared object (`-shared`).
+    Shared,
+    /// A relocatable object (`-r`).
+    Relocatable,
+}
+
+/// The options of a link.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Options {
+    /// What the link makes.
+    pub output: Output,
+    /// `-pie`.
+    pub pie: bool,
+    /// `--discard-sframe` (GNU ld 2.46 and later).
+    pub discard_sframe: bool,
+    /// `--gc-sections`.
+    pub gc_sections: bool,
+    /// `--fatal-warnings`.
+    pub fatal_warnings: bool,
+    /// `--no-ld-generated-unwind-info`.
+    pub no_stub_unwind_info: bool,
+    /// `-Bsymbolic` or `-Bsymbolic-functions`: calls within a shared object need no stubs.
+    pub symbolic: bool,
+    /// A linker script discards `.sframe`.
+    pub script_discards: bool,
+    /// Some code calls a function that may be in another module, so that the linker makes stubs (PLT).
+    pub calls_stubs: bool,
+}

@@ -1,0 +1,156 @@
+//! Linker scripts that stand for inputs, such as `libc.so`: `INPUT`, `GROUP` and `AS_NEEDED`.
+
+/// The largest number of commands that are read from one script.
+const MOST: usize = 10_000;
+/// The longest script that is read, in bytes.
+pub(crate) const LONGEST: usize = 1 << 20;
+
+/// A part of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A file, or `-lname`.
+    Input { name: String, as_needed: bool },
+    /// `SEARCH_DIR`.
+    Folder(String),
+    /// The start of `GROUP`.
+    StartGroup,
+    /// The end of `GROUP`.
+    EndGroup,
+}
+
+/// Whether `data` looks like a script: text that is short enough.
+pub(crate) fn is_script(data: &[u8]) -> bool {
+    data.len() <= LONGEST
+        && !data.is_empty()
+        && str::from_utf8(data).is_ok_and(|text| !text.contains('\0'))
+}
+
+/// The inputs that a script names, in order.
+pub(crate) fn parts(text: &str) -> Vec<Part> {
+    let mut words = words(text).into_iter().peekable();
+    let mut parts = Vec::new();
+    while let Some(word) = words.next() {
+        if words.peek().map(String::as_str) != Some("(") {
+            continue;
+        }
+        words.next();
+        match word.as_str() {
+            "INPUT" => inputs(&mut words, &mut parts),
+            "GROUP" => {
+                parts.push(Part::StartGroup);
+                inputs(&mut words, &mut parts);
+                parts.push(Part::EndGroup);
+            }
+            "SEARCH_DIR" => parts.extend(words.next().map(Part::Folder)),
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// Whether a script discards `.sframe`: an output section `/DISCARD/` names it.
+pub(crate) fn discards(text: &str) -> bool {
+    let words = words(text);
+    let mut inside = false;
+    for word in &words {
+        match word.as_str() {
+            "/DISCARD/" => inside = true,
+            "}" => inside = false,
+            ".sframe" | ".sframe*" if inside => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Reads names up to the closing parenthesis.
+fn inputs(words: &mut impl Iterator<Item = String>, parts: &mut Vec<Part>) {
+    let (mut as_needed, mut depth) = (false, 1_u32);
+    for word in words {
+        match word.as_str() {
+            "AS_NEEDED" => as_needed = true,
+            "(" => depth = depth.saturating_add(1),
+            ")" => {
+                depth = depth.saturating_sub(1);
+                as_needed = false;
+                if depth == 0 {
+                    return;
+                }
+            }
+            "," => {}
+            _ => parts.push(Part::Input { name: word, as_needed }),
+        }
+    }
+}
+
+/// The words of a script. Comments are left out, and quoted names are one word.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = text;
+    while words.len() < MOST {
+        rest = rest.trim_start();
+        let Some(first) = rest.chars().next() else { break };
+        if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.split_once("*/").map_or("", |(_, rest)| rest);
+        } else if let Some(quoted) = rest.strip_prefix('"') {
+            let (word, after) = quoted.split_once('"').unwrap_or((quoted, ""));
+            words.push(word.to_owned());
+            rest = after;
+        } else if "(){},;".contains(first) {
+            words.push(first.to_string());
+            rest = rest.get(first.len_utf8()..).unwrap_or_default();
+        } else {
+            let end = |character: char| character.is_whitespace() || "(){},;\"".contains(character);
+            let length = rest.find(end).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(length);
+            words.push(word.to_owned());
+            rest = after;
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(name: &str, as_needed: bool) -> Part {
+        Part::Input { name: name.to_owned(), as_needed }
+    }
+
+    /// `libc.so` and `libgcc_s.so` of Debian 12.
+    #[test]
+    fn scripts_of_the_c_library_are_read() {
+        let libc = "/* GNU ld script\n   text */\nOUTPUT_FORMAT(elf64-x86-64)\nGROUP ( /lib/libc.so.6 \
+                    /usr/lib/libc_nonshared.a  AS_NEEDED ( /lib64/ld-linux-x86-64.so.2 ) )\n";
+        let expected = [
+            Part::StartGroup,
+            input("/lib/libc.so.6", false),
+            input("/usr/lib/libc_nonshared.a", false),
+            input("/lib64/ld-linux-x86-64.so.2", true),
+            Part::EndGroup,
+        ];
+        assert_eq!(parts(libc), expected);
+        let libgcc = "GROUP ( libgcc_s.so.1 -lgcc )";
+        assert_eq!(
+            parts(libgcc).get(1..3),
+            Some(&[input("libgcc_s.so.1", false), input("-lgcc", false)][..])
+        );
+        assert_eq!(parts("INPUT(a.o,\"b c.o\")"), [input("a.o", false), input("b c.o", false)]);
+    }
+
+    #[test]
+    fn broken_scripts_end() {
+        for text in ["GROUP (", "GROUP", "/*", "\"", "GROUP ( AS_NEEDED ( a", "((((", "INPUT()"] {
+            assert!(parts(text).len() <= 3, "{text}");
+        }
+    }
+
+    #[test]
+    fn discarded_sections_are_seen() {
+        assert!(discards(
+            "SECTIONS { .text : { *(.text) } /DISCARD/ : { *(.eh_frame) *(.sframe) } }"
+        ));
+        assert!(!discards("SECTIONS { /DISCARD/ : { *(.eh_frame) } .sframe : { *(.sframe) } }"));
+    }
+}

@@ -1,0 +1,119 @@
+//! Hostile inputs: damaged objects and archives, scripts that name themselves, response files. The audit ends, does not
+//! panic, and reports what it could not read.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use sframe_corpus::{corpus, folder};
+use sframe_link::{Audit, Linker, Status, messages};
+
+fn audits(path: &Path) -> Vec<Audit> {
+    let arguments: Vec<OsString> = vec!["--whole-archive".into(), path.as_os_str().to_owned()];
+    let audits: Vec<Audit> =
+        Linker::MODELLED.iter().map(|linker| Audit::of_inputs(*linker, &arguments)).collect();
+    for audit in &audits {
+        let mut text = Vec::new();
+        audit.write_text(&mut text).expect("a vector");
+        let controls =
+            text.iter().filter(|byte| byte.is_ascii_control() && **byte != b'\n').count();
+        assert_eq!(controls, 0, "{}", String::from_utf8_lossy(&text));
+    }
+    audits
+}
+
+/// Numbers that are the same in each run.
+const fn next(state: u64) -> u64 {
+    state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
+}
+
+#[test]
+fn damaged_files_are_reported() {
+    let folder = folder!("hostile-damaged");
+    let golden = corpus().join("golden");
+    let names = [
+        "2.44/x86_64/comdat-a.o",
+        "2.47.50/x86_64/archive.a",
+        "2.40/aarch64/cfi.o",
+        "2.47.50/x86_64/shared.so",
+    ];
+    let (mut state, mut undecided) = (1, 0);
+    for name in names {
+        let sound = fs::read(golden.join(name)).expect("a golden file");
+        let path = folder.join(Path::new(name).file_name().expect("a name"));
+        for round in 0..150 {
+            let mut bytes = sound.clone();
+            for _ in 0..=round % 8 {
+                state = next(state);
+                let place = usize::try_from(state >> 33).expect("small") % bytes.len();
+                bytes[place] = (state >> 20).to_le_bytes()[0];
+            }
+            if round % 5 == 0 {
+                bytes.truncate(usize::try_from(next(state) >> 33).expect("small") % bytes.len());
+            }
+            fs::write(&path, bytes).expect("written");
+            undecided +=
+                audits(&path).iter().filter(|audit| audit.status() == Status::Undecided).count();
+        }
+    }
+    assert!(undecided > 100, "{undecided}");
+}
+
+/// Every malformed file of the corpus is an input.
+#[test]
+fn the_malformed_corpus_is_read() {
+    let files = sframe_corpus::files(&corpus().join("malformed"));
+    let files: Vec<_> =
+        files.iter().filter(|file| file.extension().is_some_and(|end| end == "elf")).collect();
+    assert!(files.len() > 50, "{} files", files.len());
+    for file in files {
+        audits(file);
+    }
+}
+
+#[test]
+fn scripts_that_name_themselves_end() {
+    let folder = folder!("hostile-scripts");
+    let script = folder.join("libself.so");
+    fs::write(&script, format!("GROUP ( {} )", "libself.so ".repeat(9_000))).expect("written");
+    for audit in audits(&script) {
+        assert_eq!(audit.status(), Status::Undecided);
+        assert!(audit.undecided.len() <= 1_001, "{}", audit.undecided.len());
+    }
+    let response = folder.join("response");
+    fs::write(&response, format!("@{0} @{0}", response.display())).expect("written");
+    let argument: OsString = format!("@{}", response.display()).into();
+    assert_eq!(Audit::of_inputs(Linker::Lld, &[argument]).status(), Status::Undecided);
+}
+
+#[test]
+fn what_is_missing_is_undecided() {
+    let nothing: [OsString; 3] = ["missing.o".into(), "-lmissing".into(), "/".into()];
+    let audit = Audit::of_inputs(Linker::Ld244, &nothing);
+    assert_eq!(
+        (audit.undecided.len(), audit.status()),
+        (3, Status::Undecided),
+        "{:?}",
+        audit.undecided
+    );
+    assert!(Audit::of_command(&[]).is_err());
+    assert!(Audit::of_command(&["/missing/cc".into()]).is_err());
+}
+
+#[test]
+fn long_texts_are_searched_for_messages() {
+    let long = "é".repeat(200_000);
+    assert!(messages::find(&long).is_empty());
+    let report = "error: fatal linker error: unhandled relocation type R_X86_64_PC64 at offset 0x1c\n    note: in crt1.o:.sframe";
+    assert_eq!(messages::find(report)[0].id, "zig-unhandled-relocation");
+    assert_eq!(
+        messages::find("x.o: unknown R_X86_64_PC64 in crt1.o:.sframe")[0].id,
+        "pc64-in-sframe"
+    );
+    let ids: std::collections::BTreeSet<&str> =
+        messages::ALL.iter().map(|message| message.id).collect();
+    assert_eq!(ids.len(), messages::ALL.len());
+    assert_eq!(messages::by_id("lld-type-mismatch").map(|message| message.linkers), Some("lld"));
+}
