@@ -4,10 +4,12 @@ mod args;
 mod check;
 mod commands;
 mod compare;
+mod conformance;
 mod diff;
 mod dump;
 mod forecast;
 mod interrupt;
+mod link;
 mod lookup;
 mod man;
 mod output_file;
@@ -94,6 +96,8 @@ pub fn run() -> Exit {
     let result = match cli.command {
         None => unnamed(&cli.check),
         Some(Command::Forecast(args)) => forecast::run(&args),
+        Some(Command::Link(args)) => link::run(&args),
+        Some(Command::Conformance(args)) => conformance::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Plan(args)) => shards::plan(&args),

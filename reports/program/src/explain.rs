@@ -1,7 +1,8 @@
-//! The pages about rules, known defects and causes of lost coverage.
+//! The pages about rules, known defects, causes of lost coverage, and messages of linkers.
 
 mod causes;
 mod defects;
+mod messages;
 mod near;
 mod rules;
 
@@ -9,6 +10,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use sframe_defects::{Defect, Producer};
+use sframe_link::messages::{self as linkers, Message};
 use sframe_oracle::coverage::Cause;
 use sframe_record::catalogue;
 use sframe_validator::rules::Rule;
@@ -26,6 +28,8 @@ pub enum Subject {
     Defect(&'static Defect),
     /// A cause of lost coverage.
     Cause(Cause),
+    /// A message of a linker.
+    Message(&'static Message),
 }
 
 /// Everything that has a name.
@@ -33,10 +37,12 @@ pub fn subjects() -> impl Iterator<Item = (&'static str, Subject)> {
     let rules = catalogue::all().map(|rule| (rule.name, Subject::Rule(rule)));
     let defects = sframe_defects::all().map(|defect| (defect.id, Subject::Defect(defect)));
     let causes = Cause::ALL.into_iter().map(|cause| (cause.name(), Subject::Cause(cause)));
-    rules.chain(defects).chain(causes)
+    let messages = linkers::ALL.iter().map(|message| (message.id, Subject::Message(message)));
+    rules.chain(defects).chain(causes).chain(messages)
 }
 
-/// Everything with this name: a cause and a known defect may have the same one.
+/// Everything with this name: a cause and a known defect may have the same one. A text with spaces is a message of a
+/// linker.
 ///
 /// # Errors
 /// Returns a message with similar names if there is nothing.
@@ -46,8 +52,15 @@ pub fn subjects_named(name: &str) -> Result<Vec<Subject>, String> {
     if !named.is_empty() {
         return Ok(named);
     }
+    let messages = linkers::find(name);
+    if !messages.is_empty() {
+        return Ok(messages.into_iter().map(Subject::Message).collect());
+    }
+    if name.contains(' ') {
+        return Err("no linker is known to print this about SFrame".to_owned());
+    }
     let hint = near::hint(name, subjects().map(|(name, _)| name));
-    Err(format!("there is no rule, known defect or cause `{name}`; {hint}"))
+    Err(format!("there is no rule, known defect, cause or message `{name}`; {hint}"))
 }
 
 /// Prints pages, with an empty line between them.
@@ -67,6 +80,7 @@ pub fn pages(
             Subject::Rule(rule) => rules::page(out, rule, width)?,
             Subject::Defect(defect) => defects::page(out, defect, width)?,
             Subject::Cause(cause) => causes::page(out, cause, width)?,
+            Subject::Message(message) => messages::page(out, message, width)?,
         }
     }
     Ok(())

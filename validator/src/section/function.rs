@@ -160,7 +160,7 @@ impl<'a> FunctionEntry<'a> {
         let value = self.start_field.cast_unsigned();
         match placement.starts {
             Starts::Linked => {
-                let base = if self.section.header().flags.pcrel() { self.offset() } else { 0 };
+                let base = if self.section.header().has_pcrel_starts() { self.offset() } else { 0 };
                 let address = placement.address.wrapping_add(base).wrapping_add(value);
                 Ok(CodeAddress::absolute(address))
             }

@@ -111,7 +111,8 @@ impl Flags {
         self.0 & Flags::FRAME_POINTER != 0
     }
 
-    /// Whether a function's start field is relative to the field itself instead of the section.
+    /// Whether a function's start field is relative to the field itself instead of the section, if the version defines
+    /// the flag: see [`Header::has_pcrel_starts`].
     #[must_use]
     pub const fn pcrel(self) -> bool {
         self.0 & Flags::PCREL != 0
@@ -146,6 +147,12 @@ pub struct Header {
 }
 
 impl Header {
+    /// Whether start fields are relative to themselves. Version 1 does not define the flag for it.
+    #[must_use]
+    pub const fn has_pcrel_starts(&self) -> bool {
+        self.flags.pcrel() && !matches!(self.version, Version::V1)
+    }
+
     /// Decodes the header. The byte order is `endian` if the caller requires one, otherwise the one in which the magic
     /// number is right.
     ///

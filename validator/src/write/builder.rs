@@ -162,7 +162,7 @@ impl SectionBuilder {
 
     fn in_order(&self, order: &[usize]) -> Result<StoredSection, BuildError> {
         let mut section = self.section.clone();
-        section.pcrel = self.flags().pcrel();
+        section.pcrel = self.flags().pcrel() && section.version > Version::V1;
         u8::try_from(section.auxiliary.len()).map_err(|_| BuildError::TooLarge)?;
         let mut rows = 0_u32;
         for &index in order {

@@ -12,10 +12,7 @@ use sframe_conformance::{Command, Outcome, Validator, Vector, run};
 use sframe_corpus::{corpus, tools};
 
 /// What our reader gets wrong.
-pub(crate) const KNOWN: [&str; 1] = [
-    // It takes starts as relative to their fields if the flag 0x4 is set, which version 1 does not define.
-    "v1/1.1.3-flags/undefined-0x04",
-];
+pub(crate) const KNOWN: [&str; 0] = [];
 
 /// How long a reader may take for an answer. All answers come within milliseconds, unless a reader hangs.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,7 +1,9 @@
 //! The definition of the command line, from which help, completions and the man page are made.
 
+pub(super) mod conformance;
 pub(super) mod forecast;
 pub(super) mod inputs;
+pub(super) mod link;
 pub(super) mod look;
 pub(super) mod output;
 pub(super) mod policy;
@@ -160,6 +162,12 @@ pub(super) enum Command {
     /// For files, archives and packages without SFrame, or with it.
     #[command(after_long_help = forecast::FORECAST_HELP)]
     Forecast(Box<forecast::ForecastArgs>),
+    /// Predict what a linker will make of SFrame, before the link
+    ///
+    /// It reports which inputs have SFrame, what the linker does with it, which code of the output will have none and why, and what
+    /// to do.
+    #[command(after_long_help = link::LINK_HELP, override_usage = link::LINK_USAGE)]
+    Link(link::LinkArgs),
     /// Report what changed between two scans
     ///
     /// New and fixed findings, coverage gained and lost.
@@ -190,6 +198,11 @@ pub(super) enum Command {
     /// It reports which of them crash, hang, or accept what cannot be read.
     #[command(after_long_help = torture_help())]
     Torture(TortureArgs),
+    /// Test a reader with conformance vectors
+    ///
+    /// It reports the clauses of the specification that the reader gets wrong.
+    #[command(after_long_help = conformance::CONFORMANCE_HELP)]
+    Conformance(conformance::ConformanceArgs),
     /// Write a file's code and CFI as assembly, to try assemblers on it
     #[command(after_long_help = REASSEMBLE_HELP)]
     Reassemble(ReassembleArgs),

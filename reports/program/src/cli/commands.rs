@@ -11,11 +11,12 @@ use clap::{Command, CommandFactory};
 use super::args::Cli;
 
 /// What people come to do, and the commands for it.
-const TASKS: [(&str, &[&str]); 5] = [
+const TASKS: [(&str, &[&str]); 6] = [
     ("Look at a section", &["dump", "lookup", "walk", "trace", "diff", "explain"]),
-    ("Check a distribution, and compare scans", &["forecast", "repo", "show", "compare"]),
+    ("Before SFrame is enabled", &["forecast", "link"]),
+    ("Check a distribution, and compare scans", &["repo", "show", "compare"]),
     ("Divide a scan among machines", &["plan", "scan", "status", "merge"]),
-    ("Test readers and assemblers", &["torture", "reassemble"]),
+    ("Test readers and assemblers", &["conformance", "torture", "reassemble"]),
     ("Set up the shell", &["completions", "man"]),
 ];
 

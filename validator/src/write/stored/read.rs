@@ -19,7 +19,7 @@ impl StoredSection {
         let mut stored = StoredSection::new(header.version, section.abi().ok()?);
         stored.endian = section.endian();
         stored.address = address;
-        stored.pcrel = header.flags.pcrel();
+        stored.pcrel = header.has_pcrel_starts();
         stored.header.flags = header.flags.0;
         stored.header.abi_arch = header.abi_arch;
         stored.header.cfa_fixed_fp_offset = header.cfa_fixed_fp_offset;

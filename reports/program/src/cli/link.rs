@@ -1,0 +1,52 @@
+//! `sframe-check link`.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use sframe_link::{Audit, Linker, Status};
+use sframe_record::json::{FORMAT, TOOL, Tool, write};
+
+use super::args::DocumentFormat;
+use super::args::link::LinkArgs;
+use super::{Exit, complain, stdout, styled_stdout};
+
+/// `--format json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    /// Version of this format.
+    format: u32,
+    tool: Tool,
+    #[serde(flatten)]
+    audit: &'a Audit,
+}
+
+pub(super) fn run(args: &LinkArgs) -> io::Result<Exit> {
+    let audit = match args.command.as_slice() {
+        [] => Audit::of_inputs(args.linker.unwrap_or(Linker::Other), &args.inputs),
+        command => match Audit::of_command(command) {
+            Ok(audit) => audit,
+            Err(error) => {
+                complain(&error)?;
+                return Ok(Exit::Failure);
+            }
+        },
+    };
+    match args.format {
+        DocumentFormat::Text => {
+            let mut out = styled_stdout();
+            audit.write_text(&mut out)?;
+            out.flush()?;
+        }
+        DocumentFormat::Json => {
+            let mut out = stdout();
+            write(&mut out, &Document { format: FORMAT, tool: TOOL, audit: &audit })?;
+            writeln!(out)?;
+            out.flush()?;
+        }
+    }
+    Ok(match audit.status() {
+        Status::Clean => Exit::Clean,
+        Status::Problem => Exit::Findings,
+        Status::Undecided => Exit::Incomplete,
+    })
+}
