@@ -32,7 +32,7 @@ pub(crate) fn remedies(link: &Link<'_>, prediction: &Prediction) -> Vec<Remedy> 
         Outcome::Dropped if link.options.discard_sframe || link.options.script_discards => {
             return remedies;
         }
-        Outcome::Copied if prediction.fates.iter().all(|fate| *fate != Fate::Misplaced) => {
+        Outcome::Copied if prediction.fates.contains(&Fate::First) => {
             return remedies;
         }
         _ => {}

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use sframe_corpus::{folder, tools};
-use sframe_link::{Audit, InputKind, Linker};
+use sframe_link::{Audit, DriverError, InputKind, Linker};
 
 const MAIN: &str = "#include <stdio.h>\nint helper(int);\nint member(int);\n\
                     int main(void) { printf(\"%d\\n\", helper(member(1))); return 0; }\n";
@@ -205,6 +205,30 @@ fn functions(audit: &Audit) -> BTreeSet<String> {
         _ => panic!("{name} has SFrame"),
     };
     described.map(|(input, _)| name(&input.name).to_owned()).collect()
+}
+
+#[test]
+fn commands_that_do_not_link_are_errors() {
+    let folder = folder!("driver-errors");
+    sources(&folder);
+    if !tools::has("cc") {
+        return tools::missing("cc");
+    }
+    fs::write(folder.join("broken.c"), "int f(").expect("written");
+    let error = |words_after: &str| {
+        let command: Vec<OsString> = words(&format!("cc {words_after}"))
+            .iter()
+            .map(|word| {
+                let path = folder.join(word);
+                if path.exists() { path.into_os_string() } else { word.into() }
+            })
+            .collect();
+        Audit::of_command(&command).map(|audit| audit.undecided).expect_err("an error")
+    };
+    assert!(matches!(error("-c helper.c"), DriverError::NoLink));
+    assert!(matches!(error("missing.c"), DriverError::NotCompiled(_)));
+    assert!(matches!(error("--no-such-option helper.c"), DriverError::Refused(_)));
+    assert!(matches!(error("broken.c"), DriverError::NotCompiled(_)));
 }
 
 /// A static program pulls in hundreds of members of the C library. GNU ld's map lists them.

@@ -1,14 +1,14 @@
 //! mold 3 (observed: 3.0.0): it merges version 3, and leaves other versions out without a message.
 
 use super::{Duplicates, Fate, Link, Outcome, OutputSection, Prediction};
-use crate::input::{SectionType, Sframe};
+use crate::input::{Input, SectionType, Sframe};
 
 pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
-    if let Some((_, input, _)) = link.sections().find(|(_, _, section)| section.header.is_none()) {
+    if let Some(message) = link.sections().find_map(|(_, input, section)| refusal(input, section)) {
         return Prediction {
             outcome: Outcome::Fails,
             status: Some(1),
-            messages: vec![format!("{}:(.sframe): corrupted .sframe section", input.name)],
+            messages: vec![message],
             ..Prediction::default()
         };
     }
@@ -38,4 +38,16 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
         functions: merged,
     }];
     prediction
+}
+
+/// Why mold does not link an input.
+fn refusal(input: &Input, section: &Sframe) -> Option<String> {
+    let name = &input.name;
+    match section.header.filter(|header| !header.swapped) {
+        None => Some(format!("{name}:(.sframe): corrupted .sframe section")),
+        Some(header) if Some(header.abi) != input.abi() => {
+            Some(format!("{name}:(.sframe): .sframe is incompatible with"))
+        }
+        Some(_) => None,
+    }
 }
