@@ -4,13 +4,12 @@ use super::{Duplicates, Fate, Link, Outcome, OutputSection, Prediction};
 use crate::input::{Input, SectionType, Sframe};
 
 pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
-    if let Some(message) = link.sections().find_map(|(_, input, section)| refusal(input, section)) {
-        return Prediction {
-            outcome: Outcome::Fails,
-            status: Some(1),
-            messages: vec![message],
-            ..Prediction::default()
-        };
+    // It reads inputs in parallel, and ends at the first message.
+    let messages: Vec<String> =
+        link.sections().filter_map(|(_, input, section)| refusal(input, section)).collect();
+    if !messages.is_empty() {
+        let (outcome, status) = (Outcome::Fails, Some(1));
+        return Prediction { outcome, status, messages, ..Prediction::default() };
     }
     let is_merged = |section: &Sframe| section.version() == Some(3);
     let merged: u64 = link
