@@ -159,7 +159,7 @@ impl Link<'_> {
                 Linker::Ld240 | Linker::Ld244 | Linker::Ld247 => gnu::predict(self, &duplicates),
                 Linker::Gold | Linker::Lld => append::predict(self, &duplicates),
                 Linker::Mold => mold::predict(self, &duplicates),
-                Linker::Other => Prediction::default(),
+                Linker::Wild | Linker::Other => Prediction::default(),
             }
         };
         if prediction.fates.is_empty() {
