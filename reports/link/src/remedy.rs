@@ -98,7 +98,7 @@ fn another_linker(link: &Link<'_>) -> Option<Remedy> {
 
 fn named(linker: Linker) -> String {
     match linker {
-        Linker::Ld244 => "GNU ld 2.44 (2.41 or later)",
+        Linker::Ld244 => "GNU ld 2.41 to 2.44",
         Linker::Ld247 => "GNU ld 2.46 or later",
         Linker::Mold => "mold 3 (-fuse-ld=mold)",
         other => other.title(),
