@@ -128,7 +128,7 @@ fn remove(offenders: &[&Input]) -> Remedy {
     let names: Vec<&str> = offenders.iter().map(|input| input.name.as_str()).collect();
     Remedy {
         text: format!(
-            "remove the section from {} (the commands change these files)",
+            "remove the section from {} (the commands change these files, except startup objects)",
             listed(&names)
         ),
         commands: offenders.iter().take(LISTED).map(|input| removal(input)).collect(),
@@ -143,6 +143,11 @@ fn removal(input: &Input) -> String {
             format!(
                 "ar x {archive} {member} && objcopy --remove-section .sframe {member} && ar r {archive} {member}"
             )
+        }
+        None if input.kind == InputKind::Startup => {
+            let (file, name) = (&input.name, input.name.rsplit('/').next().unwrap_or_default());
+            let (file, name) = (quoted(file), quoted(name));
+            format!("objcopy --remove-section .sframe {file} {name} (and link with cc -B.)")
         }
         None => {
             let file = quoted(&input.name);
