@@ -1,7 +1,6 @@
 //! The audit of one link.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,6 @@ use crate::model::{Link, Outcome, Prediction};
 use crate::options::Options;
 use crate::remedy::{self, Remedy};
 use crate::script;
-use crate::text;
 use crate::uncovered::Coverage;
 
 /// What a link will make of SFrame.
@@ -109,14 +107,6 @@ impl Audit {
             Outcome::Copied if self.coverage.is_described() => Status::Clean,
             _ => Status::Problem,
         }
-    }
-
-    /// Writes the audit for a terminal.
-    ///
-    /// # Errors
-    /// Returns the writer's error.
-    pub fn write_text(&self, out: &mut impl io::Write) -> io::Result<()> {
-        text::write(self, out)
     }
 }
 

@@ -61,13 +61,11 @@ pub(crate) struct Planned {
 pub(crate) fn plan(command: &[OsString]) -> Result<Planned, DriverError> {
     let (program, arguments) = command.split_first().ok_or(DriverError::Empty)?;
     let printed = run(Command::new(program).arg("-###").args(arguments))?;
+    if !printed.success {
+        return Err(DriverError::Refused(excerpt(&printed.text)));
+    }
     let mut commands = commands(&printed.text);
-    let Some(link) = commands.pop().filter(|link| is_link(link)) else {
-        return Err(match printed.success {
-            true => DriverError::NoLink,
-            false => DriverError::Refused(excerpt(&printed.text)),
-        });
-    };
+    let link = commands.pop().filter(|link| is_link(link)).ok_or(DriverError::NoLink)?;
     let objects =
         TempDir::new().map_err(|error| DriverError::NotRun("mktemp".to_owned(), error))?;
     let mut renamed = Renamed { folder: objects.path(), names: HashMap::new() };

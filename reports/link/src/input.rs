@@ -112,6 +112,8 @@ pub struct Header {
     pub pc_relative: bool,
     /// `sfh_abi_arch`.
     pub abi: u8,
+    /// The magic number is in the other byte order than the file.
+    pub swapped: bool,
 }
 
 /// A COMDAT group with code.

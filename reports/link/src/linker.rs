@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+const NOT_OBSERVED: &str = "what this linker does with SFrame was not observed";
+
 /// A linker, or a range of its versions with the same behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -27,6 +29,9 @@ pub enum Linker {
     /// mold 3: merges version 3.
     #[serde(rename = "mold")]
     Mold,
+    /// wild: not observed, so that nothing is predicted.
+    #[serde(rename = "wild")]
+    Wild,
     /// Any other linker, whose treatment of SFrame was not observed.
     #[serde(rename = "other")]
     Other,
@@ -47,6 +52,7 @@ impl Linker {
             Linker::Gold => "gold",
             Linker::Lld => "lld",
             Linker::Mold => "mold",
+            Linker::Wild => "wild",
             Linker::Other => "other",
         }
     }
@@ -61,8 +67,14 @@ impl Linker {
             Linker::Gold => "gold",
             Linker::Lld => "lld",
             Linker::Mold => "mold",
+            Linker::Wild => "wild",
             Linker::Other => "a linker that is not modelled",
         }
+    }
+
+    /// The linkers that have a name on the command line.
+    fn named() -> impl Iterator<Item = Linker> {
+        Linker::MODELLED.into_iter().chain([Linker::Wild])
     }
 
     /// Whether this is a version of GNU ld.
@@ -78,7 +90,7 @@ impl Linker {
             Linker::Ld240 => Some(1),
             Linker::Ld244 => Some(2),
             Linker::Ld247 | Linker::Mold => Some(3),
-            Linker::Gold | Linker::Lld | Linker::Other => None,
+            Linker::Gold | Linker::Lld | Linker::Wild | Linker::Other => None,
         }
     }
 
@@ -95,13 +107,13 @@ impl fmt::Display for Linker {
     }
 }
 
-/// The name of a linker is not one of [`Linker::MODELLED`].
+/// A name that is not that of a linker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownLinker;
 
 impl fmt::Display for UnknownLinker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = Linker::MODELLED.iter().map(|linker| linker.name()).collect();
+        let names: Vec<&str> = Linker::named().map(Linker::name).collect();
         write!(f, "the linkers are {}", names.join(", "))
     }
 }
@@ -112,7 +124,7 @@ impl FromStr for Linker {
     type Err = UnknownLinker;
 
     fn from_str(name: &str) -> Result<Linker, UnknownLinker> {
-        Linker::MODELLED.into_iter().find(|linker| linker.name() == name).ok_or(UnknownLinker)
+        Linker::named().find(|linker| linker.name() == name).ok_or(UnknownLinker)
     }
 }
 
@@ -130,8 +142,10 @@ pub struct Identity {
 impl Identity {
     /// A linker that was named, not run.
     #[must_use]
-    pub const fn named(linker: Linker) -> Identity {
-        Identity { linker, version: String::new(), doubt: None }
+    pub fn named(linker: Linker) -> Identity {
+        let is_modelled = Linker::MODELLED.contains(&linker);
+        let doubt = (!is_modelled).then(|| NOT_OBSERVED.to_owned());
+        Identity { linker, version: String::new(), doubt }
     }
 
     /// Recognises the first line of a linker's `--version`.
@@ -167,7 +181,8 @@ fn recognise(line: &str) -> (Linker, Option<String>) {
                 (minor != 0).then(|| format!("mold 3.0 was observed, and this is 3.{minor}"));
             (Linker::Mold, doubt)
         }
-        _ => (Linker::Other, Some("its treatment of SFrame was not observed".to_owned())),
+        _ if first == "Wild" => (Linker::Wild, Some(NOT_OBSERVED.to_owned())),
+        _ => (Linker::Other, Some(NOT_OBSERVED.to_owned())),
     }
 }
 
@@ -223,6 +238,16 @@ mod tests {
             let identity = Identity::of_version(line);
             assert_eq!((identity.linker, identity.doubt), (linker, None), "{line}");
         }
+    }
+
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        for linker in Linker::named() {
+            assert_eq!(linker.name().parse(), Ok(linker));
+        }
+        assert_eq!("ld".parse::<Linker>(), Err(UnknownLinker));
+        assert_eq!(Identity::named(Linker::Gold).doubt, None);
+        assert!(Identity::named(Linker::Wild).doubt.is_some());
     }
 
     #[test]

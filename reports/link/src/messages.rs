@@ -90,17 +90,18 @@ pub static ALL: &[Message] = &[
         id: "ld-unexpected-abi",
         pattern: "error in *(.sframe); unexpected ABI in SFrame section",
         linkers: "GNU ld 2.46 and later",
-        meaning: "the header of the section names another machine or byte order than the output",
+        meaning: "the headers of two inputs, or those of the inputs and of the linker's stubs, name different machines or \
+                  byte orders. The link fails",
         remedy: "check the input with sframe-check: it belongs to another machine, or it is damaged",
-        seen: Seen::InProgram,
+        seen: Seen::Tested,
     },
     Message {
         id: "ld-unexpected-encoding",
         pattern: "error in *(.sframe); unexpected SFrame data encoding",
         linkers: "GNU ld 2.46 and later",
-        meaning: "the start addresses of the section are not PC-relative, as version 3 of this linker needs them",
+        meaning: "the start addresses of the section are not PC-relative, as the linker needs them. The link fails",
         remedy: "assemble the input with GNU as 2.46 or later",
-        seen: Seen::InProgram,
+        seen: Seen::Tested,
     },
     Message {
         id: "ld-abis-differ",
@@ -108,7 +109,7 @@ pub static ALL: &[Message] = &[
         linkers: "GNU ld 2.40 to 2.44",
         meaning: "the headers of two inputs name different machines or byte orders. The link fails",
         remedy: "check the inputs with sframe-check: one belongs to another machine, or is damaged",
-        seen: Seen::InProgram,
+        seen: Seen::Tested,
     },
     Message {
         id: "ld-stubs-not-created",
@@ -173,6 +174,14 @@ pub static ALL: &[Message] = &[
         meaning: "the section does not begin with SFrame's magic number. Until mold 2.42, a section without bytes also has \
                   this message, which GNU as 2.45 writes for some startup objects",
         remedy: "use mold 3, or remove the section from the input with objcopy --remove-section .sframe",
+        seen: Seen::Tested,
+    },
+    Message {
+        id: "mold-incompatible",
+        pattern: "(.sframe): .sframe is incompatible with *",
+        linkers: "mold",
+        meaning: "the header of the section names another machine or byte order than the input. The link fails",
+        remedy: "check the input with sframe-check; remove its section with objcopy --remove-section .sframe",
         seen: Seen::Tested,
     },
     Message {

@@ -125,6 +125,8 @@ pub enum Fate {
     First,
     /// Like `First`, but the start addresses are wrong: the linker does not set them.
     Misplaced,
+    /// Like `First`, but readers refuse it, because its header is damaged or has unknown flags.
+    Unreadable,
     /// It follows the first section, and readers do not get there.
     Unread,
     /// The linker leaves it out with a message.
@@ -157,7 +159,7 @@ impl Link<'_> {
                 Linker::Ld240 | Linker::Ld244 | Linker::Ld247 => gnu::predict(self, &duplicates),
                 Linker::Gold | Linker::Lld => append::predict(self, &duplicates),
                 Linker::Mold => mold::predict(self, &duplicates),
-                Linker::Other => Prediction::default(),
+                Linker::Wild | Linker::Other => Prediction::default(),
             }
         };
         if prediction.fates.is_empty() {
@@ -211,6 +213,17 @@ impl Input {
     /// The SFrame section, if it has bytes: linkers take an empty one for none.
     pub(crate) fn section(&self) -> Option<&Sframe> {
         self.sframe.iter().find(|section| section.size > 0)
+    }
+
+    /// `sfh_abi_arch` for its machine.
+    pub(crate) fn abi(&self) -> Option<u8> {
+        match (self.machine.as_str(), self.big_endian) {
+            ("AArch64", true) => Some(1),
+            ("AArch64", false) => Some(2),
+            ("AMD64", _) => Some(3),
+            ("s390x", _) => Some(4),
+            _ => None,
+        }
     }
 
     /// Whether there is more than one section, or one of another type: how linkers treat them was not observed.

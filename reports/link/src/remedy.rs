@@ -32,7 +32,7 @@ pub(crate) fn remedies(link: &Link<'_>, prediction: &Prediction) -> Vec<Remedy> 
         Outcome::Dropped if link.options.discard_sframe || link.options.script_discards => {
             return remedies;
         }
-        Outcome::Copied if prediction.fates.iter().all(|fate| *fate != Fate::Misplaced) => {
+        Outcome::Copied if prediction.fates.contains(&Fate::First) => {
             return remedies;
         }
         _ => {}
@@ -98,7 +98,7 @@ fn another_linker(link: &Link<'_>) -> Option<Remedy> {
 
 fn named(linker: Linker) -> String {
     match linker {
-        Linker::Ld244 => "GNU ld 2.44 (2.41 or later)",
+        Linker::Ld244 => "GNU ld 2.41 to 2.44",
         Linker::Ld247 => "GNU ld 2.46 or later",
         Linker::Mold => "mold 3 (-fuse-ld=mold)",
         other => other.title(),
@@ -128,7 +128,7 @@ fn remove(offenders: &[&Input]) -> Remedy {
     let names: Vec<&str> = offenders.iter().map(|input| input.name.as_str()).collect();
     Remedy {
         text: format!(
-            "remove the section from {} (the commands change these files)",
+            "remove the section from {} (the commands change these files, except startup objects)",
             listed(&names)
         ),
         commands: offenders.iter().take(LISTED).map(|input| removal(input)).collect(),
@@ -143,6 +143,11 @@ fn removal(input: &Input) -> String {
             format!(
                 "ar x {archive} {member} && objcopy --remove-section .sframe {member} && ar r {archive} {member}"
             )
+        }
+        None if input.kind == InputKind::Startup => {
+            let (file, name) = (&input.name, input.name.rsplit('/').next().unwrap_or_default());
+            let (file, name) = (quoted(file), quoted(name));
+            format!("objcopy --remove-section .sframe {file} {name} (and link with cc -B.)")
         }
         None => {
             let file = quoted(&input.name);

@@ -13,13 +13,19 @@ use crate::options::Output;
 /// The number of inputs, of messages, and of inputs without SFrame that are listed.
 const LISTED: usize = 40;
 
-pub(crate) fn write(audit: &Audit, out: &mut impl io::Write) -> io::Result<()> {
-    writeln!(out, "{} by {}", output(audit.options.output), linker(audit))?;
-    inputs(audit, out)?;
-    outcome(audit, out)?;
-    coverage(audit, out)?;
-    remedies(audit, out)?;
-    undecided(audit, out)
+impl Audit {
+    /// Writes the audit for a terminal.
+    ///
+    /// # Errors
+    /// Returns the writer's error.
+    pub fn write_text(&self, out: &mut impl io::Write) -> io::Result<()> {
+        writeln!(out, "{} by {}", output(self.options.output), linker(self))?;
+        inputs(self, out)?;
+        outcome(self, out)?;
+        coverage(self, out)?;
+        remedies(self, out)?;
+        undecided(self, out)
+    }
 }
 
 const fn output(output: Output) -> &'static str {

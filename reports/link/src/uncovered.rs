@@ -49,6 +49,8 @@ pub enum Reason {
     Dropped,
     /// The input's section follows another one, where readers do not look.
     Unread,
+    /// Readers refuse the header.
+    Unreadable,
     /// The output describes other addresses.
     Misplaced,
     /// Not predicted.
@@ -65,6 +67,9 @@ impl Reason {
             Reason::Refused => "the linker leaves its .sframe out, with a message",
             Reason::Dropped => "the linker leaves its .sframe out, without a message",
             Reason::Unread => "its .sframe follows another one, and readers do not get there",
+            Reason::Unreadable => {
+                "readers refuse its .sframe, whose header is damaged or has unknown flags"
+            }
             Reason::Misplaced => "its start addresses are wrong: this linker does not set them",
             Reason::Unknown => "not predicted",
         }
@@ -118,6 +123,7 @@ const fn reason(fate: Fate) -> Reason {
         Fate::None => Reason::NotInInput,
         Fate::Merged | Fate::First | Fate::NotCopied => Reason::NotDescribed,
         Fate::Misplaced => Reason::Misplaced,
+        Fate::Unreadable => Reason::Unreadable,
         Fate::Unread => Reason::Unread,
         Fate::Refused => Reason::Refused,
         Fate::Dropped => Reason::Dropped,

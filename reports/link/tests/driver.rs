@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use sframe_corpus::{folder, tools};
-use sframe_link::{Audit, InputKind, Linker};
+use sframe_link::{Audit, DriverError, InputKind, Linker, messages};
 
 const MAIN: &str = "#include <stdio.h>\nint helper(int);\nint member(int);\n\
                     int main(void) { printf(\"%d\\n\", helper(member(1))); return 0; }\n";
@@ -184,7 +184,7 @@ fn a_program_is_linked_as_predicted() {
 
 /// Audits in a folder of its own: the paths in the command are relative.
 fn audit(root: &Path, command: &[String]) -> Audit {
-    let absolute = |word: &String| match word.ends_with(".c") || word.ends_with(".a") {
+    let absolute = |word: &String| match [".c", ".cc", ".a"].iter().any(|end| word.ends_with(end)) {
         true => root.join(word).into_os_string(),
         false => OsString::from(word),
     };
@@ -205,6 +205,99 @@ fn functions(audit: &Audit) -> BTreeSet<String> {
         _ => panic!("{name} has SFrame"),
     };
     described.map(|(input, _)| name(&input.name).to_owned()).collect()
+}
+
+const TEMPLATES: [(&str, &str); 2] = [
+    (
+        "use.cc",
+        "#include <map>\n#include <string>\n#include <vector>\nint sum(std::map<std::string, int> &);\n\
+                int main() { std::map<std::string, int> m; std::vector<std::string> v{\"x\", \"y\"};\n\
+                for (auto &s : v) m[s]++; return sum(m); }\n",
+    ),
+    (
+        "sum.cc",
+        "#include <map>\n#include <string>\n#include <vector>\nint sum(std::map<std::string, int> &m) {\n\
+                std::vector<std::string> v{\"z\"}; m[v[0]] = 2; int n = 0; for (auto &p : m) n += p.second; return n; }\n",
+    ),
+];
+
+/// The number of functions in an output that readers find, except in stubs.
+fn count(root: &Path, version: &str) -> usize {
+    let readelf = tools::toolchain(version).expect("checked").join("readelf").display().to_string();
+    let print = |option: &str| {
+        let output = run(root, &words(&format!("{readelf} {option} -W program")));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let number = |text: &str| u64::from_str_radix(text, 16).expect("a number");
+    let headers = print("-S");
+    let stubs = headers.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_once("] .plt")?.1.split_whitespace().collect();
+        let numbers = words.iter().position(|word| *word == "PROGBITS")? + 1;
+        let start = number(words[numbers]);
+        Some(start..start + number(words[numbers + 2]))
+    });
+    let stubs: Vec<_> = stubs.collect();
+    let sframe = print("--sframe");
+    let starts =
+        sframe.lines().filter_map(|line| line.split_once("]: pc = 0x")?.1.split(',').next());
+    starts.filter(|start| !stubs.iter().any(|range| range.contains(&number(start)))).count()
+}
+
+/// Two C++ sources share dozens of COMDAT groups. GNU ld and mold keep one of each, gold and lld fail.
+#[test]
+fn templates_are_counted_once() {
+    let root = folder!("driver-templates");
+    if !tools::has("g++") {
+        return tools::missing("g++");
+    }
+    for (name, text) in TEMPLATES {
+        fs::write(root.join(name), text).expect("written");
+    }
+    for tools in ALL {
+        let Some(folder) = tools.folder(&root) else { return };
+        let mut command = tools.command(&folder);
+        command[0] = "g++".to_owned();
+        command.extend(words("use.cc sum.cc -o program"));
+        let _ = fs::remove_file(root.join("program"));
+        let real = run(&root, &command);
+        let audit = audit(&root, &command);
+        let name = format!("{} {}", tools.assembler, tools.linker);
+        assert_eq!(real.status.success(), audit.prediction.status == Some(0), "{name}");
+        if matches!(tools.linker, Linker::Gold | Linker::Lld) {
+            assert!(!real.status.success(), "{name}");
+            let text = String::from_utf8_lossy(&real.stderr).into_owned();
+            assert!(messages::find(&text)[0].id.ends_with("-discarded-section"), "{name}: {text}");
+        } else if real.status.success() {
+            let version = if tools.linker == Linker::Ld240 { "2.40" } else { "2.47.50" };
+            let found = count(&root, version);
+            println!("{name}: {found} functions");
+            assert_eq!(u64::try_from(found).expect("small"), audit.coverage.functions, "{name}");
+        }
+    }
+}
+
+#[test]
+fn commands_that_do_not_link_are_errors() {
+    let folder = folder!("driver-errors");
+    sources(&folder);
+    if !tools::has("cc") {
+        return tools::missing("cc");
+    }
+    fs::write(folder.join("broken.c"), "int f(").expect("written");
+    let error = |words_after: &str| {
+        let command: Vec<OsString> = words(&format!("cc {words_after}"))
+            .iter()
+            .map(|word| {
+                let path = folder.join(word);
+                if path.exists() { path.into_os_string() } else { word.into() }
+            })
+            .collect();
+        Audit::of_command(&command).map(|audit| audit.undecided).expect_err("an error")
+    };
+    assert!(matches!(error("-c helper.c"), DriverError::NoLink));
+    assert!(matches!(error("missing.c"), DriverError::NotCompiled(_)));
+    assert!(matches!(error("--no-such-option helper.c"), DriverError::Refused(_)));
+    assert!(matches!(error("broken.c"), DriverError::NotCompiled(_)));
 }
 
 /// A static program pulls in hundreds of members of the C library. GNU ld's map lists them.

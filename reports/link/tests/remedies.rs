@@ -94,6 +94,32 @@ fn the_assembler_has_the_option_that_is_named() {
     assert_eq!(shell(&folder, &toolchain, command), (true, String::new()));
 }
 
+/// A startup object is copied, and the driver finds the copy.
+#[test]
+fn startup_objects_are_copied() {
+    let Some(toolchain) = tools::toolchain("2.44") else { return };
+    if !tools::has("cc") {
+        return tools::missing("cc");
+    }
+    let folder = folder!("remedies-startup");
+    fs::create_dir(folder.join("system")).expect("a folder");
+    let golden = corpus().join("golden/2.47.50/x86_64/leaf.o");
+    fs::copy(golden, folder.join("system/crt1.o")).expect("copied");
+    let other = corpus().join("golden/2.44/x86_64/calls.o");
+    let report = audit(Linker::Ld244, &[folder.join("system/crt1.o"), other]);
+    let mut commands = report.remedies.iter().flat_map(|remedy| &remedy.commands);
+    let command = commands.find(|command| command.contains("objcopy")).expect("a command");
+    let (command, link) = command.split_once(" (and link with ").expect("both");
+    assert_eq!(link, "cc -B.)");
+    assert_eq!(shell(&folder, &toolchain, command), (true, String::new()));
+    let found = "test $(cc -B. -print-file-name=crt1.o) -ef crt1.o && ! readelf -SW crt1.o | grep sframe >&2";
+    assert_eq!(shell(&folder, &toolchain, found), (true, String::new()));
+    assert_eq!(
+        audit(Linker::Ld244, &[folder.join("crt1.o")]).prediction.outcome,
+        Outcome::NoSframe
+    );
+}
+
 /// The text names what a person has to know: the inputs, the result, the message, the code without SFrame, the remedy.
 #[test]
 fn the_text_says_who_is_to_blame() {

@@ -81,7 +81,9 @@ impl Appended {
 /// What becomes of a section that is appended to others.
 pub(super) fn fate(outputs: &[Appended], number: usize, section: &Sframe) -> Fate {
     let is_first = outputs.iter().any(|output| output.inputs.first() == Some(&number));
+    let is_readable = section.header.is_some_and(|header| header.flags & !0b111 == 0);
     match is_first {
+        true if !is_readable => Fate::Unreadable,
         true if section.is_pc_relative() => Fate::First,
         true => Fate::Misplaced,
         false => Fate::Unread,

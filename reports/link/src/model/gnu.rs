@@ -30,6 +30,10 @@ enum Taken {
 
 pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
     let options = link.options;
+    let swapped = |section: &Sframe| section.header.is_some_and(|header| header.swapped);
+    if link.sections().any(|(.., section)| swapped(section)) {
+        return Prediction::default();
+    }
     let old = link.linker != Linker::Ld247;
     let collected = options.gc_sections && old && !link.is_relocatable();
     if options.script_discards || collected {
@@ -52,12 +56,11 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
             messages.extend(refusal(link.linker, input, section));
         }
     }
-    if link.sections().any(|(.., section)| take(link.linker, section) == Taken::Clashes) {
-        messages.push(
-            "input SFrame sections with different format versions prevent .sframe generation"
-                .to_owned(),
-        );
-        messages.push("final link failed".to_owned());
+    if let Some(clash) = clash(link) {
+        messages.push(clash);
+        if link.linker != Linker::Ld240 {
+            messages.push("final link failed".to_owned());
+        }
         return Prediction {
             outcome: Outcome::Fails,
             status: Some(1),
@@ -83,12 +86,49 @@ fn discarded(link: &Link<'_>) -> Prediction {
     Prediction { sections: vec![EMPTY], ..link.without() }
 }
 
-const fn take(linker: Linker, section: &Sframe) -> Taken {
+/// Why the sections that the linker understands do not fit together.
+fn clash(link: &Link<'_>) -> Option<String> {
+    let mut abi = None;
+    for (_, input, section) in link.sections() {
+        let taken = take(link.linker, section);
+        let Some(header) = section.header.filter(|_| taken != Taken::Refused) else { continue };
+        if *abi.get_or_insert(header.abi) != header.abi {
+            return Some(other_abi(link.linker, &input.name));
+        }
+        if taken == Taken::Clashes {
+            let differ =
+                "input SFrame sections with different format versions prevent .sframe generation";
+            return Some(differ.to_owned());
+        }
+        if link.linker == Linker::Ld247 && !header.pc_relative {
+            return Some(format!(
+                "error in {} (.sframe); unexpected SFrame data encoding",
+                input.name
+            ));
+        }
+    }
+    let own = link.inputs.iter().find(|input| input.is_copied()).and_then(Input::abi);
+    let differs = abi.is_some() && abi != own && stubs(link);
+    differs.then(|| other_abi(link.linker, "linker stubs"))
+}
+
+fn other_abi(linker: Linker, name: &str) -> String {
+    match linker {
+        Linker::Ld247 => format!("error in {name} (.sframe); unexpected ABI in SFrame section"),
+        _ => "input SFrame sections with different abi prevent .sframe generation".to_owned(),
+    }
+}
+
+fn take(linker: Linker, section: &Sframe) -> Taken {
     let Some(header) = section.header else { return Taken::Refused };
+    let known = if linker == Linker::Ld247 { 0b111 } else { 0b011 };
+    if header.flags & !known != 0 {
+        return Taken::Refused;
+    }
     match (linker, header.version) {
         (Linker::Ld240, 1) => Taken::Merged,
         (Linker::Ld244, 1) => Taken::Clashes,
-        (Linker::Ld244, 2) if !header.pc_relative => Taken::Merged,
+        (Linker::Ld244, 2) => Taken::Merged,
         (Linker::Ld247, 3) if matches!(section.section_type, SectionType::GnuSframe) => {
             Taken::Merged
         }
@@ -102,11 +142,11 @@ fn refusal(linker: Linker, input: &Input, section: &Sframe) -> Vec<String> {
         (Linker::Ld247, _) if section.section_type != SectionType::GnuSframe => {
             vec![format!("{place}unexpected SFrame section type; section ignored")]
         }
-        (Linker::Ld247, Some(version)) => vec![
+        (Linker::Ld247, Some(version)) if version != 3 => vec![
             format!("{place}unexpected SFrame format version {version}"),
             format!("{place}SFrame section ignored"),
         ],
-        (Linker::Ld247, None) => vec![format!("{place}SFrame section ignored")],
+        (Linker::Ld247, _) => vec![format!("{place}SFrame section ignored")],
         _ => vec![format!("{place}no .sframe will be created")],
     }
 }

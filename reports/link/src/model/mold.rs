@@ -1,16 +1,15 @@
 //! mold 3 (observed: 3.0.0): it merges version 3, and leaves other versions out without a message.
 
 use super::{Duplicates, Fate, Link, Outcome, OutputSection, Prediction};
-use crate::input::{SectionType, Sframe};
+use crate::input::{Input, SectionType, Sframe};
 
 pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
-    if let Some((_, input, _)) = link.sections().find(|(_, _, section)| section.header.is_none()) {
-        return Prediction {
-            outcome: Outcome::Fails,
-            status: Some(1),
-            messages: vec![format!("{}:(.sframe): corrupted .sframe section", input.name)],
-            ..Prediction::default()
-        };
+    // It reads inputs in parallel, and ends at the first message.
+    let messages: Vec<String> =
+        link.sections().filter_map(|(_, input, section)| refusal(input, section)).collect();
+    if !messages.is_empty() {
+        let (outcome, status) = (Outcome::Fails, Some(1));
+        return Prediction { outcome, status, messages, ..Prediction::default() };
     }
     let is_merged = |section: &Sframe| section.version() == Some(3);
     let merged: u64 = link
@@ -38,4 +37,16 @@ pub(super) fn predict(link: &Link<'_>, duplicates: &Duplicates) -> Prediction {
         functions: merged,
     }];
     prediction
+}
+
+/// Why mold does not link an input.
+fn refusal(input: &Input, section: &Sframe) -> Option<String> {
+    let name = &input.name;
+    match section.header.filter(|header| !header.swapped) {
+        None => Some(format!("{name}:(.sframe): corrupted .sframe section")),
+        Some(header) if Some(header.abi) != input.abi() => {
+            Some(format!("{name}:(.sframe): .sframe is incompatible with"))
+        }
+        Some(_) => None,
+    }
 }

@@ -70,7 +70,7 @@ fn read(content: &SframeSection<'_>, groups: &Groups, input: &mut Input) -> Sfra
         Ok(data) => data,
         Err(error) => return Sframe { fault: Some(error.to_string()), ..sframe },
     };
-    sframe.header = header(data);
+    sframe.header = header(data, input.big_endian);
     if !data.is_empty()
         && let Err(fault) = describe(content, data, &mut sframe, groups, input)
     {
@@ -80,7 +80,7 @@ fn read(content: &SframeSection<'_>, groups: &Groups, input: &mut Input) -> Sfra
 }
 
 /// The fields of the preamble, which all versions share, even if the rest cannot be read.
-fn header(data: &[u8]) -> Option<Header> {
+fn header(data: &[u8], big_endian: bool) -> Option<Header> {
     let (magic, rest) = data.split_first_chunk::<2>()?;
     let [version, flags, abi, ..] = *rest else { return None };
     let flags_of = section::Flags(flags);
@@ -91,6 +91,7 @@ fn header(data: &[u8]) -> Option<Header> {
         frame_pointer: flags_of.frame_pointer(),
         pc_relative: flags_of.pcrel(),
         abi,
+        swapped: (*magic == [0xde, 0xe2]) != big_endian,
     })
 }
 

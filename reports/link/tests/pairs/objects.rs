@@ -156,3 +156,14 @@ fn set_pc_relative(object: &Path) {
         .expect("a section");
     fs::write(object, bytes).expect("written");
 }
+
+/// Writes a copy of an object of which one byte of the SFrame header differs.
+pub(crate) fn set_header(object: &Path, copy: &Path, field: usize, value: u8) {
+    let mut bytes = fs::read(object).expect("an object");
+    let offset = {
+        let elf = Elf::parse(&bytes).expect("ELF");
+        usize::try_from(elf.sframe_sections().next().expect("a section").offset).expect("small")
+    };
+    bytes[offset + field] = value;
+    fs::write(copy, bytes).expect("written");
+}

@@ -139,6 +139,46 @@ fn sections_that_are_empty_or_damaged() {
     none(&faults);
 }
 
+/// Headers that no producer writes: another machine, starts that are not PC-relative, an unknown flag.
+#[test]
+fn headers_that_do_not_fit() {
+    let Some((folder, readers)) = prepare("headers") else { return };
+    let mut faults = Vec::new();
+    for tool in &TOOLS {
+        let kind = own(tool.linker).name();
+        // Fields of the header: `sfp_flags` and `sfh_abi_arch`.
+        for (name, field, value) in [("abi", 4, 2), ("flags", 3, 0x84), ("encoding", 3, 0)] {
+            if name == "encoding" && tool.linker != Linker::Ld247 {
+                continue;
+            }
+            let odd = ["first", "second"].map(|place| format!("{place}-{name}.o"));
+            for (place, odd) in ["first", "second"].iter().zip(&odd) {
+                objects::set_header(
+                    &folder.join(format!("{place}-{kind}.o")),
+                    &folder.join(odd),
+                    field,
+                    value,
+                );
+            }
+            let first = [
+                input(format!("first-{kind}.o"), FIRST),
+                input(&odd[0], FIRST),
+                input("first-none.o", FIRST),
+            ];
+            let second = [input(&odd[1], SECOND), input(format!("second-{kind}.o"), SECOND)];
+            for first in &first {
+                for second in &second {
+                    for options in [["-shared"].as_slice(), &[]] {
+                        let pair = [first.clone(), second.clone()];
+                        faults.extend(differences(tool, &folder, &readers, options, &pair));
+                    }
+                }
+            }
+        }
+    }
+    none(&faults);
+}
+
 /// `strip` removes relocations. GNU as writes rows that start where their function ends.
 #[test]
 fn inputs_that_crash_linkers() {

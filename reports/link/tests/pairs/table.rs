@@ -6,6 +6,8 @@ use std::sync::Mutex;
 
 use sframe_corpus::repository;
 
+use sframe_link::messages::{self, Message, Seen};
+
 use crate::objects::{Kind, Machine};
 use crate::real::Mode;
 use crate::{Row, Tool};
@@ -54,19 +56,38 @@ fn word(row: &Row) -> String {
 
 /// Compares the part of `docs/LINK.md` about a linker with the results, or writes it.
 pub(crate) fn publish(tool: &Tool, results: &Results) {
+    publish_part(tool.linker.name(), &text(results));
+}
+
+fn publish_part(name: &str, current: &str) {
     let _one = PAGE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let path = repository().join("docs/LINK.md");
     let page = fs::read_to_string(&path).expect("docs/LINK.md");
-    let (start, end) =
-        (format!("<!-- {} -->\n", tool.linker), format!("<!-- end of {} -->\n", tool.linker));
-    let (before, rest) = page.split_once(&start).expect("a place for the linker");
+    let (start, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->\n"));
+    let (before, rest) = page.split_once(&start).expect("a place for the part");
     let (published, after) = rest.split_once(&end).expect("its end");
-    let current = text(results);
     if std::env::var_os("SFRAME_BLESS").is_some() {
         fs::write(&path, format!("{before}{start}{current}{end}{after}")).expect("written");
         return;
     }
     assert_eq!(published, current, "docs/LINK.md: SFRAME_BLESS=1 writes it");
+}
+
+#[test]
+fn messages_are_published() {
+    let mut text = "\n".to_owned();
+    for message in messages::ALL {
+        let seen = match message.seen {
+            Seen::Tested => "",
+            Seen::InProgram => " The message is in the program, and no test causes it.",
+            Seen::Reported => " Reported by others.",
+        };
+        let Message { pattern, linkers, meaning, remedy, .. } = message;
+        let pattern = pattern.replace('*', "...");
+        writeln!(text, "``{pattern}``\n({linkers}): {meaning}.{seen} What to do: {remedy}.\n")
+            .expect("a string");
+    }
+    publish_part("messages", &text);
 }
 
 fn text(results: &Results) -> String {
