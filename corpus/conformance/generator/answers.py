@@ -74,7 +74,7 @@ def lookup(section, pc):
 def boundaries(section):
     """Every PC at which an answer may change, and the one before, with the reason. The first reason is kept."""
     found = {}
-    add = lambda pc, why: found.setdefault(pc, why) if pc >= 0 else None
+    add = lambda pc, why: found.setdefault(pc, why) if 0 <= pc < 1 << 64 else None
     for index, function in enumerate(section.functions):
         start, end = function.start, function.start + function.size
         if function.size:

@@ -2,7 +2,7 @@
 
 from clauses import versions
 from machines import AARCH64, AMD64, ARM, BY_VERSION, S390X
-from section import FRAME_POINTER, PCREL, SORTED, Function, Section, sp
+from section import FRAME_POINTER, PCREL, SORTED, Function, Section, relative, sp
 from shapes import CODE, entry_offset, leaf, pair, prologue
 from vector import DIFFERING, MALFORMED, Vector
 from assemble import assemble
@@ -137,12 +137,24 @@ def flags(version):
             "flags",
             f"sorted-not-promised-{machine.name}",
             "No SFRAME_F_FDE_SORTED, although the table is sorted",
-            Section(version, machine, [leaf(machine, CODE + 0x40 * index) for index in range(5)], flags=0),
+            Section(
+                version,
+                machine,
+                [leaf(machine, CODE + 0x40 * index) for index in range(5)],
+                flags=relative(version, machine),
+            ),
         )
+        if version > 1:
+            yield Vector(
+                "flags",
+                f"section-relative-{machine.name}",
+                "No SFRAME_F_FDE_FUNC_START_PCREL: starts are relative to the section",
+                pair(version, machine, flags=SORTED),
+            )
     title = "No SFRAME_F_FDE_SORTED, and a table in another order: a reader has to look at every entry"
     reason = "The text calls the table a sorted array, and defines a flag that says whether it is sorted."
     for machine in (AMD64, ARM[1]):
-        section = unsorted(version, machine, 0)
+        section = unsorted(version, machine, relative(version, machine))
         if version == 3:
             yield Vector("flags", f"unsorted-{machine.name}", title, section)
             continue
@@ -156,14 +168,14 @@ def flags(version):
                 "flags",
                 f"frame-pointer-{machine.name}",
                 "SFRAME_F_FRAME_POINTER: rows mean the same with it",
-                pair(version, machine, flags=SORTED | FRAME_POINTER),
+                pair(version, machine, flags=SORTED | FRAME_POINTER | relative(version, machine)),
             )
     else:
         yield Vector(
             "flags",
             "frame-pointer",
             "SFRAME_F_FRAME_POINTER, which version 3 does not define",
-            pair(version, AMD64, flags=SORTED | FRAME_POINTER),
+            pair(version, AMD64, flags=SORTED | FRAME_POINTER | PCREL),
             kind=DIFFERING,
             reason="Undefined bits must be zero; the text does not say whether a reader has to refuse the section.",
             may_refuse=True,
@@ -179,7 +191,7 @@ def undefined_flags(version):
             "flags",
             f"undefined-{bit:#04x}",
             f"The flag {bit:#x}, which the version does not define",
-            pair(version, AMD64, header={"flags": SORTED | bit}),
+            pair(version, AMD64, header={"flags": SORTED | bit | relative(version, AMD64)}),
             kind=DIFFERING,
             reason="Later flags may change the layout, so that a reader may refuse the section; or it may ignore them.",
             may_refuse=True,
@@ -355,9 +367,19 @@ def counts(version):
 def outside(version):
     section = pair(version, AMD64)
     size = len(assemble(section)[0])
+    yield Vector(
+        "header",
+        "table-too-long",
+        "The function table ends after the section's end",
+        pair(version, AMD64, header={"num_fdes": 0x0100_0000}),
+        kind=DIFFERING,
+        reason="The entries inside of the section can be read; a reader that compares sizes first refuses the section.",
+        others={function.start: [None] for function in section.functions},
+        may_refuse=True,
+        only_lookups=True,
+    )
     cases = (
         ("table-outside", {"fdeoff": size}, "The function table begins after the section's end."),
-        ("table-too-long", {"num_fdes": 0x0100_0000}, "The function table ends after the section's end."),
         ("table-offset-huge", {"fdeoff": 0xFFFF_FFF0}, "The function table's place does not fit in 32 bits."),
         ("rows-outside", {"freoff": size}, "The FRE sub-section begins after the section's end."),
         ("rows-offset-huge", {"freoff": 0xFFFF_FFF0}, "The FRE sub-section's place does not fit in 32 bits."),

@@ -91,13 +91,19 @@ class Function:
     stored_size: object = None
 
 
+def relative(version, machine):
+    """PCREL if starts are relative to their fields: in version 3, and since the erratum that added s390x."""
+    return PCREL if version == 3 or (version == 2 and machine.name == "s390x") else 0
+
+
 @dataclass
 class Section:
     version: int
     machine: Machine
     functions: list
     address: int = 0x40_2000
-    flags: int = SORTED
+    # What producers write for the version and the machine, if None.
+    flags: object = None
     fixed_fp: int = 0
     fixed_ra: object = None
     auxiliary: bytes = b""
@@ -110,6 +116,10 @@ class Section:
     row_order: object = None
     # Stored values of header fields that differ from what the description implies.
     header: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        if self.flags is None:
+            self.flags = SORTED | relative(self.version, self.machine)
 
     @property
     def ra_offset(self):

@@ -299,33 +299,40 @@ def pc_types(version):
                 "pc-types",
                 f"block-{block}-{machine.name}",
                 f"Blocks of {block} bytes, as in a PLT, at a multiple of their size",
-                Section(version, machine, [leaf(machine, 0xFF00 * 1, 16), Function(block * 0x2000, block * 4, rows, repeat=block)]),
+                blocks(version, machine, block, rows, block * 0x1000),
             )
+        rows = [sp(0, base), sp(8, base + 8)]
+        yield Vector(
+            "pc-types",
+            f"block-before-section-{machine.name}",
+            "Blocks of a function before the section: a reader with PCs relative to the section divides negative numbers",
+            blocks(version, machine, 16, rows, 0x4_0000),
+        )
     rows = [sp(0, 8), sp(6, 16), sp(11, 24)]
     yield Vector(
         "pc-types",
         "block-not-whole",
         "A function that ends inside a block",
-        Section(version, AMD64, [Function(0x1_0000, 40, rows, repeat=16)]),
+        Section(version, AMD64, [Function(0x1_0000, 40, rows, repeat=16)], address=0x8000),
     )
     late = [sp(4, 16)]
     yield Vector(
         "pc-types",
         "block-without-first-row",
         "No row for the first bytes of each block",
-        Section(version, AMD64, [Function(0x1_0000, 48, late, repeat=16)]),
+        Section(version, AMD64, [Function(0x1_0000, 48, late, repeat=16)], address=0x8000),
     )
     yield Vector(
         "pc-types",
         "increments-after-blocks",
         "A function with increments after one with blocks",
-        Section(version, AMD64, [Function(0x1_0000, 64, rows, repeat=16), Function(0x1_0040, 64, rows)]),
+        Section(version, AMD64, [Function(0x1_0000, 64, rows, repeat=16), Function(0x1_0040, 64, rows)], address=0x8000),
     )
     yield Vector(
         "pc-types",
         "size-without-blocks",
         "A block size in a function with increments, which is ignored",
-        Section(version, AMD64, [Function(0x1_0000, 64, rows, rep_size=16)]),
+        Section(version, AMD64, [Function(0x1_0000, 64, rows, rep_size=16)], address=0x8000),
     )
     yield from moved_blocks(version)
     yield Vector(
@@ -338,11 +345,17 @@ def pc_types(version):
     )
 
 
+def blocks(version, machine, block, rows, address):
+    """A function of four blocks and a leaf. If the section's address is a multiple of the size, so are PCs relative to it."""
+    functions = [Function(block * 0x2000, block * 4, rows, repeat=block), leaf(machine, block * 0x2010)]
+    return Section(version, machine, functions, address=address)
+
+
 def moved_blocks(version):
     """The text computes PC % REP_BLOCK_SIZE, all readers (PC - start) % REP_BLOCK_SIZE."""
     start, rows = 0x1_0004, [sp(0, 8), sp(8, 16)]
     low, high = "r7+8 *(cfa-8) unchanged", "r7+16 *(cfa-8) unchanged"
-    section = Section(version, AMD64, [Function(start, 32, rows, repeat=16)])
+    section = Section(version, AMD64, [Function(start, 32, rows, repeat=16)], address=0x8000)
     others = {}
     for offset in range(32):
         by_offset, by_pc = offset % 16 >= 8, (start + offset) % 16 >= 8

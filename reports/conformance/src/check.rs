@@ -1,0 +1,239 @@
+//! Compares a reader's answers with the right ones.
+
+use crate::frame::Frame;
+use crate::reader::{Answer, Found, Function, Header, Opened, Reader, Row, Walked};
+use crate::vector::{Expect, Kind, Lookup, Vector, Walk};
+
+/// A reader's result for a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Every answer that the reader gives is right or acceptable.
+    Pass,
+    /// At least one is wrong.
+    Fail,
+    /// The reader does not support the section, or nothing of what is asked.
+    Unsupported,
+}
+
+/// What became of a vector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The vector's name.
+    pub name: String,
+    /// The result.
+    pub verdict: Verdict,
+    /// The number of answers that were compared.
+    pub checks: usize,
+    /// The wrong ones, in words.
+    pub wrong: Vec<String>,
+    /// The answers where several are acceptable: the PC, and 0 for the one that the vector states first.
+    pub choices: Vec<(u64, usize)>,
+    /// Whether the reader refused the section.
+    pub refused: bool,
+}
+
+/// Tests a reader on vectors.
+pub fn run(reader: &mut impl Reader, vectors: &[Vector]) -> Vec<Outcome> {
+    vectors.iter().map(|vector| run_one(reader, vector)).collect()
+}
+
+/// Tests a reader on one vector.
+pub fn run_one(reader: &mut impl Reader, vector: &Vector) -> Outcome {
+    let mut check = Check::default();
+    match reader.open(&vector.section) {
+        Answer::Unsupported(_) => {}
+        Answer::Lost(reason) => check.that(false, || reason),
+        Answer::Refused(reason) => check.refusal(vector, &reason),
+        Answer::Given(_) if vector.kind == Kind::Malformed => check.malformed(reader, vector),
+        Answer::Given(opened) => check.sound(reader, &vector.expect, &opened),
+    }
+    let verdict = match (check.count, check.wrong.as_slice()) {
+        (0, _) => Verdict::Unsupported,
+        (_, []) => Verdict::Pass,
+        _ => Verdict::Fail,
+    };
+    Outcome {
+        name: vector.name.clone(),
+        verdict,
+        checks: check.count,
+        wrong: check.wrong,
+        choices: check.choices,
+        refused: check.refused,
+    }
+}
+
+/// The answers compared so far.
+#[derive(Default)]
+struct Check {
+    count: usize,
+    wrong: Vec<String>,
+    choices: Vec<(u64, usize)>,
+    refused: bool,
+}
+
+impl Check {
+    fn that(&mut self, is_right: bool, message: impl FnOnce() -> String) {
+        self.count += 1;
+        if !is_right {
+            self.wrong.push(message());
+        }
+    }
+
+    fn refusal(&mut self, vector: &Vector, reason: &str) {
+        self.refused = true;
+        let may = vector.kind == Kind::Malformed || vector.expect.may_refuse;
+        self.that(may, || format!("refused: {reason}"));
+    }
+
+    /// A reader that decodes on demand may refuse a malformed section when it looks up a PC.
+    fn malformed(&mut self, reader: &mut impl Reader, vector: &Vector) {
+        for pc in &vector.expect.refuse {
+            match reader.lookup(pc.0) {
+                Answer::Given(None) | Answer::Refused(_) => self.that(true, String::new),
+                Answer::Given(Some(found)) => {
+                    self.that(false, || format!("accepted: at {pc}, {}", json(&found.frame)));
+                }
+                Answer::Unsupported(_) => self.that(false, || "accepted".to_owned()),
+                Answer::Lost(reason) => return self.that(false, || reason),
+            }
+        }
+    }
+
+    fn sound(&mut self, reader: &mut impl Reader, expect: &Expect, opened: &Opened) {
+        if let (Some(right), Some(found)) = (&expect.header, &opened.header) {
+            self.header(right, found);
+        }
+        if let (Some(right), Some(found)) = (&expect.functions, &opened.functions) {
+            self.functions(right, found);
+        }
+        for lookup in &expect.lookups {
+            match reader.lookup(lookup.pc.0) {
+                Answer::Unsupported(_) => break,
+                Answer::Lost(reason) => return self.that(false, || reason),
+                Answer::Given(found) => self.lookup(lookup, found),
+                // Many readers report an error if there is no row.
+                Answer::Refused(_) => self.lookup(lookup, None),
+            }
+        }
+        for walk in &expect.walks {
+            match reader.walk(&walk.start) {
+                Answer::Unsupported(_) => break,
+                Answer::Lost(reason) => return self.that(false, || reason),
+                Answer::Given(walked) => self.walk(walk, &walked),
+                Answer::Refused(reason) => {
+                    self.that(false, || format!("walk ({}): refused: {reason}", walk.title));
+                }
+            }
+        }
+    }
+
+    fn field<T: PartialEq + std::fmt::Debug>(
+        &mut self,
+        name: &str,
+        right: Option<&T>,
+        found: Option<&T>,
+    ) {
+        if let (Some(right), Some(found)) = (right, found) {
+            self.that(right == found, || format!("{name}: {found:?}, expected {right:?}"));
+        }
+    }
+
+    fn header(&mut self, right: &Header, found: &Header) {
+        macro_rules! fields {
+            ($($name:ident),*) => {
+                $(self.field(
+                    concat!("header: ", stringify!($name)),
+                    right.$name.as_ref(),
+                    found.$name.as_ref(),
+                );)*
+            };
+        }
+        fields!(version, flags, abi_arch, cfa_fixed_fp_offset, cfa_fixed_ra_offset, auxhdr_len);
+        fields!(num_fdes, num_fres, fre_len, fdeoff, freoff);
+    }
+
+    fn functions(&mut self, right: &[Function], found: &[Function]) {
+        let (count, expected) = (found.len(), right.len());
+        self.that(count == expected, || format!("{count} functions, expected {expected}"));
+        for (index, (right, found)) in right.iter().zip(found).enumerate() {
+            macro_rules! fields {
+                ($($name:ident),*) => {
+                    $(self.field(
+                        &format!("function {index}: {}", stringify!($name)),
+                        right.$name.as_ref(),
+                        found.$name.as_ref(),
+                    );)*
+                };
+            }
+            fields!(start, size, repeat, fde_type, signal, key);
+            if let (Some(right), Some(found)) = (&right.rows, &found.rows) {
+                self.rows(index, right, found);
+            }
+        }
+    }
+
+    fn rows(&mut self, function: usize, right: &[Row], found: &[Row]) {
+        let (count, expected) = (found.len(), right.len());
+        self.that(count == expected, || {
+            format!("function {function}: {count} rows, expected {expected}")
+        });
+        for (index, (right, found)) in right.iter().zip(found).enumerate() {
+            let is_right = right.start == found.start && right.frame.agrees(&found.frame);
+            self.that(is_right, || {
+                format!(
+                    "function {function}, row {index}: {}, expected {}",
+                    json(found),
+                    json(right)
+                )
+            });
+        }
+    }
+
+    fn lookup(&mut self, right: &Lookup, found: Option<Found>) {
+        let agrees = |expected: &Option<Frame>| match (expected, &found) {
+            (None, None) => true,
+            (Some(expected), Some(found)) => expected.agrees(&found.frame),
+            _ => false,
+        };
+        let choice = std::iter::once(&right.frame).chain(&right.or).position(agrees);
+        let function = found.and_then(|found| found.function);
+        let is_other = function.is_some() && function != right.function && right.or.is_empty();
+        self.that(choice.is_some() && !is_other, || {
+            format!(
+                "lookup of {} ({}): {}, expected {}",
+                right.pc,
+                right.why,
+                json(&found),
+                json(&right.frame)
+            )
+        });
+        if let (Some(choice), false) = (choice, right.or.is_empty()) {
+            self.choices.push((right.pc.0, choice));
+        }
+    }
+
+    fn walk(&mut self, right: &Walk, found: &Walked) {
+        let mut acceptable = std::iter::once(&right.expect).chain(&right.or);
+        let choice = acceptable.position(|expected| same_walk(expected, found));
+        self.that(choice.is_some(), || {
+            format!("walk ({}): {}, expected {}", right.title, json(found), json(&right.expect))
+        });
+        if let (Some(choice), false) = (choice, right.or.is_empty()) {
+            self.choices.push((right.start.pc.0, choice));
+        }
+    }
+}
+
+fn same_walk(right: &Walked, found: &Walked) -> bool {
+    right.frames.len() == found.frames.len()
+        && found.end.is_none_or(|end| Some(end) == right.end)
+        && right.frames.iter().zip(&found.frames).all(|(right, found)| {
+            right.pc == found.pc
+                && found.sp.is_none_or(|sp| Some(sp) == right.sp)
+                && (found.fp.is_none() || right.fp.is_none() || found.fp == right.fp)
+        })
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| error.to_string())
+}

@@ -1,0 +1,234 @@
+//! The vectors, as `corpus/conformance/schema.json` describes them.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use include_dir::{Dir, DirEntry, include_dir};
+use serde::{Deserialize, Serialize};
+
+use crate::address::Address;
+use crate::frame::Frame;
+use crate::reader::{Function, Header, Start, Walked};
+
+/// The version of the schema that this crate reads.
+pub const SCHEMA: u32 = 1;
+
+static VECTORS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/vectors");
+
+/// A vector.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Vector {
+    /// The version of the schema.
+    pub schema: u32,
+    /// The path below the folder of the vectors, without the extension: `v2/2.4-rows/one-amd64`.
+    pub name: String,
+    /// What it is about, in one sentence.
+    pub title: String,
+    /// The clause of the specification.
+    pub clause: Clause,
+    /// What is expected of readers.
+    pub kind: Kind,
+    /// Why a reader must refuse it, or why readers may differ.
+    pub reason: Option<String>,
+    /// The section.
+    pub section: Section,
+    /// The right answers.
+    pub expect: Expect,
+}
+
+/// A clause of the specification.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Clause {
+    /// The version of the format.
+    pub version: u8,
+    /// The section of that version's specification.
+    pub section: String,
+    /// Its subject.
+    pub title: String,
+}
+
+/// What is expected of readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// There is one right answer.
+    Sound,
+    /// No frame may come out of it.
+    Malformed,
+    /// The specification is silent or contradicts producers: there are several acceptable answers.
+    Differing,
+}
+
+/// A section's bytes and what a reader has to know about them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Section {
+    /// `amd64`, `aarch64`, `aarch64_be` or `s390x`.
+    pub machine: String,
+    /// `little` or `big`.
+    pub byte_order: String,
+    /// The address of the first byte.
+    pub address: Address,
+    /// The bytes, in hexadecimal.
+    pub hex: String,
+}
+
+impl Section {
+    /// The bytes; `None` if the text is not hexadecimal.
+    #[must_use]
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        bytes(&self.hex)
+    }
+}
+
+/// The bytes of a text in hexadecimal.
+pub(crate) fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
+    let (pairs, rest) = digits.as_deref()?.as_chunks::<2>();
+    let join = |[high, low]: &[u32; 2]| u8::try_from(high << 4 | low).ok();
+    if rest.is_empty() { pairs.iter().map(join).collect() } else { None }
+}
+
+/// The right answers. Those that a vector does not have are not tested.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Expect {
+    /// The header.
+    pub header: Option<Header>,
+    /// The functions with their rows.
+    pub functions: Option<Vec<Function>>,
+    /// The rows at PCs.
+    pub lookups: Vec<Lookup>,
+    /// Walks of small memory images.
+    pub walks: Vec<Walk>,
+    /// Malformed: the PCs at which no frame may come out.
+    pub refuse: Vec<Address>,
+    /// Differing: a reader may refuse the section.
+    pub may_refuse: bool,
+}
+
+/// The right answer to a lookup.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Lookup {
+    /// The PC.
+    pub pc: Address,
+    /// What is special about it.
+    pub why: String,
+    /// The start of the function.
+    pub function: Option<Address>,
+    /// The frame; `None` if there is none.
+    pub frame: Option<Frame>,
+    /// Other acceptable answers.
+    #[serde(default)]
+    pub or: Vec<Option<Frame>>,
+}
+
+/// The right answer to a walk.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Walk {
+    /// What it is about.
+    pub title: String,
+    /// Where it starts.
+    #[serde(flatten)]
+    pub start: Start,
+    /// The right frames.
+    pub expect: Walked,
+    /// Other acceptable answers.
+    #[serde(default)]
+    pub or: Vec<Walked>,
+}
+
+/// A vector that cannot be loaded.
+#[derive(Debug)]
+pub enum LoadError {
+    /// The file cannot be read.
+    Io(PathBuf, io::Error),
+    /// The file does not follow the schema.
+    Json(PathBuf, serde_json::Error),
+    /// The file follows another version of the schema.
+    Schema(PathBuf, u32),
+}
+
+impl std::error::Error for LoadError {}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            LoadError::Json(path, error) => write!(f, "{}: {error}", path.display()),
+            LoadError::Schema(path, number) => {
+                write!(f, "{}: schema {number}, only {SCHEMA} is known", path.display())
+            }
+        }
+    }
+}
+
+fn parse(path: &Path, text: &[u8]) -> Result<Vector, LoadError> {
+    let vector: Vector =
+        serde_json::from_slice(text).map_err(|error| LoadError::Json(path.to_owned(), error))?;
+    if vector.schema == SCHEMA {
+        Ok(vector)
+    } else {
+        Err(LoadError::Schema(path.to_owned(), vector.schema))
+    }
+}
+
+/// The vectors that are compiled into this crate, by name.
+///
+/// # Panics
+/// Never: a test loads them all.
+#[must_use]
+pub fn vectors() -> Vec<Vector> {
+    let mut found = Vec::new();
+    let mut folders = vec![&VECTORS];
+    while let Some(folder) = folders.pop() {
+        for entry in folder.entries() {
+            match entry {
+                DirEntry::Dir(folder) => folders.push(folder),
+                DirEntry::File(file) => {
+                    found.push(parse(file.path(), file.contents()).expect("tested"));
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+/// The vectors below a folder, by name. Links are not followed.
+///
+/// # Errors
+/// A folder or file cannot be read, or a file is not a vector.
+pub fn load(folder: &Path) -> Result<Vec<Vector>, LoadError> {
+    let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        let failed = |error| LoadError::Io(folder.clone(), error);
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let path = entry.path();
+            if entry.file_type().map_err(failed)?.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "json") {
+                let text = fs::read(&path).map_err(|error| LoadError::Io(path.clone(), error))?;
+                found.push(parse(&path, &text)?);
+            }
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn hexadecimal_is_read_in_pairs() {
+        assert_eq!(bytes("e2DE00"), Some(vec![0xe2, 0xde, 0]));
+        assert_eq!(bytes(""), Some(vec![]));
+        assert_eq!(bytes("e2d"), None);
+        assert_eq!(bytes("e2dx"), None);
+        assert_eq!(bytes("é1"), None);
+    }
+}
