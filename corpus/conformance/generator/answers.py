@@ -94,9 +94,7 @@ def boundaries(section):
         gap = after.start - (before.start + before.size)
         if gap > 1:
             add(before.start + before.size + gap // 2, "in a gap between functions")
-    if ordered:
-        add(ordered[-1].start + (1 << 32), "4 GiB after the last function")
-    else:
+    if not ordered:
         add(section.address, "a section without functions")
     return sorted(found.items())
 

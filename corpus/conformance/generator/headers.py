@@ -2,7 +2,7 @@
 
 from clauses import versions
 from machines import AARCH64, AMD64, ARM, BY_VERSION, S390X
-from section import FRAME_POINTER, PCREL, SORTED, Function, Section, relative, sp
+from section import FRAME_POINTER, PCREL, SORTED, Function, Section, fp, relative, sp
 from shapes import CODE, entry_offset, leaf, pair, prologue
 from vector import DIFFERING, MALFORMED, Vector
 from assemble import assemble
@@ -213,8 +213,10 @@ def pc_relative(subject, version):
             subject,
             f"pc-relative-after-{machine.name}",
             "Starts relative to their fields, of functions after the section",
-            Section(version, machine, [prologue(machine), leaf(machine)], flags=PCREL, address=0x3f_0000),
+            pair(version, machine, flags=SORTED | PCREL, address=0x3F_0000),
         )
+    if version == 2:
+        yield from pc_relative_shapes(subject)
     yield Vector(
         subject,
         "pc-relative-auxiliary",
@@ -228,6 +230,26 @@ def pc_relative(subject, version):
         unsorted(version, AMD64, PCREL),
         **({} if version == 3 else unsorted_choice(unsorted(version, AMD64, PCREL))),
     )
+
+
+def pc_relative_shapes(subject):
+    """The other clauses of version 2 once more: some readers look up PCs only in sections of this kind."""
+    for machine in BY_VERSION[2]:
+        base = entry_offset(machine)
+        rows = [sp(4 * i, base + 8 * (i + 1), size=size) for i, size in enumerate((1, 4, 2, 1))] + [fp(20, base)]
+        shapes = {
+            "complete": [prologue(machine), leaf(machine)],
+            "rows": [Function(CODE, 64, rows)],
+            "wide-starts": [Function(CODE, 0x2_0000, [sp(0, base), sp(0x1_0002, base + 8)], width=4)],
+            "blocks": [Function(0x1_0000, 64, [sp(0, base), sp(6, base + 8)], repeat=16)],
+        }
+        for name, functions in shapes.items():
+            yield Vector(
+                subject,
+                f"{name}-{machine.name}",
+                f"Starts relative to their fields: {name.replace('-', ' ')}",
+                Section(2, machine, functions, flags=SORTED | PCREL),
+            )
 
 
 def unsorted_choice(section):

@@ -51,6 +51,9 @@ def every_count(machine):
 
 def extremes(version, machine, size, most, least):
     """The largest and smallest words of a size."""
+    if machine is S390X and size == 4:
+        # Readers have 32 bits for a CFA offset. `scaled-beyond-32-bits` has more.
+        most, least = most >> 4, least >> 4
     cfa = lambda word: word * 8 + 160 if machine is S390X else word
     even = lambda value: value & ~7 if machine is S390X else value
     found = [
@@ -270,6 +273,12 @@ def s390x_rows(version):
         "scaled-wide",
         "Large CFA offsets in words of 2 and 4 bytes",
         one(version, S390X, [sp(0, 160), sp(6, 160 + 32_767 * 8, size=2), sp(12, 160 + 40_000 * 8, size=4)]),
+    )
+    yield Vector(
+        subject,
+        "scaled-beyond-32-bits",
+        "CFA offsets of more than 32 bits, from words of 4 bytes",
+        one(version, S390X, [sp(0, 160), sp(6, 160 + (1 << 31) * 8 - 8, size=4), sp(12, 160 - (1 << 31) * 8, size=4)]),
     )
     yield Vector(
         subject,

@@ -35,6 +35,7 @@ def functions(version):
         )
     yield from sizes(version)
     yield from many(version)
+    yield from far_away(version)
     yield from odd_tables(version)
     yield from broken(version)
 
@@ -86,6 +87,20 @@ def sizes(version):
                     "A function farther than 4 GiB from the section: start fields have 64 bits",
                     Section(3, machine, [leaf(machine, start), leaf(machine, start + 0x20)], address=address),
                 )
+
+
+def far_away(version):
+    """PCs whose distance from a function is a multiple of 2^32, more or less: readers must not cut it to 32 bits."""
+    for machine in BY_VERSION[version]:
+        section = pair(version, machine)
+        far = [CODE + (1 << 32), CODE + (1 << 32) + 16, CODE + (3 << 32), CODE + 0x40 + (1 << 32)]
+        yield Vector(
+            "functions",
+            f"pc-4-gib-away-{machine.name}",
+            "PCs 4 GiB and more from a function: distances have 64 bits",
+            section,
+            hand=[(pc, None) for pc in far],
+        )
 
 
 def many(version):

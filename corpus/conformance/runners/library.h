@@ -194,14 +194,23 @@ static void put_saved(char *text, int offset) {
     put_slot(text, offset);
 }
 
+/* Where RA and FP are unless the row says otherwise. The library of 2.40 leaves this to its caller. */
+static void put_fixed(struct frame *frame) {
+  strcpy(frame->ra, "unchanged");
+  strcpy(frame->fp, "unchanged");
+  if (fixed_ra)
+    put_slot(frame->ra, fixed_ra);
+  if (fixed_fp)
+    put_slot(frame->fp, fixed_fp);
+}
+
 static bool default_frame(struct library_row *row, struct frame *frame) {
   int offset, error = 0;
   if (!library_offset("cfa", row, 0, &offset))
     return false;
   int base = CALL(uint8_t (*)(void *, int *), "fre_get_base_reg_id", row, &error) ? stack_pointer() : frame_pointer();
   snprintf(frame->cfa, sizeof frame->cfa, "r%d%+d", base, offset);
-  strcpy(frame->ra, "unchanged");
-  strcpy(frame->fp, "unchanged");
+  put_fixed(frame);
   if (library_offset("ra", row, 0, &offset) && !(abi == 4 && offset == 0))
     put_saved(frame->ra, offset);
   if (library_offset("fp", row, 0, &offset))
@@ -215,12 +224,7 @@ static bool flexible_frame(struct library_row *row, struct frame *frame) {
   if (!library_control(row, 0, &control) || !library_offset("cfa", row, 1, &offset))
     return false;
   put_rule(frame->cfa, control, offset);
-  strcpy(frame->ra, "unchanged");
-  strcpy(frame->fp, "unchanged");
-  if (fixed_ra)
-    put_slot(frame->ra, fixed_ra);
-  if (fixed_fp)
-    put_slot(frame->fp, fixed_fp);
+  put_fixed(frame);
   if (library_control(row, 2, &control)) {
     if (control == 0)
       next = 3;
