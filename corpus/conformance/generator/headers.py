@@ -310,11 +310,13 @@ def header(version):
         ("both", {"fde_gap": b"\x55" * 4, "fre_gap": b"\x66" * 5}),
     ):
         for machine in (AMD64, ARM[1]):
+            section = pair(version, machine, **gaps)
             yield Vector(
                 "header",
                 f"gap-{name}-{machine.name}",
                 "Unused bytes: sfh_fdeoff and sfh_freoff say where the tables are",
-                pair(version, machine, **gaps),
+                section,
+                **(row_base_choice(section) if version < 3 and "fre_gap" in gaps else {}),
             )
     yield Vector(
         "header",
@@ -352,6 +354,17 @@ def header(version):
         )
     yield from counts(version)
     yield from outside(version)
+
+
+def row_base_choice(section):
+    """Versions 1 and 2 count a function's rows from the end of the function table, version 3 from the rows' start."""
+    return {
+        "kind": DIFFERING,
+        "reason": "Rows are relative to the end of the function table, which extends to the rows, because the parts tile"
+        " the section; llvm-readobj counts from the end of the last entry.",
+        "others": {function.start: [None] for function in section.functions},
+        "may_refuse": True,
+    }
 
 
 def counts(version):
