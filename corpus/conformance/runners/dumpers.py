@@ -62,7 +62,7 @@ def run(words, file):
 class Gnu:
     """The output of `--sframe`: a line for each row with STARTPC, CFA, FP and RA."""
 
-    FUNCTION = re.compile(r"func idx \[\d+\]: pc = 0x([0-9a-f]+), size = (\d+) bytes(.*)")
+    FUNCTION = re.compile(r"func idx \[\d+\]: pc = 0x([0-9a-f]+), size = (-?\d+) bytes")
     ROW = re.compile(r"^    ([0-9a-f]{16})  (.*)$")
     # The versions that a release reads, and whether it knows the first erratum of version 2.
     READS = {"2.40": ((1,), False), "2.44": ((2,), False)}

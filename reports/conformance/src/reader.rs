@@ -2,8 +2,10 @@
 //! protocol.
 
 use std::collections::BTreeMap;
+use std::num::ParseIntError;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::address::Address;
 use crate::frame::Frame;
@@ -137,12 +139,20 @@ pub struct Start {
     /// The address of the next instruction.
     pub pc: Address,
     /// Values of registers, by DWARF number.
+    #[serde(deserialize_with = "by_number")]
     pub registers: BTreeMap<u32, Address>,
     /// The memory that can be read.
     pub memory: Vec<Memory>,
     /// The number of bits in a pointer without a signature (AArch64).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pointer_bits: Option<u32>,
+}
+
+/// Keys are text in JSON. In a flattened structure, serde does not read them as numbers.
+fn by_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32, Address>, D::Error> {
+    let named = BTreeMap::<String, Address>::deserialize(deserializer)?;
+    let numbered = named.into_iter().map(|(name, value)| Ok((name.parse()?, value)));
+    numbered.collect::<Result<_, ParseIntError>>().map_err(D::Error::custom)
 }
 
 /// A piece of memory.
