@@ -1,0 +1,2 @@
+"""Mutants."""
+EQUIVALENT = {}
