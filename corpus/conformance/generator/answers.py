@@ -38,11 +38,10 @@ def functions(section):
     for function in section.functions:
         rows = [{"start": row.start} | frame(section, row) for row in function.rows]
         item = {"start": hex(function.start), "size": function.size}
-        if function.repeat is not None and section.version > 1:
-            item["repeat"] = function.repeat
+        if section.version > 1:
+            item["repeat"] = function.repeat or 0
         item["type"] = "flex" if function.flex else "default"
-        if section.version == 3:
-            item["signal"] = function.signal
+        item["signal"] = function.signal
         if section.machine.name.startswith("aarch64"):
             item["key"] = "b" if function.key_b else "a"
         described.append(item | {"rows": rows})

@@ -114,6 +114,7 @@ def rep_size(function):
 def rows_of(section, function):
     """A function's part of the FRE sub-section: since version 3, its attributes come first."""
     rows = b"".join(row_bytes(section, function, row) for row in function.rows)
+    rows = rows if function.raw is None else function.raw
     if section.version < 3:
         return rows
     count = stored(function.num_fres, len(function.rows))

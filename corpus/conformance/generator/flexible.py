@@ -22,6 +22,7 @@ def vectors():
         yield from every_layout(machine)
     yield from every_control()
     yield from widths()
+    yield fixed_offsets()
     yield from unusual()
     yield from malformed()
 
@@ -141,6 +142,24 @@ def widths():
             "Control words and offsets of 1, 2 and 4 bytes; control words are unsigned, offsets signed",
             one(machine, rows),
         )
+
+
+def fixed_offsets():
+    """RA and FP without words are at the header's fixed offsets."""
+    rows = [rule(0, RSP, 32), rule(4, R10, 0, fp=register(RBP, 0, True)), rule(8, RSP, 32, ra=register(11))]
+    section = one(AMD64, rows)
+    section.fixed_fp = -24
+    return Vector(
+        "flexible-rows",
+        "fixed-offsets",
+        "Fixed offsets of RA and FP apply where a row has no words for them",
+        section,
+        hand=[
+            (CODE, "r7+32 *(cfa-8) *(cfa-24)"),
+            (CODE + 4, "r10+0 *(cfa-8) *(r6+0)"),
+            (CODE + 8, "r7+32 r11+0 *(cfa-24)"),
+        ],
+    )
 
 
 def unusual():

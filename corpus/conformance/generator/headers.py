@@ -1,7 +1,7 @@
 """Vectors about the preamble and the header."""
 
 from clauses import versions
-from machines import AARCH64, AMD64, ARM, BY_VERSION, S390X
+from machines import AARCH64, AMD64, ARM, BY_VERSION, S390X, Machine
 from section import FRAME_POINTER, PCREL, SORTED, Function, Section, fp, relative, sp
 from shapes import CODE, entry_offset, leaf, pair, prologue
 from vector import DIFFERING, MALFORMED, Vector
@@ -275,8 +275,25 @@ def abi(version):
             reason="The ABI determines the meaning of data words.",
             data=data[:4] + bytes([number]) + data[5:],
         )
+    yield other_order(version)
     if version == 1:
         yield s390x_in_version_1()
+
+
+def other_order(version):
+    """The identifier implies a byte order, the magic number has another."""
+    little = Machine("aarch64", AARCH64.abi, "big", AARCH64.sp, AARCH64.fp, AARCH64.ra, 0)
+    return Vector(
+        "abi",
+        "other-byte-order",
+        "The identifier of little-endian AArch64 in a big-endian section",
+        pair(version, little),
+        kind=DIFFERING,
+        reason="The text does not say which of the two decides; a reader may refuse the contradiction.",
+        may_refuse=True,
+        only_lookups=True,
+        others={pc: [None] for pc in (CODE, CODE + 4, CODE + 8, CODE + 0x40)},
+    )
 
 
 def s390x_in_version_1():

@@ -4,8 +4,9 @@ walk are known without any row."""
 from machines import AMD64, S390X
 
 MASK = (1 << 64) - 1
-# A pointer-authentication code in the bits above an address of 48 bits; bit 55 stays that of the address.
-CODE_BITS = 0x002A << 48
+# A pointer-authentication code in the bits above an address of 48 bits. Bit 55 stays that of the address, its neighbours
+# do not.
+CODE_BITS = 0xA56B << 48
 # A register that holds no return address (any longer).
 UNUSED = 0x99_9999
 
@@ -58,15 +59,15 @@ class Machine:
         return {str(number): hex(value) for number, value in sorted(found.items())}
 
     def image(self):
-        """The memory as pieces of adjacent words."""
+        """The memory as pieces of at most two words, in descending order: a piece may begin where another ends."""
         pieces = []
         for address in sorted(self.memory):
             word = self.memory[address].to_bytes(8, self.machine.order)
-            if pieces and pieces[-1][0] + len(pieces[-1][1]) == address:
+            if pieces and len(pieces[-1][1]) < 16 and pieces[-1][0] + 8 == address:
                 pieces[-1][1] += word
             else:
                 pieces.append([address, word])
-        return [{"address": hex(address), "hex": data.hex()} for address, data in pieces]
+        return [{"address": hex(address), "hex": data.hex()} for address, data in reversed(pieces)]
 
     def walk(self, title, pc, end, frames=None, others=(), **more):
         """The walk from the running function, at `pc`."""

@@ -73,8 +73,8 @@ def extremes(version, machine, size, most, least):
 
 def broken_rows(version):
     cases = [
-        ("size-code-3", Row(0, None, info=0x63, words=[8]), "The size code 3 is not defined."),
-        ("size-code-3-two-words", Row(0, None, info=0x65, words=[8, 8]), "The size code 3 is not defined."),
+        ("size-code-3", Row(0, None, info=0x63, words=[8] + [0] * 7), "The size code 3 is not defined."),
+        ("size-code-3-two-words", Row(0, None, info=0x65, words=[8] + [0] * 15), "The size code 3 is not defined."),
         ("words-outside", Row(0, None, info=0x07, words=[8]), "The row's words end after the FRE sub-section."),
         ("many-words-outside", Row(0, None, info=0x5F, words=[8]), "The row's words end after the FRE sub-section."),
     ]
@@ -225,6 +225,13 @@ def aarch64_rows(version):
                 (CODE + 8, "r29+32 *(cfa-24) *(cfa-32)"),
             ],
         )
+        yield Vector(
+            subject,
+            f"{prefix}ra-at-cfa-{machine.name}",
+            "RA saved at the CFA itself: a word of 0 is padding on s390x only",
+            one(version, machine, [sp(0, 0), sp(4, 16, ra=0, fp=-16)]),
+            hand=[(CODE + 4, "r31+16 *(cfa+0) *(cfa-16)")],
+        )
         other = "r31+16 unchanged *(cfa-8)"
         yield Vector(
             subject,
@@ -299,6 +306,14 @@ def s390x_rows(version):
         "CFAs from FP",
         one(version, S390X, [sp(0, 160), fp(6, 160, ra=-48, fp=-72), fp(12, 512, ra=-48, fp=-72, size=2)]),
     )
+    if version == 3:
+        yield Vector(
+            subject,
+            "odd-slots",
+            "Odd offsets of RA and FP: in version 3, they are no registers",
+            one(3, S390X, [sp(0, 160), sp(6, 160, ra=-47, fp=-71), sp(12, 160, fp=33)]),
+            hand=[(CODE + 6, "r15+160 *(cfa-47) *(cfa-71)"), (CODE + 12, "r15+160 unchanged *(cfa+33)")],
+        )
     if version == 2:
         in_registers = [
             sp(0, 160),

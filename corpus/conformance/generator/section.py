@@ -88,6 +88,8 @@ class Function:
     padding: int = 0
     num_fres: object = None
     fre_off: object = None
+    # The rows' bytes, if no description fits.
+    raw: object = None
     stored_size: object = None
 
 

@@ -2,7 +2,7 @@
 
 from assemble import assemble
 from machines import AARCH64, AARCH64_BE, AMD64, ARM, BY_VERSION
-from section import Function, Section, row, sp
+from section import SP, Function, Row, Rule, Section, row, saved, sp
 from shapes import CODE, entry_offset, leaf, pair, prologue
 from vector import DIFFERING, MALFORMED, Vector
 
@@ -137,6 +137,13 @@ def odd_tables(version):
     if version < 3:
         yield Vector(
             "functions",
+            "without-rows",
+            "A function without rows: nothing is known in it",
+            Section(version, AMD64, [Function(CODE, 32, []), leaf(AMD64)]),
+            hand=[(CODE, None), (CODE + 31, None), (CODE + 0x40, "r7+8 *(cfa-8) unchanged")],
+        )
+        yield Vector(
+            "functions",
             "size-0",
             "A function of size 0 between others: it covers no PC",
             Section(version, AMD64, [prologue(AMD64), empty, leaf(AMD64)]),
@@ -217,7 +224,7 @@ def function_info(version):
             "function-info",
             f"fre-type-{code}",
             f"The undefined FRE type {code}",
-            Section(version, AMD64, [Function(CODE, 32, [sp(0, 8), sp(4, 16)], info=code)]),
+            Section(version, AMD64, [Function(CODE, 32, [sp(0, 8)], info=code, raw=wide_start(code))]),
             kind=MALFORMED,
             reason="Only types 0 to 2 have a width.",
         )
@@ -234,6 +241,11 @@ def function_info(version):
             may_refuse=True,
             others={CODE: [None], CODE + 4: [None]},
         )
+
+
+def wide_start(code):
+    """A row for a reader that takes the code for the logarithm of the width."""
+    return bytes(1 << min(code, 9)) + b"\x03\x08"
 
 
 def signal_frames():
@@ -273,7 +285,9 @@ def fde_types():
     section = Section(3, AMD64, [Function(CODE, 32, [sp(0, 8)]), flexible(CODE + 0x40)])
     yield Vector("fde-types", "default-and-flexible", "A default function beside a flexible one", section)
     for code in (2, 3, 17, 31):
-        broken = Section(3, AMD64, [Function(CODE, 32, [sp(0, 8)], info2=code)])
+        # Words that have a meaning in default and in flexible rows.
+        rows = [Row(0, Rule(SP, 57), None, saved(8), info=0x05, words=[0x39, 8])]
+        broken = Section(3, AMD64, [Function(CODE, 32, rows, info2=code)])
         yield Vector(
             "fde-types",
             f"type-{code}",

@@ -92,6 +92,53 @@ def final_call(version, machine):
     )
 
 
+def last_byte(version, machine):
+    """A return address that is its function's last byte, as in `call f; ret` of AMD64."""
+    simulated = begin(machine)
+    enter(simulated, OUTSIDE)
+    enter(simulated, A + 0x3F)
+    simulated.call(B + 0x2F)
+    functions = [framed(machine, A), framed(machine, B, 0x30), leaf(machine, LEAF)]
+    return Vector(
+        "walks",
+        f"last-byte-{machine.name}",
+        "Return addresses that are the last bytes of their functions",
+        Section(version, machine, functions),
+        walks=[simulated.walk("from a leaf", LEAF + 4, "uncovered")],
+    )
+
+
+def stuck(version, machine):
+    """Damaged stacks on which a walker must not run in circles."""
+    slot = {"amd64": 0, "s390x": 88 + 160}.get(machine.name, 0)
+    around = begin(machine)
+    enter(around, OUTSIDE)
+    enter(around, A + 0x10)
+    # The saved FP is the function's own, and so on for ever.
+    around.put(around.fp + slot, around.fp)
+    below = begin(machine)
+    enter(below, OUTSIDE)
+    enter(below, A + 0x10)
+    below.put(below.fp + slot, below.fp - 0x800)
+    first = begin(machine)
+    enter(first, OUTSIDE)
+    first.sp += 0x800
+    # The CFA is SP or FP plus the distance; on s390x, the caller's SP is 160 bytes below it.
+    caller = lambda m: (A + 0x10, m.fp + saved(machine)[1] - (160 if machine is S390X else 0))
+    rounds = lambda m, fp: [(B + 0x20, m.sp, m.fp), (*caller(m), fp)]
+    return Vector(
+        "walks",
+        f"stuck-{machine.name}",
+        "Stacks that do not grow: a walk ends where the caller's SP is not above the callee's",
+        Section(version, machine, [framed(machine, A), framed(machine, B), leaf(machine, LEAF)]),
+        walks=[
+            around.walk("FP leads back to the frame", B + 0x20, "error", rounds(around, around.fp)),
+            below.walk("FP leads below the frame", B + 0x20, "error", rounds(below, below.fp - 0x800)),
+            first.walk("FP is below SP", A + 0x10, "error", [(A + 0x10, first.sp, first.fp)]),
+        ],
+    )
+
+
 def missing_memory(version, machine):
     """The saved registers cannot be read."""
     simulated = begin(machine)
@@ -269,6 +316,9 @@ def vectors():
         for machine in BY_VERSION[version]:
             yield chain(version, machine)
             yield final_call(version, machine)
+            if machine is AMD64:
+                yield last_byte(version, machine)
+            yield stuck(version, machine)
             yield missing_memory(version, machine)
             if machine is not AMD64:
                 yield unknown_ra(version, machine)

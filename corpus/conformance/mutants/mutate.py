@@ -23,7 +23,7 @@ from equivalent import EQUIVALENT
 
 READER = HERE.parent / "runners" / "reader.py"
 # Not the reading of sections: the protocol, and messages.
-LEFT_OUT = {"serve", "answer", "__init__ of Reader"}
+LEFT_OUT = {"serve"}
 # Seconds after which a mutant hangs.
 PATIENCE = 20
 
@@ -157,16 +157,20 @@ def replaced(tree, path, new):
     return ast.fix_missing_locations(tree)
 
 
-def is_left_out(where):
-    return bool(LEFT_OUT & set(where)) or where[:1] == ["Reader"] and where[1:] in (["__init__"], ["answer"])
+def is_left_out(where, path):
+    is_last = not where and path and path[0][1] == LAST
+    return is_last or bool(LEFT_OUT & set(where)) or where in (["Reader", "__init__"], ["Reader", "answer"])
 
 
 def mutants():
+    global LAST
     tree = ast.parse(READER.read_text())
+    # The call of `serve`.
+    LAST = len(tree.body) - 1
     found, keys = [], collections.Counter()
     for node, path, where in places(tree):
         operator = OPERATORS.get(type(node))
-        if operator is None or is_left_out(where):
+        if operator is None or is_left_out(where, path):
             continue
         for kind, new in operator(node):
             name = ".".join(where) or "constants"

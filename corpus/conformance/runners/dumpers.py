@@ -186,8 +186,7 @@ class Llvm:
         found = {"start": hex(self.start), "size": self.number(head, "Size"), "rows": [self.row(section, row) for row in rows]}
         if section["machine"].startswith("aarch64"):
             found["key"] = "b" if re.search(r"PAuth Key: B", head) else "a"
-        if self.is_mask:
-            found["repeat"] = self.number(head, r"Repetitive block size[^:]*")
+        found["repeat"] = self.number(head, r"Repetitive block size[^:]*") if self.is_mask else 0
         return found
 
     def row(self, section, text):

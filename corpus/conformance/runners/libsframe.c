@@ -29,10 +29,8 @@ static void print_function(unsigned index) {
     return;
   printf("%s{\"start\": \"%#llx\", \"size\": %u", index ? ", " : "", (unsigned long long)function.start, function.size);
   printf(", \"type\": \"%s\"", (function.info2 & 0x1f) == 1 ? "flex" : "default");
-  if (version > 1 && function.info & 0x10)
-    printf(", \"repeat\": %u", function.repeat);
-  if (version == 3)
-    printf(", \"signal\": %s", function.info & 0x80 ? "true" : "false");
+  printf(", \"repeat\": %u", function.info & 0x10 ? function.repeat : 0);
+  printf(", \"signal\": %s", version == 3 && function.info & 0x80 ? "true" : "false");
   printf(", \"key\": \"%c\", \"rows\": [", function.info & 0x20 ? 'b' : 'a');
   for (unsigned row_index = 0; row_index < function.rows && row_index < MOST_ROWS; row_index++) {
     struct library_row row;

@@ -96,7 +96,7 @@ pub struct Function {
     /// The size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u32>,
-    /// The size of the block that repeats.
+    /// The size of the block that repeats; 0 for ordinary functions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<u32>,
     /// The FDE type: `default` or `flex`.

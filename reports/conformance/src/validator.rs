@@ -2,7 +2,7 @@
 
 use sframe_validator::section::Function as StoredFunction;
 use sframe_validator::unwind::{self, Cfa, Register, without_signature};
-use sframe_validator::{Abi, Error, Placement, Section as StoredSection, Version};
+use sframe_validator::{Abi, Error, Placement, Section as StoredSection};
 
 use crate::address::Address;
 use crate::frame::{Base, Frame, Recovery, Rule};
@@ -76,15 +76,14 @@ fn describe_function(function: &StoredFunction<'_>) -> Result<Function, Error> {
     let section = function.section();
     let start = function.start()?.address;
     let rows: Result<Vec<Row>, Error> = function.rows()?.map(|row| row.map(|row| at(start, &row))).collect();
-    let version = section.header().version;
     let attributes = function.attributes();
     let fde_type = if function.is_flexible() { "flex" } else { "default" };
     Ok(Function {
         start: Some(Address(start)),
         size: Some(function.size()),
-        repeat: function.repeat_size().ok().flatten().map(u32::from),
+        repeat: function.repeat_size().ok().map(|size| size.map_or(0, u32::from)),
         fde_type: Some(fde_type.to_owned()),
-        signal: (version == Version::V3).then(|| function.is_signal_frame()),
+        signal: Some(function.is_signal_frame()),
         key: section.abi()?.is_aarch64().then_some(if attributes.info.pauth_key_b() {
             Key::B
         } else {
