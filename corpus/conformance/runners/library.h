@@ -67,7 +67,8 @@ static int library_open(const unsigned char *bytes, size_t length, uint64_t addr
     CALL(void (*)(void **), "decoder_free", &context);
   context = NULL;
   free(section_bytes);
-  section_bytes = malloc(length ? length : 1);
+  /* Zeros follow, so that the answers of a library that reads too far are always the same. */
+  section_bytes = calloc(1, length + 0x10000);
   memcpy(section_bytes, bytes, length);
   section_address = address;
   int error = 0;

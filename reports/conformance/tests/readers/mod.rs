@@ -1,0 +1,106 @@
+//! The readers on this machine.
+
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::Duration;
+
+use sframe_conformance::{Command, Outcome, Validator, Vector, run};
+use sframe_corpus::{corpus, tools};
+
+/// What our reader gets wrong.
+pub const KNOWN: [&str; 1] = [
+    // It takes starts as relative to their fields if the flag 0x4 is set, which version 1 does not define.
+    "v1/1.1.3-flags/undefined-0x04",
+];
+
+/// How long a reader may take for an answer. All answers come within milliseconds, unless a reader hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Whose reader it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// This project's.
+    Own,
+    /// Another project's.
+    Foreign,
+}
+
+/// A reader.
+pub struct Tester {
+    name: String,
+    kind: Kind,
+    /// The command that speaks the line protocol; `None` for our reader.
+    words: Option<Vec<String>>,
+}
+
+/// A reader's results.
+pub struct Tested {
+    pub name: String,
+    pub kind: Kind,
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Tester {
+    fn command(name: &str, kind: Kind, words: &[&str]) -> Tester {
+        let words = Some(words.iter().map(|word| (*word).to_owned()).collect());
+        Tester { name: name.to_owned(), kind, words }
+    }
+
+    /// Runs the reader on the vectors.
+    pub fn test(&mut self, vectors: &[Vector]) -> Tested {
+        let outcomes = match &self.words {
+            None => run(&mut Validator::default(), vectors),
+            Some(words) => run(&mut Command::new(words.clone(), PATIENCE), vectors),
+        };
+        Tested { name: self.name.clone(), kind: self.kind, outcomes }
+    }
+}
+
+fn runner(name: &str) -> String {
+    corpus().join("conformance/runners").join(name).display().to_string()
+}
+
+/// The readers of this project: that of the validator, and that in Python.
+pub fn own() -> Vec<Tester> {
+    let validator =
+        Tester { name: "`sframe-validator`".to_owned(), kind: Kind::Own, words: None };
+    let python = Tester::command("`reader.py`", Kind::Own, &["python3", &runner("reader.py")]);
+    vec![validator, python]
+}
+
+/// Compiles the runner for libsframe. `None` if a tool is missing and not required.
+fn libsframe_runner() -> Option<PathBuf> {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libsframe-runner");
+    let source = runner("libsframe.c");
+    let words = ["-Wall", "-Wextra", "-Werror", "-O1", "-o"];
+    if !tools::has("cc") {
+        tools::missing("cc");
+        return None;
+    }
+    let status = process::Command::new("cc").args(words).arg(&program).args([&source, "-ldl"]).status();
+    assert!(status.expect("cc runs").success(), "{source} does not compile");
+    Some(program)
+}
+
+/// All readers. `None` if a tool is missing and not required.
+pub fn all() -> Option<Vec<Tester>> {
+    let program = libsframe_runner()?.display().to_string();
+    let mut readers = own();
+    let releases = [("2.40", 0), ("2.44", 1), ("2.47.50", 3)];
+    for (release, number) in releases {
+        let root = tools::toolchain(release)?.parent()?.to_owned();
+        let library = root.join(format!("usr/lib/x86_64-linux-gnu/libsframe.so.{number}"));
+        let name = format!("libsframe {release}");
+        readers.push(Tester::command(&name, Kind::Foreign, &[&program, &library.display().to_string()]));
+    }
+    let dumpers = runner("dumpers.py");
+    for (release, _) in releases {
+        let path = tools::toolchain(release)?.join("readelf").display().to_string();
+        let words = ["python3", &dumpers, "readelf", &path];
+        readers.push(Tester::command(&format!("readelf {release}"), Kind::Foreign, &words));
+    }
+    let path = tools::toolchain("llvm-23")?.join("llvm-readobj").display().to_string();
+    let words = ["python3", &dumpers, "llvm-readobj", &path];
+    readers.push(Tester::command("llvm-readobj 23", Kind::Foreign, &words));
+    Some(readers)
+}
