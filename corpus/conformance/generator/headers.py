@@ -158,9 +158,8 @@ def flags(version):
         if version == 3:
             yield Vector("flags", f"unsorted-{machine.name}", title, section)
             continue
-        others = {function.start: [None] for function in section.functions}
         yield Vector(
-            "flags", f"unsorted-{machine.name}", title, section, kind=DIFFERING, reason=reason, others=others
+            "flags", f"unsorted-{machine.name}", title, section, kind=DIFFERING, reason=reason, or_nothing=True
         )
     if version < 3:
         for machine in (AMD64, AARCH64):
@@ -228,7 +227,7 @@ def pc_relative(subject, version):
         "pc-relative-unsorted",
         "Starts relative to their fields in a table in another order",
         unsorted(version, AMD64, PCREL),
-        **({} if version == 3 else unsorted_choice(unsorted(version, AMD64, PCREL))),
+        **({} if version == 3 else UNSORTED_CHOICE),
     )
 
 
@@ -252,12 +251,11 @@ def pc_relative_shapes(subject):
             )
 
 
-def unsorted_choice(section):
-    return {
-        "kind": DIFFERING,
-        "reason": "Version 2 calls the table a sorted array, and defines a flag that says whether it is sorted.",
-        "others": {function.start: [None] for function in section.functions},
-    }
+UNSORTED_CHOICE = {
+    "kind": DIFFERING,
+    "reason": "Version 2 calls the table a sorted array, and defines a flag that says whether it is sorted.",
+    "or_nothing": True,
+}
 
 
 def abi(version):
@@ -292,7 +290,7 @@ def other_order(version):
         reason="The text does not say which of the two decides; a reader may refuse the contradiction.",
         may_refuse=True,
         only_lookups=True,
-        others={pc: [None] for pc in (CODE, CODE + 4, CODE + 8, CODE + 0x40)},
+        or_nothing=True,
     )
 
 
@@ -333,7 +331,7 @@ def header(version):
                 f"gap-{name}-{machine.name}",
                 "Unused bytes: sfh_fdeoff and sfh_freoff say where the tables are",
                 section,
-                **(row_base_choice(section) if version < 3 and "fre_gap" in gaps else {}),
+                **(ROW_BASE_CHOICE if version < 3 and "fre_gap" in gaps else {}),
             )
     yield Vector(
         "header",
@@ -373,15 +371,14 @@ def header(version):
     yield from outside(version)
 
 
-def row_base_choice(section):
-    """Versions 1 and 2 count a function's rows from the end of the function table, version 3 from the rows' start."""
-    return {
-        "kind": DIFFERING,
-        "reason": "Rows are relative to the end of the function table, which extends to the rows, because the parts tile"
-        " the section; llvm-readobj counts from the end of the last entry.",
-        "others": {function.start: [None] for function in section.functions},
-        "may_refuse": True,
-    }
+# Versions 1 and 2 count a function's rows from the end of the function table, version 3 from the rows' start.
+ROW_BASE_CHOICE = {
+    "kind": DIFFERING,
+    "reason": "Rows are relative to the end of the function table, which extends to the rows, because the parts tile"
+    " the section; llvm-readobj counts from the end of the last entry.",
+    "or_nothing": True,
+    "may_refuse": True,
+}
 
 
 def counts(version):
@@ -426,7 +423,7 @@ def outside(version):
         pair(version, AMD64, header={"num_fdes": 0x0100_0000}),
         kind=DIFFERING,
         reason="The entries inside of the section can be read; a reader that compares sizes first refuses the section.",
-        others={function.start: [None] for function in section.functions},
+        or_nothing=True,
         may_refuse=True,
         only_lookups=True,
     )

@@ -239,7 +239,7 @@ def function_info(version):
             kind=DIFFERING,
             reason="A reader may ignore unused bits, or refuse what it does not know.",
             may_refuse=True,
-            others={CODE: [None], CODE + 4: [None]},
+            or_nothing=True,
         )
 
 
@@ -306,7 +306,7 @@ def fde_types():
             kind=DIFFERING,
             reason="A reader may ignore unused bits, or refuse what it does not know.",
             may_refuse=True,
-            others={CODE: [None], CODE + 4: [None]},
+            or_nothing=True,
         )
 
 
@@ -388,7 +388,7 @@ def moved_blocks(version):
     others = {}
     for offset in range(32):
         by_offset, by_pc = offset % 16 >= 8, (start + offset) % 16 >= 8
-        if by_offset != by_pc and offset in (4, 7, 12, 15, 20, 28):
+        if by_offset != by_pc:
             others[start + offset] = [high if by_pc else low]
     yield Vector(
         "pc-types",

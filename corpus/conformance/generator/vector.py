@@ -29,6 +29,8 @@ class Vector:
     # Differing: other acceptable answers by PC (each a frame in JSON, or None), and whether a reader may refuse.
     others: dict = field(default_factory=dict)
     may_refuse: bool = False
+    # Differing: a reader may give no frame at any PC.
+    or_nothing: bool = False
     # Differing: there is no agreed set of functions and rows; only lookups are expected.
     only_lookups: bool = False
 
@@ -67,6 +69,8 @@ def expected_lookups(vector):
         alternatives = vector.others.get(int(item["pc"], 16))
         if alternatives is not None:
             item["or"] = [frame_of(text) if isinstance(text, str) else text for text in alternatives]
+        elif vector.or_nothing and item["frame"] is not None:
+            item["or"] = [None]
     return sorted(found, key=lambda item: int(item["pc"], 16))
 
 

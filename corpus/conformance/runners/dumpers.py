@@ -64,6 +64,7 @@ class Gnu:
 
     FUNCTION = re.compile(r"func idx \[\d+\]: pc = 0x([0-9a-f]+), size = (-?\d+) bytes")
     ROW = re.compile(r"^    ([0-9a-f]{16})  (.*)$")
+    VALUE = re.compile(r"(?:\(?(?:sp|fp|c|r\d+)(?:\+?[+-]\d+)?\)?|[uUf])(?:\[s\])?")
     # The versions that a release reads, and whether it knows the first erratum of version 2.
     READS = {"2.40": ((1,), False), "2.44": ((2,), False)}
     LATER = ((2, 3), True)
@@ -119,7 +120,8 @@ class Gnu:
     def frame(self, section, text):
         if "RA undefined" in text:
             return {"ra": "undefined"}
-        cfa, fp, ra = text.split()
+        # Columns that are too narrow for their values are not separated.
+        cfa, fp, ra = self.VALUE.findall(text)
         found = {"cfa": self.rule(section, cfa), "signed": ra.endswith("[s]")}
         found["fp"] = "unchanged" if fp in "uU" else self.saved(section, fp)
         ra = ra.removesuffix("[s]")
