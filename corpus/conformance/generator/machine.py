@@ -59,7 +59,7 @@ class Machine:
         return {str(number): hex(value) for number, value in sorted(found.items())}
 
     def image(self):
-        """The memory as pieces of at most two words, in descending order: a piece may begin where another ends."""
+        """The memory as pieces of at most two words, in no order: a piece may begin where another ends."""
         pieces = []
         for address in sorted(self.memory):
             word = self.memory[address].to_bytes(8, self.machine.order)
@@ -67,7 +67,7 @@ class Machine:
                 pieces[-1][1] += word
             else:
                 pieces.append([address, word])
-        return [{"address": hex(address), "hex": data.hex()} for address, data in reversed(pieces)]
+        return [{"address": hex(address), "hex": data.hex()} for address, data in pieces[1::2][::-1] + pieces[::2]]
 
     def walk(self, title, pc, end, frames=None, others=(), **more):
         """The walk from the running function, at `pc`."""

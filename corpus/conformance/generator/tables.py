@@ -361,7 +361,7 @@ def pc_types(version):
         "pc-types",
         "size-without-blocks",
         "A block size in a function with increments, which is ignored",
-        Section(version, AMD64, [Function(0x1_0000, 64, rows, rep_size=16)], address=0x8000),
+        Section(version, AMD64, [Function(0x1_0000, 64, rows, width=2, rep_size=16)], address=0x8000),
     )
     yield from moved_blocks(version)
     yield Vector(

@@ -54,8 +54,10 @@ fn differences(vectors: &[Vector], tested: &[Tested]) -> String {
     let names: Vec<&str> = tested.iter().map(|reader| reader.name.as_str()).collect();
     let mut text = format!("| Vector | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
     for (index, vector) in vectors.iter().enumerate() {
+        let has_choices = vector.expect.lookups.iter().any(|lookup| !lookup.or.is_empty())
+            || vector.expect.walks.iter().any(|walk| !walk.or.is_empty());
         let cells: Vec<String> =
-            tested.iter().map(|reader| answer(&reader.outcomes[index])).collect();
+            tested.iter().map(|reader| answer(&reader.outcomes[index], has_choices)).collect();
         if vector.kind == VectorKind::Differing && !are_equal(&cells) {
             writeln!(text, "| `{}` | {} |", vector.name, cells.join(" | ")).expect("to memory");
         }
@@ -70,7 +72,7 @@ fn are_equal(cells: &[String]) -> bool {
 }
 
 /// The answers that a reader gives to a vector, in a few characters.
-fn answer(outcome: &Outcome) -> String {
+fn answer(outcome: &Outcome, has_choices: bool) -> String {
     let mut choices: Vec<String> =
         outcome.choices.iter().map(|(_, choice)| (choice + 1).to_string()).collect();
     choices.sort();
@@ -79,6 +81,8 @@ fn answer(outcome: &Outcome) -> String {
         Verdict::Unsupported => "-".to_owned(),
         Verdict::Fail => "fails".to_owned(),
         Verdict::Pass if outcome.refused => "refuses".to_owned(),
+        // It does not answer the questions that have several answers.
+        Verdict::Pass if choices.is_empty() && has_choices => "-".to_owned(),
         Verdict::Pass if choices.is_empty() => "reads".to_owned(),
         Verdict::Pass => choices.join(", "),
     }

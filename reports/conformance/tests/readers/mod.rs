@@ -1,14 +1,18 @@
 //! The readers on this machine.
 
+mod simple_frame;
+
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Duration;
+
+use simple_frame::SimpleFrame;
 
 use sframe_conformance::{Command, Outcome, Validator, Vector, run};
 use sframe_corpus::{corpus, tools};
 
 /// What our reader gets wrong.
-pub const KNOWN: [&str; 1] = [
+pub(crate) const KNOWN: [&str; 1] = [
     // It takes starts as relative to their fields if the flag 0x4 is set, which version 1 does not define.
     "v1/1.1.3-flags/undefined-0x04",
 ];
@@ -18,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Whose reader it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// This project's.
     Own,
     /// Another project's.
@@ -26,31 +30,41 @@ pub enum Kind {
 }
 
 /// A reader.
-pub struct Tester {
+pub(crate) struct Tester {
     name: String,
     kind: Kind,
-    /// The command that speaks the line protocol; `None` for our reader.
-    words: Option<Vec<String>>,
+    how: How,
+}
+
+/// How a reader is asked.
+enum How {
+    /// By the trait: the validator's reader.
+    Validator,
+    /// By the trait: `simple-frame-rs`.
+    SimpleFrame,
+    /// By the line protocol, with this command.
+    Command(Vec<String>),
 }
 
 /// A reader's results.
-pub struct Tested {
-    pub name: String,
-    pub kind: Kind,
-    pub outcomes: Vec<Outcome>,
+pub(crate) struct Tested {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) outcomes: Vec<Outcome>,
 }
 
 impl Tester {
     fn command(name: &str, kind: Kind, words: &[&str]) -> Tester {
-        let words = Some(words.iter().map(|word| (*word).to_owned()).collect());
-        Tester { name: name.to_owned(), kind, words }
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        Tester { name: name.to_owned(), kind, how: How::Command(words) }
     }
 
     /// Runs the reader on the vectors.
-    pub fn test(&mut self, vectors: &[Vector]) -> Tested {
-        let outcomes = match &self.words {
-            None => run(&mut Validator::default(), vectors),
-            Some(words) => run(&mut Command::new(words.clone(), PATIENCE), vectors),
+    pub(crate) fn test(&mut self, vectors: &[Vector]) -> Tested {
+        let outcomes = match &self.how {
+            How::Validator => run(&mut Validator::default(), vectors),
+            How::SimpleFrame => run(&mut SimpleFrame::default(), vectors),
+            How::Command(words) => run(&mut Command::new(words.clone(), PATIENCE), vectors),
         };
         Tested { name: self.name.clone(), kind: self.kind, outcomes }
     }
@@ -61,9 +75,9 @@ fn runner(name: &str) -> String {
 }
 
 /// The readers of this project: that of the validator, and that in Python.
-pub fn own() -> Vec<Tester> {
+pub(crate) fn own() -> Vec<Tester> {
     let validator =
-        Tester { name: "`sframe-validator`".to_owned(), kind: Kind::Own, words: None };
+        Tester { name: "`sframe-validator`".to_owned(), kind: Kind::Own, how: How::Validator };
     let python = Tester::command("`reader.py`", Kind::Own, &["python3", &runner("reader.py")]);
     vec![validator, python]
 }
@@ -83,7 +97,7 @@ fn libsframe_runner() -> Option<PathBuf> {
 }
 
 /// All readers. `None` if a tool is missing and not required.
-pub fn all() -> Option<Vec<Tester>> {
+pub(crate) fn all() -> Option<Vec<Tester>> {
     let program = libsframe_runner()?.display().to_string();
     let mut readers = own();
     let releases = [("2.40", 0), ("2.44", 1), ("2.47.50", 3)];
@@ -102,5 +116,7 @@ pub fn all() -> Option<Vec<Tester>> {
     let path = tools::toolchain("llvm-23")?.join("llvm-readobj").display().to_string();
     let words = ["python3", &dumpers, "llvm-readobj", &path];
     readers.push(Tester::command("llvm-readobj 23", Kind::Foreign, &words));
+    let name = "`simple-frame-rs` 0.3".to_owned();
+    readers.push(Tester { name, kind: Kind::Foreign, how: How::SimpleFrame });
     Some(readers)
 }
