@@ -427,6 +427,17 @@ def outside(version):
         may_refuse=True,
         only_lookups=True,
     )
+    yield Vector(
+        "header",
+        "rows-too-long",
+        "The FRE sub-section ends after the section's end",
+        pair(version, AMD64, header={"fre_len": 0x1000}),
+        kind=DIFFERING,
+        reason="The rows inside of the section can be read; a reader that compares sizes first refuses the section.",
+        or_nothing=True,
+        may_refuse=True,
+        only_lookups=True,
+    )
     cases = (
         ("table-outside", {"fdeoff": size}, "The function table begins after the section's end."),
         ("table-offset-huge", {"fdeoff": 0xFFFF_FFF0}, "The function table's place does not fit in 32 bits."),

@@ -9,6 +9,8 @@ MASK = (1 << 64) - 1
 CODE_BITS = 0xA56B << 48
 # A register that holds no return address (any longer).
 UNUSED = 0x99_9999
+# The value of other words in a frame, and the largest distance that they fill.
+LOCAL, LOCALS = 0xDDDD_DDDD_DDDD_DDD0, 0x100
 
 
 class Machine:
@@ -60,9 +62,13 @@ class Machine:
 
     def image(self):
         """The memory as pieces of at most two words, in no order: a piece may begin where another ends."""
-        pieces = []
-        for address in sorted(self.memory):
-            word = self.memory[address].to_bytes(8, self.machine.order)
+        pieces, known = [], dict(self.memory)
+        for address, after in zip(sorted(self.memory), sorted(self.memory)[1:]):
+            # Locals fill small gaps.
+            if after - address <= LOCALS:
+                known |= {between: LOCAL for between in range(address + 8, after, 8)}
+        for address in sorted(known):
+            word = known[address].to_bytes(8, self.machine.order)
             if pieces and len(pieces[-1][1]) < 16 and pieces[-1][0] + 8 == address:
                 pieces[-1][1] += word
             else:

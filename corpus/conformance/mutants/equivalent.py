@@ -56,4 +56,11 @@ REASONS = {
     ],
 }
 
+REASONS["A reader may compare sizes first, or refuse what is outside where it reads it"] = [
+    "Section.find_tables: rows + self.header['fre_len'] -> rows - self.header['fre_len']",
+    "Section.find_tables: rows + self.header['fre_len'] -> rows",
+    "Section.find_tables: rows + self.header['fre_len'] -> self.header['fre_len']",
+    "Section.find_tables: raise Refused('rows outside the section') -> pass",
+]
+
 EQUIVALENT = {key: reason for reason, keys in REASONS.items() for key in keys}

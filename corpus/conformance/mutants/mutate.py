@@ -2,7 +2,7 @@
 """Measures the power of the vectors: changes the Python reader in many ways, one at a time, and runs the vectors on each
 mutant. Prints the mutants that survive; those that cannot be told apart from the reader are in `equivalent.py`.
 
-    corpus/conformance/mutants/mutate.py [--list] [--jobs N]
+    corpus/conformance/mutants/mutate.py [--list] [--jobs N] [--every N]
 
 The exit status is 0 if every other mutant fails a vector."""
 
@@ -25,7 +25,7 @@ READER = HERE.parent / "runners" / "reader.py"
 # Not the reading of sections: the protocol, and messages.
 LEFT_OUT = {"serve"}
 # Seconds after which a mutant hangs.
-PATIENCE = 20
+PATIENCE = 300
 
 COMPARISONS = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 OPPOSITE = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.BitOr: ast.BitAnd, ast.BitXor: ast.BitOr}
@@ -231,22 +231,22 @@ def main():
     global ALL, VECTORS
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--list", action="store_true", help="list every mutant")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--every", type=int, default=1, help="only every Nth mutant")
     arguments = parser.parse_args()
     VECTORS = conformance.load(conformance.VECTORS)
     # Many die in the first vectors of a clause, so that one of each clause comes first.
     VECTORS.sort(key=lambda vector: (vector["name"].split("/")[2][:3], vector["name"]))
     ALL = mutants()
     with multiprocessing.get_context("fork").Pool(arguments.jobs) as pool:
-        results = dict(pool.imap_unordered(judge, range(len(ALL)), chunksize=4))
+        results = dict(pool.imap_unordered(judge, range(0, len(ALL), arguments.every), chunksize=4))
     sys.exit(report(results, arguments.list))
 
 
 def report(results, is_complete):
-    kinds, wrong = collections.defaultdict(collections.Counter), 0
-    used = set()
-    for index, mutant in enumerate(ALL):
-        vector = results[index]
+    kinds, wrong, used = collections.defaultdict(collections.Counter), 0, set()
+    judged = [(ALL[index], vector) for index, vector in sorted(results.items())]
+    for mutant, vector in judged:
         reason = EQUIVALENT.get(mutant.key)
         if vector:
             verdict = "killed"
@@ -258,8 +258,11 @@ def report(results, is_complete):
         kinds[mutant.kind][verdict] += 1
         if is_complete or verdict == "survived":
             print(f"{verdict}: line {mutant.line}, {mutant.kind}: {mutant.key}" + (f" [{vector}]" if vector else ""))
-    for key in sorted(EQUIVALENT.keys() - used):
+    for key in sorted(EQUIVALENT.keys() & {mutant.key for mutant, vector in judged} - used):
         print(f"not a survivor: {key}")
+        wrong += 1
+    for key in sorted(EQUIVALENT.keys() - {mutant.key for mutant in ALL}):
+        print(f"not a mutant: {key}")
         wrong += 1
     print("| Change | Mutants | Killed | Equivalent | Survived |\n|---|---|---|---|---|")
     for kind, counts in sorted(kinds.items()) + [("all", sum(kinds.values(), collections.Counter()))]:

@@ -69,7 +69,9 @@ class Section:
         end = HEADER_SIZE + self.header["auxhdr_len"]
         self.table = end + self.header["fdeoff"]
         rows = end + self.header["freoff"]
-        # What is not in the section is refused when it is read.
+        # The function table is refused where it is read.
+        if rows + self.header["fre_len"] > len(self.data):
+            raise Refused("rows outside the section")
         self.rows = self.data[rows : rows + self.header["fre_len"]]
 
     def function(self, index):

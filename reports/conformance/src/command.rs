@@ -137,7 +137,9 @@ impl Command {
 fn required<T>(answer: Answer<Option<T>>) -> Answer<T> {
     match answer {
         Answer::Given(Some(value)) => Answer::Given(value),
-        Answer::Given(None) => Answer::Lost("not an answer: neither content nor refusal".to_owned()),
+        Answer::Given(None) => {
+            Answer::Lost("not an answer: neither content nor refusal".to_owned())
+        }
         Answer::Refused(reason) => Answer::Refused(reason),
         Answer::Unsupported(reason) => Answer::Unsupported(reason),
         Answer::Lost(reason) => Answer::Lost(reason),

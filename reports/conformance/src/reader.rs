@@ -149,7 +149,9 @@ pub struct Start {
 }
 
 /// Keys are text in JSON. In a flattened structure, serde does not read them as numbers.
-fn by_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32, Address>, D::Error> {
+fn by_number<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<u32, Address>, D::Error> {
     let named = BTreeMap::<String, Address>::deserialize(deserializer)?;
     let numbered = named.into_iter().map(|(name, value)| Ok((name.parse()?, value)));
     numbered.collect::<Result<_, ParseIntError>>().map_err(D::Error::custom)

@@ -75,7 +75,8 @@ fn describe(section: &StoredSection<'_>) -> Opened {
 fn describe_function(function: &StoredFunction<'_>) -> Result<Function, Error> {
     let section = function.section();
     let start = function.start()?.address;
-    let rows: Result<Vec<Row>, Error> = function.rows()?.map(|row| row.map(|row| at(start, &row))).collect();
+    let rows: Result<Vec<Row>, Error> =
+        function.rows()?.map(|row| row.map(|row| at(start, &row))).collect();
     let attributes = function.attributes();
     let fde_type = if function.is_flexible() { "flex" } else { "default" };
     Ok(Function {
@@ -156,8 +157,7 @@ impl<'a> Walk<'a> {
     fn new(section: &'a StoredSection<'a>, start: &'a Start) -> Result<Walk<'a>, Error> {
         let abi = section.abi()?;
         let register = |register: Register| start.registers.get(&register.0).copied();
-        let first =
-            WalkedFrame { pc: start.pc, sp: register(abi.sp()), fp: register(abi.fp()) };
+        let first = WalkedFrame { pc: start.pc, sp: register(abi.sp()), fp: register(abi.fp()) };
         let memory = start.memory.iter();
         let memory = memory.filter_map(|part| Some((part.address.0, vector::bytes(&part.hex)?)));
         Ok(Walk { section, abi, memory: memory.collect(), start, frames: vec![first] })

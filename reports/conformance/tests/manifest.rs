@@ -92,8 +92,7 @@ fn the_manifest_lists_every_malformed_file() {
     let entries: Vec<String> =
         malformed().iter().map(|path| format!("  {}", entry(path, &duties))).collect();
     assert!(entries.len() > 140, "{} files", entries.len());
-    let expected =
-        format!("{{\n \"schema\": 1,\n \"files\": [\n{}\n ]\n}}\n", entries.join(",\n"));
+    let expected = format!("{{\n \"schema\": 1,\n \"files\": [\n{}\n ]\n}}\n", entries.join(",\n"));
     let path = folder().join("manifest.json");
     if std::env::var_os("SFRAME_BLESS").is_some() {
         fs::write(&path, &expected).expect("writable");

@@ -91,7 +91,8 @@ fn libsframe_runner() -> Option<PathBuf> {
         tools::missing("cc");
         return None;
     }
-    let status = process::Command::new("cc").args(words).arg(&program).args([&source, "-ldl"]).status();
+    let status =
+        process::Command::new("cc").args(words).arg(&program).args([&source, "-ldl"]).status();
     assert!(status.expect("cc runs").success(), "{source} does not compile");
     Some(program)
 }
@@ -105,7 +106,11 @@ pub(crate) fn all() -> Option<Vec<Tester>> {
         let root = tools::toolchain(release)?.parent()?.to_owned();
         let library = root.join(format!("usr/lib/x86_64-linux-gnu/libsframe.so.{number}"));
         let name = format!("libsframe {release}");
-        readers.push(Tester::command(&name, Kind::Foreign, &[&program, &library.display().to_string()]));
+        readers.push(Tester::command(
+            &name,
+            Kind::Foreign,
+            &[&program, &library.display().to_string()],
+        ));
     }
     let dumpers = runner("dumpers.py");
     for (release, _) in releases {

@@ -32,9 +32,7 @@ fn slot(offset: Option<i32>, has_registers: bool, zero_is_none: bool) -> Recover
             let base = Base::Register((odd >> 1).cast_unsigned());
             Recovery::Rule(Rule { base, offset: 0, load: false })
         }
-        Some(offset) => {
-            Recovery::Rule(Rule { base: Base::Cfa, offset: offset.into(), load: true })
-        }
+        Some(offset) => Recovery::Rule(Rule { base: Base::Cfa, offset: offset.into(), load: true }),
         None => Recovery::Unchanged,
     }
 }
@@ -60,14 +58,11 @@ macro_rules! version {
                     return frame;
                 }
                 let cfa = fre.get_cfa_offset(section)?;
-                let base = if fre.info.get_cfa_base_reg_id() == 1 { machine.sp } else { machine.fp };
+                let base =
+                    if fre.info.get_cfa_base_reg_id() == 1 { machine.sp } else { machine.fp };
                 let has_registers = $has_registers && machine.is_s390x;
                 Some(Frame {
-                    cfa: Some(Rule {
-                        base: Base::Register(base),
-                        offset: cfa.into(),
-                        load: false,
-                    }),
+                    cfa: Some(Rule { base: Base::Register(base), offset: cfa.into(), load: false }),
                     ra: Some(slot(fre.get_ra_offset(section), has_registers, machine.is_s390x)),
                     fp: Some(slot(fre.get_fp_offset(section), has_registers, false)),
                     signed: Some(fre.info.get_mangled_ra_p()),
@@ -76,7 +71,8 @@ macro_rules! version {
 
             pub(super) fn open(this: &SimpleFrame) -> Result<Vec<Function>, Failure> {
                 let text = |error: simple_frame_rs::SFrameError| error.to_string();
-                let section = $module::SFrameSection::from(&this.bytes, this.address).map_err(text)?;
+                let section =
+                    $module::SFrameSection::from(&this.bytes, this.address).map_err(text)?;
                 let mut functions = Vec::new();
                 let mut fdes = section.iter_fde();
                 while let Some(fde) = fdes.next().map_err(text)? {
@@ -99,7 +95,8 @@ macro_rules! version {
 
             pub(super) fn lookup(this: &SimpleFrame, pc: u64) -> Result<Option<Found>, Failure> {
                 let text = |error: simple_frame_rs::SFrameError| error.to_string();
-                let section = $module::SFrameSection::from(&this.bytes, this.address).map_err(text)?;
+                let section =
+                    $module::SFrameSection::from(&this.bytes, this.address).map_err(text)?;
                 let Some(fde) = section.find_fde(pc).map_err(text)? else { return Ok(None) };
                 let Some(fre) = fde.find_fre(&section, pc).map_err(text)? else { return Ok(None) };
                 let frame = frame(&fde, &fre, &section, this.machine);
@@ -174,13 +171,15 @@ impl Reader for SimpleFrame {
         let machine = Machine { sp, fp, is_s390x: section.machine == "s390x" };
         let bytes = section.bytes().expect("hexadecimal");
         *self = SimpleFrame { bytes, address: section.address.0, machine };
-        answer(|| match self.bytes.get(2) {
-            Some(1) => first::open(self),
-            Some(2) => second::open(self),
-            Some(3) => third::open(self),
-            _ => Err("another version".to_owned()),
-        }
-        .map(|functions| Opened { functions: Some(functions), ..Opened::default() }))
+        answer(|| {
+            match self.bytes.get(2) {
+                Some(1) => first::open(self),
+                Some(2) => second::open(self),
+                Some(3) => third::open(self),
+                _ => Err("another version".to_owned()),
+            }
+            .map(|functions| Opened { functions: Some(functions), ..Opened::default() })
+        })
     }
 
     fn lookup(&mut self, pc: u64) -> Answer<Option<Found>> {

@@ -1,0 +1,28 @@
+//! The vectors find mistakes: mutants of the reader in Python fail them.
+
+use std::process::Command;
+
+use sframe_corpus::{corpus, tools};
+
+/// Runs a script of `corpus/conformance/mutants`, which exits with 0 if the mutants fail.
+fn script(name: &str, arguments: &[&str]) {
+    if !tools::has("python3") {
+        return tools::missing("python3");
+    }
+    let path = corpus().join("conformance/mutants").join(name);
+    let output = Command::new("python3").arg("-B").arg(path).args(arguments).output();
+    let output = output.expect("python3 runs");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+}
+
+/// All 640 take minutes: `corpus/conformance/mutants/mutate.py`.
+#[test]
+fn every_mutant_of_a_sample_fails_or_is_explained() {
+    script("mutate.py", &["--every", "40"]);
+}
+
+#[test]
+fn a_reader_with_another_bit_layout_fails_in_the_first_folder() {
+    script("other_layout.py", &[]);
+}
