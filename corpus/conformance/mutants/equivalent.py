@@ -1,4 +1,4 @@
-"""Mutants of the reader that no vector can tell apart from it, by reason. The keys are those that `mutate.py` prints."""
+"""Mutants of the reader that behave like it wherever a text says anything, by reason. The keys are those that `mutate.py` prints."""
 
 REASONS = {
     "The value has one byte, which has no order": [

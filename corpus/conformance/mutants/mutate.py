@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures the power of the vectors: changes the Python reader in many ways, one at a time, and runs the vectors on each
-mutant. Prints the mutants that survive; those that cannot be told apart from the reader are in `equivalent.py`.
+mutant. Prints the mutants that survive; those that behave like the reader are in `equivalent.py`.
 
     corpus/conformance/mutants/mutate.py [--list] [--jobs N] [--every N]
 

@@ -17,7 +17,8 @@ import sys
 VECTORS = pathlib.Path(__file__).resolve().parent.parent / "vectors"
 # Seconds for an answer, after which a reader is said to hang.
 PATIENCE = 10
-NOTHING = {"found": None}
+# An answer has one of these.
+KEYS = {"opened", "found", "walked", "refused", "unsupported"}
 
 
 class Gone(Exception):
@@ -52,7 +53,10 @@ class Command:
                 raise Gone("hangs")
             if not line:
                 raise Gone(f"crashed with status {self.process.wait()}")
-            return json.loads(line)
+            answer = json.loads(line)
+            if not isinstance(answer, dict) or not KEYS & answer.keys():
+                raise Gone(f"wrote something else than an answer: {line[:80]}")
+            return answer
         except (OSError, ValueError) as error:
             self.stop()
             raise Gone(f"crashed: {error}") from error

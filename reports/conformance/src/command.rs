@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::address::Address;
 use crate::reader::{Answer, Found, Opened, Reader, Request, Start, Walked};
@@ -29,15 +29,6 @@ struct Process {
     child: Child,
     input: ChildStdin,
     lines: Receiver<String>,
-}
-
-/// A line of the answer: one of the keys is present.
-#[derive(Deserialize)]
-struct Line<T> {
-    refused: Option<String>,
-    unsupported: Option<String>,
-    #[serde(alias = "opened", alias = "walked")]
-    found: Option<T>,
 }
 
 impl Command {
@@ -116,47 +107,46 @@ impl Command {
         }
     }
 
-    fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> Answer<Option<T>> {
-        let line = match self.line(request) {
-            Ok(line) => line,
-            Err(reason) => return Answer::Lost(reason),
-        };
-        match serde_json::from_str::<Line<T>>(&line) {
-            Ok(Line { refused: Some(reason), .. }) => Answer::Refused(reason),
-            Ok(Line { unsupported: Some(reason), .. }) => Answer::Unsupported(reason),
-            Ok(Line { found, .. }) => Answer::Given(found),
-            Err(error) => {
+    /// The answer to a request, which has the content under a key.
+    fn ask<T: DeserializeOwned>(&mut self, request: &Request, key: &str) -> Answer<T> {
+        let answer = self.line(request).map(|line| parse(&line, key));
+        match answer {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(reason)) => {
+                // The next line may belong to this request.
                 self.stop();
-                Answer::Lost(format!("not an answer: {error}"))
+                Answer::Lost(format!("not an answer: {reason}"))
             }
+            Err(reason) => Answer::Lost(reason),
         }
     }
 }
 
-/// An answer without its content is none.
-fn required<T>(answer: Answer<Option<T>>) -> Answer<T> {
-    match answer {
-        Answer::Given(Some(value)) => Answer::Given(value),
-        Answer::Given(None) => {
-            Answer::Lost("not an answer: neither content nor refusal".to_owned())
-        }
-        Answer::Refused(reason) => Answer::Refused(reason),
-        Answer::Unsupported(reason) => Answer::Unsupported(reason),
-        Answer::Lost(reason) => Answer::Lost(reason),
+fn parse<T: DeserializeOwned>(line: &str, key: &str) -> Result<Answer<T>, String> {
+    let text = |error: serde_json::Error| error.to_string();
+    let mut answer: Map<String, Value> = serde_json::from_str(line).map_err(text)?;
+    if let Some(reason) = answer.remove("refused") {
+        return Ok(Answer::Refused(serde_json::from_value(reason).map_err(text)?));
     }
+    if let Some(reason) = answer.remove("unsupported") {
+        return Ok(Answer::Unsupported(serde_json::from_value(reason).map_err(text)?));
+    }
+    let content =
+        answer.remove(key).ok_or_else(|| format!("neither {key}, refused nor unsupported"))?;
+    Ok(Answer::Given(serde_json::from_value(content).map_err(text)?))
 }
 
 impl Reader for Command {
     fn open(&mut self, section: &Section) -> Answer<Opened> {
-        required(self.ask(&Request::Open { section: section.clone() }))
+        self.ask(&Request::Open { section: section.clone() }, "opened")
     }
 
     fn lookup(&mut self, pc: u64) -> Answer<Option<Found>> {
-        self.ask(&Request::Lookup { pc: Address(pc) })
+        self.ask(&Request::Lookup { pc: Address(pc) }, "found")
     }
 
     fn walk(&mut self, start: &Start) -> Answer<Walked> {
-        required(self.ask(&Request::Walk(start.clone())))
+        self.ask(&Request::Walk(start.clone()), "walked")
     }
 }
 
