@@ -3,11 +3,10 @@
 mod accepted;
 mod frames;
 mod plt;
-mod rows;
+mod translate;
 
 use sframe_oracle::coverage::Cause;
 use sframe_validator::section::FreType;
-use sframe_validator::unwind::Row;
 use sframe_validator::{Abi, Version};
 
 use crate::encode::Form;
@@ -89,12 +88,7 @@ pub(crate) fn functions(
         let function = match cause {
             Some(cause) => Err(cause),
             None => read_function(fde, context).and_then(|mut function| {
-                function.rows = rows::divide(fde, &function.rows, release);
-                if fde.size() == 0 {
-                    let start = fde.start().address;
-                    function.rows =
-                        vec![Row { start, end: start, frame: frames::at_entry(source.abi) }];
-                }
+                function.rows = translate::translate(fde, release)?;
                 frames::simplify(&mut function, release, source.abi);
                 function.start_width = Some(FreType::for_start(function.size));
                 let expressible = form.can_express(&function);

@@ -16,7 +16,12 @@ use sframe_validator::elf::Elf;
 fn programs() -> Vec<PathBuf> {
     match std::env::var("SFRAME_PROGRAMS") {
         Ok(paths) => paths.split_whitespace().map(PathBuf::from).collect(),
-        Err(_) => ["libc.so.6", "libm.so.6", "libstdc++.so.6", "libcrypto.so.3", "ld-linux-x86-64.so.2"].iter().map(|name| Path::new("/usr/lib/x86_64-linux-gnu").join(name)).collect(),
+        Err(_) => {
+            ["libc.so.6", "libm.so.6", "libstdc++.so.6", "libcrypto.so.3", "ld-linux-x86-64.so.2"]
+                .iter()
+                .map(|name| Path::new("/usr/lib/x86_64-linux-gnu").join(name))
+                .collect()
+        }
     }
 }
 
@@ -47,7 +52,18 @@ fn sections_of_existing_programs_are_as_predicted() {
                 let data = std::fs::read(file).expect("readable");
                 let compared = compare(&data).expect("a section");
                 print(file, &compared, &format!("{:x?}", compared.example));
-                if compared.different > 0 { std::fs::copy(file, format!("/tmp/syn/{}-{}-{}", path.file_name().unwrap().to_string_lossy(), release.name(), file.file_name().unwrap().to_string_lossy())).unwrap(); }
+                if compared.different > 0 {
+                    std::fs::copy(
+                        file,
+                        format!(
+                            "/tmp/syn/{}-{}-{}",
+                            path.file_name().unwrap().to_string_lossy(),
+                            release.name(),
+                            file.file_name().unwrap().to_string_lossy()
+                        ),
+                    )
+                    .unwrap();
+                }
             }
         }
     }

@@ -25,6 +25,12 @@ pub(super) fn is_written(fde: &Fde<'_>, cause: Cause, release: Release) -> bool 
             is_escape(instruction)
                 || matches!(instruction, Instruction::Register(register, _) if lost(*register))
         }),
+        // The translation decides about `GNU_args_size`.
+        (Cause::UnsupportedEscape, Release::V2_47_50) => !any(fde, |instruction| {
+            let sp = abi.sp();
+            matches!(instruction, Instruction::ValExpression(..) | Instruction::WindowSave)
+                || matches!(instruction, Instruction::Expression(register, _) if *register == sp)
+        }),
         // Leaf functions save SP in a floating-point register. Without FP and RA in the way, that is no obstacle.
         (Cause::RegisterSave, Release::V2_47_50) => abi == Abi::S390x,
         _ => false,

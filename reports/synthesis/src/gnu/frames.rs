@@ -7,18 +7,6 @@ use sframe_validator::unwind::{Cfa, Frame, Recovery};
 use super::Release;
 use crate::model::Function;
 
-/// The frame of a function without bytes, from which CFI makes no rows: that at the entry of any function.
-pub(super) fn at_entry(abi: Abi) -> Frame {
-    let fixed = i64::from(abi.fixed_ra_offset());
-    let sp = abi.sp_below_cfa().cast_signed().saturating_sub(fixed);
-    Frame {
-        cfa: Cfa::RegisterOffset { register: abi.sp(), offset: sp },
-        ra: if fixed == 0 { Recovery::Unchanged } else { Recovery::AtCfa(fixed) },
-        fp: Recovery::Unchanged,
-        ra_signed: false,
-    }
-}
-
 /// Rewrites a function's frames as the release writes them.
 pub(super) fn simplify(function: &mut Function, release: Release, abi: Abi) {
     let mut outermost = false;
