@@ -5,6 +5,7 @@ mod frames;
 mod plt;
 mod translate;
 
+use sframe_oracle::cfi::Fde;
 use sframe_oracle::coverage::Cause;
 use sframe_validator::section::FreType;
 use sframe_validator::{Abi, Version};
@@ -12,7 +13,7 @@ use sframe_validator::{Abi, Version};
 use crate::encode::Form;
 use crate::model::{Function, Losses};
 use crate::place::Place;
-use crate::source::{Source, lose, read_function};
+use crate::source::{Source, lose};
 
 /// A release of GNU binutils, one for each version of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,6 +69,19 @@ impl Release {
     }
 }
 
+/// The causes about which the translation decides. [`sframe_oracle::coverage::examine`] finds what keeps a function out of a
+/// correct section of a version. GNU as describes some of these functions nevertheless, most of them wrongly.
+const DECIDED: [Cause; 8] = [
+    Cause::ZeroSize,
+    Cause::CfaRegister,
+    Cause::RegisterSave,
+    Cause::OtherRegisterSave,
+    Cause::ValueOffset,
+    Cause::UndefinedFp,
+    Cause::UnsupportedEscape,
+    Cause::RememberFirst,
+];
+
 /// The functions that the release describes.
 pub(crate) fn functions(
     source: &Source<'_, '_>,
@@ -82,18 +96,9 @@ pub(crate) fn functions(
         if stubs.are_in(fde) {
             return;
         }
-        let is_kept =
-            |cause: &Cause| *cause == Cause::ZeroSize || accepted::is_written(fde, *cause, release);
-        let cause = cause.filter(|cause| !is_kept(cause));
-        let function = match cause {
+        let function = match cause.filter(|cause| !DECIDED.contains(cause)) {
             Some(cause) => Err(cause),
-            None => read_function(fde, context).and_then(|mut function| {
-                function.rows = translate::translate(fde, release)?;
-                frames::simplify(&mut function, release, source.abi);
-                function.start_width = Some(FreType::for_start(function.size));
-                let expressible = form.can_express(&function);
-                if expressible { Ok(function) } else { Err(Cause::RaExpression) }
-            }),
+            None => describe(source, fde, release, form).map_err(|own| cause.unwrap_or(own)),
         };
         match function {
             Ok(function) => found.push(function),
@@ -107,12 +112,33 @@ pub(crate) fn functions(
     (found, losses)
 }
 
-/// The entry without rows that 2.47.50 writes for some functions that it cannot describe.
-fn without_rows(
-    fde: &sframe_oracle::cfi::Fde<'_>,
-    cause: Cause,
+/// A function as the release describes it.
+///
+/// # Errors
+/// The cause why it does not.
+fn describe(
+    source: &Source<'_, '_>,
+    fde: &Fde<'_>,
     release: Release,
-) -> Option<Function> {
+    form: &Form,
+) -> Result<Function, Cause> {
+    let size = u32::try_from(fde.size()).map_err(|_| Cause::OffsetRange)?;
+    let cie = fde.cie();
+    let mut function = Function {
+        start: fde.start(),
+        size,
+        signal: cie.signal,
+        pauth_key_b: cie.pauth_key_b,
+        block: None,
+        start_width: Some(FreType::for_start(size)),
+        rows: translate::translate(fde, release)?,
+    };
+    frames::simplify(&mut function, release, source.abi);
+    if form.can_express(&function) { Ok(function) } else { Err(Cause::RaExpression) }
+}
+
+/// The entry without rows that 2.47.50 writes for some functions that it cannot describe.
+fn without_rows(fde: &Fde<'_>, cause: Cause, release: Release) -> Option<Function> {
     let signal = fde.cie().signal;
     let is_kept = signal || cause == Cause::NoInitialRules;
     let is_kept = is_kept && release == Release::V2_47_50 && cause != Cause::Plt;

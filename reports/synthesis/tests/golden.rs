@@ -5,28 +5,64 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use common::{compare, print};
+use common::{Compared, compare, print};
+use sframe_synthesis::Account;
 
-/// Why the section of a file differs from the prediction: parts of its path after `golden/`, whether the size differs,
-/// and the reason. The file's name comes last.
-const EXPLAINED: &[(&str, bool, &str)] = &[
-    // The inputs had no SFrame, or one of another version, for 3 of the 17 functions.
-    ("mixed", true, "an input without a section of this version: 3 functions less"),
-    ("stripped.o", true, "no relocations, so that CFI has no starts"),
-    ("2.40/*/relocatable", true, "ld -r keeps the size of its inputs, with zeros at the end"),
-    ("2.44/*/relocatable", true, "ld -r keeps the size of its inputs, with zeros at the end"),
-    ("s390x/relocatable", true, "the assembler pads an object's section, and ld -r does not"),
-    ("2.47.50/*/edges.so", true, "ld drops CFI without bytes of code, and keeps its SFrame"),
-    ("edges.o", false, "a row at the end of a function: CFI has no row there"),
-    ("2.40/*/cfi.o", true, "remembered-in-place"),
-    ("2.44/*/cfi.o", true, "remembered-in-place"),
-    ("2.40/*/handwritten.so", true, "remembered-in-place"),
-    ("2.44/*/handwritten.so", true, "remembered-in-place"),
-    ("s390x/cfi.o", false, "register-in-place"),
-    ("s390x/handwritten.so", false, "register-in-place"),
+/// Why sections differ from the prediction.
+struct Explained {
+    /// The parts of the path of such a file, with a star between them.
+    path: &'static str,
+    why: &'static str,
+    /// What has to be equal nevertheless.
+    holds: fn(&Compared) -> bool,
+}
+
+const EXPLAINED: &[Explained] = &[
+    Explained {
+        path: "/mixed",
+        why: "one input has no section of this version: its 3 functions are missing, and the rest is as predicted",
+        holds: |compared| {
+            let (missing, bytes) = &compared.missing;
+            let rest = compared.different.is_empty() && compared.further.is_empty();
+            rest && missing.len() == 3 && compared.predicted.size - bytes == compared.real.size
+        },
+    },
+    Explained {
+        path: "/stripped.o",
+        why: "without relocations, CFI does not say where functions are",
+        holds: |compared| compared.predicted.functions == 0,
+    },
+    Explained {
+        path: "/2.40/*/relocatable",
+        why: "ld -r keeps the size of its inputs, with zeros at the end, and the wrong relocations",
+        holds: without_padding,
+    },
+    Explained {
+        path: "/2.44/*/relocatable",
+        why: "ld -r keeps the size of its inputs, with zeros at the end, and the wrong relocations",
+        holds: without_padding,
+    },
+    Explained {
+        path: "/2.47.50/s390x/relocatable",
+        why: "the assembler pads an object's section, and ld -r does not",
+        holds: |compared| without_padding(compared) && compared.has_equal_rows(),
+    },
+    Explained {
+        path: "/2.47.50/*/edges.so",
+        why: "ld drops the CFI of two functions without bytes, and keeps their SFrame: 24 bytes each",
+        holds: |compared| {
+            compared.has_equal_rows() && compared.predicted.size + 48 == compared.real.size
+        },
+    },
 ];
+
+/// Whether the sizes are equal without bytes at the end.
+fn without_padding(compared: &Compared) -> bool {
+    let used = |account: &Account| account.size - account.parts.unused;
+    used(&compared.predicted) == used(&compared.real)
+}
 
 /// Whether a path has the parts of a pattern, in order.
 fn fits(path: &str, pattern: &str) -> bool {
@@ -38,11 +74,6 @@ fn fits(path: &str, pattern: &str) -> bool {
         }
         None => false,
     })
-}
-
-fn reason(path: &Path) -> Option<&'static (&'static str, bool, &'static str)> {
-    let path = path.to_string_lossy();
-    EXPLAINED.iter().find(|(pattern, ..)| fits(&path, pattern))
 }
 
 /// The linked files and objects that GNU tools made from SFrame of one version.
@@ -63,22 +94,49 @@ fn golden_sections_are_as_predicted() {
     for path in golden() {
         let data = std::fs::read(&path).expect("readable");
         let Some(compared) = compare(&data) else { continue };
-        let same_size = compared.predicted.size == compared.real.size;
-        if same_size && compared.different == 0 {
+        let name = path.to_string_lossy();
+        let known = EXPLAINED.iter().position(|known| fits(&name, known.path));
+        if compared.is_equal() {
             equal += 1;
             print(&path, &compared, "");
-            continue;
-        }
-        let known = reason(&path).filter(|(_, size, _)| *size || same_size);
-        print(&path, &compared, known.map_or("UNEXPLAINED", |(.., why)| why));
-        match known.and_then(|known| EXPLAINED.iter().position(|other| other == known)) {
-            Some(index) => used[index] += 1,
-            None => wrong.push((path, compared.example)),
+        } else if let Some(index) = known.filter(|index| (EXPLAINED[*index].holds)(&compared)) {
+            used[index] += 1;
+            print(&path, &compared, EXPLAINED[index].why);
+        } else {
+            print(&path, &compared, "UNEXPLAINED");
+            wrong.push((path, compared.different));
         }
     }
     println!("{equal} equal, {} explained", used.iter().sum::<u32>());
-    assert!(wrong.is_empty(), "{wrong:?}");
-    assert!(equal > 300, "only {equal} sections are equal");
-    let unused: Vec<_> = EXPLAINED.iter().zip(&used).filter(|(_, used)| **used == 0).collect();
-    assert!(unused.is_empty(), "nothing differs any longer: {unused:?}");
+    assert!(wrong.is_empty(), "{wrong:x?}");
+    assert!(equal > 320, "only {equal} sections are equal");
+    assert!(used.iter().all(|used| *used > 0), "nothing differs any longer: {used:?}");
+}
+
+/// Mistakes that cannot be predicted. `.cfi_escape` of an instruction that has a directive leaves no trace in CFI, and
+/// rows with padding in the place of FP cannot be read. `ld -r` made the third.
+const UNPREDICTABLE: [&str; 3] =
+    ["escape-of-directive", "frame-pointer-restored", "relocations-left-behind"];
+
+/// The objects of `corpus/differences`, in which assemblers make mistakes: the predictions have the same ones.
+#[test]
+fn mistakes_are_as_predicted() {
+    let files = sframe_corpus::files(&sframe_corpus::corpus().join("differences"));
+    let (mut equal, mut wrong) = (0, Vec::new());
+    for path in files {
+        let name = path.to_string_lossy();
+        let by_gnu = ["/2.40.o", "/2.44.o", "/2.47.50.o"].iter().any(|file| name.ends_with(file));
+        let by_gnu = by_gnu && !UNPREDICTABLE.iter().any(|known| name.contains(known));
+        let data = if by_gnu { std::fs::read(&path).expect("readable") } else { continue };
+        let Some(compared) = compare(&data) else { continue };
+        if compared.is_equal() {
+            equal += 1;
+        } else {
+            print(&path, &compared, "UNEXPLAINED");
+            wrong.push((path, compared.different));
+        }
+    }
+    println!("{equal} equal");
+    assert!(equal > 30, "only {equal} sections are equal");
+    assert!(wrong.is_empty(), "{wrong:x?}");
 }

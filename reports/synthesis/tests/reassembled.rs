@@ -1,5 +1,7 @@
-//! Predictions for the CFI of existing programs: each is written as assembly, which GNU as and ld of each release make
-//! into a shared object with SFrame, and the prediction is made from the CFI of that object.
+//! Predictions for the CFI of existing programs: each is written as assembly, which GNU as of each release makes into
+//! an object with SFrame, and the prediction is made from the CFI of that object.
+//!
+//! `SFRAME_PROGRAMS` names other programs than the libraries of the toolchains.
 
 mod common;
 
@@ -10,61 +12,71 @@ use common::{compare, print};
 use sframe_corpus::tools;
 use sframe_harness::reassemble::reassemble;
 use sframe_synthesis::Release;
+use sframe_validator::Abi;
 use sframe_validator::elf::Elf;
 
-/// The system's C library and some others.
+/// C and C++ libraries for each machine.
 fn programs() -> Vec<PathBuf> {
-    match std::env::var("SFRAME_PROGRAMS") {
-        Ok(paths) => paths.split_whitespace().map(PathBuf::from).collect(),
-        Err(_) => {
-            ["libc.so.6", "libm.so.6", "libstdc++.so.6", "libcrypto.so.3", "ld-linux-x86-64.so.2"]
-                .iter()
-                .map(|name| Path::new("/usr/lib/x86_64-linux-gnu").join(name))
-                .collect()
-        }
+    if let Ok(paths) = std::env::var("SFRAME_PROGRAMS") {
+        return paths.split_whitespace().map(PathBuf::from).collect();
+    }
+    let libraries = [
+        "2.44/usr/lib/x86_64-linux-gnu/libc.so.6",
+        "gcc-12/usr/aarch64-linux-gnu/lib/libc.so.6",
+        "gcc-12/usr/s390x-linux-gnu/lib/libc.so.6",
+    ];
+    libraries.iter().map(|path| tools::toolchains().join(path)).collect()
+}
+
+/// The name of an assembler for a machine.
+const fn assembler(abi: Abi) -> &'static str {
+    match abi {
+        Abi::Amd64 => "as",
+        Abi::S390x => "s390x-linux-gnu-as",
+        Abi::Aarch64Big | Abi::Aarch64Little => "aarch64-linux-gnu-as",
     }
 }
 
-fn run(command: &mut Command) {
-    let output = command.output().expect("it runs");
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+/// Assembles a program with each release. Returns the number of objects that are as predicted; `None` if a tool is
+/// missing.
+fn assemble(folder: &Path, program: &Path) -> Option<usize> {
+    let data = std::fs::read(program).expect("readable");
+    let elf = Elf::parse(&data).expect("ELF");
+    let abi = elf.abi().expect("a machine of SFrame");
+    let mut text = Vec::new();
+    let outcome = reassemble(&elf, "program", &mut text).expect("written").expect("assembly");
+    println!("{}: {} functions", program.display(), outcome.functions);
+    let (source, object) = (folder.join("program.s"), folder.join("program.o"));
+    std::fs::write(&source, &text).expect("written");
+    let mut equal = 0;
+    for release in Release::ALL.into_iter().filter(|release| release.supports(abi)) {
+        let tools = tools::toolchain(release.name())?;
+        let mut command = Command::new(tools.join(assembler(abi)));
+        let output = command.args(["--gsframe", "-o"]).arg(&object).arg(&source).output();
+        let output = output.expect("the assembler runs");
+        if !output.status.success() {
+            println!("{} gives up: {}", release.name(), String::from_utf8_lossy(&output.stderr));
+            continue;
+        }
+        let data = std::fs::read(&object).expect("readable");
+        let compared = compare(&data).expect("a section");
+        print(&object, &compared, "");
+        let name = format!("{} by {}", program.display(), release.name());
+        let accounts = (compared.predicted.parts, compared.real.parts);
+        assert!(compared.is_equal(), "{name}: {accounts:?} {:x?}", compared.different);
+        equal += 1;
+    }
+    Some(equal)
 }
 
 #[test]
 fn sections_of_existing_programs_are_as_predicted() {
     let folder = sframe_corpus::folder!("reassembled");
-    let source = folder.join("program.s");
     for path in programs() {
-        let Ok(data) = std::fs::read(&path) else { continue };
-        let elf = Elf::parse(&data).expect("ELF");
-        let mut text = Vec::new();
-        let outcome = reassemble(&elf, "program", &mut text).expect("written").expect("assembly");
-        println!("{} {} {:?}", path.display(), outcome.functions, outcome.left_out);
-        std::fs::write(&source, &text).expect("written");
-        for release in Release::ALL {
-            let Some(tools) = tools::toolchain(release.name()) else { return };
-            let (object, shared) = (folder.join("program.o"), folder.join("program.so"));
-            let mut assembler = Command::new(tools.join("as"));
-            run(assembler.args(["--gsframe", "-o"]).arg(&object).arg(&source));
-            let mut linker = Command::new(tools.join("ld"));
-            run(linker.args(["-shared", "-o"]).arg(&shared).arg(&object));
-            for file in [&object, &shared] {
-                let data = std::fs::read(file).expect("readable");
-                let compared = compare(&data).expect("a section");
-                print(file, &compared, &format!("{:x?}", compared.example));
-                if compared.different > 0 {
-                    std::fs::copy(
-                        file,
-                        format!(
-                            "/tmp/syn/{}-{}-{}",
-                            path.file_name().unwrap().to_string_lossy(),
-                            release.name(),
-                            file.file_name().unwrap().to_string_lossy()
-                        ),
-                    )
-                    .unwrap();
-                }
-            }
+        if !path.exists() {
+            tools::missing(&path.to_string_lossy());
+        } else if let Some(equal) = assemble(&folder, &path) {
+            assert!(equal > 0, "no assembler accepts {}", path.display());
         }
     }
 }

@@ -1,55 +1,79 @@
-//! Functions that a release describes although their CFI says something that the version has no place for.
-//!
-//! [`sframe_oracle::coverage::examine`] finds what keeps a function out of a correct section. In the cases here, GNU as
-//! writes wrong rows instead, or the CFI is no obstacle on that machine.
+//! The instructions at which GNU as gives up on a function, even if they are valid at no PC (`base-in-passing`,
+//! `frame-pointer-in-passing`).
 
-use sframe_oracle::cfi::{Fde, Instruction};
+use sframe_oracle::cfi::Instruction;
 use sframe_oracle::coverage::Cause;
 use sframe_validator::Abi;
+use sframe_validator::unwind::{Cfa, Register};
 
 use super::Release;
+use super::translate::Translator;
 
-/// Whether the release describes a function in spite of a cause.
-pub(super) fn is_written(fde: &Fde<'_>, cause: Cause, release: Release) -> bool {
-    let abi = fde.cfi().abi();
-    match (cause, release) {
-        // `cfa-in-other-register`; it gives up on `.cfi_register` of any register.
-        (Cause::CfaRegister, Release::V2_40) => !any(fde, |instruction| {
-            is_escape(instruction) || matches!(instruction, Instruction::Register(..))
-        }),
-        // `return-in-register`, and it does not look at SP.
-        (Cause::RegisterSave, Release::V2_44) => !any(fde, |instruction| {
-            let lost = |register| {
-                register == abi.fp() || register == abi.ra() && abi.fixed_ra_offset() == 0
-            };
-            is_escape(instruction)
-                || matches!(instruction, Instruction::Register(register, _) if lost(*register))
-        }),
-        // The translation decides about `GNU_args_size`.
-        (Cause::UnsupportedEscape, Release::V2_47_50) => !any(fde, |instruction| {
-            let sp = abi.sp();
-            matches!(instruction, Instruction::ValExpression(..) | Instruction::WindowSave)
-                || matches!(instruction, Instruction::Expression(register, _) if *register == sp)
-        }),
-        // Leaf functions save SP in a floating-point register. Without FP and RA in the way, that is no obstacle.
-        (Cause::RegisterSave, Release::V2_47_50) => abi == Abi::S390x,
-        _ => false,
+/// Checks the base register of a CFA.
+///
+/// # Errors
+/// The cause why the release gives up.
+pub(super) fn accept_base(state: &Translator<'_>, register: Register) -> Result<(), Cause> {
+    let is_usual = register == state.abi.sp() || register == state.abi.fp();
+    let flexible = state.is_latest() && !state.abi.is_aarch64();
+    // `cfa-in-other-register`.
+    let ignored = state.release == Release::V2_40;
+    if is_usual || flexible || ignored { Ok(()) } else { Err(Cause::CfaRegister) }
+}
+
+/// Checks an instruction of another kind.
+///
+/// # Errors
+/// The cause why the release gives up.
+pub(super) fn accept(state: &Translator<'_>, instruction: &Instruction) -> Result<(), Cause> {
+    let (is_accepted, cause) = match *instruction {
+        Instruction::Register(register, _) => (saves(state, register), Cause::RegisterSave),
+        Instruction::ValOffset(register, offset) => {
+            (is_value(state, register, offset.cast_signed()), Cause::ValueOffset)
+        }
+        Instruction::ValOffsetSf(register, offset) => {
+            (is_value(state, register, offset), Cause::ValueOffset)
+        }
+        // The older releases lose the rule without a message (`frame-pointer-undefined`).
+        Instruction::Undefined(register) => {
+            let is_lost = register == state.abi.fp() || register == state.abi.sp();
+            (!is_lost || !state.is_latest(), Cause::UndefinedFp)
+        }
+        Instruction::ArgsSize(size) => {
+            let on_fp = matches!(state.current.cfa, Cfa::RegisterOffset { register, .. }
+                if register == state.abi.fp());
+            (state.is_latest() && (size == 0 || on_fp), Cause::UnsupportedEscape)
+        }
+        Instruction::Expression(register, _) => {
+            (state.is_latest() && register != state.abi.sp(), Cause::UnsupportedEscape)
+        }
+        Instruction::ValExpression(..) | Instruction::WindowSave => {
+            (false, Cause::UnsupportedEscape)
+        }
+        _ => (true, Cause::Unexplained),
+    };
+    if is_accepted { Ok(()) } else { Err(cause) }
+}
+
+/// Whether the release accepts `.cfi_register`.
+fn saves(state: &Translator<'_>, register: Register) -> bool {
+    match state.release {
+        Release::V2_40 => false,
+        // It does not look at SP, and has no row for the return address (`return-in-register`).
+        Release::V2_44 => !state.is_saved(register),
+        // On s390x, leaf functions save SP in a floating-point register.
+        Release::V2_47_50 if register == state.abi.sp() => state.abi == Abi::S390x,
+        Release::V2_47_50 => !state.abi.is_aarch64() || !state.is_saved(register),
     }
 }
 
-fn any(fde: &Fde<'_>, test: impl Fn(&Instruction) -> bool) -> bool {
-    fde.instructions().map_while(Result::ok).any(|instruction| test(&instruction))
-}
-
-/// Whether an instruction has no directive in the older releases.
-const fn is_escape(instruction: &Instruction) -> bool {
-    matches!(
-        instruction,
-        Instruction::DefCfaExpression(_)
-            | Instruction::Expression(..)
-            | Instruction::ValExpression(..)
-            | Instruction::ArgsSize(_)
-            | Instruction::WindowSave
-            | Instruction::NegateRaStateWithPc
-    )
+/// Whether the release accepts `.cfi_val_offset`; the offset has not been multiplied by the CIE's factor. Where AMD64 fixes
+/// the return address, the rule is ignored (`return-value-ignored`).
+fn is_value(state: &Translator<'_>, register: Register, offset: i64) -> bool {
+    let below = state.abi.sp_below_cfa().cast_signed();
+    if state.is_latest() && register == state.abi.sp() {
+        below != 0 && state.factored(offset) == below.saturating_neg()
+    } else {
+        !state.is_saved(register)
+    }
 }

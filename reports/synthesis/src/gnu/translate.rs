@@ -11,6 +11,7 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, CodeAddress, Expression, Frame, Recovery, Register, Row};
 
 use super::Release;
+use super::accepted::{accept, accept_base};
 
 /// The maximum number of a CIE's instructions that are executed for one of its functions: producers write about five,
 /// and a long CIE that many functions share must not multiply the work.
@@ -26,21 +27,19 @@ pub(super) fn translate(fde: &Fde<'_>, release: Release) -> Result<Vec<Row>, Cau
     for instruction in cfi.initial_instructions(fde.cie()).take(MAX_INITIAL).flatten() {
         translator.execute(&instruction)?;
     }
-    translator.initial = translator.current;
     for instruction in fde.instructions() {
         translator.execute(&instruction.map_err(|_| Cause::Unreadable)?)?;
     }
     Ok(translator.finish(fde))
 }
 
-struct Translator<'c> {
+/// The state of the assembler in a function.
+pub(super) struct Translator<'c> {
     fde: Fde<'c>,
-    release: Release,
-    abi: Abi,
-    /// The frame after the CIE's instructions.
-    initial: Frame,
+    pub(super) release: Release,
+    pub(super) abi: Abi,
     /// The row that is being made.
-    current: Frame,
+    pub(super) current: Frame,
     start: u64,
     /// Whether it has an instruction that is tracked.
     is_tracked: bool,
@@ -61,7 +60,6 @@ impl<'c> Translator<'c> {
             fde: *fde,
             release,
             abi,
-            initial: frame,
             current: frame,
             start: fde.start().address,
             is_tracked: true,
@@ -70,12 +68,12 @@ impl<'c> Translator<'c> {
         }
     }
 
-    fn is_latest(&self) -> bool {
+    pub(super) fn is_latest(&self) -> bool {
         self.release == Release::V2_47_50
     }
 
     /// Whether the register is FP, or RA if the ABI does not fix its place.
-    fn is_saved(&self, register: Register) -> bool {
+    pub(super) fn is_saved(&self, register: Register) -> bool {
         register == self.abi.fp() || register == self.abi.ra() && self.abi.fixed_ra_offset() == 0
     }
 
@@ -84,7 +82,7 @@ impl<'c> Translator<'c> {
         self.rows.last().map(|row| row.frame)
     }
 
-    fn factored(&self, offset: i64) -> i64 {
+    pub(super) fn factored(&self, offset: i64) -> i64 {
         offset.saturating_mul(self.fde.cie().data_alignment_factor)
     }
 
@@ -95,12 +93,21 @@ impl<'c> Translator<'c> {
                 self.advance(self.start.saturating_add(bytes));
             }
             Instruction::SetLoc(CodeAddress { address, .. }) => self.advance(address),
-            Instruction::DefCfa(register, offset) => self.cfa(register, offset.cast_signed()),
-            Instruction::DefCfaSf(register, offset) => self.cfa(register, self.factored(offset)),
-            Instruction::DefCfaRegister(register) => self.cfa_register(register),
+            Instruction::DefCfa(register, offset) => {
+                accept_base(self, register)?;
+                self.cfa(register, offset.cast_signed());
+            }
+            Instruction::DefCfaSf(register, offset) => {
+                accept_base(self, register)?;
+                self.cfa(register, self.factored(offset));
+            }
+            Instruction::DefCfaRegister(register) => {
+                accept_base(self, register)?;
+                self.cfa_register(register);
+            }
             Instruction::DefCfaOffset(offset) => self.cfa_offset(offset.cast_signed()),
             Instruction::DefCfaOffsetSf(offset) => self.cfa_offset(self.factored(offset)),
-            Instruction::DefCfaExpression(expression) => self.cfa_expression(expression),
+            Instruction::DefCfaExpression(expression) => self.cfa_expression(expression)?,
             Instruction::Offset(register, offset) => {
                 self.saved(register, self.factored(offset.cast_signed()));
             }
@@ -109,15 +116,18 @@ impl<'c> Translator<'c> {
                 self.saved(register, self.factored(offset.cast_signed().saturating_neg()));
             }
             Instruction::Restore(register) if self.is_saved(register) => self.restore(register),
-            Instruction::RememberState => self.remember(),
+            Instruction::RememberState => self.remember()?,
             Instruction::RestoreState => self.restore_state(),
             Instruction::NegateRaState => {
                 self.is_tracked = true;
                 self.current.ra_signed = !self.current.ra_signed;
             }
-            Instruction::ArgsSize(size) if size > 0 && self.is_latest() => self.arguments()?,
-            _ if self.is_latest() => self.execute_latest(instruction),
-            _ => {}
+            _ => {
+                accept(self, instruction)?;
+                if self.is_latest() {
+                    self.execute_latest(instruction);
+                }
+            }
         }
         Ok(())
     }
@@ -194,11 +204,12 @@ impl<'c> Translator<'c> {
         }
     }
 
-    fn cfa_expression(&mut self, expression: Expression) {
+    fn cfa_expression(&mut self, expression: Expression) -> Result<(), Cause> {
         self.is_tracked = true;
-        if let Some((register, offset)) = self.short(expression) {
-            self.current.cfa = Cfa::Dereference { register, offset };
-        }
+        let short = self.short(expression).filter(|_| self.is_latest());
+        let (register, offset) = short.ok_or(Cause::UnsupportedEscape)?;
+        self.current.cfa = Cfa::Dereference { register, offset };
+        Ok(())
     }
 
     /// The register and offset at the start of an expression: `DW_OP_breg0` to `DW_OP_breg31` and a byte.
@@ -231,30 +242,24 @@ impl<'c> Translator<'c> {
         }
     }
 
+    /// Goes back to the function's first row, not to the CIE's rules (`restore-with-older-cie`).
     fn restore(&mut self, register: Register) {
-        let initial = self.initial;
+        let initial = self.rows.first().map_or(self.current, |row| row.frame);
         let rule = if register == self.abi.fp() { initial.fp } else { initial.ra };
         self.set(register, rule);
     }
 
     /// Only one state is kept (`remembers-one-state`). The older releases remember the last row that ended
     /// (`remembered-in-place`).
-    fn remember(&mut self) {
+    fn remember(&mut self) -> Result<(), Cause> {
         self.remembered = if self.is_latest() { Some(self.current) } else { self.last() };
+        self.remembered.map(drop).ok_or(Cause::RememberFirst)
     }
 
     fn restore_state(&mut self) {
         self.is_tracked = true;
         if let Some(frame) = self.remembered {
             self.current = frame;
-        }
-    }
-
-    /// `GNU_args_size` is accepted while the CFA is based on FP.
-    fn arguments(&self) -> Result<(), Cause> {
-        match self.current.cfa {
-            Cfa::RegisterOffset { register, .. } if register == self.abi.fp() => Ok(()),
-            _ => Err(Cause::UnsupportedEscape),
         }
     }
 }

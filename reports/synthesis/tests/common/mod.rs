@@ -23,10 +23,38 @@ pub struct Compared {
     pub release: Release,
     pub real: Account,
     pub predicted: Account,
-    /// The number of functions with other rows, or in one of the sections only.
-    pub different: usize,
-    /// The first of them.
-    pub example: Option<CodeAddress>,
+    /// The functions that have other rows than predicted.
+    pub different: Vec<CodeAddress>,
+    /// The predicted functions that the section does not have, and their bytes in the predicted section.
+    pub missing: (Vec<CodeAddress>, u64),
+    /// The functions that were not predicted.
+    pub further: Vec<CodeAddress>,
+}
+
+impl Compared {
+    /// Whether sizes, parts and rows are as predicted.
+    pub fn is_equal(&self) -> bool {
+        self.predicted.parts == self.real.parts && self.has_equal_rows()
+    }
+
+    /// Whether every function and row is as predicted.
+    pub fn has_equal_rows(&self) -> bool {
+        self.different.is_empty() && self.missing.0.is_empty() && self.further.is_empty()
+    }
+}
+
+/// The bytes of these functions: their index entries, attributes and rows.
+fn bytes_of(section: &Section<'_>, starts: &[CodeAddress]) -> u64 {
+    let version = section.header().version;
+    let functions = section.functions().map(|function| function.expect("readable"));
+    let wanted = functions.filter(|function| starts.contains(&function.start().expect("a start")));
+    let bytes = wanted.map(|function| {
+        let mut rows = function.frame_row_entries().expect("rows");
+        let from = rows.offset();
+        rows.by_ref().for_each(drop);
+        version.entry_size() + version.attribute_size() + rows.offset() - from
+    });
+    bytes.sum()
 }
 
 /// Reads a section's functions.
@@ -72,25 +100,30 @@ pub fn compare(data: &[u8]) -> Option<Compared> {
     let is_known = section.functions().flatten().all(|function| function.start().is_ok());
     let theirs = if is_known { table_of(&section) } else { Table::new() };
     let ours = with_section(&made, place, table_of);
-    let starts = ours.keys().chain(theirs.keys().filter(|start| !ours.contains_key(start)));
-    let different: Vec<_> =
-        starts.filter(|start| ours.get(start) != theirs.get(start)).copied().collect();
+    let starts = |wanted: &dyn Fn(&CodeAddress) -> bool, table: &Table| {
+        table.keys().filter(|start| wanted(start)).copied().collect::<Vec<_>>()
+    };
+    let both =
+        |start: &CodeAddress| theirs.contains_key(start) && ours.get(start) != theirs.get(start);
+    let missing = starts(&|start| !theirs.contains_key(start), &ours);
+    let bytes = with_section(&made, place, |section| bytes_of(section, &missing));
     Some(Compared {
         release,
         real,
         predicted: made.account,
-        different: different.len(),
-        example: different.first().copied(),
+        different: starts(&both, &ours),
+        missing: (missing, bytes),
+        further: starts(&|start| !ours.contains_key(start), &theirs),
     })
 }
 
 /// Prints a line of the table of predictions.
 pub fn print(path: &Path, compared: &Compared, explained: &str) {
-    let Compared { release, real, predicted, different, .. } = compared;
+    let Compared { release, real, predicted, .. } = compared;
     let name: Vec<_> = path.components().rev().take(3).map(|part| part.as_os_str()).collect();
     let name: Vec<_> = name.iter().rev().map(|part| part.to_string_lossy()).collect();
     println!(
-        "{} | {} | {} | {} | {} | {} | {} | {different} | {explained}",
+        "{} | {} | {} | {} | {} | {} | {} | {} | {explained}",
         name.join("/"),
         release.name(),
         predicted.size,
@@ -98,5 +131,6 @@ pub fn print(path: &Path, compared: &Compared, explained: &str) {
         real.functions,
         predicted.rows,
         real.rows,
+        compared.different.len() + compared.missing.0.len() + compared.further.len(),
     );
 }
