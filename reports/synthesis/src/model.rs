@@ -23,6 +23,15 @@ pub struct Function {
     pub rows: Vec<Row>,
 }
 
+/// Extends a row by the next one if both have the same frame.
+pub(crate) fn merge(row: &mut Row, next: &Row) -> bool {
+    let same = row.frame == next.frame && row.end == next.start;
+    if same {
+        row.end = next.end;
+    }
+    same
+}
+
 /// Functions that the section leaves out for one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {

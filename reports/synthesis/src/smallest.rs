@@ -13,11 +13,11 @@
 //! is not done; [`crate::Account::shareable`] counts the bytes.
 
 use sframe_oracle::coverage::Cause;
-use sframe_validator::unwind::{Frame, Recovery, Row};
+use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Abi, Version};
 
 use crate::encode::Form;
-use crate::model::{Function, Losses};
+use crate::model::{Function, Losses, merge};
 use crate::place::Place;
 use crate::source::{Source, lose, read_function};
 use crate::stubs::fold;
@@ -66,15 +66,6 @@ fn lossless(mut function: Function, form: &Form) -> Function {
         function.signal = false;
     }
     function
-}
-
-/// Extends a row by the next one if both have the same frame.
-pub(crate) fn merge(row: &mut Row, next: &Row) -> bool {
-    let same = row.frame == next.frame && row.end == next.start;
-    if same {
-        row.end = next.end;
-    }
-    same
 }
 
 /// Why the version has no encoding for a function in whose CFI producers see no obstacle: the return address is not at

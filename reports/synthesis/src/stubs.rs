@@ -1,9 +1,8 @@
 //! A linker's stubs: rows that repeat in each block.
 
-use sframe_validator::unwind::Row;
+use sframe_validator::unwind::{CodeAddress, Row};
 
-use crate::model::Function;
-use crate::smallest::merge;
+use crate::model::{Function, merge};
 
 /// The size in bytes of a lazy stub, which is that of the block in the linker's CFI expression.
 const BLOCK: u64 = 16;
@@ -25,7 +24,7 @@ pub(crate) fn fold(function: Function) -> Vec<Function> {
         return vec![function];
     };
     let part = |from: u64, to: u64| Function {
-        start: sframe_validator::unwind::CodeAddress { address: from, ..function.start },
+        start: CodeAddress { address: from, ..function.start },
         size: u32::try_from(to - from).unwrap_or(u32::MAX),
         rows: within(&function.rows, from, to),
         ..function.clone()

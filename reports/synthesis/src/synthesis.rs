@@ -104,7 +104,7 @@ pub fn synthesize(
             (form, smallest::functions(&source, &form))
         }
         Encoding::Gnu(release) => {
-            let form = release.form(source.abi, place);
+            let form = gnu::form(release, source.abi, place);
             (form, gnu::functions(&source, release, &form))
         }
     };

@@ -4,7 +4,7 @@ use sframe_validator::Abi;
 use sframe_validator::section::{S390X_CFA_ADJUSTMENT, S390X_CFA_FACTOR};
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 
-use super::Release;
+use super::release::Release;
 use crate::model::Function;
 
 /// Rewrites a function's frames as the release writes them.

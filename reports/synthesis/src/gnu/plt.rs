@@ -15,7 +15,7 @@ use sframe_validator::elf::ElfSection;
 use sframe_validator::section::FreType;
 use sframe_validator::unwind::{Cfa, CodeAddress, Frame, Recovery, Row};
 
-use super::Release;
+use super::release::Release;
 use crate::model::Function;
 use crate::source::Source;
 

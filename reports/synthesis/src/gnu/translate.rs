@@ -5,13 +5,15 @@
 //! `remembers-one-state`, `register-in-place`, `same-value-ignored`, `return-offset-cut`, `return-restore-ignored`,
 //! `undefined-for-good` and others, each named where it is made.
 
+mod accepted;
+
 use sframe_oracle::cfi::{Fde, Instruction};
 use sframe_oracle::coverage::Cause;
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, CodeAddress, Expression, Frame, Recovery, Register, Row};
 
-use super::Release;
-use super::accepted::{accept, accept_base};
+use super::release::Release;
+use accepted::{accept, accept_base};
 
 /// The maximum number of a CIE's instructions that are executed for one of its functions: producers write about five,
 /// and a long CIE that many functions share must not multiply the work.

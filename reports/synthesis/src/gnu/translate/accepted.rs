@@ -6,8 +6,8 @@ use sframe_oracle::coverage::Cause;
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Register};
 
-use super::Release;
-use super::translate::Translator;
+use super::Translator;
+use crate::gnu::release::Release;
 
 /// Checks the base register of a CFA.
 ///
@@ -42,7 +42,9 @@ pub(super) fn accept(state: &Translator<'_>, instruction: &Instruction) -> Resul
         Instruction::ArgsSize(size) => {
             let on_fp = matches!(state.current.cfa, Cfa::RegisterOffset { register, .. }
                 if register == state.abi.fp());
-            (state.is_latest() && (size == 0 || on_fp), Cause::UnsupportedEscape)
+            // Of `.cfi_escape`, it knows only the form with one byte.
+            let is_known = size == 0 || on_fp && size < 0x80;
+            (state.is_latest() && is_known, Cause::UnsupportedEscape)
         }
         Instruction::Expression(register, _) => {
             (state.is_latest() && register != state.abi.sp(), Cause::UnsupportedEscape)
