@@ -67,8 +67,7 @@ impl<'e, 'c> Source<'e, 'c> {
     }
 }
 
-/// The executable sections, with those whose bytes are not in the file; of a file without section headers, the executable
-/// segments.
+/// The file's executable places, with those whose bytes are not in the file.
 #[derive(Clone, Debug)]
 struct Code {
     /// Ranges in ascending order, each with the furthest end of all ranges of its section up to it.
@@ -77,28 +76,13 @@ struct Code {
 
 impl Code {
     fn of(elf: &Elf<'_>) -> Code {
-        let relocatable = elf.kind() == ElfKind::Relocatable;
-        let sections = elf.sections().iter().filter(|section| section.is_executable());
-        let mut ranges: Vec<(CodeAddress, u64)> = sections
-            .map(|section| {
-                let number = if relocatable { section.index } else { 0 };
-                let start = CodeAddress { section: number, address: section.address };
-                (start, section.address.saturating_add(section.size))
-            })
-            .collect();
-        if ranges.is_empty() {
-            ranges.extend(
-                elf.executable().map(|(start, size)| (start, start.address.saturating_add(size))),
-            );
-        }
+        let end = |(start, size): (CodeAddress, u64)| (start, start.address.saturating_add(size));
+        let mut ranges: Vec<(CodeAddress, u64)> = elf.executable().map(end).collect();
         ranges.sort_unstable();
         let mut before: Option<(CodeAddress, u64)> = None;
         for range in &mut ranges {
-            if let Some((start, end)) = before.filter(|(start, _)| start.section == range.0.section)
-            {
-                debug_assert!(start <= range.0);
-                range.1 = range.1.max(end);
-            }
+            let earlier = before.filter(|(start, _)| start.section == range.0.section);
+            range.1 = earlier.map_or(range.1, |(_, end)| range.1.max(end));
             before = Some(*range);
         }
         Code { ranges }
