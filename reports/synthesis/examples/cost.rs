@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use sframe_oracle::account::{Options, account};
 use sframe_oracle::cfi::Cfi;
-use sframe_oracle::compare::compare;
+
 use sframe_synthesis::{Encoding, Release, forecast};
 use sframe_validator::Version;
 use sframe_validator::elf::Elf;
@@ -16,8 +17,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let cfi = Cfi::load_all(&elf)?;
         println!("{}: CFI read in {:?}", path.display(), start.elapsed());
         let start = Instant::now();
-        compare(&elf, &[], &cfi, |_| {});
-        println!("  coverage sweep: {:?}", start.elapsed());
+        let account = account(&elf, &[], &cfi, &Options::default());
+        println!("  coverage sweep: {:?} {} losses", start.elapsed(), account.losses.len());
         for encoding in [Encoding::Gnu(Release::V2_47_50), Encoding::Smallest(Version::V3)] {
             let start = Instant::now();
             let size = forecast(&elf, &cfi, encoding)?.section.map(|account| account.size);

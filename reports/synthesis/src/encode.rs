@@ -63,16 +63,6 @@ impl Form {
         section
     }
 
-    /// Whether a function has an encoding.
-    pub(crate) fn can_express(&self, function: &Function) -> bool {
-        let mut section = Form { place: Place::Relocatable, ..*self }.section();
-        let stored = section.function(self.builder(function)).stored();
-        // Readers for AArch64 may not know flexible rows: no producer writes them there.
-        let is_known =
-            |function: &StoredFunction| !self.abi.is_aarch64() || !function.is_flexible();
-        stored.is_ok_and(|section| section.functions.iter().all(is_known))
-    }
-
     /// The section that describes these functions, each of which has an encoding.
     pub(crate) fn write(&self, functions: &[Function]) -> Result<Written, BuildError> {
         let mut section = self.section();

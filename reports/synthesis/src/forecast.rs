@@ -6,7 +6,8 @@ use sframe_validator::elf::{Elf, ElfKind, PT_LOAD, SHT_NOBITS};
 use crate::account::Account;
 use crate::model::Loss;
 use crate::place::Place;
-use crate::synthesis::{Encoding, SynthesisError, synthesize};
+use crate::synthesis::{Encoding, Plan, SynthesisError};
+use crate::tally::Tally;
 
 /// What SFrame would cost a file, and what it would lose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,16 +77,14 @@ pub fn forecast(
     cfi: &[Cfi<'_>],
     encoding: Encoding,
 ) -> Result<Forecast, SynthesisError> {
-    let made = synthesize(elf, cfi, encoding, Place::of(elf))?;
+    let plan = Plan::new(elf, cfi, encoding, Place::of(elf))?;
+    let mut tally = Tally::new(plan.form);
+    let losses = plan.each(&mut |function| tally.add(&function));
+    let account = tally.finish();
     // observed: GNU as writes a header alone if it cannot describe any function.
     let is_header = matches!(encoding, Encoding::Gnu(_))
         && elf.kind() == ElfKind::Relocatable
-        && !made.losses.is_empty();
-    let exists = made.account.functions > 0 || is_header;
-    Ok(Forecast {
-        encoding,
-        section: exists.then_some(made.account),
-        losses: made.losses,
-        sizes: Sizes::of(elf),
-    })
+        && !losses.is_empty();
+    let exists = account.functions > 0 || is_header;
+    Ok(Forecast { encoding, section: exists.then_some(account), losses, sizes: Sizes::of(elf) })
 }

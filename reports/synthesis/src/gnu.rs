@@ -13,6 +13,7 @@ use sframe_validator::section::FreType;
 pub use release::Release;
 
 use crate::encode::Form;
+use crate::measure::measure;
 use crate::model::{Function, Losses};
 use crate::place::Place;
 use crate::source::{Source, lose};
@@ -43,13 +44,14 @@ const DECIDED: [Cause; 8] = [
     Cause::RememberFirst,
 ];
 
-/// The functions that the release describes.
+/// Passes the functions that the release describes to `found`. Returns the others.
 pub(crate) fn functions(
     source: &Source<'_, '_>,
     release: Release,
     form: &Form,
-) -> (Vec<Function>, Losses) {
-    let (mut found, mut losses) = (Vec::new(), Losses::default());
+    found: &mut dyn FnMut(Function),
+) -> Losses {
+    let mut losses = Losses::default();
     let mut stubs = plt::Tables::of(source, release);
     source.each(|fde, context| {
         let cause = source.cause(fde, release.version(), context);
@@ -62,15 +64,15 @@ pub(crate) fn functions(
             None => describe(source, fde, release, form).map_err(|own| cause.unwrap_or(own)),
         };
         match function {
-            Ok(function) => found.push(function),
+            Ok(function) => found(function),
             Err(cause) => {
                 lose(&mut losses, fde, cause);
-                found.extend(without_rows(fde, cause, release));
+                without_rows(fde, cause, release).into_iter().for_each(&mut *found);
             }
         }
     });
-    found.extend(stubs.entries());
-    (found, losses)
+    stubs.entries().into_iter().for_each(found);
+    losses
 }
 
 /// A function as the release describes it.
@@ -95,7 +97,7 @@ fn describe(
         rows: translate::translate(fde, release)?,
     };
     frames::simplify(&mut function, release, source.abi);
-    if form.can_express(&function) { Ok(function) } else { Err(Cause::RaExpression) }
+    measure(form, &function).map(|_| function).ok_or(Cause::RaExpression)
 }
 
 /// The entry without rows that 2.47.50 writes for some functions that it cannot describe.

@@ -6,12 +6,14 @@ mod account;
 mod encode;
 mod forecast;
 mod gnu;
+mod measure;
 mod model;
 mod place;
 mod smallest;
 mod source;
 mod stubs;
 mod synthesis;
+mod tally;
 
 pub use account::{Account, Parts, account_of};
 pub use forecast::{Forecast, Sizes, forecast};

@@ -17,6 +17,7 @@ use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Abi, Version};
 
 use crate::encode::Form;
+use crate::measure::measure;
 use crate::model::{Function, Losses, merge};
 use crate::place::Place;
 use crate::source::{Source, lose, read_function};
@@ -28,16 +29,20 @@ pub(crate) const fn form(version: Version, abi: Abi, place: Place) -> Form {
     Form { version, abi, place, without_lowest: false, pcrel, padded: false }
 }
 
-/// The functions that `form` can describe.
-pub(crate) fn functions(source: &Source<'_, '_>, form: &Form) -> (Vec<Function>, Losses) {
-    let (mut found, mut losses) = (Vec::new(), Losses::default());
+/// Passes the functions that `form` can describe to `found`. Returns the others.
+pub(crate) fn functions(
+    source: &Source<'_, '_>,
+    form: &Form,
+    found: &mut dyn FnMut(Function),
+) -> Losses {
+    let mut losses = Losses::default();
     source.each(|fde, context| {
         if fde.size() == 0 {
             return lose(&mut losses, fde, Cause::ZeroSize);
         }
         let function = read_function(fde, context).map(|function| lossless(function, form));
         let function = match function {
-            Ok(function) if form.can_express(&function) => function,
+            Ok(function) if measure(form, &function).is_some() => function,
             Ok(function) => {
                 let cause = source.cause(fde, form.version, context);
                 let cause = cause.filter(|cause| *cause != Cause::Plt);
@@ -46,12 +51,12 @@ pub(crate) fn functions(source: &Source<'_, '_>, form: &Form) -> (Vec<Function>,
             Err(cause) => return lose(&mut losses, fde, cause),
         };
         if source.is_stub(function.start) && form.version > Version::V1 {
-            found.extend(fold(function));
+            fold(function).into_iter().for_each(&mut *found);
         } else {
-            found.push(function);
+            found(function);
         }
     });
-    (found, losses)
+    losses
 }
 
 /// Rewrites the rows in the form in which SFrame states the same.

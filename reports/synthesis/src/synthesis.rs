@@ -9,6 +9,7 @@ use sframe_validator::write::BuildError;
 use sframe_validator::{Abi, Version};
 
 use crate::account::{Account, account_of};
+use crate::encode::Form;
 use crate::gnu::{self, Release};
 use crate::model::{Function, Loss};
 use crate::place::{Place, Written};
@@ -94,26 +95,50 @@ pub fn synthesize(
     encoding: Encoding,
     place: Place,
 ) -> Result<Synthesis, SynthesisError> {
-    let source = Source::new(elf, cfi).ok_or(SynthesisError::Machine)?;
-    if !encoding.supports(source.abi) {
-        return Err(SynthesisError::VersionOfAbi);
-    }
-    let (form, (functions, losses)) = match encoding {
-        Encoding::Smallest(version) => {
-            let form = smallest::form(version, source.abi, place);
-            (form, smallest::functions(&source, &form))
-        }
-        Encoding::Gnu(release) => {
-            let form = gnu::form(release, source.abi, place);
-            (form, gnu::functions(&source, release, &form))
-        }
-    };
-    let written = form.write(&functions).map_err(SynthesisError::Build)?;
+    let plan = Plan::new(elf, cfi, encoding, place)?;
+    let mut functions = Vec::new();
+    let losses = plan.each(&mut |function| functions.push(function));
+    let written = plan.form.write(&functions).map_err(SynthesisError::Build)?;
     let placement = match place {
         Place::Linked(address) => Placement::at(address),
         Place::Relocatable => Placement::relocated(&written.relocations),
     };
     let section = Section::parse(&written.bytes, placement).map_err(SynthesisError::Section)?;
     let account = account_of(&section).map_err(SynthesisError::Section)?;
-    Ok(Synthesis { account, functions, losses: losses.sorted(), written })
+    Ok(Synthesis { account, functions, losses, written })
+}
+
+/// What a section is made from, and how.
+pub(crate) struct Plan<'e, 'c> {
+    source: Source<'e, 'c>,
+    encoding: Encoding,
+    pub(crate) form: Form,
+}
+
+impl<'e, 'c> Plan<'e, 'c> {
+    pub(crate) fn new(
+        elf: &'e Elf<'e>,
+        cfi: &'c [Cfi<'c>],
+        encoding: Encoding,
+        place: Place,
+    ) -> Result<Plan<'e, 'c>, SynthesisError> {
+        let source = Source::new(elf, cfi).ok_or(SynthesisError::Machine)?;
+        if !encoding.supports(source.abi) {
+            return Err(SynthesisError::VersionOfAbi);
+        }
+        let form = match encoding {
+            Encoding::Smallest(version) => smallest::form(version, source.abi, place),
+            Encoding::Gnu(release) => gnu::form(release, source.abi, place),
+        };
+        Ok(Plan { source, encoding, form })
+    }
+
+    /// Passes each function of the section to `found`. Returns those that it leaves out.
+    pub(crate) fn each(&self, found: &mut dyn FnMut(Function)) -> Vec<Loss> {
+        let losses = match self.encoding {
+            Encoding::Smallest(_) => smallest::functions(&self.source, &self.form, found),
+            Encoding::Gnu(release) => gnu::functions(&self.source, release, &self.form, found),
+        };
+        losses.sorted()
+    }
 }

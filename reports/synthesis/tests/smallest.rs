@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use common::with_section;
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Verdict, compare};
-use sframe_synthesis::{Encoding, Place, synthesize};
+use sframe_synthesis::{Encoding, Place, forecast, synthesize};
 use sframe_validator::Version;
 use sframe_validator::check::{Options, check_section};
 use sframe_validator::elf::Elf;
@@ -39,6 +39,8 @@ fn check(path: &Path, version: Version, wrong: &mut BTreeMap<String, Vec<String>
     let cfi = Cfi::load_all(&elf).ok()?;
     let place = Place::of(&elf);
     let made = synthesize(&elf, &cfi, Encoding::Smallest(version), place).ok()?;
+    let forecast = forecast(&elf, &cfi, Encoding::Smallest(version)).expect("a forecast");
+    assert!(forecast.section.is_none_or(|account| account == made.account), "{}", path.display());
     let mut say = |what: String| {
         wrong.entry(what).or_default().push(format!("{} {version:?}", path.display()));
     };

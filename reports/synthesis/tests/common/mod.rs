@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use sframe_oracle::cfi::Cfi;
-use sframe_synthesis::{Account, Encoding, Place, Release, Synthesis, account_of, synthesize};
+use sframe_synthesis::{
+    Account, Encoding, Place, Release, Synthesis, account_of, forecast, synthesize,
+};
 use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Row};
 use sframe_validator::{Placement, Section, Version};
@@ -96,6 +98,10 @@ pub fn compare(data: &[u8]) -> Option<Compared> {
     let real = account_of(&section).ok()?;
     let place = Place::of(&elf);
     let made = synthesize(&elf, &cfi, Encoding::Gnu(release), place).expect("a prediction");
+    let forecast = forecast(&elf, &cfi, Encoding::Gnu(release)).expect("a forecast");
+    if let Some(account) = forecast.section {
+        assert_eq!(account, made.account, "the forecast measures what is written");
+    }
     // A stripped object's functions have no known starts.
     let is_known = section.functions().flatten().all(|function| function.start().is_ok());
     let theirs = if is_known { table_of(&section) } else { Table::new() };
