@@ -79,7 +79,7 @@ pub fn forecast(
 ) -> Result<Forecast, SynthesisError> {
     let plan = Plan::new(elf, cfi, encoding, Place::of(elf))?;
     let mut tally = Tally::new(plan.form);
-    let losses = plan.each(&mut |function| tally.add(&function));
+    let losses = plan.each(&mut |function, measured| tally.add(&function, &measured));
     let account = tally.finish();
     // observed: GNU as writes a header alone if it cannot describe any function.
     let is_header = matches!(encoding, Encoding::Gnu(_))

@@ -13,7 +13,7 @@ use sframe_validator::section::FreType;
 pub use release::Release;
 
 use crate::encode::Form;
-use crate::measure::measure;
+use crate::measure::{Found, Measured, measure};
 use crate::model::{Function, Losses};
 use crate::place::Place;
 use crate::source::{Source, lose};
@@ -49,7 +49,7 @@ pub(crate) fn functions(
     source: &Source<'_, '_>,
     release: Release,
     form: &Form,
-    found: &mut dyn FnMut(Function),
+    found: Found<'_>,
 ) -> Losses {
     let mut losses = Losses::default();
     let mut stubs = plt::Tables::of(source, release);
@@ -64,14 +64,22 @@ pub(crate) fn functions(
             None => describe(source, fde, release, form).map_err(|own| cause.unwrap_or(own)),
         };
         match function {
-            Ok(function) => found(function),
+            Ok((function, measured)) => found(function, measured),
             Err(cause) => {
                 lose(&mut losses, fde, cause);
-                without_rows(fde, cause, release).into_iter().for_each(&mut *found);
+                if let Some(function) = without_rows(fde, cause, release)
+                    && let Some(measured) = measure(form, &function)
+                {
+                    found(function, measured);
+                }
             }
         }
     });
-    stubs.entries().into_iter().for_each(found);
+    for function in stubs.entries() {
+        if let Some(measured) = measure(form, &function) {
+            found(function, measured);
+        }
+    }
     losses
 }
 
@@ -84,7 +92,7 @@ fn describe(
     fde: &Fde<'_>,
     release: Release,
     form: &Form,
-) -> Result<Function, Cause> {
+) -> Result<(Function, Measured), Cause> {
     let size = u32::try_from(fde.size()).map_err(|_| Cause::OffsetRange)?;
     let cie = fde.cie();
     let mut function = Function {
@@ -97,7 +105,8 @@ fn describe(
         rows: translate::translate(fde, release)?,
     };
     frames::simplify(&mut function, release, source.abi);
-    measure(form, &function).map(|_| function).ok_or(Cause::RaExpression)
+    let measured = measure(form, &function).ok_or(Cause::RaExpression)?;
+    Ok((function, measured))
 }
 
 /// The entry without rows that 2.47.50 writes for some functions that it cannot describe.

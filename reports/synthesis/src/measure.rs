@@ -22,6 +22,9 @@ pub(crate) struct Measured {
     pub(crate) words: u64,
 }
 
+/// What takes each function of a section, with its size.
+pub(crate) type Found<'f> = &'f mut dyn FnMut(Function, Measured);
+
 /// Measures a function; `None` if the form has no encoding for it.
 pub(crate) fn measure(form: &Form, function: &Function) -> Option<Measured> {
     let is_possible = !function.signal || form.version == Version::V3;

@@ -17,7 +17,7 @@ use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Abi, Version};
 
 use crate::encode::Form;
-use crate::measure::measure;
+use crate::measure::{Found, measure};
 use crate::model::{Function, Losses, merge};
 use crate::place::Place;
 use crate::source::{Source, lose, read_function};
@@ -30,30 +30,33 @@ pub(crate) const fn form(version: Version, abi: Abi, place: Place) -> Form {
 }
 
 /// Passes the functions that `form` can describe to `found`. Returns the others.
-pub(crate) fn functions(
-    source: &Source<'_, '_>,
-    form: &Form,
-    found: &mut dyn FnMut(Function),
-) -> Losses {
+pub(crate) fn functions(source: &Source<'_, '_>, form: &Form, found: Found<'_>) -> Losses {
     let mut losses = Losses::default();
     source.each(|fde, context| {
         if fde.size() == 0 {
             return lose(&mut losses, fde, Cause::ZeroSize);
         }
         let function = read_function(fde, context).map(|function| lossless(function, form));
-        let function = match function {
-            Ok(function) if measure(form, &function).is_some() => function,
-            Ok(function) => {
-                let cause = source.cause(fde, form.version, context);
-                let cause = cause.filter(|cause| *cause != Cause::Plt);
-                return lose(&mut losses, fde, cause.unwrap_or_else(|| cause_of(&function)));
-            }
-            Err(cause) => return lose(&mut losses, fde, cause),
-        };
+        let (function, measured) =
+            match function.map(|function| (measure(form, &function), function)) {
+                Ok((Some(measured), function)) => (function, measured),
+                Ok((None, _)) => {
+                    let cause = source.cause(fde, form.version, context);
+                    let cause = cause.filter(|cause| *cause != Cause::Plt);
+                    // Producers see no obstacle: the return address is not at the ABI's fixed offset, and the version has no
+                    // other place for it.
+                    return lose(&mut losses, fde, cause.unwrap_or(Cause::RaExpression));
+                }
+                Err(cause) => return lose(&mut losses, fde, cause),
+            };
         if source.is_stub(function.start) && form.version > Version::V1 {
-            fold(function).into_iter().for_each(&mut *found);
+            for part in fold(function) {
+                if let Some(measured) = measure(form, &part) {
+                    found(part, measured);
+                }
+            }
         } else {
-            found(function);
+            found(function, measured);
         }
     });
     losses
@@ -71,10 +74,4 @@ fn lossless(mut function: Function, form: &Form) -> Function {
         function.signal = false;
     }
     function
-}
-
-/// Why the version has no encoding for a function in whose CFI producers see no obstacle: the return address is not at
-/// the ABI's fixed offset, and the version has no other place for it.
-fn cause_of(_: &Function) -> Cause {
-    Cause::RaExpression
 }

@@ -63,3 +63,69 @@ fn repeats(rows: &[Row], head: u64, end: u64) -> bool {
     }
     expected == within(rows, head, end)
 }
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "tests may panic")]
+mod tests {
+    use sframe_validator::Abi;
+    use sframe_validator::unwind::{Cfa, Frame, Recovery};
+
+    use super::*;
+
+    fn row(start: u64, end: u64, offset: i64) -> Row {
+        let cfa = Cfa::RegisterOffset { register: Abi::Amd64.sp(), offset };
+        let frame =
+            Frame { cfa, ra: Recovery::AtCfa(-8), fp: Recovery::Unchanged, ra_signed: false };
+        Row { start, end, frame }
+    }
+
+    fn function(size: u32, rows: Vec<Row>) -> Function {
+        Function {
+            start: CodeAddress::absolute(0x100),
+            size,
+            signal: false,
+            pauth_key_b: false,
+            block: None,
+            start_width: None,
+            rows,
+        }
+    }
+
+    /// The table that GNU ld makes on AMD64, from its CFI: a head of 16 bytes, which pushes twice, and three stubs, each of
+    /// which pushes in its second instruction, at 11.
+    #[test]
+    fn lazy_stubs_are_a_head_and_a_block() {
+        let stubs = [0x110, 0x120, 0x130];
+        let mut rows = vec![row(0x100, 0x106, 16), row(0x106, 0x110, 24)];
+        for stub in stubs {
+            rows.extend([row(stub, stub + 11, 8), row(stub + 11, stub + 16, 16)]);
+        }
+        let [head, block] = fold(function(64, rows.clone())).try_into().expect("two parts");
+        assert_eq!((head.start.address, head.size, head.block), (0x100, 16, None));
+        assert_eq!(head.rows, rows[..2]);
+        assert_eq!((block.start.address, block.size, block.block), (0x110, 48, Some(16)));
+        assert_eq!(block.rows, rows[2..4]);
+    }
+
+    /// One stub is different, or cut: nothing repeats.
+    #[test]
+    fn other_rows_stay_as_they_are() {
+        let different = vec![
+            row(0x100, 0x10b, 8),
+            row(0x10b, 0x110, 16),
+            row(0x110, 0x11b, 8),
+            row(0x11b, 0x120, 16),
+            row(0x120, 0x12a, 8),
+            row(0x12a, 0x130, 16),
+        ];
+        assert_eq!(fold(function(0x30, different.clone())), [function(0x30, different)]);
+        let cut = vec![
+            row(0x100, 0x10b, 8),
+            row(0x10b, 0x110, 16),
+            row(0x110, 0x11b, 8),
+            row(0x11b, 0x120, 16),
+            row(0x120, 0x128, 8),
+        ];
+        assert_eq!(fold(function(0x28, cut.clone())), [function(0x28, cut)]);
+    }
+}

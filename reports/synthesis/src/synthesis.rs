@@ -11,6 +11,7 @@ use sframe_validator::{Abi, Version};
 use crate::account::{Account, account_of};
 use crate::encode::Form;
 use crate::gnu::{self, Release};
+use crate::measure::Found;
 use crate::model::{Function, Loss};
 use crate::place::{Place, Written};
 use crate::smallest;
@@ -97,7 +98,7 @@ pub fn synthesize(
 ) -> Result<Synthesis, SynthesisError> {
     let plan = Plan::new(elf, cfi, encoding, place)?;
     let mut functions = Vec::new();
-    let losses = plan.each(&mut |function| functions.push(function));
+    let losses = plan.each(&mut |function, _| functions.push(function));
     let written = plan.form.write(&functions).map_err(SynthesisError::Build)?;
     let placement = match place {
         Place::Linked(address) => Placement::at(address),
@@ -134,7 +135,7 @@ impl<'e, 'c> Plan<'e, 'c> {
     }
 
     /// Passes each function of the section to `found`. Returns those that it leaves out.
-    pub(crate) fn each(&self, found: &mut dyn FnMut(Function)) -> Vec<Loss> {
+    pub(crate) fn each(&self, found: Found<'_>) -> Vec<Loss> {
         let losses = match self.encoding {
             Encoding::Smallest(_) => smallest::functions(&self.source, &self.form, found),
             Encoding::Gnu(release) => gnu::functions(&self.source, release, &self.form, found),

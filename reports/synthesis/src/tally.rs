@@ -1,14 +1,14 @@
 //! The account of a section from its functions, without its bytes. Memory grows by eight bytes for each function.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use sframe_validator::Version;
 use sframe_validator::section::{FreType, HEADER_SIZE};
 
 use crate::account::{Account, Parts};
 use crate::encode::Form;
-use crate::measure::{Measured, measure};
+use crate::measure::Measured;
 use crate::model::Function;
 
 /// The functions of a section counted so far.
@@ -37,9 +37,8 @@ impl Tally {
         Tally { form, account, blocks: HashSet::new() }
     }
 
-    /// Adds a function, which has an encoding.
-    pub(crate) fn add(&mut self, function: &Function) {
-        let Some(measured) = measure(&self.form, function) else { return };
+    /// Adds a function.
+    pub(crate) fn add(&mut self, function: &Function, measured: &Measured) {
         let (account, version) = (&mut self.account, self.form.version);
         account.functions += 1;
         account.flexible += u64::from(measured.flexible);
@@ -51,9 +50,9 @@ impl Tally {
         parts.row_starts += measured.starts;
         parts.row_info += measured.rows;
         parts.data_words += measured.words;
-        let mut block = hash(function, &measured);
+        let mut block = hash(function, measured);
         if version == Version::V3 {
-            block = with_attributes(block, function, &measured);
+            block = with_attributes(block, function, measured);
         }
         // Before version 3, nothing is stored for a function without rows.
         let is_stored = version == Version::V3 || measured.rows > 0;
@@ -80,10 +79,9 @@ impl Tally {
 
 /// A hash of rows.
 fn hash(function: &Function, measured: &Measured) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    if measured.rows > 0 {
-        (measured.starts / measured.rows).hash(&mut hasher);
-    }
+    let mut hasher = Mixer::default();
+    // The width of start fields.
+    measured.starts.checked_div(measured.rows).hash(&mut hasher);
     for row in &function.rows {
         row.start.wrapping_sub(function.start.address).hash(&mut hasher);
         row.frame.hash(&mut hasher);
@@ -93,10 +91,47 @@ fn hash(function: &Function, measured: &Measured) -> u64 {
 
 /// A hash of rows and of the attributes before them (V3 2.3).
 fn with_attributes(rows: u64, function: &Function, measured: &Measured) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = Mixer::default();
     (rows, measured.rows, measured.flexible).hash(&mut hasher);
     (function.block, function.signal, function.pauth_key_b).hash(&mut hasher);
     // The width of start fields is an attribute even if there are none.
     function.start_width.filter(|_| measured.rows == 0).map(FreType::code).hash(&mut hasher);
     hasher.finish()
+}
+
+/// A fast hash of numbers. Blocks that collide by design count as equal, which makes only a count of possible savings
+/// wrong.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut number = [0; 8];
+            number.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);
+            self.write_u64(u64::from_le_bytes(number));
+        }
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The golden ratio, and the finalizer of SplitMix64 in short.
+        let mixed = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as u64);
+    }
 }
