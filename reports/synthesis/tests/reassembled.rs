@@ -1,5 +1,6 @@
 //! Predictions for the CFI of existing programs: each is written as assembly, which GNU as of each release makes into
-//! an object with SFrame, and the prediction is made from the CFI of that object.
+//! an object with SFrame. The predictions from the CFI of that object and from the CFI of the linked program are compared
+//! with it.
 //!
 //! `SFRAME_PROGRAMS` names other programs than the libraries of the toolchains.
 
@@ -8,12 +9,14 @@ mod common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{compare, print};
+use common::{bytes_of, compare, print, with_section};
 use sframe_corpus::tools;
 use sframe_harness::reassemble::reassemble;
-use sframe_synthesis::Release;
-use sframe_validator::Abi;
+use sframe_oracle::cfi::Cfi;
+use sframe_synthesis::{Encoding, Place, Release, synthesize};
 use sframe_validator::elf::Elf;
+use sframe_validator::unwind::CodeAddress;
+use sframe_validator::{Abi, Section};
 
 /// C and C++ libraries for each machine.
 fn programs() -> Vec<PathBuf> {
@@ -35,6 +38,26 @@ const fn assembler(abi: Abi) -> &'static str {
         Abi::S390x => "s390x-linux-gnu-as",
         Abi::Aarch64Big | Abi::Aarch64Little => "aarch64-linux-gnu-as",
     }
+}
+
+/// The number of functions outside the linker's stubs, and the bytes of their entries, attributes and rows. The linker
+/// describes its stubs itself, and the reassembled ones are ordinary code.
+fn outside_stubs(section: &Section<'_>, elf: &Elf<'_>) -> (usize, u64) {
+    let is_wanted = |start: &CodeAddress| {
+        let code = elf.code_section_at(*start);
+        code.is_some_and(|section| !section.name.bytes().starts_with(b".plt"))
+    };
+    let starts = section.functions().map(|function| function.expect("readable").start());
+    let starts: Vec<_> = starts.map(|start| start.expect("a start")).filter(is_wanted).collect();
+    (starts.len(), bytes_of(section, &starts))
+}
+
+/// The same for the prediction from the CFI of the linked program.
+fn rows_of_program(elf: &Elf<'_>, release: Release) -> (usize, u64) {
+    let cfi = Cfi::load_all(elf).expect("CFI");
+    let place = Place::of(elf);
+    let made = synthesize(elf, &cfi, Encoding::Gnu(release), place).expect("a prediction");
+    with_section(&made, place, |section| outside_stubs(section, elf))
 }
 
 /// Assembles a program with each release. Returns the number of objects that are as predicted; `None` if a tool is
@@ -62,6 +85,12 @@ fn assemble(folder: &Path, program: &Path) -> Option<usize> {
         let compared = compare(&data).expect("a section");
         print(&object, &compared, "");
         let name = format!("{} by {}", program.display(), release.name());
+        let from_original = rows_of_program(&elf, release);
+        let object = Elf::parse(&data).expect("ELF");
+        let sframe = object.sframe_contents().next().expect("a section");
+        let placement = sframe.placement().expect("relocations");
+        let section = Section::parse(sframe.data.expect("bytes"), placement).expect("sound");
+        assert_eq!(from_original, outside_stubs(&section, &object), "{name}: from the linked file");
         let accounts = (compared.predicted.parts, compared.real.parts);
         assert!(compared.is_equal(), "{name}: {accounts:?} {:x?}", compared.different);
         equal += 1;

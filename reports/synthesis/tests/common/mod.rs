@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "shared by several test programs")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use sframe_oracle::cfi::Cfi;
@@ -46,7 +46,8 @@ impl Compared {
 }
 
 /// The bytes of these functions: their index entries, attributes and rows.
-fn bytes_of(section: &Section<'_>, starts: &[CodeAddress]) -> u64 {
+pub fn bytes_of(section: &Section<'_>, starts: &[CodeAddress]) -> u64 {
+    let starts: BTreeSet<&CodeAddress> = starts.iter().collect();
     let version = section.header().version;
     let functions = section.functions().map(|function| function.expect("readable"));
     let wanted = functions.filter(|function| starts.contains(&function.start().expect("a start")));
