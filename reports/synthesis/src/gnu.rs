@@ -31,8 +31,8 @@ pub(crate) fn form(release: Release, abi: Abi, place: Place) -> Form {
     }
 }
 
-/// The causes about which the translation decides. [`sframe_oracle::coverage::examine`] finds what keeps a function out of a
-/// correct section of a version. GNU as describes some of these functions nevertheless, most of them wrongly.
+/// The causes about which the translation decides. [`sframe_oracle::coverage::examine`] finds what keeps a function out
+/// of a correct section of a version. GNU as describes some of these functions nevertheless, most of them wrongly.
 const DECIDED: [Cause; 8] = [
     Cause::ZeroSize,
     Cause::CfaRegister,

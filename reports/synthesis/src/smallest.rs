@@ -9,8 +9,13 @@
 //! | only functions that need it are flexible (V3) | the type is a field of each function |
 //! | a linker's lazy stubs are a head and one block that repeats | V2 2.3.1 |
 //!
-//! Equal row blocks of several functions could be stored once. The specification neither allows nor forbids it, so this
-//! is not done; [`crate::Account::shareable`] counts the bytes.
+//! Two savings are possible and not made:
+//!
+//! - Equal row blocks of several functions could be stored once. The specification describes the rows of each function
+//!   (V3 2.2), and does not say whether two functions can refer to the same ones. [`crate::Account::shareable`] counts the
+//!   bytes.
+//! - An outermost function of version 3 could be an entry without rows (V3 1.2), 3 bytes less than one with a row. GNU as
+//!   also writes such entries for functions that it cannot describe, so some readers take them for errors.
 
 use sframe_oracle::coverage::Cause;
 use sframe_validator::unwind::{Frame, Recovery};
@@ -43,8 +48,8 @@ pub(crate) fn functions(source: &Source<'_, '_>, form: &Form, found: Found<'_>) 
                 Ok((None, _)) => {
                     let cause = source.cause(fde, form.version, context);
                     let cause = cause.filter(|cause| *cause != Cause::Plt);
-                    // Producers see no obstacle: the return address is not at the ABI's fixed offset, and the version has no
-                    // other place for it.
+                    // Producers see no obstacle: the return address is not at the ABI's fixed offset, and the
+                    // version has no other place for it.
                     return lose(&mut losses, fde, cause.unwrap_or(Cause::RaExpression));
                 }
                 Err(cause) => return lose(&mut losses, fde, cause),
