@@ -2,8 +2,8 @@
 //!
 //! Two kinds of sections are made ([`Encoding`]):
 //!
-//! - [`Encoding::Gnu`] predicts the section that GNU as and ld of a [`Release`] write: which functions they describe, with
-//!   which rows, in which form, and the entries that the linker adds for its stubs. Their mistakes are predicted as well.
+//! - [`Encoding::Gnu`] predicts the section that GNU as and ld of a [`Release`] write: which functions they describe,
+//!   with which rows, in which form, and the entries that the linker adds for its stubs. It predicts their mistakes too.
 //! - [`Encoding::Smallest`] has the fewest bytes that say the same at every PC.
 //!
 //! [`forecast`] measures a section without writing it: its bytes by part, the functions and bytes of code that it
@@ -37,24 +37,24 @@
 //!
 //! # What the prediction assumes
 //!
-//! All inputs of the link were assembled with SFrame by one release, and GNU ld of the same release linked them. If some
-//! inputs had none, as the C library's start files do in most distributions, the real section lacks their functions.
-//! Further differences that the tests have found and explain:
+//! All inputs of the link were assembled with SFrame by one release, and GNU ld of the same release linked them. The
+//! section of a link whose start files come from a C library without SFrame lacks their functions. Further differences
+//! that the tests have found and explain:
 //!
-//! - `ld -r` of 2.40 and 2.44 keeps the size of its inputs, so the section ends with zeros that are not predicted. On s390x,
-//!   the assembler pads the sections of objects, and `ld -r` does not.
+//! - `ld -r` of 2.40 and 2.44 keeps the size of its inputs, so the section ends with zeros that are not predicted. On
+//!   s390x, the assembler pads the sections of objects, and `ld -r` does not.
 //! - GNU ld drops CFI of functions without bytes of code, but keeps their SFrame.
 //! - `.cfi_escape` of an instruction that has a directive leaves no trace in CFI, and costs the function.
 //! - GNU as 2.40 and 2.44 crash on some CFI, for example a `.cfi_restore` before the first instruction.
 //!
-//! Rows are stored in the order of the functions' CFI. A linker stores them in the order of its inputs, so the bytes are in
-//! another order.
+//! Rows are stored in the order of the functions' CFI. A linker stores them in the order of its inputs, so the bytes are
+//! in another order.
 //!
 //! # What "smallest" means
 //!
 //! `smallest.rs` lists each saving. Row blocks are not shared between functions: the specification does not say whether
-//! they can be, and no producer shares them. [`Account::shareable`] counts the bytes. A row says what CFI says as far as the
-//! version can express it: version 2 has no mark for signal frames, and functions that need one lose it.
+//! they can be, and no producer shares them. [`Account::shareable`] counts the bytes. A row says what CFI says as far as
+//! the version can express it: version 2 has no mark for signal frames, so signal frames become ordinary functions.
 
 #![forbid(unsafe_code)]
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | adjacent rows with equal frames are one row | a row is valid up to the next one |
 //! | rows without bytes are omitted | no PC finds them |
-//! | the start fields of a function's rows are as wide as its last row needs; GNU as goes by the function's size | V3 2.4 |
+//! | start fields are as wide as the function's last row needs; GNU as goes by the function's size | V3 2.4 |
 //! | each row's words are as narrow as its values allow | their size is a field of each row |
 //! | only functions that need it are flexible (V3) | the type is a field of each function |
 //! | a linker's lazy stubs are a head and one block that repeats | V2 2.3.1 |
@@ -12,10 +12,10 @@
 //! Two savings are possible and not made:
 //!
 //! - Equal row blocks of several functions could be stored once. The specification describes the rows of each function
-//!   (V3 2.2), and does not say whether two functions can refer to the same ones. [`crate::Account::shareable`] counts the
-//!   bytes.
-//! - An outermost function of version 3 could be an entry without rows (V3 1.2), 3 bytes less than one with a row. GNU as
-//!   also writes such entries for functions that it cannot describe, so some readers take them for errors.
+//!   (V3 2.2), and does not say whether two functions can refer to the same ones. [`crate::Account::shareable`] counts
+//!   the bytes.
+//! - An outermost function of version 3 could be an entry without rows (V3 1.2), at least 2 bytes less than one with a
+//!   row. GNU as also writes such entries for functions that it cannot describe, so readers cannot rely on the meaning.
 
 use sframe_oracle::coverage::Cause;
 use sframe_validator::unwind::{Frame, Recovery};

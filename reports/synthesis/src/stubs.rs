@@ -91,8 +91,8 @@ mod tests {
         }
     }
 
-    /// The table that GNU ld makes on AMD64, from its CFI: a head of 16 bytes, which pushes twice, and three stubs, each of
-    /// which pushes in its second instruction, at 11.
+    /// The table that GNU ld makes on AMD64, from its CFI: a head of 16 bytes, which pushes twice, and three stubs,
+    /// each of which pushes in its second instruction, at 11.
     #[test]
     fn lazy_stubs_are_a_head_and_a_block() {
         let stubs = [0x110, 0x120, 0x130];

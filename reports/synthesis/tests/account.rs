@@ -66,8 +66,8 @@ fn parts_are_those_counted_by_hand() {
     assert_eq!(account.shareable, 12);
 }
 
-/// What GNU readelf 2.47.50 prints for `2.47.50/x86_64/plt.so`, with `-SW` and `-lW`: the sizes of `.plt`, `.plt.got` and
-/// `.text`, of `.eh_frame` and `.sframe`, and of two segments of type LOAD.
+/// What GNU readelf 2.47.50 prints for `2.47.50/x86_64/plt.so`, with `-SW` and `-lW`: the sizes of `.plt`, `.plt.got`
+/// and `.text`, of `.eh_frame` and `.sframe`, and of two segments of type LOAD.
 #[test]
 fn sizes_are_those_that_readelf_prints() {
     let data = sframe_corpus::read("golden/2.47.50/x86_64/plt.so");

@@ -1,6 +1,6 @@
 //! Predictions for the CFI of existing programs: each is written as assembly, which GNU as of each release makes into
-//! an object with SFrame. The predictions from the CFI of that object and from the CFI of the linked program are compared
-//! with it.
+//! an object with SFrame. The predictions from the CFI of that object and from the CFI of the linked program are
+//! compared with it.
 //!
 //! `SFRAME_PROGRAMS` names other programs than the libraries of the toolchains.
 

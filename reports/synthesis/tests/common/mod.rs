@@ -13,8 +13,8 @@ use sframe_validator::elf::Elf;
 use sframe_validator::unwind::{CodeAddress, Row};
 use sframe_validator::{Placement, Section, Version};
 
-/// A function as a section describes it: its size, whether it is a signal frame, the size of its repeated block, and its
-/// rows as they are stored.
+/// A function as a section describes it: its size, whether it is a signal frame, the size of its repeated block, and
+/// its rows as they are stored.
 pub type Described = (u32, bool, bool, Vec<Row>);
 
 /// All functions of a section by their start. Functions without bytes are left out: they may share their start.

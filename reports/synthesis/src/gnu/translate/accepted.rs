@@ -69,8 +69,8 @@ fn saves(state: &Translator<'_>, register: Register) -> bool {
     }
 }
 
-/// Whether the release accepts `.cfi_val_offset`; the offset has not been multiplied by the CIE's factor. Where AMD64 fixes
-/// the return address, the rule is ignored (`return-value-ignored`).
+/// Whether the release accepts `.cfi_val_offset`; the offset has not been multiplied by the CIE's factor. Where AMD64
+/// fixes the return address, the rule is ignored (`return-value-ignored`).
 fn is_value(state: &Translator<'_>, register: Register, offset: i64) -> bool {
     let below = state.abi.sp_below_cfa().cast_signed();
     if state.is_latest() && register == state.abi.sp() {
