@@ -3,7 +3,7 @@
 //! Two kinds of sections are made ([`Encoding`]):
 //!
 //! - [`Encoding::Gnu`] predicts the section that GNU as and ld of a [`Release`] write: which functions they describe,
-//!   with which rows, in which form, and the entries that the linker adds for its stubs. It predicts their mistakes too.
+//!   with which rows, in which form, and the entries that the linker adds for its stubs. Their mistakes are included.
 //! - [`Encoding::Smallest`] has the fewest bytes that say the same at every PC.
 //!
 //! [`forecast`] measures a section without writing it: its bytes by part, the functions and bytes of code that it
@@ -47,14 +47,14 @@
 //! - `.cfi_escape` of an instruction that has a directive leaves no trace in CFI, and costs the function.
 //! - GNU as 2.40 and 2.44 crash on some CFI, for example a `.cfi_restore` before the first instruction.
 //!
-//! Rows are stored in the order of the functions' CFI. A linker stores them in the order of its inputs, so the bytes are
-//! in another order.
+//! Rows are stored in the order of the functions' CFI. A linker stores them in the order of its inputs, so the bytes
+//! are in another order.
 //!
 //! # What "smallest" means
 //!
 //! `smallest.rs` lists each saving. Row blocks are not shared between functions: the specification does not say whether
-//! they can be, and no producer shares them. [`Account::shareable`] counts the bytes. A row says what CFI says as far as
-//! the version can express it: version 2 has no mark for signal frames, so signal frames become ordinary functions.
+//! they can be, and no producer shares them. [`Account::shareable`] counts the bytes. A row says what CFI says as far
+//! as the version can express it: version 2 has no mark for signal frames, so signal frames become ordinary functions.
 
 #![forbid(unsafe_code)]
 
