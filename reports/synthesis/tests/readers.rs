@@ -1,5 +1,5 @@
 //! Other people's readers find the same rows in the sections that are made: GNU objdump 2.44 and 2.47.50, each in the
-//! versions that it reads, and llvm-readobj for the number of rows of version 2.
+//! versions that it reads, and llvm-readobj for version 2.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -179,4 +179,82 @@ fn objdump_reads_the_same_rows() {
             None => return,
         }
     }
+}
+
+/// The rows that llvm-readobj prints: start address, base register, and the offsets of CFA, RA and FP.
+fn read_by_llvm(text: &str) -> Vec<[String; 5]> {
+    let mut rows: Vec<[String; 5]> = Vec::new();
+    let mut in_row = false;
+    for line in text.lines().map(str::trim) {
+        if line == "Frame Row Entry {" {
+            in_row = true;
+            rows.push(Default::default());
+        } else if line == "}" {
+            in_row = false;
+        }
+        let (Some((name, value)), Some(row)) = (line.split_once(": "), rows.last_mut()) else {
+            continue;
+        };
+        let names = ["Start Address", "Base Register", "CFA Offset", "RA Offset", "FP Offset"];
+        if let Some(column) = names.iter().position(|known| *known == name).filter(|_| in_row) {
+            row[column] = value.to_owned();
+        }
+    }
+    rows
+}
+
+/// What llvm-readobj prints for a frame of a default row.
+fn llvm_columns(start: u64, frame: &Frame, abi: Abi) -> [String; 5] {
+    let Cfa::RegisterOffset { register, offset } = frame.cfa else {
+        panic!("{frame}: not in version 2")
+    };
+    let base = if register == abi.sp() { "SP (0x1)" } else { "FP (0x0)" };
+    let slot = |rule| match rule {
+        Recovery::AtCfa(offset) => offset.to_string(),
+        _ => String::new(),
+    };
+    [format!("{start:#X}"), base.to_owned(), offset.to_string(), slot(frame.ra), slot(frame.fp)]
+}
+
+/// The smallest sections of version 2, in the order of the table.
+#[test]
+fn llvm_readobj_reads_the_same_rows() {
+    let Some(tools) = tools::toolchain("llvm-23") else { return };
+    let folder = sframe_corpus::folder!("llvm-readers");
+    let mut rows = 0;
+    for path in files() {
+        let data = std::fs::read(&path).expect("readable");
+        let elf = Elf::parse(&data).expect("ELF");
+        let abi = elf.abi().expect("a machine of SFrame");
+        let cfi = Cfi::load_all(&elf).expect("CFI");
+        let Place::Linked(address) = Place::of(&elf) else { continue };
+        let encoding = Encoding::Smallest(Version::V2);
+        let mut made = synthesize(&elf, &cfi, encoding, Place::Linked(address)).expect("made");
+        // It has no notion of rows without words, and none of s390x's words.
+        let known = |function: &Function| {
+            function.rows.iter().all(|row| row.frame != Frame::OUTERMOST && abi != Abi::S390x)
+        };
+        if made.functions.is_empty() || !made.functions.iter().all(known) {
+            continue;
+        }
+        let file = folder.join("made.so");
+        std::fs::write(&file, file_of(&made, abi, address, true)).expect("written");
+        let mut command = Command::new(tools.join("llvm-readobj"));
+        let output = command.arg("--sframe").arg(&file).output().expect("llvm-readobj runs");
+        let found = read_by_llvm(&String::from_utf8_lossy(&output.stdout));
+        made.functions.sort_by_key(|function| function.start);
+        let expected = made.functions.iter().flat_map(|function| {
+            let base = if function.block.is_some() { function.start.address } else { 0 };
+            let rows = function.rows.iter();
+            rows.map(move |row| llvm_columns(row.start - base, &row.frame, abi))
+        });
+        let expected: Vec<_> = expected.collect();
+        assert_eq!(found.len(), expected.len(), "{}", path.display());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{}", path.display());
+        }
+        rows += expected.len();
+    }
+    println!("llvm-readobj: {rows} rows");
+    assert!(rows > 10_000, "only {rows} rows");
 }
