@@ -1,4 +1,4 @@
-//! Predictions for small assembly inputs whose CFI is in other sections than usual.
+//! Predictions for small assembly inputs: CFI in other sections than usual, and tables of stubs of all sizes.
 
 mod common;
 
@@ -48,6 +48,44 @@ fn each_function_is_described_once() {
             print(&object, &compared, sections);
             assert_eq!(compared.real.functions, 2);
             assert!(compared.is_equal(), "{} {sections}", release.name());
+        }
+    }
+}
+
+/// Tables of stubs: lazy ones, with `endbr64`, bound at start, and for functions whose address is taken as well. Start
+/// fields get wider with 256 and 65,536 bytes of stubs.
+#[test]
+fn stubs_are_as_predicted() {
+    let folder = sframe_corpus::folder!("stubs");
+    for release in Release::ALL {
+        let Some(tools) = tools::toolchain(release.name()) else { return };
+        for (count, options) in [
+            (1, vec![]),
+            (14, vec![]),
+            (15, vec!["-z", "now"]),
+            (16, vec!["-z", "ibtplt"]),
+            (4094, vec![]),
+            (4095, vec![]),
+            (4096, vec!["-z", "ibtplt"]),
+        ] {
+            let calls = (0..count).map(|number| format!("    call stub{number}@PLT\n"));
+            let text = format!(
+                "    .text\ncaller:\n    .cfi_startproc\n{}    call *stub0@GOTPCREL(%rip)\n    \
+                 ret\n    .cfi_endproc\n",
+                calls.collect::<String>()
+            );
+            std::fs::write(folder.join("input.s"), text).expect("written");
+            let run = |tool: &str, arguments: &[&str]| {
+                let mut command = Command::new(tools.join(tool));
+                let status = command.args(arguments).current_dir(&folder).status();
+                assert!(status.expect("the tool runs").success(), "{tool} {arguments:?}");
+            };
+            run("as", &["--gsframe", "-o", "input.o", "input.s"]);
+            run("ld", &[&["-shared", "-o", "input.so", "input.o"], options.as_slice()].concat());
+            let object = folder.join("input.so");
+            let compared = compare(&std::fs::read(&object).expect("readable")).expect("a section");
+            print(&object, &compared, &format!("{count} stubs {options:?}"));
+            assert!(compared.is_equal(), "{count} stubs {options:?} {:x?}", compared.different);
         }
     }
 }

@@ -56,7 +56,9 @@ impl<'s, 'e, 'c> Tables<'s, 'e, 'c> {
 
     /// The entries for all tables.
     pub(super) fn entries(&self) -> Vec<Function> {
-        self.tables.iter().filter(|table| table.described).flat_map(Stubs::entries).collect()
+        let tables = self.tables.iter().filter(|table| table.described);
+        // A head without stubs has no second entry.
+        tables.flat_map(Stubs::entries).filter(|function| function.size > 0).collect()
     }
 }
 
@@ -80,7 +82,8 @@ impl Stubs<'_, '_, '_> {
                 vec![self.head(), self.rest(16, &[(0, 8), (pushed, 16)])]
             }
             (_, b".plt.sec") if self.release == Release::V2_40 => {
-                vec![self.head(), self.rest(16, &[(0, 8)])]
+                // observed: two stubs, however many there are.
+                vec![self.head(), self.part(16, 32, Some(16), &[(0, 8)])]
             }
             (_, b".plt.sec") => vec![self.rest(0, &[(0, 8)])],
             _ => vec![self.rest(0, &[(0, 16)])],
@@ -130,8 +133,10 @@ impl Stubs<'_, '_, '_> {
             end,
             frame: frame(*offset),
         });
-        // observed: as wide as the whole section needs.
-        let whole = u32::try_from(self.section.size).unwrap_or(u32::MAX);
+        // observed: as wide as the whole section needs, of which 2.40 counts only the start of `.plt.sec`.
+        let is_cut = self.release == Release::V2_40 && self.section.name.bytes() == b".plt.sec";
+        let whole = if is_cut { 48 } else { self.section.size };
+        let whole = u32::try_from(whole).unwrap_or(u32::MAX);
         Function {
             start: CodeAddress::absolute(start),
             size: u32::try_from(size).unwrap_or(u32::MAX),
