@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::address::Address;
 use crate::reader::{Answer, Found, Opened, Reader, Request, Start, Walked};
-use crate::vector::Section;
+use crate::section::Section;
 
 /// The longest answer that is read. That of the longest vector has some 40,000 bytes.
 const LONGEST_LINE: u64 = 1 << 22;

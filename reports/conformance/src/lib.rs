@@ -38,6 +38,7 @@ mod command;
 mod frame;
 mod reader;
 mod score;
+mod section;
 #[cfg(feature = "validator")]
 mod validator;
 mod vector;
@@ -51,8 +52,7 @@ pub use reader::{
     WalkedFrame,
 };
 pub use score::{Count, Score};
+pub use section::Section;
 #[cfg(feature = "validator")]
 pub use validator::Validator;
-pub use vector::{
-    Clause, Expect, Kind, LoadError, Lookup, SCHEMA, Section, Vector, Walk, load, vectors,
-};
+pub use vector::{Clause, Expect, Kind, LoadError, Lookup, SCHEMA, Vector, Walk, load, vectors};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::address::Address;
 use crate::frame::Frame;
-use crate::vector::Section;
+use crate::section::Section;
 
 /// A reader of SFrame sections.
 pub trait Reader {

@@ -9,7 +9,7 @@ use crate::frame::{Base, Frame, Recovery, Rule};
 use crate::reader::{
     Answer, End, Found, Function, Header, Key, Opened, Reader, Row, Start, Walked, WalkedFrame,
 };
-use crate::vector::{self, Section};
+use crate::section::{self, Section};
 
 /// The number of frames after which a walk is too long.
 const LONGEST: usize = 64;
@@ -159,7 +159,7 @@ impl<'a> Walk<'a> {
         let register = |register: Register| start.registers.get(&register.0).copied();
         let first = WalkedFrame { pc: start.pc, sp: register(abi.sp()), fp: register(abi.fp()) };
         let memory = start.memory.iter();
-        let memory = memory.filter_map(|part| Some((part.address.0, vector::bytes(&part.hex)?)));
+        let memory = memory.filter_map(|part| Some((part.address.0, section::bytes(&part.hex)?)));
         Ok(Walk { section, abi, memory: memory.collect(), start, frames: vec![first] })
     }
 

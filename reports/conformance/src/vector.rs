@@ -6,11 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, DirEntry, include_dir};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::address::Address;
 use crate::frame::Frame;
 use crate::reader::{Function, Header, Start, Walked};
+use crate::section::Section;
 
 /// The version of the schema that this crate reads.
 pub const SCHEMA: u32 = 1;
@@ -59,35 +60,6 @@ pub enum Kind {
     Malformed,
     /// The specification is silent or contradicts producers: there are several acceptable answers.
     Differing,
-}
-
-/// A section's bytes and what a reader has to know about them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Section {
-    /// `amd64`, `aarch64`, `aarch64_be` or `s390x`.
-    pub machine: String,
-    /// `little` or `big`.
-    pub byte_order: String,
-    /// The address of the first byte.
-    pub address: Address,
-    /// The bytes, in hexadecimal.
-    pub hex: String,
-}
-
-impl Section {
-    /// The bytes; `None` if the text is not hexadecimal.
-    #[must_use]
-    pub fn bytes(&self) -> Option<Vec<u8>> {
-        bytes(&self.hex)
-    }
-}
-
-/// The bytes of a text in hexadecimal.
-pub(crate) fn bytes(hex: &str) -> Option<Vec<u8>> {
-    let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
-    let (pairs, rest) = digits.as_deref()?.as_chunks::<2>();
-    let join = |[high, low]: &[u32; 2]| u8::try_from(high << 4 | low).ok();
-    if rest.is_empty() { pairs.iter().map(join).collect() } else { None }
 }
 
 /// The right answers. Those that a vector does not have are not tested.
@@ -217,18 +189,4 @@ pub fn load(folder: &Path) -> Result<Vec<Vector>, LoadError> {
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bytes;
-
-    #[test]
-    fn hexadecimal_is_read_in_pairs() {
-        assert_eq!(bytes("e2DE00"), Some(vec![0xe2, 0xde, 0]));
-        assert_eq!(bytes(""), Some(vec![]));
-        assert_eq!(bytes("e2d"), None);
-        assert_eq!(bytes("e2dx"), None);
-        assert_eq!(bytes("é1"), None);
-    }
 }

@@ -36,10 +36,11 @@ pub(super) fn run(args: &ConformanceArgs) -> io::Result<Exit> {
     let outcomes = match &args.reader {
         None => answers(&mut Validator::default(), &vectors),
         Some(text) => {
-            let words = ["sh", "-c"].map(str::to_owned).into_iter().chain([format!("exec {text}")]);
-            let patience = Duration::from_secs(args.timeout);
-            let mut reader = Command::new(words.collect(), patience);
-            reader.start()?;
+            let words = shlex::split(text)
+                .ok_or_else(|| io::Error::other(format!("--reader: unfinished quotes: {text}")))?;
+            let mut reader = Command::new(words, Duration::from_secs(args.timeout));
+            let failed = |error| io::Error::other(format!("--reader {text}: {error}"));
+            reader.start().map_err(failed)?;
             answers(&mut reader, &vectors)
         }
     };

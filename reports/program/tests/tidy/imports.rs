@@ -18,7 +18,7 @@ type Module = Vec<String>;
 /// A module and a name in it.
 type Item = (Module, Option<String>);
 
-const PACKAGES: [&str; 14] = [
+const PACKAGES: [&str; 17] = [
     "validator",
     "oracle",
     "reports/record",
@@ -27,6 +27,9 @@ const PACKAGES: [&str; 14] = [
     "reports/history",
     "reports/defects",
     "reports/policy",
+    "reports/synthesis",
+    "reports/link",
+    "reports/conformance",
     "reports/html",
     "reports/harness",
     "reports/process",
