@@ -139,8 +139,8 @@ fn described(root: &Path, output: &str) -> Option<BTreeSet<String>> {
 fn a_program_is_linked_as_predicted() {
     let root = folder!("driver");
     sources(&root);
-    if !tools::has("cc") {
-        return tools::missing("cc");
+    if !tools::is_installed("cc") {
+        return;
     }
     if archive(&root).is_none() {
         return;
@@ -247,8 +247,8 @@ fn count(root: &Path, version: &str) -> usize {
 #[test]
 fn templates_are_counted_once() {
     let root = folder!("driver-templates");
-    if !tools::has("g++") {
-        return tools::missing("g++");
+    if !tools::is_installed("g++") {
+        return;
     }
     for (name, text) in TEMPLATES {
         fs::write(root.join(name), text).expect("written");
@@ -280,8 +280,8 @@ fn templates_are_counted_once() {
 fn commands_that_do_not_link_are_errors() {
     let folder = folder!("driver-errors");
     sources(&folder);
-    if !tools::has("cc") {
-        return tools::missing("cc");
+    if !tools::is_installed("cc") {
+        return;
     }
     fs::write(folder.join("broken.c"), "int f(").expect("written");
     let error = |words_after: &str| {
@@ -305,8 +305,8 @@ fn commands_that_do_not_link_are_errors() {
 fn members_of_the_c_library_are_those_of_the_map() {
     let root = folder!("driver-static");
     sources(&root);
-    if !tools::has("cc") {
-        return tools::missing("cc");
+    if !tools::is_installed("cc") {
+        return;
     }
     if archive(&root).is_none() {
         return;

@@ -98,8 +98,8 @@ fn the_assembler_has_the_option_that_is_named() {
 #[test]
 fn startup_objects_are_copied() {
     let Some(toolchain) = tools::toolchain("2.44") else { return };
-    if !tools::has("cc") {
-        return tools::missing("cc");
+    if !tools::is_installed("cc") {
+        return;
     }
     let folder = folder!("remedies-startup");
     fs::create_dir(folder.join("system")).expect("a folder");

@@ -22,6 +22,6 @@ fn real_sections_are_as_predicted() {
         }
     }
     if seen == 0 {
-        sframe_corpus::tools::missing("target/real, which `corpus/recipes/real.sh` builds,");
+        sframe_corpus::tools::missing("real libraries", "corpus/build real");
     }
 }

@@ -103,7 +103,7 @@ fn sections_of_existing_programs_are_as_predicted() {
     let folder = sframe_corpus::folder!("reassembled");
     for path in programs() {
         if !path.exists() {
-            tools::missing(&path.to_string_lossy());
+            tools::missing(&path.to_string_lossy(), "name files that exist");
         } else if let Some(equal) = assemble(&folder, &path) {
             assert!(equal > 0, "no assembler accepts {}", path.display());
         }

@@ -84,8 +84,7 @@ fn libsframe_runner() -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libsframe-runner");
     let source = runner("libsframe.c");
     let words = ["-Wall", "-Wextra", "-Werror", "-O1", "-o"];
-    if !tools::has("cc") {
-        tools::missing("cc");
+    if !tools::is_installed("cc") {
         return None;
     }
     let status =
