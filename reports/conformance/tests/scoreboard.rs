@@ -1,5 +1,8 @@
 //! The tables in `docs/CONFORMANCE.md`: what each reader on this machine makes of the vectors. With `SFRAME_BLESS=1`, the
 //! test writes them.
+//!
+//! What libsframe makes of malformed sections may depend on what is in memory. The tables that count such sections are
+//! compared only with `SFRAME_SCOREBOARD=1`, as at night; the agreement about sound ones is always compared.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -40,10 +43,13 @@ fn the_document_has_the_results_of_the_readers_at_hand() {
     }
     let path = repository().join("docs/CONFORMANCE.md");
     let document = fs::read_to_string(&path).expect("the document");
-    let mut expected = replaced(&document, "scores", &score.markdown());
-    expected = replaced(&expected, "differences", &differences(&vectors, &tested));
-    expected = replaced(&expected, "agreement", &agreement(&vectors, &tested));
-    if std::env::var_os("SFRAME_BLESS").is_some() {
+    let is_set = |name| std::env::var_os(name).is_some();
+    let mut expected = replaced(&document, "agreement", &agreement(&vectors, &tested));
+    if is_set("SFRAME_BLESS") || is_set("SFRAME_SCOREBOARD") {
+        expected = replaced(&expected, "scores", &score.markdown());
+        expected = replaced(&expected, "differences", &differences(&vectors, &tested));
+    }
+    if is_set("SFRAME_BLESS") {
         fs::write(&path, expected).expect("writable");
     } else {
         assert!(document == expected, "run this test with SFRAME_BLESS=1 and read the changes");
