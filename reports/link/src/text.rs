@@ -68,7 +68,10 @@ fn inputs(audit: &Audit, out: &mut impl io::Write) -> io::Result<()> {
     }
     more(out, with.len())?;
     let code = without.iter().filter(|input| input.code > 0).count();
-    writeln!(out, "{} without, {code} of them with code", counted(without.len() as u64, "input"))?;
+    if !without.is_empty() {
+        let inputs = counted(without.len() as u64, "input");
+        writeln!(out, "{inputs} without, {code} of them with code")?;
+    }
     if shared > 0 {
         writeln!(out, "{}, from which nothing is copied", counted(shared as u64, "shared object"))?;
     }

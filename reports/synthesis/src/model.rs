@@ -1,6 +1,7 @@
 //! The functions of a file's CFI, as a section is made from them.
 
 use sframe_oracle::coverage::Cause;
+use sframe_oracle::witness::CodeRange;
 use sframe_validator::section::FreType;
 use sframe_validator::unwind::{CodeAddress, Row};
 
@@ -42,7 +43,7 @@ pub struct Loss {
     /// Their bytes of code.
     pub bytes: u64,
     /// The first one in the order of the file.
-    pub example: CodeAddress,
+    pub example: CodeRange,
 }
 
 /// The losses of a file, by cause.
@@ -57,7 +58,10 @@ impl Losses {
                 loss.functions = loss.functions.saturating_add(1);
                 loss.bytes = loss.bytes.saturating_add(size);
             }
-            None => self.0.push(Loss { cause, functions: 1, bytes: size, example: start }),
+            None => {
+                let example = CodeRange { start, end: start.address.saturating_add(size) };
+                self.0.push(Loss { cause, functions: 1, bytes: size, example });
+            }
         }
     }
 

@@ -3,7 +3,6 @@
 use sframe_record::{Forecast, Loss, Parts, Predicted, Sizes};
 use sframe_synthesis::{self as synthesis, Account, Encoding, SynthesisError};
 use sframe_validator::elf::Elf;
-use sframe_validator::unwind::CodeAddress;
 
 use super::coverage::place;
 use super::names::Names;
@@ -75,11 +74,10 @@ fn account(account: Account) -> Predicted<'static> {
 }
 
 fn loss(loss: &synthesis::Loss, names: &Names<'_, '_>) -> Loss<'static> {
-    let example: CodeAddress = loss.example;
     Loss {
         cause: loss.cause.name().into(),
         functions: loss.functions,
         bytes: loss.bytes,
-        examples: vec![place(example, 0, names)],
+        examples: vec![place(loss.example.start, loss.example.bytes(), names)],
     }
 }
