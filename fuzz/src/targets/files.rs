@@ -22,10 +22,11 @@ use sframe_oracle::debug_file;
 use sframe_oracle::diff::{Change, Matching, Set, diff};
 use sframe_policy::{Judge, Policy};
 use sframe_record::{FileName, Record, Status};
-use sframe_validator::Section;
+use sframe_synthesis::{Encoding, Place, Release, forecast, synthesize};
 use sframe_validator::check::{Options, check_elf, check_elf_confirmed, check_link_set};
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::rules::Severity;
+use sframe_validator::{Section, Version};
 
 /// Checks a file or an archive, and prints the result.
 ///
@@ -87,6 +88,7 @@ fn compared(
         None => Cfi::load_all(elf).ok()?,
     };
     confirmed(elf, &cfi);
+    predicted(elf, &cfi);
     let mut last = (0, 0);
     let mut reported = 0_u128;
     let totals = compare(elf, &sections, &cfi, |range| {
@@ -125,6 +127,19 @@ fn confirmed(elf: &Elf<'_>, cfi: &[Cfi<'_>]) {
     for (rule, count) in quick.counts.iter().filter(|(rule, _)| rule.severity > Severity::Lint) {
         let without = alone.counts.iter().find(|(known, _)| known == rule);
         assert!(without.is_some_and(|(_, without)| count <= without), "{}", rule.name);
+    }
+}
+
+/// Measures the section that each encoding would have, and writes it: both say the same.
+fn predicted(elf: &Elf<'_>, cfi: &[Cfi<'_>]) {
+    let smallest = [Version::V2, Version::V3].map(Encoding::Smallest);
+    for encoding in Release::ALL.map(Encoding::Gnu).into_iter().chain(smallest) {
+        let Ok(made) = synthesize(elf, cfi, encoding, Place::of(elf)) else { continue };
+        let predicted = forecast(elf, cfi, encoding).expect("it was written");
+        assert_eq!(predicted.losses, made.losses, "{encoding:?}");
+        if let Some(section) = predicted.section {
+            assert_eq!(section, made.account, "{encoding:?}");
+        }
     }
 }
 
