@@ -6,7 +6,8 @@
 //! - *floor*: mapping every ELF file as the program does, adding up the bytes of `.eh_frame`, and iterating over the
 //!   instructions of all functions with gimli;
 //! - *sframe-check*: the whole program on the same ELF files, with `--coverage --threads 2`;
-//! - *folders*: the same on the folders, among whose files it must find the ELF files.
+//! - *folders*: the same on the folders, among whose files it must find the ELF files;
+//! - *forecast*: `forecast` on the ELF files, for one prediction, for one smallest encoding, and for the default of four.
 
 #![allow(missing_docs, reason = "a benchmark: nothing uses it")]
 
@@ -21,6 +22,15 @@ use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, LittleEndian, UnwindS
 use rayon::prelude::*;
 use sframe_input::{FileBytes, Input, Selection};
 use sframe_validator::elf::Elf;
+
+/// The arguments for the coverage.
+const COVERAGE: [&str; 3] = ["--coverage", "--fail-on", "never"];
+/// Forecasts, and the arguments for each.
+const FORECASTS: [(&str, &[&str]); 3] = [
+    ("gnu-2.47.50", &["forecast", "--encoding", "gnu-2.47.50"]),
+    ("smallest-v3", &["forecast", "--encoding", "smallest-v3"]),
+    ("all four", &["forecast"]),
+];
 
 const RUNS: usize = 5;
 const THREADS: usize = 2;
@@ -38,13 +48,17 @@ fn main() {
     let Ok(pool) = pool else { return println!("no threads") };
     let files = elf_files(&folders);
     let (mut floors, mut programs, mut walks) = (Vec::new(), Vec::new(), Vec::new());
+    let mut forecasts = FORECASTS.map(|_| Vec::new());
     let mut walked = Walked::default();
     for _ in 0..RUNS {
         let start = Instant::now();
         walked = pool.install(|| floor(&files));
         floors.push(start.elapsed());
-        programs.extend(program(&files));
-        walks.extend(program(&folders));
+        programs.extend(program(&COVERAGE, &files));
+        walks.extend(program(&COVERAGE, &folders));
+        for (times, (_, arguments)) in forecasts.iter_mut().zip(FORECASTS) {
+            times.extend(program(arguments, &files));
+        }
     }
     let best = |times: &[Duration]| times.iter().min().copied().unwrap_or_default().as_secs_f64();
     let (floor, program, walk) = (best(&floors), best(&programs), best(&walks));
@@ -53,6 +67,10 @@ fn main() {
     println!("floor         {floor:>8.3} s");
     println!("sframe-check  {program:>8.3} s, {:.2} times the floor", program / floor);
     println!("folders       {walk:>8.3} s");
+    for (times, (name, _)) in forecasts.iter().zip(FORECASTS) {
+        let time = best(times);
+        println!("forecast      {time:>8.3} s, {:.2} times the coverage: {name}", time / program);
+    }
 }
 
 fn elf_files(folders: &[OsString]) -> Vec<PathBuf> {
@@ -64,10 +82,10 @@ fn elf_files(folders: &[OsString]) -> Vec<PathBuf> {
 }
 
 /// The time that the program takes, or `None` if it cannot be started, for example with too many arguments.
-fn program(paths: &[impl AsRef<OsStr>]) -> Option<Duration> {
+fn program(arguments: &[&str], paths: &[impl AsRef<OsStr>]) -> Option<Duration> {
     let start = Instant::now();
     let mut command = Command::new(env!("CARGO_BIN_EXE_sframe-check"));
-    command.args(["--coverage", "--fail-on", "never", "--threads", &THREADS.to_string()]);
+    command.args(arguments).args(["--threads", &THREADS.to_string()]);
     // No packages, because the floor does not unpack any.
     command.args(["--max-depth", "0"]);
     let status = command.args(paths).stdout(Stdio::null()).stderr(Stdio::null()).status();
