@@ -2,7 +2,7 @@
 
 use sframe_record::Owner;
 
-use super::{LLVM_MC, NONE, gnu_as, gnu_ld};
+use super::{GOLD, LLD, LLVM_MC, NONE, gnu_as, gnu_ld};
 use crate::defect::{Affected, Defect};
 
 pub(super) const ALL: &[&Defect] = &[
@@ -16,7 +16,19 @@ pub(super) const ALL: &[&Defect] = &[
     &SIGNAL_LOST,
     &SLOW_READERS,
     &STRIPPED_OBJECT,
+    &COMDAT_REFUSED,
 ];
+
+static COMDAT_REFUSED: Defect = Defect {
+    id: "comdat-refused",
+    title: "the linker refuses two inputs with SFrame that share a COMDAT group, such as a C++ template",
+    affected: &[LLD, GOLD],
+    owner: Owner::Linker,
+    recognised: "lld prints \"relocation refers to a discarded section\", gold \"which is defined in a discarded section\"",
+    consequence: "the program cannot be linked",
+    workaround: "link with GNU ld or mold, assemble without SFrame, or remove the section from the inputs",
+    ..NONE
+};
 
 static CRASH_AT_RESTORE: Defect = Defect {
     id: "as-crash-at-restore",
@@ -130,7 +142,7 @@ static STRIPPED_OBJECT: Defect = Defect {
     affected: &[Affected { tool: "strip", first: "2.40", last: "2.47.50" }],
     owner: Owner::Unknown,
     recognised: "the rule relocation-missing reports it; it is not taken for known, because other programs lose relocations, too",
-    consequence: "nothing says where the functions of the object are: no linker can use its .sframe",
+    consequence: "nothing says where the functions of the object are: no linker can use its .sframe, and every GNU ld crashes",
     workaround: "do not strip objects that are to be linked",
     input: "corpus/golden/2.44/x86_64/stripped.o",
     ..NONE
