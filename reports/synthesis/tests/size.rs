@@ -248,5 +248,6 @@ fn smallest_sections_say_the_same() {
     println!(
         "{seen} sections, {clean} with a sound table, {before} bytes, {after} in the smallest sections"
     );
+    println!("{total:?}");
     assert!(seen > 400 && clean > 380, "only {seen} sections, {clean} with a sound table");
 }
