@@ -8,7 +8,9 @@
 //!
 //! [`forecast`] measures a section without writing it: its bytes by part, the functions and bytes of code that it
 //! describes, those that it leaves out by cause, and the sizes with which people compare it. [`synthesize`] writes it.
-//! [`account_of`] accounts for the bytes of an existing section in the same terms.
+//! [`account_of`] accounts for the bytes of an existing section in the same terms. [`diagnose`] finds what such a section
+//! could save without loss, [`smallest_of`] writes it with the fewest bytes, and [`what_if`] estimates the effect of
+//! changes to the format.
 //!
 //! ```
 //! use sframe_oracle::cfi::Cfi;
@@ -65,6 +67,7 @@ mod gnu;
 mod measure;
 mod model;
 mod place;
+mod size;
 mod smallest;
 mod source;
 mod stubs;
@@ -76,4 +79,6 @@ pub use forecast::{Forecast, Sizes, forecast};
 pub use gnu::Release;
 pub use model::{Function, Loss};
 pub use place::{Place, Written};
+pub use size::what_if::{Change, WhatIf, what_if};
+pub use size::{Diagnosis, Saving, Waste, diagnose, smallest_of};
 pub use synthesis::{Encoding, Synthesis, SynthesisError, synthesize};

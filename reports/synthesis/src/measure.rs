@@ -97,7 +97,7 @@ impl Words {
 }
 
 /// The bytes of the words of a default row (V3 3.1).
-fn plain_words(form: &Form, frame: &Frame) -> Option<u64> {
+pub(crate) fn plain_words(form: &Form, frame: &Frame) -> Option<u64> {
     if *frame == Frame::OUTERMOST {
         return (form.version > Version::V1).then_some(0);
     }
@@ -124,7 +124,7 @@ fn plain_words(form: &Form, frame: &Frame) -> Option<u64> {
 }
 
 /// The bytes of the words of a flexible row (V3 3.2).
-fn flexible_words(form: &Form, frame: &Frame) -> Option<u64> {
+pub(crate) fn flexible_words(form: &Form, frame: &Frame) -> Option<u64> {
     if *frame == Frame::OUTERMOST {
         return Some(0);
     }

@@ -1,7 +1,7 @@
 //! Where a section will be, and the relocations of its start fields.
 
 use sframe_validator::elf::{Elf, ElfKind};
-use sframe_validator::section::StartRelocation;
+use sframe_validator::section::{Placement, StartRelocation, Starts};
 
 /// Where a section will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,14 @@ impl Place {
         };
         Place::Linked(own.or_else(after).unwrap_or(0))
     }
+
+    /// The place of an existing section.
+    pub(crate) const fn of_section(placement: &Placement<'_>) -> Place {
+        match placement.starts {
+            Starts::Linked => Place::Linked(placement.address),
+            Starts::Relocated(_) => Place::Relocatable,
+        }
+    }
 }
 
 /// A section that was made, with what is needed to read it.
@@ -38,4 +46,15 @@ pub struct Written {
     /// The places of the start fields in a relocatable object, and the functions to which they refer; empty in a linked
     /// file.
     pub relocations: Vec<StartRelocation>,
+}
+
+impl Written {
+    /// The placement with which the section is read, if it was made for `place`.
+    #[must_use]
+    pub fn placement(&self, place: Place) -> Placement<'_> {
+        match place {
+            Place::Linked(address) => Placement::at(address),
+            Place::Relocatable => Placement::relocated(&self.relocations),
+        }
+    }
 }

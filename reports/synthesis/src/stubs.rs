@@ -13,6 +13,10 @@ const MOST_HEAD: u64 = 4;
 pub(crate) fn fold(function: Function) -> Vec<Function> {
     let start = function.start.address;
     let end = start.saturating_add(function.size.into());
+    // Each block that repeats has a row of its own, so a few rows in a large function need no search.
+    if u64::from(function.size) / BLOCK > function.rows.len() as u64 + MOST_HEAD {
+        return vec![function];
+    }
     let heads = (0..=MOST_HEAD).map(|head| start.saturating_add(head * BLOCK));
     let head = heads.take_while(|head| *head < end).find(|head| {
         // Readers disagree whether blocks count from the function's start or from address 0.

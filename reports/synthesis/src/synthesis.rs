@@ -4,7 +4,7 @@ use core::fmt;
 
 use sframe_oracle::cfi::Cfi;
 use sframe_validator::elf::Elf;
-use sframe_validator::section::{Placement, Section};
+use sframe_validator::section::Section;
 use sframe_validator::write::BuildError;
 use sframe_validator::{Abi, Version};
 
@@ -46,7 +46,7 @@ impl Encoding {
     }
 }
 
-/// A section made from CFI.
+/// A section made from CFI, or from another section.
 #[derive(Clone, Debug)]
 pub struct Synthesis {
     /// The section.
@@ -99,12 +99,18 @@ pub fn synthesize(
     let plan = Plan::new(elf, cfi, encoding, place)?;
     let mut functions = Vec::new();
     let losses = plan.each(&mut |function, _| functions.push(function));
-    let written = plan.form.write(&functions).map_err(SynthesisError::Build)?;
-    let placement = match place {
-        Place::Linked(address) => Placement::at(address),
-        Place::Relocatable => Placement::relocated(&written.relocations),
-    };
-    let section = Section::parse(&written.bytes, placement).map_err(SynthesisError::Section)?;
+    finish(&plan.form, functions, losses)
+}
+
+/// Writes a section, and reads it back.
+pub(crate) fn finish(
+    form: &Form,
+    functions: Vec<Function>,
+    losses: Vec<Loss>,
+) -> Result<Synthesis, SynthesisError> {
+    let written = form.write(&functions).map_err(SynthesisError::Build)?;
+    let section = Section::parse(&written.bytes, written.placement(form.place))
+        .map_err(SynthesisError::Section)?;
     let account = account_of(&section).map_err(SynthesisError::Section)?;
     Ok(Synthesis { account, functions, losses, written })
 }

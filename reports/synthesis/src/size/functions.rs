@@ -1,0 +1,110 @@
+//! The functions of an existing section without what they can do without.
+
+use sframe_validator::Section;
+use sframe_validator::section::{self, Error, FreType, RowBudget};
+use sframe_validator::unwind::Row;
+
+use super::{Savings, Waste};
+use crate::encode::Form;
+use crate::measure::{flexible_words, measure, plain_words};
+use crate::model::{Function, merge};
+
+/// Reads functions, and counts what they save.
+pub(super) struct Functions<'f> {
+    pub(super) form: &'f Form,
+    pub(super) savings: &'f mut Savings,
+}
+
+/// The rows of a function that are needed, and the bytes of the others.
+#[derive(Default)]
+struct Needed {
+    rows: Vec<Row>,
+    /// The bytes of data words of each row.
+    words: Vec<u64>,
+    redundant: u64,
+    redundant_bytes: u64,
+    /// The bytes of all rows.
+    bytes: u64,
+}
+
+impl Functions<'_> {
+    /// The functions that say something, with the rows that are needed.
+    pub(super) fn read(mut self, section: &Section<'_>) -> Result<Vec<Function>, Error> {
+        let mut budget = section.row_budget();
+        let mut functions = Vec::new();
+        for stored in section.functions() {
+            let stored = stored?;
+            let needed = Needed::read(&stored, &mut budget)?;
+            let is_described = stored.is_outermost() || !needed.rows.is_empty();
+            if stored.size() == 0 || !is_described {
+                let version = self.form.version;
+                let bytes = version.entry_size() + version.attribute_size() + needed.bytes;
+                self.savings.add(Waste::EmptyFunctions, bytes, 1);
+                continue;
+            }
+            functions.push(self.shrink(&stored, needed)?);
+        }
+        Ok(functions)
+    }
+
+    fn shrink(
+        &mut self,
+        stored: &section::Function<'_>,
+        needed: Needed,
+    ) -> Result<Function, Error> {
+        self.savings.add(Waste::RedundantRows, needed.redundant_bytes, needed.redundant);
+        let info = stored.attributes().info;
+        // Version 1 does not record the size of the block.
+        let block = info.is_pc_mask().then_some(stored.attributes().rep_size);
+        let function = Function {
+            start: stored.start()?,
+            size: stored.size(),
+            signal: stored.is_signal_frame(),
+            pauth_key_b: info.pauth_key_b(),
+            block,
+            start_width: None,
+            rows: needed.rows,
+        };
+        let last = function.rows.last().map_or(0, |row| row.start - function.start.address);
+        let narrow = FreType::for_start(u32::try_from(last).unwrap_or(u32::MAX)).width();
+        let surplus = stored.fre_type()?.width().saturating_sub(narrow);
+        let rows = function.rows.len() as u64;
+        self.savings.add(Waste::WideStarts, surplus as u64 * rows, 1);
+        self.compare_words(stored.is_flexible(), &function, &needed.words);
+        Ok(function)
+    }
+
+    fn compare_words(&mut self, was_flexible: bool, function: &Function, stored: &[u64]) {
+        let Some(measured) = measure(self.form, function) else { return };
+        if was_flexible && !measured.flexible {
+            let bytes = stored.iter().sum::<u64>().saturating_sub(measured.words);
+            self.savings.add(Waste::FlexibleRows, bytes, 1);
+            return;
+        }
+        let words = if measured.flexible { flexible_words } else { plain_words };
+        for (row, stored) in function.rows.iter().zip(stored) {
+            let bytes = words(self.form, &row.frame).unwrap_or(*stored);
+            self.savings.add(Waste::WideWords, stored.saturating_sub(bytes), 1);
+        }
+    }
+}
+
+impl Needed {
+    fn read(function: &section::Function<'_>, budget: &mut RowBudget) -> Result<Needed, Error> {
+        let mut needed = Needed::default();
+        let rows = function.rows_within(budget)?;
+        for (entry, row) in function.frame_row_entries()?.zip(rows) {
+            let (entry, row) = (entry?, row?);
+            needed.bytes += entry.size();
+            let is_valid = row.start < row.end;
+            if !is_valid || needed.rows.last_mut().is_some_and(|last| merge(last, &row)) {
+                needed.redundant += 1;
+                needed.redundant_bytes += entry.size();
+            } else {
+                needed.rows.push(row);
+                needed.words.push(entry.words.bytes().len() as u64);
+            }
+        }
+        Ok(needed)
+    }
+}
