@@ -20,6 +20,7 @@ mod reassemble;
 mod repo;
 mod shards;
 mod show;
+mod size;
 mod store;
 mod supervise;
 mod torture;
@@ -98,6 +99,7 @@ pub fn run() -> Exit {
         Some(Command::Forecast(args)) => forecast::run(&args),
         Some(Command::Link(args)) => link::run(&args),
         Some(Command::Conformance(args)) => conformance::run(&args),
+        Some(Command::Size(args)) => size::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Plan(args)) => shards::plan(&args),

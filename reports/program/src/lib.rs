@@ -20,6 +20,7 @@ pub mod lookup;
 pub mod record;
 pub mod render;
 pub mod scan;
+pub mod size;
 pub mod stored;
 pub mod trace;
 pub mod walk;

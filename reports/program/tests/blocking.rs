@@ -77,10 +77,13 @@ fn a_pipe_as_member_of_a_thin_archive_is_reported() {
 #[test]
 fn a_link_to_kernel_messages_does_not_block() {
     let folder = tempfile::tempdir().expect("a folder");
-    symlink("/proc/kmsg", folder.path().join("link")).expect("writable");
-    for arguments in
-        [["--follow-links", "."].as_slice(), &["link"], &["--raw", "link"], &["dump", "link"]]
-    {
+    symlink("/proc/kmsg", folder.path().join("messages")).expect("writable");
+    for arguments in [
+        ["--follow-links", "."].as_slice(),
+        &["messages"],
+        &["--raw", "messages"],
+        &["dump", "messages"],
+    ] {
         let text = run(folder.path(), arguments);
         let known = [
             "file of the kernel",
@@ -106,6 +109,10 @@ fn no_command_blocks_on_a_pipe() {
         &["diff", "sound", "pipe"],
         &["reassemble", "pipe", "-o", "out.s"],
         &["--raw", "pipe"],
+        &["forecast", "pipe"],
+        &["size", "pipe"],
+        &["link", "--linker", "gold", "pipe"],
+        &["link", "--linker", "gold", "-T", "pipe", "sound"],
         &["--debug-packages", "pipe", "sound"],
     ] {
         let text = run(folder.path(), arguments);

@@ -145,7 +145,8 @@ impl Parts {
         ]
     }
 
-    fn add(&mut self, other: &Parts) {
+    /// Adds the bytes of another section.
+    pub fn add(&mut self, other: &Parts) {
         for (sum, number) in [
             (&mut self.header, other.header),
             (&mut self.index, other.index),

@@ -9,6 +9,7 @@ pub(super) mod output;
 pub(super) mod policy;
 pub(super) mod raw;
 pub(super) mod repo;
+pub(super) mod size;
 pub(super) mod stored;
 pub(super) mod tools;
 pub(super) mod trace;
@@ -162,6 +163,9 @@ pub(super) enum Command {
     /// For files, archives and packages without SFrame, or with it.
     #[command(after_long_help = forecast::FORECAST_HELP)]
     Forecast(Box<forecast::ForecastArgs>),
+    /// Show where the bytes of existing sections go, and what could be saved
+    #[command(after_long_help = size::SIZE_HELP)]
+    Size(size::SizeArgs),
     /// Predict what a linker will make of SFrame, before the link
     ///
     /// It reports which inputs have SFrame, what the linker does with it, which code of the output will have none and why, and what

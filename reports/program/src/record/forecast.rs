@@ -50,20 +50,25 @@ pub(crate) fn unknown(encoding: sframe_record::Text<'static>, reason: &str) -> P
     }
 }
 
-fn account(account: Account) -> Predicted<'static> {
+/// The bytes of a section by what they hold.
+pub(crate) const fn parts(account: &Account) -> Parts {
     let parts = account.parts;
+    Parts {
+        header: parts.header.saturating_add(parts.auxiliary_header),
+        index: parts.index,
+        attributes: parts.attributes,
+        row_starts: parts.row_starts,
+        row_info: parts.row_info,
+        data_words: parts.data_words,
+        unused: parts.unused,
+    }
+}
+
+fn account(account: Account) -> Predicted<'static> {
     Predicted {
         files: 1,
         bytes: account.size,
-        parts: Parts {
-            header: parts.header.saturating_add(parts.auxiliary_header),
-            index: parts.index,
-            attributes: parts.attributes,
-            row_starts: parts.row_starts,
-            row_info: parts.row_info,
-            data_words: parts.data_words,
-            unused: parts.unused,
-        },
+        parts: parts(&account),
         functions: account.functions,
         flexible: account.flexible,
         rows: account.rows,

@@ -106,6 +106,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "lookup",
             "walk",
             "trace",
+            "size",
             "stored",
             "cli",
             "main",
