@@ -54,7 +54,8 @@ pub(crate) fn merge(
         let in_order = functions.is_sorted_by_key(|placed| placed.start.place);
         functions.sort_by_key(|placed| placed.start.place);
         section.header.flags |= Flags::SORTED;
-        if !(in_order && was_sorted) && !functions.is_empty() {
+        let is_done = functions.is_empty() || in_order && was_sorted;
+        if !is_done {
             changes.push(Change::Sorted { functions: functions.len() });
         }
     } else if was_sorted {

@@ -18,7 +18,7 @@ const SHT_RELA: u32 = 4;
 const SHT_REL: u32 = 9;
 const SHT_CREL: u32 = 0x4000_0014;
 /// The bytes of an `Elf64_Rela`.
-pub(crate) const RELA: u64 = 24;
+pub(crate) const RELA: usize = 24;
 
 /// The section with the relocations of the SFrame section.
 pub(crate) fn table<'e, 'a>(
@@ -30,7 +30,7 @@ pub(crate) fn table<'e, 'a>(
             && section.info == place.header.index
     });
     let Some(table) = tables.next() else { return Ok(None) };
-    let is_whole = table.size.is_multiple_of(RELA);
+    let is_whole = table.size.is_multiple_of(RELA as u64);
     if tables.next().is_some() || table.sh_type != SHT_RELA || !is_whole {
         return Err(RepairError::UnsupportedRelocations);
     }
@@ -49,7 +49,7 @@ pub(crate) fn relocations<'p>(
     let size = table(elf, place)?.map_or(0, |table| table.size);
     let relocations = place.sframe.relocations.as_ref().map_err(|error| *error)?;
     let relocations = relocations.relocations.as_slice();
-    match relocations.len() as u64 == size / RELA {
+    match relocations.len() as u64 == size / RELA as u64 {
         true => Ok(relocations),
         false => Err(RepairError::UnsupportedRelocations),
     }

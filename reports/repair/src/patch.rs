@@ -55,7 +55,7 @@ fn move_relocations(
     out: &mut Out,
 ) -> Result<(), RepairError> {
     let Some(table) = object::table(elf, place)? else { return Ok(()) };
-    let (old, _) = elf.section_data(table)?.as_chunks::<{ RELA as usize }>();
+    let (old, _) = elf.section_data(table)?.as_chunks::<RELA>();
     let mut new = Vec::new();
     for (index, offset) in &merged.relocations {
         let relocation = old.get(*index).ok_or(RepairError::UndecidedRelocations)?;
@@ -63,7 +63,7 @@ fn move_relocations(
         new.extend(relocation.iter().skip(8));
     }
     let size = new.len() as u64;
-    new.resize(old.len().saturating_mul(RELA as usize), 0);
+    new.resize(old.len().saturating_mul(RELA), 0);
     out.put(table.offset, &new)?;
     out.put_number(entry(place.sections, table.index.into(), SECTION_HEADER, SH_SIZE), size)
 }
