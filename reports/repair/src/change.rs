@@ -35,6 +35,11 @@ pub enum Change {
         /// Where both functions start.
         start: CodeAddress,
     },
+    /// Functions that cannot be kept are removed; see [`Loss`].
+    FunctionsRemoved {
+        /// How many functions.
+        functions: usize,
+    },
     /// Rows that repeat the row before them, or that no PC reaches, are removed.
     RowsRemoved {
         /// How many rows.
@@ -109,6 +114,9 @@ impl fmt::Display for Change {
                     "removed a function without bytes at {}, where another starts",
                     At(*start)
                 )
+            }
+            Change::FunctionsRemoved { functions } => {
+                write!(f, "removed {functions} functions that cannot be kept")
             }
             Change::RowsRemoved { rows } => write!(f, "removed {rows} redundant rows"),
             Change::UnusedBytesRemoved { bytes } => write!(f, "removed {bytes} unused bytes"),

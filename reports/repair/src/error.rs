@@ -56,6 +56,10 @@ pub enum RepairError {
     UndecidedRelocations,
     /// The relocations are in a form other than one table with addends.
     UnsupportedRelocations,
+    /// Nothing says where any of the functions is: a stripped object, for example.
+    NothingLeft,
+    /// Dynamic relocations apply to the section, which must not move.
+    DynamicRelocations,
     /// Two functions with the same start have different sizes or rows.
     ConflictingFunctions {
         /// Where both start.
@@ -131,6 +135,12 @@ impl fmt::Display for RepairError {
             ),
             RepairError::UnsupportedRelocations => {
                 f.write_str("the section's relocations are not in one table with addends")
+            }
+            RepairError::NothingLeft => f.write_str(
+                "none of the functions can be kept: nothing says where in code they are",
+            ),
+            RepairError::DynamicRelocations => {
+                f.write_str("dynamic relocations apply to the section, so it cannot be rewritten")
             }
             RepairError::ConflictingFunctions { start } => write!(
                 f,

@@ -44,6 +44,13 @@ pub(crate) fn merge(
         changes.insert(0, Change::Merged { sections: parts.len() });
     }
     let mut functions = placed(known, parts, lost);
+    let all: usize = parts.iter().map(|part| part.starts.len()).sum();
+    if functions.is_empty() && all > 0 {
+        return Err(RepairError::NothingLeft);
+    }
+    if functions.len() < all {
+        changes.push(Change::FunctionsRemoved { functions: all - functions.len() });
+    }
     remove_duplicates(&mut functions, changes)?;
     let rows: usize = functions.iter_mut().map(|placed| tidy(&mut placed.function)).sum();
     if rows > 0 {

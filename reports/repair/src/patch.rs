@@ -24,6 +24,9 @@ pub(crate) fn patch(
     let mut out = Out { bytes: elf.data().to_vec(), endian: elf.endian() };
     let mut size = place.data.len() as u64;
     if !changes.is_empty() {
+        if is_relocated(elf, place)? {
+            return Err(RepairError::DynamicRelocations);
+        }
         size = merged.bytes.len() as u64;
         let rest = vec![0; place.data.len().saturating_sub(merged.bytes.len())];
         out.put(place.header.offset, &merged.bytes)?;
@@ -40,6 +43,14 @@ pub(crate) fn patch(
     }
     resize_segment(elf, place, size, &mut out, changes)?;
     Ok(out.bytes)
+}
+
+/// Whether the dynamic loader changes bytes of the section.
+fn is_relocated(elf: &Elf<'_>, place: &Place<'_>) -> Result<bool, RepairError> {
+    let start = place.header.address;
+    let end = start.saturating_add(place.data.len() as u64);
+    let is_linked = elf.kind() != ElfKind::Relocatable;
+    Ok(is_linked && !elf.dynamic_relocations(start, end)?.is_empty())
 }
 
 /// The file offset of a field of an entry in a table of headers.
