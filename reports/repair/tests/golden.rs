@@ -7,6 +7,7 @@ mod common;
 
 use common::{Listed, by_symbol, listed_file, listing, without_stubs};
 use sframe_corpus::read;
+use sframe_corpus::tools::toolchain;
 use sframe_repair::{Change, Loss, RepairError, repair};
 
 /// A file of lld or gold, and GNU ld's file of the same objects (of LLVM's objects: of the same sources).
@@ -38,7 +39,9 @@ fn objdump_prints_the_rows_of_gnu_ld() {
     let folder = sframe_corpus::folder!("objdump_prints_the_rows_of_gnu_ld");
     for (file, gnu, version) in LINKED {
         let repaired = repair(&read(&format!("golden/{file}"))).expect(file);
-        let Some(text) = listed_file(&folder, version, &repaired.bytes) else { return };
+        let Some(tools) = toolchain(version) else { return };
+        let objdump = tools.join("x86_64-linux-gnu-objdump");
+        let text = listed_file(&folder, &objdump, &repaired.bytes);
         let found = by_symbol(&repaired.bytes, &listing(&text));
         assert!(found.len() >= 16, "{file}: only {} functions", found.len());
         let expected = expected(gnu);

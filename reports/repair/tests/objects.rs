@@ -55,7 +55,8 @@ impl Linker {
         let messages = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && !messages.contains("sframe"), "{messages}");
         let linked = std::fs::read(folder.join("linked.so")).expect("linked");
-        let text = listed_file(folder, version, &linked)?;
+        let objdump = toolchain(version)?.join("x86_64-linux-gnu-objdump");
+        let text = listed_file(folder, &objdump, &linked);
         Some(by_symbol(&linked, &without_stubs(&linked, listing(&text))))
     }
 }

@@ -17,16 +17,15 @@ pub(crate) struct Function {
 /// The functions by the name of their symbol.
 pub(crate) type Listed = BTreeMap<String, Vec<Function>>;
 
-/// The output of `objdump --sframe` of a release for a file; `None` if the release is not available.
-pub(crate) fn listed_file(folder: &Path, version: &str, bytes: &[u8]) -> Option<String> {
-    let tools = sframe_corpus::tools::toolchain(version)?;
+/// The output of `objdump --sframe` for a file. The program is that of a release and machine.
+pub(crate) fn listed_file(folder: &Path, objdump: &Path, bytes: &[u8]) -> String {
     let path = folder.join("file");
     std::fs::write(&path, bytes).expect("writable");
-    let mut objdump = Command::new(tools.join("x86_64-linux-gnu-objdump"));
-    let output = objdump.arg("--sframe=.sframe").arg(&path).output().expect("objdump runs");
+    let output = Command::new(objdump).arg("--sframe=.sframe").arg(&path).output();
+    let output = output.expect("objdump runs");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && errors.is_empty(), "{errors}");
-    Some(String::from_utf8(output.stdout).expect("text"))
+    String::from_utf8(output.stdout).expect("text")
 }
 
 /// The functions in a listing of objdump, by address. Adjacent rows with the same values are one row. The rows of stubs
