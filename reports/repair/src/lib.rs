@@ -1,0 +1,92 @@
+//! Repairs the SFrame section of an ELF file that a linker has spoiled.
+//!
+//! [`repair`] merges sections that were appended to each other, sorts the functions, corrects start addresses that the
+//! linker did not adjust, removes duplicate functions and redundant rows, moves relocations that `ld -r` left where they
+//! were, and corrects the size in the program header. Everything else in the file stays where it is.
+//!
+//! The result is checked by the rules and compared with the file's CFI before it is returned. A file whose start
+//! addresses cannot be determined is refused.
+//!
+//! ```
+//! use sframe_repair::repair;
+//!
+//! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/golden/lld/x86_64");
+//! let appended = std::fs::read(format!("{folder}/v3-static.exe"))?;
+//! let repaired = repair(&appended)?;
+//! for change in &repaired.changes {
+//!     println!("{change}");
+//! }
+//! assert_eq!(repaired.changes[0].to_string(), "merged 8 sections into one");
+//! assert_eq!(repaired.bytes.len(), appended.len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod change;
+mod code;
+mod error;
+mod merge;
+mod object;
+mod parts;
+mod patch;
+mod place;
+mod rows;
+mod starts;
+mod verify;
+
+pub use change::{Change, Loss};
+pub use error::RepairError;
+
+use sframe_oracle::cfi::CfiSource;
+use sframe_validator::elf::{Elf, ElfKind};
+
+use code::Known;
+use place::Place;
+
+/// A repaired file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repaired {
+    /// The file's bytes, as many as before.
+    pub bytes: Vec<u8>,
+    /// The changes; none if nothing had to be repaired.
+    pub changes: Vec<Change>,
+    /// What the repaired section does not say any longer, or still lacks.
+    pub lost: Vec<Loss>,
+}
+
+/// Repairs the SFrame section of a 64-bit ELF file.
+///
+/// # Errors
+/// Returns a [`RepairError`] if the file cannot be read, if its start addresses or relocations cannot be determined, if
+/// there is no room, or if the result has findings that the input does not have.
+pub fn repair(file: &[u8]) -> Result<Repaired, RepairError> {
+    let elf = Elf::parse(file)?;
+    let place = Place::of(&elf)?;
+    let source = CfiSource::of(&elf);
+    let cfi = source.load_all()?;
+    let known = Known::of(&elf, &cfi)?;
+    let (mut changes, mut lost) = (Vec::new(), Vec::new());
+    if place.data.is_empty() {
+        return Err(RepairError::EmptySection);
+    }
+    let (mut parts, slack) = parts::split(place.data, place.header.address)?;
+    if elf.kind() == ElfKind::Relocatable {
+        object::assign(&elf, &place, &known, &mut parts, &mut changes)?;
+    } else {
+        starts::decide(&known, &mut parts, &mut changes)?;
+    }
+    let merged = merge::merge(&elf, &place, &known, &parts, slack, (&mut changes, &mut lost))?;
+    let bytes = patch::patch(&elf, &place, &merged, &mut changes)?;
+    lost.extend(missing_segment(&elf));
+    if !changes.is_empty() {
+        verify::verify(&elf, &cfi, &place, &parts, &bytes, &lost)?;
+    }
+    Ok(Repaired { bytes, changes, lost })
+}
+
+/// A linked file without PT_GNU_SFRAME has no room for one.
+fn missing_segment(elf: &Elf<'_>) -> Option<Loss> {
+    let linked = elf.kind() != ElfKind::Relocatable;
+    (linked && place::segment(elf).is_none()).then_some(Loss::NoSegment)
+}

@@ -1,0 +1,98 @@
+//! Checks the result: it breaks no rule that the input does not break, and agrees with CFI as much as the input's
+//! sections do.
+
+use std::collections::HashSet;
+
+use sframe_oracle::cfi::Cfi;
+use sframe_oracle::compare::{Sums, compare};
+use sframe_validator::check::{Options, check_elf, check_section};
+use sframe_validator::elf::{Elf, ElfError};
+use sframe_validator::finding::Report;
+use sframe_validator::section::StartRelocation;
+use sframe_validator::{Placement, Section};
+
+use crate::change::Loss;
+use crate::error::RepairError;
+use crate::parts::Part;
+use crate::place::Place;
+
+/// Checks the file `after`, which was made from the parts of the file `before`.
+pub(crate) fn verify(
+    before: &Elf<'_>,
+    cfi: &[Cfi<'_>],
+    place: &Place<'_>,
+    parts: &[Part<'_>],
+    after: &[u8],
+    lost: &[Loss],
+) -> Result<(), RepairError> {
+    let repaired = Elf::parse(after)?;
+    check_findings(before, place, parts, &repaired)?;
+    let old = of_parts(before, cfi, parts)?;
+    let new = of_file(&repaired, cfi)?;
+    let is_equal = old == new;
+    let is_worse = new.different > old.different || new.undecided > old.undecided;
+    let is_smaller = lost.iter().any(|loss| *loss != Loss::NoSegment);
+    match is_equal || is_smaller && !is_worse {
+        true => Ok(()),
+        false => Err(RepairError::NewDifference { before: old.different, after: new.different }),
+    }
+}
+
+/// Each rule that the result breaks must be broken by the input as well, or by one of its parts on its own: a check of the
+/// input ends where the first part ends.
+fn check_findings(
+    before: &Elf<'_>,
+    place: &Place<'_>,
+    parts: &[Part<'_>],
+    after: &Elf<'_>,
+) -> Result<(), RepairError> {
+    let options = Options::default();
+    let names = |report: &Report| -> Vec<&'static str> {
+        report.findings.iter().map(|finding| finding.rule.name).collect()
+    };
+    let mut allowed: HashSet<&str> = names(&check_elf(before, &options)).into_iter().collect();
+    for part in parts {
+        let at = Placement::at(place.header.address.wrapping_add(part.offset));
+        allowed.extend(names(&check_section(part.data, at.with_abi(before.abi()), &options)));
+    }
+    let report = check_elf(after, &options);
+    match report.findings.iter().find(|finding| !allowed.contains(finding.rule.name)) {
+        None => Ok(()),
+        Some(new) => {
+            Err(RepairError::NewFinding { rule: new.rule.name, message: new.message.clone() })
+        }
+    }
+}
+
+/// Compares the parts with CFI, with the starts that were decided.
+fn of_parts(elf: &Elf<'_>, cfi: &[Cfi<'_>], parts: &[Part<'_>]) -> Result<Sums, RepairError> {
+    let starts: Vec<Vec<StartRelocation>> = parts.iter().map(starts).collect();
+    let mut sections = Vec::new();
+    for (part, starts) in parts.iter().zip(&starts) {
+        let placement = Placement::relocated(starts).with_abi(elf.abi());
+        let unreadable = |_| RepairError::UnreadableHeader { offset: part.offset };
+        sections.push(Section::parse(part.data, placement).map_err(unreadable)?);
+    }
+    Ok(compare(elf, &sections, cfi, |_| {}).bytes)
+}
+
+fn starts(part: &Part<'_>) -> Vec<StartRelocation> {
+    let of_function = |(index, start): (usize, &Option<crate::parts::Start>)| StartRelocation {
+        field_offset: part.stored.entry_offset(index),
+        target: start.map(|start| start.place),
+    };
+    part.starts.iter().enumerate().map(of_function).collect()
+}
+
+/// Compares the section of a file with CFI.
+fn of_file(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Sums, RepairError> {
+    let contents: Vec<_> = elf.sframe_contents().collect();
+    let mut sections = Vec::new();
+    for sframe in &contents {
+        let placement = sframe.placement()?.with_abi(elf.abi());
+        let data: Result<&[u8], ElfError> = sframe.data;
+        let unreadable = |_| RepairError::UnreadableHeader { offset: 0 };
+        sections.push(Section::parse(data?, placement).map_err(unreadable)?);
+    }
+    Ok(compare(elf, &sections, cfi, |_| {}).bytes)
+}

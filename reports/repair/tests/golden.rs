@@ -1,0 +1,68 @@
+//! Files that lld and gold linked, repaired, against what GNU ld made of the same objects: function by function, and row
+//! by row. The expected rows are those that GNU objdump prints for GNU ld's file.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod common;
+
+use common::{Listed, by_symbol, listed_file, listing, without_stubs};
+use sframe_corpus::read;
+use sframe_corpus::tools::toolchain;
+use sframe_repair::{Change, Loss, RepairError, repair};
+
+/// A file of lld or gold, and GNU ld's file of the same objects (of LLVM's objects: of the same sources).
+const LINKED: [(&str, &str, &str); 12] = [
+    ("lld/x86_64/shared.so", "2.44/x86_64/shared.so", "2.47.50"),
+    ("lld/x86_64/static.exe", "2.44/x86_64/static.exe", "2.47.50"),
+    ("lld/x86_64/v2-shared.so", "2.44/x86_64/shared.so", "2.44"),
+    ("lld/x86_64/v2-static.exe", "2.44/x86_64/static.exe", "2.44"),
+    ("lld/x86_64/v3-shared.so", "2.47.50/x86_64/shared.so", "2.47.50"),
+    ("lld/x86_64/v3-static.exe", "2.47.50/x86_64/static.exe", "2.47.50"),
+    ("gold/x86_64/v1-shared.so", "2.40/x86_64/shared.so", "2.40"),
+    ("gold/x86_64/v1-static.exe", "2.40/x86_64/static.exe", "2.40"),
+    ("gold/x86_64/v2-shared.so", "2.44/x86_64/shared.so", "2.44"),
+    ("gold/x86_64/v2-static.exe", "2.44/x86_64/static.exe", "2.44"),
+    ("gold/x86_64/v3-shared.so", "2.47.50/x86_64/shared.so", "2.47.50"),
+    ("gold/x86_64/v3-static.exe", "2.47.50/x86_64/static.exe", "2.47.50"),
+];
+
+/// GNU ld describes its stubs, which the objects cannot.
+fn expected(file: &str) -> Listed {
+    let gnu = read(&format!("golden/{file}"));
+    let text = String::from_utf8(read(&format!("golden/{file}.objdump"))).expect("text");
+    by_symbol(&gnu, &without_stubs(&gnu, listing(&text)))
+}
+
+/// GNU objdump of the version reads the repaired file, and prints the functions and rows of GNU ld's file.
+#[test]
+fn objdump_prints_the_rows_of_gnu_ld() {
+    let folder = sframe_corpus::folder!("objdump_prints_the_rows_of_gnu_ld");
+    for (file, gnu, version) in LINKED {
+        let repaired = repair(&read(&format!("golden/{file}"))).expect(file);
+        let Some(tools) = toolchain(version) else { return };
+        let objdump = tools.join("x86_64-linux-gnu-objdump");
+        let text = listed_file(&folder, &objdump, &repaired.bytes);
+        let found = by_symbol(&repaired.bytes, &listing(&text));
+        assert!(found.len() >= 16, "{file}: only {} functions", found.len());
+        let expected = expected(gnu);
+        assert_eq!(found, expected, "{file}");
+        println!("{file}: {} functions, {:?} {:?}", found.len(), repaired.changes, repaired.lost);
+    }
+}
+
+/// What the linkers removed cannot come back.
+#[test]
+fn files_without_sframe_are_refused() {
+    for file in ["lld/x86_64/collected.exe", "gold/x86_64/v1-collected.exe"] {
+        assert_eq!(repair(&read(&format!("golden/{file}"))), Err(RepairError::NoSection), "{file}");
+    }
+}
+
+/// The number of merged sections is the number of objects on the linker's command line (`corpus/golden/MANIFEST.tsv`).
+#[test]
+fn changes_are_listed() {
+    let repaired = repair(&read("golden/lld/x86_64/v2-shared.so")).expect("repaired");
+    assert_eq!(repaired.changes[0], Change::Merged { sections: 9 });
+    assert!(repaired.changes.iter().any(|change| matches!(change, Change::StartsAdjusted { .. })));
+    assert_eq!(repaired.lost, [Loss::NoSegment]);
+}

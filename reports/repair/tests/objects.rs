@@ -1,0 +1,129 @@
+//! Relocatable objects: sections that lld and gold appended, and relocations that `ld -r` of GNU ld 2.40 and 2.44 left
+//! where they were. The truth is in the object's symbol table and its code, as GNU ld and objdump see them after a link.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{Listed, by_symbol, listed_file, listing, without_stubs};
+use sframe_corpus::read;
+use sframe_corpus::tools::toolchain;
+use sframe_repair::{Change, RepairError, repair};
+use sframe_validator::Section;
+use sframe_validator::elf::Elf;
+use sframe_validator::unwind::CodeAddress;
+
+/// An object, and a linker that understands its version of SFrame.
+const OBJECTS: [(&str, Linker); 10] = [
+    ("golden/gold/x86_64/v1-relocatable.o", Linker::Gnu("2.40")),
+    ("golden/gold/x86_64/v2-relocatable.o", Linker::Gnu("2.44")),
+    ("golden/gold/x86_64/v3-relocatable.o", Linker::Gnu("2.47.50")),
+    ("golden/lld/x86_64/relocatable.o", Linker::Lld),
+    ("golden/lld/x86_64/v2-relocatable.o", Linker::Gnu("2.44")),
+    ("golden/lld/x86_64/v3-relocatable.o", Linker::Gnu("2.47.50")),
+    ("golden/2.40/x86_64/relocatable.o", Linker::Gnu("2.40")),
+    ("golden/2.44/x86_64/relocatable.o", Linker::Gnu("2.44")),
+    ("golden/2.40/x86_64/relocatable-comdat.o", Linker::Gnu("2.40")),
+    ("golden/2.44/x86_64/relocatable-comdat.o", Linker::Gnu("2.44")),
+];
+
+/// The linkers of the tests.
+enum Linker {
+    Gnu(&'static str),
+    Lld,
+}
+
+impl Linker {
+    /// The program, and the release of objdump that reads its files.
+    fn program(&self) -> Option<(PathBuf, &'static str)> {
+        Some(match self {
+            Linker::Gnu(version) => (toolchain(version)?.join("x86_64-linux-gnu-ld"), version),
+            Linker::Lld => (toolchain("llvm-23")?.join("ld.lld"), "2.47.50"),
+        })
+    }
+
+    /// The functions that objdump finds in a shared object made of one object; `None` without the tools.
+    fn functions(&self, folder: &Path, object: &[u8]) -> Option<Listed> {
+        let (program, version) = self.program()?;
+        std::fs::write(folder.join("input.o"), object).expect("writable");
+        let mut ld = Command::new(program);
+        ld.current_dir(folder).args(["--build-id=none", "-shared", "-o", "linked.so", "input.o"]);
+        let output = ld.output().expect("ld runs");
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !messages.contains("sframe"), "{messages}");
+        let linked = std::fs::read(folder.join("linked.so")).expect("linked");
+        let objdump = toolchain(version)?.join("x86_64-linux-gnu-objdump");
+        let text = listed_file(folder, &objdump, &linked);
+        Some(by_symbol(&linked, &without_stubs(&linked, listing(&text))))
+    }
+}
+
+/// The functions of the objects from which an object was made, each linked on its own. The object of the second COMDAT
+/// file is not in the corpus, but GNU ld's shared object of both is.
+fn expected(folder: &Path, linker: &Linker, object: &str) -> Option<Listed> {
+    let release = match linker {
+        Linker::Gnu(version) => version,
+        Linker::Lld => "llvm-23",
+    };
+    let of = |name: &str| read(&format!("golden/{release}/x86_64/{name}"));
+    let mut all = Listed::new();
+    let (names, shared): (&[&str], _) = match object.contains("comdat") {
+        true => (&["leaf.o"], Some("comdat.so")),
+        false => (&["calls.o", "cfi.o", "leaf.o"], None),
+    };
+    for name in names {
+        all.extend(linker.functions(folder, &of(name))?);
+    }
+    if let Some(name) = shared {
+        let text = String::from_utf8(of(&format!("{name}.objdump"))).expect("text");
+        let file = of(name);
+        all.extend(by_symbol(&file, &without_stubs(&file, listing(&text))));
+    }
+    Some(all)
+}
+
+/// A link of the repaired object describes what links of the objects from which it was made describe.
+#[test]
+fn repaired_objects_can_be_linked() {
+    let folder = sframe_corpus::folder!("repaired_objects_can_be_linked");
+    for (object, linker) in OBJECTS {
+        let repaired = repair(&read(object)).expect(object);
+        println!("{object}: {:?} {:?}", repaired.changes, repaired.lost);
+        let Some(found) = linker.functions(&folder, &repaired.bytes) else { return };
+        let Some(expected) = expected(&folder, &linker, object) else { return };
+        assert!(found.len() >= 6, "{object}: {found:?}");
+        assert_eq!(found, expected, "{object}");
+    }
+}
+
+/// The same object linked twice: `objdump -d` shows two functions of one byte, at 0 and at 1.
+#[test]
+fn relocations_left_behind_are_moved() {
+    for version in ["2.40", "2.44"] {
+        let file = read(&format!("differences/relocations-left-behind/{version}.o"));
+        let repaired = repair(&file).expect(version);
+        assert!(repaired.changes.contains(&Change::RelocationsMoved { relocations: 1 }));
+        assert_eq!(repaired.lost, []);
+        let elf = Elf::parse(&repaired.bytes).expect("ELF");
+        let sframe = elf.sframe_contents().next().expect("a section");
+        let section =
+            Section::parse(sframe.data.expect("bytes"), sframe.placement().expect("read"));
+        let section = section.expect("a header");
+        let text = |address| CodeAddress { section: 1, address };
+        let starts = section.functions().map(|function| function.expect("read").start());
+        let starts: Vec<_> = starts.map(|start| start.expect("relocated")).collect();
+        assert_eq!(starts, [text(0), text(1)]);
+    }
+}
+
+/// Without relocations, nothing says where the functions of an object are: `readelf -SW` shows no .rela.sframe.
+#[test]
+fn stripped_objects_are_refused() {
+    for version in ["2.40", "2.44", "2.47.50"] {
+        let file = read(&format!("golden/{version}/x86_64/stripped.o"));
+        assert_eq!(repair(&file), Err(RepairError::NothingLeft), "{version}");
+    }
+}
