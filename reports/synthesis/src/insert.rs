@@ -12,12 +12,10 @@ mod fields;
 use core::fmt;
 
 use sframe_validator::elf::{
-    Class, Elf, ElfKind, PF_R, PT_GNU_SFRAME, PT_LOAD, SHF_ALLOC, SHT_GNU_SFRAME, SHT_PROGBITS,
-    Segment,
+    Class, Elf, ElfKind, PF_R, PT_GNU_SFRAME, PT_LOAD, SHF_ALLOC, Segment,
 };
-use sframe_validator::section::Header;
 
-use crate::place::Place;
+use crate::place::{Place, section_type};
 use fields::{FileHeader, ProgramHeader, SECTION_HEADER, SEGMENT_HEADER, SectionHeader};
 
 /// `PT_PHDR`.
@@ -225,13 +223,6 @@ impl<'e> Insertion<'e> {
         );
         Ok(())
     }
-}
-
-/// The type of the section. Producers that write no PC-relative starts do not know its own type (observed: GNU as and
-/// ld 2.40 to 2.44).
-fn section_type(section: &[u8]) -> u32 {
-    let is_early = Header::parse(section, None).is_ok_and(|(header, _)| !header.flags.pcrel());
-    if is_early { SHT_PROGBITS } else { SHT_GNU_SFRAME }
 }
 
 fn loaded<'e>(elf: &'e Elf<'_>) -> impl Iterator<Item = &'e Segment> {

@@ -61,6 +61,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod assembly;
 mod encode;
 mod forecast;
 mod gnu;
@@ -76,6 +77,7 @@ mod synthesis;
 mod tally;
 
 pub use account::{Account, Parts, account_of};
+pub use assembly::{AssemblyError, assembly};
 pub use forecast::{Forecast, Sizes, forecast};
 pub use gnu::Release;
 pub use insert::{CannotInsert, Insertion};
