@@ -61,9 +61,11 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod assembly;
 mod encode;
 mod forecast;
 mod gnu;
+mod insert;
 mod measure;
 mod model;
 mod place;
@@ -75,8 +77,10 @@ mod synthesis;
 mod tally;
 
 pub use account::{Account, Parts, account_of};
+pub use assembly::{AssemblyError, assembly};
 pub use forecast::{Forecast, Sizes, forecast};
 pub use gnu::Release;
+pub use insert::{CannotInsert, Insertion};
 pub use model::{Function, Loss};
 pub use place::{Place, Written};
 pub use size::what_if::{Change, WhatIf, what_if};

@@ -1,7 +1,7 @@
 //! Where a section will be, and the relocations of its start fields.
 
-use sframe_validator::elf::{Elf, ElfKind};
-use sframe_validator::section::{Placement, StartRelocation, Starts};
+use sframe_validator::elf::{Elf, ElfKind, SHT_GNU_SFRAME, SHT_PROGBITS};
+use sframe_validator::section::{Header, Placement, StartRelocation, Starts};
 
 /// Where a section will be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,4 +57,11 @@ impl Written {
             Place::Relocatable => Placement::relocated(&self.relocations),
         }
     }
+}
+
+/// The type of the section. Producers that write no PC-relative starts do not know its own type (observed: GNU as and
+/// ld 2.40 to 2.44).
+pub(crate) fn section_type(section: &[u8]) -> u32 {
+    let is_early = Header::parse(section, None).is_ok_and(|(header, _)| !header.flags.pcrel());
+    if is_early { SHT_PROGBITS } else { SHT_GNU_SFRAME }
 }
