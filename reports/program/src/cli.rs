@@ -11,6 +11,7 @@ mod forecast;
 mod interrupt;
 mod link;
 mod lookup;
+mod make;
 mod man;
 mod output_file;
 mod outputs;
@@ -100,6 +101,8 @@ pub fn run() -> Exit {
         Some(Command::Link(args)) => link::run(&args),
         Some(Command::Conformance(args)) => conformance::run(&args),
         Some(Command::Size(args)) => size::run(&args),
+        Some(Command::Synthesize(args)) => make::synthesize_file(&args),
+        Some(Command::Repair(args)) => make::repair_file(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Plan(args)) => shards::plan(&args),

@@ -111,6 +111,8 @@ fn no_command_blocks_on_a_pipe() {
         &["--raw", "pipe"],
         &["forecast", "pipe"],
         &["size", "pipe"],
+        &["synthesize", "pipe", "-o", "out"],
+        &["repair", "pipe", "-o", "out"],
         &["link", "--linker", "gold", "pipe"],
         &["link", "--linker", "gold", "-T", "pipe", "sound"],
         &["--debug-packages", "pipe", "sound"],

@@ -5,6 +5,7 @@ pub(super) mod forecast;
 pub(super) mod inputs;
 pub(super) mod link;
 pub(super) mod look;
+pub(super) mod make;
 pub(super) mod output;
 pub(super) mod policy;
 pub(super) mod raw;
@@ -166,6 +167,12 @@ pub(super) enum Command {
     /// Show where the bytes of existing sections go, and what could be saved
     #[command(after_long_help = size::SIZE_HELP)]
     Size(size::SizeArgs),
+    /// Add an SFrame section, made from CFI, to a file that has none
+    #[command(after_long_help = make::SYNTHESIZE_HELP)]
+    Synthesize(make::SynthesizeArgs),
+    /// Repair the SFrame section of a file that a linker has spoiled
+    #[command(after_long_help = make::REPAIR_HELP)]
+    Repair(make::RepairArgs),
     /// Predict what a linker will make of SFrame, before the link
     ///
     /// It reports which inputs have SFrame, what the linker does with it, which code of the output will have none and why, and what

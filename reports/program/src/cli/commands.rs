@@ -11,9 +11,10 @@ use clap::{Command, CommandFactory};
 use super::args::Cli;
 
 /// What people come to do, and the commands for it.
-const TASKS: [(&str, &[&str]); 6] = [
+const TASKS: [(&str, &[&str]); 7] = [
     ("Look at a section", &["dump", "lookup", "walk", "trace", "diff", "explain"]),
     ("Before SFrame is enabled", &["forecast", "link", "size"]),
+    ("Make sections", &["synthesize", "repair"]),
     ("Check a distribution, and compare scans", &["repo", "show", "compare"]),
     ("Divide a scan among machines", &["plan", "scan", "status", "merge"]),
     ("Test readers and assemblers", &["conformance", "torture", "reassemble"]),

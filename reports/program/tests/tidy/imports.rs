@@ -18,7 +18,7 @@ type Module = Vec<String>;
 /// A module and a name in it.
 type Item = (Module, Option<String>);
 
-const PACKAGES: [&str; 17] = [
+const PACKAGES: [&str; 18] = [
     "validator",
     "oracle",
     "reports/record",
@@ -28,6 +28,7 @@ const PACKAGES: [&str; 17] = [
     "reports/defects",
     "reports/policy",
     "reports/synthesis",
+    "reports/repair",
     "reports/link",
     "reports/conformance",
     "reports/html",

@@ -1,0 +1,69 @@
+//! The command line of what makes sections: `synthesize` and `repair`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+use sframe_synthesis::Encoding;
+
+use super::forecast::encoding;
+
+pub(in crate::cli) const SYNTHESIZE_HELP: &str = "\
+The section is made from the file's CFI. A linked file gets it with PT_GNU_SFRAME, in a new segment at its end: nothing moves, and the program runs as before. A file \
+whose headers leave no place for it is refused, with the reason. What the section leaves out is listed; `explain CAUSE` says why.
+
+Exit status:
+  0  the file was written
+  1  the file was written, and the section leaves out functions
+  2  the section cannot be made, or has no place in the file; nothing was written
+  3  wrong usage, or the program itself failed";
+
+pub(in crate::cli) const REPAIR_HELP: &str = "\
+Sections that a linker has appended are merged, functions are sorted, start addresses that it did not adjust are corrected, duplicates and redundant rows are removed, \
+relocations that ld -r left behind are moved, and the program header gets the size of the section. The result is checked, and compared with CFI, before it is written. A file \
+whose start addresses cannot be determined is refused.
+
+Exit status:
+  0  the file was written, and nothing was lost, or there was nothing to repair
+  1  the file was written, and something was lost
+  2  the file cannot be repaired; nothing was written
+  3  wrong usage, or the program itself failed";
+
+/// `synthesize`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SynthesizeArgs {
+    /// An ELF file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) file: PathBuf,
+    /// The file to write
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) output: PathBuf,
+    /// What the section is made like
+    #[arg(long, value_name = "ENCODING", value_parser = encoding(), default_value = "smallest-v3")]
+    pub(in crate::cli) encoding: Encoding,
+    /// What is written
+    #[arg(long = "as", value_name = "KIND", value_enum, default_value_t)]
+    pub(in crate::cli) kind: Written,
+}
+
+/// `synthesize --as`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Written {
+    /// The ELF file with the section
+    #[default]
+    Elf,
+    /// The section's bytes
+    Raw,
+    /// Assembler source, to be linked with the file's objects
+    Assembly,
+}
+
+/// `repair`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RepairArgs {
+    /// An ELF file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) file: PathBuf,
+    /// The file to write
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) output: PathBuf,
+}

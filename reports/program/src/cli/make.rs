@@ -1,0 +1,139 @@
+//! `sframe-check synthesize` and `sframe-check repair`.
+
+use std::fs::{self, Permissions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use sframe_input::{FileBytes, plain_error};
+use sframe_oracle::cfi::CfiSource;
+use sframe_record::numbers::counted;
+use sframe_record::text::printable_path;
+use sframe_repair::repair;
+use sframe_synthesis::{
+    CannotInsert, Encoding, Insertion, Loss, Place, Synthesis, assembly, synthesize,
+};
+use sframe_validator::elf::{Elf, SymbolTable};
+
+use super::args::make::{RepairArgs, SynthesizeArgs, Written};
+use super::output_file::OutputFile;
+use super::{Exit, complain, styled_stdout};
+
+pub(super) fn synthesize_file(args: &SynthesizeArgs) -> io::Result<Exit> {
+    made(&args.file, &args.output, args.kind == Written::Elf, |data| {
+        let (bytes, made) = section(data, args.encoding, args.kind)?;
+        let mut lines = vec![format!(
+            "{} for {}, {}",
+            counted(made.account.size, "byte"),
+            counted(made.account.functions, "function"),
+            counted(made.account.rows, "row")
+        )];
+        lines.extend(made.losses.iter().map(left_out));
+        Ok(Made { bytes, lines, is_complete: made.losses.is_empty() })
+    })
+}
+
+pub(super) fn repair_file(args: &RepairArgs) -> io::Result<Exit> {
+    made(&args.file, &args.output, true, |data| {
+        let repaired = repair(data).map_err(|error| error.to_string())?;
+        let mut lines: Vec<String> = repaired.changes.iter().map(ToString::to_string).collect();
+        if lines.is_empty() {
+            lines.push("nothing to repair".to_owned());
+        }
+        lines.extend(repaired.lost.iter().map(|loss| format!("lost: {loss}")));
+        Ok(Made { bytes: repaired.bytes, lines, is_complete: repaired.lost.is_empty() })
+    })
+}
+
+/// A file that was made.
+struct Made {
+    bytes: Vec<u8>,
+    /// What was done, for people.
+    lines: Vec<String>,
+    /// Whether nothing was left out or lost.
+    is_complete: bool,
+}
+
+/// Makes a file from the one at `path`, and writes it to `output`. A program that is made from a program can be run, too.
+fn made(
+    path: &Path,
+    output: &Path,
+    is_program: bool,
+    make: impl FnOnce(&[u8]) -> Result<Made, String>,
+) -> io::Result<Exit> {
+    let name = printable_path(path);
+    let data = FileBytes::open(path);
+    let made = data.map_err(|error| plain_error(&error)).and_then(|data| {
+        let made = make(&data)?;
+        data.intact().map_err(|error| plain_error(&error))?;
+        Ok(made)
+    });
+    let made = match made {
+        Ok(made) => made,
+        Err(reason) => {
+            complain(&format!("{name}: {reason}"))?;
+            return Ok(Exit::Incomplete);
+        }
+    };
+    let (file, mut out) = OutputFile::create(output)?;
+    out.write_all(&made.bytes)?;
+    out.flush()?;
+    if is_program {
+        let permissions: Permissions = fs::metadata(path)?.permissions();
+        out.get_ref().set_permissions(permissions)?;
+    }
+    drop(out);
+    file.finish()?;
+    let mut out = styled_stdout();
+    writeln!(out, "{name} -> {}", printable_path(output))?;
+    for line in made.lines {
+        writeln!(out, "  {line}")?;
+    }
+    out.flush()?;
+    Ok(if made.is_complete { Exit::Clean } else { Exit::Findings })
+}
+
+/// The section of a file as it is written, and what it contains.
+fn section(data: &[u8], encoding: Encoding, kind: Written) -> Result<(Vec<u8>, Synthesis), String> {
+    let elf = Elf::parse(data).map_err(|error| error.to_string())?;
+    let source = CfiSource::of(&elf);
+    let cfi = source.load_all().map_err(|error| error.to_string())?;
+    let make = |place| synthesize(&elf, &cfi, encoding, place).map_err(|error| error.to_string());
+    match kind {
+        Written::Elf => {
+            let insertion = Insertion::new(&elf).map_err(|error| no_place(&error))?;
+            let made = make(insertion.place())?;
+            let file = insertion.file(&made.written.bytes).map_err(|error| error.to_string())?;
+            Ok((file, made))
+        }
+        Written::Raw => {
+            let made = make(Place::of(&elf))?;
+            Ok((made.written.bytes.clone(), made))
+        }
+        Written::Assembly => {
+            let place = Place::of(&elf);
+            let made = make(place)?;
+            let symbols = SymbolTable::load(&elf).unwrap_or_default();
+            let text = assembly(&elf, &symbols, &made.written, place);
+            Ok((text.map_err(|error| error.to_string())?.into_bytes(), made))
+        }
+    }
+}
+
+/// Why a file cannot get a section, and what can be written instead.
+fn no_place(error: &CannotInsert) -> String {
+    let instead = match error {
+        CannotInsert::NotLinked => "; --as assembly writes a section to assemble with its source",
+        _ => "",
+    };
+    format!("{error}{instead}")
+}
+
+/// `left out: 3 functions, cfa-register, the first at 0x401000`.
+fn left_out(loss: &Loss) -> String {
+    let functions = counted(loss.functions, "function");
+    format!(
+        "left out: {functions}, {}, the first at {:#x}",
+        loss.cause.name(),
+        loss.example.start.address
+    )
+}
