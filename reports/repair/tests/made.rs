@@ -110,13 +110,13 @@ fn redundant_rows_are_removed() {
 #[test]
 fn functions_are_described_once() {
     let (one, empty) = (function(0x1100, 16, &[(0, 8)]), function(0x1100, 0, &[(0, 8)]));
-    let found = repaired(&[&[one.clone()], &[one.clone(), empty]]).expect("repaired");
+    let found = repaired(&[std::slice::from_ref(&one), &[one.clone(), empty]]).expect("repaired");
     assert_eq!(functions(&found), [(0x1100, 16, vec![(0, 8)])]);
     let start = CodeAddress::absolute(0x1100);
     assert!(found.changes.contains(&Change::DuplicateRemoved { start }));
     assert!(found.changes.contains(&Change::EmptyFunctionRemoved { start }));
     for other in [function(0x1100, 16, &[(0, 16)]), function(0x1100, 12, &[(0, 8)])] {
-        let refused = repaired(&[&[one.clone()], &[other]]);
+        let refused = repaired(&[std::slice::from_ref(&one), &[other]]);
         assert_eq!(refused, Err(RepairError::ConflictingFunctions { start }));
     }
 }
