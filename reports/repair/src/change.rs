@@ -67,6 +67,11 @@ pub enum Change {
         /// Its size now.
         to: u64,
     },
+    /// PT_GNU_SFRAME, which led to an empty section, is an unused program header (PT_NULL).
+    SegmentRemoved {
+        /// Its size in the file before.
+        from: u64,
+    },
 }
 
 /// What the repaired file does not say.
@@ -128,6 +133,9 @@ impl fmt::Display for Change {
             }
             Change::SegmentResized { from, to } => {
                 write!(f, "changed the size of PT_GNU_SFRAME from {from:#x} to {to:#x}")
+            }
+            Change::SegmentRemoved { from } => {
+                write!(f, "removed PT_GNU_SFRAME, which gave an empty section {from:#x} bytes")
             }
         }
     }

@@ -119,6 +119,15 @@ fn relocations_left_behind_are_moved() {
     }
 }
 
+/// CFI has to confirm the size of each function. `readelf -SW`: .sframe is at 0x460 of the file. The size in entry 5 of its
+/// table, whose entries have 20 bytes after a header of 28 bytes, is changed.
+#[test]
+fn relocations_are_not_guessed() {
+    let mut file = read("golden/2.44/x86_64/relocatable.o");
+    file[0x460 + 28 + 5 * 20 + 4] ^= 1;
+    assert_eq!(repair(&file), Err(RepairError::UndecidedRelocations));
+}
+
 /// Without relocations, nothing says where the functions of an object are: `readelf -SW` shows no .rela.sframe.
 #[test]
 fn stripped_objects_are_refused() {
