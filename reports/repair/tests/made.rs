@@ -161,3 +161,18 @@ fn unknown_bytes_are_not_dropped() {
     bytes.extend([0, 0, 7, 0]);
     assert_eq!(repair(&file(&bytes)), Err(RepairError::UnknownBytes { offset }));
 }
+
+/// One function in each of many sections, in descending order, and many sections without functions.
+#[test]
+fn many_sections_are_merged() {
+    let starts: Vec<u64> = (0..0x1000).rev().map(|index| 0x1000 + index).collect();
+    let functions_of: Vec<_> =
+        starts.iter().map(|start| [function(*start, 1, &[(0, 8)])]).collect();
+    let mut parts: Vec<&[FunctionBuilder]> = functions_of.iter().map(<[_; 1]>::as_slice).collect();
+    parts.extend(std::iter::repeat_n([].as_slice(), 30_000));
+    let repaired = repaired(&parts).expect("repaired");
+    assert_eq!(repaired.changes[0], Change::Merged { sections: 34_096 });
+    let found = functions(&repaired);
+    assert_eq!(found.len(), 0x1000);
+    assert_eq!(found[0], (0x1000, 1, vec![(0, 8)]));
+}
