@@ -125,3 +125,16 @@ fn program_headers_of_empty_sections_are_removed() {
     let different = file.iter().zip(&repaired.bytes).filter(|(old, new)| old != new).count();
     assert!(different <= 56, "{different} bytes differ");
 }
+
+/// The dynamic loader would change bytes that have moved. The file's section only lacks the flag for sorted functions, which
+/// is in byte 3.
+#[test]
+fn sections_that_the_loader_changes_are_refused() {
+    let mut file = read("malformed/dynamic-relocation/dynamic-relocation.elf");
+    let offset = {
+        let elf = Elf::parse(&file).expect("ELF");
+        elf.sframe_sections().next().expect("a section").offset
+    };
+    file[usize::try_from(offset).expect("small") + 3] &= !1;
+    assert_eq!(repair(&file), Err(RepairError::DynamicRelocations));
+}

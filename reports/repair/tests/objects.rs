@@ -101,7 +101,7 @@ fn repaired_objects_can_be_linked() {
 
 /// The same object linked twice: `objdump -d` shows two functions of one byte, at 0 and at 1.
 #[test]
-fn relocations_left_behind_are_moved() {
+fn relocations_of_ld_r_are_moved() {
     for version in ["2.40", "2.44"] {
         let file = read(&format!("differences/relocations-left-behind/{version}.o"));
         let repaired = repair(&file).expect(version);
