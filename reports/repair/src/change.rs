@@ -67,6 +67,11 @@ pub enum Change {
         /// Its size now.
         to: u64,
     },
+    /// PT_GNU_SFRAME, which led to an empty section, is an unused program header (PT_NULL).
+    SegmentRemoved {
+        /// Its size in the file before.
+        from: u64,
+    },
 }
 
 /// What the repaired file does not say.
@@ -101,9 +106,11 @@ impl fmt::Display for Change {
         match self {
             Change::Merged { sections } => write!(f, "merged {sections} sections into one"),
             Change::StartsAdjusted { functions } => {
-                write!(f, "adjusted the start addresses of {functions} functions")
+                write!(f, "adjusted the start addresses of {}", Counted(functions, "function"))
             }
-            Change::Sorted { functions } => write!(f, "sorted {functions} functions by address"),
+            Change::Sorted { functions } => {
+                write!(f, "sorted {} by address", Counted(functions, "function"))
+            }
             Change::MarkedUnsorted => f.write_str("cleared the flag for sorted functions"),
             Change::DuplicateRemoved { start } => {
                 write!(f, "removed the second of two equal functions at {}", At(*start))
@@ -116,18 +123,23 @@ impl fmt::Display for Change {
                 )
             }
             Change::FunctionsRemoved { functions } => {
-                write!(f, "removed {functions} functions that cannot be kept")
+                write!(f, "removed {} that cannot be kept", Counted(functions, "function"))
             }
-            Change::RowsRemoved { rows } => write!(f, "removed {rows} redundant rows"),
-            Change::UnusedBytesRemoved { bytes } => write!(f, "removed {bytes} unused bytes"),
+            Change::RowsRemoved { rows } => write!(f, "removed {}", Counted(rows, "redundant row")),
+            Change::UnusedBytesRemoved { bytes } => {
+                write!(f, "removed {}", Counted(bytes, "unused byte"))
+            }
             Change::RelocationsMoved { relocations } => {
-                write!(f, "moved {relocations} relocations")
+                write!(f, "moved {}", Counted(relocations, "relocation"))
             }
             Change::RelocationsRemoved { relocations } => {
-                write!(f, "removed {relocations} relocations that belong to no function")
+                write!(f, "removed {} of no function", Counted(relocations, "relocation"))
             }
             Change::SegmentResized { from, to } => {
                 write!(f, "changed the size of PT_GNU_SFRAME from {from:#x} to {to:#x}")
+            }
+            Change::SegmentRemoved { from } => {
+                write!(f, "removed PT_GNU_SFRAME, which gave an empty section {from:#x} bytes")
             }
         }
     }
@@ -144,7 +156,9 @@ impl fmt::Display for Loss {
                 "the function of {size:#x} bytes whose entry was at section offset {offset:#x}: no \
                  relocation says where it is"
             ),
-            Loss::AuxiliaryHeader { bytes } => write!(f, "{bytes} bytes of auxiliary header"),
+            Loss::AuxiliaryHeader { bytes } => {
+                write!(f, "{} of auxiliary header", Counted(bytes, "byte"))
+            }
             Loss::NoSegment => f.write_str(
                 "the file has no PT_GNU_SFRAME program header, and no room for one: readers that \
                  look for it do not find the section",
@@ -162,5 +176,27 @@ impl fmt::Display for At {
             0 => write!(f, "{:#x}", self.0.address),
             section => write!(f, "{:#x} of section {section}", self.0.address),
         }
+    }
+}
+
+/// A number of things, for people.
+struct Counted<N>(N, &'static str);
+
+impl<N: fmt::Display> fmt::Display for Counted<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.0.to_string();
+        let plural = if number == "1" { "" } else { "s" };
+        write!(f, "{number} {}{plural}", self.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Change;
+
+    #[test]
+    fn changes_are_counted() {
+        assert_eq!(Change::RowsRemoved { rows: 1 }.to_string(), "removed 1 redundant row");
+        assert_eq!(Change::RowsRemoved { rows: 2 }.to_string(), "removed 2 redundant rows");
     }
 }

@@ -17,7 +17,7 @@ pub enum RepairError {
     NoSection,
     /// The file has several SFrame sections.
     SeveralSections,
-    /// The section has no bytes, so there is nothing to recover.
+    /// The section has no bytes in the file, and no program header leads to other bytes.
     EmptySection,
     /// The section shares bytes with another part of the file.
     SharedBytes,

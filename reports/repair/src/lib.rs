@@ -39,7 +39,7 @@ pub use change::{Change, Loss};
 pub use error::RepairError;
 
 use sframe_oracle::cfi::CfiSource;
-use sframe_validator::elf::{Elf, ElfKind};
+use sframe_validator::elf::{Elf, ElfKind, SHT_NOBITS};
 
 use code::Known;
 use place::Place;
@@ -68,7 +68,12 @@ pub fn repair(file: &[u8]) -> Result<Repaired, RepairError> {
     let known = Known::of(&elf, &cfi)?;
     let (mut changes, mut lost) = (Vec::new(), Vec::new());
     if place.data.is_empty() {
-        return Err(RepairError::EmptySection);
+        if place.header.sh_type == SHT_NOBITS {
+            return Err(RepairError::EmptySection);
+        }
+        let bytes = patch::remove_segment(&elf, &place, &mut changes)?;
+        verify::verify(&elf, &cfi, &place, &[], &bytes, &lost)?;
+        return Ok(Repaired { bytes, changes, lost });
     }
     let (mut parts, slack) = parts::split(place.data, place.header.address)?;
     if elf.kind() == ElfKind::Relocatable {

@@ -45,6 +45,23 @@ pub(crate) fn patch(
     Ok(out.bytes)
 }
 
+/// The file with an empty section, without the program header that leads to it.
+pub(crate) fn remove_segment(
+    elf: &Elf<'_>,
+    place: &Place<'_>,
+    changes: &mut Vec<Change>,
+) -> Result<Vec<u8>, RepairError> {
+    let mut out = Out { bytes: elf.data().to_vec(), endian: elf.endian() };
+    let found = segment(elf).and_then(|index| Some((index, elf.segments().get(index)?)));
+    let (index, segment) = found.ok_or(RepairError::EmptySection)?;
+    // PT_NULL is 0, and an unused header can have any values.
+    let offset = entry(place.segments, index as u64, PROGRAM_HEADER as u64, 0);
+    let unused = [0; PROGRAM_HEADER];
+    out.put(offset, &unused)?;
+    changes.push(Change::SegmentRemoved { from: segment.file_size });
+    Ok(out.bytes)
+}
+
 /// Whether the dynamic loader changes bytes of the section.
 fn is_relocated(elf: &Elf<'_>, place: &Place<'_>) -> Result<bool, RepairError> {
     let start = place.header.address;
@@ -95,7 +112,7 @@ fn resize_segment(
         return Ok(());
     }
     for field in P_SIZES {
-        out.put_number(entry(place.segments, index as u64, PROGRAM_HEADER, field), size)?;
+        out.put_number(entry(place.segments, index as u64, PROGRAM_HEADER as u64, field), size)?;
     }
     changes.push(Change::SegmentResized { from: segment.file_size, to: size });
     Ok(())

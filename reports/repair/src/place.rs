@@ -10,7 +10,7 @@ pub(crate) const FILE_HEADER: u64 = 64;
 /// The bytes of an `Elf64_Shdr`.
 pub(crate) const SECTION_HEADER: u64 = 64;
 /// The bytes of an `Elf64_Phdr`.
-pub(crate) const PROGRAM_HEADER: u64 = 56;
+pub(crate) const PROGRAM_HEADER: usize = 56;
 
 /// The offsets of `e_phoff` and `e_shoff` in the file header.
 const E_PHOFF: usize = 32;
@@ -63,7 +63,7 @@ pub(crate) fn is_exclusive(elf: &Elf<'_>, section: &ElfSection<'_>, size: u64) -
     });
     is_apart(0, FILE_HEADER)
         && is_apart_from(E_SHOFF, elf.sections().len(), SECTION_HEADER)
-        && is_apart_from(E_PHOFF, elf.segments().len(), PROGRAM_HEADER)
+        && is_apart_from(E_PHOFF, elf.segments().len(), PROGRAM_HEADER as u64)
         && others.into_iter().all(|other| is_apart(other.offset, other.size))
 }
 

@@ -6,14 +6,14 @@ use std::collections::HashSet;
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::{Sums, compare};
 use sframe_validator::check::{Options, check_elf, check_section};
-use sframe_validator::elf::{Elf, ElfError};
+use sframe_validator::elf::Elf;
 use sframe_validator::finding::Report;
 use sframe_validator::section::StartRelocation;
 use sframe_validator::{Placement, Section};
 
 use crate::change::Loss;
 use crate::error::RepairError;
-use crate::parts::Part;
+use crate::parts::{Part, Start};
 use crate::place::Place;
 
 /// Checks the file `after`, which was made from the parts of the file `before`.
@@ -77,7 +77,7 @@ fn of_parts(elf: &Elf<'_>, cfi: &[Cfi<'_>], parts: &[Part<'_>]) -> Result<Sums, 
 }
 
 fn starts(part: &Part<'_>) -> Vec<StartRelocation> {
-    let of_function = |(index, start): (usize, &Option<crate::parts::Start>)| StartRelocation {
+    let of_function = |(index, start): (usize, &Option<Start>)| StartRelocation {
         field_offset: part.stored.entry_offset(index),
         target: start.map(|start| start.place),
     };
@@ -90,9 +90,63 @@ fn of_file(elf: &Elf<'_>, cfi: &[Cfi<'_>]) -> Result<Sums, RepairError> {
     let mut sections = Vec::new();
     for sframe in &contents {
         let placement = sframe.placement()?.with_abi(elf.abi());
-        let data: Result<&[u8], ElfError> = sframe.data;
-        let unreadable = |_| RepairError::UnreadableHeader { offset: 0 };
-        sections.push(Section::parse(data?, placement).map_err(unreadable)?);
+        let data = sframe.data?;
+        if !data.is_empty() {
+            let unreadable = |_| RepairError::UnreadableHeader { offset: 0 };
+            sections.push(Section::parse(data, placement).map_err(unreadable)?);
+        }
     }
     Ok(compare(elf, &sections, cfi, |_| {}).bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use sframe_corpus::read;
+    use sframe_oracle::cfi::Cfi;
+    use sframe_validator::elf::Elf;
+
+    use super::verify;
+    use crate::code::Known;
+    use crate::error::RepairError;
+    use crate::place::Place;
+    use crate::{parts, starts};
+
+    /// Verifies the file after a change of one byte at an offset from the section's end or start.
+    fn verified(change: impl FnOnce(&mut [u8])) -> Result<(), RepairError> {
+        let file = read("golden/gold/x86_64/v2-static.exe");
+        let mut after = crate::repair(&file)?.bytes;
+        let range = {
+            let elf = Elf::parse(&after)?;
+            let section = elf.sframe_sections().next().expect("a section");
+            let start = usize::try_from(section.offset).expect("small");
+            start..start + usize::try_from(section.size).expect("small")
+        };
+        change(after.get_mut(range).expect("inside"));
+        let elf = Elf::parse(&file)?;
+        let (cfi, place) = (Cfi::load_all(&elf)?, Place::of(&elf)?);
+        let (mut parts, _) = parts::split(place.data, place.header.address)?;
+        starts::decide(&Known::of(&elf, &cfi)?, &mut parts, &mut Vec::new())?;
+        verify(&elf, &cfi, &place, &parts, &after, &[])
+    }
+
+    #[test]
+    fn a_wrong_row_is_found() {
+        assert_eq!(verified(|_| ()), Ok(()));
+        // The last byte is the CFA's offset in the last row.
+        let wrong = verified(|section| *section.last_mut().expect("a byte") ^= 0x40);
+        assert!(matches!(wrong, Err(RepairError::NewDifference { .. })), "{wrong:?}");
+    }
+
+    #[test]
+    fn a_wrong_function_is_found() {
+        // The start field of the first of 27 functions, in the table after a header of 28 bytes.
+        let wrong = verified(|section| *section.get_mut(28).expect("a byte") ^= 0x1);
+        assert!(wrong.is_err(), "{wrong:?}");
+        let unsorted =
+            verified(|section| section.get_mut(28..68).expect("two entries").rotate_left(20));
+        assert!(
+            matches!(unsorted, Err(RepairError::NewFinding { rule: "function-order", .. })),
+            "{unsorted:?}"
+        );
+    }
 }

@@ -9,6 +9,7 @@ use common::{Listed, by_symbol, listed_file, listing, without_stubs};
 use sframe_corpus::read;
 use sframe_corpus::tools::toolchain;
 use sframe_repair::{Change, Loss, RepairError, repair};
+use sframe_validator::elf::Elf;
 
 /// A file of lld or gold, and GNU ld's file of the same objects (of LLVM's objects: of the same sources).
 const LINKED: [(&str, &str, &str); 12] = [
@@ -47,6 +48,29 @@ fn objdump_prints_the_rows_of_gnu_ld() {
         let expected = expected(gnu);
         assert_eq!(found, expected, "{file}");
         println!("{file}: {} functions, {:?} {:?}", found.len(), repaired.changes, repaired.lost);
+    }
+}
+
+/// A repair changes the section's bytes and its size in the section header, and nothing else. A second repair changes
+/// nothing.
+#[test]
+fn the_rest_of_the_file_stays() {
+    for (file, ..) in LINKED {
+        let before = read(&format!("golden/{file}"));
+        let after = repair(&before).expect(file).bytes;
+        let elf = Elf::parse(&before).expect("ELF");
+        let section = elf.sframe_sections().next().expect("a section");
+        let start = usize::try_from(section.offset).expect("small");
+        let end = start + usize::try_from(section.size).expect("small");
+        // `e_shoff` is at 40 in the file header, and `sh_size` at 32 in a section header of 64 bytes.
+        let table = u64::from_le_bytes(before[40..48].try_into().expect("8 bytes"));
+        let size = usize::try_from(table + 64 * u64::from(section.index) + 32).expect("small");
+        let allowed =
+            |place: usize| (start..end).contains(&place) || (size..size + 8).contains(&place);
+        let changed = (0..before.len()).filter(|place| before[*place] != after[*place]);
+        let other: Vec<usize> = changed.filter(|place| !allowed(*place)).collect();
+        assert_eq!(other, [], "{file}");
+        assert_eq!(repair(&after).expect(file).changes, [], "{file}");
     }
 }
 

@@ -27,8 +27,9 @@ fn malformed_files_are_refused_or_repaired() {
                 println!("{name}: {:?} {:?}", repaired.changes, repaired.lost);
                 let changed = repaired.bytes != file;
                 assert_eq!(changed, !repaired.changes.is_empty(), "{name}");
-                let again = repair(&repaired.bytes).expect("repaired again");
-                assert_eq!(again.changes, [], "{name}");
+                if let Ok(again) = repair(&repaired.bytes) {
+                    assert_eq!(again.changes, [], "{name}");
+                }
                 if changed { "repaired".to_owned() } else { "unchanged".to_owned() }
             }
         };
@@ -86,6 +87,10 @@ fn files_of_gnu_ld_keep_their_functions() {
         };
         let after = Elf::parse(&repaired.bytes).expect("ELF");
         let section = after.sframe_sections().next().expect("a section");
+        if section.size == 0 {
+            assert_eq!(repaired.changes.len(), 1, "{name}");
+            continue;
+        }
         let of_sframe = after.segments().iter().find(|segment| segment.p_type == PT_GNU_SFRAME);
         let segment = of_sframe.expect("a program header");
         assert_eq!(
@@ -106,4 +111,30 @@ fn files_of_gnu_ld_keep_their_functions() {
         );
     }
     assert!(resized > 50, "only {resized} program headers changed");
+}
+
+/// GNU ld 2.47.50 gives an empty section a program header of 0x94 bytes (`readelf -lSW`), which lead readers to other data.
+#[test]
+fn program_headers_of_empty_sections_are_removed() {
+    let file = read("golden/2.47.50/x86_64/all-collected.exe");
+    let repaired = repair(&file).expect("repaired");
+    assert_eq!(repaired.changes, [Change::SegmentRemoved { from: 0x94 }]);
+    let elf = Elf::parse(&repaired.bytes).expect("ELF");
+    assert!(elf.segments().iter().all(|segment| segment.p_type != PT_GNU_SFRAME));
+    assert_eq!(repair(&repaired.bytes), Err(RepairError::EmptySection));
+    let different = file.iter().zip(&repaired.bytes).filter(|(old, new)| old != new).count();
+    assert!(different <= 56, "{different} bytes differ");
+}
+
+/// The dynamic loader would change bytes that have moved. The file's section only lacks the flag for sorted functions, which
+/// is in byte 3.
+#[test]
+fn sections_that_the_loader_changes_are_refused() {
+    let mut file = read("malformed/dynamic-relocation/dynamic-relocation.elf");
+    let offset = {
+        let elf = Elf::parse(&file).expect("ELF");
+        elf.sframe_sections().next().expect("a section").offset
+    };
+    file[usize::try_from(offset).expect("small") + 3] &= !1;
+    assert_eq!(repair(&file), Err(RepairError::DynamicRelocations));
 }

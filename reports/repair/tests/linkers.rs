@@ -11,7 +11,7 @@ use std::process::Command;
 use common::{Listed, by_symbol, listed_file, listing, without_stubs};
 use sframe_corpus::corpus;
 use sframe_corpus::tools::toolchain;
-use sframe_repair::repair;
+use sframe_repair::{Change, repair};
 
 const OBJECTS: [&str; 10] = [
     "calls",
@@ -28,12 +28,19 @@ const OBJECTS: [&str; 10] = [
 
 /// Links objects into a shared object; `None` without the linker.
 fn link(folder: &Path, linker: &Path, emulation: &str, objects: &[PathBuf]) -> Option<Vec<u8>> {
+    let options = ["-shared", emulation];
+    let used = if emulation.is_empty() { &options[..1] } else { &options };
+    link_as(folder, linker, used, objects)
+}
+
+/// Links objects with these options; `None` without the linker.
+fn link_as(folder: &Path, linker: &Path, options: &[&str], objects: &[PathBuf]) -> Option<Vec<u8>> {
     if !linker.exists() {
         return None;
     }
     let mut ld = Command::new(linker);
-    ld.current_dir(folder).args(["--build-id=none", "-shared", "-o", "linked.so"]);
-    let output = ld.args([emulation].iter().filter(|word| !word.is_empty())).args(objects).output();
+    ld.current_dir(folder).args(["--build-id=none", "-o", "linked.so"]);
+    let output = ld.args(options).args(objects).output();
     let output = output.expect("a linker runs");
     assert!(output.status.success(), "{linker:?}: {}", String::from_utf8_lossy(&output.stderr));
     Some(std::fs::read(folder.join("linked.so")).expect("linked"))
@@ -81,4 +88,38 @@ fn all_linkers_describe_the_same_after_repair() {
         }
     }
     assert!(compared >= 10, "only {compared}");
+}
+
+/// GNU ld appends sections of a version that it cannot merge, if it writes none itself. After a repair, the functions are
+/// those of the objects, each linked on its own, so that there is nothing to merge.
+#[test]
+fn sections_appended_by_gnu_ld_are_merged() {
+    let folder = sframe_corpus::folder!("sections_appended_by_gnu_ld_are_merged");
+    let tool = |release: &str, name: &str| {
+        Some(toolchain(release)?.join(format!("x86_64-linux-gnu-{name}")))
+    };
+    for (old, new, objects) in [("2.40", "2.44", "2.44"), ("2.44", "2.47.50", "llvm-23")] {
+        let place = corpus().join(format!("golden/{objects}/x86_64"));
+        let names = ["calls", "leaf", "frame-pointer", "alloca"];
+        let objects: Vec<PathBuf> =
+            names.iter().map(|name| place.join(format!("{name}.o"))).collect();
+        let (Some(ld), Some(objdump)) = (tool(old, "ld"), tool(new, "objdump")) else { return };
+        let ignored = "--unresolved-symbols=ignore-all";
+        let appended = link_as(&folder, &ld, &["-static", ignored], &objects).expect("GNU ld");
+        let repaired = repair(&appended).unwrap_or_else(|error| panic!("{old}: {error}"));
+        println!("{old}: {:?} {:?}", repaired.changes, repaired.lost);
+        assert!(repaired.changes.contains(&Change::Merged { sections: names.len() }), "{old}");
+        let found = functions(&folder, &objdump, &repaired.bytes);
+        let mut expected = Listed::new();
+        for object in objects {
+            let Some(lld) = toolchain("llvm-23") else { return };
+            let (Some(newer), lld) = (tool(new, "ld"), lld.join("ld.lld")) else { return };
+            let linker = if new == "2.44" { newer } else { lld };
+            let alone =
+                link_as(&folder, &linker, &["-static", ignored], &[object]).expect("linked");
+            expected.extend(functions(&folder, &objdump, &alone));
+        }
+        assert_eq!(found, expected, "{old}");
+        assert!(found.len() >= 10, "{old}: {} functions", found.len());
+    }
 }

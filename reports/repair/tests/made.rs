@@ -110,13 +110,13 @@ fn redundant_rows_are_removed() {
 #[test]
 fn functions_are_described_once() {
     let (one, empty) = (function(0x1100, 16, &[(0, 8)]), function(0x1100, 0, &[(0, 8)]));
-    let found = repaired(&[&[one.clone()], &[one.clone(), empty]]).expect("repaired");
+    let found = repaired(&[std::slice::from_ref(&one), &[one.clone(), empty]]).expect("repaired");
     assert_eq!(functions(&found), [(0x1100, 16, vec![(0, 8)])]);
     let start = CodeAddress::absolute(0x1100);
     assert!(found.changes.contains(&Change::DuplicateRemoved { start }));
     assert!(found.changes.contains(&Change::EmptyFunctionRemoved { start }));
     for other in [function(0x1100, 16, &[(0, 16)]), function(0x1100, 12, &[(0, 8)])] {
-        let refused = repaired(&[&[one.clone()], &[other]]);
+        let refused = repaired(&[std::slice::from_ref(&one), &[other]]);
         assert_eq!(refused, Err(RepairError::ConflictingFunctions { start }));
     }
 }
@@ -160,4 +160,19 @@ fn unknown_bytes_are_not_dropped() {
     let offset = bytes.len() as u64;
     bytes.extend([0, 0, 7, 0]);
     assert_eq!(repair(&file(&bytes)), Err(RepairError::UnknownBytes { offset }));
+}
+
+/// One function in each of many sections, in descending order, and many sections without functions.
+#[test]
+fn many_sections_are_merged() {
+    let starts: Vec<u64> = (0..0x1000).rev().map(|index| 0x1000 + index).collect();
+    let functions_of: Vec<_> =
+        starts.iter().map(|start| [function(*start, 1, &[(0, 8)])]).collect();
+    let mut parts: Vec<&[FunctionBuilder]> = functions_of.iter().map(<[_; 1]>::as_slice).collect();
+    parts.extend(std::iter::repeat_n([].as_slice(), 30_000));
+    let repaired = repaired(&parts).expect("repaired");
+    assert_eq!(repaired.changes[0], Change::Merged { sections: 34_096 });
+    let found = functions(&repaired);
+    assert_eq!(found.len(), 0x1000);
+    assert_eq!(found[0], (0x1000, 1, vec![(0, 8)]));
 }

@@ -101,7 +101,7 @@ fn repaired_objects_can_be_linked() {
 
 /// The same object linked twice: `objdump -d` shows two functions of one byte, at 0 and at 1.
 #[test]
-fn relocations_that_were_not_moved_are_moved() {
+fn relocations_of_ld_r_are_moved() {
     for version in ["2.40", "2.44"] {
         let file = read(&format!("differences/relocations-left-behind/{version}.o"));
         let repaired = repair(&file).expect(version);
@@ -117,6 +117,15 @@ fn relocations_that_were_not_moved_are_moved() {
         let starts: Vec<_> = starts.map(|start| start.expect("relocated")).collect();
         assert_eq!(starts, [text(0), text(1)]);
     }
+}
+
+/// CFI has to confirm the size of each function. `readelf -SW`: .sframe is at 0x460 of the file. The size in entry 5 of its
+/// table, whose entries have 20 bytes after a header of 28 bytes, is changed.
+#[test]
+fn relocations_are_not_guessed() {
+    let mut file = read("golden/2.44/x86_64/relocatable.o");
+    file[0x460 + 28 + 5 * 20 + 4] ^= 1;
+    assert_eq!(repair(&file), Err(RepairError::UndecidedRelocations));
 }
 
 /// Without relocations, nothing says where the functions of an object are: `readelf -SW` shows no .rela.sframe.

@@ -102,7 +102,7 @@ fn section(data: &[u8], encoding: Encoding, kind: Written) -> Result<(Vec<u8>, S
         Written::Elf => {
             let insertion = Insertion::new(&elf).map_err(|error| no_place(&error))?;
             let made = make(insertion.place())?;
-            let file = insertion.file(&made.written.bytes).map_err(|error| error.to_string())?;
+            let file = insertion.file(&made.written).map_err(|error| error.to_string())?;
             Ok((file, made))
         }
         Written::Raw => {
@@ -122,7 +122,7 @@ fn section(data: &[u8], encoding: Encoding, kind: Written) -> Result<(Vec<u8>, S
 /// Why a file cannot get a section, and what can be written instead.
 fn no_place(error: &CannotInsert) -> String {
     let instead = match error {
-        CannotInsert::NotLinked => "; --as assembly writes a section to assemble with its source",
+        CannotInsert::NoSymbol(_) => "; --as assembly writes a section to assemble with its source",
         _ => "",
     };
     format!("{error}{instead}")
