@@ -119,7 +119,8 @@ impl<'e> Insertion<'e> {
         let is_usual = header.has_usual_sizes()
             && header.segments < MOST_HEADERS
             && header.sections < MOST_HEADERS
-            && usize::from(header.segments) == elf.segments().len();
+            && usize::from(header.segments) == elf.segments().len()
+            && usize::from(header.sections) == elf.sections().len();
         if !is_usual {
             return Err(CannotInsert::Headers);
         }
@@ -197,6 +198,9 @@ impl<'e> Insertion<'e> {
         let names = self.elf.section(index).and_then(|names| self.elf.section_data(names).ok());
         let mut names = names.ok_or(CannotInsert::Headers)?.to_vec();
         let name = u32::try_from(names.len()).map_err(|_| CannotInsert::Headers)?;
+        // The new name must not become that of another section.
+        let is_own = names.ends_with(&[0]) && table.iter().all(|section| section.name < name);
+        is_own.then_some(()).ok_or(CannotInsert::Headers)?;
         names.extend(b".sframe\0");
         let own = table.get_mut(usize::from(header.names)).ok_or(CannotInsert::Headers)?;
         own.offset = file.len() as u64;
