@@ -45,7 +45,7 @@ fn insert(data: &[u8]) {
     let encoding = Encoding::Smallest(Version::V3);
     if let Ok(insertion) = Insertion::new(&elf)
         && let Ok(made) = synthesize(&elf, &cfi, encoding, insertion.place())
-        && let Ok(file) = insertion.file(&made.written.bytes)
+        && let Ok(file) = insertion.file(&made.written)
     {
         let contents = Elf::parse(&file).map(|elf| elf.sframe_contents().count());
         assert!(contents.is_err() || contents == Ok(1), "{contents:?}");
@@ -95,6 +95,20 @@ fn damaged_files_do_no_harm() {
     assert!(made > 10_000, "only {made} sections");
 }
 
+/// Makes a file's section one that is not SFrame.
+fn hide(data: &mut [u8]) {
+    // They become PT_NULL and SHT_PROGBITS.
+    for (kind, other) in [(PT_GNU_SFRAME, 0_u32), (SHT_GNU_SFRAME, 1)] {
+        let kind = kind.to_le_bytes();
+        if let Some(place) = data.windows(4).position(|bytes| bytes == kind) {
+            data[place..place + 4].copy_from_slice(&other.to_le_bytes());
+        }
+    }
+    let place = data.windows(8).position(|bytes| bytes == b".sframe\0").expect("a name");
+    data[place + 1] = b'x';
+    assert!(Insertion::new(&Elf::parse(data).expect("ELF")).is_ok());
+}
+
 /// Each byte of an SFrame section in turn has another value.
 #[test]
 fn damaged_sections_do_no_harm() {
@@ -102,7 +116,8 @@ fn damaged_sections_do_no_harm() {
         let mut data = sframe_corpus::read(&format!("golden/{name}"));
         let elf = Elf::parse(&data).expect("ELF");
         let section = elf.sframe_sections().next().expect("a section");
-        let (start, size) = (section.offset as usize, section.size as usize);
+        let start = usize::try_from(section.offset).expect("small");
+        let size = usize::try_from(section.size).expect("small");
         for place in start..start + size.min(600) {
             let sound = data[place];
             for value in [0, 0xff, sound ^ 1, sound ^ 0x10] {
@@ -114,19 +129,26 @@ fn damaged_sections_do_no_harm() {
     }
 }
 
+/// Each byte of an object without SFrame in turn has another value, and a section is added.
+#[test]
+fn damaged_objects_do_no_harm() {
+    let mut data = sframe_corpus::read("golden/2.47.50/x86_64/leaf.o");
+    hide(&mut data);
+    for place in 0..data.len() {
+        let sound = data[place];
+        for value in [0, 0x7f, 0xff, sound ^ 1] {
+            data[place] = value;
+            insert(&data);
+        }
+        data[place] = sound;
+    }
+}
+
 /// Each byte of the headers of a file without SFrame in turn has another value, and a section is added.
 #[test]
 fn damaged_headers_do_no_harm() {
     let mut data = sframe_corpus::read("golden/2.47.50/x86_64/plt.so");
-    // They become PT_NULL and SHT_PROGBITS.
-    for (kind, other) in [(PT_GNU_SFRAME, 0_u32), (SHT_GNU_SFRAME, 1)] {
-        let kind = kind.to_le_bytes();
-        let place = data.windows(4).position(|bytes| bytes == kind).expect("a header");
-        data[place..place + 4].copy_from_slice(&other.to_le_bytes());
-    }
-    let place = data.windows(8).position(|bytes| bytes == b".sframe\0").expect("a name");
-    data[place + 1] = b'x';
-    assert!(Insertion::new(&Elf::parse(&data).expect("ELF")).is_ok());
+    hide(&mut data);
     let length = data.len();
     for place in (0..600).chain(length - 1200..length) {
         let sound = data[place];

@@ -31,7 +31,7 @@ fn add(data: &[u8], encoding: Encoding) -> (Vec<u8>, Synthesis) {
     let insertion = Insertion::new(&elf).expect("a place");
     let cfi = Cfi::load_all(&elf).expect("CFI");
     let made = synthesize(&elf, &cfi, encoding, insertion.place()).expect("a section");
-    (insertion.file(&made.written.bytes).expect("a file"), made)
+    (insertion.file(&made.written).expect("a file"), made)
 }
 
 fn read(path: &Path) -> Vec<u8> {
@@ -210,8 +210,8 @@ fn refusals_have_a_reason() {
     let refusal = |file: &[u8]| Insertion::new(&Elf::parse(file).expect("ELF")).err();
     let golden = sframe_corpus::read("golden/2.47.50/x86_64/plt.so");
     assert_eq!(refusal(&golden), Some(CannotInsert::HasSframe));
-    let object = ElfWriter::new(Abi::Amd64, ElfKind::Relocatable).finish().expect("small");
-    assert_eq!(refusal(&object), Some(CannotInsert::NotLinked));
+    let other = ElfWriter::new(Abi::Amd64, ElfKind::Other(4)).finish().expect("small");
+    assert_eq!(refusal(&other), Some(CannotInsert::Kind));
     let empty = ElfWriter::new(Abi::Amd64, ElfKind::Shared).finish().expect("small");
     assert_eq!(refusal(&empty), Some(CannotInsert::NoSegment));
     let with = |address, memory_size| {
