@@ -1,6 +1,8 @@
-//! A section added to a linked file.
+//! A section added to a file.
 //!
-//! Nothing that the file has moves, except the program headers, which have to grow. A new segment at the end of the
+//! An object gets the section and its relocations, after everything that it has.
+//!
+//! Nothing that a linked file has moves, except the program headers, which have to grow. A new segment at the end of the
 //! file and of its memory contains them, and the SFrame section after them. New section headers and their names follow;
 //! they are not loaded.
 //!
@@ -8,6 +10,8 @@
 //! address of the program headers with it. The file is extended with zeros to such an offset.
 
 mod fields;
+mod object;
+mod sections;
 
 use core::fmt;
 
@@ -15,8 +19,8 @@ use sframe_validator::elf::{
     Class, Elf, ElfKind, PF_R, PT_GNU_SFRAME, PT_LOAD, SHF_ALLOC, Segment,
 };
 
-use crate::place::{Place, section_type};
-use fields::{FileHeader, ProgramHeader, SECTION_HEADER, SEGMENT_HEADER, SectionHeader};
+use crate::place::{Place, Written, section_type};
+use fields::{FileHeader, ProgramHeader, SEGMENT_HEADER, SectionHeader};
 
 /// `PT_PHDR`.
 const PT_PHDR: u32 = 6;
@@ -33,8 +37,8 @@ const MOST_ZEROS: u64 = 0x400_0000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CannotInsert {
-    /// It is not linked.
-    NotLinked,
+    /// It is neither an object, nor a linked program or library.
+    Kind,
     /// It has 32-bit headers.
     Class,
     /// It has an SFrame section or a PT_GNU_SFRAME segment.
@@ -43,6 +47,8 @@ pub enum CannotInsert {
     NoSegment,
     /// The sizes in its headers, or their numbers, are unusual.
     Headers,
+    /// No local symbol is in the section of code with this index, so no relocation can refer to it.
+    NoSymbol(u32),
     /// There is no address after the last segment, or the first segment's address is lower than its file offset.
     NoAddress,
     /// The file would need this many zeros before the section, because its memory is much larger than the file.
@@ -54,12 +60,18 @@ impl core::error::Error for CannotInsert {}
 impl fmt::Display for CannotInsert {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CannotInsert::NotLinked => f.write_str("the file is not a linked program or library"),
+            CannotInsert::Kind => f.write_str("the file is no object, program or library"),
             CannotInsert::Class => f.write_str("the file has 32-bit headers"),
             CannotInsert::HasSframe => f.write_str("the file already has an SFrame section"),
             CannotInsert::NoSegment => f.write_str("the file has no loaded segment"),
             CannotInsert::Headers => {
                 f.write_str("the sizes or numbers of the file's headers are unusual")
+            }
+            CannotInsert::NoSymbol(section) => {
+                write!(
+                    f,
+                    "section {section} has code and no local symbol to which relocations can refer"
+                )
             }
             CannotInsert::NoAddress => f.write_str("there is no free address after the segments"),
             CannotInsert::TooSparse(zeros) => write!(
@@ -70,7 +82,7 @@ impl fmt::Display for CannotInsert {
     }
 }
 
-/// A place in a linked file for a section.
+/// A place in a file for a section.
 ///
 /// ```
 /// use sframe_oracle::cfi::Cfi;
@@ -83,7 +95,7 @@ impl fmt::Display for CannotInsert {
 ///     let insertion = Insertion::new(&elf)?;
 ///     let cfi = Cfi::load_all(&elf)?;
 ///     let made = synthesize(&elf, &cfi, Encoding::Smallest(Version::V3), insertion.place())?;
-///     Ok(insertion.file(&made.written.bytes)?)
+///     Ok(insertion.file(&made.written)?)
 /// }
 /// # assert!(add(b"no ELF file").is_err());
 /// ```
@@ -91,9 +103,18 @@ impl fmt::Display for CannotInsert {
 pub struct Insertion<'e> {
     elf: &'e Elf<'e>,
     header: FileHeader,
-    /// The file offset and the address of the new segment.
-    segment: (u64, u64),
+    /// `None` in an object.
+    segment: Option<NewSegment>,
+}
+
+/// The new segment of a linked file.
+#[derive(Clone, Copy, Debug)]
+struct NewSegment {
+    offset: u64,
+    address: u64,
     alignment: u64,
+    /// The bytes of the program headers before the section: two more than the file has.
+    table: u64,
 }
 
 impl<'e> Insertion<'e> {
@@ -102,9 +123,6 @@ impl<'e> Insertion<'e> {
     /// # Errors
     /// [`CannotInsert`].
     pub fn new(elf: &'e Elf<'e>) -> Result<Insertion<'e>, CannotInsert> {
-        if !matches!(elf.kind(), ElfKind::Executable | ElfKind::Shared) {
-            return Err(CannotInsert::NotLinked);
-        }
         if elf.class() != Class::Elf64 {
             return Err(CannotInsert::Class);
         }
@@ -112,116 +130,103 @@ impl<'e> Insertion<'e> {
         if has_segment || elf.sframe_sections().next().is_some() {
             return Err(CannotInsert::HasSframe);
         }
-        if loaded(elf).next().is_none() {
-            return Err(CannotInsert::NoSegment);
-        }
         let header = FileHeader::read(elf.data(), elf.endian()).ok_or(CannotInsert::Headers)?;
         let is_usual = header.has_usual_sizes()
             && header.segments < MOST_HEADERS
             && header.sections < MOST_HEADERS
-            && usize::from(header.segments) == elf.segments().len();
+            && usize::from(header.segments) == elf.segments().len()
+            && usize::from(header.sections) == elf.sections().len();
         if !is_usual {
             return Err(CannotInsert::Headers);
         }
-        let alignment = alignment(elf, &header)?;
-        let segment = free_segment(elf, alignment)?;
-        Ok(Insertion { elf, header, segment, alignment })
+        let segment = match elf.kind() {
+            ElfKind::Relocatable => None,
+            ElfKind::Executable | ElfKind::Shared => Some(NewSegment::new(elf, &header)?),
+            ElfKind::Other(_) => return Err(CannotInsert::Kind),
+        };
+        Ok(Insertion { elf, header, segment })
     }
 
-    /// The place of the section: in the new segment, after the program headers.
+    /// The place of the section.
     #[must_use]
     pub const fn place(&self) -> Place {
-        Place::Linked(self.segment.1 + self.table_size())
-    }
-
-    /// The bytes of the new program headers: two more than before.
-    const fn table_size(&self) -> u64 {
-        (self.header.segments as u64 + 2) * SEGMENT_HEADER
+        match self.segment {
+            Some(segment) => Place::Linked(segment.address + segment.table),
+            None => Place::Relocatable,
+        }
     }
 
     /// The file with the section, which was made for [`Insertion::place`].
     ///
     /// # Errors
-    /// [`CannotInsert::Headers`] if the headers contradict each other, and [`CannotInsert::NoAddress`] if the section is
-    /// too large.
-    pub fn file(&self, section: &[u8]) -> Result<Vec<u8>, CannotInsert> {
-        let endian = self.elf.endian();
-        let (offset, address) = self.segment;
-        let size = self.table_size().checked_add(section.len() as u64);
-        let size = size.filter(|size| address.checked_add(*size).is_some());
+    /// [`CannotInsert::Headers`] if the headers contradict each other, [`CannotInsert::NoAddress`] if the section is too
+    /// large, and [`CannotInsert::NoSymbol`].
+    pub fn file(&self, written: &Written) -> Result<Vec<u8>, CannotInsert> {
+        match &self.segment {
+            Some(segment) => segment.file(self, &written.bytes),
+            None => object::file(self, written),
+        }
+    }
+}
+
+impl NewSegment {
+    fn new(elf: &Elf<'_>, header: &FileHeader) -> Result<NewSegment, CannotInsert> {
+        let alignment = alignment(elf, header)?;
+        let (offset, address) = free_segment(elf, alignment)?;
+        let table = (u64::from(header.segments) + 2) * SEGMENT_HEADER;
+        Ok(NewSegment { offset, address, alignment, table })
+    }
+
+    fn file(&self, insertion: &Insertion<'_>, section: &[u8]) -> Result<Vec<u8>, CannotInsert> {
+        let elf = insertion.elf;
+        let size = self.table.checked_add(section.len() as u64);
+        let size = size.filter(|size| self.address.checked_add(*size).is_some());
         let size = size.ok_or(CannotInsert::NoAddress)?;
-        let mut file = self.elf.data().to_vec();
-        extend(&mut file, offset)?;
-        for program in self.program_headers(size, section.len() as u64)? {
-            program.write(&mut file, endian);
+        let mut header = insertion.header;
+        let mut file = elf.data().to_vec();
+        extend(&mut file, self.offset)?;
+        for program in self.program_headers(elf, &header, size)? {
+            program.write(&mut file, elf.endian());
         }
         file.extend_from_slice(section);
-        let mut header = self.header;
-        header.segments_offset = offset;
+        header.segments_offset = self.offset;
         header.segments += 2;
         if header.sections > 0 {
-            self.add_section_headers(&mut file, &mut header, section)?;
+            let new = SectionHeader {
+                sh_type: section_type(section),
+                flags: SHF_ALLOC,
+                address: self.address + self.table,
+                offset: self.offset + self.table,
+                size: section.len() as u64,
+                alignment: 8,
+                ..SectionHeader::default()
+            };
+            sections::append(elf, &mut file, &mut header, &[(".sframe", new)])?;
         }
-        header.write(&mut file, endian).ok_or(CannotInsert::Headers)?;
+        header.write(&mut file, elf.endian()).ok_or(CannotInsert::Headers)?;
         Ok(file)
     }
 
     /// The program headers: those of the file, the new segment after the other loaded ones, which have to be in order,
     /// and PT_GNU_SFRAME.
-    fn program_headers(&self, size: u64, section: u64) -> Result<Vec<ProgramHeader>, CannotInsert> {
-        let (offset, address) = self.segment;
-        let mut table = self.header.program_headers(self.elf).ok_or(CannotInsert::Headers)?;
+    fn program_headers(
+        &self,
+        elf: &Elf<'_>,
+        header: &FileHeader,
+        size: u64,
+    ) -> Result<Vec<ProgramHeader>, CannotInsert> {
+        let NewSegment { offset, address, alignment, table: before } = *self;
+        let mut table = header.program_headers(elf).ok_or(CannotInsert::Headers)?;
         for program in table.iter_mut().filter(|program| program.p_type == PT_PHDR) {
-            *program = program.at(offset, address, self.table_size());
+            *program = program.at(offset, address, before);
         }
         let last = table.iter().rposition(|program| program.p_type == PT_LOAD);
         let last = last.ok_or(CannotInsert::NoSegment)?;
-        let loaded = ProgramHeader::new(PT_LOAD, PF_R, self.alignment);
+        let loaded = ProgramHeader::new(PT_LOAD, PF_R, alignment);
         table.insert(last + 1, loaded.at(offset, address, size));
-        let before = self.table_size();
         let sframe = ProgramHeader::new(PT_GNU_SFRAME, PF_R, 8);
-        table.push(sframe.at(offset + before, address + before, section));
+        table.push(sframe.at(offset + before, address + before, size - before));
         Ok(table)
-    }
-
-    /// Appends the section headers with one more, and a copy of their names with one more.
-    fn add_section_headers(
-        &self,
-        file: &mut Vec<u8>,
-        header: &mut FileHeader,
-        section: &[u8],
-    ) -> Result<(), CannotInsert> {
-        let endian = self.elf.endian();
-        let mut table = header.section_headers(self.elf).ok_or(CannotInsert::Headers)?;
-        let index = u32::from(header.names);
-        let names = self.elf.section(index).and_then(|names| self.elf.section_data(names).ok());
-        let mut names = names.ok_or(CannotInsert::Headers)?.to_vec();
-        let name = u32::try_from(names.len()).map_err(|_| CannotInsert::Headers)?;
-        names.extend(b".sframe\0");
-        let own = table.get_mut(usize::from(header.names)).ok_or(CannotInsert::Headers)?;
-        own.offset = file.len() as u64;
-        own.size = names.len() as u64;
-        file.extend(names);
-        let (offset, address) = self.segment;
-        table.push(SectionHeader {
-            name,
-            sh_type: section_type(section),
-            flags: SHF_ALLOC,
-            address: address + self.table_size(),
-            offset: offset + self.table_size(),
-            size: section.len() as u64,
-            alignment: 8,
-            ..SectionHeader::default()
-        });
-        header.sections_offset = (file.len() as u64).next_multiple_of(8);
-        extend(file, header.sections_offset)?;
-        header.sections += 1;
-        table.iter().for_each(|section| section.write(file, endian));
-        debug_assert_eq!(
-            file.len() as u64,
-            header.sections_offset + u64::from(header.sections) * SECTION_HEADER
-        );
-        Ok(())
     }
 }
 

@@ -8,6 +8,9 @@
 //!
 //! [`forecast`] measures a section without writing it: its bytes by part, the functions and bytes of code that it
 //! describes, those that it leaves out by cause, and the sizes with which people compare it. [`synthesize`] writes it.
+//! [`Insertion`] adds a written section to the file, which may be an object, a program or a library, and [`assembly`]
+//! writes it as assembler source.
+//!
 //! [`account_of`] accounts for the bytes of an existing section in the same terms. [`diagnose`] finds what such a section
 //! could save without loss, [`smallest_of`] writes it with the fewest bytes, and [`what_if`] estimates the effect of
 //! changes to the format.

@@ -4,6 +4,7 @@
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
 use std::path::Path;
+use std::process::Command;
 
 use sframe_corpus::tools;
 use sframe_oracle::cfi::Cfi;
@@ -22,7 +23,7 @@ const ENCODINGS: [Encoding; 4] = [
 ];
 
 /// Rules about values that the CFI of C libraries breaks. A lossless section has the same values.
-const VALUES: [&str; 2] = ["slot-outside-frame", "flex-sp-loaded"];
+const VALUES: [&str; 3] = ["cfa-offset-low", "slot-outside-frame", "flex-sp-loaded"];
 
 /// Adds a section made from the file's CFI.
 fn add(data: &[u8], encoding: Encoding) -> (Vec<u8>, Synthesis) {
@@ -30,7 +31,7 @@ fn add(data: &[u8], encoding: Encoding) -> (Vec<u8>, Synthesis) {
     let insertion = Insertion::new(&elf).expect("a place");
     let cfi = Cfi::load_all(&elf).expect("CFI");
     let made = synthesize(&elf, &cfi, encoding, insertion.place()).expect("a section");
-    (insertion.file(&made.written.bytes).expect("a file"), made)
+    (insertion.file(&made.written).expect("a file"), made)
 }
 
 fn read(path: &Path) -> Vec<u8> {
@@ -71,6 +72,22 @@ fn check(name: &str, before: &[u8], after: &[u8], made: &Synthesis, is_lossless:
     assert_eq!(after[64..before.len()], before[64..], "{name}");
 }
 
+/// GNU objdump of the release finds as many functions, and says nothing else.
+fn read_by_objdump(name: &str, path: &Path, encoding: Encoding, abi: Abi, functions: usize) {
+    let release = if encoding == Encoding::Gnu(Release::V2_44) { "2.44" } else { "2.47.50" };
+    let Some(binutils) = tools::toolchain(release) else { return };
+    let prefix = match abi {
+        Abi::Amd64 => "",
+        Abi::S390x => "s390x-linux-gnu-",
+        Abi::Aarch64Big | Abi::Aarch64Little => "aarch64-linux-gnu-",
+    };
+    let mut objdump = Command::new(binutils.join(format!("{prefix}objdump")));
+    let output = objdump.arg("--sframe").arg(path).output().expect("objdump runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text.matches("func idx [").count(), functions, "{name}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{name}");
+}
+
 /// Libraries of three machines, and static and dynamic programs.
 #[test]
 fn libraries_keep_the_rules() {
@@ -79,6 +96,7 @@ fn libraries_keep_the_rules() {
         "gcc-12/usr/aarch64-linux-gnu/lib/libc.so.6",
         "gcc-12/usr/s390x-linux-gnu/lib/libc.so.6",
     ];
+    let folder = sframe_corpus::folder!("inserted-libraries");
     let mut seen = 0;
     for library in libraries {
         let path = tools::toolchains().join(library);
@@ -101,6 +119,8 @@ fn libraries_keep_the_rules() {
                 file.len() - data.len()
             );
             check(&name, &data, &file, &made, is_lossless);
+            std::fs::write(folder.join("library.so"), &file).expect("written");
+            read_by_objdump(&name, &folder.join("library.so"), encoding, abi, made.functions.len());
             seen += 1;
         }
     }
@@ -162,14 +182,36 @@ fn programs_still_run() {
     }
 }
 
+/// Static programs of other machines, which qemu runs.
+#[test]
+fn programs_of_other_machines_still_run() {
+    let Some(compilers) = tools::toolchain("gcc-12") else { return };
+    let folder = sframe_corpus::folder!("inserted-machines");
+    std::fs::write(folder.join("library.c"), LIBRARY).expect("written");
+    std::fs::write(folder.join("program.c"), PROGRAM).expect("written");
+    for machine in ["aarch64", "s390x"] {
+        let compiler = compilers.join(format!("{machine}-linux-gnu-gcc-12"));
+        let compile = format!("{} -O2 -static -o plain program.c library.c", compiler.display());
+        if !tools::run(&folder, &format!("qemu-{machine}"), &compile) {
+            return;
+        }
+        let program = read(&folder.join("plain"));
+        let (file, made) = add(&program, Encoding::Smallest(Version::V3));
+        check(machine, &program, &file, &made, true);
+        std::fs::write(folder.join("added"), &file).expect("written");
+        let command = format!("qemu-{machine} ./added > out; grep -qx '42 1' out");
+        assert!(tools::run(&folder, "sh", &format!("chmod +x added; {command}")), "{machine}");
+    }
+}
+
 /// Files for which there is no place.
 #[test]
 fn refusals_have_a_reason() {
     let refusal = |file: &[u8]| Insertion::new(&Elf::parse(file).expect("ELF")).err();
     let golden = sframe_corpus::read("golden/2.47.50/x86_64/plt.so");
     assert_eq!(refusal(&golden), Some(CannotInsert::HasSframe));
-    let object = ElfWriter::new(Abi::Amd64, ElfKind::Relocatable).finish().expect("small");
-    assert_eq!(refusal(&object), Some(CannotInsert::NotLinked));
+    let other = ElfWriter::new(Abi::Amd64, ElfKind::Other(4)).finish().expect("small");
+    assert_eq!(refusal(&other), Some(CannotInsert::Kind));
     let empty = ElfWriter::new(Abi::Amd64, ElfKind::Shared).finish().expect("small");
     assert_eq!(refusal(&empty), Some(CannotInsert::NoSegment));
     let with = |address, memory_size| {

@@ -106,18 +106,8 @@ fn estimates_are_those_counted_by_hand() {
     let bytes = wasteful();
     let section = Section::parse(&bytes, Placement::at(0)).expect("sound");
     let estimate = what_if(&section).expect("readable");
-    let changes = |estimate: &WhatIf| {
-        [
-            estimate.shared_blocks,
-            estimate.delta_function_starts,
-            estimate.varint_sizes,
-            estimate.delta_row_starts,
-            estimate.info_dictionary,
-            estimate.frame_dictionary,
-            estimate.attribute_dictionary,
-        ]
-        .map(|change| (change.before, change.after))
-    };
+    let changes =
+        |estimate: &WhatIf| estimate.changes().map(|(_, change)| (change.before, change.after));
     let expected = [
         // No block repeats.
         (38, 38),

@@ -6,7 +6,7 @@ use sframe_validator::elf::Elf;
 /// The bytes of a program header.
 pub(super) const SEGMENT_HEADER: u64 = 56;
 /// The bytes of a section header.
-pub(super) const SECTION_HEADER: u64 = 64;
+const SECTION_HEADER: u64 = 64;
 
 /// The fields of the file header that a new section changes, or that tell where the tables are.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ impl FileHeader {
 
     /// Whether the tables have headers of the usual sizes.
     pub(super) const fn has_usual_sizes(&self) -> bool {
-        self.segment_size as u64 == SEGMENT_HEADER
+        (self.segments == 0 || self.segment_size as u64 == SEGMENT_HEADER)
             && (self.sections == 0 || self.section_size as u64 == SECTION_HEADER)
     }
 
@@ -168,6 +168,56 @@ impl SectionHeader {
         push(file, endian, self.info.into(), 4);
         push(file, endian, self.alignment, 8);
         push(file, endian, self.entry_size, 8);
+    }
+}
+
+/// A symbol.
+pub(super) struct Symbol {
+    info: u8,
+    /// The index of its section, or a number of `SHN_LORESERVE` or above, which no section has.
+    pub(super) section: u16,
+    pub(super) value: u64,
+}
+
+impl Symbol {
+    /// The binding is `STB_LOCAL`.
+    pub(super) const fn is_local(&self) -> bool {
+        self.info >> 4 == 0
+    }
+
+    /// The type is `STT_SECTION`.
+    pub(super) const fn is_section(&self) -> bool {
+        self.info & 0xf == 3
+    }
+
+    fn read(rest: &mut Reader<'_>) -> Option<Symbol> {
+        rest.skip(4)?;
+        let [info, _] = rest.bytes()?;
+        let (section, value) = (rest.u16()?, rest.u64()?);
+        rest.skip(8)?;
+        Some(Symbol { info, section, value })
+    }
+}
+
+/// The symbols of a table.
+pub(super) fn symbols(table: &[u8], endian: Endian) -> impl Iterator<Item = Symbol> {
+    let mut rest = Reader { data: table, endian };
+    core::iter::from_fn(move || Symbol::read(&mut rest))
+}
+
+/// A relocation with an addend.
+pub(super) struct Relocation {
+    pub(super) offset: u64,
+    pub(super) symbol: u32,
+    pub(super) kind: u32,
+    pub(super) addend: u64,
+}
+
+impl Relocation {
+    pub(super) fn write(&self, file: &mut Vec<u8>, endian: Endian) {
+        push(file, endian, self.offset, 8);
+        push(file, endian, u64::from(self.symbol) << 32 | u64::from(self.kind), 8);
+        push(file, endian, self.addend, 8);
     }
 }
 

@@ -66,6 +66,22 @@ pub struct WhatIf {
     pub attribute_dictionary: Change,
 }
 
+impl WhatIf {
+    /// The changes, with names for people.
+    #[must_use]
+    pub const fn changes(&self) -> [(&'static str, Change); 7] {
+        [
+            ("shared row blocks", self.shared_blocks),
+            ("delta-coded function starts", self.delta_function_starts),
+            ("variable-length function sizes", self.varint_sizes),
+            ("delta-coded row starts", self.delta_row_starts),
+            ("dictionary of info bytes", self.info_dictionary),
+            ("dictionary of frames", self.frame_dictionary),
+            ("dictionary of attributes", self.attribute_dictionary),
+        ]
+    }
+}
+
 impl Add for WhatIf {
     type Output = WhatIf;
 

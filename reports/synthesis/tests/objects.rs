@@ -1,5 +1,5 @@
-//! Sections as assembler source: GNU as and llvm-mc make the same section from it, and programs that are linked with it
-//! have a sound section that agrees with their CFI.
+//! Sections for objects, as assembler source and added to the object. GNU as and llvm-mc make the same section from the
+//! source, and what is linked from either has a sound section that agrees with its CFI.
 
 #![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use sframe_corpus::tools;
 use sframe_oracle::cfi::Cfi;
 use sframe_oracle::compare::compare;
-use sframe_synthesis::{Encoding, Place, Release, Synthesis, assembly, synthesize};
+use sframe_synthesis::{Encoding, Insertion, Place, Release, Synthesis, assembly, synthesize};
 use sframe_validator::check::{Options, check_elf};
 use sframe_validator::elf::{Elf, SymbolTable};
 use sframe_validator::unwind::CodeAddress;
@@ -141,6 +141,42 @@ fn assemblers_make_the_same_section() {
             if !is_linked {
                 continue;
             }
+            let link = format!("{}/ld -shared -o both.so both.o", binutils.display());
+            assert!(tools::run(&folder, "sh", &link), "{name}");
+            check_linked(&name, &folder.join("both.so"), 3);
+        }
+    }
+}
+
+#[test]
+fn objects_get_the_same_section() {
+    let folder = sframe_corpus::folder!("objects");
+    let (Some(gnu), Some(early)) = (tools::toolchain("2.47.50"), tools::toolchain("2.44")) else {
+        return;
+    };
+    std::fs::write(folder.join("plain.s"), SOURCE).expect("written");
+    for (encoding, binutils, is_linked) in [
+        (Encoding::Smallest(Version::V3), &gnu, true),
+        (Encoding::Gnu(Release::V2_47_50), &gnu, true),
+        (Encoding::Smallest(Version::V2), &gnu, false),
+        (Encoding::Gnu(Release::V2_44), &early, true),
+    ] {
+        let assemble = format!("{}/as -o plain.o plain.s", binutils.display());
+        assert!(tools::run(&folder, "sh", &assemble));
+        let data = read(&folder.join("plain.o"));
+        let elf = Elf::parse(&data).expect("ELF");
+        let insertion = Insertion::new(&elf).expect("a place");
+        let cfi = Cfi::load_all(&elf).expect("CFI");
+        let made = synthesize(&elf, &cfi, encoding, insertion.place()).expect("a section");
+        let file = insertion.file(&made.written).expect("a file");
+        std::fs::write(folder.join("both.o"), &file).expect("written");
+        let name = format!("{encoding:?}");
+        check(&name, &folder.join("both.o"), &made);
+        let report = check_elf(&Elf::parse(&file).expect("ELF"), &Options::default());
+        let broken = report.counts.iter().filter(|(_, count)| *count > 0);
+        let broken: Vec<_> = broken.map(|(rule, _)| rule.name).collect();
+        assert!(broken.is_empty(), "{name}: {broken:?}");
+        if is_linked {
             let link = format!("{}/ld -shared -o both.so both.o", binutils.display());
             assert!(tools::run(&folder, "sh", &link), "{name}");
             check_linked(&name, &folder.join("both.so"), 3);
