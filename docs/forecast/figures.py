@@ -47,7 +47,8 @@ def spread(store):
     rows.append(["files with a ratio below 1"] + [f"{share:.0f} %" for share in smaller])
     for name, whole in [("file", "file_bytes"), ("loaded bytes", "loaded_bytes"), ("memory", "memory_bytes")]:
         shares = store.by_encoding(f"quantile_cont(100 * section_bytes / {whole}, [0.25, 0.5, 0.75])")
-        rows.append([f"quartiles of its share of the {name}"] + [" / ".join(f"{q:.1f}" for q in share) + " %" for share in shares])
+        cells = [" / ".join(f"{quartile:.1f}" for quartile in share) + " %" for share in shares]
+        rows.append([f"quartiles of its share of the {name}"] + cells)
     table(["ratio of a file"] + ENCODINGS, rows)
 
 
@@ -103,8 +104,8 @@ def largest(store):
     """The largest packages, and those that lose most."""
     query = """
         SELECT package, sum(file_bytes) / 1e6, sum(eh_frame_bytes + eh_frame_hdr_bytes) / 1e6, sum(section_bytes) / 1e6,
-            sum(section_bytes) / sum(eh_frame_bytes + eh_frame_hdr_bytes), sum(lost_functions), sum(functions), sum(lost_bytes) / 1e6,
-            sum(code_bytes) / 1e6
+            sum(section_bytes) / sum(eh_frame_bytes + eh_frame_hdr_bytes), sum(lost_functions), sum(functions),
+            sum(lost_bytes) / 1e6, sum(code_bytes) / 1e6
         FROM forecasts WHERE encoding = '{}' AND package IS NOT NULL GROUP BY package ORDER BY {} DESC LIMIT 8"""
     table(["largest sections, gnu-2.44", "MB of files", "MB of `.eh_frame` with header", "MB of SFrame", "ratio"],
           [[f"`{r[0]}`", f"{r[1]:.1f}", f"{r[2]:.2f}", f"{r[3]:.2f}", f"{r[4]:.2f}"]
@@ -122,7 +123,8 @@ def extremes(store):
             SELECT coalesce(inside, path), ratio, functions, rows / functions, row_start_bytes / rows, lost_functions
             FROM linked WHERE encoding = 'gnu-2.44' AND cfi_bytes > 1000 ORDER BY ratio {order} LIMIT 6""")
         table([title, "ratio", "functions", "rows for each", "bytes of a row's start", "left out"],
-              [[f"`{r[0].rsplit('/', 1)[-1]}`", f"{r[1]:.2f}", number(r[2]), f"{r[3]:.1f}", f"{r[4]:.2f}", number(r[5])] for r in found])
+              [[f"`{r[0].rsplit('/', 1)[-1]}`", f"{r[1]:.2f}", number(r[2]), f"{r[3]:.1f}", f"{r[4]:.2f}", number(r[5])]
+               for r in found])
 
 
 def comparison(csv, stores):
@@ -141,7 +143,8 @@ def comparison(csv, stores):
     differences = sorted(abs(p[0] / p[1] - p[2] / p[3]) for p in pairs.values())
     print(f"Median difference of the ratios with gnu-2.44: {differences[len(differences) // 2]:.3f}.")
     largest = sorted(pairs.items(), key=lambda item: -item[1][1])[:6]
-    chosen = largest + [(name, pairs[name]) for name in ["libc.so.6", "libcrypto.so.3", "bash", "ssh", "IBM037.so"] if name in pairs]
+    known = ["libc.so.6", "libcrypto.so.3", "bash", "ssh", "IBM037.so"]
+    chosen = largest + [(name, pairs[name]) for name in known if name in pairs]
     table(["file", "measured ratio", "predicted ratio", "measured CFI", "CFI of the namesake"],
           [[f"`{name}`", f"{p[0] / p[1]:.3f}", f"{p[2] / p[3]:.3f}", number(p[1]), number(p[3])] for name, p in chosen])
 

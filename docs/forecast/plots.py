@@ -1,4 +1,7 @@
-"""Draws the plots of FORECAST.md: plots.py AMD64-STORE ARM64-STORE AMD64-CSV ARM64-CSV BASE-AMD64-STORE BASE-ARM64-STORE."""
+"""Draws the plots of FORECAST.md.
+
+plots.py AMD64-STORE ARM64-STORE AMD64-CSV ARM64-CSV BASE-AMD64-STORE BASE-ARM64-STORE
+"""
 
 import pathlib
 import re
@@ -58,7 +61,7 @@ def distribution(stores):
     axes[0].set_ylabel("% of files with at most this ratio")
     axes[1].legend(loc="lower right")
     save(figure, "distribution", "Size of SFrame compared with .eh_frame, by file",
-         "For each ratio, the share of files with at most this ratio, for five encodings; the tables beside it have the quartiles.")
+         "For each ratio, the share of files with at most this ratio, for five encodings. Tables list the quartiles.")
 
 
 def by_code(stores):
@@ -67,18 +70,21 @@ def by_code(stores):
     for axis, store in zip(axes, stores):
         for encoding in ["gnu-2.44", "gnu-2.47.50"]:
             found = store.rows(f"""
-                SELECT floor(2 * log2(code_bytes)) / 2 AS bin, quantile_cont(ratio, [0.05, 0.25, 0.5, 0.75, 0.95]), count(*)
-                FROM linked WHERE encoding = '{encoding}' AND code_bytes > 0 GROUP BY bin HAVING count(*) >= 20 ORDER BY bin""")
+                SELECT floor(2 * log2(code_bytes)) / 2 AS bin, quantile_cont(ratio, [0.05, 0.25, 0.5, 0.75, 0.95])
+                FROM linked WHERE encoding = '{encoding}' AND code_bytes > 0
+                GROUP BY bin HAVING count(*) >= 20 ORDER BY bin""")
             size = [2 ** (row[0] + 0.25) / 1024 for row in found]
             low, lower, median, upper, high = zip(*[row[1] for row in found])
             if encoding == "gnu-2.44":
-                axis.fill_between(size, low, high, color=COLOURS[encoding], alpha=0.15, linewidth=0, label="gnu-2.44, 5 to 95 % of files")
-                axis.fill_between(size, lower, upper, color=COLOURS[encoding], alpha=0.3, linewidth=0, label="gnu-2.44, quartiles")
+                style = {"color": COLOURS[encoding], "linewidth": 0}
+                axis.fill_between(size, low, high, alpha=0.15, label="gnu-2.44, 5 to 95 % of files", **style)
+                axis.fill_between(size, lower, upper, alpha=0.3, label="gnu-2.44, quartiles", **style)
             axis.plot(size, median, color=COLOURS[encoding], linewidth=1.5, label=f"{encoding}, median")
         axis.axhline(1, color=GREY, linewidth=1, linestyle=":")
         axis.set_xscale("log", base=4)
-        axis.set_xticks([0.25, 1, 4, 16, 64, 256, 1024, 4096, 16384], ["¼", "1", "4", "16", "64", "256", "1 Mi", "4 Mi", "16 Mi"])
-        axis.set_xlabel("KiB of code in the file")
+        axis.minorticks_off()
+        axis.set_xticks([0.25, 1, 4, 16, 64, 256, 1024, 4096, 16384], ["256", "1 Ki", "4 Ki", "16 Ki", "64 Ki", "256 Ki", "1 Mi", "4 Mi", "16 Mi"])
+        axis.set_xlabel("bytes of code in the file")
         axis.set_ylim(0.4, 1.4)
     axes[0].set_ylabel(".sframe / (.eh_frame + .eh_frame_hdr)")
     axes[1].legend(loc="upper right")
