@@ -72,8 +72,9 @@ def coverage(store):
 def losses(store):
     """Functions and code left out, by cause, and the file that loses most."""
     found = store.rows("""
-        SELECT cause, encoding, sum(functions), sum(bytes), arg_max(coalesce(inside, path), functions), max(functions)
-        FROM forecast_losses GROUP BY ALL""")
+        SELECT cause, encoding, sum(functions), sum(bytes),
+            first(coalesce(inside, path) ORDER BY functions DESC, coalesce(inside, path)), max(functions)
+        FROM forecast_losses GROUP BY cause, encoding ORDER BY cause, encoding""")
     causes = sorted({row[0] for row in found}, key=lambda cause: -max(row[2] for row in found if row[0] == cause))
     rows = []
     for cause in causes:
@@ -106,7 +107,7 @@ def largest(store):
         SELECT package, sum(file_bytes) / 1e6, sum(eh_frame_bytes + eh_frame_hdr_bytes) / 1e6, sum(section_bytes) / 1e6,
             sum(section_bytes) / sum(eh_frame_bytes + eh_frame_hdr_bytes), sum(lost_functions), sum(functions),
             sum(lost_bytes) / 1e6, sum(code_bytes) / 1e6
-        FROM forecasts WHERE encoding = '{}' AND package IS NOT NULL GROUP BY package ORDER BY {} DESC LIMIT 8"""
+        FROM forecasts WHERE encoding = '{}' AND package IS NOT NULL GROUP BY package ORDER BY {} DESC, package LIMIT 8"""
     table(["largest sections, gnu-2.44", "MB of files", "MB of `.eh_frame` with header", "MB of SFrame", "ratio"],
           [[f"`{r[0]}`", f"{r[1]:.1f}", f"{r[2]:.2f}", f"{r[3]:.2f}", f"{r[4]:.2f}"]
            for r in store.rows(query.format("gnu-2.44", "sum(section_bytes)"))])
@@ -121,7 +122,7 @@ def extremes(store):
     for order, title in [("ASC", "least ratios, gnu-2.44"), ("DESC", "greatest ratios, gnu-2.44")]:
         found = store.rows(f"""
             SELECT coalesce(inside, path), ratio, functions, rows / functions, row_start_bytes / rows, lost_functions
-            FROM linked WHERE encoding = 'gnu-2.44' AND cfi_bytes > 1000 ORDER BY ratio {order} LIMIT 6""")
+            FROM linked WHERE encoding = 'gnu-2.44' AND cfi_bytes > 1000 ORDER BY ratio {order}, coalesce(inside, path) LIMIT 6""")
         table([title, "ratio", "functions", "rows for each", "bytes of a row's start", "left out"],
               [[f"`{r[0].rsplit('/', 1)[-1]}`", f"{r[1]:.2f}", number(r[2]), f"{r[3]:.1f}", f"{r[4]:.2f}", number(r[5])]
                for r in found])

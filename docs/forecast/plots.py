@@ -73,7 +73,7 @@ def by_code(stores):
                 SELECT floor(2 * log2(code_bytes)) / 2 AS bin, quantile_cont(ratio, [0.05, 0.25, 0.5, 0.75, 0.95])
                 FROM linked WHERE encoding = '{encoding}' AND code_bytes > 0
                 GROUP BY bin HAVING count(*) >= 20 ORDER BY bin""")
-            size = [2 ** (row[0] + 0.25) / 1024 for row in found]
+            size = [2 ** (row[0] + 0.25) for row in found]
             low, lower, median, upper, high = zip(*[row[1] for row in found])
             if encoding == "gnu-2.44":
                 style = {"color": COLOURS[encoding], "linewidth": 0}
@@ -83,7 +83,8 @@ def by_code(stores):
         axis.axhline(1, color=GREY, linewidth=1, linestyle=":")
         axis.set_xscale("log", base=4)
         axis.minorticks_off()
-        axis.set_xticks([0.25, 1, 4, 16, 64, 256, 1024, 4096, 16384], ["256", "1 Ki", "4 Ki", "16 Ki", "64 Ki", "256 Ki", "1 Mi", "4 Mi", "16 Mi"])
+        ticks = ["256", "1 Ki", "4 Ki", "16 Ki", "64 Ki", "256 Ki", "1 Mi", "4 Mi", "16 Mi"]
+        axis.set_xticks([4 ** power for power in range(4, 13)], ticks)
         axis.set_xlabel("bytes of code in the file")
         axis.set_ylim(0.4, 1.4)
     axes[0].set_ylabel(".sframe / (.eh_frame + .eh_frame_hdr)")
@@ -102,7 +103,9 @@ def parts(stores):
             values = [v / f for v, f in zip(store.by_encoding(f"sum({column})"), functions)]
             axis.barh(ENCODINGS, values, left=left, color=colour, label=name)
             left = [a + b for a, b in zip(left, values)]
-        cfi, header, count = store.rows("SELECT sum(eh_frame_bytes), sum(eh_frame_hdr_bytes), sum(functions) FROM linked WHERE encoding = 'smallest-v3'")[0]
+        cfi, header, count = store.rows("""
+            SELECT sum(eh_frame_bytes), sum(eh_frame_hdr_bytes), sum(functions)
+            FROM linked WHERE encoding = 'smallest-v3'""")[0]
         axis.barh([".eh_frame"], [cfi / count], color=GREY, alpha=0.6)
         axis.barh([".eh_frame"], [header / count], left=[cfi / count], color=GREY, alpha=0.3)
         axis.text(cfi / count / 2, ".eh_frame", ".eh_frame", ha="center", va="center", color="#ffffff")
@@ -111,7 +114,7 @@ def parts(stores):
     axes[0].invert_yaxis()
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
     save(figure, "parts", "Parts of SFrame sections",
-         "Bytes for each function in the header, index, attributes, row starts, info bytes and data words, compared with .eh_frame and its header.")
+         "Bytes for each function in each part of the section, compared with .eh_frame and its header.")
 
 
 def gentoo(stores, tables, base):
@@ -119,19 +122,24 @@ def gentoo(stores, tables, base):
     figure, axes = panels(sharey=True)
     for axis, store, table, small in zip(axes, stores, tables, base):
         pairs = same_names(table, [small, store], "gnu-2.44").values()
-        count = len(pairs)
-        share = [100 * (i + 1) / count for i in range(count)]
         every = sorted(sframe / cfi for _, sframe, cfi in public(table))
-        axis.plot(every, [100 * (i + 1) / len(every) for i in range(len(every))], color=GREY, linewidth=1, linestyle="--", label="Gentoo, all files")
-        axis.plot(sorted(p[0] / p[1] for p in pairs), share, color=COLOURS["gnu-2.47.50"], linewidth=1.5, label="Gentoo, same names")
-        axis.plot(sorted(p[2] / p[3] for p in pairs), share, color=COLOURS["gnu-2.44"], linewidth=1.5, label="Debian, same names, predicted")
+        axis.plot(every, shares(len(every)), color=GREY, linewidth=1, linestyle="--", label="Gentoo, all files")
+        measured = sorted(p[0] / p[1] for p in pairs)
+        axis.plot(measured, shares(len(pairs)), color=COLOURS["gnu-2.47.50"], label="Gentoo, same names")
+        predicted = sorted(p[2] / p[3] for p in pairs)
+        axis.plot(predicted, shares(len(pairs)), color=COLOURS["gnu-2.44"], label="Debian, same names, predicted")
         axis.set_xlim(0.4, 1.4)
         axis.set_ylim(0, 100)
         axis.set_xlabel("bytes of .sframe / (.eh_frame + .eh_frame_hdr)")
     axes[0].set_ylabel("% of files with at most this ratio")
     axes[1].legend(loc="lower right")
     save(figure, "gentoo", "Predicted ratios for Debian and measured ratios for Gentoo",
-         "Share of files with at most each ratio: measured on Gentoo, and predicted for files of the same names in Debian.")
+         "Share of files with at most each ratio: measured on Gentoo, predicted for files of the same names in Debian.")
+
+
+def shares(count):
+    """The percentages of the first, second and later ones of so many files."""
+    return [100 * (i + 1) / count for i in range(count)]
 
 
 def main():
