@@ -71,18 +71,18 @@ def coverage(store):
 
 def losses(store):
     """Functions and code left out, by cause, and the file that loses most."""
-    found = store.rows("""
-        SELECT cause, encoding, sum(functions), sum(bytes),
-            first(coalesce(inside, path) ORDER BY functions DESC, coalesce(inside, path)), max(functions)
-        FROM forecast_losses GROUP BY cause, encoding ORDER BY cause, encoding""")
-    causes = sorted({row[0] for row in found}, key=lambda cause: -max(row[2] for row in found if row[0] == cause))
+    totals, most = {}, {}
+    for cause, encoding, functions, size, file in store.rows(
+            "SELECT cause, encoding, functions, bytes, coalesce(inside, path) FROM forecast_losses"):
+        before = totals.get((cause, encoding), (0, 0))
+        totals[cause, encoding] = (before[0] + functions, before[1] + size)
+        most[cause] = min(most.get(cause, (0, "")), (-functions, file))
+    highest = {cause: max(totals.get((cause, encoding), (0, 0))[0] for encoding in ENCODINGS) for cause in most}
     rows = []
-    for cause in causes:
-        of = {row[1]: row for row in found if row[0] == cause}
-        most = max(of.values(), key=lambda row: row[2])
-        example = f"`{most[4].rsplit('/', 1)[-1]}`, {number(most[5])}"
-        cells = [f"{number(of[e][2])} ({of[e][3] / 1e6:.2f} MB)" if e in of else "" for e in ENCODINGS]
-        rows.append([f"`{cause}`"] + cells + [example])
+    for cause in sorted(most, key=lambda cause: (-highest[cause], cause)):
+        found = [totals.get((cause, encoding)) for encoding in ENCODINGS]
+        cells = [f"{number(total[0])} ({total[1] / 1e6:.2f} MB)" if total else "" for total in found]
+        rows.append([f"`{cause}`"] + cells + [f"`{most[cause][1].rsplit('/', 1)[-1]}`, {number(-most[cause][0])}"])
     table(["cause"] + ENCODINGS + ["largest number in a file"], rows)
 
 
@@ -107,7 +107,8 @@ def largest(store):
         SELECT package, sum(file_bytes) / 1e6, sum(eh_frame_bytes + eh_frame_hdr_bytes) / 1e6, sum(section_bytes) / 1e6,
             sum(section_bytes) / sum(eh_frame_bytes + eh_frame_hdr_bytes), sum(lost_functions), sum(functions),
             sum(lost_bytes) / 1e6, sum(code_bytes) / 1e6
-        FROM forecasts WHERE encoding = '{}' AND package IS NOT NULL GROUP BY package ORDER BY {} DESC, package LIMIT 8"""
+        FROM forecasts WHERE encoding = '{}' AND package IS NOT NULL
+        GROUP BY package ORDER BY {} DESC, package LIMIT 8"""
     table(["largest sections, gnu-2.44", "MB of files", "MB of `.eh_frame` with header", "MB of SFrame", "ratio"],
           [[f"`{r[0]}`", f"{r[1]:.1f}", f"{r[2]:.2f}", f"{r[3]:.2f}", f"{r[4]:.2f}"]
            for r in store.rows(query.format("gnu-2.44", "sum(section_bytes)"))])
@@ -122,7 +123,8 @@ def extremes(store):
     for order, title in [("ASC", "least ratios, gnu-2.44"), ("DESC", "greatest ratios, gnu-2.44")]:
         found = store.rows(f"""
             SELECT coalesce(inside, path), ratio, functions, rows / functions, row_start_bytes / rows, lost_functions
-            FROM linked WHERE encoding = 'gnu-2.44' AND cfi_bytes > 1000 ORDER BY ratio {order}, coalesce(inside, path) LIMIT 6""")
+            FROM linked WHERE encoding = 'gnu-2.44' AND cfi_bytes > 1000
+            ORDER BY ratio {order}, coalesce(inside, path) LIMIT 6""")
         table([title, "ratio", "functions", "rows for each", "bytes of a row's start", "left out"],
               [[f"`{r[0].rsplit('/', 1)[-1]}`", f"{r[1]:.2f}", number(r[2]), f"{r[3]:.1f}", f"{r[4]:.2f}", number(r[5])]
                for r in found])
