@@ -24,7 +24,7 @@ Examples:
       dpkg-scanpackages . > Packages && sframe-check repo .
       createrepo_c . && sframe-check repo .
   Keep the results of a mirror's packages for amd64:
-      sframe-check repo --list --architecture amd64 /srv/mirror/debian | sframe-check --store night -
+      sframe-check repo --list --architecture amd64 /srv/mirror/debian | sframe-check --store night --files-from -
   One source's packages on a server:
       sframe-check repo --suite sid --component main --architecture amd64 --name 'libssl*' \\
           https://debian.example.org/debian";
