@@ -11,7 +11,7 @@
 pub struct Message {
     /// A name for the message.
     pub id: &'static str,
-    /// The words of the message. `*` stands for any text.
+    /// The words of the message. `*` matches any text.
     pub pattern: &'static str,
     /// The linkers that print it.
     pub linkers: &'static str,

@@ -98,7 +98,7 @@ pub struct Share {
     pub code_bytes: u64,
     /// Bytes of code that SFrame describes.
     pub described_bytes: u64,
-    /// Bytes of code of which it is undecided whether SFrame describes them.
+    /// Bytes of code that could not be compared: SFrame may or may not describe them.
     pub undecided_bytes: u64,
 }
 

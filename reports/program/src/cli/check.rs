@@ -45,7 +45,7 @@ pub(super) fn run(args: &CheckArgs) -> io::Result<Exit> {
     let outputs = Outputs {
         output: &args.output,
         gates: &args.gates,
-        shown: Shown { all: args.what.all, known: options.policy.denies_known(), none: true },
+        shown: Shown { all: args.what.all, known: options.policy.denies_known(), findings: true },
     };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.resources.threads, sink)

@@ -12,8 +12,8 @@ use super::args::Cli;
 
 /// What people come to do, and the commands for it.
 const TASKS: [(&str, &[&str]); 7] = [
-    ("Look at a section", &["dump", "lookup", "walk", "trace", "diff", "explain"]),
-    ("Before SFrame is enabled", &["forecast", "link", "size"]),
+    ("Look at a section", &["dump", "lookup", "walk", "trace", "diff", "size", "explain"]),
+    ("Before SFrame is enabled", &["forecast", "link"]),
     ("Make sections", &["synthesize", "repair"]),
     ("Check a distribution, and compare scans", &["repo", "show", "compare"]),
     ("Divide a scan among machines", &["plan", "scan", "status", "merge"]),

@@ -27,7 +27,7 @@ pub(super) fn run(args: &ForecastArgs) -> io::Result<Exit> {
         ..CheckOptions::default()
     };
     limit_memory(&mut options, &args.resources);
-    let shown = Shown { all: false, known: false, none: false };
+    let shown = Shown { all: false, known: false, findings: false };
     let outputs = Outputs { output: &args.output, gates: &GateArgs::default(), shown };
     let scan = |inputs: &mut dyn Iterator<Item = Input>, sink: &mut dyn Sink| {
         scan(inputs, &options, args.resources.threads, sink)

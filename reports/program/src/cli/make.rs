@@ -2,6 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use sframe_input::{FileBytes, plain_error};
@@ -78,8 +79,9 @@ fn made(
     out.write_all(&made.bytes)?;
     out.flush()?;
     if is_program {
-        let permissions: Permissions = fs::metadata(path)?.permissions();
-        out.get_ref().set_permissions(permissions)?;
+        // As a copy: without the bits that would make it run as its owner.
+        let mode = fs::metadata(path)?.permissions().mode() & 0o777;
+        out.get_ref().set_permissions(Permissions::from_mode(mode))?;
     }
     drop(out);
     file.finish()?;

@@ -32,8 +32,8 @@ pub(super) struct Shown {
     pub(super) all: bool,
     /// Cases of known defects like other findings.
     pub(super) known: bool,
-    /// That there are none, where they were looked for.
-    pub(super) none: bool,
+    /// Findings were looked for, so that the summary says if there are none.
+    pub(super) findings: bool,
 }
 
 impl Outputs<'_> {
@@ -93,7 +93,7 @@ fn of_format(
     format: Format,
     out: Box<dyn Write>,
     output: &OutputArgs,
-    Shown { all, known, none }: Shown,
+    Shown { all, known, findings }: Shown,
     width: Option<usize>,
 ) -> Box<dyn Renderer> {
     let out = BufWriter::with_capacity(1 << 16, out);
@@ -110,7 +110,7 @@ fn of_format(
                 all,
                 coverage,
                 summary: !quiet,
-                findings: none,
+                findings,
                 known,
                 demangle,
                 width,

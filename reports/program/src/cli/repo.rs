@@ -46,7 +46,7 @@ pub(super) fn run(args: &RepoArgs) -> io::Result<Exit> {
     let outputs = Outputs {
         output: &args.output,
         gates: &args.gates,
-        shown: Shown { all: args.what.all, known: options.policy.denies_known(), none: true },
+        shown: Shown { all: args.what.all, known: options.policy.denies_known(), findings: true },
     };
     let summary = report(outputs, entries, Entry::held, scan)?;
     if summary.inputs == 0 && !interrupted.load(Ordering::Relaxed) {

@@ -29,7 +29,7 @@ pub(super) fn run(args: &ShowArgs) -> io::Result<Exit> {
     }
     let named = |path: &Path, error| io::Error::other(format!("{}: {error}", path.display()));
     let policy = policy(&args.policy)?;
-    let shown = Shown { all: args.all, known: policy.denies_known(), none: true };
+    let shown = Shown { all: args.all, known: policy.denies_known(), findings: true };
     let mut renderer = match args.output.format {
         Format::Html => {
             let mut report = Report::default();

@@ -4,13 +4,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
-use sframe_input::Input;
+use sframe_input::{Input, Selection};
 use sframe_record::json::{FORMAT, TOOL, Tool, write};
 use sframe_record::text::printable_path;
 
 use super::args::DocumentFormat;
 use super::args::size::SizeArgs;
-use super::check::lasting_selection;
 use super::{Exit, complain, stdout, styled_stdout};
 use crate::size::{Sizes, measure, write_text};
 
@@ -30,8 +29,8 @@ struct Document {
 
 pub(super) fn run(args: &SizeArgs) -> io::Result<Exit> {
     let (mut sections, mut total, mut unreadable) = (Vec::new(), Sizes::default(), 0_u64);
-    for input in lasting_selection(&args.inputs)? {
-        let is_named = |path: &Path| args.inputs.paths.iter().any(|named| *named == *path);
+    for input in Selection::new(&args.paths, Vec::new()) {
+        let is_named = |path: &Path| args.paths.iter().any(|named| *named == *path);
         let (path, measured) = match input {
             Input::File(path) => {
                 let measured = measure(&path, args.raw.options(), args.what_if);

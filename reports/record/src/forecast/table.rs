@@ -18,7 +18,7 @@ pub struct Table {
 pub struct Line {
     /// What it is about.
     pub label: String,
-    /// Whether it belongs to the last line before it that is no part.
+    /// Whether it is a detail, which is indented below the figure that it belongs to.
     pub is_part: bool,
     /// A value for each encoding.
     pub cells: Vec<String>,

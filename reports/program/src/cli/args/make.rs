@@ -8,7 +8,7 @@ use sframe_synthesis::Encoding;
 use super::forecast::encoding;
 
 pub(in crate::cli) const SYNTHESIZE_HELP: &str = "\
-The section is made from the file's CFI. A linked file gets it with PT_GNU_SFRAME, in a new segment at its end: nothing moves, and the program runs as before. A file \
+The section is made from the file's CFI. A linked file gets it with PT_GNU_SFRAME, in a new segment at its end: nothing moves, and the program runs as before. An object gets .sframe and .rela.sframe. A file \
 whose headers leave no place for it is refused, with the reason. What the section leaves out is listed; `explain CAUSE` says why.
 
 Exit status:
@@ -19,7 +19,7 @@ Exit status:
 
 pub(in crate::cli) const REPAIR_HELP: &str = "\
 Sections that a linker has appended are merged, functions are sorted, start addresses that it did not adjust are corrected, duplicates and redundant rows are removed, \
-relocations that ld -r left behind are moved, and the program header gets the size of the section. The result is checked, and compared with CFI, before it is written. A file \
+relocations that ld -r left in their old places are moved, and the program header gets the size of the section. The result is checked, and compared with CFI, before it is written. A file \
 whose start addresses cannot be determined is refused.
 
 Exit status:

@@ -1,9 +1,10 @@
-//! The command line of the size doctor.
+//! The command line of `size`.
 
-use clap::Args;
+use std::ffi::OsString;
+
+use clap::{Args, ValueHint};
 
 use super::DocumentFormat;
-use super::inputs::InputArgs;
 use super::raw::RawArgs;
 
 pub(in crate::cli) const SIZE_HELP: &str = "\
@@ -17,8 +18,9 @@ Exit status:
 /// `size`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SizeArgs {
-    #[command(flatten)]
-    pub(in crate::cli) inputs: InputArgs,
+    /// ELF files, and folders of them; archives and packages are not opened
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub(in crate::cli) paths: Vec<OsString>,
     /// Estimate what changes of the format would save, for those who design its next version
     #[arg(long)]
     pub(in crate::cli) what_if: bool,
