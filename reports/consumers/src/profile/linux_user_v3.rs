@@ -16,7 +16,7 @@ static PAGE: Page = Page {
     versions: "the series of 2026 with flexible rows and the system call stacktrace_setup",
     source: "dylanbhatch/linux 3231d5c571fa: kernel/unwind/sframe.c, sframe.h, user.c",
     reads: &[3],
-    machines: &[Abi::Amd64, Abi::S390x],
+    machines: &[Abi::Amd64],
     without_row: "it follows the frame pointer, where the machine has one",
     subtracts_one: Some(false),
     statements: &[
