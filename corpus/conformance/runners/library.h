@@ -38,6 +38,8 @@ static void *section_bytes, *context;
 static uint64_t section_address;
 static unsigned version, abi, flags, function_count;
 static int fixed_fp, fixed_ra;
+/* The library's error for the last lookup. */
+static int find_error;
 
 static void *library_symbol(const char *name) {
   void *symbol = dlsym(library, name);
@@ -61,18 +63,19 @@ static void library_load(const char *path) {
   interface = has_v3 ? 3 : has_v2 ? 1 : 0;
 }
 
-/* The code with which the library refuses the section, or 0. */
-static int library_open(const unsigned char *bytes, size_t length, uint64_t address) {
+static void library_close(void) {
   if (context)
     CALL(void (*)(void **), "decoder_free", &context);
   context = NULL;
   free(section_bytes);
-  /* Zeros follow, so that the answers of a library that reads too far are always the same. */
-  section_bytes = calloc(1, length + 0x10000);
-  memcpy(section_bytes, bytes, length);
+  section_bytes = NULL;
+}
+
+/* The code with which the library refuses bytes, which stay where they are, or 0. */
+static int library_decode(const unsigned char *bytes, size_t length, uint64_t address) {
   section_address = address;
   int error = 0;
-  context = CALL(void *(*)(const char *, size_t, int *), "decode", section_bytes, length, &error);
+  context = CALL(void *(*)(const unsigned char *, size_t, int *), "decode", bytes, length, &error);
   if (!context)
     return error ? error : -1;
   version = interface == 0 ? 1 : CALL(uint8_t (*)(void *), "decoder_get_version", context);
@@ -82,6 +85,14 @@ static int library_open(const unsigned char *bytes, size_t length, uint64_t addr
   fixed_ra = CALL(int8_t (*)(void *), "decoder_get_fixed_ra_offset", context);
   function_count = CALL(uint32_t (*)(void *), "decoder_get_num_fidx", context);
   return 0;
+}
+
+/* The same for a copy of the bytes. Zeros follow, so that the answers of a library that reads too far are always the same. */
+static int library_open(const unsigned char *bytes, size_t length, uint64_t address) {
+  library_close();
+  section_bytes = calloc(1, length + 0x10000);
+  memcpy(section_bytes, bytes, length);
+  return library_decode(section_bytes, length, address);
 }
 
 /* The address of a function's first byte: the library returns the stored value. */
@@ -126,11 +137,14 @@ static bool library_row(unsigned function, unsigned index, struct library_row *r
 static bool library_find(uint64_t pc, struct library_row *row) {
   int64_t relative = (int64_t)(pc - section_address);
   memset(row, 0, sizeof *row);
+  find_error = 0;
   if (interface == 3)
-    return CALL(int (*)(void *, int64_t, struct library_row *), "find_fre", context, relative, row) == 0;
-  if (relative != (int32_t)relative)
+    find_error = CALL(int (*)(void *, int64_t, struct library_row *), "find_fre", context, relative, row);
+  else if (relative == (int32_t)relative)
+    find_error = CALL(int (*)(void *, int32_t, struct library_row *), "find_fre", context, (int32_t)relative, row);
+  else
     return false;
-  return CALL(int (*)(void *, int32_t, struct library_row *), "find_fre", context, (int32_t)relative, row) == 0;
+  return find_error == 0;
 }
 
 /* DWARF numbers by ABI: AArch64 in both byte orders, AMD64, s390x. */

@@ -18,7 +18,7 @@ type Module = Vec<String>;
 /// A module and a name in it.
 type Item = (Module, Option<String>);
 
-const PACKAGES: [&str; 18] = [
+const PACKAGES: [&str; 19] = [
     "validator",
     "oracle",
     "reports/record",
@@ -31,6 +31,7 @@ const PACKAGES: [&str; 18] = [
     "reports/repair",
     "reports/link",
     "reports/conformance",
+    "reports/consumers",
     "reports/html",
     "reports/harness",
     "reports/process",

@@ -1,0 +1,114 @@
+//! The specification's rows, by the validator's reader.
+
+use sframe_validator::section::{Function, RowBudget};
+use sframe_validator::unwind::{Frame, Row};
+use sframe_validator::{Placement, Section};
+
+use crate::input::Input;
+
+/// How many rows of repeated blocks are listed, at most, for each byte of the section.
+const BLOCKS_PER_BYTE: usize = 16;
+
+/// A range of PCs with one row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) function: u32,
+    pub(super) frame: Frame,
+}
+
+/// The ranges of all functions, ordered by address. They do not overlap.
+#[derive(Debug, Default)]
+pub(super) struct Specification {
+    ranges: Vec<Range>,
+    /// The addresses of the functions that have rows, by index.
+    starts: Vec<(u32, u64)>,
+}
+
+impl Specification {
+    pub(super) fn of(input: &Input<'_>) -> Specification {
+        let placement = Placement::at(input.address).with_abi(Some(input.machine));
+        let Ok(section) = Section::parse(input.bytes, placement) else {
+            return Specification::default();
+        };
+        let (mut found, mut budget) = (Vec::new(), section.row_budget());
+        let mut most = input.bytes.len().saturating_mul(BLOCKS_PER_BYTE);
+        for function in section.functions().flatten() {
+            ranges(&function, &mut budget, &mut most, &mut found);
+        }
+        Specification::without_overlaps(found)
+    }
+
+    /// Of two rows for one PC, the one that starts later is kept, as a search by address finds it.
+    fn without_overlaps(mut found: Vec<Range>) -> Specification {
+        found.retain(|range| range.start < range.end);
+        found.sort_by_key(|range| range.start);
+        let next: Vec<u64> = found.iter().skip(1).map(|range| range.start).collect();
+        for (range, next) in found.iter_mut().zip(next) {
+            range.end = range.end.min(next);
+        }
+        found.retain(|range| range.start < range.end);
+        let mut starts: Vec<(u32, u64)> =
+            found.iter().map(|range| (range.function, range.start)).collect();
+        starts.sort_unstable();
+        starts.dedup_by_key(|(function, _)| *function);
+        Specification { ranges: found, starts }
+    }
+
+    /// The number of bytes with a row.
+    pub(super) fn covered(&self) -> u64 {
+        let sizes = self.ranges.iter().map(|range| range.end - range.start);
+        sizes.fold(0, u64::saturating_add)
+    }
+
+    pub(super) fn boundaries(&self) -> Vec<u64> {
+        // The ranges are ordered and do not overlap.
+        self.ranges.iter().flat_map(|range| [range.start, range.end]).collect()
+    }
+
+    /// The range that contains a PC.
+    pub(super) fn row(&self, pc: u64) -> Option<Range> {
+        let after = self.ranges.partition_point(|range| range.start <= pc);
+        let range = self.ranges.get(after.checked_sub(1)?)?;
+        (pc < range.end).then_some(*range)
+    }
+
+    /// The functions that have rows, in the order of the table, with the addresses of their first rows.
+    pub(super) fn functions(&self) -> &[(u32, u64)] {
+        &self.starts
+    }
+}
+
+fn ranges(
+    function: &Function<'_>,
+    budget: &mut RowBudget,
+    most: &mut usize,
+    found: &mut Vec<Range>,
+) {
+    let (Ok(start), Ok(block)) = (function.start(), function.repeat_size()) else { return };
+    let (start, size) = (start.address, u64::from(function.size()));
+    let end = start.saturating_add(size);
+    let index = function.index();
+    if function.is_outermost() {
+        found.push(Range { start, end, function: index, frame: Frame::OUTERMOST });
+        return;
+    }
+    let Ok(rows) = function.rows_within(budget) else { return };
+    let rows: Vec<Row> = rows.flatten().filter(|row| row.start < row.end).collect();
+    let length = block.map_or(size.max(1), u64::from);
+    let mut place = 0;
+    while place < size {
+        if block.is_some() {
+            let Some(rest) = most.checked_sub(rows.len().max(1)) else { return };
+            *most = rest;
+        }
+        found.extend(rows.iter().map(|row| Range {
+            start: row.start.saturating_add(place).min(end),
+            end: row.end.saturating_add(place).min(end),
+            function: index,
+            frame: row.frame,
+        }));
+        place = place.saturating_add(length);
+    }
+}

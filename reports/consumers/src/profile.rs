@@ -1,0 +1,72 @@
+//! The profiles, one file for each consumer.
+
+mod glibc_2_43;
+mod java_profiler;
+mod linux_user_v3;
+
+use std::fmt;
+
+use crate::consumer::Consumer;
+
+static PROFILES: [&dyn Consumer; 3] =
+    [&glibc_2_43::Glibc, &linux_user_v3::LinuxUserV3, &java_profiler::JavaProfiler];
+
+/// All consumers, in the order of reports.
+#[must_use]
+pub fn profiles() -> &'static [&'static dyn Consumer] {
+    &PROFILES
+}
+
+/// The consumers whose names match a pattern: a name, a name with `*` for any characters, or `all`.
+#[must_use]
+pub fn named(pattern: &str) -> Vec<&'static dyn Consumer> {
+    let is_named = |name: &str| pattern == "all" || matches(pattern, name);
+    profiles().iter().copied().filter(|consumer| is_named(consumer.page().name)).collect()
+}
+
+/// No consumer has this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownConsumer(pub String);
+
+impl std::error::Error for UnknownConsumer {}
+
+impl fmt::Display for UnknownConsumer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = profiles().iter().map(|consumer| consumer.page().name).collect();
+        write!(f, "{}: no such consumer; known are all, {}", self.0, names.join(", "))
+    }
+}
+
+/// The consumers in a list of patterns separated by commas, each once, in the order of reports.
+///
+/// # Errors
+/// A pattern matches no consumer.
+pub fn select(list: &str) -> Result<Vec<&'static dyn Consumer>, UnknownConsumer> {
+    let mut names = Vec::new();
+    for pattern in list.split(',').map(str::trim) {
+        let found = named(pattern);
+        if found.is_empty() {
+            return Err(UnknownConsumer(pattern.to_owned()));
+        }
+        names.extend(found.iter().map(|consumer| consumer.page().name));
+    }
+    let is_wanted = |consumer: &&dyn Consumer| names.contains(&consumer.page().name);
+    Ok(profiles().iter().copied().filter(is_wanted).collect())
+}
+
+/// Whether a name matches a pattern in which `*` stands for any characters.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    if !pattern.contains('*') {
+        return rest.is_empty();
+    }
+    let mut last = "";
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = rest.get(at + part.len()..).unwrap_or_default();
+        last = part;
+    }
+    last.is_empty() || name.ends_with(last)
+}

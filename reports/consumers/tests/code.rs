@@ -1,0 +1,130 @@
+//! Each profile against the consumer's own code: the verdict on the header, lookups at boundary PCs, and decoded rows.
+//!
+//! `corpus/consumers/build` makes the programs. `SFRAME_MUTANTS` is the number of mutants for each consumer.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+#[path = "code/compare.rs"]
+mod compare;
+#[path = "code/inputs.rs"]
+mod inputs;
+#[path = "code/program.rs"]
+mod program;
+
+use std::path::PathBuf;
+
+use compare::{Counts, compare};
+use inputs::{Sample, golden_sections, malformed, mutant, vectors};
+use sframe_consumers::{Consumer, profiles};
+use sframe_corpus::{repository, tools};
+use sframe_fuzz::seeded::Seeded;
+use sframe_validator::Endian;
+
+/// The profiles whose readers read the byte order of the machine on which they run.
+const ANY_BYTE_ORDER: [&str; 5] =
+    ["libsframe-2.40", "libsframe-2.44", "libsframe-2.47", "llvm-23", "mold-3"];
+
+/// Consumers whose code is only public, not packaged.
+const PUBLIC_ONLY: [&str; 5] =
+    ["linux-user-v1", "linux-user-v2", "linux-user-v3", "linux-arm64-kernel", "java-profiler"];
+
+/// A consumer and its program, if it was built.
+fn programs() -> Vec<(&'static dyn Consumer, PathBuf)> {
+    let only = std::env::var("SFRAME_ONLY").ok();
+    let folder = repository().join("target/consumers/bin");
+    let mut found = Vec::new();
+    for consumer in profiles() {
+        let name = consumer.page().name;
+        if only.as_ref().is_some_and(|only| only != name) {
+            continue;
+        }
+        let path = folder.join(name);
+        if path.exists() {
+            found.push((*consumer, path));
+        } else if PUBLIC_ONLY.contains(&name) {
+            println!("{name}: its code is not packaged, see corpus/consumers/README.md");
+        } else {
+            tools::missing(name, &format!("corpus/consumers/build {name}"));
+        }
+    }
+    found
+}
+
+fn is_readable_here(consumer: &dyn Consumer, sample: &Sample) -> bool {
+    sample.machine.endian() == Endian::Little || ANY_BYTE_ORDER.contains(&consumer.page().name)
+}
+
+fn report(name: &str, what: &str, counts: &Counts) {
+    println!(
+        "{name} {what}: {} sections, {} accepted, {} lookups, {} rows, {} crashes, {} undecided ({} crashed), {} disagreements",
+        counts.sections, counts.accepted, counts.lookups, counts.rows, counts.crashes, counts.undecided,
+        counts.undecided_crashes, counts.disagreeing()
+    );
+    for (kind, (count, example)) in &counts.disagreements {
+        println!("    {kind}: {count}, as {example}");
+    }
+}
+
+fn assert_agreement(what: &str, samples: &[Sample], most: usize) {
+    let mut failed = Vec::new();
+    for (consumer, program) in programs() {
+        let samples: Vec<Sample> =
+            samples.iter().filter(|sample| is_readable_here(consumer, sample)).cloned().collect();
+        let counts = compare(consumer, &program, &samples, most);
+        report(consumer.page().name, what, &counts);
+        if counts.disagreeing() > 0 {
+            failed.push(consumer.page().name);
+        }
+    }
+    assert!(failed.is_empty(), "the profiles of {failed:?} disagree with the code");
+}
+
+#[test]
+fn profiles_agree_with_the_code_on_golden_sections() {
+    assert_agreement("golden", &golden_sections(), 2000);
+}
+
+#[test]
+fn profiles_agree_with_the_code_on_malformed_sections() {
+    assert_agreement("malformed", &malformed(), 500);
+}
+
+#[test]
+fn profiles_agree_with_the_code_on_conformance_vectors() {
+    assert_agreement("vectors", &vectors(), 500);
+}
+
+#[test]
+fn profiles_agree_with_the_code_on_mutants() {
+    const BATCH: usize = 500;
+    let wanted: usize =
+        std::env::var("SFRAME_MUTANTS").map_or(2000, |count| count.parse().expect("a number"));
+    let mut samples = golden_sections();
+    samples.extend(vectors());
+    samples.retain(|sample| sample.bytes.len() < 1500);
+    let mut failed = Vec::new();
+    for (consumer, program) in programs() {
+        let name = consumer.page().name;
+        let reads = consumer.page().reads;
+        let is_wanted = |sample: &&Sample| {
+            let version = sample.bytes.get(2).copied().unwrap_or(0);
+            is_readable_here(consumer, sample) && (reads.contains(&version))
+        };
+        let own: Vec<&Sample> = samples.iter().filter(is_wanted).collect();
+        let mut random = Seeded::new(17);
+        let mut counts = Counts::default();
+        let mut made = 0;
+        while made < wanted {
+            let batch: Vec<Sample> = (0..BATCH.min(wanted - made))
+                .map(|_| mutant(own[random.below(own.len())], &mut random))
+                .collect();
+            made += batch.len();
+            counts.add(compare(consumer, &program, &batch, 10));
+        }
+        report(name, "mutants", &counts);
+        if counts.disagreeing() > 0 {
+            failed.push(name);
+        }
+    }
+    assert!(failed.is_empty(), "the profiles of {failed:?} disagree with the code");
+}

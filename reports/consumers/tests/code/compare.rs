@@ -1,0 +1,227 @@
+//! A profile's answers compared with those of the consumer's own code.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use sframe_conformance::{Address, Base, Frame, Recovery, Rule, Section};
+use sframe_consumers::{Answer, Consumer, Input, Opening, StopKind};
+use sframe_validator::Abi;
+use sframe_validator::unwind::{self, Cfa};
+
+use crate::inputs::{Sample, machine_name};
+use crate::program::{Question, Reply, ask};
+
+/// What a profile expects of a section.
+struct Expected {
+    opening: Outcome,
+    answers: Vec<Outcome>,
+}
+
+/// What a profile expects of one request.
+#[derive(Clone, Debug, PartialEq)]
+enum Outcome {
+    Opened,
+    Refused,
+    Found(Frame),
+    Nothing,
+    /// The lookup may give the row, but the walker does not use it.
+    Unused,
+    Crashed,
+    Undecided,
+}
+
+/// Counts of a comparison.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) sections: u64,
+    pub(crate) accepted: u64,
+    pub(crate) lookups: u64,
+    pub(crate) rows: u64,
+    pub(crate) crashes: u64,
+    /// Where the profile says that memory outside the section decides, and how often the program crashed there.
+    pub(crate) undecided: u64,
+    pub(crate) undecided_crashes: u64,
+    /// Disagreements, by kind, with examples.
+    pub(crate) disagreements: BTreeMap<String, (u64, String)>,
+}
+
+impl Counts {
+    pub(crate) fn disagreeing(&self) -> u64 {
+        self.disagreements.values().map(|(count, _)| count).sum()
+    }
+
+    pub(crate) fn add(&mut self, other: Counts) {
+        self.sections += other.sections;
+        self.accepted += other.accepted;
+        self.lookups += other.lookups;
+        self.rows += other.rows;
+        self.crashes += other.crashes;
+        self.undecided += other.undecided;
+        self.undecided_crashes += other.undecided_crashes;
+        for (kind, (count, example)) in other.disagreements {
+            self.disagreements.entry(kind).or_insert((0, example)).0 += count;
+        }
+    }
+
+    fn disagree(&mut self, kind: String, example: impl FnOnce() -> String) {
+        self.disagreements.entry(kind).or_insert_with(|| (0, example())).0 += 1;
+    }
+}
+
+fn outcome(answer: Answer) -> Outcome {
+    match answer {
+        Ok(found) => Outcome::Found(frame(&found.frame)),
+        Err(stop) => match stop.kind {
+            StopKind::Crash => Outcome::Crashed,
+            StopKind::Undecided => Outcome::Undecided,
+            StopKind::EndsWalk => Outcome::Unused,
+            StopKind::Nothing | StopKind::Error | StopKind::DropsSection => Outcome::Nothing,
+        },
+    }
+}
+
+fn frame(found: &unwind::Frame) -> Frame {
+    let cfa = match found.cfa {
+        Cfa::RegisterOffset { register, offset } => Some((register, offset, false)),
+        Cfa::Dereference { register, offset } => Some((register, offset, true)),
+        Cfa::Expression(_) | Cfa::Undefined => None,
+    };
+    let cfa = cfa.map(|(register, offset, load)| Rule { base: Base::Register(register.0), offset, load });
+    let (ra, fp) = (Some(recovery(found.ra)), Some(recovery(found.fp)));
+    if found.ra == unwind::Recovery::Undefined {
+        return Frame::OUTERMOST;
+    }
+    Frame { cfa, ra, fp, signed: Some(found.ra_signed) }
+}
+
+fn recovery(found: unwind::Recovery) -> Recovery {
+    use unwind::Recovery as Stored;
+    let rule = |base, offset, load| Recovery::Rule(Rule { base, offset, load });
+    match found {
+        Stored::Unchanged => Recovery::Unchanged,
+        Stored::AtCfa(offset) => rule(Base::Cfa, offset, true),
+        Stored::CfaOffset(offset) => rule(Base::Cfa, offset, false),
+        Stored::AtRegister { register, offset } => rule(Base::Register(register.0), offset, true),
+        Stored::RegisterOffset { register, offset } => rule(Base::Register(register.0), offset, false),
+        Stored::Undefined | Stored::AtExpression(_) | Stored::Expression(_) => Recovery::Undefined,
+    }
+}
+
+fn agrees(expected: &Outcome, reply: &Reply) -> bool {
+    match (expected, reply) {
+        (_, Reply::Unsupported) | (Outcome::Undecided, _) | (Outcome::Opened, Reply::Opened) => true,
+        (Outcome::Refused, Reply::Refused) | (Outcome::Crashed, Reply::Crashed) => true,
+        (Outcome::Nothing | Outcome::Unused, Reply::Nothing | Reply::Refused) => true,
+        (Outcome::Unused, Reply::Found(_)) => true,
+        (Outcome::Found(expected), Reply::Found(found)) => {
+            expected.cfa == found.cfa
+                && (found.ra.is_none() || expected.ra == found.ra)
+                && (found.fp.is_none() || expected.fp == found.fp || expected.ra == Some(Recovery::Undefined))
+                && (found.signed.is_none() || expected.signed == found.signed)
+        }
+        _ => false,
+    }
+}
+
+/// The PCs to look up: those at which either the profile's or the specification's answer changes, and their neighbours.
+fn places(boundaries: Vec<u64>, most: usize, seed: usize) -> Vec<u64> {
+    let mut places: Vec<u64> = boundaries
+        .into_iter()
+        .flat_map(|place| [place.wrapping_sub(1), place, place.wrapping_add(1)])
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    if places.len() <= most {
+        return places;
+    }
+    // Spread over the whole section, from a place that differs from section to section.
+    let step = places.len() / most + 1;
+    places.into_iter().skip(seed % step).step_by(step).collect()
+}
+
+fn expect(consumer: &dyn Consumer, input: &Input<'_>, most: usize, seed: usize) -> (Expected, Vec<u64>) {
+    let (opening, answers, pcs) = match consumer.open(input) {
+        Opening::Accept(reader) => {
+            let pcs = places(reader.boundaries(), most, seed);
+            let answers = pcs.iter().map(|pc| outcome(reader.lookup(*pc))).collect();
+            (Outcome::Opened, answers, pcs)
+        }
+        Opening::Ignore(_) | Opening::Reject(_) => (Outcome::Refused, Vec::new(), Vec::new()),
+        Opening::Crash(_) => (Outcome::Crashed, Vec::new(), Vec::new()),
+        Opening::Undecided(_) => (Outcome::Undecided, Vec::new(), Vec::new()),
+    };
+    (Expected { opening, answers }, pcs)
+}
+
+/// Compares a profile with a program on sections, with up to `most` lookups in each.
+pub(crate) fn compare(consumer: &dyn Consumer, program: &PathBuf, samples: &[Sample], most: usize) -> Counts {
+    let mut counts = Counts::default();
+    let mut questions = Vec::new();
+    let mut expectations = Vec::new();
+    for (seed, sample) in samples.iter().enumerate() {
+        let input = Input::new(&sample.bytes, sample.address, sample.machine);
+        let (expected, pcs) = expect(consumer, &input, most, seed);
+        let section = Section {
+            machine: machine_name(sample.machine).to_owned(),
+            byte_order: if matches!(sample.machine, Abi::S390x | Abi::Aarch64Big) { "big" } else { "little" }.to_owned(),
+            address: Address(sample.address),
+            hex: sample.bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        };
+        questions.push(Question { section, pcs });
+        expectations.push(expected);
+    }
+    let replies = ask(program, &questions);
+    for ((question, expected), replies) in questions.iter().zip(&expectations).zip(replies) {
+        judge(&mut counts, question, expected, &replies, samples);
+    }
+    counts
+}
+
+fn judge(counts: &mut Counts, question: &Question, expected: &Expected, replies: &[Reply], _: &[Sample]) {
+    counts.sections += 1;
+    let outcomes = std::iter::once(&expected.opening).chain(&expected.answers);
+    let mut pcs = std::iter::once(None).chain(question.pcs.iter().map(Some));
+    for (outcome, reply) in outcomes.zip(replies) {
+        let pc = pcs.next().flatten();
+        match reply {
+            Reply::Opened => counts.accepted += 1,
+            Reply::Found(_) => counts.rows += 1,
+            Reply::Crashed => counts.crashes += 1,
+            _ => {}
+        }
+        counts.lookups += u64::from(pc.is_some());
+        if *outcome == Outcome::Undecided {
+            counts.undecided += 1;
+            counts.undecided_crashes += u64::from(*reply == Reply::Crashed);
+        }
+        if !agrees(outcome, reply) {
+            let kind = format!("{} / {}", name(outcome), reply_name(reply));
+            counts.disagree(kind, || {
+                format!("{} at {:#x}, pc {pc:x?}: profile {outcome:?}, code {reply:?}", question.section.hex, question.section.address.0)
+            });
+        }
+    }
+}
+
+fn name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Opened => "opened",
+        Outcome::Refused => "refused",
+        Outcome::Found(_) => "row",
+        Outcome::Nothing => "nothing",
+        Outcome::Unused => "unused row",
+        Outcome::Crashed => "crash",
+        Outcome::Undecided => "undecided",
+    }
+}
+
+fn reply_name(reply: &Reply) -> &'static str {
+    match reply {
+        Reply::Opened => "opened",
+        Reply::Refused => "refused",
+        Reply::Found(_) => "row",
+        Reply::Nothing => "nothing",
+        Reply::Unsupported => "unsupported",
+        Reply::Crashed => "crash",
+    }
+}
