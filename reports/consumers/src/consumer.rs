@@ -1,5 +1,7 @@
 //! A consumer, and a section that it has opened.
 
+use std::fmt;
+
 use crate::answer::{Answer, Opening};
 use crate::input::Input;
 use crate::page::Page;
@@ -26,5 +28,12 @@ pub trait Reader {
     fn lookup(&self, pc: u64) -> Answer {
         let mut answers = self.answers(&[pc]);
         answers.pop().unwrap_or(Err(crate::table::NO_FUNCTION))
+    }
+}
+
+impl fmt::Debug for dyn Consumer {
+    /// Writes the name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.page().name)
     }
 }

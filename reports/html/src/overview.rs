@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
-use sframe_record::forecast::Table;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::{
-    CallSiteTotal, Coverage, CoverageTotal, ForecastTotal, ProofBytes, ProofTotal, Severity,
-    SiteCounts, Summary, SuppressedCount,
+    CallSiteTotal, Coverage, CoverageTotal, ForecastTotal, ProofBytes, ProofTotal, ReadingTotal,
+    Severity, SiteCounts, Summary, SuppressedCount, Table,
 };
 
 use crate::page::safe;
@@ -22,7 +21,7 @@ pub(crate) struct Overview {
     pub(crate) mood: &'static str,
     tiles: Vec<Tile>,
     coverage: Vec<CoverageTable>,
-    forecast: Option<ForecastTable>,
+    figures: Vec<Figures>,
     facts: Vec<Fact>,
     has_history: bool,
     has_findings: bool,
@@ -50,10 +49,12 @@ struct CoverageTable {
     limits: Vec<Cause>,
 }
 
-/// What SFrame would cost.
+/// A table that needs no more than a title and a sentence.
 #[derive(Debug)]
-struct ForecastTable {
+struct Figures {
+    id: &'static str,
     title: String,
+    about: &'static str,
     table: Table,
 }
 
@@ -99,7 +100,13 @@ impl Overview {
             mood,
             tiles: tiles(summary),
             coverage: coverage.collect(),
-            forecast: summary.forecast.as_ref().map(forecast),
+            figures: summary
+                .forecast
+                .as_ref()
+                .map(forecast)
+                .into_iter()
+                .chain(readings(summary))
+                .collect(),
             facts: facts(summary),
             has_history,
             has_findings: summary.worst().is_some(),
@@ -107,9 +114,23 @@ impl Overview {
     }
 }
 
-fn forecast(total: &ForecastTotal<'_>) -> ForecastTable {
-    let title = format!("What SFrame would cost {}", counted(total.files, "file"));
-    ForecastTable { title, table: Table::of(&total.forecast) }
+fn forecast(total: &ForecastTotal<'_>) -> Figures {
+    Figures {
+        id: "forecast",
+        title: format!("What SFrame would cost {}", counted(total.files, "file")),
+        about: "The section that each encoding would have, predicted from CFI, and the functions that it would leave out.",
+        table: total.forecast.table(),
+    }
+}
+
+fn readings(summary: &Summary<'_>) -> Option<Figures> {
+    let files = counted(summary.with_section, "file");
+    (!summary.readings.is_empty()).then(|| Figures {
+        id: "readings",
+        title: format!("What consumers do with {files} with SFrame"),
+        about: "The number of files by outcome, and the share of their code for which the consumer finds the row that the specification defines.",
+        table: ReadingTotal::table(&summary.readings),
+    })
 }
 
 fn verdict(summary: &Summary<'_>) -> (&'static str, String) {

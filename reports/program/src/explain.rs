@@ -1,6 +1,7 @@
-//! The pages about rules, known defects, causes of lost coverage, and messages of linkers.
+//! The pages about rules, known defects, causes of lost coverage, messages of linkers, and consumers.
 
 mod causes;
+mod consumers;
 mod defects;
 mod messages;
 mod near;
@@ -9,6 +10,7 @@ mod rules;
 use std::io::{self, Write};
 
 use anstyle::Style;
+use sframe_consumers::Consumer;
 use sframe_defects::{Defect, Producer};
 use sframe_link::messages::{self as linkers, Message};
 use sframe_oracle::coverage::Cause;
@@ -30,6 +32,8 @@ pub enum Subject {
     Cause(Cause),
     /// A message of a linker.
     Message(&'static Message),
+    /// A program that reads SFrame.
+    Consumer(&'static dyn Consumer),
 }
 
 /// Everything that has a name.
@@ -38,7 +42,10 @@ pub fn subjects() -> impl Iterator<Item = (&'static str, Subject)> {
     let defects = sframe_defects::all().map(|defect| (defect.id, Subject::Defect(defect)));
     let causes = Cause::ALL.into_iter().map(|cause| (cause.name(), Subject::Cause(cause)));
     let messages = linkers::ALL.iter().map(|message| (message.id, Subject::Message(message)));
-    rules.chain(defects).chain(causes).chain(messages)
+    let consumers = sframe_consumers::profiles()
+        .iter()
+        .map(|consumer| (consumer.page().name, Subject::Consumer(*consumer)));
+    rules.chain(defects).chain(causes).chain(messages).chain(consumers)
 }
 
 /// Everything with this name: a cause and a known defect may have the same one. A text with spaces is a message of a
@@ -60,7 +67,7 @@ pub fn subjects_named(name: &str) -> Result<Vec<Subject>, String> {
         return Err("no linker is known to print this about SFrame".to_owned());
     }
     let hint = near::hint(name, subjects().map(|(name, _)| name));
-    Err(format!("there is no rule, known defect, cause or message `{name}`; {hint}"))
+    Err(format!("there is no rule, known defect, cause, message or consumer `{name}`; {hint}"))
 }
 
 /// Prints pages, with an empty line between them.
@@ -81,6 +88,7 @@ pub fn pages(
             Subject::Defect(defect) => defects::page(out, defect, width)?,
             Subject::Cause(cause) => causes::page(out, cause, width)?,
             Subject::Message(message) => messages::page(out, message, width)?,
+            Subject::Consumer(consumer) => consumers::page(out, consumer.page(), width)?,
         }
     }
     Ok(())

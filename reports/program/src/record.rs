@@ -11,6 +11,7 @@ pub(crate) mod forecast;
 mod names;
 mod producers;
 mod proofs;
+pub(crate) mod readings;
 pub(crate) mod rows;
 pub(crate) mod source_lines;
 mod tables;

@@ -12,6 +12,7 @@ mod options;
 mod order;
 mod package;
 mod piece;
+mod readings;
 mod seen;
 mod tables;
 mod verdict;

@@ -9,8 +9,6 @@ use crate::bounded::entry;
 use crate::coverage::{Loss, add_losses};
 use crate::value::{Text, is_zero};
 
-pub use table::{Line, Table};
-
 /// What SFrame would cost a file, or several files, and what it would lose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]

@@ -23,9 +23,11 @@ mod name;
 pub mod numbers;
 mod owner;
 mod proofs;
+mod reading;
 mod record;
 mod severity;
 mod summary;
+mod table;
 pub mod text;
 mod unwind_table;
 mod value;
@@ -43,11 +45,15 @@ pub use forecast::{Forecast, ForecastTotal, Parts, Predicted, Sizes};
 pub use name::FileName;
 pub use owner::Owner;
 pub use proofs::{ProofBytes, ProofTotal, Proofs};
+pub use reading::{
+    Outcome, OutcomeCount, ReadBytes, ReadExample, ReadFunctions, Reading, ReadingTotal,
+};
 pub use record::{
     Content, ElfType, Header, Package, Producer, Record, RuleCount, Section, Status, Suppressed,
     Undecided,
 };
 pub use severity::Severity;
 pub use summary::{GroupCount, KindCount, SectionCount, Summary, SuppressedCount};
+pub use table::{Line, Table};
 pub use unwind_table::UnwindTable;
 pub use value::{Address, Text};

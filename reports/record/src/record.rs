@@ -27,6 +27,7 @@ use crate::forecast::Forecast;
 use crate::json::{exact_name, name};
 use crate::name::FileName;
 use crate::proofs::Proofs;
+use crate::reading::Reading;
 use crate::severity::Severity;
 use crate::unwind_table::UnwindTable;
 use crate::value::{Address, Text, is_zero};
@@ -118,6 +119,9 @@ pub struct Record<'r> {
     /// What a stack walker finds after its calls, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_sites: Option<CallSites>,
+    /// What consumers do with its sections, for those that were asked about.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<Reading<'r>>,
 }
 
 impl Record<'static> {
@@ -152,6 +156,7 @@ impl Record<'static> {
             functions_without_section: 0,
             proofs: None,
             call_sites: None,
+            readings: Vec::new(),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::catalogue;
 use crate::coverage::CoverageTotal;
 use crate::forecast::ForecastTotal;
 use crate::proofs::ProofTotal;
+use crate::reading::ReadingTotal;
 use crate::record::{Record, RuleCount, Section, Status};
 use crate::severity::Severity;
 use crate::unwind_table::UnwindTable;
@@ -132,6 +133,9 @@ pub struct Summary<'r> {
     /// What a stack walker finds after the calls of all files, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_sites: Option<CallSiteTotal>,
+    /// What consumers do with the sections of all files, for those that were asked about.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<ReadingTotal<'r>>,
     /// The counts of each rule, in the catalogue's order; unknown rules come last. Findings that are cases of a known defect,
     /// or that have another severity than others of the rule, have counts of their own.
     #[serde(borrow)]
@@ -211,6 +215,7 @@ impl Summary<'_> {
         if let Some(forecast) = &record.forecast {
             self.forecast.get_or_insert_default().add(forecast);
         }
+        self.add_readings(record);
         increase(&mut self.functions_without_section, record.functions_without_section);
         if let Some(coverage) = &record.coverage {
             let total = match record.status {
@@ -218,6 +223,17 @@ impl Summary<'_> {
                 _ => &mut self.without_section,
             };
             total.get_or_insert_default().add(coverage);
+        }
+    }
+
+    fn add_readings(&mut self, record: &Record<'_>) {
+        for reading in &record.readings {
+            let place = self.readings.iter().position(|of| of.consumer == reading.consumer);
+            let place = place.ok_or(self.readings.len());
+            let new = || ReadingTotal::of(&reading.consumer);
+            if let Some(total) = entry(&mut self.readings, place, new) {
+                total.add(reading);
+            }
         }
     }
 

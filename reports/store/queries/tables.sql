@@ -7,4 +7,5 @@ CREATE VIEW differences AS SELECT * FROM 'tables/differences/*/*.parquet';
 CREATE VIEW coverage AS SELECT * FROM 'tables/coverage/*/*.parquet';
 CREATE VIEW forecasts AS SELECT * FROM 'tables/forecasts/*/*.parquet';
 CREATE VIEW forecast_losses AS SELECT * FROM 'tables/forecast_losses/*/*.parquet';
+CREATE VIEW consumers AS SELECT * FROM 'tables/consumers/*/*.parquet';
 CREATE VIEW producers AS SELECT * FROM 'tables/producers/*/*.parquet';

@@ -10,6 +10,7 @@ mod describe;
 mod files;
 mod findings;
 mod forecast;
+mod readings;
 mod write;
 
 pub use describe::markdown;
@@ -29,6 +30,7 @@ use coverage::Coverage;
 use files::{Counts, Files, Producers};
 use findings::{Difference, Differences, Findings};
 use forecast::{ForecastLosses, Forecasts};
+use readings::Consumers;
 use write::TableWriter;
 
 /// The version of the tables. It increases when a column is removed or changes its meaning; columns may be added within
@@ -86,6 +88,7 @@ struct ShardTables {
     coverage: TableWriter<Coverage>,
     forecasts: TableWriter<Forecasts>,
     forecast_losses: TableWriter<ForecastLosses>,
+    consumers: TableWriter<Consumers>,
     producers: TableWriter<Producers>,
 }
 
@@ -99,6 +102,7 @@ impl ShardTables {
             coverage: start(draft, manifest, shard)?,
             forecasts: start(draft, manifest, shard)?,
             forecast_losses: start(draft, manifest, shard)?,
+            consumers: start(draft, manifest, shard)?,
             producers: start(draft, manifest, shard)?,
         })
     }
@@ -122,6 +126,9 @@ impl ShardTables {
             let mut losses = forecast::losses(forecast);
             losses.try_for_each(|loss| self.forecast_losses.row(number, record, &loss))?;
         }
+        for reading in &record.readings {
+            self.consumers.row(number, record, &reading)?;
+        }
         record.producers.iter().try_for_each(|made| self.producers.row(number, record, made))
     }
 
@@ -133,6 +140,7 @@ impl ShardTables {
         self.coverage.finish()?;
         self.forecasts.finish()?;
         self.forecast_losses.finish()?;
+        self.consumers.finish()?;
         self.producers.finish()
     }
 }

@@ -13,8 +13,8 @@ use std::process::Command;
 
 use sframe_store::{Counts, Error, Item, Manifest, Shard, Store, tables};
 
-const QUERIES: [&str; 6] =
-    ["what-broke", "lost-coverage", "cost", "producers", "worst-packages", "forecast"];
+const QUERIES: [&str; 7] =
+    ["what-broke", "lost-coverage", "cost", "producers", "worst-packages", "forecast", "consumers"];
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -124,6 +124,8 @@ fn pandas_reads_all_values() {
         ("forecast_losses", "cause", ".[].forecast.sections[]?.losses[]"),
         ("findings", "known", ".[].findings[].known // empty"),
         ("findings", "source_file", ".[].findings[].source // empty"),
+        ("consumers", "outcome", ".[].readings[]?"),
+        ("consumers", "reason", ".[].readings[]?.reason // empty"),
         ("producers", "producer", ".[].producers[]?"),
     ];
     for (table, column, filter) in counts {

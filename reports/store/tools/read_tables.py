@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-TABLES = ["files", "counts", "findings", "differences", "coverage", "forecasts", "forecast_losses", "producers"]
+TABLES = ["files", "counts", "findings", "differences", "coverage", "forecasts", "forecast_losses", "consumers", "producers"]
 
 
 def shown(value: object) -> str:

@@ -1,6 +1,7 @@
 //! The definition of the command line, from which help, completions and the man page are made.
 
 pub(super) mod conformance;
+pub(super) mod consumers;
 pub(super) mod forecast;
 pub(super) mod inputs;
 pub(super) mod link;
@@ -29,6 +30,7 @@ use sframe_validator::rules::{Rule, Severity};
 
 use crate::explain;
 use crate::scan::MAX_THREADS;
+use consumers::Consumers;
 use inputs::InputArgs;
 use look::{DiffArgs, DumpArgs, ExplainArgs, LookupArgs};
 pub(super) use output::{Format, OutputArgs};
@@ -330,6 +332,11 @@ pub(super) struct WhatArgs {
     /// `forecast --help` says how. Without a list, these are gnu-2.44, smallest-v2, gnu-2.47.50 and smallest-v3.
     #[arg(long, value_name = "ENCODING", value_parser = forecast::encoding(), num_args = 0.., require_equals = true, value_delimiter = ',', default_missing_values = forecast::DEFAULT, help_heading = "What to check", hide_short_help = true)]
     pub(super) forecast: Vec<Encoding>,
+    /// Say what these consumers do with each section, separated by commas; `all` for all
+    ///
+    /// A consumer is a program that reads SFrame: `explain NAME` describes each. Names may contain `*`.
+    #[arg(long = "for", value_name = "CONSUMER", value_parser = Consumers::parse, help_heading = "What to check")]
+    pub(super) consumers: Option<Consumers>,
     /// Also look for separate debug files below this folder
     ///
     /// The .debug_frame of a debug file is used if the file certainly belongs to the one that is checked.

@@ -160,6 +160,7 @@ pub(super) fn what_options(args: &WhatArgs) -> CheckOptions {
         thorough: args.thorough,
         call_sites: args.call_sites,
         forecast: args.forecast.clone(),
+        consumers: args.consumers.clone().unwrap_or_default().0,
         debug_dirs: args.debug_dir.clone(),
         limits: args.unpack.limits(),
         ..CheckOptions::default()

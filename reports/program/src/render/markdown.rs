@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use sframe_history::Groups;
 use sframe_history::groups::{Example, RootCause};
-use sframe_record::forecast::Table;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
-use sframe_record::{Finding, ForecastTotal, Record, Severity, Status, Summary};
+use sframe_record::{
+    Finding, ForecastTotal, ReadingTotal, Record, Severity, Status, Summary, Table,
+};
 
 use super::Renderer;
 
@@ -60,11 +61,20 @@ impl<W: Write> Markdown<W> {
     }
 
     fn forecast(&mut self, total: &ForecastTotal<'_>) -> io::Result<()> {
-        let Table { encodings, lines } = Table::of(&total.forecast);
         writeln!(self.out, "\n**What SFrame would cost {}**\n", counted(total.files, "file"))?;
-        let names: Vec<String> = encodings.iter().map(|name| cell(name)).collect();
+        self.table(&total.forecast.table())
+    }
+
+    fn readings(&mut self, summary: &Summary<'_>) -> io::Result<()> {
+        let files = counted(summary.with_section, "file");
+        writeln!(self.out, "\n**What consumers do with {files} with SFrame**\n")?;
+        self.table(&ReadingTotal::table(&summary.readings))
+    }
+
+    fn table(&mut self, Table { columns, lines }: &Table) -> io::Result<()> {
+        let names: Vec<String> = columns.iter().map(|name| cell(name)).collect();
         writeln!(self.out, "| | {} |", names.join(" | "))?;
-        writeln!(self.out, "|---|{}", "--:|".repeat(encodings.len()))?;
+        writeln!(self.out, "|---|{}", "--:|".repeat(columns.len()))?;
         for line in lines {
             let cells = line.cells.join(" | ");
             writeln!(self.out, "| {} | {cells} |", cell(&line.label))?;
@@ -153,6 +163,9 @@ impl<W: Write> Renderer for Markdown<W> {
         self.known(summary)?;
         if let Some(total) = &summary.forecast {
             self.forecast(total)?;
+        }
+        if !summary.readings.is_empty() {
+            self.readings(summary)?;
         }
         if !self.left.is_empty() {
             writeln!(self.out, "\n**Undecided or unreadable**\n")?;

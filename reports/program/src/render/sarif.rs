@@ -8,7 +8,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use sframe_history::Identity;
 use sframe_record::json::{TOOL, write};
-use sframe_record::{Finding, ForecastTotal, Owner, Record, Severity, Summary, catalogue};
+use sframe_record::{
+    Finding, ForecastTotal, Owner, ReadingTotal, Record, Severity, Summary, catalogue,
+};
 use sframe_validator::rules;
 
 use super::Renderer;
@@ -117,9 +119,10 @@ impl<W: Write> Renderer for Sarif<W> {
         };
         self.out.write_all(b"\n],\"invocations\":")?;
         write(&mut self.out, &[invocation])?;
-        if let Some(forecast) = &summary.forecast {
+        let Summary { forecast, readings, .. } = summary;
+        if forecast.is_some() || !readings.is_empty() {
             self.out.write_all(b",\"properties\":")?;
-            write(&mut self.out, &RunProperties { forecast })?;
+            write(&mut self.out, &RunProperties { forecast: forecast.as_ref(), readings })?;
         }
         self.out.write_all(b"}]}\n")?;
         self.out.flush()
@@ -129,7 +132,10 @@ impl<W: Write> Renderer for Sarif<W> {
 /// The property bag of a run.
 #[derive(Serialize)]
 struct RunProperties<'r> {
-    forecast: &'r ForecastTotal<'r>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast: Option<&'r ForecastTotal<'r>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    readings: &'r [ReadingTotal<'r>],
 }
 
 #[derive(Serialize)]

@@ -7,6 +7,8 @@ mod forecast;
 mod known;
 mod place;
 mod proofs;
+mod readings;
+mod table;
 mod totals;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -164,6 +166,11 @@ impl<W: Write> Text<W> {
             self.separate()?;
             self.after_block = true;
             forecast::file(&mut self.out, &record.name(), forecast)?;
+        }
+        if !record.readings.is_empty() {
+            self.separate()?;
+            self.after_block = true;
+            readings::file(&mut self.out, &record.name(), &record.readings)?;
         }
         let with_section = record.status == Status::Checked;
         match &record.coverage {

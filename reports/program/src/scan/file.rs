@@ -10,6 +10,7 @@ use super::compare;
 use super::elf_file::ElfFile;
 use super::forecast;
 use super::options::CheckOptions;
+use super::readings;
 use crate::record::{Comparison, Names, checked, producers, source_lines};
 use sframe_defects::recognise;
 use sframe_input::{RawOptions, SectionSource};
@@ -23,8 +24,10 @@ use sframe_record::{Address, ElfType, Finding, Record, RuleCount, Status, Text};
 pub(super) fn check_raw(data: &[u8], raw: RawOptions, options: &CheckOptions) -> Record<'static> {
     let mut report = check_section(data, raw.placement(), &options.validator);
     options.select(&mut report);
-    let source = SectionSource::bare(data, raw);
-    checked(report, &[source], &Names::of(None), Comparison::default())
+    let (source, names) = (SectionSource::bare(data, raw), Names::of(None));
+    let readings = readings::of_raw(&source, &names, options);
+    let record = checked(report, &[source], &names, Comparison::default());
+    Record { readings, ..record }
 }
 
 /// Checks the ELF file that is installed at `path`, and compares it with its CFI.
@@ -43,6 +46,7 @@ pub(super) fn check_elf_file(
         options.select(&mut report);
         let mut record = checked(report, file.sources, file.names, comparison);
         record.forecast = forecast::of_file(file, options).map(Box::new);
+        record.readings = readings::of_file(file, options);
         if record.status == Status::NoSection {
             record.functions_without_section = forecast::functions_with_cfi(elf);
         }

@@ -8,6 +8,7 @@ use sframe_validator::check::Options;
 use sframe_validator::finding::Report;
 use sframe_validator::rules::Rule;
 
+use sframe_consumers::Consumer;
 use sframe_input::{DebugPackages, package::Limits};
 use sframe_input::{MemberCount, RawOptions};
 use sframe_policy::Policy;
@@ -62,6 +63,8 @@ pub struct CheckOptions {
     pub debug_packages: Option<Arc<DebugPackages>>,
     /// The encodings for which a forecast is made.
     pub forecast: Vec<Encoding>,
+    /// The consumers whose readings of each file are reported.
+    pub consumers: Vec<&'static dyn Consumer>,
     /// Report files that have code and no SFrame section.
     pub require_section: bool,
     /// What findings count.
@@ -99,6 +102,7 @@ impl Default for CheckOptions {
             debug_dirs: Vec::new(),
             debug_packages: None,
             forecast: Vec::new(),
+            consumers: Vec::new(),
             require_section: false,
             policy: Policy::default(),
             stop: None,

@@ -47,6 +47,7 @@ fn option_text(options: &CheckOptions) -> String {
         call_sites,
         coverage,
         forecast,
+        consumers,
         named_examples,
         debug_dirs,
         ..
@@ -60,6 +61,10 @@ fn option_text(options: &CheckOptions) -> String {
     // A scan without a forecast has the key that it had before there were any.
     if !forecast.is_empty() {
         let _ = writeln!(text, "forecast {forecast:?}");
+    }
+    if !consumers.is_empty() {
+        let names: Vec<&str> = consumers.iter().map(|of| of.page().name).collect();
+        let _ = writeln!(text, "consumers {names:?}");
     }
     let ids = options.debug_packages.as_deref().map(DebugPackages::build_ids);
     let _ = writeln!(text, "debug packages {:02x?}", ids.unwrap_or_default());

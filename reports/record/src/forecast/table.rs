@@ -1,38 +1,19 @@
-//! The figures of a forecast as people read them, for renderers of every format.
+//! The figures of a forecast as people read them.
 
 use super::{Forecast, Predicted};
 use crate::numbers::{grouped, percent};
+use crate::table::{Line, Table};
 use crate::text::printable;
 
-/// A table: a column for each encoding.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    /// The names of the encodings.
-    pub encodings: Vec<String>,
-    /// The lines.
-    pub lines: Vec<Line>,
-}
-
-/// A line of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// What it is about.
-    pub label: String,
-    /// Whether it is a detail, which is indented below the figure that it belongs to.
-    pub is_part: bool,
-    /// A value for each encoding.
-    pub cells: Vec<String>,
-}
-
-impl Table {
-    /// The figures of `forecast`, without the encodings of which nothing is known.
+impl Forecast<'_> {
+    /// The figures, with a column for each encoding of which something is known.
     #[must_use]
-    pub fn of(forecast: &Forecast<'_>) -> Table {
+    pub fn table(&self) -> Table {
         let known = |of: &&Predicted<'_>| of.unknown == 0 || of.files > 0;
-        let sections = forecast.sections.iter().filter(known).cloned().collect();
-        let forecast = &Forecast { sections, ..*forecast };
+        let sections = self.sections.iter().filter(known).cloned().collect();
+        let forecast = &Forecast { sections, ..*self };
         let mut table = Table {
-            encodings: forecast.sections.iter().map(|of| printable(&*of.encoding)).collect(),
+            columns: forecast.sections.iter().map(|of| printable(&*of.encoding)).collect(),
             lines: Vec::new(),
         };
         table.sizes(forecast);
@@ -45,7 +26,9 @@ impl Table {
         }
         table
     }
+}
 
+impl Table {
     fn add(
         &mut self,
         forecast: &Forecast<'_>,
@@ -118,7 +101,6 @@ fn share(of: &Predicted<'_>, number: u64, whole: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Table;
     use crate::Forecast;
 
     /// The expected values are those of the forecast, and percentages computed by hand.
@@ -130,8 +112,8 @@ mod tests {
              "losses":[{"cause":"cfa-register","functions":2,"bytes":100}]},
             {"encoding":"smallest-v3","files":1,"bytes":150,"described_bytes":400,"functions":7,"rows":9}]}"#;
         let forecast: Forecast<'_> = serde_json::from_str(forecast).expect("a forecast");
-        let table = Table::of(&forecast);
-        assert_eq!(table.encodings, ["gnu-2.44", "smallest-v3"]);
+        let table = forecast.table();
+        assert_eq!(table.columns, ["gnu-2.44", "smallest-v3"]);
         let line = |label: &str| {
             let line = table.lines.iter().find(|line| line.label == label);
             line.unwrap_or_else(|| panic!("{label}")).cells.join(" | ")
@@ -152,8 +134,8 @@ mod tests {
             {"encoding":"gnu-2.40","unknown":2},
             {"encoding":"gnu-2.44","files":1,"unknown":1,"bytes":180}]}"#;
         let forecast: Forecast<'_> = serde_json::from_str(forecast).expect("a forecast");
-        let table = Table::of(&forecast);
-        assert_eq!(table.encodings, ["gnu-2.44"]);
+        let table = forecast.table();
+        assert_eq!(table.columns, ["gnu-2.44"]);
         let shares = table.lines.iter().filter(|line| line.label.starts_with("of the files"));
         assert!(shares.map(|line| &line.cells[..]).eq([["?".to_owned()]]));
     }

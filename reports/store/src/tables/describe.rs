@@ -8,6 +8,7 @@ use super::coverage::Coverage;
 use super::files::{Counts, Files, Producers};
 use super::findings::{Differences, Findings};
 use super::forecast::{ForecastLosses, Forecasts};
+use super::readings::Consumers;
 
 const INTRODUCTION: &str = "
 A complete store also contains its records as Parquet: `tables/TABLE/shard=00017/rows.parquet`, compressed with zstd. DuckDB, pandas,
@@ -39,6 +40,7 @@ pub fn markdown() -> String {
     table::<Coverage>(&mut page);
     table::<Forecasts>(&mut page);
     table::<ForecastLosses>(&mut page);
+    table::<Consumers>(&mut page);
     table::<Producers>(&mut page);
     page
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{BOLD, Text, call_sites, coverage, forecast, proofs, severity_style};
+use super::{BOLD, Text, call_sites, coverage, forecast, proofs, readings, severity_style};
 use sframe_input::Special;
 use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable;
@@ -47,6 +47,10 @@ impl<W: Write> Text<W> {
         // The forecast for a single file was written with it.
         if let Some(total) = summary.forecast.as_ref().filter(|total| total.files > 1) {
             forecast::totals(&mut self.out, total)?;
+        }
+        // What consumers do with a single file was written with it.
+        if !summary.readings.is_empty() && summary.with_section > 1 {
+            readings::totals(&mut self.out, summary)?;
         }
         if self.options.coverage {
             coverage::totals(&mut self.out, summary)?;

@@ -1,0 +1,74 @@
+//! What consumers do with sections.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+use sframe_record::numbers::{counted, grouped};
+use sframe_record::text::{column_width, printable};
+use sframe_record::{Outcome, ReadExample, ReadFunctions, Reading, ReadingTotal, Summary};
+
+use super::table::table;
+
+const BOLD: Style = Style::new().bold();
+
+/// Writes what each consumer does with a file.
+pub(super) fn file(out: &mut dyn Write, name: &str, readings: &[Reading<'_>]) -> io::Result<()> {
+    writeln!(out, "{BOLD}consumers{BOLD:#} of {name}")?;
+    let first = column_width(readings.iter().map(|of| printable(&*of.consumer)));
+    let second = column_width(readings.iter().map(|of| of.outcome.name()));
+    for of in readings {
+        let (consumer, outcome) = (printable(&*of.consumer), of.outcome.name());
+        writeln!(out, "  {consumer:first$}  {outcome:second$}  {}", short(of))?;
+        for of in &of.examples {
+            writeln!(out, "  {:first$}  {:second$}  {}", "", "", example(of))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what each consumer does with all files.
+pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
+    let files = counted(summary.with_section, "file");
+    writeln!(out, "{BOLD}consumers{BOLD:#} of {files} with SFrame")?;
+    table(out, &ReadingTotal::table(&summary.readings))
+}
+
+/// The reason, or what happens to functions.
+fn short(of: &Reading<'_>) -> String {
+    match (&of.reason, of.outcome) {
+        (Some(reason), _) => printable(&**reason),
+        (None, Outcome::Accept) => counted(of.functions.found, "function"),
+        (None, _) => functions(&of.functions),
+    }
+}
+
+fn functions(of: &ReadFunctions) -> String {
+    let all = counted(of.total(), "function");
+    let others = [
+        (of.misread, "with wrong rows"),
+        (of.unreachable, "not found"),
+        (of.lost, "lost"),
+        (of.drop_section, "at which it drops the section"),
+        (of.crash, "at which it crashes"),
+        (of.undecided, "undecided"),
+    ];
+    let mut parts = vec![format!("{} of {all} right", grouped(of.found))];
+    let some = others.into_iter().filter(|(number, _)| *number > 0);
+    parts.extend(some.map(|(number, what)| format!("{} {what}", grouped(number))));
+    parts.join(", ")
+}
+
+/// `misread: foo at 0x1000, from 0x1004: RSP+8 ...`.
+fn example(of: &ReadExample<'_>) -> String {
+    let function = &of.function;
+    let start = function.start.map_or(String::new(), |start| format!(" at {start}"));
+    let name = match &function.symbol {
+        Some(symbol) => printable(&**symbol),
+        None => format!("function {}", function.index),
+    };
+    let from = match function.start {
+        Some(start) if start == of.pc => String::new(),
+        _ => format!(", from {}", of.pc),
+    };
+    format!("{}: {name}{start}{from}: {}", printable(&*of.kind), printable(&*of.reason))
+}

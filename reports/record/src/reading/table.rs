@@ -1,0 +1,52 @@
+//! What consumers do with the files of a scan, as people read it.
+
+use super::{Outcome, ReadingTotal};
+use crate::numbers::{grouped, percent};
+use crate::table::{Line, Table};
+use crate::text::printable;
+
+impl ReadingTotal<'_> {
+    /// A line for each consumer: the number of files by outcome, and the share of the code for which it finds the
+    /// specification's row.
+    #[must_use]
+    pub fn table(totals: &[ReadingTotal<'_>]) -> Table {
+        let has = |outcome: &Outcome| totals.iter().any(|of| of.count(*outcome) > 0);
+        let outcomes: Vec<Outcome> = Outcome::ALL.into_iter().filter(has).collect();
+        let mut columns: Vec<String> = outcomes.iter().map(|of| of.name().to_owned()).collect();
+        columns.push("code with the right row".to_owned());
+        let line = |of: &ReadingTotal<'_>| {
+            let mut cells: Vec<String> =
+                outcomes.iter().map(|outcome| grouped(of.count(*outcome))).collect();
+            cells.push(percent(of.bytes.same, of.bytes.total()));
+            Line { label: printable(&*of.consumer), is_part: false, cells }
+        };
+        Table { columns, lines: totals.iter().map(line).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::{ReadBytes, Reading};
+
+    /// Three files, counted by hand.
+    #[test]
+    fn a_table_has_a_column_for_each_outcome_that_occurs() {
+        let mut total = ReadingTotal::of("glibc-2.43");
+        for (outcome, same, none) in
+            [(Outcome::Accept, 30, 0), (Outcome::Ignore, 0, 50), (Outcome::Accept, 20, 0)]
+        {
+            total.add(&Reading {
+                consumer: "glibc-2.43".into(),
+                outcome,
+                reason: None,
+                functions: Default::default(),
+                bytes: ReadBytes { same, none, ..ReadBytes::default() },
+                examples: Vec::new(),
+            });
+        }
+        let table = ReadingTotal::table(&[total]);
+        assert_eq!(table.columns, ["accept", "ignore", "code with the right row"]);
+        assert_eq!(table.lines[0].cells, ["2", "1", "50.0 %"]);
+    }
+}
