@@ -7,19 +7,23 @@ use std::str;
 
 use sframe_history::changes::{self, Options, Scan};
 use sframe_history::{Comparison, Record, When, report};
+use sframe_policy::Judge;
 use sframe_store::{NO_HASHES, ShardLine, ShardState, Store};
 
 use super::args::stored::{CompareArgs, CompareFormat};
 use super::place::StorePlace;
+use super::policy::severities;
 use super::{Exit, complain, styled_stdout};
 use crate::stored::Result;
 
 pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
     let name = |path: &Path| Scan { name: path.display().to_string(), ..Scan::default() };
+    let policy = severities(&args.severities)?;
     let mut comparison = Comparison::new(name(&args.old), name(&args.new));
     for (when, path) in [(When::Old, &args.old), (When::New, &args.new)] {
         let named = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
-        read(path, when, &mut comparison).map_err(named)?;
+        let side = &mut Side { when, comparison: &mut comparison, judge: Judge::new(policy.clone()) };
+        read(path, side).map_err(named)?;
     }
     let changes = comparison.finish();
     let mut out = styled_stdout();
@@ -40,29 +44,46 @@ pub(super) fn run(args: &CompareArgs) -> io::Result<Exit> {
     })
 }
 
-fn read(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
-    let place = StorePlace::of(path)?;
-    place.fetch_merged()?;
-    if place.folder().is_dir() {
-        let read = store(place.folder(), path, when, comparison);
-        Ok(read.map_err(|error| place.name_in(error))?)
-    } else {
-        report(path, when, comparison)
+/// One of the two scans.
+struct Side<'c> {
+    when: When,
+    comparison: &'c mut Comparison,
+    judge: Judge,
+}
+
+impl Side<'_> {
+    fn add(&mut self, record: Record<'_>) {
+        self.comparison.add(self.when, &self.judge.judge(record));
+    }
+
+    fn scan(&mut self) -> &mut Scan {
+        self.comparison.scan_mut(self.when)
     }
 }
 
-fn report(path: &Path, when: When, comparison: &mut Comparison) -> io::Result<()> {
+fn read(path: &Path, side: &mut Side<'_>) -> io::Result<()> {
+    let place = StorePlace::of(path)?;
+    place.fetch_merged()?;
+    if place.folder().is_dir() {
+        let read = store(place.folder(), path, side);
+        Ok(read.map_err(|error| place.name_in(error))?)
+    } else {
+        report(path, side)
+    }
+}
+
+fn report(path: &Path, side: &mut Side<'_>) -> io::Result<()> {
     let input = BufReader::new(File::open(path)?);
-    let ending = report::read(input, |record| comparison.add(when, record));
+    let ending = report::read(input, |record| side.add(record.clone()));
     let ending = ending.map_err(io::Error::other)?;
-    let scan = comparison.scan_mut(when);
+    let scan = side.scan();
     (scan.complete, scan.tool) = (ending.complete, ending.tool);
     Ok(())
 }
 
 /// Adds the records in the sound shards of the store in `folder`, which the messages call `name`. The files in other
 /// shards are unknown, and are not reported as removed.
-fn store(folder: &Path, name: &Path, when: When, comparison: &mut Comparison) -> Result<()> {
+fn store(folder: &Path, name: &Path, side: &mut Side<'_>) -> Result<()> {
     let store = Store::open(folder)?;
     let merged = store.run().totals.is_some();
     let mut sound = true;
@@ -81,13 +102,13 @@ fn store(folder: &Path, name: &Path, when: When, comparison: &mut Comparison) ->
         while let Some(line) = reader.next_line()? {
             if let ShardLine::Record(line) = line {
                 let text = str::from_utf8(line).map_err(io::Error::other)?;
-                comparison.add(when, &Record::parse(text).map_err(io::Error::from)?);
+                side.add(Record::parse(text).map_err(io::Error::from)?);
             }
         }
     }
     let tool = &store.run().key.tool;
     let tool = tool.strip_prefix("sframe-check ").unwrap_or(tool).to_owned();
-    let scan = comparison.scan_mut(when);
+    let scan = side.scan();
     (scan.complete, scan.damaged, scan.tool) = (merged && sound, merged && !sound, Some(tool));
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use sframe_input::plain_error;
 use sframe_policy::{Baseline, Policy, find_config, read_config};
 
-use super::args::policy::PolicyArgs;
+use super::args::policy::{PolicyArgs, SeverityArgs};
 
 /// The maximum size in bytes of a baseline.
 const MOST: u64 = 1 << 30;
@@ -18,6 +18,18 @@ const MOST: u64 = 1 << 30;
 /// # Errors
 /// Returns an error if the configuration or the baseline cannot be read.
 pub(super) fn policy(args: &PolicyArgs) -> io::Result<Policy> {
+    let mut policy = severities(&args.severities)?;
+    if let Some(path) = &args.baseline {
+        policy.set_baseline(baseline(path)?);
+    }
+    Ok(policy)
+}
+
+/// The same without a baseline.
+///
+/// # Errors
+/// Returns an error if the configuration cannot be read.
+pub(super) fn severities(args: &SeverityArgs) -> io::Result<Policy> {
     let nearest = || env::current_dir().ok().and_then(|folder| find_config(&folder));
     let config = match &args.config {
         Some(config) => Some(config.clone()),
@@ -32,9 +44,6 @@ pub(super) fn policy(args: &PolicyArgs) -> io::Result<Policy> {
     args.allow.iter().cloned().for_each(|pattern| policy.allow(pattern));
     args.warn.iter().cloned().for_each(|pattern| policy.warn(pattern));
     args.deny.iter().cloned().for_each(|pattern| policy.deny(pattern));
-    if let Some(path) = &args.baseline {
-        policy.set_baseline(baseline(path)?);
-    }
     Ok(policy)
 }
 

@@ -6,9 +6,25 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use sframe_policy::{Known, RulePattern};
 
-/// What findings count.
+/// What findings count, and when they are a failure.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct PolicyArgs {
+    #[command(flatten)]
+    pub(in crate::cli) severities: SeverityArgs,
+    /// Findings of this baseline do not count
+    ///
+    /// The file was written with --write-baseline. A finding is the same if rule, file, function and shape are: rebuilt and relinked files and
+    /// functions that moved make no difference. Findings that are gone are listed.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "What counts")]
+    pub(in crate::cli) baseline: Option<PathBuf>,
+    /// The least severity that makes the exit status 1
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What counts")]
+    pub(in crate::cli) fail_on: super::Level,
+}
+
+/// How severe findings are.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SeverityArgs {
     /// How cases of known defects of assemblers, linkers and C libraries count [default: warn]
     ///
     /// `explain --list-known` lists them.
@@ -52,15 +68,6 @@ pub(in crate::cli) struct PolicyArgs {
     /// Read no configuration
     #[arg(long, conflicts_with = "config", help_heading = "What counts", hide_short_help = true)]
     pub(in crate::cli) no_config: bool,
-    /// Findings of this baseline do not count
-    ///
-    /// The file was written with --write-baseline. A finding is the same if rule, file, function and shape are: rebuilt and relinked files and
-    /// functions that moved make no difference. Findings that are gone are listed.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "What counts")]
-    pub(in crate::cli) baseline: Option<PathBuf>,
-    /// The least severity that makes the exit status 1
-    #[arg(long, value_name = "LEVEL", value_enum, default_value_t, help_heading = "What counts")]
-    pub(in crate::cli) fail_on: super::Level,
 }
 
 /// What a scan has to find.

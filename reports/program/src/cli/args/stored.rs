@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::inputs::InputArgs;
-use super::policy::PolicyArgs;
+use super::policy::{PolicyArgs, SeverityArgs};
 use super::{DocumentFormat, OutputArgs, WhatArgs};
 
 pub(in crate::cli) const COMPARE_HELP: &str = "\
@@ -101,6 +101,8 @@ pub(in crate::cli) struct CompareArgs {
     /// Show each change in full, not the first twenty
     #[arg(long)]
     pub(in crate::cli) all: bool,
+    #[command(flatten)]
+    pub(in crate::cli) severities: SeverityArgs,
 }
 
 /// `show`.
