@@ -1,5 +1,7 @@
 //! The readers on this machine.
 
+#![allow(dead_code, reason = "each test program uses a part")]
+
 mod simple_frame;
 
 use std::path::{Path, PathBuf};
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 use simple_frame::SimpleFrame;
 
-use sframe_conformance::{Command, Outcome, Validator, Vector, run};
+use sframe_conformance::{Command, Outcome, Reader, Validator, Vector, run};
 use sframe_corpus::{corpus, tools};
 
 /// What our reader gets wrong.
@@ -54,6 +56,20 @@ impl Tester {
     fn command(name: &str, kind: Kind, words: &[&str]) -> Tester {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         Tester { name: name.to_owned(), kind, how: How::Command(words) }
+    }
+
+    /// The reader's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The reader, to be asked one question after another.
+    pub(crate) fn reader(&self) -> Box<dyn Reader> {
+        match &self.how {
+            How::Validator => Box::new(Validator::default()),
+            How::SimpleFrame => Box::new(SimpleFrame::default()),
+            How::Command(words) => Box::new(Command::new(words.clone(), PATIENCE)),
+        }
     }
 
     /// Runs the reader on the vectors.

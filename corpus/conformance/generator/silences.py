@@ -1,0 +1,140 @@
+"""Vectors about what no text says: `docs/ERRATA.md` has the readers' answers to them."""
+
+from machines import AARCH64_BE, AMD64
+from section import SORTED, Function, Row, Rule, Section, outermost, sp
+from shapes import CODE, leaf, pair, prologue
+from vector import DIFFERING, Vector
+
+R7 = 7
+PLAIN = "r7+8 *(cfa-8) unchanged"
+
+
+def vectors():
+    for version in (1, 2, 3):
+        yield from totals(version)
+        yield from empty_functions(version)
+        yield tracked_on_amd64(version)
+        yield at_odd_address(version)
+    yield from padding()
+    yield without_words_of_reserved_size()
+    yield ordered_by_stored_value()
+
+
+def totals(version):
+    """Readers that swap bytes walk over all rows first, and may compare what they find with the header."""
+    cases = (
+        ("num-fres-too-large", "A total of rows that is larger than the number of rows", {"header": {"num_fres": 0xFFFF}}),
+        ("num-fres-too-small", "A total of rows that is smaller than the number of rows", {"header": {"num_fres": 1}}),
+        ("trailing", "Bytes after the end of the FRE sub-section", {"trailing": b"\xff" * 16}),
+        ("trailing-zeros", "Zeros after the end of the FRE sub-section", {"trailing": bytes(4)}),
+    )
+    for name, title, more in cases:
+        yield Vector(
+            "header",
+            f"{name}-aarch64_be",
+            f"{title}, in the other byte order",
+            pair(version, AARCH64_BE, **more),
+            kind=DIFFERING,
+            reason="Nothing that a reader needs depends on it; or a reader may compare it, and refuse the section.",
+            may_refuse=True,
+        )
+
+
+def empty_functions(version):
+    """GCC leaves empty functions, which GNU as and ld keep."""
+    empty = Function(CODE, 0, [sp(0, 8)])
+    function = prologue(AMD64)
+    for name, functions in (("size-0-first", [empty, function]), ("size-0-last", [function, empty])):
+        yield Vector(
+            "functions",
+            name,
+            "An empty function at the start of another: it covers no PC",
+            Section(version, AMD64, [*functions, leaf(AMD64)]),
+            kind=DIFFERING,
+            reason="An empty function covers nothing; a search for the last start before a PC may find it instead.",
+            others={pc: [None] for pc in range(CODE, CODE + 32)},
+        )
+
+
+def tracked_on_amd64(version):
+    """A fixed RA offset of 0 means that RA is not fixed, which no text says."""
+    rows = [sp(0, 8, ra=-8), sp(4, 32, ra=-8, fp=-16)]
+    first = ["r7+8 unchanged *(cfa-8)", "r7+8 *(cfa+0) *(cfa-8)", None]
+    second = ["r7+32 unchanged *(cfa-8)", "r7+32 *(cfa+0) *(cfa-8)", None]
+    return Vector(
+        "header",
+        "fixed-ra-0-amd64",
+        "A fixed RA offset of 0 on AMD64: RA has a word in each row",
+        Section(version, AMD64, [Function(CODE, 32, rows)], fixed_ra=0),
+        kind=DIFFERING,
+        reason="The text has a fixed offset 'if any', but does not say that 0 means none; for AMD64, it has no word for RA.",
+        others={CODE: first, CODE + 3: first, CODE + 4: second, CODE + 31: second},
+        may_refuse=True,
+        only_lookups=True,
+    )
+
+
+def at_odd_address(version):
+    return Vector(
+        "header",
+        "odd-address",
+        "A section at an odd address: no field is aligned",
+        pair(version, AMD64, address=0x40_2001),
+        kind=DIFFERING,
+        reason="The text says that the header and the table are naturally aligned, but not how the section is; a reader may require it.",
+        or_nothing=True,
+        may_refuse=True,
+    )
+
+
+def padding():
+    """A control word of 0 that nothing follows, or that stands for FP."""
+    cases = (
+        ("padding-alone", [0x39, 8, 0], "A padding word at the end: RA has no rule, and FP has none"),
+        ("padding-twice", [0x39, 8, 0, 0], "Two padding words: neither RA nor FP has a rule"),
+        ("padding-for-fp", [0x39, 8, 0x02, -8, 0], "A padding word for FP after RA's rule"),
+    )
+    for name, words, title in cases:
+        yield Vector(
+            "flexible-rows",
+            name,
+            title,
+            Section(3, AMD64, [Function(CODE, 64, [Row(0, Rule(R7, 8), words=words)], flex=True)]),
+            kind=DIFFERING,
+            reason="The text has a padding word only for RA, and only before FP's words; a control word of 0 has a meaning for each value.",
+            others={CODE: [None], CODE + 63: [None]},
+            may_refuse=True,
+            only_lookups=True,
+        )
+
+
+def without_words_of_reserved_size():
+    return Vector(
+        "row-info",
+        "outermost-size-code-3",
+        "A row without data words whose size code is undefined",
+        Section(3, AMD64, [Function(CODE, 32, [sp(0, 8), outermost(4, info=0x60)])]),
+        kind=DIFFERING,
+        reason="A row without words has no size, but the code 3 is not among the valid values.",
+        others={CODE + 4: [None], CODE + 31: [None]},
+        may_refuse=True,
+        only_lookups=True,
+    )
+
+
+def ordered_by_stored_value():
+    """Functions that are closer to each other than their entries: the addresses ascend, the stored values descend."""
+    far, near = Function(CODE + 0x40, 16, [sp(0, 16)]), Function(CODE + 0x38, 8, [sp(0, 8)])
+    return Vector(
+        "flags",
+        "sorted-by-value",
+        "SFRAME_F_FDE_SORTED, and a table that is ordered by address: the stored values descend",
+        Section(3, AMD64, [near, far, leaf(AMD64, CODE + 0x50, 6), leaf(AMD64, CODE + 0x56, 6)]),
+        hand=[
+            (CODE + 0x38, PLAIN),
+            (CODE + 0x40, "r7+16 *(cfa-8) unchanged"),
+            (CODE + 0x55, PLAIN),
+            (CODE + 0x56, PLAIN),
+            (CODE + 0x5C, None),
+        ],
+    )
