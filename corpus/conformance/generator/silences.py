@@ -116,7 +116,7 @@ def without_words_of_reserved_size():
         Section(3, AMD64, [Function(CODE, 32, [sp(0, 8), outermost(4, info=0x60)])]),
         kind=DIFFERING,
         reason="A row without words has no size, but the code 3 is not among the valid values.",
-        others={CODE + 4: [None], CODE + 31: [None]},
+        others={pc: [None] for pc in (CODE, CODE + 3, CODE + 4, CODE + 31)},
         may_refuse=True,
         only_lookups=True,
     )

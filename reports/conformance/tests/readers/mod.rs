@@ -95,6 +95,11 @@ pub(crate) fn own() -> Vec<Tester> {
     vec![validator, python]
 }
 
+/// A reader that follows the text also where no producer does.
+pub(crate) fn literal() -> Tester {
+    Tester::command("the text literally", Kind::Own, &["python3", "-B", &runner("literal.py")])
+}
+
 /// Compiles the runner for libsframe. `None` if a tool is missing and not required.
 fn libsframe_runner() -> Option<PathBuf> {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libsframe-runner");
