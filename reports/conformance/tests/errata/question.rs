@@ -10,8 +10,6 @@ use sframe_conformance::{Address, Answer, Frame, Opened, Reader, Vector};
 pub(super) enum Question {
     /// Whether it reads the section.
     Open,
-    /// The number of functions and rows that it finds.
-    Counts,
     /// The content of a row, by function and row.
     Row(usize, usize),
     /// The row that applies at an address.
@@ -20,7 +18,7 @@ pub(super) enum Question {
     Walk,
 }
 
-/// `open`, `counts`, `row 0 1`, `0x401000` or `walk`.
+/// `open`, `row 0 1`, `0x401000` or `walk`.
 impl FromStr for Question {
     type Err = String;
 
@@ -28,7 +26,6 @@ impl FromStr for Question {
         let number = |text: &str| text.parse::<usize>().map_err(|error| error.to_string());
         match text.split(' ').collect::<Vec<_>>()[..] {
             ["open"] => Ok(Question::Open),
-            ["counts"] => Ok(Question::Counts),
             ["walk"] => Ok(Question::Walk),
             ["row", function, row] => Ok(Question::Row(number(function)?, number(row)?)),
             _ => text.parse().map(Question::At).map_err(|_| format!("not a question: {text}")),
@@ -40,7 +37,6 @@ impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Question::Open => f.write_str("The section"),
-            Question::Counts => f.write_str("Functions and rows"),
             Question::Row(function, row) => write!(f, "Row {row} of function {function}"),
             Question::At(pc) => write!(f, "Row at {pc}"),
             Question::Walk => f.write_str("Return addresses"),
@@ -59,7 +55,6 @@ impl Question {
         };
         match self {
             Question::Open => Some("read".to_owned()),
-            Question::Counts => counts(&opened),
             Question::Row(function, row) => stored(&opened, *function, *row),
             Question::At(pc) => words(reader.lookup(pc.0), |found| match found {
                 Some(found) => frame(&found.frame),
@@ -84,12 +79,6 @@ fn words<T>(answer: Answer<T>, text: impl Fn(T) -> String) -> Option<String> {
         Answer::Lost(_) => Some("crash".to_owned()),
         Answer::Unsupported(_) => None,
     }
-}
-
-fn counts(opened: &Opened) -> Option<String> {
-    let functions = opened.functions.as_ref()?;
-    let rows = functions.iter().filter_map(|function| function.rows.as_ref()).map(Vec::len);
-    Some(format!("{} functions, {} rows", functions.len(), rows.sum::<usize>()))
 }
 
 fn stored(opened: &Opened, function: usize, row: usize) -> Option<String> {
