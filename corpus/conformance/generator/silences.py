@@ -1,7 +1,7 @@
 """Vectors about what no text says: `docs/ERRATA.md` has the readers' answers to them."""
 
 from machines import AARCH64_BE, AMD64
-from section import SORTED, Function, Row, Rule, Section, outermost, sp
+from section import PCREL, SP, Function, Row, Rule, Section, outermost, saved, sp
 from shapes import CODE, leaf, pair, prologue
 from vector import DIFFERING, Vector
 
@@ -15,6 +15,8 @@ def vectors():
         yield from empty_functions(version)
         yield tracked_on_amd64(version)
         yield at_odd_address(version)
+        yield without_order(version)
+        yield surplus_words(version)
     yield from padding()
     yield without_words_of_reserved_size()
     yield ordered_by_stored_value()
@@ -84,6 +86,40 @@ def at_odd_address(version):
         reason="The text says that the header and the table are naturally aligned, but not how the section is; a reader may require it.",
         or_nothing=True,
         may_refuse=True,
+    )
+
+
+def without_order(version):
+    """A PC at which a function ends, and a later entry's function starts."""
+    functions = [Function(CODE + 0x20, 16, [sp(0, 24)]), Function(CODE, 32, [sp(0, 8)]), Function(CODE + 0x30, 16, [sp(0, 40)])]
+    flags = PCREL if version == 3 else 0
+    more = {}
+    if version < 3:
+        reason = "The text calls the table a sorted array, and defines a flag that says whether it is sorted."
+        more = {"kind": DIFFERING, "reason": reason, "or_nothing": True}
+    return Vector(
+        "flags",
+        "unsorted-adjacent",
+        "No SFRAME_F_FDE_SORTED, and functions without a gap: the end of each is the start of the next",
+        Section(version, AMD64, functions, flags=flags),
+        **more,
+    )
+
+
+def surplus_words(version):
+    """Nine words: the count needs all four of its bits, and the next row follows all words."""
+    words = [8, -16, -24, -32, -40, -48, -56, -64, -72]
+    rows = [Row(0, Rule(SP, 8), None, saved(-16), words=words), sp(8, 16)]
+    return Vector(
+        "row-info",
+        "nine-words-amd64",
+        "More words than any machine uses, and a row after them",
+        Section(version, AMD64, [Function(CODE, 64, rows)]),
+        kind=DIFFERING,
+        reason="The machine gives no meaning to more words; a reader may ignore them, or refuse the row.",
+        others={pc: [None] for pc in (CODE, CODE + 7, CODE + 8, CODE + 63)},
+        may_refuse=True,
+        only_lookups=True,
     )
 
 
