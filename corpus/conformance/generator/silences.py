@@ -1,7 +1,7 @@
 """Vectors about what no text says: `docs/ERRATA.md` has the readers' answers to them."""
 
 from machines import AARCH64_BE, AMD64
-from section import PCREL, SP, Function, Row, Rule, Section, outermost, saved, sp
+from section import FRAME_POINTER, PCREL, SP, Function, Row, Rule, Section, outermost, saved, sp
 from shapes import CODE, leaf, pair, prologue
 from vector import DIFFERING, Vector
 
@@ -20,6 +20,7 @@ def vectors():
     yield from padding()
     yield without_words_of_reserved_size()
     yield ordered_by_stored_value()
+    yield frame_pointer_without_order()
 
 
 def totals(version):
@@ -106,6 +107,20 @@ def without_order(version):
     )
 
 
+def frame_pointer_without_order():
+    """The flag next to SFRAME_F_FDE_SORTED does not promise an order."""
+    functions = [leaf(AMD64, CODE + 0x80), prologue(AMD64), leaf(AMD64)]
+    return Vector(
+        "flags",
+        "frame-pointer-unsorted",
+        "SFRAME_F_FRAME_POINTER in a table without order",
+        Section(3, AMD64, functions, flags=FRAME_POINTER | PCREL),
+        kind=DIFFERING,
+        reason="Undefined bits must be zero; the text does not say whether a reader has to refuse the section.",
+        may_refuse=True,
+    )
+
+
 def surplus_words(version):
     """Nine words: the count needs all four of its bits, and the next row follows all words."""
     words = [8, -16, -24, -32, -40, -48, -56, -64, -72]
@@ -130,12 +145,24 @@ def padding():
         ("padding-twice", [0x39, 8, 0, 0], "Two padding words: neither RA nor FP has a rule"),
         ("padding-for-fp", [0x39, 8, 0x02, -8, 0], "A padding word for FP after RA's rule"),
     )
+    row = lambda words: Row(0, Rule(R7, 8), words=words)
+    yield Vector(
+        "flexible-rows",
+        "padding-for-fp-with-offset",
+        "A control word of 0 for FP that an offset follows, after RA's rule",
+        Section(3, AMD64, [Function(CODE, 64, [row([0x39, 8, 0x02, -8, 0, -48])], flex=True)]),
+        kind=DIFFERING,
+        reason="A control word of 0 means that no further words follow for FP; a reader may refuse the surplus one.",
+        others={CODE: [None], CODE + 63: [None]},
+        may_refuse=True,
+        only_lookups=True,
+    )
     for name, words, title in cases:
         yield Vector(
             "flexible-rows",
             name,
             title,
-            Section(3, AMD64, [Function(CODE, 64, [Row(0, Rule(R7, 8), words=words)], flex=True)]),
+            Section(3, AMD64, [Function(CODE, 64, [row(words)], flex=True)]),
             kind=DIFFERING,
             reason="The text has a padding word only for RA, and only before FP's words; a control word of 0 has a meaning for each value.",
             others={CODE: [None], CODE + 63: [None]},

@@ -50,6 +50,9 @@ fn more(vector: &Vector) -> Option<String> {
     let section = Section::parse(&bytes, Placement::at(vector.section.address.0)).ok()?;
     for (index, function) in section.functions().enumerate() {
         let Ok(function) = function else { return Some(format!("function {index} is unreadable")) };
+        if !is_tiled(vector, index, &function) {
+            return Some(format!("ranges of the rows of function {index}"));
+        }
         if !are_plain(vector, index, &function) {
             return Some(format!("plain rows of function {index}"));
         }
@@ -75,6 +78,23 @@ fn are_plain(vector: &Vector, index: usize, function: &Function<'_>) -> bool {
         }
     }
     rows.are_over()
+}
+
+/// The range of a row ends at the next row's start, and that of the last one at the end of the function or block.
+fn is_tiled(vector: &Vector, index: usize, function: &Function<'_>) -> bool {
+    let Some(expected) = vector.expect.functions.as_ref().map(|all| &all[index]) else { return true };
+    let (Some(start), Some(size), Some(rows)) = (expected.start, expected.size, &expected.rows) else { return true };
+    let space = match expected.repeat {
+        Some(1..) => size.min(expected.repeat.unwrap_or(0)),
+        _ => size,
+    };
+    let ends = rows.iter().skip(1).map(|row| row.start).chain([space]);
+    let ranges = rows.iter().zip(ends);
+    let Ok(found) = function.rows() else { return true };
+    found.zip(ranges).all(|(found, (row, end))| {
+        let range = (start.0.saturating_add(row.start.into()), start.0.saturating_add(end.into()));
+        found.is_ok_and(|found| row.start >= space || (found.start, found.end) == range)
+    })
 }
 
 /// The row of a PC starts and ends at PCs that the vector asks for, because these are the boundaries; and all PCs in its
