@@ -11,6 +11,7 @@ import sys
 import flexible
 import headers
 import rows
+import silences
 import tables
 import walks
 from vector import as_json
@@ -21,7 +22,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent / "vectors"
 def files():
     """The text of each vector by its path."""
     found = {}
-    for module in (headers, tables, rows, flexible, walks):
+    for module in (headers, tables, rows, flexible, walks, silences):
         for vector in module.vectors():
             assert vector.path not in found, f"two vectors are {vector.path}"
             found[vector.path] = compact(as_json(vector)) + "\n"

@@ -107,7 +107,7 @@ fn find(section: &StoredSection<'_>, pc: u64) -> Result<Option<Found>, Error> {
     })
 }
 
-fn frame(found: &unwind::Frame) -> Frame {
+pub(crate) fn frame(found: &unwind::Frame) -> Frame {
     let register = |Register(number)| Base::Register(number);
     let cfa = match found.cfa {
         Cfa::RegisterOffset { register: base, offset } => {

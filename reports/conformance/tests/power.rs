@@ -1,4 +1,4 @@
-//! The vectors find mistakes: mutants of the reader in Python fail them.
+//! The vectors find mistakes: mutants of the readers fail them.
 
 use std::process::Command;
 
@@ -20,6 +20,13 @@ fn script(name: &str, arguments: &[&str]) {
 #[test]
 fn every_mutant_of_a_sample_fails_or_is_explained() {
     script("mutate.py", &["--every", "40"]);
+}
+
+/// Each mutant of the reader in Rust takes seconds to build, so that they run at night:
+/// `corpus/conformance/mutants/mutate_rust.py`. Here, only the list of equivalent ones is compared with the reader.
+#[test]
+fn equivalent_mutants_of_the_rust_reader_are_changes_of_it() {
+    script("mutate_rust.py", &["--check"]);
 }
 
 #[test]

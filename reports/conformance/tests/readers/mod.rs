@@ -1,5 +1,7 @@
 //! The readers on this machine.
 
+#![allow(dead_code, reason = "each test program uses a part")]
+
 mod simple_frame;
 
 use std::path::{Path, PathBuf};
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 use simple_frame::SimpleFrame;
 
-use sframe_conformance::{Command, Outcome, Validator, Vector, run};
+use sframe_conformance::{Command, Outcome, Reader, Validator, Vector, run};
 use sframe_corpus::{corpus, tools};
 
 /// What our reader gets wrong.
@@ -56,6 +58,20 @@ impl Tester {
         Tester { name: name.to_owned(), kind, how: How::Command(words) }
     }
 
+    /// The reader's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The reader, to be asked one question after another.
+    pub(crate) fn reader(&self) -> Box<dyn Reader> {
+        match &self.how {
+            How::Validator => Box::new(Validator::default()),
+            How::SimpleFrame => Box::new(SimpleFrame::default()),
+            How::Command(words) => Box::new(Command::new(words.clone(), PATIENCE)),
+        }
+    }
+
     /// Runs the reader on the vectors.
     pub(crate) fn test(&mut self, vectors: &[Vector]) -> Tested {
         let outcomes = match &self.how {
@@ -77,6 +93,11 @@ pub(crate) fn own() -> Vec<Tester> {
         Tester { name: "`sframe-validator`".to_owned(), kind: Kind::Own, how: How::Validator };
     let python = Tester::command("`reader.py`", Kind::Own, &["python3", &runner("reader.py")]);
     vec![validator, python]
+}
+
+/// A reader that follows the text also where no producer does.
+pub(crate) fn literal() -> Tester {
+    Tester::command("the text literally", Kind::Own, &["python3", "-B", &runner("literal.py")])
 }
 
 /// Compiles the runner for libsframe. `None` if a tool is missing and not required.

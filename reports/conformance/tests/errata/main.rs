@@ -1,0 +1,136 @@
+//! `docs/ERRATA.md`: what the specification leaves open, and what readers make of it. The readers on this machine are
+//! asked again, and their answers compared with the document. With `SFRAME_BLESS=1`, the test writes them.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+mod document;
+mod question;
+#[path = "../readers/mod.rs"]
+mod readers;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+
+use document::{Entry, Mark};
+use question::Question;
+use sframe_conformance::{Reader, Vector, vectors};
+use sframe_corpus::repository;
+
+/// The answers of all readers to a question, with the names of the readers in the order of the scores.
+type Answers = Vec<(String, Vec<String>)>;
+
+fn read() -> String {
+    fs::read_to_string(repository().join("docs/ERRATA.md")).expect("the document")
+}
+
+fn by_name() -> BTreeMap<String, Vector> {
+    vectors().into_iter().map(|vector| (vector.name.clone(), vector)).collect()
+}
+
+/// The readers' answers, grouped. A reader that does not support the question is left out.
+fn answers(readers: &mut [(String, Box<dyn Reader>)], mark: &Mark, vector: &Vector) -> Answers {
+    let mut found = Answers::new();
+    for (name, reader) in readers {
+        let Some(answer) = mark.question.ask(reader.as_mut(), vector) else { continue };
+        match found.iter_mut().find(|(other, _)| *other == answer) {
+            Some((_, names)) => names.push(name.clone()),
+            None => found.push((answer, vec![name.clone()])),
+        }
+    }
+    found
+}
+
+fn table(mark: &Mark, answers: &Answers) -> String {
+    let mut text = format!("| {} (`{}`) | Readers |\n|---|---|\n", mark.question, mark.vector);
+    for (answer, names) in answers {
+        writeln!(text, "| {answer} | {} |", names.join(", ")).expect("to memory");
+    }
+    text
+}
+
+/// Whether two answers contradict each other. A reader may report less of a frame than another one, but not that RA is
+/// signed. No row, a refused section and a crash all give no frame, except where the question is about the section.
+fn contradict(question: &Question, one: &str, other: &str) -> bool {
+    let parts = |answer: &str| answer.split(", ").map(str::to_owned).collect::<BTreeSet<_>>();
+    let gives_nothing = |answer: &str| ["no row", "refused", "crash"].contains(&answer);
+    if *question != Question::Open && gives_nothing(one) && gives_nothing(other) {
+        return false;
+    }
+    let (one, other) = (parts(one), parts(other));
+    one.contains("signed") != other.contains("signed")
+        || (!one.is_subset(&other) && !other.is_subset(&one))
+}
+
+fn differ(mark: &Mark, answers: &Answers) -> bool {
+    let contradicts =
+        |one: &str| answers.iter().any(|(other, _)| contradict(&mark.question, one, other));
+    answers.iter().any(|(one, _)| contradicts(one))
+}
+
+#[test]
+fn readers_answer_as_the_document_says() {
+    let Some(mut readers) = readers::all() else { return };
+    readers.push(readers::literal());
+    let mut readers: Vec<(String, Box<dyn Reader>)> =
+        readers.iter().map(|tester| (tester.name().to_owned(), tester.reader())).collect();
+    let (document, vectors) = (read(), by_name());
+    let mut wrong = Vec::new();
+    let expected = document::filled(&document, |mark| {
+        let found = answers(&mut readers, mark, &vectors[&mark.vector]);
+        let count = found.iter().map(|(_, names)| names.len()).sum::<usize>();
+        if count < 2 || differ(mark, &found) != mark.differ {
+            wrong.push(format!("{}: {found:?}", mark.vector));
+        }
+        table(mark, &found)
+    });
+    if std::env::var_os("SFRAME_BLESS").is_some() {
+        fs::write(repository().join("docs/ERRATA.md"), &expected).expect("writable");
+    }
+    assert!(wrong.is_empty(), "two readers have to differ, or all to agree:\n{}", wrong.join("\n"));
+    assert!(expected == read(), "run this test with SFRAME_BLESS=1 and read the changes");
+}
+
+/// What needs no tools: each entry is complete, and names vectors and rules that exist.
+#[test]
+fn every_entry_is_complete() {
+    let (document, vectors) = (read(), by_name());
+    let entries = document::entries(&document);
+    assert!(entries.len() > 30, "{} entries", entries.len());
+    for (index, entry) in entries.iter().enumerate() {
+        let Entry { title, text, marks } = entry;
+        assert!(title.starts_with(&format!("{}. ", index + 1)), "{title}: wrong number");
+        for field in ["Clause", "Practice", "Decision", "Proposed wording"] {
+            assert!(text.contains(&format!("**{field}:** ")), "{title}: no {field}");
+        }
+        assert!(!marks.is_empty(), "{title}: no vector");
+        for mark in marks {
+            assert!(vectors.contains_key(&mark.vector), "{title}: no vector {}", mark.vector);
+        }
+    }
+}
+
+/// At most a quarter of the entries are about what no two readers at hand answer differently.
+#[test]
+fn most_entries_show_readers_apart() {
+    let document = read();
+    let entries = document::entries(&document);
+    let alike = entries.iter().filter(|entry| entry.marks.iter().all(|mark| !mark.differ));
+    let alike: Vec<&str> = alike.map(|entry| entry.title).collect();
+    assert!(4 * alike.len() <= entries.len(), "{alike:#?}");
+}
+
+#[test]
+fn answers_that_report_less_do_not_differ() {
+    let pc = Question::At(sframe_conformance::Address(0));
+    let check = |question: &Question, one: &str, other: &str, expected: bool| {
+        assert_eq!(contradict(question, one, other), expected, "{one} / {other}");
+        assert_eq!(contradict(question, other, one), expected, "{other} / {one}");
+    };
+    check(&pc, "CFA r7+8, FP unchanged", "CFA r7+8, RA *(cfa-8), FP unchanged", false);
+    check(&pc, "CFA r7+8, FP unchanged", "CFA r7+16, FP unchanged", true);
+    check(&pc, "CFA r7+8", "no row", true);
+    check(&pc, "refused", "no row", false);
+    check(&pc, "CFA r7+8, RA *(cfa-8)", "CFA r7+8, RA *(cfa-8), signed", true);
+    check(&Question::Open, "refused", "read", true);
+}
