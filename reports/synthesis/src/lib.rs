@@ -7,7 +7,8 @@
 //! - [`Encoding::Smallest`] has the fewest bytes that say the same at every PC.
 //!
 //! [`forecast`] measures a section without writing it: its bytes by part, the functions and bytes of code that it
-//! describes, those that it leaves out by cause, and the sizes with which people compare it. [`synthesize`] writes it.
+//! describes, those that it leaves out by cause, and the sizes with which people compare it. [`synthesize`] writes it;
+//! [`synthesize_code`] writes the smallest section that machine code alone justifies.
 //! [`Insertion`] adds a written section to the file, which may be an object, a program or a library, and [`assembly`]
 //! writes it as assembler source.
 //!
@@ -65,6 +66,7 @@
 
 mod account;
 mod assembly;
+mod code;
 mod encode;
 mod forecast;
 mod gnu;
@@ -81,6 +83,7 @@ mod tally;
 
 pub use account::{Account, Parts, account_of};
 pub use assembly::{AssemblyError, assembly};
+pub use code::{FromCode, synthesize_code};
 pub use forecast::{Forecast, Sizes, forecast};
 pub use gnu::Release;
 pub use insert::{CannotInsert, Insertion};

@@ -67,6 +67,8 @@ pub enum SynthesisError {
     Machine,
     /// The version has no variant for the ABI.
     VersionOfAbi,
+    /// The machine's code is not examined.
+    NoCodeWitness,
     /// The format's fields cannot hold the section.
     Build(BuildError),
     /// The section that was made cannot be read back.
@@ -80,6 +82,9 @@ impl fmt::Display for SynthesisError {
         match self {
             SynthesisError::Machine => f.write_str("SFrame is not defined for this machine"),
             SynthesisError::VersionOfAbi => f.write_str("this version is not defined for the ABI"),
+            SynthesisError::NoCodeWitness => f.write_str(
+                "the code of this machine is not examined, only that of AMD64 and AArch64",
+            ),
             SynthesisError::Build(error) => error.fmt(f),
             SynthesisError::Section(error) => error.fmt(f),
         }

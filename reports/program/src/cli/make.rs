@@ -6,30 +6,33 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use sframe_input::{FileBytes, plain_error};
-use sframe_oracle::cfi::CfiSource;
-use sframe_record::numbers::counted;
+use sframe_oracle::cfi::{Cfi, CfiSource};
+use sframe_record::numbers::{counted, grouped, percent};
 use sframe_record::text::printable_path;
 use sframe_repair::repair;
 use sframe_synthesis::{
-    CannotInsert, Encoding, Insertion, Loss, Place, Synthesis, assembly, synthesize,
+    CannotInsert, Encoding, FromCode, Insertion, Loss, Place, Synthesis, assembly, synthesize,
+    synthesize_code,
 };
 use sframe_validator::elf::{Elf, SymbolTable};
 
-use super::args::make::{RepairArgs, SynthesizeArgs, Written};
+use super::args::make::{RepairArgs, SynthesizeArgs, Witness, Written};
 use super::output_file::OutputFile;
 use super::{Exit, complain, styled_stdout};
 
 pub(super) fn synthesize_file(args: &SynthesizeArgs) -> io::Result<Exit> {
     made(&args.file, &args.output, args.kind == Written::Elf, |data| {
-        let (bytes, made) = section(data, args.encoding, args.kind)?;
+        let (bytes, made) = section(data, args)?;
+        let Synthesis { account, losses, .. } = &made.section;
         let mut lines = vec![format!(
             "{} for {}, {}",
-            counted(made.account.size, "byte"),
-            counted(made.account.functions, "function"),
-            counted(made.account.rows, "row")
+            counted(account.size, "byte"),
+            counted(account.functions, "function"),
+            counted(account.rows, "row")
         )];
-        lines.extend(made.losses.iter().map(left_out));
-        Ok(Made { bytes, lines, is_complete: made.losses.is_empty() })
+        lines.extend(losses.iter().map(left_out));
+        lines.extend(made.not_known.iter().cloned());
+        Ok(Made { bytes, lines, is_complete: losses.is_empty() && made.not_known.is_none() })
     })
 }
 
@@ -94,28 +97,64 @@ fn made(
     Ok(if made.is_complete { Exit::Clean } else { Exit::Findings })
 }
 
+/// A section, and what a person should know about it.
+struct Synthesized {
+    section: Synthesis,
+    /// What the section does not describe because it is not known.
+    not_known: Option<String>,
+}
+
+/// Makes the section of a file for a place in it.
+fn synthesized(
+    elf: &Elf<'_>,
+    cfi: &[Cfi<'_>],
+    args: &SynthesizeArgs,
+    place: Place,
+) -> Result<Synthesized, String> {
+    let made = match (args.from, args.encoding()) {
+        (Witness::Cfi, encoding) => synthesize(elf, cfi, encoding, place)
+            .map(|section| Synthesized { section, not_known: None }),
+        (Witness::Code, Encoding::Smallest(version)) => {
+            synthesize_code(elf, cfi, version, place).map(from_code)
+        }
+        (Witness::Code, Encoding::Gnu(_)) => {
+            return Err("GNU as makes sections from CFI, so that --from code goes with a smallest encoding only".to_owned());
+        }
+    };
+    made.map_err(|error| error.to_string())
+}
+
+fn from_code(made: FromCode) -> Synthesized {
+    let (unknown, code) = (counted(made.unknown, "byte"), grouped(made.code));
+    let share = percent(made.unknown, made.code);
+    let text = format!(
+        "not described: {unknown} of {code} ({share}), which are padding or not understood"
+    );
+    Synthesized { section: made.synthesis, not_known: (made.unknown > 0).then_some(text) }
+}
+
 /// The section of a file as it is written, and what it contains.
-fn section(data: &[u8], encoding: Encoding, kind: Written) -> Result<(Vec<u8>, Synthesis), String> {
+fn section(data: &[u8], args: &SynthesizeArgs) -> Result<(Vec<u8>, Synthesized), String> {
     let elf = Elf::parse(data).map_err(|error| error.to_string())?;
     let source = CfiSource::of(&elf);
     let cfi = source.load_all().map_err(|error| error.to_string())?;
-    let make = |place| synthesize(&elf, &cfi, encoding, place).map_err(|error| error.to_string());
-    match kind {
+    let make = |place| synthesized(&elf, &cfi, args, place);
+    match args.kind {
         Written::Elf => {
             let insertion = Insertion::new(&elf).map_err(|error| no_place(&error))?;
             let made = make(insertion.place())?;
-            let file = insertion.file(&made.written).map_err(|error| error.to_string())?;
+            let file = insertion.file(&made.section.written).map_err(|error| error.to_string())?;
             Ok((file, made))
         }
         Written::Raw => {
             let made = make(Place::of(&elf))?;
-            Ok((made.written.bytes.clone(), made))
+            Ok((made.section.written.bytes.clone(), made))
         }
         Written::Assembly => {
             let place = Place::of(&elf);
             let made = make(place)?;
             let symbols = SymbolTable::load(&elf).unwrap_or_default();
-            let text = assembly(&elf, &symbols, &made.written, place);
+            let text = assembly(&elf, &symbols, &made.section.written, place);
             Ok((text.map_err(|error| error.to_string())?.into_bytes(), made))
         }
     }

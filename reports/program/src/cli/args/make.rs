@@ -4,16 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 use sframe_synthesis::Encoding;
+use sframe_validator::Version;
 
 use super::forecast::encoding;
 
 pub(in crate::cli) const SYNTHESIZE_HELP: &str = "\
-The section is made from the file's CFI. A linked file gets it with PT_GNU_SFRAME, in a new segment at its end: nothing moves, and the program runs as before. An object gets .sframe and .rela.sframe. A file \
+The section is made from the file's CFI; with --from code, for files without CFI, from what the machine code proves. A linked file gets it with PT_GNU_SFRAME, in a new segment at its end: nothing moves, and the program runs as before. An object gets .sframe and .rela.sframe. A file \
 whose headers leave no place for it is refused, with the reason. What the section leaves out is listed; `explain CAUSE` says why.
 
 Exit status:
   0  the file was written
-  1  the file was written, and the section leaves out functions
+  1  the file was written, and the section leaves out functions, or code that is not understood
   2  the section cannot be made, or has no place in the file; nothing was written
   3  wrong usage, or the program itself failed";
 
@@ -37,12 +38,39 @@ pub(in crate::cli) struct SynthesizeArgs {
     /// The file to write
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) output: PathBuf,
-    /// What the section is made like
-    #[arg(long, value_name = "ENCODING", value_parser = encoding(), default_value = "smallest-v3")]
-    pub(in crate::cli) encoding: Encoding,
+    /// The version of the section, in the fewest bytes [default: 3]
+    #[arg(long = "version", id = "format-version", value_name = "VERSION", value_parser = clap::value_parser!(u8).range(2..=3), conflicts_with = "encoding")]
+    pub(in crate::cli) version: Option<u8>,
+    /// What the section is made like, if it is not the smallest
+    #[arg(long, value_name = "ENCODING", value_parser = encoding())]
+    pub(in crate::cli) encoding: Option<Encoding>,
+    /// What the section is made from
+    #[arg(long, value_name = "WITNESS", value_enum, default_value_t)]
+    pub(in crate::cli) from: Witness,
     /// What is written
     #[arg(long = "as", value_name = "KIND", value_enum, default_value_t)]
     pub(in crate::cli) kind: Written,
+}
+
+/// `synthesize --from`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Witness {
+    /// The file's CFI
+    #[default]
+    Cfi,
+    /// The machine code, as far as it is understood (AMD64, AArch64)
+    Code,
+}
+
+impl SynthesizeArgs {
+    /// How the section is encoded.
+    pub(in crate::cli) fn encoding(&self) -> Encoding {
+        let version = match self.version {
+            Some(2) => Version::V2,
+            _ => Version::V3,
+        };
+        self.encoding.unwrap_or(Encoding::Smallest(version))
+    }
 }
 
 /// `synthesize --as`.
