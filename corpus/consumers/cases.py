@@ -3,7 +3,7 @@ the answers follow."""
 
 from sections import AARCH64, FP, SP, row, row_info, v2, v3, words
 
-SEGV, FPE = "-11", "-8"
+SEGV, FPE, ABORT = "-11", "-8", "-6"
 START, END = 0x401000, 0x401020
 
 
@@ -231,6 +231,34 @@ def java_profiler():
     ]
 
 
+def mold():
+    """Observed: mold 3.0.0. The bytes of its output were read by hand."""
+    skips = {"refused": "no .sframe in the result", "then": "links without the section"}
+
+    def functions(*rows):
+        return {"opened": {"functions": [{"start": hex(START), "size": 0x20, "rows": list(rows)}]}}
+
+    first = {"start": 0, "cfa": "r7+8", "ra": "*(cfa-8)", "fp": "unchanged"}
+    second = {"start": 4, "cfa": "r6+16", "ra": "*(cfa-8)", "fp": "*(cfa-16)"}
+    wide = bytes([0, row_info(SP, 1, 3), 8, 0, 0, 0, 0, 0, 0, 0]) + row(4, SP, 8)
+    return [
+        ("a sound section", "amd64", v3(ONE_V3), [("open", functions(first, second))]),
+        ("version 2", "amd64", v2(ONE, ROWS), [("open", skips)]),
+        ("version 9", "amd64", v3(ONE_V3, version=3)[:2] + b"\x09" + v3(ONE_V3)[3:], [("open", skips)]),
+        ("not sorted, says the header", "amd64", v3(ONE_V3, flags=4), [("open", functions(first, second))]),
+        ("an unknown flag", "amd64", v3(ONE_V3, flags=0x85), [("open", functions(first, second))]),
+        ("another machine's ABI", "amd64", v3(ONE_V3, abi=AARCH64), [("open", {"code": 1, "then": "fails to link"})]),
+        ("27 bytes of a header", "amd64", v3(ONE_V3)[:27], [("open", {"code": 1, "then": "fails to link"})]),
+        ("rows that are cut off", "amd64", v3(ONE_V3)[:-1], [("open", ABORT)]),
+        # The header that it writes has its own fixed offsets.
+        ("a fixed FP, which is lost", "amd64", v3([(START, 0x20, 0, 0, 0, [row(0, SP, 8)])], fp=-16), [("open", functions(first))]),
+        # Words of size code 3 have 8 bytes: all of the rows' 10 + 3 bytes are copied, after 5 of attributes.
+        ("size code 3", "amd64", v3([(START, 0x20, 0, 0, 0, [wide[:10], wide[10:]])]),
+         [("open", {"output": "e2de03050300f8000100000002000000" + "12000000" + "0000000010000000" + "241000000000000020000000"
+                    "00000000" + "0200000000" + wide.hex()})]),
+    ]
+
+
 CASES = {
     "glibc-2.43": glibc(),
     # sframe_header_sanity_check_p; SFRAME_ERR_NOMEM
@@ -238,6 +266,7 @@ CASES = {
     "libsframe-2.44": libsframe(2),
     "libsframe-2.47": libsframe(3),
     "llvm-23": llvm(),
+    "mold-3": mold(),
     "linux-user-v2": linux(2),
     "linux-user-v3": linux(3),
     "java-profiler": java_profiler(),
