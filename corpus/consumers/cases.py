@@ -33,9 +33,10 @@ ONE_V3 = [(START, 0x20, 0, 0, 0, [row(0, SP, 8), row(4, FP, 16, -16)])]
 
 
 def both_rows(none):
-    """A lookup in each row, one before the function and one after it."""
-    return [(lookup(START), found("r7+8")), (lookup(START + 4), found("r6+16", fp="*(cfa-16)")), (lookup(START - 1), none),
-            (lookup(END), none)]
+    """Lookups at the first and last byte of each row, one before the function and one after it."""
+    first, second = found("r7+8"), found("r6+16", fp="*(cfa-16)")
+    return [(lookup(START), first), (lookup(START + 3), first), (lookup(START + 4), second), (lookup(END - 1), second),
+            (lookup(START - 1), none), (lookup(END), none)]
 
 
 def glibc():
@@ -211,6 +212,52 @@ def linux(version):
     ]
 
 
+def linux_partial():
+    """A snapshot without flexible rows. An error at a lookup does not drop the section."""
+    ignored = {"code": -14, "then": "tries frame pointers"}
+    return [
+        ("one row", "amd64", v3([(START, 0x20, 0, 0, 0, [row(0, SP, 8)])]), [("open", OPENED), (lookup(END - 1), found("r7+8"))]),
+        # __read_fre computes the size of a row when the count of words is used up. So it takes the next row to be where the
+        # first one's word is: a row that starts at 8 here, and at 0 below, where it is not after the first one.
+        ("two rows", "amd64", v3([(START, 0x20, 0, 0, 0, [row(0, SP, 8), row(4, SP, 8)])]),
+         [("open", OPENED), (lookup(START), found("r7+8")), (lookup(START + 4), found("r7+8"))]),
+        ("two rows, misread as bad ones", "amd64", v3([(START, 0x20, 0, 0, 0, [row(0, SP, 0), row(4, SP, 8)])]),
+         [("open", OPENED), (lookup(START), ignored)]),
+        ("a flexible row", "amd64", v3([(START, 0x20, 0, 1, 0, [row(0, FP, 0x51, 0)])]), [("open", OPENED), (lookup(START), ignored)]),
+        # __find_fre: it reaches the row, and `outermost` is set.
+        ("an outermost frame", "amd64", v3([(START, 0x20, 0, 0, 0, [row(0, SP)])]),
+         [("open", OPENED), (lookup(START), {"found": {"frame": {"ra": "undefined"}}})]),
+    ]
+
+
+def linux_arm64():
+    """A module's section; -22 is EINVAL, for which the trace is unreliable."""
+    none = {"found": None, "code": -22}
+    refused = {"refused": "sframe_module_init", "code": -22}
+    rows = [row(0, SP, 0), row(4, SP, 16, -8, -16)]
+    pair = [(END, 0x20, 0, 0, 0, [row(0, SP, 32)]), (START, 0x20, 0, 0, 0, rows)]
+    fields = {"abi": AARCH64, "ra": 0}
+    first, second = found("r31+0", "unchanged"), found("r31+16", "*(cfa-8)", "*(cfa-16)")
+    return [
+        ("a sound section", "aarch64", v3(pair[1:], **fields), [("open", OPENED), (lookup(START), first), (lookup(START + 4), second),
+                                                                (lookup(START - 1), none), (lookup(END), none)]),
+        # sframe_sort_fdes sorts it in place.
+        ("not sorted", "aarch64", v3(pair, flags=4, **fields),
+         [("open", OPENED), (lookup(START + 4), second), (lookup(END), found("r31+32", "unchanged"))]),
+        # sframe_read_header
+        ("starts that are not PC-relative", "aarch64", v3(pair[1:], flags=1, **fields), [("open", refused)]),
+        ("an auxiliary header", "aarch64", v3(pair[1:], auxiliary=4, **fields), [("open", refused)]),
+        # sframe_init_cfa_rule_data
+        ("an outermost frame", "aarch64", v3([(START, 0x20, 0, 0, 0, [row(0, SP)])], **fields), [("open", OPENED), (lookup(START), none)]),
+        # __read_default_fre_datawords takes RA at CFA + 0 as not saved.
+        ("RA at CFA + 0", "aarch64", v3([(START, 0x20, 0, 0, 0, [row(0, SP, 16, 0, -16)])], **fields),
+         [("open", OPENED), (lookup(START), found("r31+16", "unchanged", "*(cfa-16)"))]),
+        # An error at a lookup does not remove the section.
+        ("rows with one start", "aarch64", v3([(START, 0x20, 0, 0, 0, [row(0, SP, 0), row(0, SP, 0)])], **fields),
+         [("open", OPENED), (lookup(START), {"found": None, "code": -14}), (lookup(START), {"found": None, "code": -14})]),
+    ]
+
+
 def java_profiler():
     """Its bits of a row's info byte: the base (1 is FP), two bits of size code, one for RA, one for FP."""
     refused = {"refused": "SFrameParser::parse"}
@@ -269,5 +316,7 @@ CASES = {
     "mold-3": mold(),
     "linux-user-v2": linux(2),
     "linux-user-v3": linux(3),
+    "linux-user-v3-partial": linux_partial(),
+    "linux-arm64-kernel": linux_arm64(),
     "java-profiler": java_profiler(),
 }
