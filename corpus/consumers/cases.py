@@ -15,9 +15,11 @@ def found(cfa, ra="*(cfa-8)", fp="unchanged"):
     return {"found": {"frame": {"cfa": cfa, "ra": ra, "fp": fp}}}
 
 
-def walk(pc, sp, fp, address, memory):
+def walk(pc, sp, fp, address, memory, *more):
+    """A walk in a part of memory, or more of them."""
+    parts = [(address, memory), *more]
     return {"op": "walk", "pc": hex(pc), "registers": {"7": hex(sp), "6": hex(fp)},
-            "memory": [{"address": hex(address), "hex": memory}]}
+            "memory": [{"address": hex(at), "hex": content} for at, content in parts]}
 
 
 def pcs(*values):
@@ -78,6 +80,12 @@ def glibc():
         ("FP is 0 in the last frame", "amd64", v2(ONE, ROWS),
          [("open", OPENED), (walk(START + 1, STACK, 0, STACK, words(START + 2, END)),
                              pcs(START + 1, START + 2, END) | {"then": "returns the frames"})]),
+        # x86_64_decode_signal_frame: `mov $15,%rax; syscall` at the PC, and a `ucontext_t` at SP, with RBP, RSP and RIP at 120,
+        # 160 and 168.
+        ("a signal frame", "amd64", v2(ONE, ROWS),
+         [("open", OPENED), (walk(0x700000, STACK, 8, STACK, words(*[0] * 20, STACK + 0x800, START), (STACK + 0x800, words(END)),
+                                  (0x700000, "48c7c00f0000000f05")),
+                             pcs(0x700000, START, END) | {"then": "returns the frames"})]),
         ("one frame is not enough", "amd64", v2(ONE, ROWS),
          [("open", OPENED), (walk(START, STACK, 0, STACK, words(END)),
                              pcs(START, END) | {"then": "redoes the whole trace with DWARF"})]),
