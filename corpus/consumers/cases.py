@@ -1,7 +1,7 @@
 """What each consumer answers to sections written by hand. The comments name the functions of the consumer's source from which
 the answers follow."""
 
-from sections import AARCH64, FP, SP, row, row_info, v2, v3, words
+from sections import AARCH64, FP, SP, row, row_info, v1, v2, v3, words
 
 SEGV, FPE, ABORT = "-11", "-8", "-6"
 START, END = 0x401000, 0x401020
@@ -220,6 +220,30 @@ def linux(version):
     ]
 
 
+def linux_v1():
+    """The series of 2023; -22 is EINVAL. Variables that it does not set are zero."""
+    refused = {"refused": "sframe_add_section", "code": -22}
+    none = {"found": None, "code": -22}
+    one = [(START, 0x20, 0, 2, 0)]
+    first, second = found("r7+8"), found("r6+16", fp="*(cfa-16)")
+    return [
+        # find_fde does not look at the size of the function.
+        ("a sound section", "amd64", v1(one, ROWS), [("open", OPENED), (lookup(START - 1), none), (lookup(START), first),
+                                                     (lookup(END - 1), second), (lookup(END + 0x100), second)]),
+        ("version 2", "amd64", v2(ONE, ROWS), [("open", refused)]),
+        # __sframe_add_section negates the flags before it looks for SORTED, so that any flag will do.
+        ("no flag", "amd64", v1(one, ROWS, flags=0), [("open", refused)]),
+        ("another flag than SORTED", "amd64", v1(one, ROWS, flags=2), [("open", OPENED), (lookup(START), first)]),
+        # find_fre reads the CFA's offset without a sign.
+        ("a negative CFA offset", "amd64", v1(one, row(0, FP, -8) + row(4, SP, 8)), [("open", OPENED), (lookup(START), found("r6+248"))]),
+        # find_fde reads the start of an entry after the table, for which three bytes of rows are not enough: EFAULT.
+        ("one short row", "amd64", v1([(START, 0x20, 0, 1, 0)], row(0, SP, 8)), [("open", OPENED), (lookup(START), {"code": -14})]),
+        # find_fre does not compare starts in repeated blocks, so that the last row is always taken.
+        ("repeated blocks", "amd64", v1([(START, 0x20, 0, 2, 0x10)], ROWS), [("open", OPENED), (lookup(START), second)]),
+        ("a row without words", "amd64", v1(one, row(0, SP) + row(4, SP, 8)), [("open", OPENED), (lookup(START), none)]),
+    ]
+
+
 def linux_partial():
     """A snapshot without flexible rows. An error at a lookup does not drop the section."""
     ignored = {"code": -14, "then": "tries frame pointers"}
@@ -317,11 +341,14 @@ def mold():
 CASES = {
     "glibc-2.43": glibc(),
     # sframe_header_sanity_check_p; SFRAME_ERR_NOMEM
-    "libsframe-2.40": [("version 2", "amd64", v2(ONE, ROWS), [("open", {"refused": "sframe_decode", "code": 2001})])],
+    "libsframe-2.40": [("a sound section", "amd64", v1([(START, 0x20, 0, 2, 0)], ROWS), [("open", OPENED),
+                                                                                         *both_rows({"found": None, "code": -1})]),
+                       ("version 2", "amd64", v2(ONE, ROWS), [("open", {"refused": "sframe_decode", "code": 2001})])],
     "libsframe-2.44": libsframe(2),
     "libsframe-2.47": libsframe(3),
     "llvm-23": llvm(),
     "mold-3": mold(),
+    "linux-user-v1": linux_v1(),
     "linux-user-v2": linux(2),
     "linux-user-v3": linux(3),
     "linux-user-v3-partial": linux_partial(),

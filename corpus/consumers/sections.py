@@ -20,10 +20,17 @@ def row(start, base, *words):
 def header(version, functions, rows, fields):
     fields = {"magic": 0xDEE2, "version": version, "flags": 1, "abi": AMD64, "fp": 0, "ra": -8, "auxiliary": 0,
               "fdes": len(functions), "fres": 1, "row_bytes": len(rows), "table_at": 0} | fields
-    fields.setdefault("rows_at", fields["table_at"] + {2: 20, 3: 16}[version] * len(functions))
+    fields.setdefault("rows_at", fields["table_at"] + {1: 17, 2: 20, 3: 16}[version] * len(functions))
     return struct.pack("<HBBBbbBIIIII", fields["magic"], fields["version"], fields["flags"], fields["abi"], fields["fp"],
                        fields["ra"], fields["auxiliary"], fields["fdes"], fields["fres"], fields["row_bytes"], fields["table_at"],
                        fields["rows_at"]), fields
+
+
+def v1(functions, rows, **fields):
+    """A section of version 1. A function is (start, size, offset of its rows, number of rows, info byte)."""
+    head, _ = header(1, functions, rows, fields)
+    table = b"".join(struct.pack("<iIIIB", start - ADDRESS, *others) for start, *others in functions)
+    return head + table + rows
 
 
 def v2(functions, rows, gap=0, **fields):
