@@ -15,7 +15,7 @@
 
 /* Seconds of processor time for a request. After that the consumer hangs, and ends with SIGPROF. */
 enum { PATIENCE = 2 };
-enum { INPUT = 1 << 26, OUTPUT = 1 << 20, LONGEST_ANSWER = 1 << 16 };
+enum { INPUT = 1 << 26, OUTPUT = 1 << 23, LONGEST_ANSWER = 1 << 22, LARGE = 1 << 17 };
 
 struct section section;
 
@@ -195,6 +195,8 @@ static void open_section(const struct json *request) {
   copy_name(section.machine, sizeof section.machine, json_get_text(opened, "machine"));
   copy_name(section.byte_order, sizeof section.byte_order, json_get_text(opened, "byte_order"));
   section.address = json_get_address(opened, "address");
+  section.text_start = json_get(opened, "text_start") ? json_get_address(opened, "text_start") : 1;
+  section.text_end = json_get(opened, "text_end") ? json_get_address(opened, "text_end") : UINT64_MAX;
   section.length = strlen(hex) / 2;
   section.bytes = place_before_guard(section.length);
   hex_bytes(hex, section.bytes, section.length);
@@ -306,12 +308,18 @@ static void catch_signals(void) {
 }
 
 /* Consumers read memory that they never wrote. Without random addresses, and with all memory filled, their answers are the
-   same each time. */
+   same each time. Larger blocks are new pages, which are zero: consumers allocate gigabytes for wrong counts. */
+void *malloc(size_t size) {
+  extern void *__libc_malloc(size_t);
+  void *block = __libc_malloc(size);
+  return block && size < LARGE ? memset(block, 0x5a, size) : block;
+}
+
 static void be_deterministic(char **words) {
   int persona = personality(0xffffffff);
   if (persona != -1 && !(persona & ADDR_NO_RANDOMIZE) && personality(persona | ADDR_NO_RANDOMIZE) != -1)
     execv("/proc/self/exe", words);
-  mallopt(M_PERTURB, 0x5a);
+  mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 
 int main(int count, char **words) {
