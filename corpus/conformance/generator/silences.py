@@ -122,8 +122,9 @@ def frame_pointer_without_order():
 
 
 def surplus_words(version):
-    """Nine words: the count needs all four of its bits, and the next row follows all words."""
-    words = [8, -16, -24, -32, -40, -48, -56, -64, -72]
+    """Nine words: the count needs all four of its bits, and the next row follows all words. The second and third would be a
+    row: start 0xf0, info 3."""
+    words = [8, -16, 3, -32, -40, -48, -56, -64, -72]
     rows = [Row(0, Rule(SP, 8), None, saved(-16), words=words), sp(8, 16)]
     return Vector(
         "row-info",
