@@ -32,6 +32,7 @@ mod describe;
 mod frames;
 mod header;
 mod input;
+mod library;
 mod linux;
 mod page;
 mod profile;

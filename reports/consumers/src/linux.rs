@@ -21,6 +21,8 @@ const ATTRIBUTES: i64 = 5;
 /// Differences between the kernel's readers.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
+    /// Whether a section at address 0, and PCs outside the text, are refused.
+    pub(crate) is_user: bool,
     /// Whether the header must have the SORTED flag.
     pub(crate) sorted_only: bool,
     /// What it costs if an entry or a row has no meaning.
@@ -41,8 +43,11 @@ pub(crate) struct Kernel<'a> {
 
 /// Tests the header.
 pub(crate) fn open<'a>(input: &Input<'a>, rules: Rules) -> Result<Kernel<'a>, Stop> {
+    if rules.is_user {
+        registrable(input)?;
+    }
     let bytes = Bytes::new(input.bytes, input.machine.endian());
-    let header = Header::read(bytes)?;
+    let header = Header::read(bytes).map_err(|_| Stop::nothing("the header does not fit"))?;
     if header.magic != MAGIC {
         return Err(Stop::nothing("the magic number is wrong"));
     }
@@ -56,8 +61,21 @@ pub(crate) fn open<'a>(input: &Input<'a>, rules: Rules) -> Result<Kernel<'a>, St
         return Err(Stop::nothing("the flag for PC-relative starts is not set"));
     }
     tiling(&header, bytes, ENTRY)?;
-    let text = input.text.unwrap_or((0, u64::MAX));
+    let text = text(input);
     Ok(Kernel { bytes, header, address: input.address, machine: input.machine, text, rules })
+}
+
+/// The tests of a user's section and text before the header is read.
+pub(crate) fn registrable(input: &Input<'_>) -> Result<(), Stop> {
+    if input.address == 0 || text(input).0 == 0 {
+        return Err(Stop::nothing("the section or the text is at address 0"));
+    }
+    Ok(())
+}
+
+/// The text, or all addresses but 0.
+pub(crate) fn text(input: &Input<'_>) -> (u64, u64) {
+    input.text.unwrap_or((1, u64::MAX))
 }
 
 /// The tests of counts and places that all kernel readers share.
@@ -270,6 +288,9 @@ impl Table for Kernel<'_> {
     }
 
     fn find(&self, pc: u64) -> Result<u32, Stop> {
+        if self.rules.is_user && !(self.text.0..=self.text.1).contains(&pc) {
+            return Err(Stop::nothing("it is outside the text"));
+        }
         if !self.header.has(SORTED) {
             return Err(Stop::nothing("the table is not sorted"));
         }

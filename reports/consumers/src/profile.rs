@@ -2,14 +2,23 @@
 
 mod glibc_2_43;
 mod java_profiler;
+mod libsframe_2_40;
+mod libsframe_2_44;
+mod libsframe_2_47;
 mod linux_user_v3;
 
 use std::fmt;
 
 use crate::consumer::Consumer;
 
-static PROFILES: [&dyn Consumer; 3] =
-    [&glibc_2_43::Glibc, &linux_user_v3::LinuxUserV3, &java_profiler::JavaProfiler];
+static PROFILES: [&dyn Consumer; 6] = [
+    &glibc_2_43::Glibc,
+    &linux_user_v3::LinuxUserV3,
+    &libsframe_2_40::Libsframe,
+    &libsframe_2_44::Libsframe,
+    &libsframe_2_47::Libsframe,
+    &java_profiler::JavaProfiler,
+];
 
 /// All consumers, in the order of reports.
 #[must_use]

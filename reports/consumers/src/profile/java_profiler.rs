@@ -59,6 +59,8 @@ const ENTRY: i64 = 20;
 /// All rows of the section.
 struct List {
     address: u64,
+    /// The library's first address. Places relative to it have 32 bits.
+    base: u64,
     records: Vec<Record>,
     /// Whether rows were left out because there are too many.
     spent: bool,
@@ -66,8 +68,8 @@ struct List {
 
 #[derive(Clone, Copy)]
 struct Record {
-    /// The first PC, relative to the section. 32 bits are kept, and the whole library is within 2 GiB of it.
-    place: i32,
+    /// The first PC, relative to the library.
+    place: u32,
     function: u32,
     start: i32,
     frame: Frame,
@@ -80,7 +82,10 @@ fn open(input: &Input<'_>) -> Result<List, Stop> {
     }
     let header = Header::read(bytes)?;
     test(&header, bytes, input.machine)?;
-    let mut list = List { address: input.address, records: Vec::new(), spent: false };
+    // Addresses in files begin at 0 or near it. A running library is within 2 GiB of its section.
+    let is_low = input.address <= u64::from(u32::MAX);
+    let base = if is_low { 0 } else { input.address.wrapping_sub(1 << 31) };
+    let mut list = List { address: input.address, base, records: Vec::new(), spent: false };
     let work = Work::of(input.bytes.len());
     for index in 0..header.functions {
         list.add(&header, bytes, index, &work, input.machine)?;
@@ -133,7 +138,7 @@ impl List {
             return Ok(());
         }
         let end = header.rows_at() + i64::from(header.rows_length);
-        let place = Place { bytes, end, width: 1 << code, machine };
+        let reader = Place { bytes, end, width: 1 << code, machine };
         let mut row_at = header.rows_at() + i64::from(offset);
         let kept = self.records.len();
         for _ in 0..count {
@@ -141,12 +146,13 @@ impl List {
                 self.spent = true;
                 break;
             }
-            let Some((first, frame, next)) = place.row(header, row_at) else {
+            let Some((first, frame, next)) = reader.row(header, row_at) else {
                 self.records.truncate(kept);
                 break;
             };
             row_at = next;
-            let record = Record { place: start.wrapping_add(first.cast_signed()), function: index, start, frame };
+            let place = self.section().wrapping_add(start.cast_unsigned()).wrapping_add(first);
+            let record = Record { place, function: index, start, frame };
             self.records.push(record);
         }
         Ok(())
@@ -193,9 +199,17 @@ impl Place<'_> {
 }
 
 impl List {
+    /// An address relative to the library, which has 32 bits.
+    fn relative(&self, address: u64) -> u32 {
+        u32::try_from(address.wrapping_sub(self.base) & 0xffff_ffff).unwrap_or(0)
+    }
+
+    fn section(&self) -> u32 {
+        self.relative(self.address)
+    }
+
     fn find(&self, pc: u64) -> Answer {
-        let low = pc.wrapping_sub(self.address) & 0xffff_ffff;
-        let relative = u32::try_from(low).unwrap_or(0).cast_signed();
+        let relative = self.relative(pc);
         if self.spent {
             return Err(SPENT);
         }
@@ -222,8 +236,8 @@ impl List {
 
 impl Reader for List {
     fn boundaries(&self) -> Vec<u64> {
-        let place = |record: &Record| i64::from(record.place);
-        self.records.iter().map(|record| self.address.wrapping_add_signed(place(record))).collect()
+        let address = |record: &Record| self.base.wrapping_add(u64::from(record.place));
+        self.records.iter().map(address).collect()
     }
 
     fn answers(&self, addresses: &[u64]) -> Vec<Answer> {

@@ -58,7 +58,7 @@ impl Consumer for LinuxUserV3 {
     }
 
     fn open<'a>(&self, input: &Input<'a>) -> Opening<'a> {
-        let rules = Rules { sorted_only: true, bad: Stop::drops_section, walk };
+        let rules = Rules { is_user: true, sorted_only: true, bad: Stop::drops_section, walk };
         match linux::open(input, rules) {
             Ok(section) => Opening::Accept(Box::new(TableReader(section))),
             Err(stop) => stop.into(),
