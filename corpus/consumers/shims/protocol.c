@@ -15,7 +15,7 @@
 
 /* Seconds of processor time for a request. After that the consumer hangs, and ends with SIGPROF. */
 enum { PATIENCE = 2 };
-enum { INPUT = 1 << 26, OUTPUT = 1 << 20, LONGEST_ANSWER = 1 << 16 };
+enum { INPUT = 1 << 26, OUTPUT = 1 << 23, LONGEST_ANSWER = 1 << 22 };
 
 struct section section;
 
