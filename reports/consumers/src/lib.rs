@@ -31,6 +31,7 @@ mod consumer;
 mod describe;
 mod frames;
 mod header;
+mod index;
 mod input;
 mod library;
 mod linux;

@@ -39,6 +39,8 @@ pub(crate) struct Kernel<'a> {
     machine: Abi,
     text: (u64, u64),
     rules: Rules,
+    /// The entries by start, if the kernel sorts an unsorted table.
+    order: Option<Vec<u32>>,
 }
 
 /// Tests the header.
@@ -62,7 +64,12 @@ pub(crate) fn open<'a>(input: &Input<'a>, rules: Rules) -> Result<Kernel<'a>, St
     }
     tiling(&header, bytes, ENTRY)?;
     let text = text(input);
-    Ok(Kernel { bytes, header, address: input.address, machine: input.machine, text, rules })
+    let (address, machine) = (input.address, input.machine);
+    let mut kernel = Kernel { bytes, header, address, machine, text, rules, order: None };
+    if !header.has(SORTED) {
+        kernel.order = Some(kernel.sorted());
+    }
+    Ok(kernel)
 }
 
 /// The tests of a user's section and text before the header is read.
@@ -109,6 +116,21 @@ struct Function {
 }
 
 impl Kernel<'_> {
+    /// The entries in the order of their starts.
+    fn sorted(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.header.functions).collect();
+        order.sort_by_cached_key(|index| self.start(*index).unwrap_or(u64::MAX));
+        order
+    }
+
+    /// The entry at a place in the search.
+    fn ranked(&self, place: i64) -> u32 {
+        let place = u32::try_from(place).unwrap_or(0);
+        let Some(order) = &self.order else { return place };
+        let index = usize::try_from(place).ok().and_then(|place| order.get(place));
+        index.copied().unwrap_or(0)
+    }
+
     fn at(&self, index: u32) -> i64 {
         self.header.functions_at() + i64::from(index) * ENTRY
     }
@@ -189,7 +211,9 @@ impl Kernel<'_> {
         if words.left > 0 {
             return Err(self.bad("the row has a word too many"));
         }
-        frame
+        // The kernel removes signatures whether or not the row says that there is one.
+        let ra_signed = self.machine.is_aarch64() && info & 0x80 != 0;
+        frame.map(|frame| Frame { ra_signed, ..frame })
     }
 
     fn default_frame(&self, info: u8, words: &mut Words<'_>) -> Result<Result<Frame, Stop>, Stop> {
@@ -291,15 +315,12 @@ impl Table for Kernel<'_> {
         if self.rules.is_user && !(self.text.0..=self.text.1).contains(&pc) {
             return Err(Stop::nothing("it is outside the text"));
         }
-        if !self.header.has(SORTED) {
-            return Err(Stop::nothing("the table is not sorted"));
-        }
         let (mut low, mut high) = (0, i64::from(self.header.functions) - 1);
         let (mut lowest, mut highest) = (0, u64::MAX);
         let mut found = None;
         while low <= high {
             let middle = low + (high - low) / 2;
-            let index = u32::try_from(middle).unwrap_or(0);
+            let index = self.ranked(middle);
             let start = self.start(index)?;
             if pc >= start {
                 if start < lowest {
