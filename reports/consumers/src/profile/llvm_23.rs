@@ -25,7 +25,7 @@ static PAGE: Page = Page {
     subtracts_one: None,
     statements: &[
         Statement::proved(Subject::Versions, "the version is 2; all flags are accepted, and the one for PC-relative starts is honoured"),
-        Statement::proved(Subject::Header, "the function table fits; its place, the auxiliary header's size and freoff are honoured"),
+        Statement::proved(Subject::Header, "the function table fits; its place and the auxiliary header's size are honoured"),
         Statement::proved(Subject::Bounds, "every read is checked against the section's end, not against that of the rows"),
         Statement::proved(Subject::Order, "functions and rows may have any order"),
         Statement::by_reading(Subject::Lookup, "it lists functions and rows, and looks up no PCs; the profile takes the function that starts last at or before the PC"),
@@ -34,6 +34,8 @@ static PAGE: Page = Page {
     ],
     faults: &[
         Fault::by_reading("22 and 23", "version 3 is refused, although GNU as 2.46 and later write nothing else"),
+        Fault::proved("22 and 23", "freoff is ignored: rows are read from the end of the function table"),
+        Fault::proved("22 and 23", "whether RA is fixed depends on the ABI only, and a fixed FP offset is ignored"),
         Fault::proved("22 and 23", "words of s390x are not scaled"),
     ],
     producers: &["write version 2, with llvm-mc --gsframe or GNU as 2.45 or earlier"],
@@ -129,10 +131,11 @@ impl Section<'_> {
         let word = |index: i64| {
             (index < count).then(|| self.bytes.signed(words + index * i64::from(size), size).ok()).flatten()
         };
-        let fixed = |value: i8| (value != 0).then_some(i32::from(value));
-        let fp_at = if self.header.fixed_ra == 0 { 2 } else { 1 };
-        let ra: Recovery = saved(fixed(self.header.fixed_ra).or_else(|| word(1)));
-        let fp = saved(fixed(self.header.fixed_fp).or_else(|| word(fp_at)));
+        // RA is fixed by the ABI, and FP never.
+        let is_amd64 = self.header.abi == Abi::Amd64.id();
+        let fixed_ra = is_amd64.then_some(i32::from(self.header.fixed_ra));
+        let ra: Recovery = saved(fixed_ra.or_else(|| word(1)));
+        let fp = saved(word(if is_amd64 { 1 } else { 2 }));
         let frame = word(0).map(|offset| Frame {
             cfa: cfa(self.machine, info & 1 != 0, offset),
             ra,
@@ -169,7 +172,8 @@ impl Table for Section<'_> {
         let entry = self.at(index);
         let fields = (self.bytes.u32(entry + 8), self.bytes.u32(entry + 12), self.bytes.u8(entry + 16));
         let (Ok(offset), Ok(count), Ok(info)) = fields else { return Rows::failed(TRUNCATED) };
-        let mut at = self.header.rows_at() + i64::from(offset);
+        let table_end = self.header.functions_at() + i64::from(self.header.functions) * ENTRY;
+        let mut at = table_end + i64::from(offset);
         for _ in 0..count {
             let row = match info & 0xf {
                 _ if !work.take() => Err(SPENT),
@@ -194,8 +198,7 @@ impl Table for Section<'_> {
     fn select(&self, index: u32, rows: &Rows, pc: u64, _: &Work) -> Result<Frame, Stop> {
         let offset = u32::try_from(pc.wrapping_sub(self.start(index)?)).unwrap_or(u32::MAX);
         match self.block(index)? {
-            None => rows.before_next(offset),
-            Some(0) => Err(Stop::error("the repetition size is 0")),
+            None | Some(0) => rows.before_next(offset),
             Some(block) => rows.before_next(offset % u32::from(block)),
         }
     }

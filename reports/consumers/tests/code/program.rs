@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use serde::Deserialize;
-use sframe_conformance::{Address, Frame, Request, Section};
+use sframe_conformance::{Address, Frame, Request, Row, Section};
 
 /// A section, and the PCs to look up.
 pub(crate) struct Question {
@@ -17,7 +17,8 @@ pub(crate) struct Question {
 /// A program's answer to one request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reply {
-    Opened,
+    /// The section is open. Programs that look up no PCs list its functions.
+    Opened(Vec<Listed>),
     Refused,
     Found(Frame),
     Nothing,
@@ -25,10 +26,27 @@ pub(crate) enum Reply {
     Crashed,
 }
 
+/// A function and its rows, up to an error.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Listed {
+    pub(crate) start: Address,
+    pub(crate) size: u32,
+    pub(crate) repeat: u32,
+    pub(crate) rows: Vec<Row>,
+    #[serde(default)]
+    pub(crate) error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Opened {
+    #[serde(default)]
+    functions: Vec<Listed>,
+}
+
 #[derive(Deserialize)]
 struct Line {
     #[serde(default)]
-    opened: Option<serde::de::IgnoredAny>,
+    opened: Option<Opened>,
     #[serde(default, deserialize_with = "present")]
     found: Option<Option<FoundFrame>>,
     #[serde(default)]
@@ -52,9 +70,11 @@ fn parse(line: &str) -> Reply {
     if line.contains("\"r-") {
         return Reply::Unsupported;
     }
+    // C's `%#llx` writes 0 without a prefix.
+    let line = &line.replace(r#""start": "0""#, r#""start": "0x0""#);
     let line: Line = serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
     match (line.opened, line.found, line.unsupported) {
-        (Some(_), _, _) => Reply::Opened,
+        (Some(opened), _, _) => Reply::Opened(opened.functions),
         (_, Some(Some(found)), _) => Reply::Found(found.frame),
         (_, Some(None), _) => Reply::Nothing,
         (_, _, Some(_)) => Reply::Unsupported,
