@@ -195,6 +195,8 @@ static void open_section(const struct json *request) {
   copy_name(section.machine, sizeof section.machine, json_get_text(opened, "machine"));
   copy_name(section.byte_order, sizeof section.byte_order, json_get_text(opened, "byte_order"));
   section.address = json_get_address(opened, "address");
+  section.text_start = json_get(opened, "text_start") ? json_get_address(opened, "text_start") : 1;
+  section.text_end = json_get(opened, "text_end") ? json_get_address(opened, "text_end") : UINT64_MAX;
   section.length = strlen(hex) / 2;
   section.bytes = place_before_guard(section.length);
   hex_bytes(hex, section.bytes, section.length);

@@ -16,6 +16,8 @@ struct section {
   /* `amd64`, `aarch64`, `aarch64_be` or `s390x`; `little` or `big`. */
   char machine[16], byte_order[8];
   uint64_t address;
+  /* The addresses of the code that the section is registered for; all of them if the request does not say. */
+  uint64_t text_start, text_end;
   /* The bytes end where a page without access begins. */
   unsigned char *bytes;
   size_t length;
