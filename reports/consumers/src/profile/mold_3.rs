@@ -4,15 +4,15 @@ use sframe_validator::section::Function;
 use sframe_validator::unwind::Frame;
 use sframe_validator::{Abi, Placement, Section as StoredSection};
 
-use crate::answer::{Opening, Stop};
+use crate::answer::{Answer, Found, Opening, Stop};
 use crate::bytes::Bytes;
-use crate::consumer::Consumer;
+use crate::consumer::{Consumer, Reader};
 use crate::header::{Header, MAGIC};
 use crate::index::Index;
 use crate::input::Input;
 use crate::page::{Fault, Page, Statement, Subject};
 use crate::rows::{Rows, SPENT, Step, Work};
-use crate::table::{Extent, NO_FUNCTION, Table, TableReader};
+use crate::table::{Extent, NO_FUNCTION, boundaries};
 
 static PAGE: Page = Page {
     name: "mold-3",
@@ -24,14 +24,15 @@ static PAGE: Page = Page {
     without_row: "it leaves the function out of the merged section",
     subtracts_one: None,
     statements: &[
-        Statement::by_reading(Subject::Versions, "the version is 3; a section of another version is skipped in silence; no flag is tested"),
-        Statement::by_reading(Subject::Header, "a short section, a wrong magic number or another machine's ABI ends the link"),
-        Statement::by_reading(Subject::Bounds, "a table or rows that do not fit end the link with a crash"),
+        Statement::proved(Subject::Versions, "the version is 3; a section of another version is skipped in silence; no flag is tested"),
+        Statement::proved(Subject::Header, "a short section, a wrong magic number or another machine's ABI ends the link"),
+        Statement::proved(Subject::Bounds, "a table or rows that do not fit end the link with a crash"),
         Statement::by_reading(Subject::Lookup, "a function without a relocation for its start is left out; the order is made anew"),
-        Statement::by_reading(Subject::Decoding, "rows are copied as they are; a reserved word size counts as 8 bytes"),
+        Statement::proved(Subject::Decoding, "rows are copied as they are; a reserved word size counts as 8 bytes"),
     ],
     faults: &[
-        Fault::by_reading("3.0", "an unknown word size makes it copy a wrong number of bytes"),
+        Fault::proved("3.0", "fixed offsets of RA and FP in the input's header are lost, and rows that rely on them are misread"),
+        Fault::proved("3.0", "an unknown word size makes it copy a wrong number of bytes"),
         Fault::by_reading("2.42 to 3.0", "PLT entries get no rows"),
     ],
     producers: &["assemble everything with GNU as 2.46 or later: functions of version 2 objects are lost without a warning"],
@@ -47,19 +48,26 @@ impl Consumer for Mold {
 
     fn open<'a>(&self, input: &Input<'a>) -> Opening<'a> {
         match open(input) {
-            Ok(section) => Opening::Accept(Box::new(TableReader(section))),
+            Ok(section) => Opening::Accept(Box::new(section)),
             Err(stop) => stop.into(),
         }
     }
 }
 
-/// The section, of which mold copies functions and rows as they are.
-struct Section<'a> {
-    stored: StoredSection<'a>,
+/// The functions, as mold copies them.
+struct Section {
+    length: usize,
+    functions: Vec<Copied>,
     index: Index,
 }
 
-fn open<'a>(input: &Input<'a>) -> Result<Section<'a>, Stop> {
+/// A function and its rows, with the meaning that they have after mold's own header.
+struct Copied {
+    extent: Extent,
+    rows: Rows,
+}
+
+fn open(input: &Input<'_>) -> Result<Section, Stop> {
     let bytes = Bytes::new(input.bytes, input.machine.endian());
     let header = Header::read(bytes).map_err(|_| Stop::error("the section is corrupted"))?;
     if header.magic != MAGIC {
@@ -71,81 +79,116 @@ fn open<'a>(input: &Input<'a>) -> Result<Section<'a>, Stop> {
     if header.version != 3 {
         return Err(Stop::nothing("only version 3 is read"));
     }
+    if header.functions == 0 {
+        return Err(Stop::nothing("there are no functions, and no section is written"));
+    }
+    let work = Work::of(input.bytes.len());
     for index in 0..header.functions {
         let at = header.functions_at() + i64::from(index) * 16;
-        let rows = bytes.u32(at + 12).map(|offset| header.rows_at() + i64::from(offset));
-        if rows.and_then(|rows| bytes.u8(rows + 4)).is_err() {
-            return Err(Stop::crash("a function or its attributes do not fit"));
+        measure(bytes, &header, at, &work)?;
+    }
+    let functions = copy(input, &work)?;
+    let starts = functions.iter().map(|function| function.extent.start);
+    let index = Index::of(starts.zip(0..));
+    Ok(Section { length: input.bytes.len(), functions, index })
+}
+
+/// Walks over a function's rows, as mold does to know how many bytes to copy.
+fn measure(bytes: Bytes<'_>, header: &Header, at: i64, work: &Work) -> Result<(), Stop> {
+    const OUTSIDE: Stop = Stop::crash("a function or its rows do not fit");
+    let offset = bytes.u32(at + 12).map_err(|_| OUTSIDE)?;
+    let block = header.rows_at() + i64::from(offset);
+    let count = bytes.u16(block).map_err(|_| OUTSIDE)?;
+    // An unknown type counts like the others.
+    let width = 1i64 << (bytes.u8(block + 2).map_err(|_| OUTSIDE)? & 0xf);
+    let mut at = block + 5;
+    for _ in 0..count {
+        if !work.take() {
+            return Err(SPENT);
         }
+        let info = bytes.u8(at + width).map_err(|_| OUTSIDE)?;
+        // A reserved size counts as 8.
+        let size = 1i64 << ((info >> 5) & 3);
+        at += width + 1 + i64::from((info >> 1) & 0xf) * size;
+    }
+    if at > bytes.len() { Err(OUTSIDE) } else { Ok(()) }
+}
+
+/// The functions with the header that mold writes: the offsets that are fixed are those of the machine.
+fn copy(input: &Input<'_>, work: &Work) -> Result<Vec<Copied>, Stop> {
+    let mut bytes = input.bytes.to_vec();
+    let fixed = [0, input.machine.fixed_ra_offset().cast_unsigned()];
+    if let Some(stored) = bytes.get_mut(5..7) {
+        stored.copy_from_slice(&fixed);
+    }
+    // The length of the rows is not looked at. All bytes equal, it has no byte order.
+    if let Some(stored) = bytes.get_mut(16..20) {
+        stored.fill(u8::MAX);
     }
     let placement = Placement::at(input.address).with_endian(Some(input.machine.endian()));
-    let stored = StoredSection::parse(input.bytes, placement);
+    let stored = StoredSection::parse(&bytes, placement);
     let stored = stored.map_err(|_| Stop::error("the section is corrupted"))?;
-    let starts = stored.entries().filter_map(|entry| Some((entry.start().ok()?.address, entry.index())));
-    let index = Index::of(starts);
-    Ok(Section { stored, index })
+    Ok(stored.functions().flatten().filter_map(|function| copied(&function, work)).collect())
 }
 
-impl Section<'_> {
-    fn function(&self, index: u32) -> Option<Function<'_>> {
-        self.stored.entry(index)?.function().ok()
-    }
+fn copied(function: &Function<'_>, work: &Work) -> Option<Copied> {
+    let start = function.start().ok()?.address;
+    let block = function.repeat_size().ok().flatten().unwrap_or(0);
+    let extent = Extent { start, size: function.size(), block };
+    Some(Copied { extent, rows: rows(function, start, work) })
+}
 
-    fn start(&self, index: u32) -> Option<u64> {
-        Some(self.stored.entry(index)?.start().ok()?.address)
+fn rows(function: &Function<'_>, start: u64, work: &Work) -> Rows {
+    let mut rows = Rows::default();
+    if function.is_outermost() {
+        rows.push(Step { start: 0, end: 0, frame: Ok(Frame::OUTERMOST) });
+        return rows;
+    }
+    let Ok(stored) = function.rows() else {
+        return Rows::failed(Stop::error("the rows have no meaning"));
+    };
+    for row in stored {
+        if !work.take() {
+            rows.fail(SPENT);
+            break;
+        }
+        let Ok(row) = row else {
+            rows.fail(Stop::error("a row has no meaning"));
+            break;
+        };
+        let offset = u32::try_from(row.start.saturating_sub(start)).unwrap_or(u32::MAX);
+        rows.push(Step { start: offset, end: 0, frame: Ok(row.frame) });
+    }
+    rows
+}
+
+impl Section {
+    fn function(&self, index: u32) -> Result<&Copied, Stop> {
+        let place = usize::try_from(index).ok();
+        place.and_then(|place| self.functions.get(place)).ok_or(NO_FUNCTION)
     }
 }
 
-impl Table for Section<'_> {
-    fn length(&self) -> usize {
-        self.stored.data().len()
+impl Reader for Section {
+    fn boundaries(&self) -> Vec<u64> {
+        boundaries(self.length, self.functions.iter().map(|function| (function.extent, &function.rows)))
     }
 
-    fn count(&self) -> u32 {
-        self.stored.entry_count()
+    fn answers(&self, addresses: &[u64]) -> Vec<Answer> {
+        addresses.iter().map(|pc| self.find(*pc)).collect()
     }
+}
 
-    fn extent(&self, index: u32) -> Option<Extent> {
-        let function = self.function(index)?;
-        let block = function.repeat_size().ok()?.unwrap_or(0);
-        Some(Extent { start: self.start(index)?, size: function.size(), block })
-    }
-
-    fn find(&self, pc: u64) -> Result<u32, Stop> {
+impl Section {
+    fn find(&self, pc: u64) -> Answer {
         let index = self.index.find(pc)?;
-        let entry = self.stored.entry(index).ok_or(NO_FUNCTION)?;
-        let start = entry.start().map_err(|_| NO_FUNCTION)?;
-        let inside = pc.wrapping_sub(start.address) < u64::from(entry.size());
-        if inside { Ok(index) } else { Err(NO_FUNCTION) }
-    }
-
-    fn rows(&self, index: u32, work: &Work) -> Rows {
-        let mut rows = Rows::default();
-        let Some(function) = self.function(index) else { return rows };
-        if function.is_outermost() {
-            rows.push(Step { start: 0, end: 0, frame: Ok(Frame::OUTERMOST) });
-            return rows;
+        let Copied { extent, rows } = self.function(index)?;
+        let offset = u32::try_from(pc.wrapping_sub(extent.start)).unwrap_or(u32::MAX);
+        if offset >= extent.size {
+            return Err(NO_FUNCTION);
         }
-        let start = self.start(index).unwrap_or(0);
-        let Ok(stored) = function.rows() else { return rows };
-        for row in stored {
-            let Some(row) = row.ok().filter(|_| work.take()) else {
-                rows.fail(if work.take() { Stop::error("a row has no meaning") } else { SPENT });
-                break;
-            };
-            let offset = u32::try_from(row.start.saturating_sub(start)).unwrap_or(u32::MAX);
-            rows.push(Step { start: offset, end: 0, frame: Ok(row.frame) });
-        }
-        rows
-    }
-
-    fn select(&self, index: u32, rows: &Rows, pc: u64, _: &Work) -> Result<Frame, Stop> {
-        let start = self.start(index).ok_or(NO_FUNCTION)?;
-        let offset = u32::try_from(pc.wrapping_sub(start)).unwrap_or(u32::MAX);
-        let block = self.function(index).and_then(|function| function.repeat_size().ok()).flatten();
-        match block.and_then(|block| offset.checked_rem(u32::from(block))) {
-            Some(masked) => rows.before_next(masked),
-            None => rows.before_next(offset),
-        }
+        let masked = offset.checked_rem(u32::from(extent.block)).unwrap_or(offset);
+        let frame = rows.before_next(masked)?;
+        Ok(Found { function: index, start: extent.start, frame })
     }
 }

@@ -146,9 +146,6 @@ fn places(boundaries: Vec<u64>, most: usize, seed: usize) -> Vec<u64> {
         return places;
     }
     // Spread over the whole section, from a place that differs from section to section.
-    if most == 0 {
-        return Vec::new();
-    }
     let step = places.len() / most + 1;
     places.into_iter().skip(seed % step).step_by(step).collect()
 }
@@ -191,13 +188,11 @@ fn spare(expected: &mut Expected, pcs: &mut Vec<u64>) -> bool {
 /// Compares a profile with a program on sections.
 pub(crate) fn compare(consumer: &dyn Consumer, program: &PathBuf, samples: &[Sample], plan: Plan) -> Counts {
     let mut counts = Counts::default();
-    let mut questions = Vec::new();
+    let (mut questions, mut lists) = (Vec::new(), Vec::new());
     let mut expectations = Vec::new();
     for (seed, sample) in samples.iter().enumerate() {
         let input = Input::new(&sample.bytes, sample.address, sample.machine);
-        // mold is run once for a section, and links objects, of which it gives functions places of their own.
-        let most = if consumer.page().name == "mold-3" { 0 } else { plan.most };
-        let (mut expected, mut pcs) = expect(consumer, &input, most, seed);
+        let (mut expected, mut pcs) = expect(consumer, &input, plan.most, seed);
         if plan.sparing && seed % 32 != 0 && !spare(&mut expected, &mut pcs) {
             counts.spared += 1;
             continue;
@@ -208,11 +203,14 @@ pub(crate) fn compare(consumer: &dyn Consumer, program: &PathBuf, samples: &[Sam
             address: Address(sample.address),
             hex: sample.bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
         };
+        let (pcs, listed) = if lists_only(consumer) { (Vec::new(), pcs) } else { (pcs, Vec::new()) };
+        lists.push(listed);
         questions.push(Question { section, pcs });
         expectations.push(expected);
     }
     let replies = ask(program, &questions);
-    for ((question, expected), mut replies) in questions.iter().zip(&expectations).zip(replies) {
+    let asked = questions.iter_mut().zip(lists).zip(&expectations);
+    for (((question, listed), expected), mut replies) in asked.zip(replies) {
         // Earlier sections may have damaged the program's memory: ask again, in a new process.
         let outcomes = std::iter::once(&expected.opening).chain(&expected.answers);
         if !lists_only(consumer) && !outcomes.zip(&replies).all(|(outcome, reply)| agrees(outcome, reply)) {
@@ -221,9 +219,10 @@ pub(crate) fn compare(consumer: &dyn Consumer, program: &PathBuf, samples: &[Sam
         if let Some(Reply::Opened(functions)) = replies.first()
             && lists_only(consumer)
         {
-            let found: Vec<Reply> = question.pcs.iter().map(|pc| look_up(functions, *pc)).collect();
-            replies.truncate(1);
+            let is_ours = consumer.page().name == "mold-3";
+            let found: Vec<Reply> = listed.iter().map(|pc| look_up(functions, *pc, is_ours)).collect();
             replies.extend(found);
+            question.pcs = listed;
         }
         judge(&mut counts, consumer.page().name, question, expected, &replies);
     }
@@ -239,11 +238,12 @@ fn hides_type(name: &str, question: &Question) -> bool {
 
 /// Whether a program lists functions and rows, and looks up no PCs.
 fn lists_only(consumer: &dyn Consumer) -> bool {
-    consumer.page().name == "llvm-23"
+    ["llvm-23", "mold-3"].contains(&consumer.page().name)
 }
 
 /// The row at a PC, by a list of functions: of the one that starts last at or before it, the row before the next.
-fn look_up(functions: &[Listed], pc: u64) -> Reply {
+/// What mold wrote is decoded by a reader of ours, which gives up a function at its first bad row.
+fn look_up(functions: &[Listed], pc: u64, is_decoded_by_us: bool) -> Reply {
     let before = functions.iter().enumerate().filter(|(_, function)| function.start.0 <= pc);
     let last = before.max_by_key(|(index, function)| (function.start.0, *index));
     let Some((_, function)) = last else { return Reply::Nothing };
@@ -254,13 +254,20 @@ fn look_up(functions: &[Listed], pc: u64) -> Reply {
     if function.repeat > 0 {
         offset %= function.repeat;
     }
+    if function.rows.is_empty() && function.error.is_some() && is_decoded_by_us {
+        return Reply::Unsupported;
+    }
+    let is_outermost = function.rows.is_empty() && function.fde_type.as_deref() == Some("default");
+    if is_decoded_by_us && is_outermost {
+        return Reply::Found(Frame::OUTERMOST);
+    }
     let next = function.rows.iter().position(|row| row.start > offset);
     if next.is_none() && function.error.is_some() {
         return Reply::Nothing;
     }
     let found = next.unwrap_or(function.rows.len()).checked_sub(1);
     match found.map(|index| function.rows[index].frame) {
-        Some(frame) if frame.cfa.is_some() => Reply::Found(frame),
+        Some(frame) if frame.cfa.is_some() || frame == Frame::OUTERMOST => Reply::Found(frame),
         _ => Reply::Nothing,
     }
 }

@@ -31,8 +31,11 @@ pub(crate) enum Reply {
 pub(crate) struct Listed {
     pub(crate) start: Address,
     pub(crate) size: u32,
+    #[serde(default)]
     pub(crate) repeat: u32,
     pub(crate) rows: Vec<Row>,
+    #[serde(default, rename = "type")]
+    pub(crate) fde_type: Option<String>,
     #[serde(default)]
     pub(crate) error: Option<String>,
 }
