@@ -261,7 +261,8 @@ impl Library<'_> {
         } else {
             entry.size.wrapping_sub(1)
         };
-        let frame = self.frame(entry, &Words { copy, at: words, info, most: self.release.most_words });
+        let frame =
+            self.frame(entry, &Words { copy, at: words, info, most: self.release.most_words });
         Ok((Step { start, end, frame }, next))
     }
 
@@ -283,7 +284,8 @@ impl Library<'_> {
             return Ok(Frame::OUTERMOST);
         }
         let signed = words.info & 0x80 != 0;
-        let frame = if entry.info2 & 0x1f == 1 { self.flexible(words) } else { self.default(words) };
+        let frame =
+            if entry.info2 & 0x1f == 1 { self.flexible(words) } else { self.default(words) };
         Ok(Frame { ra_signed: signed, ..frame? })
     }
 

@@ -62,7 +62,7 @@ pub(crate) fn open<'a>(input: &Input<'a>, rules: Rules) -> Result<Kernel<'a>, St
     if !header.has(PCREL) {
         return Err(Stop::nothing("the flag for PC-relative starts is not set"));
     }
-    tiling(&header, bytes, ENTRY)?;
+    tiling(&header, bytes, ENTRY, input.address)?;
     let text = text(input);
     let (address, machine) = (input.address, input.machine);
     let mut kernel = Kernel { bytes, header, address, machine, text, rules, order: None };
@@ -86,7 +86,12 @@ pub(crate) fn text(input: &Input<'_>) -> (u64, u64) {
 }
 
 /// The tests of counts and places that all kernel readers share.
-pub(crate) fn tiling(header: &Header, bytes: Bytes<'_>, entry: i64) -> Result<(), Stop> {
+pub(crate) fn tiling(
+    header: &Header,
+    bytes: Bytes<'_>,
+    entry: i64,
+    address: u64,
+) -> Result<(), Stop> {
     if header.auxiliary != 0 {
         return Err(Stop::nothing("there is an auxiliary header"));
     }
@@ -96,12 +101,20 @@ pub(crate) fn tiling(header: &Header, bytes: Bytes<'_>, entry: i64) -> Result<()
     if header.size() >= bytes.len() {
         return Err(Stop::nothing("the header does not fit"));
     }
-    let functions_end = header.functions_at() + i64::from(header.functions) * entry;
-    let rows_end = header.rows_at() + i64::from(header.rows_length);
-    if header.rows_at() < functions_end || rows_end > bytes.len() {
+    // Addresses wrap, which lets the kernel accept rows that end beyond the last address.
+    let place = |offset: i64| address.wrapping_add_signed(offset);
+    let functions_end = place(header.functions_at() + i64::from(header.functions) * entry);
+    let rows_end = place(header.rows_at() + i64::from(header.rows_length));
+    if place(header.rows_at()) < functions_end || rows_end > place(bytes.len()) {
         return Err(Stop::nothing("the tables overlap or do not fit"));
     }
     Ok(())
+}
+
+/// The section offset of the rows' end; before the section if the address of the end wraps.
+pub(crate) fn rows_end(header: &Header, address: u64) -> i64 {
+    let end = header.rows_at() + i64::from(header.rows_length);
+    if address.checked_add_signed(end).is_some() { end } else { -1 }
 }
 
 /// What the kernel keeps of a function.
@@ -136,7 +149,7 @@ impl Kernel<'_> {
     }
 
     fn rows_end(&self) -> i64 {
-        self.header.rows_at() + i64::from(self.header.rows_length)
+        rows_end(&self.header, self.address)
     }
 
     fn start(&self, index: u32) -> Result<u64, Stop> {
@@ -307,7 +320,8 @@ impl Table for Kernel<'_> {
         let start = self.start(index).ok()?;
         let size = self.bytes.u32(self.at(index) + 8).ok()?;
         let function = self.function(index);
-        let block = function.map_or(0, |found| if found.info & 0x10 != 0 { found.block } else { 0 });
+        let block =
+            function.map_or(0, |found| if found.info & 0x10 != 0 { found.block } else { 0 });
         Some(Extent { start, size, block })
     }
 

@@ -39,7 +39,8 @@ fn programs() -> Vec<(&'static dyn Consumer, PathBuf)> {
         if only.as_ref().is_some_and(|only| only != name) {
             continue;
         }
-        let public = std::env::var_os("SFRAME_CONSUMERS").map(|folder| PathBuf::from(folder).join(name));
+        let public =
+            std::env::var_os("SFRAME_CONSUMERS").map(|folder| PathBuf::from(folder).join(name));
         let path = public.filter(|path| path.exists()).unwrap_or_else(|| folder.join(name));
         if path.exists() {
             found.push((*consumer, path));
@@ -66,8 +67,17 @@ fn report(name: &str, what: &str, counts: &Counts) {
     println!(
         "{name} {what}: {} sections ({} spared), {} accepted, {} lookups, {} rows, {} crashes ({} of the host), {} undecided \
          ({} crashed), {} of a hidden type, {} disagreements",
-        counts.sections, counts.spared, counts.accepted, counts.lookups, counts.rows, counts.crashes,
-        counts.host_crashes, counts.undecided, counts.undecided_crashes, counts.hidden_types, counts.disagreeing()
+        counts.sections,
+        counts.spared,
+        counts.accepted,
+        counts.lookups,
+        counts.rows,
+        counts.crashes,
+        counts.host_crashes,
+        counts.undecided,
+        counts.undecided_crashes,
+        counts.hidden_types,
+        counts.disagreeing()
     );
     for (kind, (count, example)) in &counts.disagreements {
         println!("    {kind}: {count}, as {example}");

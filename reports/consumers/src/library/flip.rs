@@ -72,7 +72,8 @@ impl Copy {
             self.swap(rest, 4)?;
             self.swap(rest + 4, 4)?;
             done.table += entry;
-            let rows_at = header.rows_at() + i64::from(self.read().u32(rest + 4).map_err(|_| BEYOND)?);
+            let rows_at =
+                header.rows_at() + i64::from(self.read().u32(rest + 4).map_err(|_| BEYOND)?);
             if header.version == 3 {
                 self.block(&mut done, rows_at)?;
             } else {
@@ -97,7 +98,14 @@ impl Copy {
         self.checked_rows(done, at + 5, u32::from(count), info)
     }
 
-    fn rows(&mut self, done: &mut Done, at: i64, count: u32, info: u8, release: Release) -> Result<(), Stop> {
+    fn rows(
+        &mut self,
+        done: &mut Done,
+        at: i64,
+        count: u32,
+        info: u8,
+        release: Release,
+    ) -> Result<(), Stop> {
         if release.uses_offsets {
             return self.checked_rows(done, at, count, info);
         }
@@ -123,7 +131,8 @@ impl Copy {
                 let words = at + width + 1;
                 let has_info = words <= self.length();
                 let words_at = has_info.then(|| self.read().u8(words - 1)).transpose()?;
-                let whole = words_at.is_some_and(|info| words + words_length(info) <= self.length());
+                let whole =
+                    words_at.is_some_and(|info| words + words_length(info) <= self.length());
                 if !whole {
                     return Err(BAD);
                 }

@@ -22,19 +22,39 @@ static PAGE: Page = Page {
     without_row: "it takes the previous record in the library, or before the first one a frame with a frame pointer",
     subtracts_one: None,
     statements: &[
-        Statement::proved(Subject::Versions, "the version is 2, the ABI is the machine's, and the flag for PC-relative starts is not set"),
+        Statement::proved(
+            Subject::Versions,
+            "the version is 2, the ABI is the machine's, and the flag for PC-relative starts is not set",
+        ),
         Statement::proved(Subject::Header, "both tables fit, and do not overlap"),
-        Statement::proved(Subject::Bounds, "every row fits; a function with a row that does not is left out"),
+        Statement::proved(
+            Subject::Bounds,
+            "every row fits; a function with a row that does not is left out",
+        ),
         Statement::proved(Subject::Order, "rows are sorted if the SORTED flag is not set"),
-        Statement::proved(Subject::Lookup, "all rows are one list; the last row at or before the PC is taken, in whatever function"),
+        Statement::proved(
+            Subject::Lookup,
+            "all rows are one list; the last row at or before the PC is taken, in whatever function",
+        ),
         Statement::proved(Subject::Decoding, "an offset from the CFA has at most 24 bits"),
     ],
     faults: &[
-        Fault::proved("all", "bits have another layout than in the specification: nearly all rows are lost or wrong, silently"),
-        Fault::by_reading("all", "functions have no end: a PC in a gap gets the last row before it"),
-        Fault::by_reading("up to d034fcaf4", "sections with PC-relative starts were read as if their starts were relative to the section"),
+        Fault::proved(
+            "all",
+            "bits have another layout than in the specification: nearly all rows are lost or wrong, silently",
+        ),
+        Fault::by_reading(
+            "all",
+            "functions have no end: a PC in a gap gets the last row before it",
+        ),
+        Fault::by_reading(
+            "up to d034fcaf4",
+            "sections with PC-relative starts were read as if their starts were relative to the section",
+        ),
     ],
-    producers: &["nothing helps but a section that it refuses: PC-relative starts (GNU as and ld 2.45 and later), or version 3"],
+    producers: &[
+        "nothing helps but a section that it refuses: PC-relative starts (GNU as and ld 2.45 and later), or version 3",
+    ],
 };
 
 /// The consumer.
@@ -129,7 +149,14 @@ fn test(header: &Header, bytes: Bytes<'_>, machine: Abi) -> Result<(), Stop> {
 
 impl List {
     /// Adds a function's rows, all or none.
-    fn add(&mut self, header: &Header, bytes: Bytes<'_>, index: u32, work: &Work, machine: Abi) -> Result<(), Stop> {
+    fn add(
+        &mut self,
+        header: &Header,
+        bytes: Bytes<'_>,
+        index: u32,
+        work: &Work,
+        machine: Abi,
+    ) -> Result<(), Stop> {
         let at = header.functions_at() + i64::from(index) * ENTRY;
         let (start, info) = (bytes.i32(at)?, bytes.u8(at + 16)?);
         let (offset, count) = (bytes.u32(at + 8)?, bytes.u32(at + 12)?);

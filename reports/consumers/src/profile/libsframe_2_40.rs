@@ -22,19 +22,43 @@ static PAGE: Page = Page {
     without_row: "it returns an error code",
     subtracts_one: None,
     statements: &[
-        Statement::proved(Subject::Versions, "version 1, and no flag other than SORTED and FRAME_POINTER"),
-        Statement::proved(Subject::Header, "fdeoff is not larger than freoff; neither is used otherwise"),
-        Statement::proved(Subject::Bounds, "of a section in the host's byte order, no size except the header's is tested"),
+        Statement::proved(
+            Subject::Versions,
+            "version 1, and no flag other than SORTED and FRAME_POINTER",
+        ),
+        Statement::proved(
+            Subject::Header,
+            "fdeoff is not larger than freoff; neither is used otherwise",
+        ),
+        Statement::proved(
+            Subject::Bounds,
+            "of a section in the host's byte order, no size except the header's is tested",
+        ),
         Statement::proved(Subject::Order, "without the SORTED flag, no function is found"),
-        Statement::proved(Subject::Lookup, "the last function that starts at or before the PC, whatever its size"),
-        Statement::proved(Subject::Lookup, "rows are tried in order; the next row is decoded and tested too"),
+        Statement::proved(
+            Subject::Lookup,
+            "the last function that starts at or before the PC, whatever its size",
+        ),
+        Statement::proved(
+            Subject::Lookup,
+            "rows are tried in order; the next row is decoded and tested too",
+        ),
         Statement::proved(Subject::Decoding, "a row has at most 3 words"),
         Statement::proved(Subject::EndOfStack, "a row without words is an error"),
     ],
     faults: &[
-        Fault::proved("2.40", "rows of repeated blocks are selected by the lowest 8 bits of addresses"),
-        Fault::proved("2.40", "the tables are read from the end of the header, whatever fdeoff and freoff are"),
-        Fault::proved("2.40", "more than 12 bytes of words overflow a buffer, and the process aborts"),
+        Fault::proved(
+            "2.40",
+            "rows of repeated blocks are selected by the lowest 8 bits of addresses",
+        ),
+        Fault::proved(
+            "2.40",
+            "the tables are read from the end of the header, whatever fdeoff and freoff are",
+        ),
+        Fault::proved(
+            "2.40",
+            "more than 12 bytes of words overflow a buffer, and the process aborts",
+        ),
         Fault::proved("2.40", "an unknown row type aborts the process"),
     ],
     producers: &["use the GNU as and ld of 2.40: nothing else writes version 1"],

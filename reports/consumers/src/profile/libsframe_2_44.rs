@@ -22,22 +22,55 @@ static PAGE: Page = Page {
     without_row: "it returns an error code",
     subtracts_one: None,
     statements: &[
-        Statement::proved(Subject::Versions, "version 1 or 2, and no flag other than SORTED and FRAME_POINTER"),
-        Statement::proved(Subject::Header, "fdeoff is not larger than freoff; neither is used otherwise"),
-        Statement::proved(Subject::Bounds, "of a section in the host's byte order, no size except the header's is tested"),
+        Statement::proved(
+            Subject::Versions,
+            "version 1 or 2, and no flag other than SORTED and FRAME_POINTER",
+        ),
+        Statement::proved(
+            Subject::Header,
+            "fdeoff is not larger than freoff; neither is used otherwise",
+        ),
+        Statement::proved(
+            Subject::Bounds,
+            "of a section in the host's byte order, no size except the header's is tested",
+        ),
         Statement::proved(Subject::Order, "without the SORTED flag, no function is found"),
-        Statement::proved(Subject::Lookup, "the last function that starts at or before the PC, whatever its size"),
-        Statement::proved(Subject::Lookup, "the first row that covers the PC, whatever comes before it"),
+        Statement::proved(
+            Subject::Lookup,
+            "the last function that starts at or before the PC, whatever its size",
+        ),
+        Statement::proved(
+            Subject::Lookup,
+            "the first row that covers the PC, whatever comes before it",
+        ),
         Statement::proved(Subject::Decoding, "a row has at most 3 words"),
         Statement::proved(Subject::EndOfStack, "a row without words is an error"),
     ],
     faults: &[
-        Fault::proved("2.41 to 2.44", "the tables are read from the end of the header, whatever fdeoff and freoff are"),
-        Fault::proved("2.41 to 2.44", "version 1 is accepted, but its entries of 17 bytes are read as if they had 20"),
-        Fault::proved("2.41 to 2.44", "rows of repeated blocks are selected by the PC relative to the section, not to the function"),
-        Fault::proved("2.41 to 2.44", "more than 12 bytes of words overflow a buffer, and the process aborts"),
-        Fault::proved("2.41 to 2.44", "an unknown row type aborts the process; a repeated block of size 0 divides by zero"),
-        Fault::by_reading("2.41 to 2.44", "readelf reports a section with PC-relative starts as \"Out of Memory\""),
+        Fault::proved(
+            "2.41 to 2.44",
+            "the tables are read from the end of the header, whatever fdeoff and freoff are",
+        ),
+        Fault::proved(
+            "2.41 to 2.44",
+            "version 1 is accepted, but its entries of 17 bytes are read as if they had 20",
+        ),
+        Fault::proved(
+            "2.41 to 2.44",
+            "rows of repeated blocks are selected by the PC relative to the section, not to the function",
+        ),
+        Fault::proved(
+            "2.41 to 2.44",
+            "more than 12 bytes of words overflow a buffer, and the process aborts",
+        ),
+        Fault::proved(
+            "2.41 to 2.44",
+            "an unknown row type aborts the process; a repeated block of size 0 divides by zero",
+        ),
+        Fault::by_reading(
+            "2.41 to 2.44",
+            "readelf reports a section with PC-relative starts as \"Out of Memory\"",
+        ),
     ],
     producers: &[
         "use the GNU as and ld of the same release: 2.45 sets a flag that this library refuses",

@@ -22,22 +22,55 @@ static PAGE: Page = Page {
     without_row: "it returns an error code",
     subtracts_one: None,
     statements: &[
-        Statement::proved(Subject::Versions, "version 2 or 3; in version 3, the flag FRAME_POINTER is unknown"),
-        Statement::proved(Subject::Header, "fdeoff is not larger than freoff; both are used when the section is opened"),
-        Statement::proved(Subject::Bounds, "of a section in the host's byte order, no size except the header's is tested"),
-        Statement::proved(Subject::Bounds, "in the other byte order, sizes and counts must add up, and padding must be zero"),
+        Statement::proved(
+            Subject::Versions,
+            "version 2 or 3; in version 3, the flag FRAME_POINTER is unknown",
+        ),
+        Statement::proved(
+            Subject::Header,
+            "fdeoff is not larger than freoff; both are used when the section is opened",
+        ),
+        Statement::proved(
+            Subject::Bounds,
+            "of a section in the host's byte order, no size except the header's is tested",
+        ),
+        Statement::proved(
+            Subject::Bounds,
+            "in the other byte order, sizes and counts must add up, and padding must be zero",
+        ),
         Statement::proved(Subject::Order, "without the SORTED flag, no function is found"),
-        Statement::proved(Subject::Lookup, "the search is binary and ends at the first entry that covers the PC"),
-        Statement::proved(Subject::Lookup, "rows are tried in order until one covers the PC, or one starts after it"),
-        Statement::proved(Subject::Decoding, "a row has at most 6 words; on s390x, CFA offsets are scaled"),
+        Statement::proved(
+            Subject::Lookup,
+            "the search is binary and ends at the first entry that covers the PC",
+        ),
+        Statement::proved(
+            Subject::Lookup,
+            "rows are tried in order until one covers the PC, or one starts after it",
+        ),
+        Statement::proved(
+            Subject::Decoding,
+            "a row has at most 6 words; on s390x, CFA offsets are scaled",
+        ),
         Statement::proved(Subject::EndOfStack, "a row without words is an outermost frame"),
     ],
     faults: &[
-        Fault::proved("2.46 to 2.47.50", "lookups take every start as relative to its field: without that flag, they find wrong functions"),
+        Fault::proved(
+            "2.46 to 2.47.50",
+            "lookups take every start as relative to its field: without that flag, they find wrong functions",
+        ),
         Fault::proved("2.46 to 2.47.50", "lookups ignore fdeoff in the address of a field"),
-        Fault::proved("2.46 to 2.47.50", "more than 24 bytes of words overflow a buffer, and the process aborts"),
-        Fault::proved("2.46 to 2.47.50", "an unknown row type aborts the process; a repeated block of size 0 divides by zero"),
-        Fault::proved("2.46 to 2.47.50", "tables that do not fit are read beyond the section's end"),
+        Fault::proved(
+            "2.46 to 2.47.50",
+            "more than 24 bytes of words overflow a buffer, and the process aborts",
+        ),
+        Fault::proved(
+            "2.46 to 2.47.50",
+            "an unknown row type aborts the process; a repeated block of size 0 divides by zero",
+        ),
+        Fault::proved(
+            "2.46 to 2.47.50",
+            "tables that do not fit are read beyond the section's end",
+        ),
     ],
     producers: &[
         "set the flag for PC-relative starts",

@@ -20,17 +20,41 @@ static PAGE: Page = Page {
     without_row: "the trace is unreliable, and livepatch refuses",
     subtracts_one: Some(false),
     statements: &[
-        Statement::by_reading(Subject::Versions, "the version is 3, with the flag for PC-relative starts; the flag SORTED is not required"),
-        Statement::by_reading(Subject::Header, "no auxiliary header; at least one function and one row; the tables fit"),
-        Statement::by_reading(Subject::Order, "a module's table is sorted in place when it is loaded; vmlinux must be sorted, or nothing is found"),
-        Statement::by_reading(Subject::Bounds, "a function starts inside the text: vmlinux from _stext to _etext, of a module its core text only"),
-        Statement::by_reading(Subject::Lookup, "functions and rows are found as for user programs; a bad row is an error, and the section stays"),
+        Statement::by_reading(
+            Subject::Versions,
+            "the version is 3, with the flag for PC-relative starts; the flag SORTED is not required",
+        ),
+        Statement::by_reading(
+            Subject::Header,
+            "no auxiliary header; at least one function and one row; the tables fit",
+        ),
+        Statement::by_reading(
+            Subject::Order,
+            "a module's table is sorted in place when it is loaded; vmlinux must be sorted, or nothing is found",
+        ),
+        Statement::by_reading(
+            Subject::Bounds,
+            "a function starts inside the text: vmlinux from _stext to _etext, of a module its core text only",
+        ),
+        Statement::by_reading(
+            Subject::Lookup,
+            "functions and rows are found as for user programs; a bad row is an error, and the section stays",
+        ),
         Statement::by_reading(Subject::Limits, "FP, SP and CFA are aligned to 8"),
-        Statement::by_reading(Subject::EndOfStack, "the stack ends at a final frame record; a row without words is an error"),
-        Statement::by_reading(Subject::ReturnAddress, "return addresses are looked up without subtracting one"),
+        Statement::by_reading(
+            Subject::EndOfStack,
+            "the stack ends at a final frame record; a row without words is an error",
+        ),
+        Statement::by_reading(
+            Subject::ReturnAddress,
+            "return addresses are looked up without subtracting one",
+        ),
     ],
     faults: &[
-        Fault::by_reading("v6", "functions in .init.text and .exit.text of modules, and in .rodata.text, are never found"),
+        Fault::by_reading(
+            "v6",
+            "functions in .init.text and .exit.text of modules, and in .rodata.text, are never found",
+        ),
         Fault::by_reading("v6", "RA in a register reads the CFA's register number"),
         Fault::by_reading("v6", "a row without words is an error"),
     ],

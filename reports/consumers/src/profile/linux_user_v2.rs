@@ -9,7 +9,7 @@ use crate::consumer::Consumer;
 use crate::frames::{cfa, unsigned};
 use crate::header::{Header, MAGIC, SORTED};
 use crate::input::Input;
-use crate::linux::{registrable, text, tiling};
+use crate::linux::{registrable, rows_end, text, tiling};
 use crate::page::{Fault, Page, Statement, Subject};
 use crate::rows::{Rows, SPENT, Step, Work};
 use crate::table::{Extent, NO_FUNCTION, Table, TableReader};
@@ -24,20 +24,53 @@ static PAGE: Page = Page {
     without_row: "it follows the frame pointer",
     subtracts_one: Some(false),
     statements: &[
-        Statement::proved(Subject::Versions, "the version is 2, with the flag SORTED; other flags are ignored"),
-        Statement::proved(Subject::Header, "no auxiliary header; at least one function and one row"),
-        Statement::proved(Subject::Header, "the rows start at or after the end of the function table, and both fit; the ABI is not compared"),
-        Statement::proved(Subject::Bounds, "a function starts inside the text, and rows fit in the rows' part"),
-        Statement::proved(Subject::Order, "rows start in strictly ascending order, and not after the function's end"),
-        Statement::proved(Subject::Lookup, "the last function that starts at or before the PC, if it covers the PC"),
-        Statement::proved(Subject::Decoding, "all rows up to the one after the PC are decoded, and must have a CFA and use all words"),
-        Statement::by_reading(Subject::Bounds, "the first bad row that a lookup meets removes the section for the whole process"),
-        Statement::by_reading(Subject::Limits, "the CFA is above SP and 8-byte aligned; an FP that is the CFA's base is not below SP"),
+        Statement::proved(
+            Subject::Versions,
+            "the version is 2, with the flag SORTED; other flags are ignored",
+        ),
+        Statement::proved(
+            Subject::Header,
+            "no auxiliary header; at least one function and one row",
+        ),
+        Statement::proved(
+            Subject::Header,
+            "the rows start at or after the end of the function table, and both fit; the ABI is not compared",
+        ),
+        Statement::proved(
+            Subject::Bounds,
+            "a function starts inside the text, and rows fit in the rows' part",
+        ),
+        Statement::proved(
+            Subject::Order,
+            "rows start in strictly ascending order, and not after the function's end",
+        ),
+        Statement::proved(
+            Subject::Lookup,
+            "the last function that starts at or before the PC, if it covers the PC",
+        ),
+        Statement::proved(
+            Subject::Decoding,
+            "all rows up to the one after the PC are decoded, and must have a CFA and use all words",
+        ),
+        Statement::by_reading(
+            Subject::Bounds,
+            "the first bad row that a lookup meets removes the section for the whole process",
+        ),
+        Statement::by_reading(
+            Subject::Limits,
+            "the CFA is above SP and 8-byte aligned; an FP that is the CFA's base is not below SP",
+        ),
         Statement::by_reading(Subject::EndOfStack, "no row means the end of the stack"),
-        Statement::by_reading(Subject::ReturnAddress, "return addresses are looked up without subtracting one"),
+        Statement::by_reading(
+            Subject::ReturnAddress,
+            "return addresses are looked up without subtracting one",
+        ),
     ],
     faults: &[
-        Fault::proved("v6 to v10", "the flag for PC-relative starts is ignored: sections of GNU ld 2.45 are accepted and misread"),
+        Fault::proved(
+            "v6 to v10",
+            "the flag for PC-relative starts is ignored: sections of GNU ld 2.45 are accepted and misread",
+        ),
         Fault::proved("v6 to v10", "a row without words removes the section for the whole process"),
         Fault::proved("v6 to v10", "a repeated block of size 0 divides by zero in the kernel"),
         Fault::by_reading("v6 to v10", "the CFA may not equal SP, not even in the topmost frame"),
@@ -85,7 +118,7 @@ fn open<'a>(input: &Input<'a>) -> Result<Section<'a>, Stop> {
     if !header.has(SORTED) {
         return Err(Stop::nothing("the table is not sorted"));
     }
-    tiling(&header, bytes, ENTRY)?;
+    tiling(&header, bytes, ENTRY, input.address)?;
     Ok(Section { bytes, header, address: input.address, machine: input.machine, text: text(input) })
 }
 
@@ -105,7 +138,7 @@ impl Section<'_> {
     }
 
     fn rows_end(&self) -> i64 {
-        self.header.rows_at() + i64::from(self.header.rows_length)
+        rows_end(&self.header, self.address)
     }
 
     fn entry(&self, index: u32) -> Result<Entry, Stop> {
@@ -160,7 +193,12 @@ impl Section<'_> {
         Ok((Step { start, end: 0, frame: Ok(frame) }, next))
     }
 
-    fn frame(&self, info: u8, count: i64, word: impl Fn(i64) -> Result<i32, Stop>) -> Result<Frame, Stop> {
+    fn frame(
+        &self,
+        info: u8,
+        count: i64,
+        word: impl Fn(i64) -> Result<i32, Stop>,
+    ) -> Result<Frame, Stop> {
         let mut used = 1;
         let ra = match self.header.fixed_ra {
             0 if count < 2 => return Err(Stop::drops_section("a row does not save RA")),

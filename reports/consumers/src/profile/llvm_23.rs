@@ -24,18 +24,42 @@ static PAGE: Page = Page {
     without_row: "it reports an error, and continues with the next function",
     subtracts_one: None,
     statements: &[
-        Statement::proved(Subject::Versions, "the version is 2; all flags are accepted, and the one for PC-relative starts is honoured"),
-        Statement::proved(Subject::Header, "the function table fits; its place and the auxiliary header's size are honoured"),
-        Statement::proved(Subject::Bounds, "every read is checked against the section's end, not against that of the rows"),
+        Statement::proved(
+            Subject::Versions,
+            "the version is 2; all flags are accepted, and the one for PC-relative starts is honoured",
+        ),
+        Statement::proved(
+            Subject::Header,
+            "the function table fits; its place and the auxiliary header's size are honoured",
+        ),
+        Statement::proved(
+            Subject::Bounds,
+            "every read is checked against the section's end, not against that of the rows",
+        ),
         Statement::proved(Subject::Order, "functions and rows may have any order"),
-        Statement::by_reading(Subject::Lookup, "it lists functions and rows, and looks up no PCs; the profile takes the function that starts last at or before the PC"),
-        Statement::proved(Subject::Decoding, "a row may have any number of words; those beyond the third are shown as extra offsets"),
+        Statement::by_reading(
+            Subject::Lookup,
+            "it lists functions and rows, and looks up no PCs; the profile takes the function that starts last at or before the PC",
+        ),
+        Statement::proved(
+            Subject::Decoding,
+            "a row may have any number of words; those beyond the third are shown as extra offsets",
+        ),
         Statement::proved(Subject::EndOfStack, "a row without words is a row without a CFA"),
     ],
     faults: &[
-        Fault::by_reading("22 and 23", "version 3 is refused, although GNU as 2.46 and later write nothing else"),
-        Fault::proved("22 and 23", "freoff is ignored: rows are read from the end of the function table"),
-        Fault::proved("22 and 23", "whether RA is fixed depends on the ABI only, and a fixed FP offset is ignored"),
+        Fault::by_reading(
+            "22 and 23",
+            "version 3 is refused, although GNU as 2.46 and later write nothing else",
+        ),
+        Fault::proved(
+            "22 and 23",
+            "freoff is ignored: rows are read from the end of the function table",
+        ),
+        Fault::proved(
+            "22 and 23",
+            "whether RA is fixed depends on the ABI only, and a fixed FP offset is ignored",
+        ),
         Fault::proved("22 and 23", "words of s390x are not scaled"),
     ],
     producers: &["write version 2, with llvm-mc --gsframe or GNU as 2.45 or earlier"],
@@ -87,8 +111,10 @@ fn open<'a>(input: &Input<'a>) -> Result<Section<'a>, Stop> {
         return Err(TRUNCATED);
     }
     let index = Index::default();
-    let mut section = Section { bytes, header, address: input.address, machine: input.machine, index };
-    let starts = (0..header.functions).filter_map(|index| Some((section.start(index).ok()?, index)));
+    let mut section =
+        Section { bytes, header, address: input.address, machine: input.machine, index };
+    let starts =
+        (0..header.functions).filter_map(|index| Some((section.start(index).ok()?, index)));
     section.index = Index::of(starts);
     Ok(section)
 }
@@ -129,7 +155,9 @@ impl Section<'_> {
             return Err(TRUNCATED);
         }
         let word = |index: i64| {
-            (index < count).then(|| self.bytes.signed(words + index * i64::from(size), size).ok()).flatten()
+            (index < count)
+                .then(|| self.bytes.signed(words + index * i64::from(size), size).ok())
+                .flatten()
         };
         // RA is fixed by the ABI, and FP never.
         let is_amd64 = self.header.abi == Abi::Amd64.id();
@@ -170,7 +198,8 @@ impl Table for Section<'_> {
     fn rows(&self, index: u32, work: &Work) -> Rows {
         let mut rows = Rows::default();
         let entry = self.at(index);
-        let fields = (self.bytes.u32(entry + 8), self.bytes.u32(entry + 12), self.bytes.u8(entry + 16));
+        let fields =
+            (self.bytes.u32(entry + 8), self.bytes.u32(entry + 12), self.bytes.u8(entry + 16));
         let (Ok(offset), Ok(count), Ok(info)) = fields else { return Rows::failed(TRUNCATED) };
         let table_end = self.header.functions_at() + i64::from(self.header.functions) * ENTRY;
         let mut at = table_end + i64::from(offset);

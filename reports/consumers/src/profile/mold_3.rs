@@ -24,18 +24,38 @@ static PAGE: Page = Page {
     without_row: "it leaves the function out of the merged section",
     subtracts_one: None,
     statements: &[
-        Statement::proved(Subject::Versions, "the version is 3; a section of another version is skipped in silence; no flag is tested"),
-        Statement::proved(Subject::Header, "a short section, a wrong magic number or another machine's ABI ends the link"),
-        Statement::proved(Subject::Bounds, "a table or rows that do not fit end the link with a crash"),
-        Statement::by_reading(Subject::Lookup, "a function without a relocation for its start is left out; the order is made anew"),
-        Statement::proved(Subject::Decoding, "rows are copied as they are; a reserved word size counts as 8 bytes"),
+        Statement::proved(
+            Subject::Versions,
+            "the version is 3; a section of another version is skipped in silence; no flag is tested",
+        ),
+        Statement::proved(
+            Subject::Header,
+            "a short section, a wrong magic number or another machine's ABI ends the link",
+        ),
+        Statement::proved(
+            Subject::Bounds,
+            "a table or rows that do not fit end the link with a crash",
+        ),
+        Statement::by_reading(
+            Subject::Lookup,
+            "a function without a relocation for its start is left out; the order is made anew",
+        ),
+        Statement::proved(
+            Subject::Decoding,
+            "rows are copied as they are; a reserved word size counts as 8 bytes",
+        ),
     ],
     faults: &[
-        Fault::proved("3.0", "fixed offsets of RA and FP in the input's header are lost, and rows that rely on them are misread"),
+        Fault::proved(
+            "3.0",
+            "fixed offsets of RA and FP in the input's header are lost, and rows that rely on them are misread",
+        ),
         Fault::proved("3.0", "an unknown word size makes it copy a wrong number of bytes"),
         Fault::by_reading("2.42 to 3.0", "PLT entries get no rows"),
     ],
-    producers: &["assemble everything with GNU as 2.46 or later: functions of version 2 objects are lost without a warning"],
+    producers: &[
+        "assemble everything with GNU as 2.46 or later: functions of version 2 objects are lost without a warning",
+    ],
 };
 
 /// The consumer.
@@ -171,7 +191,10 @@ impl Section {
 
 impl Reader for Section {
     fn boundaries(&self) -> Vec<u64> {
-        boundaries(self.length, self.functions.iter().map(|function| (function.extent, &function.rows)))
+        boundaries(
+            self.length,
+            self.functions.iter().map(|function| (function.extent, &function.rows)),
+        )
     }
 
     fn answers(&self, addresses: &[u64]) -> Vec<Answer> {

@@ -126,7 +126,8 @@ pub(crate) fn ask(path: &PathBuf, questions: &[Question]) -> Vec<Vec<Reply>> {
         if replies.len() < sent.len() {
             let failed = sent[replies.len()].question;
             replies.push(Reply::Crashed);
-            let is_open = sent[..replies.len()].iter().filter(|sent| sent.question == failed).count() == 1;
+            let is_open =
+                sent[..replies.len()].iter().filter(|sent| sent.question == failed).count() == 1;
             while is_open && replies.len() < sent.len() && sent[replies.len()].question == failed {
                 replies.push(Reply::Crashed);
             }
@@ -142,7 +143,8 @@ pub(crate) fn ask(path: &PathBuf, questions: &[Question]) -> Vec<Vec<Reply>> {
 /// The replies until the program ends.
 fn run(path: &PathBuf, again: Option<&str>, sent: &[Sent]) -> Vec<Reply> {
     let mut child = start(path);
-    let (mut input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+    let (mut input, output) =
+        (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
     let replies = thread::scope(|scope| {
         scope.spawn(move || {
             let texts = again.into_iter().chain(sent.iter().map(|sent| sent.text.as_str()));
