@@ -6,8 +6,8 @@ mod tally;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Opening, StopKind};
-use crate::consumer::{Consumer, Reader};
+use crate::answer::StopKind;
+use crate::consumer::{Consumer, Opening, Reader};
 use crate::input::Input;
 use specification::Specification;
 use tally::Tally;

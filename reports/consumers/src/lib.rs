@@ -40,9 +40,9 @@ mod profile;
 mod rows;
 mod table;
 
-pub use answer::{Answer, Found, Opening, Stop, StopKind};
+pub use answer::{Answer, Found, Stop, StopKind};
 pub use assess::{Assessment, Bytes as PcBytes, Example, Functions, Kind, Verdict, assess};
-pub use consumer::{Consumer, Reader};
+pub use consumer::{Consumer, Opening, Reader};
 pub use describe::describe;
 pub use input::Input;
 pub use page::{Basis, Fault, Page, Statement, Subject};

@@ -1,12 +1,10 @@
 //! Consumers that find a function in the table, and then a row of it.
 
 use crate::answer::{Answer, Found, Stop};
+pub(crate) use crate::consumer::NO_FUNCTION;
 use crate::consumer::Reader;
 use crate::rows::{Rows, Work};
 use sframe_validator::unwind::Frame;
-
-/// No function covers the PC.
-pub(crate) const NO_FUNCTION: Stop = Stop::nothing("no function covers it");
 
 /// A function as the consumer understands it.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,9 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Frame, Recovery};
 
-use crate::answer::{Opening, Stop};
+use crate::answer::Stop;
 use crate::bytes::{Bytes, OUTSIDE};
-use crate::consumer::Consumer;
+use crate::consumer::{Consumer, Opening};
 use crate::frames::{cfa, saved, unsigned};
 use crate::header::{Header, MAGIC, SORTED};
 use crate::input::Input;

@@ -3,9 +3,9 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::Frame;
 
-use crate::answer::{Answer, Found, Opening, Stop};
+use crate::answer::{Answer, Found, Stop};
 use crate::bytes::Bytes;
-use crate::consumer::{Consumer, Reader};
+use crate::consumer::{Consumer, Opening, Reader};
 use crate::frames::{cfa, saved, unsigned};
 use crate::header::{Header, MAGIC, PCREL, SIZE, SORTED};
 use crate::input::Input;
@@ -79,8 +79,6 @@ const ENTRY: i64 = 20;
 /// All rows of the section.
 struct List {
     address: u64,
-    /// The library's first address. Places relative to it have 32 bits.
-    base: u64,
     records: Vec<Record>,
     /// Whether rows were left out because there are too many.
     spent: bool,
@@ -102,10 +100,10 @@ fn open(input: &Input<'_>) -> Result<List, Stop> {
     }
     let header = Header::read(bytes)?;
     test(&header, bytes, input.machine)?;
-    // Addresses in files begin at 0 or near it. A running library is within 2 GiB of its section.
-    let is_low = input.address <= u64::from(u32::MAX);
-    let base = if is_low { 0 } else { input.address.wrapping_sub(1 << 31) };
-    let mut list = List { address: input.address, base, records: Vec::new(), spent: false };
+    if input.address > u64::from(u32::MAX) {
+        return Err(Stop::nothing("the section is more than 4 GiB after the library's start"));
+    }
+    let mut list = List { address: input.address, records: Vec::new(), spent: false };
     let work = Work::of(input.bytes.len());
     for index in 0..header.functions {
         list.add(&header, bytes, index, &work, input.machine)?;
@@ -114,7 +112,9 @@ fn open(input: &Input<'_>) -> Result<List, Stop> {
         return Err(Stop::nothing("no row could be read"));
     }
     if !header.has(SORTED) {
-        list.records.sort_by_key(|record| record.place);
+        // The order is by the sign of a difference of 32 bits.
+        let first = list.records.first().map_or(0, |record| record.place);
+        list.records.sort_by_key(|record| record.place.wrapping_sub(first).cast_signed());
     }
     Ok(list)
 }
@@ -228,7 +228,7 @@ impl Place<'_> {
 impl List {
     /// An address relative to the library, which has 32 bits.
     fn relative(&self, address: u64) -> u32 {
-        u32::try_from(address.wrapping_sub(self.base) & 0xffff_ffff).unwrap_or(0)
+        u32::try_from(address & 0xffff_ffff).unwrap_or(0)
     }
 
     fn section(&self) -> u32 {
@@ -263,7 +263,7 @@ impl List {
 
 impl Reader for List {
     fn boundaries(&self) -> Vec<u64> {
-        let address = |record: &Record| self.base.wrapping_add(u64::from(record.place));
+        let address = |record: &Record| u64::from(record.place);
         self.records.iter().map(address).collect()
     }
 

@@ -4,8 +4,8 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::Frame;
 
 use super::libsframe_2_44::{find, relative};
-use crate::answer::{Opening, Stop};
-use crate::consumer::Consumer;
+use crate::answer::Stop;
+use crate::consumer::{Consumer, Opening};
 use crate::input::Input;
 use crate::library::{self, Entry, Library, Release};
 use crate::page::{Fault, Page, Statement, Subject};

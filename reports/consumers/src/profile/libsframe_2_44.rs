@@ -3,8 +3,8 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::Frame;
 
-use crate::answer::{Opening, Stop};
-use crate::consumer::Consumer;
+use crate::answer::Stop;
+use crate::consumer::{Consumer, Opening};
 use crate::header::SORTED;
 use crate::input::Input;
 use crate::library::{self, Entry, Library, Release};

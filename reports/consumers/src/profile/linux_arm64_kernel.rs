@@ -3,8 +3,8 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Cfa, Frame, Recovery};
 
-use crate::answer::{Opening, Stop};
-use crate::consumer::Consumer;
+use crate::answer::Stop;
+use crate::consumer::{Consumer, Opening};
 use crate::input::Input;
 use crate::linux::{self, Rules};
 use crate::page::{Fault, Page, Statement, Subject};

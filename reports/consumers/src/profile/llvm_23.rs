@@ -3,9 +3,9 @@
 use sframe_validator::unwind::{Frame, Recovery};
 use sframe_validator::{Abi, Endian};
 
-use crate::answer::{Opening, Stop};
+use crate::answer::Stop;
 use crate::bytes::Bytes;
-use crate::consumer::Consumer;
+use crate::consumer::{Consumer, Opening};
 use crate::frames::{cfa, saved};
 use crate::header::{Header, MAGIC, PCREL};
 use crate::index::Index;

@@ -4,9 +4,9 @@ use sframe_validator::section::Function;
 use sframe_validator::unwind::Frame;
 use sframe_validator::{Abi, Placement, Section as StoredSection};
 
-use crate::answer::{Answer, Found, Opening, Stop};
+use crate::answer::{Answer, Found, Stop};
 use crate::bytes::Bytes;
-use crate::consumer::{Consumer, Reader};
+use crate::consumer::{Consumer, Opening, Reader};
 use crate::header::{Header, MAGIC};
 use crate::index::Index;
 use crate::input::Input;
