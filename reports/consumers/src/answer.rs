@@ -1,37 +1,6 @@
-//! A consumer's answers: to a section, and to a PC.
-
-use std::fmt;
+//! A consumer's answers to lookups.
 
 use sframe_validator::unwind::Frame;
-
-use crate::consumer::Reader;
-
-/// What a consumer does when it is given a section.
-pub enum Opening<'a> {
-    /// It uses the section.
-    Accept(Box<dyn Reader + 'a>),
-    /// It does without the section, and says nothing.
-    Ignore(&'static str),
-    /// It reports an error.
-    Reject(&'static str),
-    /// It crashes.
-    Crash(&'static str),
-    /// It reads memory outside the section, which decides.
-    Undecided(&'static str),
-}
-
-impl fmt::Debug for Opening<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, reason) = match self {
-            Opening::Accept(_) => return f.write_str("Accept"),
-            Opening::Ignore(reason) => ("Ignore", reason),
-            Opening::Reject(reason) => ("Reject", reason),
-            Opening::Crash(reason) => ("Crash", reason),
-            Opening::Undecided(reason) => ("Undecided", reason),
-        };
-        f.debug_tuple(name).field(reason).finish()
-    }
-}
 
 /// The answer to a lookup.
 pub type Answer = Result<Found, Stop>;
@@ -96,19 +65,5 @@ impl Stop {
 
     pub(crate) const fn undecided(reason: &'static str) -> Stop {
         Stop { kind: StopKind::Undecided, reason }
-    }
-}
-
-impl<'a> From<Stop> for Opening<'a> {
-    /// How a header ends the opening of a section.
-    fn from(stop: Stop) -> Opening<'a> {
-        match stop.kind {
-            StopKind::Nothing | StopKind::EndsWalk | StopKind::DropsSection => {
-                Opening::Ignore(stop.reason)
-            }
-            StopKind::Error => Opening::Reject(stop.reason),
-            StopKind::Crash => Opening::Crash(stop.reason),
-            StopKind::Undecided => Opening::Undecided(stop.reason),
-        }
     }
 }

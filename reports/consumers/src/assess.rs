@@ -6,14 +6,16 @@ mod tally;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Opening, StopKind};
-use crate::consumer::{Consumer, Reader};
+use crate::answer::StopKind;
+use crate::consumer::{Consumer, Opening, Reader};
 use crate::input::Input;
 use specification::Specification;
 use tally::Tally;
 
 /// What a consumer makes of a whole section.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// It finds the specification's row at every PC.
@@ -88,7 +90,9 @@ pub struct Bytes {
 }
 
 /// What happens to a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// See [`Functions::misread`].
@@ -162,8 +166,13 @@ fn compare(name: &str, specification: &Specification, reader: &dyn Reader) -> As
         tally.add(start, end, specification.row(start), answer);
     }
     let (functions, bytes, examples) = tally.finish(specification);
-    let verdict = verdict(&functions, &bytes);
-    Assessment { consumer: name.to_owned(), verdict, reason: None, functions, bytes, examples }
+    let mut verdict = verdict(&functions, &bytes);
+    let mut reason = None;
+    if specification.is_limited && verdict != Verdict::Crash {
+        verdict = Verdict::Undecided;
+        reason = Some("too many functions share rows, or too many blocks repeat".to_owned());
+    }
+    Assessment { consumer: name.to_owned(), verdict, reason, functions, bytes, examples }
 }
 
 /// The worst that happens at any PC.

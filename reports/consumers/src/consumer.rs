@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use crate::answer::{Answer, Opening};
+use crate::answer::{Answer, Stop, StopKind};
 use crate::input::Input;
 use crate::page::Page;
+
+/// No function covers the PC.
+pub(crate) const NO_FUNCTION: Stop = Stop::nothing("no function covers it");
 
 /// A program that reads SFrame sections.
 pub trait Consumer: Sync {
@@ -27,7 +30,48 @@ pub trait Reader {
     /// The answer at one address.
     fn lookup(&self, pc: u64) -> Answer {
         let mut answers = self.answers(&[pc]);
-        answers.pop().unwrap_or(Err(crate::table::NO_FUNCTION))
+        answers.pop().unwrap_or(Err(NO_FUNCTION))
+    }
+}
+
+/// What a consumer does when it is given a section.
+pub enum Opening<'a> {
+    /// It uses the section.
+    Accept(Box<dyn Reader + 'a>),
+    /// It does without the section, and says nothing.
+    Ignore(&'static str),
+    /// It reports an error.
+    Reject(&'static str),
+    /// It crashes.
+    Crash(&'static str),
+    /// It reads memory outside the section, which decides.
+    Undecided(&'static str),
+}
+
+impl fmt::Debug for Opening<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, reason) = match self {
+            Opening::Accept(_) => return f.write_str("Accept"),
+            Opening::Ignore(reason) => ("Ignore", reason),
+            Opening::Reject(reason) => ("Reject", reason),
+            Opening::Crash(reason) => ("Crash", reason),
+            Opening::Undecided(reason) => ("Undecided", reason),
+        };
+        f.debug_tuple(name).field(reason).finish()
+    }
+}
+
+impl<'a> From<Stop> for Opening<'a> {
+    /// How a header ends the opening of a section.
+    fn from(stop: Stop) -> Opening<'a> {
+        match stop.kind {
+            StopKind::Nothing | StopKind::EndsWalk | StopKind::DropsSection => {
+                Opening::Ignore(stop.reason)
+            }
+            StopKind::Error => Opening::Reject(stop.reason),
+            StopKind::Crash => Opening::Crash(stop.reason),
+            StopKind::Undecided => Opening::Undecided(stop.reason),
+        }
     }
 }
 

@@ -11,8 +11,8 @@ pub struct Input<'a> {
     pub address: u64,
     /// The machine of the file that contains the section.
     pub machine: Abi,
-    /// The first address of the code and the first one after it. Kernels are told about it; without it, code may be
-    /// anywhere.
+    /// The first address of the code and the first one after it. Kernels learn it when the section is registered;
+    /// without it, code may be anywhere.
     pub text: Option<(u64, u64)>,
 }
 

@@ -21,6 +21,8 @@ const ATTRIBUTES: i64 = 5;
 /// Differences between the kernel's readers.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
+    /// Whether a section at address 0, and PCs outside the text, are refused.
+    pub(crate) is_user: bool,
     /// Whether the header must have the SORTED flag.
     pub(crate) sorted_only: bool,
     /// What it costs if an entry or a row has no meaning.
@@ -37,12 +39,17 @@ pub(crate) struct Kernel<'a> {
     machine: Abi,
     text: (u64, u64),
     rules: Rules,
+    /// The entries by start, if the kernel sorts an unsorted table.
+    order: Option<Vec<u32>>,
 }
 
 /// Tests the header.
 pub(crate) fn open<'a>(input: &Input<'a>, rules: Rules) -> Result<Kernel<'a>, Stop> {
+    if rules.is_user {
+        registrable(input)?;
+    }
     let bytes = Bytes::new(input.bytes, input.machine.endian());
-    let header = Header::read(bytes)?;
+    let header = Header::read(bytes).map_err(|_| Stop::nothing("the header does not fit"))?;
     if header.magic != MAGIC {
         return Err(Stop::nothing("the magic number is wrong"));
     }
@@ -55,13 +62,36 @@ pub(crate) fn open<'a>(input: &Input<'a>, rules: Rules) -> Result<Kernel<'a>, St
     if !header.has(PCREL) {
         return Err(Stop::nothing("the flag for PC-relative starts is not set"));
     }
-    tiling(&header, bytes, ENTRY)?;
-    let text = input.text.unwrap_or((0, u64::MAX));
-    Ok(Kernel { bytes, header, address: input.address, machine: input.machine, text, rules })
+    tiling(&header, bytes, ENTRY, input.address)?;
+    let text = text(input);
+    let (address, machine) = (input.address, input.machine);
+    let mut kernel = Kernel { bytes, header, address, machine, text, rules, order: None };
+    if !header.has(SORTED) {
+        kernel.order = Some(kernel.sorted());
+    }
+    Ok(kernel)
+}
+
+/// The tests of a user's section and text before the header is read.
+pub(crate) fn registrable(input: &Input<'_>) -> Result<(), Stop> {
+    if input.address == 0 || text(input).0 == 0 {
+        return Err(Stop::nothing("the section or the text is at address 0"));
+    }
+    Ok(())
+}
+
+/// The text, or all addresses but 0.
+pub(crate) fn text(input: &Input<'_>) -> (u64, u64) {
+    input.text.unwrap_or((1, u64::MAX))
 }
 
 /// The tests of counts and places that all kernel readers share.
-pub(crate) fn tiling(header: &Header, bytes: Bytes<'_>, entry: i64) -> Result<(), Stop> {
+pub(crate) fn tiling(
+    header: &Header,
+    bytes: Bytes<'_>,
+    entry: i64,
+    address: u64,
+) -> Result<(), Stop> {
     if header.auxiliary != 0 {
         return Err(Stop::nothing("there is an auxiliary header"));
     }
@@ -71,12 +101,20 @@ pub(crate) fn tiling(header: &Header, bytes: Bytes<'_>, entry: i64) -> Result<()
     if header.size() >= bytes.len() {
         return Err(Stop::nothing("the header does not fit"));
     }
-    let functions_end = header.functions_at() + i64::from(header.functions) * entry;
-    let rows_end = header.rows_at() + i64::from(header.rows_length);
-    if header.rows_at() < functions_end || rows_end > bytes.len() {
+    // Addresses wrap, which lets the kernel accept rows that end beyond the last address.
+    let place = |offset: i64| address.wrapping_add_signed(offset);
+    let functions_end = place(header.functions_at() + i64::from(header.functions) * entry);
+    let rows_end = place(header.rows_at() + i64::from(header.rows_length));
+    if place(header.rows_at()) < functions_end || rows_end > place(bytes.len()) {
         return Err(Stop::nothing("the tables overlap or do not fit"));
     }
     Ok(())
+}
+
+/// The section offset of the rows' end; before the section if the address of the end wraps.
+pub(crate) fn rows_end(header: &Header, address: u64) -> i64 {
+    let end = header.rows_at() + i64::from(header.rows_length);
+    if address.checked_add_signed(end).is_some() { end } else { -1 }
 }
 
 /// What the kernel keeps of a function.
@@ -91,12 +129,27 @@ struct Function {
 }
 
 impl Kernel<'_> {
+    /// The entries in the order of their starts.
+    fn sorted(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.header.functions).collect();
+        order.sort_by_cached_key(|index| self.start(*index).unwrap_or(u64::MAX));
+        order
+    }
+
+    /// The entry at a place in the search.
+    fn ranked(&self, place: i64) -> u32 {
+        let place = u32::try_from(place).unwrap_or(0);
+        let Some(order) = &self.order else { return place };
+        let index = usize::try_from(place).ok().and_then(|place| order.get(place));
+        index.copied().unwrap_or(0)
+    }
+
     fn at(&self, index: u32) -> i64 {
         self.header.functions_at() + i64::from(index) * ENTRY
     }
 
     fn rows_end(&self) -> i64 {
-        self.header.rows_at() + i64::from(self.header.rows_length)
+        rows_end(&self.header, self.address)
     }
 
     fn start(&self, index: u32) -> Result<u64, Stop> {
@@ -171,7 +224,9 @@ impl Kernel<'_> {
         if words.left > 0 {
             return Err(self.bad("the row has a word too many"));
         }
-        frame
+        // The kernel removes signatures whether or not the row says that there is one.
+        let ra_signed = self.machine.is_aarch64() && info & 0x80 != 0;
+        frame.map(|frame| Frame { ra_signed, ..frame })
     }
 
     fn default_frame(&self, info: u8, words: &mut Words<'_>) -> Result<Result<Frame, Stop>, Stop> {
@@ -265,20 +320,21 @@ impl Table for Kernel<'_> {
         let start = self.start(index).ok()?;
         let size = self.bytes.u32(self.at(index) + 8).ok()?;
         let function = self.function(index);
-        let block = function.map_or(0, |found| if found.info & 0x10 != 0 { found.block } else { 0 });
+        let block =
+            function.map_or(0, |found| if found.info & 0x10 != 0 { found.block } else { 0 });
         Some(Extent { start, size, block })
     }
 
     fn find(&self, pc: u64) -> Result<u32, Stop> {
-        if !self.header.has(SORTED) {
-            return Err(Stop::nothing("the table is not sorted"));
+        if self.rules.is_user && !(self.text.0..=self.text.1).contains(&pc) {
+            return Err(Stop::nothing("it is outside the text"));
         }
         let (mut low, mut high) = (0, i64::from(self.header.functions) - 1);
         let (mut lowest, mut highest) = (0, u64::MAX);
         let mut found = None;
         while low <= high {
             let middle = low + (high - low) / 2;
-            let index = u32::try_from(middle).unwrap_or(0);
+            let index = self.ranked(middle);
             let start = self.start(index)?;
             if pc >= start {
                 if start < lowest {

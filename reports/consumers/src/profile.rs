@@ -2,14 +2,31 @@
 
 mod glibc_2_43;
 mod java_profiler;
+mod libsframe_2_40;
+mod libsframe_2_44;
+mod libsframe_2_47;
+mod linux_arm64_kernel;
+mod linux_user_v2;
 mod linux_user_v3;
+mod llvm_23;
+mod mold_3;
 
 use std::fmt;
 
 use crate::consumer::Consumer;
 
-static PROFILES: [&dyn Consumer; 3] =
-    [&glibc_2_43::Glibc, &linux_user_v3::LinuxUserV3, &java_profiler::JavaProfiler];
+static PROFILES: [&dyn Consumer; 10] = [
+    &glibc_2_43::Glibc,
+    &linux_user_v2::LinuxUserV2,
+    &linux_user_v3::LinuxUserV3,
+    &linux_arm64_kernel::Arm64Kernel,
+    &libsframe_2_40::Libsframe,
+    &libsframe_2_44::Libsframe,
+    &libsframe_2_47::Libsframe,
+    &llvm_23::Llvm,
+    &mold_3::Mold,
+    &java_profiler::JavaProfiler,
+];
 
 /// All consumers, in the order of reports.
 #[must_use]

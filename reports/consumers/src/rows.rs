@@ -106,7 +106,12 @@ impl Rows {
 
     /// The first row that contains an offset in a repeated block, if the search ends at a row that starts after the
     /// offset in the function.
-    pub(crate) fn containing_in_block(&self, whole: u32, masked: u32, work: &Work) -> Result<Frame, Stop> {
+    pub(crate) fn containing_in_block(
+        &self,
+        whole: u32,
+        masked: u32,
+        work: &Work,
+    ) -> Result<Frame, Stop> {
         for step in &self.steps {
             if !work.take() {
                 return Err(SPENT);

@@ -1,12 +1,10 @@
 //! Consumers that find a function in the table, and then a row of it.
 
 use crate::answer::{Answer, Found, Stop};
+pub(crate) use crate::consumer::NO_FUNCTION;
 use crate::consumer::Reader;
 use crate::rows::{Rows, Work};
 use sframe_validator::unwind::Frame;
-
-/// No function covers the PC.
-pub(crate) const NO_FUNCTION: Stop = Stop::nothing("no function covers it");
 
 /// A function as the consumer understands it.
 #[derive(Clone, Copy, Debug)]
@@ -40,36 +38,46 @@ pub(crate) trait Table {
     fn select(&self, index: u32, rows: &Rows, pc: u64, work: &Work) -> Result<Frame, Stop>;
 }
 
+/// The addresses at which functions and their rows begin and end. The number of repeated blocks is limited by the section's
+/// length.
+pub(crate) fn boundaries(
+    length: usize,
+    functions: impl Iterator<Item = (Extent, impl std::borrow::Borrow<Rows>)>,
+) -> Vec<u64> {
+    let (blocks, mut found) = (Work::of(length), Vec::new());
+    for (extent, rows) in functions {
+        let end = u64::from(extent.size);
+        found.extend([extent.start, extent.start.wrapping_add(end)]);
+        let starts = rows.borrow().steps().iter().map(|step| u64::from(step.start));
+        if extent.block == 0 {
+            let inside = starts.filter(|start| *start < end);
+            found.extend(inside.map(|start| extent.start.wrapping_add(start)));
+            continue;
+        }
+        let block = u64::from(extent.block);
+        let mut starts: Vec<u64> = starts.filter(|start| *start < block).collect();
+        starts.push(0);
+        starts.sort_unstable();
+        starts.dedup();
+        let places = (0..end).step_by(usize::from(extent.block));
+        let all = places.flat_map(|place| starts.iter().map(move |start| place + start));
+        let inside = all.take_while(|_| blocks.take()).filter(|place| *place < end);
+        found.extend(inside.map(|place| extent.start.wrapping_add(place)));
+    }
+    found
+}
+
 /// The reader of a table.
 pub(crate) struct TableReader<T>(pub(crate) T);
 
 impl<T: Table> Reader for TableReader<T> {
     fn boundaries(&self) -> Vec<u64> {
         let (table, work) = (&self.0, Work::of(self.0.length()));
-        let blocks = Work::of(table.length());
-        let mut found = Vec::new();
-        for index in 0..table.count() {
-            let Some(extent) = table.extent(index) else { continue };
-            let rows = table.rows(index, &work);
-            let end = u64::from(extent.size);
-            found.extend([extent.start, extent.start.wrapping_add(end)]);
-            let starts = rows.steps().iter().map(|step| u64::from(step.start));
-            if extent.block == 0 {
-                let inside = starts.filter(|start| *start < end);
-                found.extend(inside.map(|start| extent.start.wrapping_add(start)));
-                continue;
-            }
-            let block = u64::from(extent.block);
-            let mut starts: Vec<u64> = starts.filter(|start| *start < block).collect();
-            starts.push(0);
-            starts.sort_unstable();
-            starts.dedup();
-            let places = (0..end).step_by(usize::from(extent.block));
-            let all = places.flat_map(|place| starts.iter().map(move |start| place + start));
-            let inside = all.take_while(|_| blocks.take()).filter(|place| *place < end);
-            found.extend(inside.map(|place| extent.start.wrapping_add(place)));
-        }
-        found
+        let functions = (0..table.count()).filter_map(|index| {
+            let extent = table.extent(index)?;
+            Some((extent, table.rows(index, &work)))
+        });
+        boundaries(table.length(), functions)
     }
 
     fn answers(&self, addresses: &[u64]) -> Vec<Answer> {

@@ -2,7 +2,7 @@
 
 use sframe_validator::section::{Function, RowBudget};
 use sframe_validator::unwind::{Frame, Row};
-use sframe_validator::{Placement, Section};
+use sframe_validator::{ErrorKind, Placement, Section};
 
 use crate::input::Input;
 
@@ -24,6 +24,16 @@ pub(super) struct Specification {
     ranges: Vec<Range>,
     /// The addresses of the functions that have rows, by index.
     starts: Vec<(u32, u64)>,
+    /// Whether rows are left out because too many functions share them, or too many blocks repeat.
+    pub(super) is_limited: bool,
+}
+
+/// The ranges of functions in stored order, and what is left of the limits.
+struct Collected {
+    ranges: Vec<Range>,
+    budget: RowBudget,
+    blocks: usize,
+    is_limited: bool,
 }
 
 impl Specification {
@@ -32,12 +42,17 @@ impl Specification {
         let Ok(section) = Section::parse(input.bytes, placement) else {
             return Specification::default();
         };
-        let (mut found, mut budget) = (Vec::new(), section.row_budget());
-        let mut most = input.bytes.len().saturating_mul(BLOCKS_PER_BYTE);
+        let mut collected = Collected {
+            ranges: Vec::new(),
+            budget: section.row_budget(),
+            blocks: input.bytes.len().saturating_mul(BLOCKS_PER_BYTE),
+            is_limited: false,
+        };
         for function in section.functions().flatten() {
-            ranges(&function, &mut budget, &mut most, &mut found);
+            collected.add(&function);
         }
-        Specification::without_overlaps(found)
+        let is_limited = collected.is_limited;
+        Specification { is_limited, ..Specification::without_overlaps(collected.ranges) }
     }
 
     /// Of two rows for one PC, the one that starts later is kept, as a search by address finds it.
@@ -53,7 +68,7 @@ impl Specification {
             found.iter().map(|range| (range.function, range.start)).collect();
         starts.sort_unstable();
         starts.dedup_by_key(|(function, _)| *function);
-        Specification { ranges: found, starts }
+        Specification { ranges: found, starts, is_limited: false }
     }
 
     /// The number of bytes with a row.
@@ -80,35 +95,48 @@ impl Specification {
     }
 }
 
-fn ranges(
-    function: &Function<'_>,
-    budget: &mut RowBudget,
-    most: &mut usize,
-    found: &mut Vec<Range>,
-) {
-    let (Ok(start), Ok(block)) = (function.start(), function.repeat_size()) else { return };
-    let (start, size) = (start.address, u64::from(function.size()));
-    let end = start.saturating_add(size);
-    let index = function.index();
-    if function.is_outermost() {
-        found.push(Range { start, end, function: index, frame: Frame::OUTERMOST });
-        return;
-    }
-    let Ok(rows) = function.rows_within(budget) else { return };
-    let rows: Vec<Row> = rows.flatten().filter(|row| row.start < row.end).collect();
-    let length = block.map_or(size.max(1), u64::from);
-    let mut place = 0;
-    while place < size {
-        if block.is_some() {
-            let Some(rest) = most.checked_sub(rows.len().max(1)) else { return };
-            *most = rest;
+impl Collected {
+    fn add(&mut self, function: &Function<'_>) {
+        let (Ok(start), Ok(block)) = (function.start(), function.repeat_size()) else { return };
+        let (start, size) = (start.address, u64::from(function.size()));
+        let end = start.saturating_add(size);
+        let index = function.index();
+        if function.is_outermost() {
+            self.ranges.push(Range { start, end, function: index, frame: Frame::OUTERMOST });
+            return;
         }
-        found.extend(rows.iter().map(|row| Range {
-            start: row.start.saturating_add(place).min(end),
-            end: row.end.saturating_add(place).min(end),
-            function: index,
-            frame: row.frame,
-        }));
-        place = place.saturating_add(length);
+        let rows = self.rows(function);
+        let length = block.map_or(size.max(1), u64::from);
+        let mut place = 0;
+        while place < size {
+            if block.is_some() {
+                let Some(rest) = self.blocks.checked_sub(rows.len().max(1)) else {
+                    self.is_limited = true;
+                    return;
+                };
+                self.blocks = rest;
+            }
+            self.ranges.extend(rows.iter().map(|row| Range {
+                start: row.start.saturating_add(place).min(end),
+                end: row.end.saturating_add(place).min(end),
+                function: index,
+                frame: row.frame,
+            }));
+            place = place.saturating_add(length);
+        }
+    }
+
+    /// The rows that are not empty.
+    fn rows(&mut self, function: &Function<'_>) -> Vec<Row> {
+        let mut found = Vec::new();
+        let Ok(rows) = function.rows_within(&mut self.budget) else { return found };
+        for row in rows {
+            match row {
+                Ok(row) if row.start < row.end => found.push(row),
+                Ok(_) => {}
+                Err(error) => self.is_limited |= error.kind == ErrorKind::SharedRows,
+            }
+        }
+        found
     }
 }

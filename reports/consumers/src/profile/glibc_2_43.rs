@@ -3,9 +3,9 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::{Frame, Recovery};
 
-use crate::answer::{Opening, Stop};
+use crate::answer::Stop;
 use crate::bytes::{Bytes, OUTSIDE};
-use crate::consumer::Consumer;
+use crate::consumer::{Consumer, Opening};
 use crate::frames::{cfa, saved, unsigned};
 use crate::header::{Header, MAGIC, SORTED};
 use crate::input::Input;
@@ -23,26 +23,68 @@ static PAGE: Page = Page {
     without_row: "it discards the frames and walks the whole stack again with DWARF CFI",
     subtracts_one: Some(false),
     statements: &[
-        Statement::proved(Subject::Versions, "the version is 2, and no flag other than 0x1, 0x2 and 0x4 is set"),
-        Statement::proved(Subject::Header, "fdeoff is not larger than freoff; neither is used otherwise"),
+        Statement::proved(
+            Subject::Versions,
+            "the version is 2, and no flag other than 0x1, 0x2 and 0x4 is set",
+        ),
+        Statement::proved(
+            Subject::Header,
+            "fdeoff is not larger than freoff; neither is used otherwise",
+        ),
         Statement::proved(Subject::Header, "the ABI and the counts are not tested"),
         Statement::proved(Subject::Bounds, "no size is tested, not even that of the header"),
         Statement::proved(Subject::Order, "without the SORTED flag, no function is found"),
-        Statement::proved(Subject::Lookup, "the search is binary and ends at the first entry that covers the PC"),
-        Statement::proved(Subject::Lookup, "rows are tried in order until one covers the PC, or one starts after it"),
-        Statement::proved(Subject::Decoding, "rows before the selected one may have any number of words of any size"),
-        Statement::proved(Subject::Decoding, "the selected row has 1 to 3 words of 1, 2 or 4 bytes"),
-        Statement::by_reading(Subject::Limits, "CFA, RA and FP are not tested before memory is read"),
-        Statement::by_reading(Subject::EndOfStack, "a row without words is an error; most machines know no outermost frame"),
-        Statement::by_reading(Subject::ReturnAddress, "return addresses are looked up without subtracting one"),
+        Statement::proved(
+            Subject::Lookup,
+            "the search is binary and ends at the first entry that covers the PC",
+        ),
+        Statement::proved(
+            Subject::Lookup,
+            "rows are tried in order until one covers the PC, or one starts after it",
+        ),
+        Statement::proved(
+            Subject::Decoding,
+            "rows before the selected one may have any number of words of any size",
+        ),
+        Statement::proved(
+            Subject::Decoding,
+            "the selected row has 1 to 3 words of 1, 2 or 4 bytes",
+        ),
+        Statement::by_reading(
+            Subject::Limits,
+            "CFA, RA and FP are not tested before memory is read",
+        ),
+        Statement::by_reading(
+            Subject::EndOfStack,
+            "a row without words is an error; most machines know no outermost frame",
+        ),
+        Statement::by_reading(
+            Subject::ReturnAddress,
+            "return addresses are looked up without subtracting one",
+        ),
     ],
     faults: &[
-        Fault::proved("2.43", "a repeated block of size 0 divides by zero, which ends the process on AMD64"),
-        Fault::proved("2.43", "the tables are read from the end of the header, whatever fdeoff and freoff are"),
+        Fault::proved(
+            "2.43",
+            "a repeated block of size 0 divides by zero, which ends the process on AMD64",
+        ),
+        Fault::proved(
+            "2.43",
+            "the tables are read from the end of the header, whatever fdeoff and freoff are",
+        ),
         Fault::proved("2.43", "a section that ends too early is read beyond its end"),
-        Fault::by_reading("2.43", "distances of 2 GiB or more between the section and the code are truncated to 32 bits"),
-        Fault::by_reading("2.43", "on AArch64, a signed return address is not authenticated or stripped"),
-        Fault::by_reading("2.43", "its configure test accepts an assembler that writes version 3, which it cannot read"),
+        Fault::by_reading(
+            "2.43",
+            "distances of 2 GiB or more between the section and the code are truncated to 32 bits",
+        ),
+        Fault::by_reading(
+            "2.43",
+            "on AArch64, a signed return address is not authenticated or stripped",
+        ),
+        Fault::by_reading(
+            "2.43",
+            "its configure test accepts an assembler that writes version 3, which it cannot read",
+        ),
     ],
     producers: &[
         "write version 2: GNU as and ld 2.45 or earlier; 2.46 and later write version 3, which it ignores",

@@ -3,9 +3,9 @@
 use sframe_validator::Abi;
 use sframe_validator::unwind::Frame;
 
-use crate::answer::{Answer, Found, Opening, Stop};
+use crate::answer::{Answer, Found, Stop};
 use crate::bytes::Bytes;
-use crate::consumer::{Consumer, Reader};
+use crate::consumer::{Consumer, Opening, Reader};
 use crate::frames::{cfa, saved, unsigned};
 use crate::header::{Header, MAGIC, PCREL, SIZE, SORTED};
 use crate::input::Input;
@@ -22,19 +22,39 @@ static PAGE: Page = Page {
     without_row: "it takes the previous record in the library, or before the first one a frame with a frame pointer",
     subtracts_one: None,
     statements: &[
-        Statement::proved(Subject::Versions, "the version is 2, the ABI is the machine's, and the flag for PC-relative starts is not set"),
+        Statement::proved(
+            Subject::Versions,
+            "the version is 2, the ABI is the machine's, and the flag for PC-relative starts is not set",
+        ),
         Statement::proved(Subject::Header, "both tables fit, and do not overlap"),
-        Statement::proved(Subject::Bounds, "every row fits; a function with a row that does not is left out"),
+        Statement::proved(
+            Subject::Bounds,
+            "every row fits; a function with a row that does not is left out",
+        ),
         Statement::proved(Subject::Order, "rows are sorted if the SORTED flag is not set"),
-        Statement::proved(Subject::Lookup, "all rows are one list; the last row at or before the PC is taken, in whatever function"),
+        Statement::proved(
+            Subject::Lookup,
+            "all rows are one list; the last row at or before the PC is taken, in whatever function",
+        ),
         Statement::proved(Subject::Decoding, "an offset from the CFA has at most 24 bits"),
     ],
     faults: &[
-        Fault::proved("all", "bits have another layout than in the specification: nearly all rows are lost or wrong, silently"),
-        Fault::by_reading("all", "functions have no end: a PC in a gap gets the last row before it"),
-        Fault::by_reading("up to d034fcaf4", "sections with PC-relative starts were read as if their starts were relative to the section"),
+        Fault::proved(
+            "all",
+            "bits have another layout than in the specification: nearly all rows are lost or wrong, silently",
+        ),
+        Fault::by_reading(
+            "all",
+            "functions have no end: a PC in a gap gets the last row before it",
+        ),
+        Fault::by_reading(
+            "up to d034fcaf4",
+            "sections with PC-relative starts were read as if their starts were relative to the section",
+        ),
     ],
-    producers: &["nothing helps but a section that it refuses: PC-relative starts (GNU as and ld 2.45 and later), or version 3"],
+    producers: &[
+        "nothing helps but a section that it refuses: PC-relative starts (GNU as and ld 2.45 and later), or version 3",
+    ],
 };
 
 /// The consumer.
@@ -66,8 +86,8 @@ struct List {
 
 #[derive(Clone, Copy)]
 struct Record {
-    /// The first PC, relative to the section. 32 bits are kept, and the whole library is within 2 GiB of it.
-    place: i32,
+    /// The first PC, relative to the library.
+    place: u32,
     function: u32,
     start: i32,
     frame: Frame,
@@ -80,6 +100,9 @@ fn open(input: &Input<'_>) -> Result<List, Stop> {
     }
     let header = Header::read(bytes)?;
     test(&header, bytes, input.machine)?;
+    if input.address > u64::from(u32::MAX) {
+        return Err(Stop::nothing("the section is more than 4 GiB after the library's start"));
+    }
     let mut list = List { address: input.address, records: Vec::new(), spent: false };
     let work = Work::of(input.bytes.len());
     for index in 0..header.functions {
@@ -89,7 +112,9 @@ fn open(input: &Input<'_>) -> Result<List, Stop> {
         return Err(Stop::nothing("no row could be read"));
     }
     if !header.has(SORTED) {
-        list.records.sort_by_key(|record| record.place);
+        // The order is by the sign of a difference of 32 bits.
+        let first = list.records.first().map_or(0, |record| record.place);
+        list.records.sort_by_key(|record| record.place.wrapping_sub(first).cast_signed());
     }
     Ok(list)
 }
@@ -124,7 +149,14 @@ fn test(header: &Header, bytes: Bytes<'_>, machine: Abi) -> Result<(), Stop> {
 
 impl List {
     /// Adds a function's rows, all or none.
-    fn add(&mut self, header: &Header, bytes: Bytes<'_>, index: u32, work: &Work, machine: Abi) -> Result<(), Stop> {
+    fn add(
+        &mut self,
+        header: &Header,
+        bytes: Bytes<'_>,
+        index: u32,
+        work: &Work,
+        machine: Abi,
+    ) -> Result<(), Stop> {
         let at = header.functions_at() + i64::from(index) * ENTRY;
         let (start, info) = (bytes.i32(at)?, bytes.u8(at + 16)?);
         let (offset, count) = (bytes.u32(at + 8)?, bytes.u32(at + 12)?);
@@ -133,7 +165,7 @@ impl List {
             return Ok(());
         }
         let end = header.rows_at() + i64::from(header.rows_length);
-        let place = Place { bytes, end, width: 1 << code, machine };
+        let reader = Place { bytes, end, width: 1 << code, machine };
         let mut row_at = header.rows_at() + i64::from(offset);
         let kept = self.records.len();
         for _ in 0..count {
@@ -141,12 +173,13 @@ impl List {
                 self.spent = true;
                 break;
             }
-            let Some((first, frame, next)) = place.row(header, row_at) else {
+            let Some((first, frame, next)) = reader.row(header, row_at) else {
                 self.records.truncate(kept);
                 break;
             };
             row_at = next;
-            let record = Record { place: start.wrapping_add(first.cast_signed()), function: index, start, frame };
+            let place = self.section().wrapping_add(start.cast_unsigned()).wrapping_add(first);
+            let record = Record { place, function: index, start, frame };
             self.records.push(record);
         }
         Ok(())
@@ -193,9 +226,17 @@ impl Place<'_> {
 }
 
 impl List {
+    /// An address relative to the library, which has 32 bits.
+    fn relative(&self, address: u64) -> u32 {
+        u32::try_from(address & 0xffff_ffff).unwrap_or(0)
+    }
+
+    fn section(&self) -> u32 {
+        self.relative(self.address)
+    }
+
     fn find(&self, pc: u64) -> Answer {
-        let low = pc.wrapping_sub(self.address) & 0xffff_ffff;
-        let relative = u32::try_from(low).unwrap_or(0).cast_signed();
+        let relative = self.relative(pc);
         if self.spent {
             return Err(SPENT);
         }
@@ -222,8 +263,8 @@ impl List {
 
 impl Reader for List {
     fn boundaries(&self) -> Vec<u64> {
-        let place = |record: &Record| i64::from(record.place);
-        self.records.iter().map(|record| self.address.wrapping_add_signed(place(record))).collect()
+        let address = |record: &Record| u64::from(record.place);
+        self.records.iter().map(address).collect()
     }
 
     fn answers(&self, addresses: &[u64]) -> Vec<Answer> {

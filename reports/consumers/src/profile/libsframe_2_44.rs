@@ -1,0 +1,203 @@
+//! libsframe of binutils 2.41 to 2.44.
+
+use sframe_validator::Abi;
+use sframe_validator::unwind::Frame;
+
+use crate::answer::Stop;
+use crate::consumer::{Consumer, Opening};
+use crate::header::SORTED;
+use crate::input::Input;
+use crate::library::{self, Entry, Library, Release};
+use crate::page::{Fault, Page, Statement, Subject};
+use crate::rows::{NO_ROW, Rows, SPENT, Work};
+use crate::table::{Extent, NO_FUNCTION, Table, TableReader};
+
+static PAGE: Page = Page {
+    name: "libsframe-2.44",
+    title: "libsframe of GNU binutils, and with it readelf, objdump and ld",
+    versions: "2.41 to 2.44",
+    source: "binutils 2.44 (Debian binutils-source 2.44-3): libsframe/sframe.c",
+    reads: &[2],
+    machines: &[Abi::Amd64, Abi::Aarch64Little, Abi::Aarch64Big],
+    without_row: "it returns an error code",
+    subtracts_one: None,
+    statements: &[
+        Statement::proved(
+            Subject::Versions,
+            "version 1 or 2, and no flag other than SORTED and FRAME_POINTER",
+        ),
+        Statement::proved(
+            Subject::Header,
+            "fdeoff is not larger than freoff; neither is used otherwise",
+        ),
+        Statement::proved(
+            Subject::Bounds,
+            "of a section in the host's byte order, no size except the header's is tested",
+        ),
+        Statement::proved(Subject::Order, "without the SORTED flag, no function is found"),
+        Statement::proved(
+            Subject::Lookup,
+            "the last function that starts at or before the PC, whatever its size",
+        ),
+        Statement::proved(
+            Subject::Lookup,
+            "the first row that covers the PC, whatever comes before it",
+        ),
+        Statement::proved(Subject::Decoding, "a row has at most 3 words"),
+        Statement::proved(Subject::EndOfStack, "a row without words is an error"),
+    ],
+    faults: &[
+        Fault::proved(
+            "2.41 to 2.44",
+            "the tables are read from the end of the header, whatever fdeoff and freoff are",
+        ),
+        Fault::proved(
+            "2.41 to 2.44",
+            "version 1 is accepted, but its entries of 17 bytes are read as if they had 20",
+        ),
+        Fault::proved(
+            "2.41 to 2.44",
+            "rows of repeated blocks are selected by the PC relative to the section, not to the function",
+        ),
+        Fault::proved(
+            "2.41 to 2.44",
+            "more than 12 bytes of words overflow a buffer, and the process aborts",
+        ),
+        Fault::proved(
+            "2.41 to 2.44",
+            "an unknown row type aborts the process; a repeated block of size 0 divides by zero",
+        ),
+        Fault::by_reading(
+            "2.41 to 2.44",
+            "readelf reports a section with PC-relative starts as \"Out of Memory\"",
+        ),
+    ],
+    producers: &[
+        "use the GNU as and ld of the same release: 2.45 sets a flag that this library refuses",
+        "write the tables one after the other, without a gap and without an auxiliary header",
+    ],
+};
+
+/// The release.
+const RELEASE: Release = Release {
+    versions: &[1, 2],
+    flags: |_| 3,
+    uses_offsets: false,
+    entry: |_| 20,
+    room: 12,
+    most_words: 3,
+    has_outermost: false,
+    scales_s390x: false,
+};
+
+/// The consumer.
+pub(super) struct Libsframe;
+
+impl Consumer for Libsframe {
+    fn page(&self) -> &'static Page {
+        &PAGE
+    }
+
+    fn open<'a>(&self, input: &Input<'a>) -> Opening<'a> {
+        match library::open(input, RELEASE) {
+            Ok(library) => Opening::Accept(Box::new(TableReader(Section(library)))),
+            Err(stop) => stop.into(),
+        }
+    }
+}
+
+struct Section<'a>(Library<'a>);
+
+/// The last function that starts at or before a PC. Releases up to 2.44 share this search.
+pub(super) fn find(library: &Library<'_>, pc: u64) -> Result<u32, Stop> {
+    let count = i64::from(library.header.functions.cast_signed());
+    if count == 0 {
+        return Err(NO_FUNCTION);
+    }
+    if !library.header.has(SORTED) {
+        return Err(Stop::error("the table is not sorted"));
+    }
+    let relative = i64::from(relative(library, pc)?);
+    let start = |place: i64| {
+        let index = u32::try_from(place).unwrap_or(u32::MAX);
+        library.entry(index).map(|entry| (index, entry.start))
+    };
+    let (mut low, mut high) = (0, count);
+    while low <= high {
+        let middle = low + (high - low) / 2;
+        let (index, here) = start(middle)?;
+        if here == relative {
+            return Ok(index);
+        }
+        if here < relative {
+            if middle == count - 1 || start(middle + 1)?.1 > relative {
+                return Ok(index);
+            }
+            low = middle + 1;
+        } else {
+            high = middle - 1;
+        }
+    }
+    Err(NO_FUNCTION)
+}
+
+/// A PC relative to the section, which has 32 bits in the interface.
+pub(super) fn relative(library: &Library<'_>, pc: u64) -> Result<i32, Stop> {
+    i32::try_from(pc.wrapping_sub(library.address).cast_signed()).map_err(|_| NO_FUNCTION)
+}
+
+impl Section<'_> {
+    fn scan(&self, entry: &Entry, rows: &Rows, pc: i32, work: &Work) -> Result<Frame, Stop> {
+        let start = i32::try_from(entry.start).unwrap_or(0);
+        for (index, step) in rows.steps().iter().enumerate() {
+            if !work.take() {
+                return Err(SPENT);
+            }
+            let (first, last) = (step.start.cast_signed(), step.end.cast_signed());
+            if entry.repeats() {
+                let Some(masked) = pc.checked_rem(i32::from(entry.block)) else {
+                    return Err(Stop::crash("it divides by a repetition size of 0"));
+                };
+                if first <= masked && masked <= last {
+                    return step.frame;
+                }
+                continue;
+            }
+            let (first, last) = (first.wrapping_add(start), last.wrapping_add(start));
+            if index == 0 && first > pc {
+                return Err(NO_ROW);
+            }
+            if first <= pc && pc <= last {
+                return step.frame;
+            }
+        }
+        Err(rows.failure().unwrap_or(NO_ROW))
+    }
+}
+
+impl Table for Section<'_> {
+    fn length(&self) -> usize {
+        self.0.data.len()
+    }
+
+    fn count(&self) -> u32 {
+        self.0.count()
+    }
+
+    fn extent(&self, index: u32) -> Option<Extent> {
+        let entry = self.0.entry(index).ok()?;
+        Some(self.0.extent(entry.start, &entry))
+    }
+
+    fn find(&self, pc: u64) -> Result<u32, Stop> {
+        find(&self.0, pc)
+    }
+
+    fn rows(&self, index: u32, work: &Work) -> Rows {
+        self.0.entry(index).map_or_else(Rows::failed, |entry| self.0.rows(&entry, work))
+    }
+
+    fn select(&self, index: u32, rows: &Rows, pc: u64, work: &Work) -> Result<Frame, Stop> {
+        self.scan(&self.0.entry(index)?, rows, relative(&self.0, pc)?, work)
+    }
+}

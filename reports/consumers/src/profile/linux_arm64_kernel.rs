@@ -1,0 +1,97 @@
+//! Linux: the kernel's own stack on arm64.
+
+use sframe_validator::Abi;
+use sframe_validator::unwind::{Cfa, Frame, Recovery};
+
+use crate::answer::Stop;
+use crate::consumer::{Consumer, Opening};
+use crate::input::Input;
+use crate::linux::{self, Rules};
+use crate::page::{Fault, Page, Statement, Subject};
+use crate::table::TableReader;
+
+static PAGE: Page = Page {
+    name: "linux-arm64-kernel",
+    title: "the Linux kernel's own stack on arm64, for livepatch (series, not in 7.2)",
+    versions: "v6 of the series of 2026",
+    source: "the series \"unwind, arm64: add sframe unwinder for kernel\", v6: kernel/unwind/sframe.c, arch/arm64/kernel/stacktrace.c, module.c",
+    reads: &[3],
+    machines: &[Abi::Aarch64Little],
+    without_row: "the trace is unreliable, and livepatch refuses",
+    subtracts_one: Some(false),
+    statements: &[
+        Statement::by_reading(
+            Subject::Versions,
+            "the version is 3, with the flag for PC-relative starts; the flag SORTED is not required",
+        ),
+        Statement::by_reading(
+            Subject::Header,
+            "no auxiliary header; at least one function and one row; the tables fit",
+        ),
+        Statement::by_reading(
+            Subject::Order,
+            "a module's table is sorted in place when it is loaded; vmlinux must be sorted, or nothing is found",
+        ),
+        Statement::by_reading(
+            Subject::Bounds,
+            "a function starts inside the text: vmlinux from _stext to _etext, of a module its core text only",
+        ),
+        Statement::by_reading(
+            Subject::Lookup,
+            "functions and rows are found as for user programs; a bad row is an error, and the section stays",
+        ),
+        Statement::by_reading(Subject::Limits, "FP, SP and CFA are aligned to 8"),
+        Statement::by_reading(
+            Subject::EndOfStack,
+            "the stack ends at a final frame record; a row without words is an error",
+        ),
+        Statement::by_reading(
+            Subject::ReturnAddress,
+            "return addresses are looked up without subtracting one",
+        ),
+    ],
+    faults: &[
+        Fault::by_reading(
+            "v6",
+            "functions in .init.text and .exit.text of modules, and in .rodata.text, are never found",
+        ),
+        Fault::by_reading("v6", "RA in a register reads the CFA's register number"),
+        Fault::by_reading("v6", "a row without words is an error"),
+    ],
+    producers: &[
+        "link modules with ld -r of binutils 2.46 or later: up to 2.44 it writes wrong starts",
+        "a wrong or missing row makes livepatch wait or fail: check the section against the code",
+    ],
+};
+
+/// The consumer.
+pub(super) struct Arm64Kernel;
+
+impl Consumer for Arm64Kernel {
+    fn page(&self) -> &'static Page {
+        &PAGE
+    }
+
+    fn open<'a>(&self, input: &Input<'a>) -> Opening<'a> {
+        let rules = Rules { is_user: false, sorted_only: false, bad: Stop::error, walk };
+        match linux::open(input, rules) {
+            Ok(section) => Opening::Accept(Box::new(TableReader(section))),
+            Err(stop) => stop.into(),
+        }
+    }
+}
+
+/// The walker knows rules relative to SP, FP and the CFA only.
+fn walk(frame: Frame) -> Result<Frame, Stop> {
+    let machine = Abi::Aarch64Little;
+    let is_plain = |rule: Recovery| matches!(rule, Recovery::Unchanged | Recovery::AtCfa(_));
+    let has_base = match frame.cfa {
+        Cfa::RegisterOffset { register, .. } => [machine.sp(), machine.fp()].contains(&register),
+        _ => false,
+    };
+    if has_base && is_plain(frame.ra) && is_plain(frame.fp) {
+        Ok(frame)
+    } else {
+        Err(Stop::ends_walk("the row has a flexible rule"))
+    }
+}

@@ -1,0 +1,165 @@
+//! Assessments of sections made by hand, with figures that were worked out from their fields.
+
+#![allow(clippy::indexing_slicing, reason = "a test program: it may panic")]
+
+use sframe_consumers::{
+    Consumer, Input, Kind, Opening, StopKind, UnknownConsumer, Verdict, assess, describe, named,
+    profiles, select,
+};
+use sframe_validator::Abi;
+
+const ADDRESS: u64 = 0x40_0000;
+
+/// A function: its start relative to the section, its size, its info byte and its rows.
+type Function<'a> = (i32, u32, u8, &'a [&'a [u8]]);
+
+/// A section of version 2, with section-relative starts, for AMD64.
+fn version_2(functions: &[Function<'_>]) -> Vec<u8> {
+    let (mut table, mut rows, mut count) = (Vec::new(), Vec::new(), 0u32);
+    for (start, size, info, own) in functions {
+        table.extend(start.to_le_bytes());
+        table.extend(size.to_le_bytes());
+        table.extend(u32::try_from(rows.len()).expect("small").to_le_bytes());
+        table.extend(u32::try_from(own.len()).expect("small").to_le_bytes());
+        table.extend([*info, 0, 0, 0]);
+        rows.extend(own.concat());
+        count += u32::try_from(own.len()).expect("small");
+    }
+    let mut bytes = vec![0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0];
+    for field in [functions.len(), count as usize, rows.len(), 0, table.len()] {
+        bytes.extend(u32::try_from(field).expect("small").to_le_bytes());
+    }
+    bytes.extend(table);
+    bytes.extend(rows);
+    bytes
+}
+
+fn consumer(name: &str) -> &'static dyn Consumer {
+    let found = named(name);
+    assert_eq!(found.len(), 1, "{name}");
+    found[0]
+}
+
+/// CFA = SP + 8; then CFA = SP + 16 and FP at CFA - 16; then CFA = FP + 16.
+const PROLOGUE: [&[u8]; 3] = [&[0, 0x03, 8], &[1, 0x05, 16, 0xf0], &[4, 0x04, 16, 0xf0]];
+
+#[test]
+fn a_plain_section_is_accepted_by_all_readers_of_its_version() {
+    let bytes = version_2(&[(0x1000, 0x20, 0, &PROLOGUE), (0x1040, 0x10, 0, &PROLOGUE[..1])]);
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    for name in ["glibc-2.43", "linux-user-v2", "libsframe-2.44", "llvm-23"] {
+        let found = assess(&input, consumer(name));
+        assert_eq!((found.verdict, found.functions.found), (Verdict::Accept, 2), "{name}");
+        assert_eq!((found.bytes.same, found.bytes.none, found.bytes.other), (0x30, 0, 0), "{name}");
+        assert!(found.examples.is_empty());
+    }
+    // 2.47 adds the place of each start field, 28 and 48, to starts that are relative to the section. So functions start
+    // 28 and 48 bytes late: 0x1c bytes of the first are in a gap, and the second lies in 0x1070..0x1080.
+    let found = assess(&input, consumer("libsframe-2.47"));
+    assert_eq!(found.verdict, Verdict::Misread);
+    // Of 0x1000..0x1020, the last 4 bytes are found, with the first row, where the third is right.
+    assert_eq!((found.bytes.same, found.bytes.other, found.bytes.none), (0, 4, 0x2c));
+    for name in ["linux-user-v3", "libsframe-2.40", "mold-3"] {
+        let found = assess(&input, consumer(name));
+        assert!(matches!(found.verdict, Verdict::Ignore | Verdict::Reject), "{name}");
+        assert_eq!(found.bytes.none, 0x30);
+    }
+}
+
+#[test]
+fn a_row_without_words_costs_each_consumer_something_else() {
+    let rows: [&[u8]; 2] = [&[0, 0x03, 8], &[4, 0]];
+    let bytes = version_2(&[(0x1000, 0x10, 0, &rows), (0x1010, 0x10, 0, &PROLOGUE[..1])]);
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    let glibc = assess(&input, consumer("glibc-2.43"));
+    assert_eq!((glibc.verdict, glibc.bytes.same, glibc.bytes.none), (Verdict::Part, 0x14, 12));
+    assert_eq!((glibc.examples[0].kind, glibc.examples[0].pc), (Kind::Lost, ADDRESS + 0x1004));
+    // The kernel reads one row too many, which is bad: even PCs before it lose the section.
+    let linux = assess(&input, consumer("linux-user-v2"));
+    assert_eq!((linux.functions.found, linux.functions.drop_section), (1, 1));
+    assert_eq!((linux.bytes.same, linux.bytes.none), (0x10, 0x10));
+    assert_eq!((linux.examples[0].kind, linux.examples[0].function), (Kind::DropSection, 0));
+    let Opening::Accept(reader) = consumer("linux-user-v2").open(&input) else { panic!() };
+    assert_eq!(reader.lookup(ADDRESS + 0x1000).unwrap_err().kind, StopKind::DropsSection);
+}
+
+#[test]
+fn a_repetition_size_of_0_crashes_those_that_divide() {
+    let bytes = version_2(&[(0x1000, 0x20, 0x10, &PROLOGUE[..1])]);
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    let lookup = |name| match consumer(name).open(&input) {
+        Opening::Accept(reader) => reader.lookup(ADDRESS + 0x1000).map_err(|stop| stop.kind),
+        other => panic!("{other:?}"),
+    };
+    for name in ["glibc-2.43", "linux-user-v2", "libsframe-2.44"] {
+        assert_eq!(lookup(name), Err(StopKind::Crash), "{name}");
+    }
+    assert!(lookup("llvm-23").is_ok());
+}
+
+/// The profiler reads bit 0 of the row's info byte as FP, and bit 3 as a stored RA: of `0x03`, FP; 1 byte was stored.
+#[test]
+fn the_profiler_with_another_layout_takes_the_wrong_base() {
+    let bytes = version_2(&[(0x1000, 0x10, 0, &PROLOGUE[..1])]);
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    let found = assess(&input, consumer("java-profiler"));
+    // Bits 1 and 2 of 0x03 are the word size code 1: two bytes, of which the section has one. The row is lost.
+    assert_eq!((found.verdict, found.bytes.none), (Verdict::Ignore, 0x10));
+    let bytes = version_2(&[(0x1000, 0x10, 0, &[&[0, 0x03, 8], &[8, 0x03, 8]])]);
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    // Two rows: of the first, a word of 2 bytes is 8 and the next start, 8: CFA = FP + 0x808. The second does not fit.
+    let found = assess(&input, consumer("java-profiler"));
+    assert_eq!(found.verdict, Verdict::Ignore);
+}
+
+/// No profile may panic, whatever the bytes are, and shared rows may not take more than linear time.
+#[test]
+fn functions_that_share_rows_are_undecided_beyond_a_limit() {
+    let rows: Vec<u8> = (0..=254u8).flat_map(|start| [start, 0x03, 8]).collect();
+    let mut bytes = version_2(&[(0x1000, 0x100, 0, &[&rows])]);
+    // One block of 255 rows for 4,000 functions.
+    let functions = 4000u32;
+    let mut table = Vec::new();
+    for index in 0..functions {
+        table.extend((0x10_0000 + index * 0x100).to_le_bytes());
+        table.extend([0, 1, 0, 0, 0, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0]);
+    }
+    bytes.truncate(28);
+    bytes.splice(
+        8..28,
+        [functions, 255, 765, 0, functions * 20].into_iter().flat_map(u32::to_le_bytes),
+    );
+    bytes.extend(table);
+    bytes.extend(rows);
+    let input = Input::new(&bytes, ADDRESS, Abi::Amd64);
+    for consumer in profiles() {
+        let found = assess(&input, *consumer);
+        assert_ne!(found.verdict, Verdict::Accept, "{}", found.consumer);
+    }
+}
+
+#[test]
+fn consumers_are_named_by_patterns() {
+    let names = |list: &str| {
+        let found = select(list).map_err(|UnknownConsumer(name)| name)?;
+        Ok::<_, String>(found.iter().map(|found| found.page().name).collect::<Vec<_>>())
+    };
+    assert_eq!(names("java-profiler, glibc-2.43"), Ok(vec!["glibc-2.43", "java-profiler"]));
+    assert_eq!(names("linux-user-*"), Ok(vec!["linux-user-v2", "linux-user-v3"]));
+    assert_eq!(names("*44"), Ok(vec!["libsframe-2.44"]));
+    assert_eq!(names("all").map(|all| all.len()), Ok(profiles().len()));
+    assert_eq!(names("glibc"), Err("glibc".to_owned()));
+}
+
+#[test]
+fn every_page_is_complete() {
+    for consumer in profiles() {
+        let (page, text) = (consumer.page(), describe(*consumer));
+        assert!(text.starts_with(&format!("# {}: {}\n", page.name, page.title)));
+        assert!(page.statements.len() > 4 && !page.faults.is_empty() && !page.producers.is_empty());
+        let sentences = page.statements.iter().map(|rule| rule.text);
+        for sentence in sentences.chain(page.faults.iter().map(|fault| fault.text)) {
+            assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
+        }
+    }
+}
