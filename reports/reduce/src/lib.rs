@@ -11,8 +11,10 @@
 #![forbid(unsafe_code)]
 
 pub mod assembler;
+pub mod page;
 pub mod read;
 pub mod reduce;
+pub mod report;
 pub mod shrink;
 pub mod source;
 pub mod wanted;

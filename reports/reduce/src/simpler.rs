@@ -83,7 +83,11 @@ pub(crate) fn spelled(directive: &Directive, abi: Abi) -> Option<Directive> {
     };
     let mut spelled = directive.clone();
     for operand in spelled.operands.iter_mut().take(registers) {
-        let name = abi.register_name(Register(operand.parse().ok()?))?;
+        let name = match abi.register_name(Register(operand.parse().ok()?))? {
+            // AMD64 has a DWARF number for the return address; assemblers call it by the register that it is loaded into.
+            "ra" => "rip",
+            name => name,
+        };
         *operand = if abi.is_aarch64() { name.to_owned() } else { format!("%{name}") };
     }
     Some(spelled)
@@ -110,9 +114,9 @@ mod tests {
             spelled(&Directive::parse(text), abi).map(|directive| directive.to_string())
         };
         let amd64 = spelled(".cfi_offset 6, -16", Abi::Amd64);
-        assert_eq!(amd64.as_deref(), Some(".cfi_offset\t%rbp, -16"));
+        assert_eq!(amd64.as_deref(), Some(".cfi_offset %rbp, -16"));
         let aarch64 = spelled(".cfi_register 30, 29", Abi::Aarch64Little);
-        assert_eq!(aarch64.as_deref(), Some(".cfi_register\tx30, x29"));
+        assert_eq!(aarch64.as_deref(), Some(".cfi_register x30, x29"));
         assert_eq!(spelled(".cfi_def_cfa_offset 16", Abi::Amd64), None);
         assert_eq!(spelled(".cfi_offset 4000, -16", Abi::Amd64), None);
     }

@@ -83,7 +83,7 @@ impl fmt::Display for Directive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         if !self.operands.is_empty() {
-            write!(f, "\t{}", self.operands.join(", "))?;
+            write!(f, " {}", self.operands.join(", "))?;
         }
         Ok(())
     }
@@ -137,7 +137,7 @@ impl Function {
     fn write(&self, abi: Abi, text: &mut String) {
         let Function { label, is_typed, simple, parts, .. } = self;
         if *is_typed {
-            let _ = writeln!(text, "\t.type\t{label}, @function");
+            let _ = writeln!(text, "\t.type {label}, @function");
         }
         let _ = writeln!(text, "{label}:");
         text.push_str(if *simple { "\t.cfi_startproc simple\n" } else { "\t.cfi_startproc\n" });
@@ -151,7 +151,7 @@ impl Function {
         }
         text.push_str("\t.cfi_endproc\n");
         if *is_typed {
-            let _ = writeln!(text, "\t.size\t{label}, .-{label}");
+            let _ = writeln!(text, "\t.size {label}, .-{label}");
         }
     }
 }
@@ -163,13 +163,13 @@ impl Code {
             Code::Nop if abi == Abi::S390x => text.push_str("\tnopr\n"),
             Code::Nop => text.push_str("\tnop\n"),
             Code::Blank(size) => {
-                let _ = writeln!(text, "\t.skip\t{size}");
+                let _ = writeln!(text, "\t.skip {size}");
             }
             Code::Bytes(bytes) => {
                 for line in bytes.chunks(16) {
                     let bytes: Vec<String> =
                         line.iter().map(|byte| format!("{byte:#04x}")).collect();
-                    let _ = writeln!(text, "\t.byte\t{}", bytes.join(", "));
+                    let _ = writeln!(text, "\t.byte {}", bytes.join(", "));
                 }
             }
         }
