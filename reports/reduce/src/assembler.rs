@@ -133,7 +133,8 @@ impl Assembler {
         let mut words = self.words.clone();
         words.extend(self.options(abi).into_iter().map(OsString::from));
         words.extend(["-o", OBJECT, SOURCE].map(OsString::from));
-        let finished = run(&self.watcher, &Command::new(words), folder).map_err(NoObject::NotRun)?;
+        let finished =
+            run(&self.watcher, &Command::new(words), folder).map_err(NoObject::NotRun)?;
         match finished.ran.end {
             End::Status(0) if object(&finished).exists() => Ok(finished),
             end => {

@@ -20,3 +20,4 @@ pub mod source;
 pub mod wanted;
 
 mod simpler;
+mod spelling;

@@ -56,7 +56,11 @@ impl fmt::Display for Page {
             }
         }
         writeln!(f, "\n{}", fenced(&block, "console"))?;
-        writeln!(f, "\n`sframe-check` says about the result:\n\n{}", fenced(&self.finding, "text"))?;
+        writeln!(
+            f,
+            "\n`sframe-check` says about the result:\n\n{}",
+            fenced(&self.finding, "text")
+        )?;
         section(f, "Expected", &self.expected)?;
         section(f, "Why it matters", &self.matters)?;
         match &self.workaround {

@@ -1,5 +1,6 @@
 //! Reads functions from the assembly that [`reassemble`](fn@reassemble) writes for an existing file.
 
+use std::collections::VecDeque;
 use std::io::{self, Write};
 
 use sframe_harness::reassemble::reassemble;
@@ -28,6 +29,8 @@ pub struct Place {
 pub enum Which<'p> {
     /// Those that contain this place. In an object, sections may have the same name.
     At(&'p Place),
+    /// The first one that contains this place, and at most this number of functions before and after it.
+    Around(&'p Place, usize),
     /// All.
     All,
 }
@@ -54,14 +57,15 @@ pub fn read(elf: &Elf<'_>, which: Which<'_>) -> Result<Source, String> {
         parts: 0,
         bytes: 0,
         is_full: false,
-        functions: Vec::new(),
+        functions: VecDeque::new(),
+        after: None,
     };
     let written = reassemble(elf, "", &mut reader).map_err(|error| error.to_string())?;
     written?;
     if reader.is_full {
         return Err("its functions are too large to be reduced together".to_owned());
     }
-    Ok(Source { abi, functions: reader.functions })
+    Ok(Source { abi, functions: reader.functions.into() })
 }
 
 /// Takes the assembly line by line, and keeps the functions that are wanted.
@@ -85,7 +89,9 @@ struct Reader<'e, 'p> {
     bytes: usize,
     /// There are more parts or bytes than are kept.
     is_full: bool,
-    functions: Vec<Function>,
+    functions: VecDeque<Function>,
+    /// The number of functions after the wanted one, once that is found.
+    after: Option<usize>,
 }
 
 impl Write for Reader<'_, '_> {
@@ -155,25 +161,43 @@ impl Reader<'_, '_> {
 
     fn end(&mut self) {
         let Some((function, start)) = self.open.take() else { return };
-        if self.is_wanted(start) {
-            self.functions.push(function);
-        } else {
-            self.parts = self.parts.saturating_sub(function.parts.len());
-            let sizes = function.parts.iter().map(|part| match part {
-                Part::Code(Code::Bytes(bytes)) => bytes.len(),
-                _ => 0,
-            });
-            self.bytes = self.bytes.saturating_sub(sizes.sum());
+        match self.which {
+            Which::All => self.functions.push_back(function),
+            Which::At(place) if self.is_at(place, start) => self.functions.push_back(function),
+            Which::At(_) => self.forget(&function),
+            Which::Around(place, most) => match self.after {
+                None => {
+                    self.after = self.is_at(place, start).then_some(0);
+                    self.functions.push_back(function);
+                    let before = self.functions.len() - usize::from(self.after.is_some());
+                    if before > most
+                        && let Some(first) = self.functions.pop_front()
+                    {
+                        self.forget(&first);
+                    }
+                }
+                Some(after) if after < most => {
+                    self.after = Some(after + 1);
+                    self.functions.push_back(function);
+                }
+                Some(_) => self.forget(&function),
+            },
         }
     }
 
-    /// Whether the function from `start` up to the current place is wanted.
-    fn is_wanted(&self, start: u64) -> bool {
-        let (place, section) = match (self.which, self.section) {
-            (Which::All, _) => return true,
-            (Which::At(_), None) => return false,
-            (Which::At(place), Some(section)) => (place, section),
-        };
+    /// Leaves out a function that was counted.
+    fn forget(&mut self, function: &Function) {
+        self.parts = self.parts.saturating_sub(function.parts.len());
+        let sizes = function.parts.iter().map(|part| match part {
+            Part::Code(Code::Bytes(bytes)) => bytes.len(),
+            _ => 0,
+        });
+        self.bytes = self.bytes.saturating_sub(sizes.sum());
+    }
+
+    /// Whether the function from `start` up to the current offset contains the place.
+    fn is_at(&self, place: &Place, start: u64) -> bool {
+        let Some(section) = self.section else { return false };
         let base = if self.is_object { 0 } else { section.address };
         let is_here = match &place.section {
             Some(name) => self.is_object && section.name.bytes() == name.as_bytes(),

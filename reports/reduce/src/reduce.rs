@@ -11,11 +11,14 @@ use crate::assembler::{Assembler, NoObject, object};
 use crate::read::{Place, Which, read};
 use crate::shrink::Shrink;
 use crate::simpler::{spelled, variants};
-use crate::source::{Code, Part, Source};
+use crate::source::{Code, Function, Part, Source};
+use crate::spelling::spellings;
 use crate::wanted::{Wanted, by_directives_alone};
 
 /// The most runs of the assembler.
 const MOST_RUNS: u64 = 20_000;
+/// The numbers of functions before and after that of the finding that are tried with it.
+const NEIGHBOURS: [usize; 2] = [16, 1024];
 /// The most times that all parts are tried again.
 const ROUNDS: usize = 8;
 
@@ -28,10 +31,14 @@ pub struct Task<'t> {
     pub elf: &'t Elf<'t>,
     /// A finding of the file.
     pub finding: &'t Finding<'t>,
+    /// What has to be the same about a finding of the object.
+    pub wanted: Wanted,
     /// The assembler that has to show it.
     pub assembler: &'t Assembler,
     /// Checks an object.
     pub check: &'t Check<'t>,
+    /// Whether to try other spellings of the directives even if it is not known what defect the finding is a case of.
+    pub respell: bool,
     /// Whether to stop early.
     pub stop: &'t dyn Fn() -> bool,
 }
@@ -82,14 +89,19 @@ pub struct Nearest {
 pub fn reduce(task: &Task<'_>) -> Result<Outcome, String> {
     let tester = Tester {
         task,
-        wanted: RefCell::new(Wanted::like(task.finding)),
+        wanted: RefCell::new(task.wanted.clone()),
         runs: Cell::new(0),
         seen: RefCell::default(),
         failed: RefCell::default(),
     };
     let mut nearest = Nearest::default();
     for (number, source) in starts(task).enumerate() {
-        let source = source?;
+        let source = match source {
+            Ok(source) => source,
+            Err(why) if number == 0 => return Err(why),
+            // More functions are too many.
+            Err(_) => continue,
+        };
         if task_is_over(&tester) {
             break;
         }
@@ -98,7 +110,8 @@ pub fn reduce(task: &Task<'_>) -> Result<Outcome, String> {
                 let found = tester.wanted.borrow().find(&record).cloned();
                 if let Some(finding) = found {
                     // From now on, it must stay a case of the same defect.
-                    tester.wanted.replace(Wanted::like(&finding));
+                    let wanted = tester.wanted.borrow().narrowed(&finding);
+                    tester.wanted.replace(wanted);
                     return minimize(&tester, source);
                 }
                 if number == 0 {
@@ -131,10 +144,11 @@ impl Nearest {
     }
 }
 
-/// The sources to begin with: the function of the finding alone, and then all functions, because some findings need others.
+/// The sources to begin with: the function of the finding alone, then in other spellings, and then with more and more others,
+/// because some findings need them.
 fn starts<'t>(task: &'t Task<'_>) -> impl Iterator<Item = Result<Source, String>> + 't {
     let place = place(task.finding);
-    let alone = place.map(|place| read(task.elf, Which::At(&place)));
+    let alone = place.clone().map(|place| read(task.elf, Which::At(&place)));
     let alone = alone.into_iter().flat_map(|source| match source {
         Ok(source) => {
             let each = source.functions.into_iter();
@@ -143,8 +157,18 @@ fn starts<'t>(task: &'t Task<'_>) -> impl Iterator<Item = Result<Source, String>
         }
         Err(why) => vec![Err(why)],
     });
-    let all = std::iter::once_with(|| read(task.elf, Which::All));
-    alone.chain(all)
+    let respelled = task.respell || task.finding.known.is_some();
+    let alone = alone.flat_map(move |source| match source {
+        Ok(source) if respelled => {
+            let others: Vec<Source> = spellings(&source).collect();
+            std::iter::once(source).chain(others).map(Ok).collect()
+        }
+        other => vec![other],
+    });
+    let around = NEIGHBOURS.into_iter().filter_map(move |count| {
+        place.as_ref().map(|place| read(task.elf, Which::Around(place, count)))
+    });
+    alone.chain(around).chain(std::iter::once_with(|| read(task.elf, Which::All)))
 }
 
 /// The place of a finding, if it is about code.
@@ -251,10 +275,13 @@ fn round<S: FnMut(&Source) -> bool>(shrink: &mut Shrink<Source, S>) -> bool {
     let mut changed = drop_functions(shrink);
     for number in 0..shrink.smallest().functions.len() {
         let parts = |source: &Source| source.functions.get(number).map_or(0, |f| f.parts.len());
+        let function: Option<&Function> = shrink.smallest().functions.get(number);
+        let had_code = function.is_some_and(|function| has_code(&function.parts));
         changed |= shrink.drop_runs(parts, |source, range| {
             let mut parts = source.functions.get(number)?.parts.clone();
             parts.drain(range);
-            Some(source.with_parts(number, parts))
+            // A function without code is a case of its own.
+            (had_code == has_code(&parts)).then(|| source.with_parts(number, parts))
         });
         changed |= shrink.replace_each(parts, |source, at| {
             let function = source.functions.get(number);
@@ -274,6 +301,10 @@ fn round<S: FnMut(&Source) -> bool>(shrink: &mut Shrink<Source, S>) -> bool {
         }
     }
     changed
+}
+
+fn has_code(parts: &[Part]) -> bool {
+    parts.iter().any(|part| matches!(part, Part::Code(_)))
 }
 
 fn drop_functions<S: FnMut(&Source) -> bool>(shrink: &mut Shrink<Source, S>) -> bool {

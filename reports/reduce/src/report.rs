@@ -74,10 +74,9 @@ fn steps(reduced: &Reduced, assembler: &Assembler) -> Result<Vec<Step>, String> 
     let command = format!("{} {options} -o {OBJECT} {SOURCE}", assembler.name());
     let mut steps = vec![Step { command, output: String::new() }];
     let printers: [(&str, &[&str]); 2] = match assembler.kind() {
-        Kind::Gnu => [
-            ("objdump", &["--sframe"]),
-            ("readelf", &["-W", "--debug-dump=frames-interp"]),
-        ],
+        Kind::Gnu => {
+            [("objdump", &["--sframe"]), ("readelf", &["-W", "--debug-dump=frames-interp"])]
+        }
         Kind::Llvm => [("llvm-readobj", &["--sframe"]), ("llvm-dwarfdump", &["--eh-frame"])],
     };
     for (name, options) in printers {

@@ -4,6 +4,7 @@ use sframe_validator::Abi;
 use sframe_validator::unwind::Register;
 
 use crate::source::{Code, Directive, Part};
+use crate::spelling::unescaped;
 
 /// The factor of offsets in assemblers' CIEs.
 const FACTOR: i64 = 8;
@@ -39,6 +40,9 @@ fn codes(code: &Code, abi: Abi) -> Vec<Code> {
 }
 
 fn directives(directive: &Directive) -> Vec<Directive> {
+    if let Some(plain) = unescaped(directive) {
+        return vec![plain];
+    }
     let offset = match directive.name.as_str() {
         ".cfi_def_cfa_offset" => 0,
         ".cfi_def_cfa" | ".cfi_offset" | ".cfi_rel_offset" | ".cfi_val_offset" => 1,
@@ -75,8 +79,14 @@ fn numbers(number: i64) -> Vec<i64> {
 /// The directive with the names of registers instead of their numbers; `None` if it has none.
 pub(crate) fn spelled(directive: &Directive, abi: Abi) -> Option<Directive> {
     let registers = match directive.name.as_str() {
-        ".cfi_def_cfa" | ".cfi_def_cfa_register" | ".cfi_offset" | ".cfi_rel_offset"
-        | ".cfi_val_offset" | ".cfi_restore" | ".cfi_undefined" | ".cfi_same_value"
+        ".cfi_def_cfa"
+        | ".cfi_def_cfa_register"
+        | ".cfi_offset"
+        | ".cfi_rel_offset"
+        | ".cfi_val_offset"
+        | ".cfi_restore"
+        | ".cfi_undefined"
+        | ".cfi_same_value"
         | ".cfi_return_column" => 1,
         ".cfi_register" => 2,
         _ => return None,

@@ -12,13 +12,37 @@ pub struct Wanted {
     pub known: Option<String>,
     /// The fields that differ between SFrame and CFI. The other finding may lack some of them.
     pub fields: Vec<String>,
+    /// Another finding that shows that SFrame and CFI differ in the same function. A row that is wrong by itself and one
+    /// that its CFI explains have different causes.
+    pub beside: Option<Box<Wanted>>,
 }
 
 impl Wanted {
-    /// What is wanted to be like a finding.
+    /// What is wanted to be like a finding of a file.
     #[must_use]
-    pub fn like(finding: &Finding<'_>) -> Wanted {
+    pub fn like(finding: &Finding<'_>, record: &Record<'_>) -> Wanted {
+        let start = |finding: &Finding<'_>| {
+            finding.function.as_ref().map(|function| (finding.section, function.index))
+        };
+        let is_beside = |other: &&Finding<'_>| {
+            other.difference.is_some() && start(other).is_some() && start(other) == start(finding)
+        };
+        let beside = match finding.difference {
+            Some(_) => None,
+            None => record.findings.iter().find(is_beside).map(|other| Wanted::alone(other).into()),
+        };
+        Wanted { beside, ..Wanted::alone(finding) }
+    }
+
+    /// The same, with the defect of a finding that was found.
+    #[must_use]
+    pub fn narrowed(&self, finding: &Finding<'_>) -> Wanted {
+        Wanted { beside: self.beside.clone(), ..Wanted::alone(finding) }
+    }
+
+    fn alone(finding: &Finding<'_>) -> Wanted {
         Wanted {
+            beside: None,
             rule: finding.rule.as_str().to_owned(),
             known: finding.known.as_ref().map(|known| known.as_str().to_owned()),
             fields: fields(finding).map(str::to_owned).collect(),
@@ -38,7 +62,9 @@ impl Wanted {
     /// The first finding of a record that is the same.
     #[must_use]
     pub fn find<'r>(&self, record: &'r Record<'static>) -> Option<&'r Finding<'static>> {
-        record.findings.iter().find(|finding| self.is(finding))
+        let found = record.findings.iter().find(|finding| self.is(finding))?;
+        let is_shown = self.beside.as_ref().is_none_or(|beside| beside.find(record).is_some());
+        is_shown.then_some(found)
     }
 }
 

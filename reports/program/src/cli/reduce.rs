@@ -11,6 +11,7 @@ use sframe_record::{Finding, Record, Status, catalogue};
 use sframe_reduce::assembler::Assembler;
 use sframe_reduce::reduce::{Nearest, Outcome, Reduced, Task, reduce};
 use sframe_reduce::report::report;
+use sframe_reduce::wanted::Wanted;
 use sframe_validator::check::Options;
 use sframe_validator::elf::Elf;
 use sframe_validator::rules::{Group, Severity};
@@ -44,14 +45,16 @@ pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
     };
     let interrupted = interrupt::flag_for_any_end()?;
     let stop = || interrupted.load(Ordering::Relaxed);
-    let outcome = found(args, &options).and_then(|(bytes, finding)| {
+    let outcome = found(args, &options).and_then(|(bytes, finding, wanted)| {
         let elf = Elf::parse(&bytes).map_err(|error| about(&args.file, &error.to_string()))?;
         let check = |path: &Path| record(path, &options);
         let task = Task {
             elf: &elf,
             finding: &finding,
+            wanted,
             assembler: &assembler,
             check: &check,
+            respell: args.respell,
             stop: &stop,
         };
         let outcome = reduce(&task).map_err(|why| about(&args.file, &why))?;
@@ -106,7 +109,7 @@ fn record(path: &Path, options: &CheckOptions) -> Record<'static> {
 fn found(
     args: &ReduceArgs,
     options: &CheckOptions,
-) -> Result<(FileBytes, Finding<'static>), String> {
+) -> Result<(FileBytes, Finding<'static>, Wanted), String> {
     let system = |error| about(&args.file, &plain_error(&error));
     let bytes = FileBytes::open(&args.file).map_err(system)?;
     if archive::is_archive(&bytes) {
@@ -122,9 +125,10 @@ fn found(
         let symbol = function.or(finding.code.as_ref().and_then(|of| of.symbol.as_deref()));
         args.function.is_none() || symbol == args.function.as_deref()
     };
-    let finding = record.findings.iter().find(|finding| is_named(finding) && is_in_function(finding));
+    let finding =
+        record.findings.iter().find(|finding| is_named(finding) && is_in_function(finding));
     match finding {
-        Some(finding) => Ok((bytes, finding.clone())),
+        Some(finding) => Ok((bytes, finding.clone(), Wanted::like(finding, &record))),
         None => {
             let others = names(record.findings.iter());
             let why = match (&record.reason, others.is_empty()) {
@@ -181,7 +185,9 @@ fn written(
     let beside = (!is_stdout).then(|| args.output.with_extension("md"));
     let page_path: Option<PathBuf> = args.page.clone().or(beside);
     if page_path.as_deref() == Some(args.output.as_path()) {
-        complain(&"the assembly and the page would be the same file: name another one with --page")?;
+        complain(
+            &"the assembly and the page would be the same file: name another one with --page",
+        )?;
         return Ok(Exit::Failure);
     }
     if is_stdout {
@@ -212,7 +218,11 @@ fn summary(reduced: &Reduced, assembler: &Assembler) -> io::Result<()> {
     let Reduced { source, finding, directives_before, runs, is_smallest, .. } = reduced;
     let functions = counted(source.functions.len() as u64, "function");
     let directives = counted(source.directives() as u64, "directive");
-    writeln!(out, "{functions}, {directives} of {directives_before}, after {}", counted(*runs, "run"))?;
+    writeln!(
+        out,
+        "{functions}, {directives} of {directives_before}, after {}",
+        counted(*runs, "run")
+    )?;
     let known = finding.known.as_ref().map_or(String::new(), |known| format!(", known: {known}"));
     writeln!(out, "{}: {}{known}", finding.rule, finding.message)?;
     writeln!(out, "{}", printable(assembler.version().as_bytes()))?;

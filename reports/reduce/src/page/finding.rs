@@ -13,17 +13,21 @@ pub fn text(finding: &Finding<'_>) -> String {
     }
     for part in &finding.context {
         let mark = if part.blamed { '>' } else { ' ' };
-        let _ = writeln!(text, "  {mark} {:#x} | {} | {} {}", part.offset, part.bytes, part.name, part.value);
+        let _ = writeln!(
+            text,
+            "  {mark} {:#x} | {} | {} {}",
+            part.offset, part.bytes, part.name, part.value
+        );
     }
     text
 }
 
 fn table(difference: &Difference<'_>, text: &mut String) {
     let lines = difference.table.iter();
-    let mut rows: Vec<[String; 5]> =
-        vec![["", "PC", "CFA", "RA", "FP"].map(str::to_owned)];
+    let mut rows: Vec<[String; 5]> = vec![["", "PC", "CFA", "RA", "FP"].map(str::to_owned)];
     rows.extend(lines.map(row));
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
+    let width =
+        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
     let widths: Vec<usize> = (0..5).map(|column| width(column).unwrap_or(0)).collect();
     for row in &rows {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));

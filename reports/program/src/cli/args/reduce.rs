@@ -35,6 +35,10 @@ pub(in crate::cli) struct ReduceArgs {
     /// GNU as or llvm-mc, with arguments that are always passed
     #[arg(long, value_name = "AS", default_value = "as", value_hint = ValueHint::CommandString)]
     pub(in crate::cli) with: String,
+    /// Also try .cfi_escape, .cfi_rel_offset and .cfi_restore for directives that the file's CFI does not distinguish
+    /// from them. This is done anyway for findings that are cases of known defects
+    #[arg(long)]
+    pub(in crate::cli) respell: bool,
     /// The assembly to write; - for standard output
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) output: PathBuf,
