@@ -52,7 +52,9 @@ pub fn report(
     }
     page.expected = expected(finding, reduced);
     if let Some(rule) = rule {
-        page.expected.push(format!("Specification: {}.", rule.page.source));
+        // What tools were seen to do is no specification.
+        let clauses = rule.page.source.split("; ").filter(|clause| !clause.starts_with("observed"));
+        page.expected.push(format!("Specification: {}.", clauses.collect::<Vec<_>>().join("; ")));
         page.matters.push(rule.page.consequence.to_owned());
     }
     if let Some(known) = known {

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use sframe_input::{FileBytes, Input, archive, plain_error};
 use sframe_record::numbers::counted;
 use sframe_record::text::{printable, printable_path};
-use sframe_record::{Finding, Record, Status, catalogue};
+use sframe_record::{Finding, Owner, Record, Status, catalogue};
 use sframe_reduce::assembler::Assembler;
 use sframe_reduce::reduce::{Nearest, Outcome, Reduced, Task, reduce};
 use sframe_reduce::report::report;
@@ -239,6 +239,9 @@ fn not_shown(nearest: &Nearest, finding: &Finding<'_>, assembler: &Assembler) ->
     complain(&format!("{}{known} is not shown by {version}", finding.rule))?;
     let instead = match (&nearest.refused, nearest.findings.is_empty()) {
         (Some(why), _) => format!("it makes no object: {}", printable(why.as_bytes())),
+        (None, true) if finding.owner == Owner::Linker => {
+            "linkers make such code or sections, and objects alone do not show it".to_owned()
+        }
         (None, true) => "nothing is found in the function that it assembles".to_owned(),
         (None, false) => {
             let each = nearest.findings.iter().take(SHOWN).map(|((rule, known), count)| {

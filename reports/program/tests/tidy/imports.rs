@@ -18,7 +18,7 @@ type Module = Vec<String>;
 /// A module and a name in it.
 type Item = (Module, Option<String>);
 
-const PACKAGES: [&str; 18] = [
+const PACKAGES: [&str; 19] = [
     "validator",
     "oracle",
     "reports/record",
@@ -33,6 +33,7 @@ const PACKAGES: [&str; 18] = [
     "reports/conformance",
     "reports/html",
     "reports/harness",
+    "reports/reduce",
     "reports/process",
     "reports/program",
     "fuzz",
