@@ -87,6 +87,7 @@ impl<T, S: FnMut(&T) -> bool> Shrink<T, S> {
 mod tests {
     use super::*;
 
+    #[allow(clippy::ptr_arg, reason = "the reducer passes a reference to the value itself")]
     fn without(list: &Vec<u32>, range: Range<usize>) -> Option<Vec<u32>> {
         let mut list = list.clone();
         list.drain(range);
@@ -126,7 +127,7 @@ mod tests {
             let list = list.clone();
             (0..4).map(move |value| {
                 let mut list = list.clone();
-                list[at] = value;
+                list.splice(at..=at, [value]);
                 list
             })
         };

@@ -111,7 +111,7 @@ mod tests {
     fn numbers_become_smaller_and_keep_their_sign() {
         assert_eq!(numbers(16), [8]);
         assert_eq!(numbers(-16), [-8]);
-        assert_eq!(numbers(0), []);
+        assert!(numbers(0).is_empty());
         assert!(numbers(i64::MIN).is_empty());
         // An odd offset on s390x: the remainder is what matters.
         assert!(numbers(171).contains(&163), "{:?}", numbers(171));

@@ -5,18 +5,18 @@ use sframe_validator::Abi;
 
 use crate::source::{Directive, Function, Part, Source};
 
-/// `DW_CFA_*` instructions without operands, or with plain numbers.
-const PLAIN: [(&str, u8); 9] = [
-    (".cfi_undefined", 0x07),
-    (".cfi_same_value", 0x08),
-    (".cfi_register", 0x09),
-    (".cfi_remember_state", 0x0a),
-    (".cfi_restore_state", 0x0b),
-    (".cfi_def_cfa", 0x0c),
-    (".cfi_def_cfa_register", 0x0d),
-    (".cfi_def_cfa_offset", 0x0e),
+/// Instructions whose operands are plain numbers, and how many they have.
+const PLAIN: [(&str, u8, usize); 9] = [
+    (".cfi_undefined", 0x07, 1),
+    (".cfi_same_value", 0x08, 1),
+    (".cfi_register", 0x09, 2),
+    (".cfi_remember_state", 0x0a, 0),
+    (".cfi_restore_state", 0x0b, 0),
+    (".cfi_def_cfa", 0x0c, 2),
+    (".cfi_def_cfa_register", 0x0d, 1),
+    (".cfi_def_cfa_offset", 0x0e, 1),
     // DW_CFA_nop. GNU as has no directive for it.
-    (".cfi_nop", 0x00),
+    (".cfi_nop", 0x00, 0),
 ];
 /// `DW_CFA_offset` and `DW_CFA_restore`, to which the register is added.
 const OFFSET: u8 = 0x80;
@@ -112,7 +112,9 @@ fn encoded(directive: &Directive) -> Option<Vec<u8>> {
         }
         (".cfi_restore", [register @ 0..64]) => bytes.push(RESTORE | u8::try_from(*register).ok()?),
         (name, numbers) => {
-            bytes.push(PLAIN.iter().find(|(plain, _)| *plain == name)?.1);
+            let is_this =
+                |(plain, _, count): &&(&str, u8, usize)| *plain == name && *count == numbers.len();
+            bytes.push(PLAIN.iter().find(is_this)?.1);
             for number in numbers {
                 leb128(&mut bytes, u64::try_from(*number).ok()?);
             }
@@ -156,7 +158,7 @@ pub(crate) fn unescaped(directive: &Directive) -> Option<Directive> {
             numbers.insert(0, i64::from(first & 0x3f));
             ".cfi_restore"
         }
-        _ => PLAIN.iter().find(|(_, code)| code == first)?.0,
+        _ => PLAIN.iter().find(|(_, code, _)| code == first)?.0,
     };
     let plain =
         Directive { name: name.to_owned(), operands: numbers.iter().map(i64::to_string).collect() };
