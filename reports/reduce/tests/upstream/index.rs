@@ -24,6 +24,22 @@ print something else; with `SFRAME_BLESS=1` it writes the pages and this index.
 ";
 
 #[test]
+fn pages_name_the_versions_of_known_defects() {
+    let mut wrong = Vec::new();
+    for path in pages() {
+        let text = fs::read_to_string(&path).expect("text");
+        let id = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let defect = sframe_defects::find(&id);
+        let defect = defect.unwrap_or_else(|| panic!("{}: no known defect", path.display()));
+        let known = format!("`{id}` ({})", defect.affected());
+        if Page::parse(&text).fact("Known here as") != Some(known.as_str()) {
+            wrong.push(format!("{}: | Known here as | {known} |", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn the_index_lists_all_pages() {
     let folder = repository().join("docs/upstream");
     let mut index = HEAD.to_owned();
