@@ -12,6 +12,8 @@ depend on it: an assembler makes SFrame and CFI from the same directives, so tha
       sframe-check reduce libfoo.so --finding cfa-mismatch --with /usr/bin/as -o small.s
       sframe-check reduce libfoo.so --finding register-in-place --function main -o small.s
 
+What only a link shows is not reduced: mistakes of linkers, and code that they make.
+
 A page for the assembler's developers is written beside the source: input, commands, what they print, and what would be right.
 
 Exit status:
