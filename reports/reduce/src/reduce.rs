@@ -61,6 +61,8 @@ pub struct Reduced {
     pub source: Source,
     /// The object made from it.
     pub object: Vec<u8>,
+    /// What the assembler prints.
+    pub messages: String,
     /// What is found in the object.
     pub record: Record<'static>,
     /// The finding.
@@ -194,21 +196,22 @@ struct Tester<'t> {
 
 impl Tester<'_> {
     fn examine(&self, source: &Source) -> Result<Record<'static>, NoObject> {
-        self.examine_text(&source.text(), source).map(|(record, _)| record)
+        self.examine_text(&source.text(), source).map(|(record, ..)| record)
     }
 
     fn examine_text(
         &self,
         text: &str,
         source: &Source,
-    ) -> Result<(Record<'static>, Vec<u8>), NoObject> {
+    ) -> Result<(Record<'static>, Vec<u8>, String), NoObject> {
         self.runs.set(self.runs.get() + 1);
         let finished = self.task.assembler.assemble(text, source.abi)?;
         let path = object(&finished);
         let mut record = (self.task.check)(&path);
         by_directives_alone(&mut record);
         let bytes = std::fs::read(path).map_err(|error| NoObject::NotRun(error.to_string()))?;
-        Ok((record, bytes))
+        let messages = String::from_utf8_lossy(&finished.ran.errors).into_owned();
+        Ok((record, bytes, messages))
     }
 
     fn shows(&self, source: &Source) -> bool {
@@ -220,7 +223,7 @@ impl Tester<'_> {
             return false;
         }
         let shows = match self.examine_text(&text, source) {
-            Ok((record, _)) => self.wanted.borrow().find(&record).is_some(),
+            Ok((record, ..)) => self.wanted.borrow().find(&record).is_some(),
             Err(NoObject::Refused(_)) => false,
             Err(NoObject::NotRun(why)) => {
                 self.failed.replace(Some(why));
@@ -254,7 +257,7 @@ fn minimize(tester: &Tester<'_>, source: Source) -> Result<Outcome, String> {
         return Ok(Outcome::Stopped);
     }
     let examined = tester.examine_text(&source.text(), &source);
-    let (record, object) = examined.map_err(|why| match why {
+    let (record, object, messages) = examined.map_err(|why| match why {
         NoObject::Refused(why) | NoObject::NotRun(why) => why,
     })?;
     let finding = tester.wanted.borrow().find(&record).cloned();
@@ -262,6 +265,7 @@ fn minimize(tester: &Tester<'_>, source: Source) -> Result<Outcome, String> {
     Ok(Outcome::Reduced(Box::new(Reduced {
         source,
         object,
+        messages,
         record,
         finding,
         directives_before,

@@ -74,7 +74,7 @@ fn known_as(defect: &Defect) -> String {
 fn steps(reduced: &Reduced, assembler: &Assembler) -> Result<Vec<Step>, String> {
     let options = assembler.options(reduced.source.abi).join(" ");
     let command = format!("{} {options} -o {OBJECT} {SOURCE}", assembler.name());
-    let mut steps = vec![Step { command, output: String::new() }];
+    let mut steps = vec![Step { command, output: reduced.messages.clone() }];
     let printers: [(&str, &[&str]); 2] = match assembler.kind() {
         Kind::Gnu => {
             [("objdump", &["--sframe"]), ("readelf", &["-W", "--debug-dump=frames-interp"])]
