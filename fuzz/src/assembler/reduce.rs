@@ -1,5 +1,7 @@
 //! The smallest program that still shows a symptom.
 
+use sframe_reduce::shrink::Shrink;
+
 use super::{Assembler, alone, examine};
 use crate::program::{Frames, Op, Program};
 
@@ -14,83 +16,56 @@ pub fn reduce(assembler: &Assembler, program: &Program, number: usize, symptom: 
     if !shows(&smallest) {
         smallest = program.clone();
     }
-    let mut reducer = Reducer { shows: &shows, smallest };
-    reducer.drop_functions();
-    reducer.drop_marks();
-    for function in 0..reducer.smallest.functions.len() {
-        reducer.drop_ops(function);
-        reducer.simplify_ops(function);
+    let mut shrink = Shrink::new(smallest, shows);
+    shrink.drop_runs(
+        |program| program.functions.len(),
+        |program, range| {
+            let mut program = program.clone();
+            program.functions.drain(range);
+            (!program.functions.is_empty()).then_some(program)
+        },
+    );
+    drop_marks(&mut shrink);
+    for function in 0..shrink.smallest().functions.len() {
+        drop_ops(&mut shrink, function);
+        simplify_ops(&mut shrink, function);
     }
-    reducer.smallest
+    shrink.into_smallest()
 }
 
-struct Reducer<'s> {
-    shows: &'s dyn Fn(&Program) -> bool,
-    smallest: Program,
+fn drop_marks<S: FnMut(&Program) -> bool>(shrink: &mut Shrink<Program, S>) {
+    let before = shrink.smallest().clone();
+    let marks = [(false, false), (false, before.key_b), (before.signal, false)];
+    let marks = marks.into_iter().filter(|marks| *marks != (before.signal, before.key_b));
+    shrink.try_each(marks.map(|(signal, key_b)| Program { signal, key_b, ..before.clone() }));
 }
 
-impl Reducer<'_> {
-    /// Takes the candidate if it shows the symptom, and says whether it does.
-    fn try_one(&mut self, candidate: Option<Program>) -> bool {
-        let better = candidate.filter(|candidate| (self.shows)(candidate));
-        let found = better.is_some();
-        self.smallest = better.unwrap_or_else(|| self.smallest.clone());
-        found
-    }
+/// Removes shorter and shorter runs of instructions, until each instruction is needed.
+fn drop_ops<S: FnMut(&Program) -> bool>(shrink: &mut Shrink<Program, S>, function: usize) {
+    shrink.drop_runs(
+        |program| program.functions[function].ops.len(),
+        |program, range| {
+            let mut ops = program.functions[function].ops.clone();
+            ops.drain(range);
+            with_ops(program, function, ops)
+        },
+    );
+}
 
-    fn drop_functions(&mut self) {
-        let mut at = 0;
-        while self.smallest.functions.len() > 1 && at < self.smallest.functions.len() {
-            let mut candidate = self.smallest.clone();
-            candidate.functions.remove(at);
-            if !self.try_one(Some(candidate)) {
-                at += 1;
-            }
-        }
-    }
-
-    fn drop_marks(&mut self) {
-        let Program { signal, key_b, .. } = self.smallest;
-        let marks = [(false, false), (false, key_b), (signal, false)];
-        for (signal, key_b) in marks {
-            if self.try_one(Some(Program { signal, key_b, ..self.smallest.clone() })) {
-                break;
-            }
-        }
-    }
-
-    /// Removes shorter and shorter runs of instructions, until each instruction is needed.
-    fn drop_ops(&mut self, function: usize) {
-        let count = |reducer: &Self| reducer.smallest.functions[function].ops.len();
-        let mut length = count(self);
-        while length > 0 {
-            let mut at = 0;
-            let mut dropped = false;
-            while at < count(self) {
-                let mut ops = self.smallest.functions[function].ops.clone();
-                ops.drain(at..(at + length).min(ops.len()));
-                if self.try_one(with_ops(&self.smallest, function, ops)) {
-                    dropped = true;
-                } else {
-                    at += length;
-                }
-            }
-            length = if length == 1 && dropped { 1 } else { length / 2 };
-        }
-    }
-
-    fn simplify_ops(&mut self, function: usize) {
-        let unit = self.smallest.abi.instruction_alignment();
-        for at in 0..self.smallest.functions[function].ops.len() {
-            for simpler in simpler(&self.smallest.functions[function].ops[at], unit) {
-                let mut ops = self.smallest.functions[function].ops.clone();
+fn simplify_ops<S: FnMut(&Program) -> bool>(shrink: &mut Shrink<Program, S>, function: usize) {
+    let unit = shrink.smallest().abi.instruction_alignment();
+    shrink.replace_each(
+        |program| program.functions[function].ops.len(),
+        |program, at| {
+            let ops = program.functions[function].ops.clone();
+            let program = program.clone();
+            simpler(&ops[at], unit).into_iter().filter_map(move |simpler| {
+                let mut ops = ops.clone();
                 ops[at] = simpler;
-                if self.try_one(with_ops(&self.smallest, function, ops)) {
-                    break;
-                }
-            }
-        }
-    }
+                with_ops(&program, function, ops)
+            })
+        },
+    );
 }
 
 /// The program with other instructions in one function; `None` if they have no meaning.

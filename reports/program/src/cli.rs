@@ -18,6 +18,7 @@ mod outputs;
 mod place;
 mod policy;
 mod reassemble;
+mod reduce;
 mod repo;
 mod shards;
 mod show;
@@ -117,6 +118,7 @@ pub fn run() -> Exit {
         Some(Command::Explain(args)) => explain(&args),
         Some(Command::Repo(args)) => repo::run(&args),
         Some(Command::Reassemble(args)) => reassemble::run(&args),
+        Some(Command::Reduce(args)) => reduce::run(&args),
         Some(Command::Torture(args)) => torture::run(&args),
         Some(Command::Limited(args)) => torture::limited(&args),
         Some(Command::Completions { shell }) => {

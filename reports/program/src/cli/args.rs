@@ -10,6 +10,7 @@ pub(super) mod make;
 pub(super) mod output;
 pub(super) mod policy;
 pub(super) mod raw;
+pub(super) mod reduce;
 pub(super) mod repo;
 pub(super) mod size;
 pub(super) mod stored;
@@ -219,6 +220,9 @@ pub(super) enum Command {
     /// Write a file's code and CFI as assembly, to try assemblers on it
     #[command(after_long_help = REASSEMBLE_HELP)]
     Reassemble(ReassembleArgs),
+    /// Reduce a finding to the smallest assembly that shows it, with a report for the assembler's developers
+    #[command(after_long_help = reduce::REDUCE_HELP)]
+    Reduce(reduce::ReduceArgs),
     /// Supervise one run of a reader; `torture` starts it for each case
     #[command(hide = true)]
     Limited(LimitedArgs),

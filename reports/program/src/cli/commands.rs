@@ -17,7 +17,7 @@ const TASKS: [(&str, &[&str]); 7] = [
     ("Make sections", &["synthesize", "repair"]),
     ("Check a distribution, and compare scans", &["repo", "show", "compare"]),
     ("Divide a scan among machines", &["plan", "scan", "status", "merge"]),
-    ("Test readers and assemblers", &["conformance", "torture", "reassemble"]),
+    ("Test readers and assemblers", &["conformance", "torture", "reassemble", "reduce"]),
     ("Set up the shell", &["completions", "man"]),
 ];
 

@@ -22,7 +22,7 @@ macro_rules! subjects {
 
 subjects! {
     check comparison conformance diff dump exit_status explain first_screen forecast grouped hostile_names hostile_packages images inputs link lookup make packages
-    nights policy reassemble repositories show size stores torture trace usage_errors walk
+    nights policy reassemble reduce repositories show size stores torture trace usage_errors walk
 }
 
 fn cases() -> PathBuf {

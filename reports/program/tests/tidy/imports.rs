@@ -34,6 +34,7 @@ const PACKAGES: [&str; 19] = [
     "reports/consumers",
     "reports/html",
     "reports/harness",
+    "reports/reduce",
     "reports/process",
     "reports/program",
     "fuzz",

@@ -1,0 +1,50 @@
+//! The command line of `reduce`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+pub(in crate::cli) const REDUCE_HELP: &str = "\
+The function of the finding becomes assembly with .cfi_ directives, as `reassemble` writes it. Functions, directives and code are removed \
+or simplified as long as the assembler still makes an object with the finding. The code loses its meaning where the finding does not \
+depend on it: an assembler makes SFrame and CFI from the same directives, so that the two must agree.
+
+      sframe-check reduce libfoo.so --finding cfa-mismatch --with /usr/bin/as -o small.s
+      sframe-check reduce libfoo.so --finding register-in-place --function main -o small.s
+
+What only a link shows is not reduced: mistakes of linkers, and code that they make.
+
+A page for the assembler's developers is written beside the source: input, commands, what they print, and what would be right.
+
+Exit status:
+  0  the source was written
+  2  the file has no such finding, or this assembler does not show it; nothing was written
+  3  wrong usage, or the program itself failed
+  130  interrupted; nothing was written";
+
+/// `reduce`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ReduceArgs {
+    /// A program, library or object for AMD64, AArch64 or s390x
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) file: PathBuf,
+    /// A rule that the file breaks, or a known defect that it shows
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) finding: String,
+    /// The function of the finding; by default, that of the first one
+    #[arg(long, value_name = "SYMBOL")]
+    pub(in crate::cli) function: Option<String>,
+    /// GNU as or llvm-mc, with arguments that are always passed
+    #[arg(long, value_name = "AS", default_value = "as", value_hint = ValueHint::CommandString)]
+    pub(in crate::cli) with: String,
+    /// Also try .cfi_escape, .cfi_rel_offset and .cfi_restore for directives that the file's CFI does not distinguish
+    /// from them. This is done anyway for findings that are cases of known defects
+    #[arg(long)]
+    pub(in crate::cli) respell: bool,
+    /// The assembly to write; - for standard output
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) output: PathBuf,
+    /// The page to write; by default, it is beside the assembly and has the extension md
+    #[arg(long, value_name = "PAGE", value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) page: Option<PathBuf>,
+}

@@ -1,0 +1,260 @@
+//! `sframe-check reduce FILE`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use sframe_input::{FileBytes, Input, archive, plain_error};
+use sframe_record::numbers::counted;
+use sframe_record::text::{printable, printable_path};
+use sframe_record::{Finding, Owner, Record, Status, catalogue};
+use sframe_reduce::assembler::Assembler;
+use sframe_reduce::reduce::{Nearest, Outcome, Reduced, Task, reduce};
+use sframe_reduce::report::report;
+use sframe_reduce::wanted::Wanted;
+use sframe_validator::check::Options;
+use sframe_validator::elf::Elf;
+use sframe_validator::rules::{Group, Severity};
+
+use super::args::reduce::ReduceArgs;
+use super::output_file::OutputFile;
+use super::{Exit, complain, interrupt, stdout};
+use crate::scan::{CheckOptions, Checker, Piece};
+
+/// The most findings of a file that are looked through.
+const MOST_FINDINGS: usize = 1 << 20;
+/// The number of other findings that are named.
+const SHOWN: usize = 10;
+
+pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
+    let Some(options) = options(&args.finding) else {
+        complain(&format!(
+            "--finding: there is no rule and no known defect {:?}; `sframe-check explain` lists the rules, `explain --list-known` the \
+             defects",
+            printable(args.finding.as_bytes())
+        ))?;
+        return Ok(Exit::Failure);
+    };
+    let watcher = std::env::current_exe()?;
+    let assembler = match Assembler::find(&args.with, &watcher) {
+        Ok(assembler) => assembler,
+        Err(why) => {
+            complain(&format!("--with {}: {why}", printable(args.with.as_bytes())))?;
+            return Ok(Exit::Failure);
+        }
+    };
+    let interrupted = interrupt::flag_for_any_end()?;
+    let stop = || interrupted.load(Ordering::Relaxed);
+    let outcome = found(args, &options).and_then(|(bytes, finding, wanted)| {
+        let elf = Elf::parse(&bytes).map_err(|error| about(&args.file, &error.to_string()))?;
+        let check = |path: &Path| record(path, &options);
+        let task = Task {
+            elf: &elf,
+            finding: &finding,
+            wanted,
+            assembler: &assembler,
+            check: &check,
+            respell: args.respell,
+            stop: &stop,
+        };
+        let outcome = reduce(&task).map_err(|why| about(&args.file, &why))?;
+        bytes.intact().map_err(|error| about(&args.file, &plain_error(&error)))?;
+        Ok((outcome, finding))
+    });
+    match outcome {
+        Ok((Outcome::Reduced(reduced), finding)) => written(args, &reduced, &finding, &assembler),
+        Ok((Outcome::NotShown(nearest), finding)) => not_shown(&nearest, &finding, &assembler),
+        Ok((Outcome::Stopped, _)) => Ok(Exit::Interrupted),
+        Err(why) => {
+            complain(&why)?;
+            Ok(Exit::Incomplete)
+        }
+    }
+}
+
+/// The options of a scan that finds what has this name; `None` if nothing has it.
+fn options(name: &str) -> Option<CheckOptions> {
+    let rule = catalogue::find(name);
+    if rule.is_none() && sframe_defects::find(name).is_none() {
+        return None;
+    }
+    Some(CheckOptions {
+        validator: Options {
+            pedantic: rule.is_some_and(|rule| rule.severity == Severity::Lint),
+            ..Options::default()
+        },
+        thorough: rule.is_some_and(|rule| rule.group == Group::Code),
+        all: true,
+        ..CheckOptions::default()
+    })
+}
+
+/// Everything that is found in a file.
+fn record(path: &Path, options: &CheckOptions) -> Record<'static> {
+    let mut whole = Record::because(Status::Unreadable, String::new());
+    let mut rest = Vec::new();
+    Checker::new(options).input(Input::File(path.to_owned()), &mut |piece| match piece {
+        Piece::Whole(record) | Piece::Start(record) => whole = record,
+        Piece::Findings(findings) => {
+            let room = MOST_FINDINGS.saturating_sub(rest.len());
+            rest.extend(findings.into_iter().take(room));
+        }
+        Piece::End => {}
+    });
+    whole.findings.append(&mut rest);
+    whole
+}
+
+/// The file, and the finding in it.
+fn found(
+    args: &ReduceArgs,
+    options: &CheckOptions,
+) -> Result<(FileBytes, Finding<'static>, Wanted), String> {
+    let system = |error| about(&args.file, &plain_error(&error));
+    let bytes = FileBytes::open(&args.file).map_err(system)?;
+    if archive::is_archive(&bytes) {
+        return Err(about(&args.file, "an archive: take out the member"));
+    }
+    let record = record(&args.file, options);
+    let is_named = |finding: &Finding<'_>| {
+        let known = finding.known.as_ref().map(|known| known.as_str());
+        finding.rule.as_str() == args.finding || known == Some(args.finding.as_str())
+    };
+    let is_in_function = |finding: &Finding<'_>| {
+        let function = finding.function.as_ref().and_then(|of| of.symbol.as_deref());
+        let symbol = function.or(finding.code.as_ref().and_then(|of| of.symbol.as_deref()));
+        args.function.is_none() || symbol == args.function.as_deref()
+    };
+    let finding =
+        record.findings.iter().find(|finding| is_named(finding) && is_in_function(finding));
+    match finding {
+        Some(finding) => Ok((bytes, finding.clone(), Wanted::like(finding, &record))),
+        None => {
+            let others = names(record.findings.iter());
+            let why = match (&record.reason, others.is_empty()) {
+                (Some(reason), true) => reason.to_string(),
+                (_, true) => "nothing was found in it".to_owned(),
+                (_, false) => format!("it has no such finding, but {others}"),
+            };
+            Err(about(&args.file, &why))
+        }
+    }
+}
+
+/// The names of findings, each once.
+fn names<'f>(findings: impl Iterator<Item = &'f Finding<'static>>) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for finding in findings {
+        let name = match &finding.known {
+            Some(known) => format!("{} ({known})", finding.rule),
+            None => finding.rule.to_string(),
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let more = names.len().saturating_sub(SHOWN);
+    names.truncate(SHOWN);
+    if more > 0 {
+        names.push(format!("{more} others"));
+    }
+    names.join(", ")
+}
+
+/// Writes the source and the page.
+fn written(
+    args: &ReduceArgs,
+    reduced: &Reduced,
+    finding: &Finding<'_>,
+    assembler: &Assembler,
+) -> io::Result<Exit> {
+    let name = args.file.file_name().map_or(args.file.as_path(), Path::new);
+    let function = finding.function.as_ref().and_then(|function| function.symbol.as_ref());
+    let origin = match function {
+        Some(function) => format!("`{}`, function `{function}`", printable_path(name)),
+        None => format!("`{}`", printable_path(name)),
+    };
+    let page = match report(reduced, assembler, Some(&origin)) {
+        Ok(page) => page.to_string(),
+        Err(why) => {
+            complain(&why)?;
+            return Ok(Exit::Incomplete);
+        }
+    };
+    let is_stdout = args.output == Path::new("-");
+    let beside = (!is_stdout).then(|| args.output.with_extension("md"));
+    let page_path: Option<PathBuf> = args.page.clone().or(beside);
+    if page_path.as_deref() == Some(args.output.as_path()) {
+        complain(
+            &"the assembly and the page would be the same file: name another one with --page",
+        )?;
+        return Ok(Exit::Failure);
+    }
+    if is_stdout {
+        let mut out = stdout();
+        out.write_all(reduced.source.text().as_bytes())?;
+        out.flush()?;
+    } else {
+        write_file(&args.output, &reduced.source.text())?;
+    }
+    if let Some(path) = &page_path {
+        write_file(path, &page)?;
+    }
+    summary(reduced, assembler)?;
+    Ok(Exit::Clean)
+}
+
+fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    let (file, mut out) = OutputFile::create(path)?;
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    drop(out);
+    file.finish()
+}
+
+/// Says on standard error what was done, because the assembly may be on standard output.
+fn summary(reduced: &Reduced, assembler: &Assembler) -> io::Result<()> {
+    let mut out = io::stderr().lock();
+    let Reduced { source, finding, directives_before, runs, is_smallest, .. } = reduced;
+    let functions = counted(source.functions.len() as u64, "function");
+    let directives = counted(source.directives() as u64, "directive");
+    writeln!(
+        out,
+        "{functions}, {directives} of {directives_before}, after {}",
+        counted(*runs, "run")
+    )?;
+    let known = finding.known.as_ref().map_or(String::new(), |known| format!(", known: {known}"));
+    writeln!(out, "{}: {}{known}", finding.rule, finding.message)?;
+    writeln!(out, "{}", printable(assembler.version().as_bytes()))?;
+    if !is_smallest {
+        writeln!(out, "not every line is needed: the most runs of the assembler were reached")?;
+    }
+    Ok(())
+}
+
+/// Says what the assembler does instead.
+fn not_shown(nearest: &Nearest, finding: &Finding<'_>, assembler: &Assembler) -> io::Result<Exit> {
+    let known = finding.known.as_ref().map_or(String::new(), |known| format!(" ({known})"));
+    let version = printable(assembler.version().as_bytes());
+    complain(&format!("{}{known} is not shown by {version}", finding.rule))?;
+    let instead = match (&nearest.refused, nearest.findings.is_empty()) {
+        (Some(why), _) => format!("it makes no object: {}", printable(why.as_bytes())),
+        (None, true) if finding.owner == Owner::Linker => {
+            "linkers make such code or sections, and objects alone do not show it".to_owned()
+        }
+        (None, true) => "nothing is found in the function that it assembles".to_owned(),
+        (None, false) => {
+            let each = nearest.findings.iter().take(SHOWN).map(|((rule, known), count)| {
+                let known = known.as_ref().map_or(String::new(), |known| format!(" ({known})"));
+                format!("{count} {rule}{known}")
+            });
+            format!("what is found instead: {}", each.collect::<Vec<_>>().join(", "))
+        }
+    };
+    writeln!(io::stderr(), "{instead}")?;
+    Ok(Exit::Incomplete)
+}
+
+fn about(path: &Path, why: &str) -> String {
+    format!("{}: {why}", printable_path(path))
+}
