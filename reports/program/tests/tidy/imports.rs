@@ -18,7 +18,7 @@ type Module = Vec<String>;
 /// A module and a name in it.
 type Item = (Module, Option<String>);
 
-const PACKAGES: [&str; 19] = [
+const PACKAGES: [&str; 20] = [
     "validator",
     "oracle",
     "reports/record",
