@@ -3,8 +3,7 @@
 mod specification;
 mod tally;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use sframe_validator::Abi;
 
 use crate::answer::StopKind;
 use crate::consumer::{Consumer, Opening, Reader};
@@ -13,10 +12,7 @@ use specification::Specification;
 use tally::Tally;
 
 /// What a consumer makes of a whole section.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// It finds the specification's row at every PC.
     Accept,
@@ -35,26 +31,24 @@ pub enum Verdict {
 }
 
 /// A consumer's verdict on a section, with counts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assessment {
     /// The consumer's name.
     pub consumer: String,
     /// The verdict.
     pub verdict: Verdict,
     /// Why the section is not used, or why that is undecided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Functions.
     pub functions: Functions,
     /// Bytes of code.
     pub bytes: Bytes,
     /// The first function of each kind with a fault.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
 }
 
 /// Counts of functions for which the specification has rows. Each is counted once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Functions {
     /// With the specification's row at every PC.
     pub found: u64,
@@ -73,7 +67,7 @@ pub struct Functions {
 }
 
 /// Counts of bytes of code, by what the consumer finds there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
     /// The specification's row.
     pub same: u64,
@@ -90,10 +84,7 @@ pub struct Bytes {
 }
 
 /// What happens to a function.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// See [`Functions::misread`].
     Misread,
@@ -110,7 +101,7 @@ pub enum Kind {
 }
 
 /// A function to which something happens.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     /// What happens.
     pub kind: Kind,
@@ -148,11 +139,18 @@ pub fn assess(input: &Input<'_>, consumer: &dyn Consumer) -> Assessment {
         Opening::Reject(reason) => unread(Verdict::Reject, reason),
         Opening::Crash(reason) => unread(Verdict::Crash, reason),
         Opening::Undecided(reason) => unread(Verdict::Undecided, reason),
-        Opening::Accept(reader) => compare(page.name, &specification, reader.as_ref()),
+        Opening::Accept(reader) => {
+            compare(input.machine, page.name, &specification, reader.as_ref())
+        }
     }
 }
 
-fn compare(name: &str, specification: &Specification, reader: &dyn Reader) -> Assessment {
+fn compare(
+    machine: Abi,
+    name: &str,
+    specification: &Specification,
+    reader: &dyn Reader,
+) -> Assessment {
     let mut places = specification.boundaries();
     // Beyond the specification's last function, only the first gap is of interest.
     let end = places.last().copied().unwrap_or(0);
@@ -161,7 +159,7 @@ fn compare(name: &str, specification: &Specification, reader: &dyn Reader) -> As
     places.dedup();
     let answers = reader.answers(&places);
     let ends = places.iter().skip(1).copied();
-    let mut tally = Tally::default();
+    let mut tally = Tally::new(machine);
     for ((start, end), answer) in places.iter().copied().zip(ends).zip(answers) {
         tally.add(start, end, specification.row(start), answer);
     }

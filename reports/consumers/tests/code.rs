@@ -15,7 +15,7 @@ mod program;
 use std::path::PathBuf;
 
 use compare::{Counts, Plan, compare};
-use inputs::{Sample, golden_sections, malformed, mutant, vectors};
+use inputs::{Sample, every_info_byte, golden_sections, malformed, mutant, vectors};
 use sframe_consumers::{Consumer, profiles};
 use sframe_corpus::{repository, tools};
 use sframe_fuzz::seeded::Seeded;
@@ -111,6 +111,11 @@ fn profiles_agree_with_the_code_on_malformed_sections() {
 #[test]
 fn profiles_agree_with_the_code_on_conformance_vectors() {
     assert_agreement("vectors", &vectors(), 500);
+}
+
+#[test]
+fn profiles_agree_with_the_code_on_every_info_byte() {
+    assert_agreement("info bytes", &every_info_byte(), 20);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use sframe_validator::unwind::Frame;
+use sframe_validator::Abi;
+use sframe_validator::unwind::{Frame, Named};
 
 use super::specification::{Range, Specification};
 use super::{Bytes, Example, Functions, Kind, kind_of};
@@ -18,8 +19,9 @@ struct Seen {
 }
 
 /// The counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tally {
+    machine: Abi,
     bytes: Bytes,
     functions: BTreeMap<u32, Seen>,
 }
@@ -27,6 +29,27 @@ pub(super) struct Tally {
 /// Whether two rows lead to the same caller. Of outermost frames, nothing else is compared.
 fn agree(expected: &Frame, found: &Frame) -> bool {
     expected == found || (expected.ra == found.ra && *expected == Frame::OUTERMOST)
+}
+
+/// The parts in which a row differs from the specification's.
+fn differences(machine: Abi, found: &Frame, expected: &Frame) -> String {
+    let mut parts = Vec::new();
+    if found.cfa != expected.cfa {
+        let (found, expected) = (Named(machine, found.cfa), Named(machine, expected.cfa));
+        parts.push(format!("CFA is {found} instead of {expected}"));
+    }
+    for (name, found, expected) in [("RA", found.ra, expected.ra), ("FP", found.fp, expected.fp)] {
+        if found != expected {
+            let (found, expected) = (Named(machine, found), Named(machine, expected));
+            parts.push(format!("{name} is {found} instead of {expected}"));
+        }
+    }
+    match (found.ra_signed, expected.ra_signed) {
+        (true, false) => parts.push("RA is taken as signed".to_owned()),
+        (false, true) => parts.push("RA is not taken as signed".to_owned()),
+        _ => {}
+    }
+    parts.join(", ")
 }
 
 /// How bad a fault is for a function.
@@ -42,6 +65,11 @@ const fn rank(kind: Kind) -> u8 {
 }
 
 impl Tally {
+    /// Without any PC.
+    pub(super) fn new(machine: Abi) -> Tally {
+        Tally { machine, bytes: Bytes::default(), functions: BTreeMap::new() }
+    }
+
     /// Adds the PCs from `start` up to `end`, which have one answer.
     pub(super) fn add(&mut self, start: u64, end: u64, row: Option<Range>, answer: Answer) {
         let length = end - start;
@@ -54,7 +82,7 @@ impl Tally {
         let (count, fault) = match answer {
             Ok(found) if agree(&row.frame, &found.frame) => (&mut self.bytes.same, None),
             Ok(found) => {
-                let reason = format!("{} instead of {}", found.frame, row.frame);
+                let reason = differences(self.machine, &found.frame, &row.frame);
                 (&mut self.bytes.other, Some((Kind::Misread, reason)))
             }
             Err(stop) => {

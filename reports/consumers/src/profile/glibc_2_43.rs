@@ -292,7 +292,8 @@ impl Table for Section<'_> {
             return Err(Stop::nothing("the table is not sorted"));
         }
         let pc = self.relative(pc);
-        let (mut low, mut high) = (0, i64::from(self.header.functions.cast_signed()) - 1);
+        let (mut low, mut high) =
+            (0, i64::from(self.header.functions.wrapping_sub(1).cast_signed()));
         while low <= high {
             let middle = low + (high - low) / 2;
             let index = u32::try_from(middle).unwrap_or(0);

@@ -144,7 +144,8 @@ impl Table for Section<'_> {
         if !self.0.header.has(SORTED) {
             return Err(Stop::error("the table is not sorted"));
         }
-        let (mut low, mut high) = (0, i64::from(self.0.header.functions.cast_signed()) - 1);
+        let (mut low, mut high) =
+            (0, i64::from(self.0.header.functions.wrapping_sub(1).cast_signed()));
         while low <= high {
             let middle = low + (high - low) / 2;
             let index = u32::try_from(middle).unwrap_or(0);

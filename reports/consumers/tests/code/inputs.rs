@@ -109,3 +109,38 @@ pub(crate) fn mutant(sample: &Sample, random: &mut Seeded) -> Sample {
     }
     Sample { bytes, name: sample.name.clone(), ..*sample }
 }
+
+/// Sections of versions 2 and 3 with one function, whose info byte or whose first row's info byte has each value.
+pub(crate) fn every_info_byte() -> Vec<Sample> {
+    let mut samples = Vec::new();
+    for version in [2u8, 3] {
+        for value in 0..=u8::MAX {
+            samples.push(with_info(version, value, 0x03));
+            samples.push(with_info(version, 0, value));
+        }
+    }
+    samples
+}
+
+fn with_info(version: u8, function_info: u8, row_info: u8) -> Sample {
+    let (address, start) = (0x40_2000u64, 0x40_1000i64);
+    let mut rows = vec![0, row_info];
+    rows.extend((1..=60u8).map(|word| word.wrapping_mul(8)));
+    let mut bytes = vec![0xe2, 0xde, version, 5, 3, 0, 0xf8, 0, 1, 0, 0, 0, 1, 0, 0, 0];
+    let attributes = [1, 0, function_info, 0, 16];
+    let (entry, extra) = if version == 3 { (16u32, 5) } else { (20, 0) };
+    let length = u32::try_from(rows.len()).expect("small") + extra;
+    bytes.extend([length, 0, entry].into_iter().flat_map(u32::to_le_bytes));
+    let relative = start - i64::try_from(address).expect("low") - 28;
+    if version == 3 {
+        bytes.extend(relative.to_le_bytes());
+        bytes.extend([0x40, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend(attributes);
+    } else {
+        bytes.extend(i32::try_from(relative).expect("near").to_le_bytes());
+        bytes.extend([0x40, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, function_info, 16, 0, 0]);
+    }
+    bytes.extend(rows);
+    let name = format!("version {version}, infos {function_info:#x} and {row_info:#x}");
+    Sample { name, bytes, address, machine: Abi::Amd64 }
+}
