@@ -285,9 +285,7 @@ impl<'c> Listing<'c> {
         let number = self.last();
         let Some([first, others @ ..]) = self.lists.index.get_mut(bytes) else { return number };
         *first = number;
-        for other in others {
-            self.may_overlap |= *other != NONE;
-        }
+        self.may_overlap |= others.iter().fold(NONE, |all, other| all & other) != NONE;
         number
     }
 
