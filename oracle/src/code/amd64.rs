@@ -123,16 +123,19 @@ fn condition(instruction: &Instruction) -> Condition {
     }
 }
 
-/// The DWARF number of a general register, of any width (psABI, figure 3.36).
+/// The DWARF number of a general register, of any width.
+#[inline]
 fn number(name: Register) -> Option<Number> {
-    const NUMBERS: [Number; 16] = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
-    let name = name.full_register();
-    name.is_gpr64().then(|| NUMBERS.get(name.number()).copied())?
+    whole(name.full_register())
 }
 
-/// The DWARF number of a register of 8 bytes.
+/// The DWARF number of a general register of 8 bytes (psABI, figure 3.36).
+#[inline]
 fn whole(name: Register) -> Option<Number> {
-    name.is_gpr64().then(|| number(name))?
+    // In the order of iced-x86's names, which is that of the numbers in instructions.
+    const NUMBERS: [Number; 16] = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
+    let index = (name as usize).checked_sub(Register::RAX as usize)?;
+    NUMBERS.get(index).copied()
 }
 
 /// The set of a register.

@@ -160,12 +160,14 @@ impl<'e> Image<'e> {
         self.cfi.iter().find_map(of).unwrap_or_default()
     }
 
-    /// Where execution continues after an instruction of `length` bytes. In a relocatable object, relocations determine it.
-    pub(super) fn without_relocated(&self, place: CodeAddress, length: u8, next: Next) -> Next {
-        match self.bases.is_empty() {
-            true => next,
-            false => self.relocated.next(place, length, next, |place| self.flat(place)),
+    /// Where execution continues after the instruction of `length` bytes at an [address](Image::flat). In a relocatable
+    /// object, relocations determine it.
+    #[inline]
+    pub(super) fn without_relocated(&self, address: u64, length: u8, next: Next) -> Next {
+        if self.bases.is_empty() {
+            return next;
         }
+        self.relocated.next(self.place(address), length, next, |place| self.flat(place))
     }
 
     /// The relocations of the code.

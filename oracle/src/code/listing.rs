@@ -10,6 +10,10 @@ use super::surroundings::{Exceptions, Part, Surroundings};
 
 /// The maximum number of blocks of a function. Memory grows with them.
 const MOST_BLOCKS: u32 = 1 << 16;
+/// The size of the longest instruction in bytes (AMD64).
+const LONGEST: usize = 15;
+/// The number of places for which there is room from the start. Most functions have fewer to be decoded at a time.
+const ROOM: usize = 32;
 /// The maximum number of parts of a function.
 const MOST_PARTS: usize = 64;
 
@@ -24,6 +28,8 @@ pub(super) struct Listing<'c> {
     /// Places that cannot be decoded, or that are in no part that could be added.
     not_code: BTreeSet<u64>,
     is_too_large: bool,
+    /// Some bytes may belong to two instructions.
+    may_overlap: bool,
 }
 
 impl Drop for Listing<'_> {
@@ -41,6 +47,7 @@ impl<'c> Listing<'c> {
             exceptions: Exceptions::default(),
             not_code: BTreeSet::new(),
             is_too_large: false,
+            may_overlap: false,
         }
     }
 
@@ -68,6 +75,11 @@ impl<'c> Listing<'c> {
     /// Whether the function has too many blocks, some of which are missing.
     pub(super) const fn is_too_large(&self) -> bool {
         self.is_too_large
+    }
+
+    /// Whether some bytes may belong to two instructions.
+    pub(super) const fn may_overlap(&self) -> bool {
+        self.may_overlap
     }
 
     /// Whether an address is in the function.
@@ -149,7 +161,8 @@ impl<'c> Listing<'c> {
         decoder: &mut impl Decoder<'c>,
         surroundings: &impl Surroundings<'c>,
     ) {
-        let mut places = vec![place];
+        let mut places = Vec::with_capacity(ROOM);
+        places.push(place);
         while let Some(place) = places.pop() {
             self.decode_from(place, decoder, surroundings, &mut places);
             self.start_block(place);
@@ -178,11 +191,15 @@ impl<'c> Listing<'c> {
                 }
                 return;
             }
+            if !goes_on {
+                self.may_overlap |= self.is_within_instruction(slot);
+            }
             let decoded = self.decode(&part, offset, decoder, surroundings);
             let Some(Step { address, length, next, effect_count, .. }) = decoded else { return };
             let (address, next, has_effects) = (*address, *next, *effect_count != 0);
-            offset = offset.saturating_add(usize::from(*length));
-            let number = self.add_last(slot);
+            let length = usize::from(*length);
+            offset = offset.saturating_add(length);
+            let number = self.add_last(slot..slot.saturating_add(length));
             if goes_on {
                 self.link(number.saturating_sub(1), number);
             }
@@ -263,13 +280,21 @@ impl<'c> Listing<'c> {
         u32::try_from(self.lists.steps.len()).map_or(NONE, |count| count.wrapping_sub(1))
     }
 
-    /// Notes the first byte of the instruction that was decoded last. Returns its number.
-    fn add_last(&mut self, slot: usize) -> u32 {
+    /// Notes the bytes of the instruction that was decoded last. Returns its number.
+    fn add_last(&mut self, bytes: Range<usize>) -> u32 {
         let number = self.last();
-        if let Some(first) = self.lists.index.get_mut(slot) {
-            *first = number;
-        }
+        let Some([first, others @ ..]) = self.lists.index.get_mut(bytes) else { return number };
+        *first = number;
+        self.may_overlap |= others.iter().fold(NONE, |all, other| all & other) != NONE;
         number
+    }
+
+    /// Whether the bytes before one may be the start of an instruction that contains it.
+    fn is_within_instruction(&self, byte: usize) -> bool {
+        let before = self.lists.index.get(byte.saturating_sub(LONGEST - 1)..byte);
+        (1..).zip(before.unwrap_or_default().iter().rev()).any(|(distance, number)| {
+            self.step(*number).is_some_and(|step| usize::from(step.length) > distance)
+        })
     }
 
     /// Notes which instruction follows one.

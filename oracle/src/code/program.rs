@@ -296,8 +296,9 @@ impl<'e> Surroundings<'e> for Around<'_, 'e> {
         self.code.image.exceptions(self.place(part.start), part)
     }
 
+    #[inline]
     fn next(&self, address: u64, length: u8, next: Next) -> Next {
-        self.code.image.without_relocated(self.place(address), length, next)
+        self.code.image.without_relocated(address, length, next)
     }
 
     fn never_returns(&self, address: u64) -> bool {

@@ -34,7 +34,7 @@ pub(super) struct Queue {
 
 impl Queue {
     pub(super) fn new(blocks: usize) -> Queue {
-        let (waiting, deferred) = (BinaryHeap::new(), BTreeMap::new());
+        let (waiting, deferred) = (BinaryHeap::with_capacity(blocks), BTreeMap::new());
         Queue { waiting, is_waiting: vec![false; blocks], deferred }
     }
 

@@ -33,23 +33,61 @@ struct Content {
     /// Of these, the first `count` are in use.
     known: [Slot; MOST],
     count: usize,
+    blur: Blur,
+}
+
+/// What was stored with unknown content, or at unknown places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Blur {
     /// Everything that was stored with unknown content is in this range of offsets from the CFA.
     stored: (i32, i32),
-    /// The registers whose entry values may be in a place that is not in `known`.
+    /// The registers whose entry values may be in a place that is not known.
     escaped: Registers,
+}
+
+impl Blur {
+    const fn nothing() -> Blur {
+        Blur { stored: (i32::MAX, i32::MIN), escaped: Registers::of_set(0) }
+    }
+
+    fn with(self, other: Blur) -> Blur {
+        let (start, end) = self.stored;
+        Blur {
+            stored: (start.min(other.stored.0), end.max(other.stored.1)),
+            escaped: self.escaped.with(other.escaped),
+        }
+    }
+
+    /// Adds `size` bytes at a place.
+    fn with_bytes(self, place: Place, size: i32) -> Blur {
+        let (start, end) = self.stored;
+        let stored = match place.base {
+            Base::Cfa => (start.min(place.offset), end.max(place.offset.saturating_add(size))),
+            Base::Aligned(_) => (start, end),
+        };
+        Blur { stored, ..self }
+    }
+
+    /// Adds the register whose entry value this is.
+    fn with_value(self, value: Packed) -> Blur {
+        match value.into() {
+            Value::Entry(number) => {
+                Blur { escaped: self.escaped.with(Registers::of(number)), ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// Adds a slot that may have other content.
+    fn with_slot(self, slot: Slot) -> Blur {
+        let blur = slot.place().map_or(self, |place| self.with_bytes(place, 8));
+        blur.with_value(slot.value)
+    }
 }
 
 impl Default for Content {
     fn default() -> Content {
-        let (stored, escaped) = ((i32::MAX, i32::MIN), Registers::default());
-        Content { known: [EMPTY; MOST], count: 0, stored, escaped }
-    }
-}
-
-impl PartialEq for Content {
-    fn eq(&self, other: &Content) -> bool {
-        (self.stored, self.escaped) == (other.stored, other.escaped)
-            && self.known() == other.known()
+        Content { known: [EMPTY; MOST], count: 0, blur: Blur::nothing() }
     }
 }
 
@@ -82,55 +120,18 @@ impl Content {
         }
     }
 
-    /// The range of what was stored with unknown content, and `size` bytes at a place.
-    fn stored_with(&self, place: Place, size: i32) -> (i32, i32) {
-        let (start, end) = self.stored;
-        match place.base {
-            Base::Cfa => (start.min(place.offset), end.max(place.offset.saturating_add(size))),
-            Base::Aligned(_) => (start, end),
-        }
-    }
-
-    /// The registers whose entry values may be in an unknown place, and the one whose entry value `value` is.
-    fn escaped_with(&self, value: Packed) -> Registers {
-        match value.into() {
-            Value::Entry(number) => self.escaped.with(Registers::of(number)),
-            _ => self.escaped,
-        }
-    }
-
     /// The 8 bytes at an address.
     fn load(&self, address: Packed) -> Packed {
         let slot = self.known().iter().find(|slot| slot.address == address);
         slot.map_or(Packed::UNKNOWN, |slot| slot.value)
     }
 
-    /// Keeps only what is also true in `other`.
-    fn join(&mut self, other: &Content) {
-        for slot in other.known() {
-            if self.load(slot.address) != slot.value {
-                self.lose(*slot);
-            }
-        }
-        let mut index = 0;
-        while let Some(slot) = self.known().get(index).copied() {
-            if other.load(slot.address) == slot.value {
-                index += 1;
-            } else {
-                self.remove(index);
-                self.lose(slot);
-            }
-        }
-        self.stored = (self.stored.0.min(other.stored.0), self.stored.1.max(other.stored.1));
-        self.escaped = self.escaped.with(other.escaped);
-    }
-
-    /// Notes that a slot may have other content.
-    fn lose(&mut self, slot: Slot) {
-        if let Some(place) = slot.place() {
-            self.stored = self.stored_with(place, 8);
-        }
-        self.escaped = self.escaped_with(slot.value);
+    /// The slots that do not hold the same in `other`. Most are at the same position in both.
+    fn without<'c>(&'c self, other: &'c Content) -> impl Iterator<Item = Slot> + 'c {
+        self.known().iter().enumerate().filter_map(|(index, slot)| {
+            let is_in_place = other.known().get(index) == Some(slot);
+            (!is_in_place && other.load(slot.address) != slot.value).then_some(*slot)
+        })
     }
 }
 
@@ -144,8 +145,7 @@ impl Slots {
     /// and other pointers do not lead there.
     pub(super) fn store(&mut self, address: Packed, size: u8, value: Packed) {
         let Some(place) = address.place() else {
-            let (stored, escaped) = (self.0.stored, self.0.escaped_with(value));
-            return self.blur(stored, escaped);
+            return self.blur(self.0.blur.with_value(value));
         };
         let size = i32::from(size);
         let is_kept = |slot: &Slot| {
@@ -163,16 +163,13 @@ impl Slots {
             }
             return;
         }
-        let (stored, escaped) = (self.0.stored_with(place, size), self.0.escaped_with(value));
-        self.blur(stored, escaped);
+        self.blur(self.0.blur.with_bytes(place, size).with_value(value));
     }
 
-    /// Replaces the range of what was stored with unknown content, and the registers whose entry values may be in unknown
-    /// places.
-    fn blur(&mut self, stored: (i32, i32), escaped: Registers) {
-        if (self.0.stored, self.0.escaped) != (stored, escaped) {
-            let content = Rc::make_mut(&mut self.0);
-            (content.stored, content.escaped) = (stored, escaped);
+    /// Replaces what was stored with unknown content.
+    fn blur(&mut self, blur: Blur) {
+        if self.0.blur != blur {
+            Rc::make_mut(&mut self.0).blur = blur;
         }
     }
 
@@ -201,14 +198,19 @@ impl Slots {
         if Rc::ptr_eq(&self.0, &other.0) {
             return false;
         }
-        if self.0 == other.0 {
+        let mut blur = self.0.blur.with(other.0.blur);
+        let mut lost = self.0.without(&other.0).peekable();
+        let changed = lost.peek().is_some();
+        blur = lost.chain(other.0.without(&self.0)).fold(blur, Blur::with_slot);
+        let changed = changed || blur != self.0.blur;
+        if blur == other.0.blur && self.0.known() == other.0.known() {
             self.0 = Rc::clone(&other.0);
-            return false;
+        } else if changed {
+            let content = Rc::make_mut(&mut self.0);
+            content.retain(|slot| other.0.load(slot.address) == slot.value);
+            content.blur = blur;
         }
-        let before = (self.0.count, self.0.stored, self.0.escaped);
-        let content = Rc::make_mut(&mut self.0);
-        content.join(&other.0);
-        before != (content.count, content.stored, content.escaped)
+        changed
     }
 
     /// Where a value is, relative to the CFA.
@@ -223,7 +225,8 @@ impl Slots {
     /// Whether the entry value of a register is certainly not in the 8 bytes at `offset` from the CFA, because nothing was
     /// stored in that part of the function's stack.
     pub(super) fn cannot_hold(&self, register: Number, offset: i32) -> bool {
-        let is_blurred = offset < self.0.stored.1 && offset.saturating_add(8) > self.0.stored.0;
+        let is_blurred =
+            offset < self.0.blur.stored.1 && offset.saturating_add(8) > self.0.blur.stored.0;
         offset < 0
             && !is_blurred
             && !self.may_be_elsewhere(register)
@@ -232,6 +235,6 @@ impl Slots {
 
     /// Whether the entry value of a register may be in a place that is not known.
     pub(super) fn may_be_elsewhere(&self, register: Number) -> bool {
-        usize::from(register) >= REGISTERS || self.0.escaped.meet(Registers::of(register))
+        usize::from(register) >= REGISTERS || self.0.blur.escaped.meet(Registers::of(register))
     }
 }

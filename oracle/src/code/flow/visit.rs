@@ -13,15 +13,15 @@ impl Flow<'_> {
         if self.is_unusual {
             return Vec::new();
         }
-        let reached = (0..).zip(&self.blocks).filter(|(_, block)| block.is_some());
-        let mut reached: Vec<(u64, u32)> = reached
-            .filter_map(|(number, _)| {
-                let first = self.listing.first_step(number)?;
-                Some((self.listing.step(first)?.address, number))
-            })
-            .collect();
+        let mut reached = Vec::with_capacity(self.blocks.len());
+        for (number, _) in (0..).zip(&self.blocks).filter(|(_, block)| block.is_some()) {
+            reached.push((self.listing.block_address(number), number));
+        }
         reached.sort_unstable();
-        if self.overlap(&reached) { Vec::new() } else { reached }
+        match self.listing.may_overlap() && self.overlap(&reached) {
+            true => Vec::new(),
+            false => reached,
+        }
     }
 
     /// Whether an instruction in one of these blocks starts in the middle of another: then some jump leads to a wrong
