@@ -47,6 +47,6 @@ mod tests {
         }
         let table = ReadingTotal::table(&[total]);
         assert_eq!(table.columns, ["accept", "ignore", "code with the right row"]);
-        assert_eq!(table.lines[0].cells, ["2", "1", "50.0 %"]);
+        assert_eq!(table.lines.first().expect("a line").cells, ["2", "1", "50.0 %"]);
     }
 }
