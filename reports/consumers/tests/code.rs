@@ -29,6 +29,9 @@ const ANY_BYTE_ORDER: [&str; 5] =
 const PUBLIC_ONLY: [&str; 5] =
     ["linux-user-v1", "linux-user-v2", "linux-user-v3", "linux-arm64-kernel", "java-profiler"];
 
+/// Consumers from Debian's sid, which moves on: their versions may be gone.
+const FROM_SID: [&str; 4] = ["glibc-2.43", "libsframe-2.47", "llvm-23", "mold-3"];
+
 /// A consumer and its program, if it was built.
 fn programs() -> Vec<(&'static dyn Consumer, PathBuf)> {
     let only = std::env::var("SFRAME_ONLY").ok();
@@ -45,12 +48,19 @@ fn programs() -> Vec<(&'static dyn Consumer, PathBuf)> {
         if path.exists() {
             found.push((*consumer, path));
         } else if PUBLIC_ONLY.contains(&name) {
-            println!("{name}: its code is not packaged, see corpus/consumers/README.md");
+            let remedy = "its code is not packaged, see corpus/consumers/README.md";
+            tools::skipped::note(&format!("the code of {name}"), remedy);
+        } else if FROM_SID.contains(&name) {
+            tools::skipped::note(&format!("the code of {name}"), &remedy(name));
         } else {
-            tools::missing(name, &format!("corpus/consumers/build {name}"));
+            tools::missing(name, &remedy(name));
         }
     }
     found
+}
+
+fn remedy(name: &str) -> String {
+    format!("corpus/consumers/build {name}")
 }
 
 /// The programs of kernels and of the profiler are built for one machine.

@@ -22,10 +22,19 @@ impl<'p> Page<'p> {
         value.strip_suffix(" |")
     }
 
-    /// The folders of the tools; `None` if one is missing, and that is no failure.
+    /// The folders of the tools; `None` if one is missing, or has another version now, and that is no failure.
     pub(crate) fn tools(&self) -> Option<Vec<PathBuf>> {
         let programs = ["Program", "Assembled by"].into_iter().filter_map(|name| self.fact(name));
-        programs.map(|program| tools::toolchain(toolchain(program))).collect()
+        let folder = |program| {
+            let folder = tools::toolchain(toolchain(program))?;
+            is_of(program, &folder).then_some(folder)
+        };
+        programs.map(folder).collect()
+    }
+
+    /// Whether the tools in a folder have the version that the page is about.
+    pub(crate) fn is_about(&self, folder: &Path) -> bool {
+        self.fact("Program").is_some_and(|program| is_of(program, folder))
     }
 
     /// The page with what its commands print now.
@@ -76,6 +85,28 @@ fn toolchain(version: &str) -> &'static str {
         None if version.contains("mold") => "mold",
         None => "llvm-23",
     }
+}
+
+/// Whether the tools in a folder have the version that a program stated when its page was written. Debian's sid moves on; the
+/// released suites do not.
+fn is_of(program: &str, folder: &Path) -> bool {
+    let tool = match toolchain(program) {
+        "2.47.50" => "x86_64-linux-gnu-as",
+        "llvm-23" => "llvm-mc",
+        "mold" => "mold",
+        _ => return true,
+    };
+    let is_number = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+    let version = program.split_whitespace().find(is_number).expect("a version");
+    let output = Command::new(folder.join(tool)).arg("--version").output().expect("it runs");
+    let has_it = String::from_utf8_lossy(&output.stdout).contains(version);
+    if !has_it {
+        tools::skipped::note(
+            program,
+            "its page is of this version: SFRAME_BLESS=1 writes it again",
+        );
+    }
+    has_it
 }
 
 /// The output of a command and, if it is not 0, its exit status.
