@@ -123,13 +123,21 @@ pub struct Example {
 pub fn assess(input: &Input<'_>, consumer: &dyn Consumer) -> Assessment {
     let page = consumer.page();
     let specification = Specification::of(input);
-    let unread = |verdict, reason: &str| Assessment {
-        consumer: page.name.to_owned(),
-        verdict,
-        reason: Some(reason.to_owned()),
-        functions: Functions::default(),
-        bytes: Bytes { none: specification.covered(), ..Bytes::default() },
-        examples: Vec::new(),
+    let unread = |verdict, reason: &str| {
+        let (count, covered) = (specification.functions().len() as u64, specification.covered());
+        let (functions, bytes) = (Functions::default(), Bytes::default());
+        let (functions, bytes) = match verdict {
+            Verdict::Crash => {
+                (Functions { crash: count, ..functions }, Bytes { crash: covered, ..bytes })
+            }
+            Verdict::Undecided => {
+                (Functions { undecided: count, ..functions }, Bytes { undecided: covered, ..bytes })
+            }
+            _ => (Functions { unreachable: count, ..functions }, Bytes { none: covered, ..bytes }),
+        };
+        let consumer = page.name.to_owned();
+        let reason = Some(reason.to_owned());
+        Assessment { consumer, verdict, reason, functions, bytes, examples: Vec::new() }
     };
     if !page.machines.contains(&input.machine) {
         return unread(Verdict::Ignore, "it does not exist for this machine");

@@ -63,6 +63,7 @@ fn a_plain_section_is_accepted_by_all_readers_of_its_version() {
         let found = assess(&input, consumer(name));
         assert!(matches!(found.verdict, Verdict::Ignore | Verdict::Reject), "{name}");
         assert_eq!(found.bytes.none, 0x30);
+        assert_eq!((found.functions.found, found.functions.unreachable), (0, 2));
     }
 }
 
