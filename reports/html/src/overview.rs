@@ -124,10 +124,9 @@ fn forecast(total: &ForecastTotal<'_>) -> Figures {
 }
 
 fn readings(summary: &Summary<'_>) -> Option<Figures> {
-    let files = counted(summary.with_section, "file");
     (!summary.readings.is_empty()).then(|| Figures {
         id: "readings",
-        title: format!("What consumers do with {files} with SFrame"),
+        title: format!("What consumers do with {}", ReadingTotal::subject(&summary.readings)),
         about: "The number of files by outcome, and the share of their code for which the consumer finds the row that the specification defines.",
         table: ReadingTotal::table(&summary.readings),
     })

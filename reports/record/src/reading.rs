@@ -243,6 +243,12 @@ impl ReadingTotal<'_> {
         self.bytes.add(&reading.bytes);
     }
 
+    /// The number of files.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.files.iter().fold(0, |sum, of| sum.saturating_add(of.count))
+    }
+
     /// The number of files with an outcome.
     #[must_use]
     pub fn count(&self, outcome: Outcome) -> u64 {

@@ -66,8 +66,8 @@ impl<W: Write> Markdown<W> {
     }
 
     fn readings(&mut self, summary: &Summary<'_>) -> io::Result<()> {
-        let files = counted(summary.with_section, "file");
-        writeln!(self.out, "\n**What consumers do with {files} with SFrame**\n")?;
+        let files = ReadingTotal::subject(&summary.readings);
+        writeln!(self.out, "\n**What consumers do with {files}**\n")?;
         self.table(&ReadingTotal::table(&summary.readings))
     }
 

@@ -1,11 +1,18 @@
 //! What consumers do with the files of a scan, as people read it.
 
 use super::{Outcome, ReadingTotal};
-use crate::numbers::{grouped, percent};
+use crate::numbers::{counted, grouped, percent};
 use crate::table::{Line, Table};
 use crate::text::printable;
 
 impl ReadingTotal<'_> {
+    /// What the table is about: `2 linked files with SFrame`.
+    #[must_use]
+    pub fn subject(totals: &[ReadingTotal<'_>]) -> String {
+        let files = totals.iter().map(ReadingTotal::all).max().unwrap_or(0);
+        format!("{} with SFrame", counted(files, "linked file"))
+    }
+
     /// A line for each consumer: the number of files by outcome, and the share of the code for which it finds the
     /// specification's row.
     #[must_use]
@@ -45,7 +52,9 @@ mod tests {
                 examples: Vec::new(),
             });
         }
-        let table = ReadingTotal::table(&[total]);
+        let totals = [total];
+        assert_eq!(ReadingTotal::subject(&totals), "3 linked files with SFrame");
+        let table = ReadingTotal::table(&totals);
         assert_eq!(table.columns, ["accept", "ignore", "code with the right row"]);
         assert_eq!(table.lines.first().expect("a line").cells, ["2", "1", "50.0 %"]);
     }

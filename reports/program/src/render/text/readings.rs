@@ -28,8 +28,8 @@ pub(super) fn file(out: &mut dyn Write, name: &str, readings: &[Reading<'_>]) ->
 
 /// Writes what each consumer does with all files.
 pub(super) fn totals(out: &mut dyn Write, summary: &Summary<'_>) -> io::Result<()> {
-    let files = counted(summary.with_section, "file");
-    writeln!(out, "{BOLD}consumers{BOLD:#} of {files} with SFrame")?;
+    let files = ReadingTotal::subject(&summary.readings);
+    writeln!(out, "{BOLD}consumers{BOLD:#} of {files}")?;
     table(out, &ReadingTotal::table(&summary.readings))
 }
 
