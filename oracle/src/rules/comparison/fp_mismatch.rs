@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
         consequence: "The frame itself is found, but a caller whose CFA is based on FP is not, \
                       and the trace is wrong from there on.",
         remedy: "Correct the directives for the frame pointer, or report the producer.",
-        source: "V3 2.4.2; DWARF 5 6.4.2.3; observed: GNU as loses the changes of the row before \
+        source: "V3 3.1, 3.2; DWARF 5 6.4.2.3; observed: GNU as loses the changes of the row before \
                  a remember_state",
         example: "a row without an FP word where CFI says that FP is at CFA-16",
     },

@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule::elsewhere(
                       stops.",
         remedy: "Correct the directives for the return address. AMD64 rows of FDE type DEFAULT have RA at \
                  a fixed offset: code that keeps it elsewhere needs a flexible row (version 3) or no entry.",
-        source: "V3 2.4.2; DWARF 5 6.4.2.3; observed: GNU as loses an RA other than CFA-8",
+        source: "V3 3.1, 3.2; DWARF 5 6.4.2.3; observed: GNU as loses an RA other than CFA-8",
         example: "a function with .cfi_offset of column 16 to CFA-16, and a row without an RA word",
     },
 );

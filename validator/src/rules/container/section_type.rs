@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
         consequence: "GNU ld 2.46 and later ignore the section (\"unexpected SFrame section \
                       type\"): the output has no stack-trace data for this input.",
         remedy: "Set the type 0x6ffffff4, or let the assembler write the section.",
-        source: "V2 errata 1; observed: GNU ld 2.47",
+        source: "V2 errata 1, V3 1.1; observed: GNU ld 2.47",
         example: "a version 3 section of type SHT_PROGBITS",
     },
 };
