@@ -14,21 +14,21 @@ static PAGE: Page = Page {
     name: "linux-arm64-kernel",
     title: "the Linux kernel's own stack on arm64, for livepatch (series, not in 7.2)",
     versions: "v6 of the series of 2026",
-    source: "the series \"unwind, arm64: add sframe unwinder for kernel\", v6: kernel/unwind/sframe.c, arch/arm64/kernel/stacktrace.c, module.c",
+    source: "dylanbhatch/linux 86d1f1a2, the series \"unwind, arm64: add sframe unwinder for kernel\", v6: kernel/unwind/sframe.c, arch/arm64/kernel/stacktrace.c, module.c",
     reads: &[3],
     machines: &[Abi::Aarch64Little],
     without_row: "the trace is unreliable, and livepatch refuses",
     subtracts_one: Some(false),
     statements: &[
-        Statement::by_reading(
+        Statement::proved(
             Subject::Versions,
             "the version is 3, with the flag for PC-relative starts; the flag SORTED is not required",
         ),
-        Statement::by_reading(
+        Statement::proved(
             Subject::Header,
             "no auxiliary header; at least one function and one row; the tables fit",
         ),
-        Statement::by_reading(
+        Statement::proved(
             Subject::Order,
             "a module's table is sorted in place when it is loaded; vmlinux must be sorted, or nothing is found",
         ),
@@ -36,7 +36,7 @@ static PAGE: Page = Page {
             Subject::Bounds,
             "a function starts inside the text: vmlinux from _stext to _etext, of a module its core text only",
         ),
-        Statement::by_reading(
+        Statement::proved(
             Subject::Lookup,
             "functions and rows are found as for user programs; a bad row is an error, and the section stays",
         ),
