@@ -58,6 +58,14 @@ specification, and whether it recovers at every PC what DWARF call frame informa
 Give it files, folders, archives, packages or patterns. Files without a section are counted: most have \
 none.";
 
+const AFTER_HELP: &str = "\
+Examples:
+  sframe-check /usr/lib /usr/bin             Check everything that is installed
+  sframe-check --coverage libfoo.so          Which code has stack-trace data, and why not more?
+  sframe-check explain NAME                  What does this finding mean?
+
+`--help` says more, with more examples.";
+
 const AFTER_LONG_HELP: &str = "\
 Exit status:
   0  everything was checked, and nothing at or above the failure level was found
@@ -78,6 +86,12 @@ Examples:
       sframe-check libfoo_1.0_amd64.deb libfoo-1.0.x86_64.rpm
   Which code has stack-trace data, and why does the rest have none?
       sframe-check --coverage libfoo.so
+  Which kernel, C library or profiler can read what this package ships?
+      sframe-check --for all libfoo_1.0_amd64.deb
+  What would SFrame cost, and what would it leave out?
+      sframe-check forecast /usr/lib
+  What will the linker make of these objects?
+      sframe-check link -- cc main.o libfoo.a -o prog
   What does this finding mean?
       sframe-check explain NAME-OF-THE-RULE
   Look at a section:
@@ -112,8 +126,9 @@ If a path has the name of a subcommand, write ./dump.";
     version = VERSION,
     about = ABOUT,
     long_about = LONG_ABOUT,
-    after_help = "`--help` says more, with examples.",
+    after_help = AFTER_HELP,
     after_long_help = AFTER_LONG_HELP,
+    arg_required_else_help = true,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     disable_help_subcommand = true,
