@@ -1,6 +1,10 @@
 //! A target as a standalone program, for examining single inputs and for measuring.
 
+use std::num::NonZero;
+use std::panic::{catch_unwind, resume_unwind};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{available_parallelism, scope};
 use std::time::Instant;
 
 use crate::seeded::Seeded;
@@ -8,20 +12,31 @@ use crate::seeded::Seeded;
 /// The size in bytes of the longest seeded input.
 const LONGEST: usize = 512;
 
-/// Runs a target on the files named on the command line or, with `--seeded COUNT`, on that many seeded inputs, and
-/// prints how long it took. Files given with `--seeded` are damaged COUNT times.
+/// What the command line asks for.
+#[derive(Default)]
+struct Arguments {
+    /// The number of seeded inputs.
+    count: Option<u64>,
+    /// The seed of the first one. The others have the following numbers.
+    seed: u64,
+    files: Vec<Vec<u8>>,
+}
+
+/// Runs a target on the files named on the command line or, with `--seeded COUNT`, on that many seeded inputs, on all
+/// processors, and prints how long it took. Files given with `--seeded` are damaged COUNT times. `--seed NUMBER` chooses
+/// other inputs.
 pub fn main(run: fn(&[u8])) -> ExitCode {
     match arguments() {
-        Ok((None, files)) => {
+        Ok(Arguments { count: None, files, .. }) => {
             for file in &files {
                 run(file);
             }
             println!("{} inputs", files.len());
             ExitCode::SUCCESS
         }
-        Ok((Some(count), files)) => {
+        Ok(Arguments { count: Some(count), seed, files }) => {
             let start = Instant::now();
-            seeded(count, &files, run);
+            seeded_in_parallel(count, seed, &files, run);
             let seconds = start.elapsed().as_secs_f64();
             println!("{count} inputs, {seconds:.2} s, {:.0} a second", count as f64 / seconds);
             ExitCode::SUCCESS
@@ -35,34 +50,62 @@ pub fn main(run: fn(&[u8])) -> ExitCode {
 
 /// Runs a target on `count` inputs, which are always the same. They are generated from nothing, or by damaging `files`.
 pub fn seeded(count: u64, files: &[Vec<u8>], run: fn(&[u8])) {
-    let mut random = Seeded::new(count);
-    for _ in 0..count {
-        let input = match files.len() {
-            0 => {
-                let length = random.below(LONGEST);
-                random.bytes(length)
-            }
-            some => {
-                let file = random.below(some);
-                random.damaged(&files[file])
-            }
-        };
-        run(&input);
+    for seed in 0..count {
+        run(&input(seed, files));
     }
 }
 
-/// The number for `--seeded`, and the bytes of all files.
-fn arguments() -> Result<(Option<u64>, Vec<Vec<u8>>), String> {
-    let (mut count, mut files) = (None, Vec::new());
-    let mut arguments = std::env::args_os().skip(1);
-    while let Some(argument) = arguments.next() {
-        if argument == "--seeded" {
-            let number = arguments.next().and_then(|number| number.to_str()?.parse().ok());
-            count = Some(number.ok_or("--seeded needs a number")?);
-        } else {
-            let bytes = std::fs::read(&argument);
-            files.push(bytes.map_err(|error| format!("{}: {error}", argument.display()))?);
+/// The same from a seed on, on all processors.
+fn seeded_in_parallel(count: u64, first: u64, files: &[Vec<u8>], run: fn(&[u8])) {
+    let next = AtomicU64::new(0);
+    let work = || {
+        while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < count) {
+            let seed = first.wrapping_add(number);
+            let input = input(seed, files);
+            if let Err(panic) = catch_unwind(|| run(&input)) {
+                // No other thread starts another input.
+                next.store(count, Ordering::Relaxed);
+                eprintln!("this input again, with the same files: --seeded 1 --seed {seed}");
+                resume_unwind(panic);
+            }
+        }
+    };
+    scope(|threads| {
+        for _ in 0..available_parallelism().map_or(1, NonZero::get) {
+            threads.spawn(work);
+        }
+    });
+}
+
+/// The input with a seed.
+fn input(seed: u64, files: &[Vec<u8>]) -> Vec<u8> {
+    let mut random = Seeded::new(seed);
+    match files.len() {
+        0 => {
+            let length = random.below(LONGEST);
+            random.bytes(length)
+        }
+        some => {
+            let file = random.below(some);
+            random.damaged(&files[file])
         }
     }
-    Ok((count, files))
+}
+
+/// The arguments of the command line.
+fn arguments() -> Result<Arguments, String> {
+    let mut found = Arguments::default();
+    let mut arguments = std::env::args_os().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().and_then(|number| number.to_str()?.parse().ok());
+        match argument.to_str() {
+            Some("--seeded") => found.count = Some(number().ok_or("--seeded needs a number")?),
+            Some("--seed") => found.seed = number().ok_or("--seed needs a number")?,
+            _ => {
+                let bytes = std::fs::read(&argument);
+                found.files.push(bytes.map_err(|e| format!("{}: {e}", argument.display()))?);
+            }
+        }
+    }
+    Ok(found)
 }
