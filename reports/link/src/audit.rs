@@ -17,6 +17,8 @@ use crate::remedy::{self, Remedy};
 use crate::script;
 use crate::uncovered::Coverage;
 
+const EXPERIMENTAL: &str = "with --wild-experimental-sframe, wild 0.10 merges version 2 and appends others, and may change \
+                            that at any time: nothing is predicted";
 /// What makes the linker's own inputs, and how to audit them.
 const BITCODE: &str = "its code is made during the link, from bitcode: link once with -save-temps, and audit the objects \
                        that this leaves, or audit the link without -flto";
@@ -96,6 +98,9 @@ impl Audit {
         let options = Options { calls_stubs, ..arguments.options };
         faults.extend(more);
         faults.extend(doubts(&linker, &inputs));
+        if linker.linker == Linker::Wild && options.wild_experimental {
+            faults.push(EXPERIMENTAL.to_owned());
+        }
         let link = Link { linker: linker.linker, options: &options, inputs: &inputs };
         let prediction = link.predict();
         let mut coverage = Coverage::of(&inputs, &prediction);

@@ -72,7 +72,10 @@ pub(crate) struct Planned {
 /// Finds out what a command would link, and compiles its sources into a temporary folder.
 pub(crate) fn plan(command: &[OsString]) -> Result<Planned, DriverError> {
     let (program, arguments) = command.split_first().ok_or(DriverError::Empty)?;
-    let printed = run(Command::new(program).arg("-###").args(arguments))?;
+    // With pipes, a command has no output of its own.
+    let piped = |argument: &&OsString| argument.as_os_str() == "-pipe";
+    let plain = arguments.iter().filter(|argument| !piped(argument));
+    let printed = run(Command::new(program).arg("-###").args(plain))?;
     if !printed.success {
         return Err(DriverError::Refused(excerpt(&printed.text)));
     }
