@@ -56,8 +56,10 @@ fn each_fault_of_a_consumer_has_a_page() {
     for path in pages().into_iter().filter(|path| is_of_consumer(path)) {
         let text = fs::read_to_string(&path).expect("text");
         let known = Page::parse(&text).fact("Known here as").expect("a fault").to_owned();
-        assert!(text.contains(&known), "{}", path.display());
-        found.insert(known);
+        // Crashes of programs at the malformed corpus are no part of a profile: docs/readers.md.
+        if !known.contains("`sframe-check torture`") {
+            found.insert(known);
+        }
     }
     let mut faults = BTreeSet::new();
     for consumer in sframe_consumers::profiles() {
