@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use sframe_corpus::repository;
+use sframe_corpus::{repository, tools};
 
 use super::{difference, is_blessed, pages};
 use crate::page::Page;
@@ -19,7 +20,7 @@ input, the commands, what they print, what would be right, and why it matters. N
 the bug tracker of the project, and try its newest version.
 
 Pages about producers are below, then those about [consumers](#consumers), one for each fault that `sframe-check explain CONSUMER` lists. A consumer's own code answers, built by
-`corpus/consumers/build`. Code that is not packaged was run once: these pages say \"recorded\", and have the answers that were given then. Some faults are known by reading alone.
+`corpus/consumers/build`. Crashes of readelf and objdump at malformed sections follow; objdump does what readelf does. Code that is not packaged was run once: these pages say \"recorded\", and have the answers that were given then. Some faults are known by reading alone.
 
 `sframe-check reduce` writes pages about producers. `cargo test -p sframe-reduce --test upstream` runs the commands of all pages again, and fails if they
 print something else; with `SFRAME_BLESS=1` it writes the pages and this index.
@@ -70,6 +71,26 @@ fn each_fault_of_a_consumer_has_a_page() {
     }
     assert!(faults.len() > 35, "only {} faults", faults.len());
     assert_eq!(found, faults);
+}
+
+/// Pages with recorded answers have the sections and answers that `corpus/consumers/check` asks of a consumer.
+#[test]
+fn recorded_answers_are_those_of_the_cases() {
+    if !tools::is_installed("python3") {
+        return;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/upstream/recorded.py");
+    let pages = pages().into_iter().filter(|path| is_of_consumer(path)).filter(|path| {
+        let text = fs::read_to_string(path).expect("text");
+        Page::parse(&text).fact("Recorded").is_some()
+    });
+    let pages: Vec<_> = pages.collect();
+    assert!(pages.len() > 10, "only {} pages", pages.len());
+    let mut python = Command::new("python3");
+    let cases = repository().join("corpus/consumers");
+    let output =
+        python.arg("-B").arg(script).arg(cases).args(&pages).output().expect("python3 runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// A section is in a page twice: for people, and in the request to the consumer.

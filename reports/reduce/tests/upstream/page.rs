@@ -25,7 +25,7 @@ impl<'p> Page<'p> {
     /// The folders of the tools; `None` if one is missing, or has another version now, and that is no failure.
     pub(crate) fn tools(&self) -> Option<Vec<PathBuf>> {
         if let Some(consumer) = self.fact("Consumer") {
-            return consumers(consumer).map(|folder| vec![folder]);
+            return self.consumer(consumer).map(|folder| vec![folder]);
         }
         // Answers that were given once, by code that is not packaged, or no answers at all.
         if self.fact("Recorded").or(self.fact("Known by")).is_some() {
@@ -37,6 +37,22 @@ impl<'p> Page<'p> {
             is_of(program, &folder).then_some(folder)
         };
         programs.map(folder).collect()
+    }
+
+    /// The folder with the program that contains a consumer's own code; `None` if it was not built, or contains another
+    /// version now.
+    fn consumer(&self, name: &str) -> Option<PathBuf> {
+        // glibc is built from one version of its source, the others are those of the toolchains.
+        if !name.starts_with("glibc") {
+            let program = self.fact("Program")?;
+            is_of(program, &tools::toolchain(toolchain(program))?).then_some(())?;
+        }
+        let folder = sframe_corpus::repository().join("target/consumers/bin");
+        if folder.join(name).exists() {
+            return Some(folder);
+        }
+        tools::missing(name, &format!("corpus/consumers/build {name}"));
+        None
     }
 
     /// Whether the tools in a folder have the version that the page is about.
@@ -82,16 +98,6 @@ impl<'p> Page<'p> {
         }
         inputs
     }
-}
-
-/// The folder with the program that contains a consumer's own code; `None` if it was not built.
-fn consumers(name: &str) -> Option<PathBuf> {
-    let folder = sframe_corpus::repository().join("target/consumers/bin");
-    if folder.join(name).exists() {
-        return Some(folder);
-    }
-    tools::missing(name, &format!("corpus/consumers/build {name}"));
-    None
 }
 
 /// The folder of a program, by what it prints about its version.
