@@ -22,7 +22,7 @@ the bug tracker of the project, and try its newest version.
 Pages about producers are below, then those about [consumers](#consumers), one for each fault that `sframe-check explain CONSUMER` lists. A consumer's own code answers, built by
 `corpus/consumers/build`. Crashes of readelf and objdump at malformed sections follow; objdump does what readelf does. Code that is not packaged was run once: these pages say \"recorded\", and have the answers that were given then. Some faults are known by reading alone.
 
-`sframe-check reduce` writes pages about producers. `cargo test -p sframe-reduce --test upstream` runs the commands of all pages again, and fails if they
+`sframe-check reduce` writes pages about producers, with `--linker` those about linkers. `cargo test -p sframe-reduce --test upstream` runs the commands of all pages again, and fails if they
 print something else; with `SFRAME_BLESS=1` it writes the pages and this index.
 
 ";
