@@ -222,6 +222,7 @@ impl Arguments {
             "no-pie" => self.options.pie = false,
             "relocatable" => self.options.output = Output::Relocatable,
             "discard-sframe" => self.options.discard_sframe = true,
+            "wild-experimental-sframe" => self.options.wild_experimental = true,
             "gc-sections" => self.options.gc_sections = true,
             "no-gc-sections" => self.options.gc_sections = false,
             "fatal-warnings" => self.options.fatal_warnings = true,

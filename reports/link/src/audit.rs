@@ -1,5 +1,6 @@
 //! The audit of one link.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -15,6 +16,12 @@ use crate::options::Options;
 use crate::remedy::{self, Remedy};
 use crate::script;
 use crate::uncovered::Coverage;
+
+const EXPERIMENTAL: &str = "with --wild-experimental-sframe, wild 0.10 merges version 2 and appends others, and may change \
+                            that at any time: nothing is predicted";
+/// What makes the linker's own inputs, and how to audit them.
+const BITCODE: &str = "its code is made during the link, from bitcode: link once with -save-temps, and audit the objects \
+                       that this leaves, or audit the link without -flto";
 
 /// What a link will make of SFrame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +71,7 @@ impl Audit {
     /// `--start-group`.
     #[must_use]
     pub fn of_inputs(linker: Linker, arguments: &[OsString]) -> Audit {
-        Audit::of_arguments(Identity::named(linker), arguments, &[])
+        Audit::of_arguments(Identity::named(linker), arguments, &[], HashMap::new())
     }
 
     /// Audits the link that a compiler driver (`cc ... -o prog`) would do. The driver prints its commands (`-###`); those
@@ -74,17 +81,26 @@ impl Audit {
     /// Returns an error if the driver cannot be run, does not link, or fails to compile.
     pub fn of_command(command: &[OsString]) -> Result<Audit, DriverError> {
         let planned = driver::plan(command)?;
-        Ok(Audit::of_arguments(planned.linker, &planned.arguments, &planned.folders))
+        let driver::Planned { linker, arguments, folders, names, .. } = &planned;
+        Ok(Audit::of_arguments(linker.clone(), arguments, folders, names.clone()))
     }
 
-    fn of_arguments(linker: Identity, arguments: &[OsString], folders: &[PathBuf]) -> Audit {
+    fn of_arguments(
+        linker: Identity,
+        arguments: &[OsString],
+        folders: &[PathBuf],
+        names: HashMap<PathBuf, String>,
+    ) -> Audit {
         let mut arguments = Arguments::parse(arguments);
         let mut faults = discards(&mut arguments);
-        let loaded = load::load(linker.linker, &arguments, folders);
+        let loaded = load::load(linker.linker, &arguments, folders, names);
         let Loaded { inputs, faults: more, calls_stubs } = loaded;
         let options = Options { calls_stubs, ..arguments.options };
         faults.extend(more);
         faults.extend(doubts(&linker, &inputs));
+        if linker.linker == Linker::Wild && options.wild_experimental {
+            faults.push(EXPERIMENTAL.to_owned());
+        }
         let link = Link { linker: linker.linker, options: &options, inputs: &inputs };
         let prediction = link.predict();
         let mut coverage = Coverage::of(&inputs, &prediction);
@@ -132,7 +148,7 @@ fn doubts(linker: &Identity, inputs: &[Input]) -> Vec<String> {
     for input in inputs {
         doubts.extend(input.faults.iter().map(|fault| format!("{}: {fault}", input.name)));
         if input.kind == InputKind::Bitcode {
-            doubts.push(format!("{}: its code is made during the link, from bitcode", input.name));
+            doubts.push(format!("{}: {BITCODE}", input.name));
         }
         for fault in input.sframe.iter().filter_map(|section| section.fault.as_ref()) {
             doubts.push(format!("{}: .sframe: {fault}", input.name));

@@ -17,6 +17,16 @@ const LONGEST: u64 = 16 << 20;
 /// Names of linkers, and of gcc's program that runs one.
 const LINKERS: [&str; 8] = ["collect2", "ld", "gold", "lld", "mold", "wild", "ld64", "bfd"];
 
+/// Extensions of sources.
+const SOURCES: [&str; 19] = [
+    "c", "i", "cc", "cp", "cxx", "cpp", "CPP", "c++", "C", "ii", "m", "mm", "s", "S", "f", "f90",
+    "d", "go", "adb",
+];
+/// Options of compilers whose values are names of files that they do not read.
+const OTHERS: [&str; 3] = ["-o", "-dumpbase", "-main-file-name"];
+/// Follows the name of a source where its object is meant.
+pub(crate) const COMPILED: &str = " (compiled)";
+
 /// Why a command cannot be audited.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -53,6 +63,8 @@ pub(crate) struct Planned {
     pub(crate) arguments: Vec<OsString>,
     /// The folders in which the linker itself looks for libraries.
     pub(crate) folders: Vec<PathBuf>,
+    /// Names of objects that were compiled for this audit: the sources.
+    pub(crate) names: HashMap<PathBuf, String>,
     /// The objects of sources.
     _objects: TempDir,
 }
@@ -60,7 +72,10 @@ pub(crate) struct Planned {
 /// Finds out what a command would link, and compiles its sources into a temporary folder.
 pub(crate) fn plan(command: &[OsString]) -> Result<Planned, DriverError> {
     let (program, arguments) = command.split_first().ok_or(DriverError::Empty)?;
-    let printed = run(Command::new(program).arg("-###").args(arguments))?;
+    // With pipes, a command has no output of its own.
+    let piped = |argument: &&OsString| argument.as_os_str() == "-pipe";
+    let plain = arguments.iter().filter(|argument| !piped(argument));
+    let printed = run(Command::new(program).arg("-###").args(plain))?;
     if !printed.success {
         return Err(DriverError::Refused(excerpt(&printed.text)));
     }
@@ -68,7 +83,7 @@ pub(crate) fn plan(command: &[OsString]) -> Result<Planned, DriverError> {
     let link = commands.pop().filter(|link| is_link(link)).ok_or(DriverError::NoLink)?;
     let objects =
         TempDir::new().map_err(|error| DriverError::NotRun("mktemp".to_owned(), error))?;
-    let mut renamed = Renamed { folder: objects.path(), names: HashMap::new() };
+    let mut renamed = Renamed::new(objects.path());
     for command in commands.iter().filter(|command| !is_link(command)) {
         compile(&renamed.outputs(command))?;
     }
@@ -78,7 +93,8 @@ pub(crate) fn plan(command: &[OsString]) -> Result<Planned, DriverError> {
     let version = run(Command::new(&path).arg("--version"))?;
     let linker = Identity::of_version(version.text.lines().next().unwrap_or_default());
     let folders = if linker.linker.is_gnu_ld() { search_folders(&path) } else { Vec::new() };
-    Ok(Planned { linker, arguments, folders, _objects: objects })
+    let names = renamed.named();
+    Ok(Planned { linker, arguments, folders, names, _objects: objects })
 }
 
 /// The commands that a driver prints: a line that starts with a space (gcc) or a quote (clang).
@@ -99,18 +115,48 @@ fn is_link(command: &[String]) -> bool {
 struct Renamed<'a> {
     folder: &'a Path,
     names: HashMap<String, String>,
+    /// The source of each temporary file, by its name in the driver's commands.
+    sources: HashMap<String, String>,
 }
 
 impl Renamed<'_> {
+    fn new(folder: &Path) -> Renamed<'_> {
+        Renamed { folder, names: HashMap::new(), sources: HashMap::new() }
+    }
+
+    /// What people call the temporary files: the sources that they are made of.
+    fn named(&self) -> HashMap<PathBuf, String> {
+        let named = self.sources.iter().filter_map(|(name, source)| {
+            let place = self.names.get(name)?;
+            Some((PathBuf::from(place), format!("{}{COMPILED}", printable(source))))
+        });
+        named.collect()
+    }
+
+    /// The source of what a command writes: that of the temporary file that it reads, or the last source that it names.
+    fn source(&self, command: &[String]) -> Option<String> {
+        let pairs = command.windows(2);
+        let read =
+            pairs.filter(|pair| pair.first().is_some_and(|word| !OTHERS.contains(&word.as_str())));
+        let words = read.filter_map(|pair| pair.get(1));
+        let earlier = words.clone().find_map(|word| self.sources.get(word));
+        earlier.or_else(|| words.rev().find(|word| is_source(word))).cloned()
+    }
+
     fn word(&self, word: &str) -> String {
         self.names.get(word).cloned().unwrap_or_else(|| word.to_owned())
     }
 
     /// The command, with its output in the folder.
     fn outputs(&mut self, command: &[String]) -> Vec<String> {
+        let source = self.source(command);
         let outputs =
             command.windows(2).filter(|pair| pair.first().is_some_and(|word| word == "-o"));
         for output in outputs.filter_map(|pair| pair.get(1)) {
+            if let Some(source) = &source {
+                // gcc uses a name again for the assembly of the next source.
+                self.sources.insert(output.clone(), source.clone());
+            }
             let name = Path::new(output).file_name().unwrap_or_default().to_string_lossy();
             let number = self.names.len();
             let place = self.folder.join(format!("{number}-{name}")).to_string_lossy().into_owned();
@@ -118,6 +164,11 @@ impl Renamed<'_> {
         }
         command.iter().map(|word| self.word(word)).collect()
     }
+}
+
+fn is_source(word: &str) -> bool {
+    let extension = Path::new(word).extension().and_then(std::ffi::OsStr::to_str);
+    !word.starts_with('-') && extension.is_some_and(|of| SOURCES.contains(&of))
 }
 
 fn compile(command: &[String]) -> Result<(), DriverError> {
@@ -252,7 +303,7 @@ mod tests {
 
     #[test]
     fn temporary_files_are_renamed_throughout() {
-        let mut renamed = Renamed { folder: Path::new("/t"), names: HashMap::new() };
+        let mut renamed = Renamed::new(Path::new("/t"));
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(renamed.outputs(&words("cc1 a.c -o /tmp/x.s")).join(" "), "cc1 a.c -o /t/0-x.s");
         assert_eq!(
@@ -260,5 +311,7 @@ mod tests {
             "as -o /t/1-x.o /t/0-x.s"
         );
         assert_eq!(renamed.word("/tmp/x.o"), "/t/1-x.o");
+        let named = |place: &str| renamed.named().get(Path::new(place)).cloned();
+        assert_eq!(named("/t/1-x.o").as_deref(), Some("a.c (compiled)"));
     }
 }

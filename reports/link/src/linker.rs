@@ -29,7 +29,7 @@ pub enum Linker {
     /// mold 3: merges version 3.
     #[serde(rename = "mold")]
     Mold,
-    /// wild: not observed, so that nothing is predicted.
+    /// wild 0.10: leaves the section out, and appends with `-r`.
     #[serde(rename = "wild")]
     Wild,
     /// Any other linker, whose treatment of SFrame was not observed.
@@ -39,8 +39,15 @@ pub enum Linker {
 
 impl Linker {
     /// The linkers whose outcome is predicted.
-    pub const MODELLED: [Linker; 6] =
-        [Linker::Ld240, Linker::Ld244, Linker::Ld247, Linker::Gold, Linker::Lld, Linker::Mold];
+    pub const MODELLED: [Linker; 7] = [
+        Linker::Ld240,
+        Linker::Ld244,
+        Linker::Ld247,
+        Linker::Gold,
+        Linker::Lld,
+        Linker::Mold,
+        Linker::Wild,
+    ];
 
     /// The name on the command line.
     #[must_use]
@@ -70,11 +77,6 @@ impl Linker {
             Linker::Wild => "wild",
             Linker::Other => "a linker that is not modelled",
         }
-    }
-
-    /// The linkers that have a name on the command line.
-    fn named() -> impl Iterator<Item = Linker> {
-        Linker::MODELLED.into_iter().chain([Linker::Wild])
     }
 
     /// Whether this is a version of GNU ld.
@@ -113,7 +115,7 @@ pub struct UnknownLinker;
 
 impl fmt::Display for UnknownLinker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = Linker::named().map(Linker::name).collect();
+        let names = Linker::MODELLED.map(Linker::name);
         write!(f, "the linkers are {}", names.join(", "))
     }
 }
@@ -124,7 +126,7 @@ impl FromStr for Linker {
     type Err = UnknownLinker;
 
     fn from_str(name: &str) -> Result<Linker, UnknownLinker> {
-        Linker::named().find(|linker| linker.name() == name).ok_or(UnknownLinker)
+        Linker::MODELLED.into_iter().find(|linker| linker.name() == name).ok_or(UnknownLinker)
     }
 }
 
@@ -143,8 +145,7 @@ impl Identity {
     /// A linker that was named, not run.
     #[must_use]
     pub fn named(linker: Linker) -> Identity {
-        let is_modelled = Linker::MODELLED.contains(&linker);
-        let doubt = (!is_modelled).then(|| NOT_OBSERVED.to_owned());
+        let doubt = (linker == Linker::Other).then(|| NOT_OBSERVED.to_owned());
         Identity { linker, version: String::new(), doubt }
     }
 
@@ -181,7 +182,11 @@ fn recognise(line: &str) -> (Linker, Option<String>) {
                 (minor != 0).then(|| format!("mold 3.0 was observed, and this is 3.{minor}"));
             (Linker::Mold, doubt)
         }
-        _ if first == "Wild" => (Linker::Wild, Some(NOT_OBSERVED.to_owned())),
+        Some((major, minor)) if first == "Wild" => {
+            let doubt = ((major, minor) != (0, 10))
+                .then(|| format!("wild 0.10 was observed, and this is {major}.{minor}"));
+            (Linker::Wild, doubt)
+        }
         _ => (Linker::Other, Some(NOT_OBSERVED.to_owned())),
     }
 }
@@ -233,6 +238,7 @@ mod tests {
             ("GNU gold (GNU Binutils for Debian 2.40) 1.16", Linker::Gold),
             ("Debian LLD 23.1.4 (compatible with GNU linkers)", Linker::Lld),
             ("mold 3.0.0 (compatible with GNU ld)", Linker::Mold),
+            ("Wild 0.10.0 non-git-build (compatible with GNU linkers)", Linker::Wild),
         ];
         for (line, linker) in cases {
             let identity = Identity::of_version(line);
@@ -242,12 +248,12 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_command_line() {
-        for linker in Linker::named() {
+        for linker in Linker::MODELLED {
             assert_eq!(linker.name().parse(), Ok(linker));
         }
         assert_eq!("ld".parse::<Linker>(), Err(UnknownLinker));
         assert_eq!(Identity::named(Linker::Gold).doubt, None);
-        assert!(Identity::named(Linker::Wild).doubt.is_some());
+        assert!(Identity::named(Linker::Other).doubt.is_some());
     }
 
     #[test]

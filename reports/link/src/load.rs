@@ -38,9 +38,15 @@ pub(crate) struct Loaded {
     pub(crate) calls_stubs: bool,
 }
 
-/// Loads the inputs that a command line names. `folders` are the linker's own library folders.
-pub(crate) fn load(linker: Linker, arguments: &Arguments, folders: &[PathBuf]) -> Loaded {
-    let mut loader = Loader::new(linker, arguments, folders);
+/// Loads the inputs that a command line names. `folders` are the linker's own library folders, `names` other names of files
+/// for people.
+pub(crate) fn load(
+    linker: Linker,
+    arguments: &Arguments,
+    folders: &[PathBuf],
+    names: HashMap<PathBuf, String>,
+) -> Loaded {
+    let mut loader = Loader { names, ..Loader::new(linker, arguments, folders) };
     for item in &arguments.items {
         loader.item(item, 0);
     }
@@ -63,6 +69,7 @@ struct Loader<'a> {
     linker: Linker,
     arguments: &'a Arguments,
     folders: Vec<PathBuf>,
+    names: HashMap<PathBuf, String>,
     loaded: Loaded,
     archives: Vec<Archive>,
     /// Definitions that can still be used, for linkers that remember them.
@@ -94,6 +101,7 @@ impl<'a> Loader<'a> {
             linker,
             arguments,
             folders: all.map(|folder| names::below(sysroot, folder)).collect(),
+            names: HashMap::new(),
             loaded: Loaded { faults: arguments.faults.clone(), ..Loaded::default() },
             archives: Vec::new(),
             lazy: HashMap::new(),
@@ -166,9 +174,10 @@ impl<'a> Loader<'a> {
             let text = str::from_utf8(&bytes).unwrap_or_default().to_owned();
             return self.script(path, &text, mode, depth);
         }
-        match Object::read(&printable_path(path), &bytes) {
+        let name = self.names.get(path).cloned().unwrap_or_else(|| printable_path(path));
+        match Object::read(&name, &bytes) {
             Ok(object) => self.object(path, object, mode),
-            Err(error) => self.fault(format!("{}: {error}", printable_path(path))),
+            Err(error) => self.fault(format!("{name}: {error}")),
         }
     }
 

@@ -6,6 +6,7 @@
 mod append;
 mod gnu;
 mod mold;
+mod wild;
 
 use serde::{Deserialize, Serialize};
 
@@ -159,7 +160,8 @@ impl Link<'_> {
                 Linker::Ld240 | Linker::Ld244 | Linker::Ld247 => gnu::predict(self, &duplicates),
                 Linker::Gold | Linker::Lld => append::predict(self, &duplicates),
                 Linker::Mold => mold::predict(self, &duplicates),
-                Linker::Wild | Linker::Other => Prediction::default(),
+                Linker::Wild => wild::predict(self),
+                Linker::Other => Prediction::default(),
             }
         };
         if prediction.fates.is_empty() {

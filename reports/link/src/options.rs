@@ -34,6 +34,9 @@ pub struct Options {
     pub no_stub_unwind_info: bool,
     /// `-Bsymbolic` or `-Bsymbolic-functions`: calls within a shared object need no stubs.
     pub symbolic: bool,
+    /// `--wild-experimental-sframe`.
+    #[serde(default)]
+    pub wild_experimental: bool,
     /// A linker script discards `.sframe`.
     pub script_discards: bool,
     /// Some code calls a function that may be in another module, so that the linker makes stubs (PLT).

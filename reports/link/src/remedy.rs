@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::driver::COMPILED;
 use crate::input::{Input, InputKind, Sframe};
 use crate::linker::Linker;
 use crate::model::{Fate, Link, Outcome, Prediction};
@@ -149,10 +150,15 @@ fn removal(input: &Input) -> String {
             let (file, name) = (quoted(file), quoted(name));
             format!("objcopy --remove-section .sframe {file} {name} (and link with cc -B.)")
         }
-        None => {
-            let file = quoted(&input.name);
-            format!("objcopy --remove-section .sframe {file}")
-        }
+        None => match input.name.strip_suffix(COMPILED) {
+            Some(source) => {
+                let source = quoted(source);
+                format!(
+                    "cc -c {source} -o object.o && objcopy --remove-section .sframe object.o (and link object.o instead)"
+                )
+            }
+            None => format!("objcopy --remove-section .sframe {}", quoted(&input.name)),
+        },
     }
 }
 

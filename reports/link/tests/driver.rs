@@ -300,6 +300,30 @@ fn commands_that_do_not_link_are_errors() {
     assert!(matches!(error("broken.c"), DriverError::NotCompiled(_)));
 }
 
+/// The driver gives them names such as /tmp/cc123.o, which are others each time.
+#[test]
+fn compiled_objects_have_the_names_of_their_sources() {
+    let root = folder!("driver-names");
+    sources(&root);
+    let Some(folder) = ALL[4].folder(&root) else { return };
+    if !tools::is_installed("cc") {
+        return;
+    }
+    for option in ["-O0", "-pipe"] {
+        let mut command = ALL[4].command(&folder);
+        command.extend(words(&format!("{option} main.c helper.c -shared -fPIC -o program")));
+        let audit = audit(&root, &command);
+        let objects = audit.inputs.iter().filter(|input| input.kind == InputKind::Object);
+        let names: Vec<&str> = objects.map(|input| input.name.as_str()).collect();
+        let of = |source: &str| format!("{} (compiled)", root.join(source).display());
+        let own = names.iter().filter(|name| !name.starts_with("/usr/lib"));
+        assert_eq!(own.copied().collect::<Vec<_>>(), [of("main.c"), of("helper.c")], "{option}");
+        let remedy = audit.remedies.iter().flat_map(|remedy| &remedy.commands);
+        let all = remedy.cloned().collect::<Vec<_>>().join("\n");
+        assert!(!all.contains("(compiled)") && !all.contains("/tmp/cc"), "{all}");
+    }
+}
+
 /// A static program pulls in hundreds of members of the C library. GNU ld's map lists them.
 #[test]
 fn members_of_the_c_library_are_those_of_the_map() {

@@ -41,6 +41,17 @@ pub enum NoObject {
     NotRun(String),
 }
 
+impl NoObject {
+    /// How a program ended, with its first message of an error.
+    pub(crate) fn refused(end: End, errors: &[u8]) -> NoObject {
+        let errors = String::from_utf8_lossy(errors).into_owned();
+        let is_message = |line: &&str| ["rror", "ssert"].iter().any(|word| line.contains(word));
+        let message = errors.lines().find(is_message).or(errors.lines().next());
+        let message = message.map_or(String::new(), |line| format!(": {}", line.trim()));
+        NoObject::Refused(format!("{end}{message}"))
+    }
+}
+
 impl Assembler {
     /// Finds the assembler that a command names, and asks for its version. `watcher` is a program that calls
     /// [`watch_if_asked`](sframe_harness::limited::watch_if_asked).
@@ -137,26 +148,25 @@ impl Assembler {
             run(&self.watcher, &Command::new(words), folder).map_err(NoObject::NotRun)?;
         match finished.ran.end {
             End::Status(0) if object(&finished).exists() => Ok(finished),
-            end => {
-                let errors = String::from_utf8_lossy(&finished.ran.errors).into_owned();
-                let is_message = |line: &&str| ["rror", "ssert"].iter().any(|w| line.contains(w));
-                let message = errors.lines().find(is_message).or(errors.lines().next());
-                let message = message.map_or(String::new(), |line| format!(": {}", line.trim()));
-                Err(NoObject::Refused(format!("{end}{message}")))
-            }
+            end => Err(NoObject::refused(end, &finished.ran.errors)),
         }
     }
 
-    /// Runs a program of the same release on the object of a finished run, whose folder is its current one.
+    /// Runs a program of the same release on a file, which gets the name `file`.
     ///
     /// # Errors
     /// Returns the reason if it cannot be run.
-    pub fn print(&self, program: &Path, options: &[&str], object: &[u8]) -> Result<String, String> {
+    pub fn print(
+        &self,
+        program: &Path,
+        options: &[&str],
+        (file, bytes): (&str, &[u8]),
+    ) -> Result<String, String> {
         let folder = Folder::new().map_err(|error| error.to_string())?;
-        std::fs::write(folder.work().join(OBJECT), object).map_err(|error| error.to_string())?;
+        std::fs::write(folder.work().join(file), bytes).map_err(|error| error.to_string())?;
         let mut words = vec![program.as_os_str().to_owned()];
         words.extend(options.iter().map(OsString::from));
-        words.push(OBJECT.into());
+        words.push(file.into());
         let command = Command { together: true, ..Command::new(words) };
         let finished = run(&self.watcher, &command, folder)?;
         Ok(String::from_utf8_lossy(&finished.ran.output).into_owned())
@@ -169,12 +179,12 @@ pub fn object(finished: &Finished) -> PathBuf {
     finished.folder().work().join(OBJECT)
 }
 
-fn run(watcher: &Path, command: &Command, folder: Folder) -> Result<Finished, String> {
+pub(crate) fn run(watcher: &Path, command: &Command, folder: Folder) -> Result<Finished, String> {
     Runner::new(watcher, LIMITS).run(command, folder).map_err(|error| error.to_string())
 }
 
 /// Programs run in folders of their own, so that a path must be absolute.
-fn absolute(program: &OsString) -> Result<OsString, String> {
+pub(crate) fn absolute(program: &OsString) -> Result<OsString, String> {
     let path = Path::new(program);
     if path.components().count() > 1 {
         let path = std::path::absolute(path).map_err(|error| error.to_string())?;

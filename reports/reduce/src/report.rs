@@ -1,17 +1,31 @@
-//! The page about a finding that was reduced with an assembler.
+//! The page about a finding that was reduced with an assembler, or with a linker.
+
+mod steps;
 
 use sframe_defects::Defect;
 use sframe_record::catalogue;
 use sframe_record::{Finding, Side};
 
 use crate::assembler::{Assembler, Kind};
-use crate::page::{Page, Step, finding_text};
+use crate::inputs::Inputs;
+use crate::linker::Linker;
+use crate::page::{Page, finding_text};
 use crate::reduce::Reduced;
 use crate::source::{Code, Part};
 
-/// The name of the source in the commands.
-const SOURCE: &str = "small.s";
-const OBJECT: &str = "small.o";
+/// The name of the source in the commands, without its extension.
+const STEM: &str = "small";
+const LIBRARIES: &str = "The finding depends on the startup objects and the C library that the driver adds to the link: with \
+                         `-nostdlib`, the first inputs that were tried did not show it.";
+
+/// The programs that show a finding.
+#[derive(Clone, Copy, Debug)]
+pub struct Programs<'p> {
+    /// The assemblers, by the numbers in the inputs.
+    pub assemblers: &'p [Assembler],
+    /// The linker, if a link shows the finding.
+    pub linker: Option<&'p Linker>,
+}
 
 /// Writes the page. `origin` says in which file and function the finding was, if that is to be published.
 ///
@@ -19,27 +33,48 @@ const OBJECT: &str = "small.o";
 /// Returns the reason if a tool of the assembler's release cannot be run.
 pub fn report(
     reduced: &Reduced,
-    assembler: &Assembler,
+    programs: Programs<'_>,
     origin: Option<&str>,
 ) -> Result<Page, String> {
     let finding = &reduced.finding;
+    let inputs = &reduced.inputs;
     let known = finding.known.as_ref().and_then(|known| sframe_defects::find(known.as_str()));
     let rule = catalogue::find(finding.rule.as_str());
-    let tool = match assembler.kind() {
-        Kind::Gnu => "GNU as",
-        Kind::Llvm => "LLVM",
+    let used = used(&reduced.inputs, programs.assemblers);
+    let (_, assembler) = used.first().ok_or("there is no assembler")?;
+    let (tool, version) = match (programs.linker, assembler.kind()) {
+        (Some(linker), _) => (linker.title(), linker.version()),
+        (None, Kind::Gnu) => ("GNU as", assembler.version()),
+        (None, Kind::Llvm) => ("LLVM", assembler.version()),
     };
     let title = known.map_or_else(|| finding.message.to_string(), |known| known.title.to_owned());
+    let names = inputs.names(STEM).into_iter();
+    let sources = names.zip(inputs.sources.iter().map(|input| input.source.text()));
     let mut page = Page {
         title: format!("{tool}: {title}"),
-        inputs: vec![(SOURCE.to_owned(), reduced.source.text())],
-        steps: steps(reduced, assembler)?,
+        inputs: sources.collect(),
+        steps: steps::steps(reduced, programs, assembler)?,
         finding: finding_text(finding),
         ..Page::default()
     };
     let mut fact = |name: &str, value: String| page.facts.push((name.to_owned(), value));
-    fact("Program", assembler.version().to_owned());
-    fact("Machine", reduced.source.abi.name().to_owned());
+    fact("Program", version.to_owned());
+    if programs.linker.is_some() {
+        for (number, assembler) in &used {
+            let assembled = inputs.names(STEM).into_iter().zip(&inputs.sources);
+            let its = assembled.filter(|(_, input)| input.assembler == *number);
+            let its: Vec<String> = its.map(|(name, _)| format!("`{name}`")).collect();
+            let version = assembler.version();
+            fact(
+                "Assembled by",
+                match used.len() {
+                    1 => version.to_owned(),
+                    _ => format!("{version}: {}", its.join(", ")),
+                },
+            );
+        }
+    }
+    fact("Machine", inputs.abi().map_or("", |abi| abi.name()).to_owned());
     if let Some(header) = reduced.record.sections.iter().find_map(|section| section.header.as_ref())
     {
         fact("SFrame version", header.version.to_string());
@@ -50,11 +85,14 @@ pub fn report(
     if let Some(origin) = origin {
         fact("Found in", origin.to_owned());
     }
-    page.expected = expected(finding, reduced);
+    page.expected = expected(finding, reduced, programs.linker);
     if let Some(rule) = rule {
         // What tools were seen to do is no specification.
         let clauses = rule.page.source.split("; ").filter(|clause| !clause.starts_with("observed"));
-        page.expected.push(format!("Specification: {}.", clauses.collect::<Vec<_>>().join("; ")));
+        let clauses = clauses.collect::<Vec<_>>().join("; ");
+        if !clauses.is_empty() {
+            page.expected.push(format!("Specification: {clauses}."));
+        }
         page.matters.push(rule.page.consequence.to_owned());
     }
     if let Some(known) = known {
@@ -63,6 +101,10 @@ pub fn report(
         }
         page.workaround = Some(paragraph(known.workaround)).filter(|text| !text.is_empty());
     }
+    let needs_libraries = |linker: &&Linker| linker.needs_libraries(&inputs.options);
+    if programs.linker.filter(needs_libraries).is_some() {
+        page.matters.push(LIBRARIES.to_owned());
+    }
     Ok(page)
 }
 
@@ -70,29 +112,19 @@ fn known_as(defect: &Defect) -> String {
     format!("`{}` ({})", defect.id, defect.affected())
 }
 
-/// The commands that show the finding, with their outputs.
-fn steps(reduced: &Reduced, assembler: &Assembler) -> Result<Vec<Step>, String> {
-    let options = assembler.options(reduced.source.abi).join(" ");
-    let command = format!("{} {options} -o {OBJECT} {SOURCE}", assembler.name());
-    let mut steps = vec![Step { command, output: reduced.messages.clone() }];
-    let printers: [(&str, &[&str]); 2] = match assembler.kind() {
-        Kind::Gnu => {
-            [("objdump", &["--sframe"]), ("readelf", &["-W", "--debug-dump=frames-interp"])]
-        }
-        Kind::Llvm => [("llvm-readobj", &["--sframe"]), ("llvm-dwarfdump", &["--eh-frame"])],
-    };
-    for (name, options) in printers {
-        let Some(program) = assembler.sibling(name) else { continue };
-        let file = program.file_name().map(|name| name.to_string_lossy().into_owned());
-        let command = format!("{} {} {OBJECT}", file.unwrap_or_default(), options.join(" "));
-        let output = assembler.print(&program, options, &reduced.object)?;
-        steps.push(Step { command, output });
+/// The assemblers that are used, each once, with their numbers.
+fn used<'p>(inputs: &Inputs, assemblers: &'p [Assembler]) -> Vec<(usize, &'p Assembler)> {
+    let mut used: Vec<(usize, &Assembler)> = Vec::new();
+    for input in &inputs.sources {
+        let is_new = used.iter().all(|(number, _)| *number != input.assembler);
+        let found = assemblers.get(input.assembler).filter(|_| is_new);
+        used.extend(found.map(|assembler| (input.assembler, assembler)));
     }
-    Ok(steps)
+    used
 }
 
 /// What would be right.
-fn expected(finding: &Finding<'_>, reduced: &Reduced) -> Vec<String> {
+fn expected(finding: &Finding<'_>, reduced: &Reduced, linker: Option<&Linker>) -> Vec<String> {
     let mut expected = Vec::new();
     let rows = finding.difference.as_ref().zip(finding.code.as_ref());
     let of_cfi = rows.and_then(|(difference, code)| {
@@ -107,7 +139,8 @@ fn expected(finding: &Finding<'_>, reduced: &Reduced) -> Vec<String> {
             row.start.0, row.cfa, row.ra, row.fp
         ));
         let is_code = |part: &Part| matches!(part, Part::Code(Code::Bytes(_)));
-        if !reduced.source.functions.iter().flat_map(|function| &function.parts).any(is_code) {
+        let has_code = reduced.inputs.functions().flat_map(|of| &of.parts).any(is_code);
+        if linker.is_none() && !has_code {
             expected.push(
                 "The assembler makes both tables from the same directives, so they have to agree, whatever the code is. Here, the code \
                  has no meaning."

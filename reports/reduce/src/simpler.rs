@@ -28,6 +28,9 @@ fn codes(code: &Code, abi: Abi) -> Vec<Code> {
     if *code == Code::Nop {
         return Vec::new();
     }
+    if matches!(code, Code::Reference(_)) {
+        return vec![Code::Nop];
+    }
     let doubled = (0..DOUBLINGS).map(|times| unit << times);
     let closer = [2, 4, 8, 16].map(|part| size - size / part / unit * unit);
     let sizes = doubled.chain(closer).chain([size.saturating_sub(unit)]);

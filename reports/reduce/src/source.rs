@@ -4,6 +4,9 @@ use std::fmt::{self, Write as _};
 
 use sframe_validator::Abi;
 
+/// A function of another file.
+pub(crate) const CALLED: &str = "called";
+
 /// Assembly source for one machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -46,6 +49,17 @@ pub enum Code {
     Nop,
     /// A number of bytes, without a meaning.
     Blank(u64),
+    /// An instruction that uses a function of another file, so that the linker makes a stub for it.
+    Reference(Reference),
+}
+
+/// How an instruction uses a function of another file, and the name of that function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// Calls it.
+    Call(&'static str),
+    /// Loads its address from the global offset table.
+    Address(&'static str),
 }
 
 /// A directive with its operands.
@@ -65,7 +79,44 @@ impl Code {
             Code::Bytes(bytes) => bytes.len() as u64,
             Code::Nop => abi.instruction_alignment().into(),
             Code::Blank(size) => *size,
+            Code::Reference(reference) => reference.size(abi),
         }
+    }
+}
+
+impl Reference {
+    /// The same for the first of the functions that are called; `None` if it is that one.
+    pub(crate) fn plain(&self) -> Option<Reference> {
+        let plain = match self {
+            Reference::Call(_) => Reference::Call(CALLED),
+            Reference::Address(_) => Reference::Address(CALLED),
+        };
+        (plain != *self).then_some(plain)
+    }
+
+    fn size(&self, abi: Abi) -> u64 {
+        match (self, abi) {
+            (Reference::Call(_), Abi::Amd64) => 5,
+            (Reference::Address(_), Abi::Amd64) => 7,
+            (Reference::Call(_), Abi::Aarch64Little | Abi::Aarch64Big) => 4,
+            (Reference::Address(_), Abi::Aarch64Little | Abi::Aarch64Big) => 8,
+            (_, Abi::S390x) => 6,
+        }
+    }
+
+    fn write(&self, abi: Abi, text: &mut String) {
+        let _ = match (self, abi) {
+            (Reference::Call(name), Abi::Amd64) => writeln!(text, "\tcall {name}@PLT"),
+            (Reference::Call(name), Abi::S390x) => writeln!(text, "\tbrasl %r14, {name}@PLT"),
+            (Reference::Call(name), _) => writeln!(text, "\tbl {name}"),
+            (Reference::Address(name), Abi::Amd64) => {
+                writeln!(text, "\tmov {name}@GOTPCREL(%rip), %rax")
+            }
+            (Reference::Address(name), Abi::S390x) => writeln!(text, "\tlgrl %r1, {name}@GOTENT"),
+            (Reference::Address(name), _) => {
+                writeln!(text, "\tadrp x0, :got:{name}\n\tldr x0, [x0, :got_lo12:{name}]")
+            }
+        };
     }
 }
 
@@ -102,16 +153,6 @@ impl Source {
     #[must_use]
     pub fn directives(&self) -> usize {
         self.functions.iter().map(Function::directives).sum()
-    }
-
-    /// The source with other parts in one function.
-    #[must_use]
-    pub fn with_parts(&self, number: usize, parts: Vec<Part>) -> Source {
-        let mut source = self.clone();
-        if let Some(function) = source.functions.get_mut(number) {
-            function.parts = parts;
-        }
-        source
     }
 
     /// The text for an assembler.
@@ -165,6 +206,7 @@ impl Code {
             Code::Blank(size) => {
                 let _ = writeln!(text, "\t.skip {size}");
             }
+            Code::Reference(reference) => reference.write(abi, text),
             Code::Bytes(bytes) => {
                 for line in bytes.chunks(16) {
                     let bytes: Vec<String> =

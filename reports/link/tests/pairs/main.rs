@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use objects::{Machine, Pair};
 use real::{Mode, Readers, Real};
-use sframe_corpus::{folder, tools};
+use sframe_corpus::{folder, repository, tools};
 use sframe_link::{Audit, Linker, messages};
 use table::Results;
 
@@ -45,8 +45,25 @@ pub(crate) const TOOLS: [Tool; 6] = [
     tool(Linker::Mold, "mold", "mold", Some("mold")),
 ];
 
+/// wild is built from its crate, which takes minutes, so that it is optional.
+static WILD: Tool = tool(Linker::Wild, "wild", "wild", Some("wild"));
+
+/// The program that `reports/link/tools/wild` builds, or the one that SFRAME_WILD names.
+fn wild() -> Option<PathBuf> {
+    let built = || repository().join("target/linkers/wild-0.10.0/bin/wild");
+    let path = std::env::var_os("SFRAME_WILD").map_or_else(built, PathBuf::from);
+    if !path.exists() {
+        tools::skipped::note("wild 0.10.0", "reports/link/tools/wild");
+        return None;
+    }
+    Some(path)
+}
+
 impl Tool {
     pub(crate) fn path(&self, machine: Machine) -> Option<PathBuf> {
+        if self.linker == Linker::Wild {
+            return wild();
+        }
         let program = match machine {
             Machine::Amd64 => Some(self.program),
             Machine::Aarch64 => self.program_aarch64,
@@ -110,7 +127,11 @@ fn check(tool: &Tool, machine: Machine, modes: &[Mode]) -> Option<Results> {
     for &mode in modes {
         let mut rows = Vec::new();
         for pair in objects::pairs(machine) {
-            let arguments = mode.arguments(&pair);
+            let mut arguments = mode.arguments(&pair);
+            if tool.linker == Linker::Wild && machine == Machine::Aarch64 {
+                // The others see it from their inputs.
+                arguments.extend(["-m", "aarch64linux"].map(str::to_owned));
+            }
             let real = real::link(&linker, &folder, &readers, &arguments);
             let audit = in_folder(&folder, tool.linker, &arguments);
             let described = pair.functions(|number| audit.prediction.fates[number].is_described());
@@ -144,10 +165,10 @@ pub(crate) fn in_folder(folder: &std::path::Path, linker: Linker, arguments: &[S
 }
 
 macro_rules! linkers {
-    ($($name:ident: $number:expr,)*) => {
+    ($($name:ident: $tool:expr,)*) => {
         $(#[test]
         fn $name() {
-            let tool = &TOOLS[$number];
+            let tool = &$tool;
             let Some(mut results) = check(tool, Machine::Amd64, &Mode::ALL) else { return };
             if tool.program_aarch64.is_some() {
                 let more = check(tool, Machine::Aarch64, &[Mode::Shared, Mode::Program]);
@@ -160,10 +181,11 @@ macro_rules! linkers {
 }
 
 linkers! {
-    gnu_ld_2_40: 0,
-    gnu_ld_2_44: 1,
-    gnu_ld_2_47: 2,
-    gold: 3,
-    lld: 4,
-    mold: 5,
+    gnu_ld_2_40: TOOLS[0],
+    gnu_ld_2_44: TOOLS[1],
+    gnu_ld_2_47: TOOLS[2],
+    gold: TOOLS[3],
+    lld: TOOLS[4],
+    mold: TOOLS[5],
+    wild_0_10: WILD,
 }

@@ -135,11 +135,14 @@ pub(crate) fn link(linker: &Path, folder: &Path, readers: &Readers, arguments: &
     real
 }
 
-/// Links the result of `-r` again, alone, which gives functions their addresses.
+/// Links the result of `-r` again, alone, which gives functions their addresses. wild would leave the section out; lld copies
+/// it.
 fn again(linker: &Path, object: &Path) -> PathBuf {
     let output = object.with_extension("again");
     let _ = fs::remove_file(&output);
-    let mut command = Command::new(linker);
+    let is_wild = linker.file_name().is_some_and(|name| name.to_string_lossy().starts_with("wild"));
+    let lld = tools::toolchain("llvm-23").filter(|_| is_wild).map(|folder| folder.join("ld.lld"));
+    let mut command = Command::new(lld.as_deref().unwrap_or(linker));
     command.arg(object).arg("-o").arg(&output).env("LC_ALL", "C");
     command.output().expect("the linker runs");
     output

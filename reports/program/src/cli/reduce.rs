@@ -9,8 +9,9 @@ use sframe_record::numbers::counted;
 use sframe_record::text::{printable, printable_path};
 use sframe_record::{Finding, Owner, Record, Status, catalogue};
 use sframe_reduce::assembler::Assembler;
+use sframe_reduce::linker::Linker;
 use sframe_reduce::reduce::{Nearest, Outcome, Reduced, Task, reduce};
-use sframe_reduce::report::report;
+use sframe_reduce::report;
 use sframe_reduce::wanted::Wanted;
 use sframe_validator::check::Options;
 use sframe_validator::elf::Elf;
@@ -35,11 +36,10 @@ pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
         ))?;
         return Ok(Exit::Failure);
     };
-    let watcher = std::env::current_exe()?;
-    let assembler = match Assembler::find(&args.with, &watcher) {
-        Ok(assembler) => assembler,
+    let programs = match found_programs(args)? {
+        Ok(programs) => programs,
         Err(why) => {
-            complain(&format!("--with {}: {why}", printable(args.with.as_bytes())))?;
+            complain(&why)?;
             return Ok(Exit::Failure);
         }
     };
@@ -52,7 +52,8 @@ pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
             elf: &elf,
             finding: &finding,
             wanted,
-            assembler: &assembler,
+            assemblers: &programs.assemblers,
+            linker: programs.linker.as_ref(),
             check: &check,
             respell: args.respell,
             stop: &stop,
@@ -62,14 +63,54 @@ pub(super) fn run(args: &ReduceArgs) -> io::Result<Exit> {
         Ok((outcome, finding))
     });
     match outcome {
-        Ok((Outcome::Reduced(reduced), finding)) => written(args, &reduced, &finding, &assembler),
-        Ok((Outcome::NotShown(nearest), finding)) => not_shown(&nearest, &finding, &assembler),
+        Ok((Outcome::Reduced(reduced), finding)) => written(args, &reduced, &finding, &programs),
+        Ok((Outcome::NotShown(nearest), finding)) => not_shown(&nearest, &finding, &programs),
         Ok((Outcome::Stopped, _)) => Ok(Exit::Interrupted),
         Err(why) => {
             complain(&why)?;
             Ok(Exit::Incomplete)
         }
     }
+}
+
+/// The assemblers and the linker to use.
+struct Programs {
+    assemblers: Vec<Assembler>,
+    linker: Option<Linker>,
+}
+
+impl Programs {
+    /// The version of the one that has to show the finding.
+    fn version(&self) -> String {
+        let of_assembler = self.assemblers.first().map_or("", Assembler::version);
+        printable(self.linker.as_ref().map_or(of_assembler, Linker::version).as_bytes())
+    }
+}
+
+/// Finds the programs. The inner error is a wrong usage.
+fn found_programs(args: &ReduceArgs) -> io::Result<Result<Programs, String>> {
+    let watcher = std::env::current_exe()?;
+    let wrong = |option: &str, command: &str, why: &str| {
+        format!("{option} {}: {why}", printable(command.as_bytes()))
+    };
+    let mut assemblers = Vec::new();
+    for command in &args.with {
+        match Assembler::find(command, &watcher) {
+            Ok(assembler) => assemblers.push(assembler),
+            Err(why) => return Ok(Err(wrong("--with", command, &why))),
+        }
+    }
+    if args.linker.is_none() && assemblers.len() > 1 {
+        return Ok(Err("--with: several assemblers need --linker".to_owned()));
+    }
+    let linker = match &args.linker {
+        None => None,
+        Some(command) => match Linker::find(command, &watcher) {
+            Ok(linker) => Some(linker),
+            Err(why) => return Ok(Err(wrong("--linker", command, &why))),
+        },
+    };
+    Ok(Ok(Programs { assemblers, linker }))
 }
 
 /// The options of a scan that finds what has this name; `None` if nothing has it.
@@ -125,8 +166,10 @@ fn found(
         let symbol = function.or(finding.code.as_ref().and_then(|of| of.symbol.as_deref()));
         args.function.is_none() || symbol == args.function.as_deref()
     };
+    let named = || record.findings.iter().filter(|of| is_named(of) && is_in_function(of));
+    // A defect may show in several rules: an error is at its cause, a warning is a consequence.
     let finding =
-        record.findings.iter().find(|finding| is_named(finding) && is_in_function(finding));
+        named().find(|of| of.severity == sframe_record::Severity::Error).or_else(|| named().next());
     match finding {
         Some(finding) => Ok((bytes, finding.clone(), Wanted::like(finding, &record))),
         None => {
@@ -161,12 +204,12 @@ fn names<'f>(findings: impl Iterator<Item = &'f Finding<'static>>) -> String {
     names.join(", ")
 }
 
-/// Writes the source and the page.
+/// Writes the sources and the page.
 fn written(
     args: &ReduceArgs,
     reduced: &Reduced,
     finding: &Finding<'_>,
-    assembler: &Assembler,
+    programs: &Programs,
 ) -> io::Result<Exit> {
     let name = args.file.file_name().map_or(args.file.as_path(), Path::new);
     let function = finding.function.as_ref().and_then(|function| function.symbol.as_ref());
@@ -174,34 +217,65 @@ fn written(
         Some(function) => format!("`{}`, function `{function}`", printable_path(name)),
         None => format!("`{}`", printable_path(name)),
     };
-    let page = match report(reduced, assembler, Some(&origin)) {
+    let used =
+        report::Programs { assemblers: &programs.assemblers, linker: programs.linker.as_ref() };
+    let page = match report::report(reduced, used, Some(&origin)) {
         Ok(page) => page.to_string(),
         Err(why) => {
             complain(&why)?;
             return Ok(Exit::Incomplete);
         }
     };
+    let sources: Vec<_> = reduced.inputs.sources.iter().map(|of| of.source.text()).collect();
     let is_stdout = args.output == Path::new("-");
+    let paths = if is_stdout { Vec::new() } else { numbered(&args.output, sources.len()) };
     let beside = (!is_stdout).then(|| args.output.with_extension("md"));
     let page_path: Option<PathBuf> = args.page.clone().or(beside);
-    if page_path.as_deref() == Some(args.output.as_path()) {
+    if page_path.as_ref().is_some_and(|page| paths.contains(page)) {
         complain(
             &"the assembly and the page would be the same file: name another one with --page",
         )?;
         return Ok(Exit::Failure);
     }
     if is_stdout {
-        let mut out = stdout();
-        out.write_all(reduced.source.text().as_bytes())?;
-        out.flush()?;
-    } else {
-        write_file(&args.output, &reduced.source.text())?;
+        print_sources(&reduced.inputs.names("small"), &sources)?;
+    }
+    for (path, source) in paths.iter().zip(&sources) {
+        write_file(path, source)?;
     }
     if let Some(path) = &page_path {
         write_file(path, &page)?;
     }
-    summary(reduced, assembler)?;
+    summary(reduced, programs)?;
     Ok(Exit::Clean)
+}
+
+/// The files of the sources: `small.s`, or `small-1.s` and so on.
+fn numbered(path: &Path, count: usize) -> Vec<PathBuf> {
+    if count == 1 {
+        return vec![path.to_owned()];
+    }
+    let name = |number: usize| {
+        let mut name = path.file_stem().unwrap_or_default().to_owned();
+        name.push(format!("-{number}"));
+        if let Some(extension) = path.extension() {
+            name.push(".");
+            name.push(extension);
+        }
+        path.with_file_name(name)
+    };
+    (1..=count).map(name).collect()
+}
+
+fn print_sources(names: &[String], sources: &[String]) -> io::Result<()> {
+    let mut out = stdout();
+    for (name, source) in names.iter().zip(sources) {
+        if sources.len() > 1 {
+            writeln!(out, "# {name}")?;
+        }
+        out.write_all(source.as_bytes())?;
+    }
+    out.flush()
 }
 
 fn write_file(path: &Path, text: &str) -> io::Result<()> {
@@ -213,11 +287,16 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Says on standard error what was done, because the assembly may be on standard output.
-fn summary(reduced: &Reduced, assembler: &Assembler) -> io::Result<()> {
+fn summary(reduced: &Reduced, programs: &Programs) -> io::Result<()> {
     let mut out = io::stderr().lock();
-    let Reduced { source, finding, directives_before, runs, is_smallest, .. } = reduced;
-    let functions = counted(source.functions.len() as u64, "function");
-    let directives = counted(source.directives() as u64, "directive");
+    let Reduced { inputs, finding, directives_before, runs, is_smallest, .. } = reduced;
+    let functions = counted(inputs.count() as u64, "function");
+    let functions = match (&programs.linker, inputs.sources.len()) {
+        (None, _) => functions,
+        (Some(_), 1) => format!("1 source, {functions}"),
+        (Some(_), count) => format!("{count} sources, {functions}"),
+    };
+    let directives = counted(inputs.directives() as u64, "directive");
     writeln!(
         out,
         "{functions}, {directives} of {directives_before}, after {}",
@@ -225,22 +304,27 @@ fn summary(reduced: &Reduced, assembler: &Assembler) -> io::Result<()> {
     )?;
     let known = finding.known.as_ref().map_or(String::new(), |known| format!(", known: {known}"));
     writeln!(out, "{}: {}{known}", finding.rule, finding.message)?;
-    writeln!(out, "{}", printable(assembler.version().as_bytes()))?;
+    writeln!(out, "{}", programs.version())?;
+    if programs.linker.as_ref().is_some_and(|linker| linker.needs_libraries(&inputs.options)) {
+        writeln!(out, "it depends on startup objects or the C library, which the driver adds")?;
+    }
     if !is_smallest {
-        writeln!(out, "not every line is needed: the most runs of the assembler were reached")?;
+        writeln!(out, "not every line is needed: the most runs were reached")?;
     }
     Ok(())
 }
 
-/// Says what the assembler does instead.
-fn not_shown(nearest: &Nearest, finding: &Finding<'_>, assembler: &Assembler) -> io::Result<Exit> {
+/// Says what the programs do instead.
+fn not_shown(nearest: &Nearest, finding: &Finding<'_>, programs: &Programs) -> io::Result<Exit> {
     let known = finding.known.as_ref().map_or(String::new(), |known| format!(" ({known})"));
-    let version = printable(assembler.version().as_bytes());
-    complain(&format!("{}{known} is not shown by {version}", finding.rule))?;
+    complain(&format!("{}{known} is not shown by {}", finding.rule, programs.version()))?;
+    let is_linked = programs.linker.is_some();
     let instead = match (&nearest.refused, nearest.findings.is_empty()) {
+        (Some(why), _) if is_linked => format!("it links nothing: {}", printable(why.as_bytes())),
         (Some(why), _) => format!("it makes no object: {}", printable(why.as_bytes())),
+        (None, true) if is_linked => "nothing is found in what it links".to_owned(),
         (None, true) if finding.owner == Owner::Linker => {
-            "linkers make such code or sections, and objects alone do not show it".to_owned()
+            "linkers make such code or sections, and objects alone do not show it: name one with --linker".to_owned()
         }
         (None, true) => "nothing is found in the function that it assembles".to_owned(),
         (None, false) => {

@@ -24,12 +24,35 @@ impl<'p> Page<'p> {
 
     /// The folders of the tools; `None` if one is missing, or has another version now, and that is no failure.
     pub(crate) fn tools(&self) -> Option<Vec<PathBuf>> {
+        if let Some(consumer) = self.fact("Consumer") {
+            return self.consumer(consumer).map(|folder| vec![folder]);
+        }
+        // Answers that were given once, by code that is not packaged, or no answers at all.
+        if self.fact("Recorded").or(self.fact("Known by")).is_some() {
+            return None;
+        }
         let programs = ["Program", "Assembled by"].into_iter().filter_map(|name| self.fact(name));
         let folder = |program| {
             let folder = tools::toolchain(toolchain(program))?;
             is_of(program, &folder).then_some(folder)
         };
         programs.map(folder).collect()
+    }
+
+    /// The folder with the program that contains a consumer's own code; `None` if it was not built, or contains another
+    /// version now.
+    fn consumer(&self, name: &str) -> Option<PathBuf> {
+        // glibc is built from one version of its source, the others are those of the toolchains.
+        if !name.starts_with("glibc") {
+            let program = self.fact("Program")?;
+            is_of(program, &tools::toolchain(toolchain(program))?).then_some(())?;
+        }
+        let folder = sframe_corpus::repository().join("target/consumers/bin");
+        if folder.join(name).exists() {
+            return Some(folder);
+        }
+        tools::missing(name, &format!("corpus/consumers/build {name}"));
+        None
     }
 
     /// Whether the tools in a folder have the version that the page is about.
@@ -63,13 +86,13 @@ impl<'p> Page<'p> {
     }
 
     /// The files in the page: blocks after a line with the name alone.
-    fn inputs(&self) -> Vec<(String, String)> {
+    pub(crate) fn inputs(&self) -> Vec<(String, String)> {
         let mut inputs = Vec::new();
         let mut lines = self.text.lines().peekable();
         while let Some(line) = lines.next() {
             let name = line.strip_prefix('`').and_then(|line| line.strip_suffix("`:"));
             let Some(name) = name else { continue };
-            let block = lines.by_ref().skip_while(|line| !line.starts_with("```asm")).skip(1);
+            let block = lines.by_ref().skip_while(|line| !line.starts_with("```")).skip(1);
             let content: Vec<&str> = block.take_while(|line| *line != "```").collect();
             inputs.push((name.to_owned(), content.join("\n") + "\n"));
         }
@@ -118,6 +141,8 @@ fn run(folder: &Path, tools: &[PathBuf], command: &str) -> String {
     shell.args(["-c", &format!("exec 2>&1\n{command}")]).current_dir(folder);
     let output = shell.env("PATH", path).env("LC_ALL", "C").output().expect("sh runs");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Whether memory is dumped depends on the system.
+    let printed = printed.replace(" (core dumped)", "");
     // Programs name themselves by their paths.
     let printed = tools
         .iter()

@@ -12,13 +12,22 @@ depend on it: an assembler makes SFrame and CFI from the same directives, so tha
       sframe-check reduce libfoo.so --finding cfa-mismatch --with /usr/bin/as -o small.s
       sframe-check reduce libfoo.so --finding register-in-place --function main -o small.s
 
-What only a link shows is not reduced: mistakes of linkers, and code that they make.
+What only a link shows, such as a mistake of the linker, needs --linker. Then there may be several sources (small-1.s, small-2.s), one for \
+each object of the link, and the page has its command. A repeated --with assembles some sources with another assembler, for links of mixed \
+versions:
 
-A page for the assembler's developers is written beside the source: input, commands, what they print, and what would be right.
+      sframe-check reduce libfoo.so --finding ld-plt-got --with as --linker ld -o small.s
+      sframe-check reduce prog --finding unexplained-loss --with as --with llvm-mc --linker mold -o small.s
+
+The linker is run with -shared, or like the file was linked; other options may follow its name. A compiler's driver (--linker 'cc -shared') \
+is run with -nostdlib first: the page says if the finding depends on startup objects and the C library.
+
+A page for the developers of the assembler or the linker is written beside the source: input, commands, what they print, and what would be \
+right.
 
 Exit status:
   0  the source was written
-  2  the file has no such finding, or this assembler does not show it; nothing was written
+  2  the file has no such finding, or these programs do not show it; nothing was written
   3  wrong usage, or the program itself failed
   130  interrupted; nothing was written";
 
@@ -34,14 +43,17 @@ pub(in crate::cli) struct ReduceArgs {
     /// The function of the finding; by default, that of the first one
     #[arg(long, value_name = "SYMBOL")]
     pub(in crate::cli) function: Option<String>,
-    /// GNU as or llvm-mc, with arguments that are always passed
+    /// GNU as or llvm-mc, with arguments that are always passed; may be repeated with --linker
     #[arg(long, value_name = "AS", default_value = "as", value_hint = ValueHint::CommandString)]
-    pub(in crate::cli) with: String,
+    pub(in crate::cli) with: Vec<String>,
+    /// GNU ld, gold, lld, mold or a driver that runs one, with arguments that are always passed: the finding is that of a link
+    #[arg(long, value_name = "LD", value_hint = ValueHint::CommandString)]
+    pub(in crate::cli) linker: Option<String>,
     /// Also try .cfi_escape, .cfi_rel_offset and .cfi_restore for directives that the file's CFI does not distinguish
     /// from them. This is done anyway for findings that are cases of known defects
     #[arg(long)]
     pub(in crate::cli) respell: bool,
-    /// The assembly to write; - for standard output
+    /// The assembly to write; - for standard output. Several sources get numbers
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) output: PathBuf,
     /// The page to write; by default, it is beside the assembly and has the extension md
